@@ -1,0 +1,30 @@
+/** What a rule returns: the facts to record and the answer to give, or why it may not happen. */
+import type { ErrorCode } from "./errors.ts";
+
+export type Decision<Event, Reply> =
+  | { readonly ok: true; readonly events: readonly Event[]; readonly reply: Reply }
+  | Refusal;
+
+export interface Refusal {
+  readonly ok: false;
+  readonly code: ErrorCode;
+  readonly reason: string;
+}
+
+/** What a rule may not make up itself: the moment, and ids nobody can guess. */
+export interface Moment {
+  readonly nowMs: number;
+  /** A fresh id: 32 lower-case hex characters. */
+  newId(): string;
+}
+
+export function decided<Event, Reply>(
+  events: readonly Event[],
+  reply: Reply,
+): Decision<Event, Reply> {
+  return { ok: true, events, reply };
+}
+
+export function refuse(code: ErrorCode, reason: string): Refusal {
+  return { ok: false, code, reason };
+}

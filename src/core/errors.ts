@@ -1,0 +1,73 @@
+/**
+ * The only error family. A failure has one code; each wire looks its own number up in this table,
+ * so a new code is one new line here and nowhere else.
+ */
+const CODES = {
+  INVALID_ARGUMENT: row(3, 400, "never"),
+  NOT_FOUND: row(5, 404, "never"),
+  ALREADY_EXISTS: row(6, 409, "never"),
+  /** Somebody else holds it, or the token is not the current one. */
+  NOT_HOLDER: row(7, 403, "never"),
+  /** Policy, door or principal says no. */
+  PERMISSION_DENIED: row(7, 403, "never"),
+  UNAUTHENTICATED: row(16, 401, "never"),
+  WRONG_STATE: row(9, 409, "never"),
+  /** A limit of limits.ts was reached; the message names it. */
+  LIMIT_EXCEEDED: row(8, 429, "later"),
+  TOO_LARGE: row(8, 413, "never"),
+  /** A watcher fell too far behind and was cut; it may resume from the last sequence it saw. */
+  SLOW_CONSUMER: row(8, 429, "now"),
+  /** The log no longer reaches back to the sequence asked for. */
+  OUT_OF_RANGE: row(11, 410, "never"),
+  CANCELLED: row(1, 499, "never"),
+  DEADLINE_EXCEEDED: row(4, 504, "later"),
+  /** Nothing was acknowledged; whether it was recorded is not known. */
+  UNAVAILABLE: row(14, 503, "later"),
+  /** Another node has written to the log: this one no longer leads. */
+  FENCED: row(14, 503, "later"),
+  /** The store is in use by another process; the message names it. */
+  LOCKED: row(14, 503, "later"),
+  STORAGE_FULL: row(14, 503, "later"),
+  STORAGE_READ_ONLY: row(14, 503, "never"),
+  STORAGE_CORRUPT: row(15, 500, "never"),
+  /** Written by a newer version of this program. */
+  STORAGE_TOO_NEW: row(9, 500, "never"),
+  UNIMPLEMENTED: row(12, 501, "never"),
+  INTERNAL: row(13, 500, "never"),
+} as const;
+
+export interface CodeRow {
+  readonly grpc: number;
+  readonly http: number;
+  /** Whether the same call may succeed if sent again. */
+  readonly retry: "never" | "now" | "later";
+}
+
+function row(grpc: number, http: number, retry: CodeRow["retry"]): CodeRow {
+  return { grpc, http, retry };
+}
+
+export type ErrorCode = keyof typeof CODES;
+
+export class RollcallError extends Error {
+  override readonly name = "RollcallError";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+export function wireCodes(code: ErrorCode): CodeRow {
+  return CODES[code];
+}
+
+export function isErrorCode(value: string): value is ErrorCode {
+  return Object.hasOwn(CODES, value);
+}
+
+/** The code of anything that was thrown; what is not ours is a fault of the program. */
+export function codeOf(error: unknown): ErrorCode {
+  return error instanceof RollcallError ? error.code : "INTERNAL";
+}

@@ -1,0 +1,36 @@
+/**
+ * The journal: many small ordered streams beside the log, for what is high in volume and belongs to
+ * one job (its events). The log orders everything and is replayed at a start; a stream is only read
+ * when somebody asks for that job.
+ *
+ * - Entries of a stream have positions 1, 2, 3, … with no gap; trimming never renumbers.
+ * - `append` resolves with the position of its last entry when all of them are durable. Appends that
+ *   arrive while one is being written are written together: one sync for all of them.
+ * - Appends to one stream are written in the order of the calls, each all or nothing. When one
+ *   rejects, those to the same stream that were waiting behind it reject too: no gap, no reordering.
+ * - `read(stream, after)` gives what is durable now and ends; a stream nobody wrote to is empty. It
+ *   rejects with OUT_OF_RANGE when those entries were trimmed.
+ * - `trim(stream, through)` forgets the entries up to `through`; `remove` the whole stream, after
+ *   which its positions start anew.
+ */
+
+export interface Journal {
+  append(stream: string, entries: readonly string[]): Promise<number>;
+  read(stream: string, after: number): AsyncIterable<JournalEntry>;
+  range(stream: string): Promise<JournalRange>;
+  trim(stream: string, through: number): Promise<void>;
+  remove(stream: string): Promise<void>;
+  /** The names of the streams that begin with `prefix`, in order of name. */
+  streams(prefix: string): AsyncIterable<string>;
+}
+
+export interface JournalEntry {
+  readonly position: number;
+  readonly entry: string;
+}
+
+export interface JournalRange {
+  /** The position of the first entry still there; `head + 1` when there is none. */
+  readonly oldest: number;
+  readonly head: number;
+}

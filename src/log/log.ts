@@ -1,0 +1,61 @@
+/**
+ * The log: the ordered, durable record of everything that happened, and the contract that every
+ * store keeps. `conformance.ts` is this page as a test-suite; a store that passes it may carry an
+ * engine.
+ *
+ * - Entries are text (one event each, encoded by the engine; never a raw newline) and have
+ *   sequences 1, 2, 3, … with no gap. The head is the sequence of the last one, 0 when there is none.
+ * - `append(entries, expectedHead)` is all or nothing. When it resolves, the entries are durable and
+ *   readable. It rejects with FENCED, having written nothing, when the head is not the expected one.
+ *   Any other rejection leaves open whether the entries were written: read to find out.
+ * - An append of nothing is a sign of life: it checks the head, moves nothing, and those who follow
+ *   see an empty batch. That is how a leader proves that it still leads without filling the log.
+ * - `read(after)` gives what is durable now, in order, from `after + 1` to the head of the moment it
+ *   began, then ends. It rejects with OUT_OF_RANGE when those entries were truncated.
+ * - `follow(after, signal)` is `read` that goes on: it waits for more, and ends when the signal
+ *   aborts or the log closes.
+ * - `saveSnapshot` stores a state as of a sequence, beside the entries; one that was cut off half-way
+ *   does not exist. A snapshot never changes what `read` gives.
+ * - `truncate(through)` forgets the entries up to and including `through`, and the snapshots before
+ *   it. It refuses with WRONG_STATE when no snapshot stands at or after `through`: what would be lost
+ *   could not be rebuilt.
+ * - Appends are called one at a time; every other call may run beside them.
+ */
+
+export interface Log {
+  /**
+   * Whether another process can append to it. Then leadership must be proved again and again; else
+   * whoever has it open is the only writer.
+   */
+  readonly shared: boolean;
+
+  /** Opens the store and checks it; every other call comes after. */
+  open(): Promise<LogRange>;
+  append(entries: readonly string[], expectedHead: number): Promise<void>;
+  read(after: number): AsyncIterable<LogBatch>;
+  follow(after: number, signal: AbortSignal): AsyncIterable<LogBatch>;
+  saveSnapshot(snapshot: Snapshot): Promise<void>;
+  /** The newest snapshot whose sequence is not above `atOrBefore`. */
+  loadSnapshot(atOrBefore: number): Promise<Snapshot | undefined>;
+  truncate(through: number): Promise<void>;
+  /** Idempotent. Pending calls finish or reject first. */
+  close(): Promise<void>;
+}
+
+export interface LogRange {
+  readonly head: number;
+  /** The sequence of the first entry that can still be read; `head + 1` when there is none. */
+  readonly oldest: number;
+}
+
+/** Entries that stand together: the first has sequence `first`, and so on. */
+export interface LogBatch {
+  readonly first: number;
+  readonly entries: readonly string[];
+}
+
+export interface Snapshot {
+  readonly sequence: number;
+  /** The state in pieces of text, each small enough to write without holding up an append. */
+  readonly chunks: AsyncIterable<string> | Iterable<string>;
+}
