@@ -1,0 +1,120 @@
+/**
+ * Builds dist/ from src/: the library file by file, for those who import it, and the programs as
+ * bundles in dist/bin/. Types are stripped, not checked: that is a step of `npm test`.
+ *
+ * Does nothing when dist/ was built from the very same sources; `--force` builds all the same.
+ * Several may build at once: each waits its turn, and replaces only files that changed, each in one
+ * step, so that a program already running from dist/ finds what it found before.
+ */
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import * as fs from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { filesUnder, root } from "./root.mjs";
+
+const PROGRAMS = {
+  rollcall: "src/main.ts",
+  agentkeeper: "src/bin/agentkeeper.ts",
+  "agent-status": "src/bin/agent-status.ts",
+  arcp: "src/bin/arcp.ts",
+};
+
+const dist = join(root, "dist");
+const stamp = join(dist, ".built-from");
+const lock = join(root, ".cache", "build.lock");
+
+/** What dist/ depends on, as one word. */
+function fingerprint() {
+  const sources = filesUnder("src").filter((file) => !file.endsWith(".test.ts"));
+  const settings = ["package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+  const recipe = ["scripts/build.mjs", "scripts/bundle.mjs"];
+  const hash = createHash("sha256");
+  for (const file of [...sources, ...settings, ...recipe]) {
+    hash.update(`${file}\0`).update(fs.readFileSync(join(root, file))).update("\0");
+  }
+  return hash.digest("hex");
+}
+
+/** @param {string} wanted */
+function isBuiltFrom(wanted) {
+  return fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === wanted;
+}
+
+/** @param {string} directory */
+async function buildInto(directory) {
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const options = ["--project", "tsconfig.build.json", "--outDir", directory];
+  const { status } = spawnSync(process.execPath, [tsc, ...options], { cwd: root, stdio: "inherit" });
+  if (status !== 0) throw new Error("tsc could not write the library");
+
+  const { bundle, THREADS } = await import("./bundle.mjs");
+  const isThere = ([, source]) => fs.existsSync(join(root, source));
+  const programs = Object.fromEntries(Object.entries(PROGRAMS).filter(isThere));
+  const threads = Object.fromEntries(Object.entries(THREADS).filter(isThere));
+  const bin = join(directory, "bin");
+  await bundle({ ...programs, ...threads }, bin, {
+    banner: (name) => (name in programs ? "#!/usr/bin/env node" : ""),
+  });
+  for (const name of Object.keys(programs)) fs.chmodSync(join(bin, `${name}.js`), 0o755);
+}
+
+/**
+ * Makes dist/ what `directory` is.
+ * @param {string} directory
+ */
+function publish(directory) {
+  const fresh = new Set(filesUnder("", directory));
+  for (const file of fresh) {
+    const from = join(directory, file);
+    const to = join(dist, file);
+    if (fs.existsSync(to) && fs.readFileSync(to).equals(fs.readFileSync(from))) continue;
+    fs.mkdirSync(dirname(to), { recursive: true });
+    fs.renameSync(from, to);
+  }
+  for (const file of filesUnder("", dist)) if (!fresh.has(file)) fs.rmSync(join(dist, file));
+}
+
+/** Waits until no other build runs, and leaves a note with our process id. */
+async function takeTurn() {
+  fs.mkdirSync(dirname(lock), { recursive: true });
+  for (;;) {
+    try {
+      fs.writeFileSync(lock, String(process.pid), { flag: "wx" });
+      return;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    if (isHeldByTheDead()) fs.rmSync(lock, { force: true });
+    else await sleep(50);
+  }
+}
+
+function isHeldByTheDead() {
+  try {
+    const holder = Number(fs.readFileSync(lock, "utf8"));
+    return holder > 0 && !process.kill(holder, 0);
+  } catch (error) {
+    return error.code === "ESRCH";
+  }
+}
+
+await takeTurn();
+try {
+  const wanted = fingerprint();
+  if (process.argv.includes("--force") || !isBuiltFrom(wanted)) {
+    const startedAt = performance.now();
+    const directory = fs.mkdtempSync(join(root, ".cache", "build-"));
+    try {
+      await buildInto(directory);
+      fs.rmSync(stamp, { force: true });
+      publish(directory);
+      fs.writeFileSync(stamp, wanted);
+    } finally {
+      fs.rmSync(directory, { recursive: true, force: true });
+    }
+    console.error(`built dist/ in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  }
+} finally {
+  fs.rmSync(lock);
+}

@@ -1,0 +1,44 @@
+/**
+ * Bundles entry points, with the packages they use, for Node. A program that opens one file starts
+ * twice as fast as one that looks hundreds up: `rollcall up` takes 190 ms instead of 390.
+ *
+ * All chunks lie flat in one directory two levels below the root, as every source file of src/x/ and
+ * every library file of dist/x/ does. So `new URL("./sqlite-worker.js", import.meta.url)` and
+ * `new URL("../../package.json", import.meta.url)` mean the same from all of them.
+ */
+import { rolldown } from "rolldown";
+import { root } from "./root.mjs";
+
+/** Carries native code and may be absent: stays a package. */
+const NATIVE = ["@photostructure/sqlite"];
+
+/** Threads that a bundled program starts by the name of their file, which must lie beside it. */
+export const THREADS = { "sqlite-worker": "src/log/sqlite-worker.ts" };
+
+/**
+ * @param {Readonly<Record<string, string>>} entries the name of each output file, and its source
+ * @param {string} directory
+ * @param {{ sourcemap?: boolean, external?: (string | RegExp)[], banner?: (name: string) => string }} [options]
+ */
+export async function bundle(entries, directory, options = {}) {
+  const { sourcemap = false, external = NATIVE, banner = () => "" } = options;
+  const bundler = await rolldown({
+    cwd: root,
+    input: entries,
+    platform: "node",
+    external,
+    transform: { target: "node20.19" },
+  });
+  try {
+    await bundler.write({
+      dir: directory,
+      format: "esm",
+      sourcemap,
+      entryFileNames: "[name].js",
+      chunkFileNames: "[name]-[hash].js",
+      banner: (chunk) => (chunk.isEntry ? banner(chunk.name) : ""),
+    });
+  } finally {
+    await bundler.close();
+  }
+}

@@ -1,0 +1,19 @@
+/** Where the repository lies, and what is in it. */
+import { existsSync, readdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("..", import.meta.url));
+
+/**
+ * The files under a folder, by their path from `base`, in order of name.
+ * @param {string} folder
+ */
+export function filesUnder(folder, base = root) {
+  const start = join(base, folder);
+  if (!existsSync(start)) return [];
+  return readdirSync(start, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(base, join(entry.parentPath, entry.name)))
+    .sort();
+}

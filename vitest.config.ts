@@ -1,0 +1,16 @@
+/** Files run side by side, one process each; a test that needs more than 10 s says so itself. */
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  oxc: { target: "node20.19" },
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    globalSetup: "test/build.ts",
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 10_000,
+    hookTimeout: 10_000,
+    restoreMocks: true,
+    unstubEnvs: true,
+  },
+});
