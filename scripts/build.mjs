@@ -11,7 +11,7 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { filesUnder, root } from "./root.mjs";
+import { filesUnder, isAlive, root } from "./root.mjs";
 
 const PROGRAMS = {
   rollcall: "src/main.ts",
@@ -48,12 +48,10 @@ async function buildInto(directory) {
   const { status } = spawnSync(process.execPath, [tsc, ...options], { cwd: root, stdio: "inherit" });
   if (status !== 0) throw new Error("tsc could not write the library");
 
-  const { bundle, THREADS } = await import("./bundle.mjs");
-  const isThere = ([, source]) => fs.existsSync(join(root, source));
-  const programs = Object.fromEntries(Object.entries(PROGRAMS).filter(isThere));
-  const threads = Object.fromEntries(Object.entries(THREADS).filter(isThere));
+  const { bundle, present, THREADS } = await import("./bundle.mjs");
+  const programs = present(PROGRAMS);
   const bin = join(directory, "bin");
-  await bundle({ ...programs, ...threads }, bin, {
+  await bundle({ ...programs, ...present(THREADS) }, bin, {
     banner: (name) => (name in programs ? "#!/usr/bin/env node" : ""),
   });
   for (const name of Object.keys(programs)) fs.chmodSync(join(bin, `${name}.js`), 0o755);
@@ -85,18 +83,14 @@ async function takeTurn() {
     } catch (error) {
       if (error.code !== "EEXIST") throw error;
     }
-    if (isHeldByTheDead()) fs.rmSync(lock, { force: true });
+    if (isAbandoned()) fs.rmSync(lock, { force: true });
     else await sleep(50);
   }
 }
 
-function isHeldByTheDead() {
-  try {
-    const holder = Number(fs.readFileSync(lock, "utf8"));
-    return holder > 0 && !process.kill(holder, 0);
-  } catch (error) {
-    return error.code === "ESRCH";
-  }
+function isAbandoned() {
+  const holder = fs.existsSync(lock) ? Number(fs.readFileSync(lock, "utf8")) : 0;
+  return holder > 0 && !isAlive(holder);
 }
 
 await takeTurn();

@@ -6,6 +6,8 @@
  * every library file of dist/x/ does. So `new URL("./sqlite-worker.js", import.meta.url)` and
  * `new URL("../../package.json", import.meta.url)` mean the same from all of them.
  */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { root } from "./root.mjs";
 
@@ -14,6 +16,15 @@ const NATIVE = ["@photostructure/sqlite"];
 
 /** Threads that a bundled program starts by the name of their file, which must lie beside it. */
 export const THREADS = { "sqlite-worker": "src/log/sqlite-worker.ts" };
+
+/**
+ * Those of the entries whose source is there.
+ * @param {Readonly<Record<string, string>>} entries
+ */
+export function present(entries) {
+  const isThere = ([, source]) => existsSync(join(root, source));
+  return Object.fromEntries(Object.entries(entries).filter(isThere));
+}
 
 /**
  * @param {Readonly<Record<string, string>>} entries the name of each output file, and its source

@@ -17,3 +17,15 @@ export function filesUnder(folder, base = root) {
     .map((entry) => relative(base, join(entry.parentPath, entry.name)))
     .sort();
 }
+
+/**
+ * Whether a process runs.
+ * @param {number} pid
+ */
+export function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
