@@ -11,7 +11,7 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { filesUnder, isAlive, root } from "./root.mjs";
+import { filesUnder, hasCode, isAlive, root } from "./root.mjs";
 
 const PROGRAMS = {
   rollcall: "src/main.ts",
@@ -31,7 +31,10 @@ function fingerprint() {
   const recipe = ["scripts/build.mjs", "scripts/bundle.mjs"];
   const hash = createHash("sha256");
   for (const file of [...sources, ...settings, ...recipe]) {
-    hash.update(`${file}\0`).update(fs.readFileSync(join(root, file))).update("\0");
+    hash
+      .update(`${file}\0`)
+      .update(fs.readFileSync(join(root, file)))
+      .update("\0");
   }
   return hash.digest("hex");
 }
@@ -45,7 +48,10 @@ function isBuiltFrom(wanted) {
 async function buildInto(directory) {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   const options = ["--project", "tsconfig.build.json", "--outDir", directory];
-  const { status } = spawnSync(process.execPath, [tsc, ...options], { cwd: root, stdio: "inherit" });
+  const { status } = spawnSync(process.execPath, [tsc, ...options], {
+    cwd: root,
+    stdio: "inherit",
+  });
   if (status !== 0) throw new Error("tsc could not write the library");
 
   const { bundle, present, THREADS } = await import("./bundle.mjs");
@@ -81,7 +87,7 @@ async function takeTurn() {
       fs.writeFileSync(lock, String(process.pid), { flag: "wx" });
       return;
     } catch (error) {
-      if (error.code !== "EEXIST") throw error;
+      if (!hasCode(error, "EEXIST")) throw error;
     }
     if (isAbandoned()) fs.rmSync(lock, { force: true });
     else await sleep(50);

@@ -22,8 +22,8 @@ export const THREADS = { "sqlite-worker": "src/log/sqlite-worker.ts" };
  * @param {Readonly<Record<string, string>>} entries
  */
 export function present(entries) {
-  const isThere = ([, source]) => existsSync(join(root, source));
-  return Object.fromEntries(Object.entries(entries).filter(isThere));
+  const there = Object.entries(entries).filter(([, source]) => existsSync(join(root, source)));
+  return Object.fromEntries(there);
 }
 
 /**

@@ -26,6 +26,14 @@ export function isAlive(pid) {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return error.code === "EPERM";
+    return hasCode(error, "EPERM");
   }
+}
+
+/**
+ * @param {unknown} error
+ * @param {string} code
+ */
+export function hasCode(error, code) {
+  return error instanceof Error && "code" in error && error.code === code;
 }

@@ -9,7 +9,9 @@ import { install } from "./install.mjs";
 import { root } from "./root.mjs";
 
 install();
-const build = spawnSync(process.execPath, [join(root, "scripts", "build.mjs")], { stdio: "inherit" });
+const build = spawnSync(process.execPath, [join(root, "scripts", "build.mjs")], {
+  stdio: "inherit",
+});
 if (build.status !== 0) process.exit(build.status ?? 1);
 
 const program = join(root, "dist", "bin", "rollcall.js");
