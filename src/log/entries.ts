@@ -1,0 +1,27 @@
+/** What every store asks of the text it is given, so that a refusal is the same whatever the store. */
+import { RollcallError } from "../core/errors.ts";
+
+export function checkEntries(entries: readonly string[]): void {
+  for (const [index, entry] of entries.entries()) {
+    if (entry.includes("\n")) {
+      throw new RollcallError("INVALID_ARGUMENT", `entry ${index} of the append has a raw newline`);
+    }
+  }
+}
+
+/** Names are kept as text that ends at a zero character, hence none inside. */
+export function checkStream(stream: string): void {
+  if (stream === "" || stream.includes("\0")) {
+    throw new RollcallError("INVALID_ARGUMENT", `${JSON.stringify(stream)} cannot name a stream`);
+  }
+}
+
+/** Why a read from `after` cannot be served, when it cannot. */
+export function checkReach(what: string, after: number, oldest: number): void {
+  if (after + 1 < oldest) {
+    throw new RollcallError(
+      "OUT_OF_RANGE",
+      `${what} begins at ${oldest}: what follows ${after} is no longer there`,
+    );
+  }
+}

@@ -1,0 +1,68 @@
+/** The journal of the memory store: a map from the name of a stream to what is left of it. */
+import { checkEntries, checkReach, checkStream } from "./entries.ts";
+import type { Journal, JournalEntry, JournalRange } from "./journal.ts";
+
+export type MemoryStreams = Map<string, MemoryStream>;
+
+interface MemoryStream {
+  /** The entries after `trimmed`. */
+  entries: string[];
+  trimmed: number;
+}
+
+export class MemoryJournal implements Journal {
+  readonly #streams: MemoryStreams;
+  readonly #checkOpen: () => void;
+
+  constructor(streams: MemoryStreams, checkOpen: () => void) {
+    this.#streams = streams;
+    this.#checkOpen = checkOpen;
+  }
+
+  async append(stream: string, entries: readonly string[]): Promise<number> {
+    this.#checkOpen();
+    checkStream(stream);
+    checkEntries(entries);
+    const kept = this.#streams.get(stream) ?? { entries: [], trimmed: 0 };
+    for (const entry of entries) kept.entries.push(entry);
+    if (entries.length > 0) this.#streams.set(stream, kept);
+    return kept.trimmed + kept.entries.length;
+  }
+
+  async *read(stream: string, after: number): AsyncGenerator<JournalEntry> {
+    this.#checkOpen();
+    const kept = this.#streams.get(stream);
+    if (!kept) return;
+    checkReach(`stream ${stream}`, after, kept.trimmed + 1);
+    const first = after + 1;
+    const durable = kept.entries.slice(after - kept.trimmed);
+    for (const [index, entry] of durable.entries()) yield { position: first + index, entry };
+  }
+
+  async range(stream: string): Promise<JournalRange> {
+    this.#checkOpen();
+    const kept = this.#streams.get(stream);
+    if (!kept) return { oldest: 1, head: 0 };
+    return { oldest: kept.trimmed + 1, head: kept.trimmed + kept.entries.length };
+  }
+
+  async trim(stream: string, through: number): Promise<void> {
+    this.#checkOpen();
+    const kept = this.#streams.get(stream);
+    if (!kept || through <= kept.trimmed) return;
+    const gone = Math.min(through - kept.trimmed, kept.entries.length);
+    kept.entries = kept.entries.slice(gone);
+    kept.trimmed += gone;
+  }
+
+  async remove(stream: string): Promise<void> {
+    this.#checkOpen();
+    this.#streams.delete(stream);
+  }
+
+  async *streams(prefix: string): AsyncGenerator<string> {
+    this.#checkOpen();
+    const names = [...this.#streams.keys()].filter((name) => name.startsWith(prefix));
+    yield* names.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  }
+}
