@@ -1,0 +1,108 @@
+/**
+ * Every bound of the system, with its reason. A bound that is reached is a refusal with a code and
+ * a message that names it, never a surprise.
+ */
+
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Sizes and ranges of single fields: what one caller may say in one command. */
+export const FIELD = {
+  /** Keys, names, subjects: long enough for a URL-like key, short enough for an index. */
+  keyLength: 256,
+  nameLength: 128,
+  versionLength: 64,
+  /** A paragraph or two: it is embedded for search and shown in tables. */
+  descriptionLength: 4 * KIB,
+  reasonLength: 1 * KIB,
+  tools: 256,
+  capabilities: 128,
+  metadataEntries: 64,
+  metadataValueLength: 1 * KIB,
+  /** Half of gRPC's default message size, so that what was accepted can always be sent. */
+  taskInputBytes: 2 * MIB,
+  taskOutputBytes: 1 * MIB,
+  maxRetries: 1000,
+} as const;
+
+/** How long things may live; outside the range is refused, zero means the default. */
+export const TTL = {
+  minMs: 1 * SECOND,
+  maxMs: 24 * HOUR,
+  agentDefaultMs: 30 * SECOND,
+  leaseDefaultMs: 60 * SECOND,
+  taskDefaultMs: 60 * SECOND,
+} as const;
+
+/** How much the state may hold; each keeps memory and the longest cascade bounded. */
+export const COUNT = {
+  agents: 2_000_000,
+  leases: 2_000_000,
+  /** One death releases all of them in one batch of the log. */
+  leasesPerAgent: 10_000,
+  groups: 100_000,
+  candidatesPerGroup: 10_000,
+  groupsPerAgent: 1_000,
+  policies: 100_000,
+  unfinishedTasks: 1_000_000,
+  claimsPerAgent: 1_000,
+  /** What waiting tasks may weigh together: they all sit in memory. */
+  taskBytes: 512 * MIB,
+} as const;
+
+/** What is over stays visible for a while, then goes. */
+export const RETENTION = {
+  deadAgentMs: 24 * HOUR,
+  deadAgents: 100_000,
+  finishedTaskMs: 24 * HOUR,
+  finishedTasks: 100_000,
+  emptyGroupMs: 24 * HOUR,
+  /** What the log keeps, whichever is less. */
+  logMs: 7 * 24 * HOUR,
+  logEvents: 1_000_000,
+} as const;
+
+/** The engine's own bounds. */
+export const ENGINE = {
+  /** Commands that wait for the disk; beyond, callers are told to come back. */
+  queuedCommands: 65_536,
+  /** Commands a batch may gather: keeps one append, and the wait for it, short. */
+  batchCommands: 8_192,
+  batchBytes: 16 * MIB,
+  /** Heap looked at in one go, so that a million at once do not stop the loop. */
+  expiriesPerTurn: 1_000,
+  /** A leader that wrote nothing for this long shows a sign of life. */
+  tickMs: 1 * SECOND,
+  /** Followers that saw nothing for this long try to lead. */
+  silenceMs: 3 * SECOND,
+  /**
+   * How long a leader may answer reads from memory after it last proved that it leads: less than
+   * `silenceMs`, by more than clocks drift in that time.
+   */
+  leadershipMs: 2 * SECOND,
+  /** Time that went by unseen (a suspended machine, a stepped clock) beyond this kills nobody. */
+  unseenMs: 5 * SECOND,
+  /** How long a follower waits to catch up with the leader before it gives a read up. */
+  catchUpMs: 5 * SECOND,
+  /** Between two tries to write again after the store failed. */
+  recoveryMs: 500,
+  snapshotEveryEvents: 250_000,
+  snapshotChunkRecords: 500,
+} as const;
+
+/** Watching: what is kept at hand for those who are nearly up to date. */
+export const WATCH = {
+  /** Shared by all watchers; who is further behind reads the log. */
+  recentEvents: 16_384,
+  recentBytes: 32 * MIB,
+  /** A live watcher further behind than this is cut. */
+  lagEvents: 65_536,
+  /** What one pull gives at most. */
+  pullEvents: 512,
+  /** Skipped events after which a filtered watcher is told where it stands. */
+  bookmarkEvents: 1_024,
+  watchers: 20_000,
+  prefixes: 64,
+} as const;

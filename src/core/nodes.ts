@@ -1,0 +1,31 @@
+/**
+ * Which node may append. Leadership is an event in the log like any other: whoever gets
+ * `node.leading` in at the head it knows leads from there on, and everybody else's next append is
+ * fenced.
+ *
+ * Both events here are also a grace: time may have gone by in which nobody could send a heartbeat
+ * or renew anything, so every live deadline starts over with one full ttl from that moment.
+ */
+import type { State } from "./state.ts";
+
+export type NodeEvent =
+  | { readonly type: "node.leading"; readonly node: string; readonly epoch: number }
+  /** The leader was suspended, or its clock stepped: time went by that nobody could use. */
+  | { readonly type: "node.resumed"; readonly node: string; readonly unseenMs: number };
+
+export interface Leadership {
+  /** Empty before anybody led. */
+  readonly node: string;
+  readonly epoch: number;
+}
+
+export function leading(state: State, node: string): NodeEvent {
+  return { type: "node.leading", node, epoch: state.leadership.epoch + 1 };
+}
+
+export function evolveNode(state: State, event: NodeEvent): void {
+  state.graceFromMs = state.lastAtMs;
+  if (event.type === "node.leading") {
+    state.leadership = { node: event.node, epoch: event.epoch };
+  }
+}

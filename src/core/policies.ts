@@ -1,0 +1,153 @@
+/**
+ * Entitlements: who may do what to which resource. A policy allows or denies; a denial beats every
+ * allowance, and where nothing matches the answer is no.
+ *
+ * Checks stand in front of every tool call, so a check must not try every policy: they are filed by
+ * subject, and under it by resource (see patterns.ts).
+ */
+import { decided, refuse, type Decision } from "./decide.ts";
+import type { Event } from "./events.ts";
+import { invalid, key, line } from "./fields.ts";
+import { COUNT, FIELD } from "./limits.ts";
+import { matches, PatternIndex } from "./patterns.ts";
+import type { State } from "./state.ts";
+
+export interface Policy {
+  readonly id: string;
+  readonly subject: string;
+  readonly action: string;
+  readonly resource: string;
+  readonly effect: "allow" | "deny";
+}
+
+type BySubjectAndResource = PatternIndex<PatternIndex<Map<string, Policy>>>;
+
+export class Policies {
+  readonly byId = new Map<string, Policy>();
+  readonly filed: BySubjectAndResource = new PatternIndex();
+}
+
+export type PolicyCommand =
+  | { readonly type: "policy.set"; readonly policy: Policy }
+  | { readonly type: "policy.delete"; readonly id: string };
+
+export interface PolicyReplies {
+  "policy.set": Policy;
+  "policy.delete": null;
+}
+
+export type PolicyEvent =
+  | { readonly type: "policy.set"; readonly policy: Policy }
+  | { readonly type: "policy.deleted"; readonly id: string };
+
+export function decidePolicy(
+  state: State,
+  command: PolicyCommand,
+): Decision<Event, Policy | null> {
+  const { byId } = state.policies;
+  switch (command.type) {
+    case "policy.set": {
+      const { policy } = command;
+      const refusal = invalid(
+        key("policy.id", policy.id, FIELD.nameLength),
+        key("policy.subject", policy.subject),
+        key("policy.action", policy.action),
+        key("policy.resource", policy.resource),
+      );
+      if (refusal) return refusal;
+      if (!byId.has(policy.id) && byId.size >= COUNT.policies) {
+        return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.policies} policies`);
+      }
+      return decided([{ type: "policy.set", policy }], policy);
+    }
+    case "policy.delete": {
+      if (!byId.has(command.id)) return refuse("NOT_FOUND", `no policy ${command.id}`);
+      return decided([{ type: "policy.deleted", id: command.id }], null);
+    }
+  }
+}
+
+export function evolvePolicy(state: State, event: PolicyEvent): void {
+  const { byId, filed } = state.policies;
+  switch (event.type) {
+    case "policy.set": {
+      const before = byId.get(event.policy.id);
+      if (before) unfile(filed, before);
+      byId.set(event.policy.id, event.policy);
+      file(filed, event.policy);
+      return;
+    }
+    case "policy.deleted": {
+      const policy = byId.get(event.id);
+      if (policy) unfile(filed, policy);
+      byId.delete(event.id);
+      return;
+    }
+  }
+}
+
+export interface Verdict {
+  readonly allowed: boolean;
+  readonly reason: string;
+  /** The policy that decided; none when nothing matched. */
+  readonly policy: Policy | undefined;
+}
+
+/** May `subject` do `action` to `resource`? */
+export interface AccessRequest {
+  readonly subject: string;
+  readonly action: string;
+  readonly resource: string;
+}
+
+export function checkPolicy(policies: Policies, { subject, action, resource }: AccessRequest): Verdict {
+  let decider: Policy | undefined;
+  for (const byResource of policies.filed.matching(subject)) {
+    for (const byId of byResource.matching(resource)) {
+      for (const policy of byId.values()) {
+        if (matches(policy.action, action) && outranks(policy, decider)) decider = policy;
+      }
+    }
+  }
+  if (!decider) {
+    const reason = `no matching policy for ${subject} to ${action} ${resource}: denied by default`;
+    return { allowed: false, reason, policy: undefined };
+  }
+  const allowed = decider.effect === "allow";
+  const reason = `${allowed ? "allowed" : "denied"} by policy "${decider.id}"`;
+  return { allowed, reason, policy: decider };
+}
+
+/** What is wrong with a request, so that a caller's slip is not taken for a denial. */
+export function accessProblem({ subject, action, resource }: AccessRequest): string | undefined {
+  const { keyLength } = FIELD;
+  return (
+    line("subject", subject, keyLength) ??
+    line("action", action, keyLength) ??
+    line("resource", resource, keyLength)
+  );
+}
+
+/** A denial first, then the lower id: the same policy is named whatever the order they came in. */
+function outranks(policy: Policy, other: Policy | undefined): boolean {
+  if (!other) return true;
+  if (policy.effect !== other.effect) return policy.effect === "deny";
+  return policy.id < other.id;
+}
+
+function file(filed: BySubjectAndResource, policy: Policy): void {
+  const byResource = filed.get(policy.subject) ?? new PatternIndex<Map<string, Policy>>();
+  const byId = byResource.get(policy.resource) ?? new Map<string, Policy>();
+  byId.set(policy.id, policy);
+  byResource.set(policy.resource, byId);
+  filed.set(policy.subject, byResource);
+}
+
+function unfile(filed: BySubjectAndResource, policy: Policy): void {
+  const byResource = filed.get(policy.subject);
+  const byId = byResource?.get(policy.resource);
+  if (!byResource || !byId) return;
+  byId.delete(policy.id);
+  if (byId.size === 0) byResource.delete(policy.resource);
+  if (byResource.isEmpty) filed.delete(policy.subject);
+}

@@ -1,0 +1,125 @@
+/** The rules of all nouns as one: what the engine is driven by, and what a simulator may replace. */
+import { decideAgent, dueAgent, evolveAgent, expireAgent } from "./agents.ts";
+import type { AgentCommand, AgentReplies } from "./agents.ts";
+import { earliest } from "./heap.ts";
+import type { Decision, Moment } from "./decide.ts";
+import { decideElection, dueElection, evolveElection, expireElection } from "./elections.ts";
+import type { ElectionCommand, ElectionReplies } from "./elections.ts";
+import type { Event } from "./events.ts";
+import { decideLease, dueLease, evolveLease, expireLease } from "./leases.ts";
+import type { LeaseCommand, LeaseReplies } from "./leases.ts";
+import { evolveNode } from "./nodes.ts";
+import { decidePolicy, evolvePolicy } from "./policies.ts";
+import type { PolicyCommand, PolicyReplies } from "./policies.ts";
+import type { State } from "./state.ts";
+import { dueTask, expireTask } from "./task-expiry.ts";
+import { decideTask, evolveTask } from "./tasks.ts";
+import type { TaskCommand, TaskReplies } from "./tasks.ts";
+
+export type Command = AgentCommand | LeaseCommand | ElectionCommand | PolicyCommand | TaskCommand;
+
+export type Replies = AgentReplies & LeaseReplies & ElectionReplies & PolicyReplies & TaskReplies;
+
+export type Reply = Replies[keyof Replies];
+
+/** What a command is answered with. */
+export type ReplyTo<C extends Command> = Replies[C["type"]];
+
+export interface Rules {
+  decide(state: State, command: Command, moment: Moment): Decision<Event, Reply>;
+  /** Must accept every event ever written: it also rebuilds the state from the log. */
+  evolve(state: State, event: Event, atMs: number): void;
+  /** When something is next due; it may turn out to be not yet. */
+  due(state: State): number | undefined;
+  /**
+   * The events of ONE thing that is due, none when its deadline has moved. The caller evolves them
+   * before it asks again: one death may change what the next one means.
+   */
+  expire(state: State, nowMs: number): readonly Event[];
+}
+
+export const rules: Rules = { decide, evolve, due, expire };
+
+function decide(state: State, command: Command, moment: Moment): Decision<Event, Reply> {
+  switch (command.type) {
+    case "agent.register":
+    case "agent.heartbeat":
+    case "agent.deregister":
+      return decideAgent(state, command, moment);
+    case "lease.acquire":
+    case "lease.renew":
+    case "lease.release":
+      return decideLease(state, command, moment);
+    case "election.campaign":
+    case "election.resign":
+      return decideElection(state, command, moment);
+    case "policy.set":
+    case "policy.delete":
+      return decidePolicy(state, command);
+    case "task.create":
+    case "task.claim":
+    case "task.renew":
+    case "task.complete":
+    case "task.fail":
+      return decideTask(state, command, moment);
+  }
+}
+
+function evolve(state: State, event: Event, atMs: number): void {
+  state.lastAtMs = Math.max(state.lastAtMs, atMs);
+  switch (event.type) {
+    case "agent.registered":
+    case "agent.unreachable":
+    case "agent.recovered":
+    case "agent.died":
+    case "agent.forgotten":
+      return evolveAgent(state, event);
+    case "lease.acquired":
+    case "lease.renewed":
+    case "lease.released":
+    case "lease.expired":
+      return evolveLease(state, event);
+    case "election.joined":
+    case "election.left":
+    case "leader.changed":
+    case "election.forgotten":
+      return evolveElection(state, event);
+    case "policy.set":
+    case "policy.deleted":
+      return evolvePolicy(state, event);
+    case "task.created":
+    case "task.claimed":
+    case "task.renewed":
+    case "task.completed":
+    case "task.requeued":
+    case "task.died":
+    case "task.forgotten":
+      return evolveTask(state, event);
+    case "node.leading":
+    case "node.resumed":
+      return evolveNode(state, event);
+  }
+}
+
+function due(state: State): number | undefined {
+  return earliest(
+    dueAgent(state.agents),
+    dueLease(state.leases),
+    dueElection(state.elections),
+    dueTask(state.tasks),
+  );
+}
+
+const EXPIRIES = [
+  { due: (state: State) => dueAgent(state.agents), expire: expireAgent },
+  { due: (state: State) => dueLease(state.leases), expire: expireLease },
+  { due: (state: State) => dueTask(state.tasks), expire: expireTask },
+  { due: (state: State) => dueElection(state.elections), expire: expireElection },
+];
+
+function expire(state: State, nowMs: number): readonly Event[] {
+  for (const noun of EXPIRIES) {
+    if ((noun.due(state) ?? Infinity) <= nowMs) return noun.expire(state, nowMs);
+  }
+  return [];
+}

@@ -1,0 +1,135 @@
+/**
+ * The state as text and back, in pieces: so that a start need not replay everything, and so that
+ * writing it down holds up nobody.
+ *
+ * Records are never changed in place, only replaced. So a snapshot first copies the references
+ * (fast, at one moment) and then encodes them piece by piece while the engine goes on.
+ */
+import { restoreAgent, type Agent } from "./agents.ts";
+import { restoreGroup, type Election } from "./elections.ts";
+import { restoreLease, type Lease } from "./leases.ts";
+import { ENGINE } from "./limits.ts";
+import type { Leadership } from "./nodes.ts";
+import { evolvePolicy, type Policy } from "./policies.ts";
+import { emptyState, type State } from "./state.ts";
+import { restoreTask, type Task } from "./tasks.ts";
+
+interface Scalars {
+  readonly version: 1;
+  readonly lastToken: number;
+  readonly termFloor: number;
+  readonly leadership: Leadership;
+  readonly graceFromMs: number;
+  readonly lastAtMs: number;
+}
+
+interface Group {
+  readonly election: Election;
+  readonly candidates: readonly string[];
+}
+
+type Piece =
+  | { readonly part: "scalars"; readonly records: readonly Scalars[] }
+  | { readonly part: "agents"; readonly records: readonly Agent[] }
+  | { readonly part: "leases"; readonly records: readonly Lease[] }
+  | { readonly part: "groups"; readonly records: readonly Group[] }
+  | { readonly part: "policies"; readonly records: readonly Policy[] }
+  | { readonly part: "tasks"; readonly records: readonly Task[] }
+  /** Ids of the tasks that wait, in order. */
+  | { readonly part: "queue"; readonly records: readonly string[] };
+
+/** Copies what must not change under way, now; the pieces are encoded as they are asked for. */
+export function capture(state: State): Iterable<string> {
+  return encodePieces(partsOf(state));
+}
+
+function partsOf(state: State): readonly Piece[] {
+  const { agents, leases, elections, policies, tasks, fencing } = state;
+  const scalars: Scalars = {
+    version: 1,
+    lastToken: fencing.lastToken,
+    termFloor: elections.termFloor,
+    leadership: state.leadership,
+    graceFromMs: state.graceFromMs,
+    lastAtMs: state.lastAtMs,
+  };
+  return [
+    { part: "scalars", records: [scalars] },
+    { part: "agents", records: Array.from(agents.byId.values(), ({ agent }) => agent) },
+    { part: "leases", records: Array.from(leases.byTask.values(), ({ lease }) => lease) },
+    {
+      part: "groups",
+      records: Array.from(elections.byGroup.values(), ({ election, candidates }) => ({
+        election,
+        candidates: [...candidates],
+      })),
+    },
+    { part: "policies", records: [...policies.byId.values()] },
+    { part: "tasks", records: Array.from(tasks.byId.values(), ({ task }) => task) },
+    { part: "queue", records: tasks.pending.inOrder() },
+  ];
+}
+
+function* encodePieces(parts: readonly Piece[]): Generator<string> {
+  const size = ENGINE.snapshotChunkRecords;
+  for (const { part, records } of parts) {
+    for (let from = 0; from < records.length; from += size) {
+      yield JSON.stringify({ part, records: records.slice(from, from + size) });
+    }
+  }
+}
+
+export async function restore(
+  chunks: AsyncIterable<string> | Iterable<string>,
+): Promise<State> {
+  const state = emptyState();
+  for await (const chunk of chunks) restorePiece(state, JSON.parse(chunk) as Piece);
+  return state;
+}
+
+function restorePiece(state: State, piece: Piece): void {
+  switch (piece.part) {
+    case "scalars":
+      for (const scalars of piece.records) restoreScalars(state, scalars);
+      return;
+    case "agents":
+      for (const agent of piece.records) restoreAgent(state, agent);
+      return;
+    case "leases":
+      for (const lease of piece.records) restoreLease(state, lease);
+      return;
+    case "groups":
+      for (const { election, candidates } of piece.records) {
+        restoreGroup(state, election, candidates);
+      }
+      return;
+    case "policies":
+      for (const policy of piece.records) evolvePolicy(state, { type: "policy.set", policy });
+      return;
+    case "tasks":
+      for (const task of piece.records) restoreTask(state, task);
+      return;
+    case "queue":
+      for (const id of piece.records) {
+        state.tasks.pending.add(id, state.tasks.byId.get(id)?.task.requiredTools ?? []);
+      }
+      return;
+  }
+}
+
+function restoreScalars(state: State, scalars: Scalars): void {
+  state.fencing.lastToken = scalars.lastToken;
+  state.elections.termFloor = scalars.termFloor;
+  state.leadership = scalars.leadership;
+  state.graceFromMs = scalars.graceFromMs;
+  state.lastAtMs = scalars.lastAtMs;
+}
+
+/** Equal for equal states, however they came about: replayed, restored or lived through. */
+export function fingerprint(state: State): string {
+  const parts = partsOf(state).map(({ part, records }) => {
+    const texts = records.map((record) => JSON.stringify(record));
+    return [part, part === "queue" ? texts : texts.toSorted()];
+  });
+  return JSON.stringify(parts);
+}

@@ -1,0 +1,36 @@
+/** All that the engine knows, one part per noun. Only evolve changes it. */
+import { Agents } from "./agents.ts";
+import { Elections } from "./elections.ts";
+import { Leases } from "./leases.ts";
+import type { Leadership } from "./nodes.ts";
+import { Policies } from "./policies.ts";
+import { Tasks } from "./tasks.ts";
+
+export interface State {
+  readonly agents: Agents;
+  readonly leases: Leases;
+  readonly elections: Elections;
+  readonly policies: Policies;
+  readonly tasks: Tasks;
+  /** One counter for leases and claims: tokens grow over all grants of all things. */
+  readonly fencing: { lastToken: number };
+  leadership: Leadership;
+  /** No deadline falls before this moment plus one full ttl (see nodes.ts). */
+  graceFromMs: number;
+  /** When the last event happened. */
+  lastAtMs: number;
+}
+
+export function emptyState(): State {
+  return {
+    agents: new Agents(),
+    leases: new Leases(),
+    elections: new Elections(),
+    policies: new Policies(),
+    tasks: new Tasks(),
+    fencing: { lastToken: 0 },
+    leadership: { node: "", epoch: 0 },
+    graceFromMs: 0,
+    lastAtMs: 0,
+  };
+}

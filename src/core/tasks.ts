@@ -1,0 +1,367 @@
+/**
+ * The queue: work that any agent with the right tools may take, done at most once.
+ *
+ *            claim                 complete
+ *   pending ───────▶ claimed ───────────────▶ completed
+ *      ▲                │
+ *      └── retries ─────┤ fail, ttl passes, death of the claimer
+ *          left         │
+ *                       └── none left ──────▶ dead
+ *
+ * A claim carries a fencing token from the same counter as the leases, so that whoever lost the
+ * claim can be told apart from whoever has it now. A task that comes back waits at the end of the
+ * queue: one that fails every time does not keep the others waiting.
+ */
+import { livingAgent } from "./agents.ts";
+import { Heap, type Slot } from "./heap.ts";
+import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
+import type { Event } from "./events.ts";
+import { atMost, count, invalid, key, prose, ttl } from "./fields.ts";
+import { IndexBy } from "./index-by.ts";
+import { COUNT, FIELD, RETENTION, TTL } from "./limits.ts";
+import type { State } from "./state.ts";
+import { TaskQueue } from "./task-queue.ts";
+
+export type TaskStatus = "pending" | "claimed" | "completed" | "dead";
+
+export interface Task {
+  readonly id: string;
+  readonly type: string;
+  /** Bytes as base64: the log is text. */
+  readonly input: string;
+  readonly output: string;
+  readonly status: TaskStatus;
+  readonly requiredTools: readonly string[];
+  readonly maxRetries: number;
+  readonly retryCount: number;
+  /** How long a claim lasts. */
+  readonly ttlMs: number;
+  /** The claim's; empty and 0 while nobody has it. A finished task keeps its last claimer. */
+  readonly claimedBy: string;
+  readonly token: number;
+  readonly expiresAtMs: number;
+  readonly failureReason: string;
+  readonly createdAtMs: number;
+  readonly claimedAtMs: number;
+  /** When it was completed, or given up. */
+  readonly finishedAtMs: number;
+}
+
+export interface TaskEntry {
+  task: Task;
+  /** Rings at the end of the claim, or when a finished task may be forgotten. */
+  readonly timer: Slot<string>;
+}
+
+export class Tasks {
+  readonly byId = new Map<string, TaskEntry>();
+  readonly byClaimer = new IndexBy();
+  readonly pending = new TaskQueue();
+  readonly claims = new Heap<string>();
+  readonly finished = new Heap<string>();
+  /** What the tasks weigh together. */
+  bytes = 0;
+}
+
+type HolderCommand<Type extends string> = {
+  readonly type: Type;
+  readonly taskId: string;
+  readonly agentId: string;
+  /** The claim's token, from callers that know it; the holder is checked either way. */
+  readonly token?: number;
+};
+
+export type TaskCommand =
+  | {
+      readonly type: "task.create";
+      readonly taskType: string;
+      readonly input: string;
+      readonly requiredTools: readonly string[];
+      readonly maxRetries: number;
+      readonly ttlMs: number;
+    }
+  | { readonly type: "task.claim"; readonly agentId: string }
+  | HolderCommand<"task.renew">
+  | (HolderCommand<"task.complete"> & { readonly output: string })
+  | (HolderCommand<"task.fail"> & { readonly reason: string });
+
+export interface TaskReplies {
+  "task.create": Task;
+  /** Null when no task that waits fits the agent. */
+  "task.claim": Task | null;
+  "task.renew": Task;
+  "task.complete": null;
+  "task.fail": null;
+}
+
+export interface Claim {
+  readonly agentId: string;
+  readonly token: number;
+  readonly claimedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+export type TaskEvent =
+  | { readonly type: "task.created"; readonly task: Task }
+  | { readonly type: "task.claimed"; readonly taskId: string; readonly claim: Claim }
+  | { readonly type: "task.renewed"; readonly taskId: string; readonly expiresAtMs: number }
+  | {
+      readonly type: "task.completed";
+      readonly taskId: string;
+      readonly agentId: string;
+      readonly output: string;
+      readonly finishedAtMs: number;
+    }
+  | {
+      readonly type: "task.requeued" | "task.died";
+      readonly taskId: string;
+      /** Who had it. */
+      readonly agentId: string;
+      readonly reason: string;
+      readonly atMs: number;
+    }
+  | { readonly type: "task.forgotten"; readonly taskId: string };
+
+export function decideTask(
+  state: State,
+  command: TaskCommand,
+  moment: Moment,
+): Decision<Event, Task | null> {
+  switch (command.type) {
+    case "task.create":
+      return create(state, command, moment);
+    case "task.claim":
+      return claim(state, command.agentId, moment);
+    case "task.renew": {
+      const task = claimedTask(state, command);
+      if ("ok" in task) return task;
+      const expiresAtMs = moment.nowMs + task.ttlMs;
+      return decided([{ type: "task.renewed", taskId: task.id, expiresAtMs }], {
+        ...task,
+        expiresAtMs,
+      });
+    }
+    case "task.complete":
+      return complete(state, command, moment);
+    case "task.fail": {
+      const refusal = invalid(prose("reason", command.reason, FIELD.reasonLength));
+      if (refusal) return refusal;
+      const task = claimedTask(state, command);
+      if ("ok" in task) return task;
+      return decided(giveUp(state, task.id, command.reason, moment.nowMs), null);
+    }
+  }
+}
+
+function create(
+  state: State,
+  command: TaskCommand & { readonly type: "task.create" },
+  { nowMs, newId }: Moment,
+): Decision<Event, Task> {
+  const { tasks } = state;
+  const { requiredTools } = command;
+  const refusal = invalid(
+    key("type", command.taskType, FIELD.nameLength),
+    ttl("ttl_seconds", command.ttlMs),
+    count("max_retries", command.maxRetries, FIELD.maxRetries),
+    atMost("required_tools", requiredTools.length, FIELD.tools),
+    ...requiredTools.map((tool, i) => key(`required_tools[${i}]`, tool, FIELD.nameLength)),
+    tooHeavy("input", command.input, FIELD.taskInputBytes),
+  );
+  if (refusal) return refusal;
+  if (tasks.byId.size - tasks.finished.size >= COUNT.unfinishedTasks) {
+    return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.unfinishedTasks} unfinished tasks`);
+  }
+  if (tasks.bytes + command.input.length > COUNT.taskBytes) {
+    return refuse("LIMIT_EXCEEDED", `the tasks together already weigh ${tasks.bytes} bytes`);
+  }
+  const task: Task = {
+    id: newId(),
+    type: command.taskType,
+    input: command.input,
+    output: "",
+    status: "pending",
+    requiredTools: [...new Set(requiredTools)].toSorted(),
+    maxRetries: command.maxRetries,
+    retryCount: 0,
+    ttlMs: command.ttlMs === 0 ? TTL.taskDefaultMs : command.ttlMs,
+    claimedBy: "",
+    token: 0,
+    expiresAtMs: 0,
+    failureReason: "",
+    createdAtMs: nowMs,
+    claimedAtMs: 0,
+    finishedAtMs: 0,
+  };
+  return decided([{ type: "task.created", task }], task);
+}
+
+function claim(state: State, agentId: string, { nowMs }: Moment): Decision<Event, Task | null> {
+  const agent = livingAgent(state, agentId);
+  if ("ok" in agent) return agent;
+  if (state.tasks.byClaimer.of(agentId).size >= COUNT.claimsPerAgent) {
+    return refuse("LIMIT_EXCEEDED", `agent ${agentId} already has ${COUNT.claimsPerAgent} tasks`);
+  }
+  const taskId = state.tasks.pending.firstFor(agent.agent.card.tools);
+  const task = taskId === undefined ? undefined : state.tasks.byId.get(taskId)?.task;
+  if (!task) return decided([], null);
+  const made: Claim = {
+    agentId,
+    token: state.fencing.lastToken + 1,
+    claimedAtMs: nowMs,
+    expiresAtMs: nowMs + task.ttlMs,
+  };
+  const event: Event = { type: "task.claimed", taskId: task.id, claim: made };
+  return decided([event], claimed(task, made));
+}
+
+function complete(
+  state: State,
+  command: TaskCommand & { readonly type: "task.complete" },
+  { nowMs }: Moment,
+): Decision<Event, null> {
+  const refusal = invalid(tooHeavy("output", command.output, FIELD.taskOutputBytes));
+  if (refusal) return refusal;
+  const task = claimedTask(state, command);
+  if ("ok" in task) return task;
+  if (state.tasks.bytes + command.output.length > COUNT.taskBytes) {
+    return refuse("LIMIT_EXCEEDED", `the tasks together already weigh ${state.tasks.bytes} bytes`);
+  }
+  const { agentId, output } = command;
+  const done: Event = {
+    type: "task.completed",
+    taskId: task.id,
+    agentId,
+    output,
+    finishedAtMs: nowMs,
+  };
+  return decided([done, ...makeRoom(state.tasks)], null);
+}
+
+/** The task, if the caller still has it. */
+function claimedTask(
+  state: State,
+  { taskId, agentId, token }: HolderCommand<string>,
+): Task | Refusal {
+  const task = state.tasks.byId.get(taskId)?.task;
+  if (!task) return refuse("NOT_FOUND", `no task ${taskId}`);
+  if (task.status !== "claimed") return refuse("WRONG_STATE", `task ${taskId} is ${task.status}`);
+  if (task.claimedBy !== agentId) {
+    return refuse("WRONG_STATE", `agent ${agentId} has no claim on task ${taskId}`);
+  }
+  if (token !== undefined && token !== task.token) {
+    return refuse("WRONG_STATE", `token ${token} of task ${taskId} is no longer current`);
+  }
+  return task;
+}
+
+/** The events of a claim that came to nothing: back to the queue, or the end of the task. */
+export function giveUp(state: State, taskId: string, reason: string, nowMs: number): Event[] {
+  const task = state.tasks.byId.get(taskId)?.task;
+  if (!task) return [];
+  const about = { taskId, agentId: task.claimedBy, reason, atMs: nowMs };
+  if (task.retryCount < task.maxRetries) return [{ type: "task.requeued", ...about }];
+  return [{ type: "task.died", ...about }, ...makeRoom(state.tasks)];
+}
+
+function makeRoom(tasks: Tasks): Event[] {
+  const oldest = tasks.finished.size >= RETENTION.finishedTasks ? tasks.finished.first() : undefined;
+  return oldest === undefined ? [] : [{ type: "task.forgotten", taskId: oldest }];
+}
+
+function tooHeavy(field: string, base64: string, maxBytes: number): string | undefined {
+  const bytes = Math.floor((base64.length * 3) / 4);
+  return bytes > maxBytes ? `${field} has ${bytes} bytes, at most ${maxBytes} are allowed` : undefined;
+}
+
+function claimed(task: Task, { agentId, token, claimedAtMs, expiresAtMs }: Claim): Task {
+  return { ...task, status: "claimed", claimedBy: agentId, token, claimedAtMs, expiresAtMs };
+}
+
+export function evolveTask(state: State, event: TaskEvent): void {
+  const { tasks, fencing } = state;
+  if (event.type === "task.created") {
+    restoreTask(state, event.task);
+    tasks.pending.add(event.task.id, event.task.requiredTools);
+    return;
+  }
+  const entry = tasks.byId.get(event.taskId);
+  if (!entry) throw new Error(`the log speaks of task ${event.taskId} before it was created`);
+  const { task, timer } = entry;
+  switch (event.type) {
+    case "task.claimed":
+      entry.task = claimed(task, event.claim);
+      tasks.pending.delete(task.id);
+      tasks.byClaimer.add(event.claim.agentId, task.id);
+      tasks.claims.move(timer, event.claim.expiresAtMs);
+      fencing.lastToken = Math.max(fencing.lastToken, event.claim.token);
+      return;
+    case "task.renewed":
+      entry.task = { ...task, expiresAtMs: event.expiresAtMs };
+      return;
+    case "task.completed":
+      unclaim(tasks, entry);
+      entry.task = {
+        ...task,
+        status: "completed",
+        output: event.output,
+        finishedAtMs: event.finishedAtMs,
+      };
+      tasks.bytes += event.output.length;
+      tasks.finished.move(timer, event.finishedAtMs + RETENTION.finishedTaskMs);
+      return;
+    case "task.requeued":
+      unclaim(tasks, entry);
+      entry.task = {
+        ...task,
+        status: "pending",
+        claimedBy: "",
+        token: 0,
+        claimedAtMs: 0,
+        expiresAtMs: 0,
+        retryCount: task.retryCount + 1,
+        failureReason: event.reason,
+      };
+      tasks.pending.add(task.id, task.requiredTools);
+      return;
+    case "task.died":
+      unclaim(tasks, entry);
+      entry.task = {
+        ...task,
+        status: "dead",
+        failureReason: event.reason,
+        finishedAtMs: event.atMs,
+      };
+      tasks.finished.move(timer, event.atMs + RETENTION.finishedTaskMs);
+      return;
+    case "task.forgotten":
+      tasks.finished.remove(timer);
+      tasks.bytes -= task.input.length + task.output.length;
+      tasks.byId.delete(task.id);
+      return;
+  }
+}
+
+/** Puts a task where it belongs, but for the queue: its order is not in the task. */
+export function restoreTask({ tasks }: State, task: Task): void {
+  const timer: Slot<string> = { at: 0, value: task.id, place: -1 };
+  tasks.byId.set(task.id, { task, timer });
+  tasks.bytes += task.input.length + task.output.length;
+  switch (task.status) {
+    case "pending":
+      return;
+    case "claimed":
+      tasks.byClaimer.add(task.claimedBy, task.id);
+      tasks.claims.move(timer, task.expiresAtMs);
+      return;
+    case "completed":
+    case "dead":
+      tasks.finished.move(timer, task.finishedAtMs + RETENTION.finishedTaskMs);
+      return;
+  }
+}
+
+function unclaim(tasks: Tasks, { task, timer }: TaskEntry): void {
+  tasks.byClaimer.delete(task.claimedBy, task.id);
+  tasks.claims.remove(timer);
+}
