@@ -56,6 +56,7 @@ async function buildInto(directory) {
 
   const { bundle, present, THREADS } = await import("./bundle.mjs");
   const programs = present(PROGRAMS);
+  if (Object.keys(programs).length === 0) return;
   const bin = join(directory, "bin");
   await bundle({ ...programs, ...present(THREADS) }, bin, {
     banner: (name) => (name in programs ? "#!/usr/bin/env node" : ""),

@@ -2,8 +2,8 @@
  * Bundles entry points, with the packages they use, for Node. A program that opens one file starts
  * twice as fast as one that looks hundreds up: `rollcall up` takes 190 ms instead of 390.
  *
- * All chunks lie flat in one directory two levels below the root, as every source file of src/x/ and
- * every library file of dist/x/ does. So `new URL("./sqlite-worker.js", import.meta.url)` and
+ * All chunks lie flat in one directory two levels below the root, as every source file of src/x/
+ * and every library file of dist/x/ does. So `new URL("./sqlite-worker.js", import.meta.url)` and
  * `new URL("../../package.json", import.meta.url)` mean the same from all of them.
  */
 import { existsSync } from "node:fs";
@@ -29,7 +29,10 @@ export function present(entries) {
 /**
  * @param {Readonly<Record<string, string>>} entries the name of each output file, and its source
  * @param {string} directory
- * @param {{ sourcemap?: boolean, external?: (string | RegExp)[], banner?: (name: string) => string }} [options]
+ * @param {object} [options]
+ * @param {boolean} [options.sourcemap]
+ * @param {(string | RegExp)[]} [options.external]
+ * @param {(name: string) => string} [options.banner] the first line of an entry
  */
 export async function bundle(entries, directory, options = {}) {
   const { sourcemap = false, external = NATIVE, banner = () => "" } = options;

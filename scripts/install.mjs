@@ -17,7 +17,7 @@ export function install() {
   }
 }
 
-/** npm notes what it installed in a second lock file; packages for other platforms are not in it. */
+/** npm notes what it installed in a second lock file; those for other platforms are not in it. */
 function isInstalled() {
   const note = join(root, "node_modules", ".package-lock.json");
   if (!existsSync(note)) return false;

@@ -1,6 +1,7 @@
 /**
- * `npm start`: installs and builds what is missing or out of date, then is `rollcall up`, in this very
- * process: its signals, its output, its exit code. Arguments are handed on: `npm start -- --memory`.
+ * `npm start`: installs and builds what is missing or out of date, then becomes `rollcall up`, in
+ * this very process: its signals, its output, its exit code. Arguments are handed on:
+ * `npm start -- --memory`.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
