@@ -13,6 +13,8 @@ interface LineRule {
   readonly instead: string;
 }
 
+const isCore = ({ path, isTest }: Source) => path.startsWith("src/core/") && !isTest;
+
 const LINE_RULES: readonly LineRule[] = [
   {
     name: "width",
@@ -29,11 +31,18 @@ const LINE_RULES: readonly LineRule[] = [
     instead: "do it, or open an issue",
   },
   {
-    name: "pure",
-    applies: ({ path, isTest }) => path.startsWith("src/core/") && !isTest,
+    name: "clock",
+    applies: isCore,
     comments: false,
-    broken: /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.|process\.|crypto\.|setT|setI)/,
-    instead: "core has no clock, no chance and no I/O: take it as an argument",
+    broken: /\b(?:Date\.now|new Date\(\)|performance\.|setTimeout|setInterval)/,
+    instead: "core has no clock: take the time as an argument",
+  },
+  {
+    name: "chance",
+    applies: isCore,
+    comments: false,
+    broken: /\b(?:Math\.random|crypto\.|process\.)/,
+    instead: "core has no chance and no surroundings: take it as an argument",
   },
   {
     name: "sleep",

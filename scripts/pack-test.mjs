@@ -1,0 +1,58 @@
+/**
+ * What `npm pack` gives works for those who install it, without install scripts: the metadata is
+ * sound, the types resolve, every program says its version and every export can be imported.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root } from "./root.mjs";
+
+const { name, version, bin, exports } = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8"),
+);
+const tools = join(root, "node_modules", ".bin");
+
+/**
+ * What the command says; throws with it when it fails.
+ * @param {string} command
+ * @param {readonly string[]} args
+ */
+function run(command, args, cwd = root) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
+  must(status === 0, `${command} ${args.join(" ")}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/**
+ * @param {boolean} condition
+ * @param {string} complaint
+ */
+function must(condition, complaint) {
+  if (!condition) throw new Error(complaint);
+}
+
+const place = mkdtempSync(join(tmpdir(), "rollcall-pack-"));
+try {
+  const [packed] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", place]));
+  const tarball = join(place, packed.filename);
+  run(join(tools, "publint"), ["run", tarball, "--strict"]);
+  run(join(tools, "attw"), [tarball, "--profile", "esm-only", "--no-emoji"]);
+
+  writeFileSync(join(place, "package.json"), '{ "private": true, "type": "module" }');
+  run(
+    "npm",
+    ["install", "--ignore-scripts", "--prefer-offline", "--loglevel=error", tarball],
+    place,
+  );
+  for (const program of Object.keys(bin)) {
+    const said = run(join(place, "node_modules", ".bin", program), ["--version"], place);
+    must(said.includes(version), `${program} --version says ${said}`);
+  }
+  const paths = Object.keys(exports).filter((path) => !path.endsWith(".json"));
+  const imports = paths.map((path) => `import ${JSON.stringify(join(name, path))};\n`);
+  writeFileSync(join(place, "imports.js"), imports.join(""));
+  run(process.execPath, ["imports.js"], place);
+} finally {
+  rmSync(place, { recursive: true, force: true });
+}

@@ -1,0 +1,70 @@
+/**
+ * What some tests need beyond npm packages, and how to get it. `npm test` gets what is missing
+ * where it may (as root). What is missing even then fails with CI=true; elsewhere the tests that
+ * need it are skipped: `test.skipIf(lacks("tmpfs"))`.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/**
+ * @typedef {object} Prerequisite
+ * @property {string} name
+ * @property {string} need what for
+ * @property {() => boolean} isThere
+ * @property {string} [apt] the Debian package that brings it
+ * @property {() => boolean} [install] another way to get it
+ */
+
+/** @type {readonly Prerequisite[]} */
+export const PREREQUISITES = [
+  { name: "tmpfs", need: "a small disk to fill up", isThere: canMountTmpfs },
+];
+
+const isRoot = process.getuid?.() === 0;
+
+/** @param {string} name */
+export function lacks(name) {
+  const found = PREREQUISITES.find((each) => each.name === name);
+  if (!found) throw new Error(`${name} is not in the table of prerequisites`);
+  return !found.isThere();
+}
+
+/**
+ * Gets what is missing, and returns what cannot be had.
+ * @returns {readonly Prerequisite[]}
+ */
+export function provide() {
+  const missing = PREREQUISITES.filter((each) => !each.isThere());
+  const packages = missing.flatMap(({ apt }) => apt ?? []);
+  if (packages.length > 0 && isRoot) {
+    console.error(`installing ${packages.join(" ")}…`);
+    run("apt-get", "update", "-qq");
+    run("apt-get", "install", "-qq", "-y", "--no-install-recommends", ...packages);
+  }
+  for (const { name, install } of missing) {
+    if (!install) continue;
+    console.error(`installing ${name}…`);
+    install();
+  }
+  return missing.filter((each) => !each.isThere());
+}
+
+function canMountTmpfs() {
+  if (!isRoot) return false;
+  const directory = mkdtempSync(join(tmpdir(), "rollcall-"));
+  const isMounted = run("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", directory);
+  if (isMounted) run("umount", directory);
+  rmdirSync(directory);
+  return isMounted;
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} args
+ */
+function run(command, ...args) {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  return spawnSync(command, args, { stdio: "ignore", env }).status === 0;
+}

@@ -1,0 +1,112 @@
+/**
+ * `npm test`: gets what is missing, then builds, checks and tests everything. The last line says
+ * how many passed; a step counts as one, and so does each test.
+ *
+ * While working: `npm test -- --only lint,types` runs those steps, and any other arguments go to
+ * vitest: `npm test -- src/core -t "a lease"`.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { install } from "./install.mjs";
+import { provide } from "./prerequisites.mjs";
+import { root } from "./root.mjs";
+
+const report = `.cache/vitest-${process.pid}.json`;
+
+/** One group after the other; the steps of a group side by side. */
+const GROUPS = [
+  { build: "node scripts/build.mjs" },
+  {
+    pack: "node scripts/pack-test.mjs",
+    types: "tsc",
+    lint: "oxlint",
+    format: "oxfmt --check",
+    unused: "knip --no-progress",
+  },
+  { vitest: `vitest run --reporter=default --reporter=json --outputFile.json=${report}` },
+];
+
+/** Two cores are what the machines have. */
+const SIDE_BY_SIDE = 2;
+/** No step may hang the whole. */
+const MAX_STEP_MS = 8 * 60_000;
+
+const path = `${join(root, "node_modules", ".bin")}${delimiter}${process.env["PATH"]}`;
+const settings = { cwd: root, env: { ...process.env, PATH: path } };
+const total = { passed: 0, failed: 0, skipped: 0 };
+
+/**
+ * Runs a step, says in one line how it went, and shows what it printed when it failed.
+ * @param {string} name
+ * @param {string} command
+ */
+async function run(name, command) {
+  const startedAt = performance.now();
+  const [program = "", ...args] = command.split(" ");
+  const child = spawn(program, args, { ...settings, timeout: MAX_STEP_MS });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => (output += text));
+  }
+  /** @type {string} */
+  const problem = await new Promise((resolve) => {
+    child.on("error", (error) => resolve(error.message));
+    child.on("close", (code, signal) => {
+      resolve(code === 0 ? "" : `${output}\n${name} ended with ${signal ?? code}`);
+    });
+  });
+  count(name, !problem);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`${problem ? "FAILED" : "ok    "} ${name} ${seconds} s`);
+  if (problem) console.log(problem);
+}
+
+/**
+ * @param {string} name
+ * @param {boolean} isOk
+ */
+function count(name, isOk) {
+  if (name !== "vitest" || !existsSync(join(root, report))) {
+    total[isOk ? "passed" : "failed"]++;
+    return;
+  }
+  const tests = JSON.parse(readFileSync(join(root, report), "utf8"));
+  rmSync(join(root, report));
+  total.passed += tests.numPassedTests;
+  total.skipped += tests.numPendingTests + tests.numTodoTests;
+  // A file that cannot even be loaded has no failed test, and yet failed.
+  total.failed += Math.max(tests.numFailedTests, isOk ? 0 : 1);
+}
+
+/** @param {(name: string) => boolean} isWanted */
+async function runAll(isWanted) {
+  for (const group of GROUPS) {
+    const waiting = Object.entries(group).filter(([name]) => isWanted(name));
+    const runner = async () => {
+      for (let step = waiting.shift(); step; step = waiting.shift()) await run(...step);
+    };
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, runner));
+  }
+}
+
+function getPrerequisites() {
+  for (const { name, need } of provide()) {
+    const isFatal = process.env["CI"] === "true";
+    if (isFatal) total.failed++;
+    console.log(`${isFatal ? "FAILED" : "skips "} ${name} is missing: ${need}`);
+  }
+}
+
+const [flag, steps = "", ...rest] = process.argv.slice(2);
+install();
+if (flag !== undefined && flag !== "--only") {
+  const args = ["run", ...process.argv.slice(2)];
+  process.exit(spawnSync("vitest", args, { ...settings, stdio: "inherit" }).status ?? 1);
+}
+getPrerequisites();
+const wanted = [...steps.split(","), ...rest];
+await runAll((name) => flag === undefined || wanted.includes(name));
+const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : "";
+console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
+process.exitCode = total.failed > 0 ? 1 : 0;
