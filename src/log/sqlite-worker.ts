@@ -1,0 +1,70 @@
+/**
+ * The thread that owns the database. A commit waits for the disk; here it holds up nobody but the
+ * next commit, which gathers meanwhile on the main thread.
+ */
+import { parentPort } from "node:worker_threads";
+import { RollcallError } from "../core/errors.ts";
+import { openDatabase } from "./sqlite-database.ts";
+import { storageError } from "./sqlite-errors.ts";
+import { forgetHolder } from "./sqlite-lock.ts";
+import type { Name, Operations, Reply, Request } from "./sqlite-protocol.ts";
+import { Tables } from "./sqlite-tables.ts";
+
+let path = "";
+let opened: Tables | undefined;
+
+function tables(): Tables {
+  if (!opened) throw new RollcallError("WRONG_STATE", "the database is not open");
+  return opened;
+}
+
+const operations: Operations = {
+  async open(options) {
+    path = options.path;
+    opened = new Tables(await openDatabase(options));
+    return opened.range();
+  },
+  range: () => tables().range(),
+  commit: (commit) => tables().commit(commit),
+  readLog: (span) => tables().read(span),
+  truncate: (through) => tables().truncate(through),
+
+  beginSnapshot: (sequence) => tables().snapshots.begin(sequence),
+  addChunks: (chunks) => tables().snapshots.add(chunks),
+  finishSnapshot: (id) => tables().finishSnapshot(id),
+  dropSnapshot: (id) => tables().snapshots.drop(id),
+  findSnapshot: (atOrBefore) => tables().snapshots.find(atOrBefore),
+  readChunks: ({ id, from }) => tables().snapshots.read(id, from),
+
+  readStream: ({ stream, span }) => tables().streams.read(stream, span),
+  rangeOfStream: (stream) => tables().streams.range(stream),
+  trimStream: ({ stream, through }) => tables().streams.trim(stream, through),
+  removeStream: (stream) => tables().streams.remove(stream),
+  listStreams: ({ prefix, after }) => tables().streams.list(prefix, after),
+
+  sweep: () => tables().sweep(),
+  close() {
+    forgetHolder(path);
+    tables().close();
+  },
+};
+
+/** A request carries the argument of the operation it names: the compiler cannot follow that. */
+function run({ name, argument }: Request): unknown {
+  const operation = operations[name] as (argument: unknown) => ReturnType<Operations[Name]>;
+  return operation(argument);
+}
+
+async function answer(request: Request): Promise<Reply> {
+  const { id } = request;
+  try {
+    return { id, ok: true, value: await run(request) };
+  } catch (error) {
+    const { code, message } = storageError(error, path);
+    return { id, ok: false, code, message };
+  }
+}
+
+parentPort?.on("message", (request: Request) => {
+  void answer(request).then((reply) => parentPort?.postMessage(reply));
+});
