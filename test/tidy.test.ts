@@ -1,6 +1,7 @@
 /** The house rules that neither the compiler nor the linter can check. */
 import { expect, test } from "vitest";
 import { isDocument, unexplainedDependencies, unprovenBlocks } from "./tidy/documents.ts";
+import { missingFromLock } from "./tidy/lock.ts";
 import { wrongImports } from "./tidy/layers.ts";
 import { brokenLines, machinePaths } from "./tidy/lines.ts";
 import { isSource, readSource, repositoryFiles, textOf } from "./tidy/source.ts";
@@ -40,6 +41,10 @@ test("no file names a path of the machine it was written on", () => {
 
 test("the lock file names no host, so that any registry serves", () => {
   expect(textOf("package-lock.json").match(/"resolved": "\w+:.*/g) ?? []).toEqual([]);
+});
+
+test("the lock file has what a package needs on every platform, or npm ci refuses it", () => {
+  expect(missingFromLock(textOf("package-lock.json"))).toEqual([]);
 });
 
 test("every runtime dependency has its reason in ARCHITECTURE.md", () => {
