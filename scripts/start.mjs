@@ -2,6 +2,9 @@
  * `npm start`: installs and builds what is missing or out of date, then becomes `rollcall up`, in
  * this very process: its signals, its output, its exit code. Arguments are handed on:
  * `npm start -- --memory`.
+ *
+ * package.json says `exec node …`, or a signal sent to npm would end a shell in between, and leave
+ * the daemon behind.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
