@@ -6,7 +6,8 @@ import { posix } from "node:path";
 import type { Source } from "./source.ts";
 
 const LAYERS: readonly (readonly string[])[] = [
-  ["bin", "cli"],
+  ["bin"],
+  ["cli"],
   ["tui"],
   ["daemon", "client"],
   ["wires"],
