@@ -68,9 +68,8 @@ export const RETENTION = {
 export const ENGINE = {
   /** Commands that wait for the disk; beyond, callers are told to come back. */
   queuedCommands: 65_536,
-  /** Commands a batch may gather: keeps one append, and the wait for it, short. */
-  batchCommands: 8_192,
-  batchBytes: 16 * MIB,
+  /** What they may weigh together. */
+  queuedBytes: 64 * MIB,
   /** Heap looked at in one go, so that a million at once do not stop the loop. */
   expiriesPerTurn: 1_000,
   /** A leader that wrote nothing for this long shows a sign of life. */
@@ -89,6 +88,7 @@ export const ENGINE = {
   /** Between two tries to write again after the store failed. */
   recoveryMs: 500,
   snapshotEveryEvents: 250_000,
+  snapshotEveryMs: 24 * HOUR,
   snapshotChunkRecords: 500,
 } as const;
 

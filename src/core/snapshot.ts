@@ -87,6 +87,12 @@ export async function restore(
   return state;
 }
 
+/** When the state was captured, from its first piece. */
+export function capturedAtMs(firstChunk: string): number {
+  const piece = JSON.parse(firstChunk) as Piece;
+  return piece.part === "scalars" ? (piece.records[0]?.lastAtMs ?? 0) : 0;
+}
+
 function restorePiece(state: State, piece: Piece): void {
   switch (piece.part) {
     case "scalars":

@@ -1,0 +1,55 @@
+/**
+ * Time, as the engine gets it and as the engine tells it.
+ *
+ * The clock on the wall may step in either direction, so deadlines hang on the monotonic clock. Times
+ * in events are wall times, but never fall: `EngineTime` follows the monotonic clock from an anchor,
+ * jumps forward when the wall is ahead (a machine that slept), and runs on undisturbed when the wall
+ * was set back.
+ */
+
+export interface Clock {
+  /** Milliseconds since 1970; may step. */
+  wallMs(): number;
+  /** Milliseconds since some moment; never steps. */
+  monotonicMs(): number;
+  /** Calls once, later; returns how to cancel. A waiting timer keeps no process alive. */
+  after(delayMs: number, call: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  wallMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after(delayMs, call) {
+    const timer = setTimeout(call, delayMs);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** How far the wall may be ahead before it counts as a step; ordinary corrections are smaller. */
+const STEP_MS = 1000;
+
+export class EngineTime {
+  readonly #clock: Clock;
+  #offsetMs: number;
+  #lastMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#offsetMs = clock.wallMs() - clock.monotonicMs();
+  }
+
+  /** Whole milliseconds since 1970; never falls. */
+  nowMs(): number {
+    const monotonicMs = this.#clock.monotonicMs();
+    const wallMs = this.#clock.wallMs();
+    if (wallMs > monotonicMs + this.#offsetMs + STEP_MS) this.#offsetMs = wallMs - monotonicMs;
+    this.#lastMs = Math.max(this.#lastMs, Math.floor(monotonicMs + this.#offsetMs));
+    return this.#lastMs;
+  }
+
+  /** Time goes on from what the log says, even if this machine's wall is behind it. */
+  catchUp(atMs: number): void {
+    if (atMs > this.nowMs()) this.#offsetMs = atMs - this.#clock.monotonicMs();
+  }
+}

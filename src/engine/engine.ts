@@ -1,0 +1,413 @@
+/**
+ * The engine: the one place that turns commands into events. Rules decide, the log makes durable,
+ * and only then does anybody hear of it.
+ *
+ *            open                                    lead
+ *   closed ────────▶ loading ──▶ following ────────────────────────▶ leading
+ *                       ▲           │  ▲ waits for the leader          │
+ *                       │           │  │ to fall silent                │
+ *                       └───────────┴──┴───── append failed or fenced ─┘
+ *
+ * - loading:   the state is rebuilt from the log. Nothing is answered.
+ * - following: applies what another node writes (or, alone with a store that fails, tries again to
+ *              write). Reads are answered from here, commands by the leader.
+ * - leading:   decides. One append at a time; replies when it is durable.
+ *
+ * Every failure takes the same way as a start: what is not in the log is forgotten, and the state is
+ * rebuilt. There is no other recovery code.
+ */
+import { beat } from "../core/agents.ts";
+import { codeOf, RollcallError } from "../core/errors.ts";
+import { encode, type Recorded } from "../core/events.ts";
+import { ENGINE } from "../core/limits.ts";
+import { leading } from "../core/nodes.ts";
+import { rules as defaultRules, type Command, type ReplyTo, type Rules } from "../core/rules.ts";
+import type { State } from "../core/state.ts";
+import type { Log } from "../log/log.ts";
+import { EngineTime, systemClock, type Clock } from "./clock.ts";
+import { Follower } from "./follower.ts";
+import type { Forwarder, ForwardTarget } from "./forward.ts";
+import { Leading } from "./leading.ts";
+import { apply, load, type Replica } from "./replica.ts";
+import { DEFAULT_RETENTION, Snapshots, type Retention } from "./snapshots.ts";
+import { emptyStats, type EngineStats } from "./stats.ts";
+import { WatchHub, type Watch, type WatchOptions } from "./watch.ts";
+
+export interface EngineOptions {
+  readonly log: Log;
+  /** This node's name, unique among those that share the log. */
+  readonly node: string;
+  /** Ids nobody can guess: 32 lower-case hex characters. */
+  newId(): string;
+  /** From 0 to 1: keeps nodes from trying to lead in the same moment. */
+  random(): number;
+  readonly clock?: Clock;
+  readonly forwarder?: Forwarder;
+  readonly rules?: Rules;
+  readonly retention?: Partial<Retention>;
+  onAppend?(events: number, tookMs: number): void;
+  /** Something failed and is being dealt with: for the operator. */
+  onTrouble?(what: string, error: unknown): void;
+}
+
+export type EngineMode = "loading" | "following" | "leading" | "closed";
+
+export class Engine implements ForwardTarget {
+  readonly #options: EngineOptions;
+  readonly #log: Log;
+  readonly #rules: Rules;
+  readonly #clock: Clock;
+  readonly #time: EngineTime;
+  readonly #hub: WatchHub;
+  readonly #snapshots: Snapshots;
+  readonly stats: EngineStats = emptyStats();
+
+  #replica: Replica;
+  #mode: EngineMode = "loading";
+  #leading: Leading | undefined;
+  #follower: Follower | undefined;
+  /** What is being waited for; a change of mode wakes it. */
+  #wake: () => void = () => undefined;
+  readonly #readers = new Set<() => void>();
+  #running: Promise<void> = Promise.resolve();
+  /** The follower stopped, or the log has moved: only a reload helps. */
+  #followingFailed = false;
+  /** How long a leader may be silent before this node tries to lead. */
+  #patienceMs = 0;
+  /** Why nobody leads, for those who are refused because of it. */
+  #trouble = "nobody leads yet";
+
+  /** Resolves when it can answer; rejects when the log cannot be opened or read. */
+  static async open(options: EngineOptions): Promise<Engine> {
+    await options.log.open();
+    const engine = new Engine(options, await load(options.log, options.rules ?? defaultRules));
+    await engine.#snapshots.start(engine.#time.nowMs());
+    engine.#follow();
+    if (!options.log.shared) await engine.#tryToLead();
+    engine.#running = engine.#run();
+    return engine;
+  }
+
+  private constructor(options: EngineOptions, replica: Replica) {
+    this.#options = options;
+    this.#log = options.log;
+    this.#rules = options.rules ?? defaultRules;
+    this.#clock = options.clock ?? systemClock;
+    this.#time = new EngineTime(this.#clock);
+    this.#hub = new WatchHub({ log: options.log, barrier: () => this.#barrier() });
+    this.#snapshots = new Snapshots(options.log, { ...DEFAULT_RETENTION, ...options.retention });
+    this.#replica = replica;
+  }
+
+  get mode(): EngineMode {
+    return this.#mode;
+  }
+
+  get node(): string {
+    return this.#options.node;
+  }
+
+  /** The sequence of the last durable event this node knows of. */
+  get head(): number {
+    return this.#hub.head;
+  }
+
+  get watches(): { readonly open: number; readonly cut: number } {
+    return { open: this.#hub.size, cut: this.#hub.cuts };
+  }
+
+  get snapshotCount(): number {
+    return this.#snapshots.count;
+  }
+
+  /** Has a command decided; resolves when what came of it is durable, rejects with the refusal. */
+  execute<C extends Command>(command: C): Promise<ReplyTo<C>> {
+    return this.#leading ? this.#leading.execute(command) : this.#forward(command);
+  }
+
+  /** A heartbeat. Most cost a lookup and leave no trace. */
+  heartbeat(agentId: string): Promise<null> {
+    this.stats.heartbeats += 1;
+    if (this.#leading?.heartbeat(agentId)) return DONE;
+    // While nobody can write nobody dies either; whoever is known may go on.
+    if (this.#isStranded && beat(this.#replica.state, agentId, this.#time.nowMs())) return DONE;
+    return this.execute({ type: "agent.heartbeat", agentId });
+  }
+
+  /**
+   * Reads the latest state: everything that was acknowledged anywhere before this call is in it, and
+   * everything in it is durable when this resolves. What is selected must not be changed.
+   */
+  async read<T>(select: (state: State) => T): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      if (this.#mode === "loading") await this.#loaded();
+      try {
+        if (this.#leading) {
+          const selected = select(this.#replica.state);
+          await this.#leading.current();
+          return selected;
+        }
+        // The only writer, and it cannot write: what it has is all there is.
+        if (this.#log.shared) await this.#catchUp();
+        return select(this.#replica.state);
+      } catch (error) {
+        if (codeOf(error) !== "UNAVAILABLE" || tries === READ_TRIES || this.#isClosed) throw error;
+      }
+    }
+  }
+
+  /** Looks at the state as it is here and now, durable or not: for gauges and the like. */
+  peek<T>(select: (state: State) => T): T {
+    return select(this.#replica.state);
+  }
+
+  watch(options: WatchOptions = {}): Watch {
+    if (this.#isClosed) throw closed();
+    return this.#hub.watch(options);
+  }
+
+  executeHere<C extends Command>(command: C): Promise<ReplyTo<C>> {
+    return this.#leading ? this.#leading.execute(command) : Promise.reject(this.#unavailable());
+  }
+
+  async barrierHere(): Promise<number> {
+    if (!this.#leading) throw this.#unavailable();
+    const { head } = this.#replica;
+    await this.#leading.current();
+    return head;
+  }
+
+  /** Lets what is under way finish, then ends all watches. The log is its owner's to close. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    const term = this.#leading;
+    this.#leading = undefined;
+    this.#setMode("closed");
+    await term?.drain();
+    this.#hub.close();
+    await this.#follower?.stop();
+    this.#wake();
+    await this.#running;
+  }
+
+  /** Leads while it can, follows while it cannot, until it is closed. */
+  async #run(): Promise<void> {
+    while (!this.#isClosed) {
+      if (this.#leading) {
+        const reason = await this.#leading.ended;
+        this.#leading = undefined;
+        if (this.#isClosed) return;
+        this.stats.rebuilds += 1;
+        this.#report("stopped leading", reason);
+        await this.#reload();
+      } else if (this.#followingFailed) {
+        await this.#reload();
+      } else {
+        await this.#pause(this.#untilMyTurnMs());
+        if (this.#isClosed || this.#followingFailed) continue;
+        if (this.#untilMyTurnMs() <= 0 || !this.#log.shared) await this.#tryToLead();
+      }
+    }
+  }
+
+  /** Alone, as soon as the store may work again; else once the leader has been silent too long. */
+  #untilMyTurnMs(): number {
+    if (!this.#follower) return ENGINE.recoveryMs;
+    if (this.#replica.head === 0) return 0;
+    return this.#patienceMs - this.#follower.silentMs;
+  }
+
+  /** Rebuilds the state from the log, however long that takes to succeed. */
+  async #reload(): Promise<void> {
+    this.#setMode("loading");
+    await this.#follower?.stop();
+    this.#follower = undefined;
+    while (!this.#isClosed) {
+      try {
+        await this.#log.open();
+        this.#replica = await load(this.#log, this.#rules);
+        if (!this.#isClosed) this.#follow();
+        return;
+      } catch (error) {
+        this.#report("could not read the log", error);
+        await this.#pause(ENGINE.recoveryMs);
+      }
+    }
+  }
+
+  /** Stands ready with a state that is all in the log. */
+  #follow(): void {
+    const { state, head } = this.#replica;
+    this.#hub.skipTo(head);
+    this.#time.catchUp(state.lastAtMs);
+    this.#followingFailed = false;
+    if (this.#log.shared) {
+      const follower = new Follower({
+        log: this.#log,
+        rules: this.#rules,
+        replica: this.#replica,
+        clock: this.#clock,
+        onApplied: (recorded) => this.#applied(recorded),
+      });
+      follower.ended.catch((error: unknown) => {
+        this.#report("stopped following", error);
+        this.#followingFailed = true;
+        this.#wake();
+      });
+      this.#follower = follower;
+      this.#patienceMs = ENGINE.silenceMs * (1 + this.#options.random());
+    }
+    this.#setMode("following");
+  }
+
+  #applied(recorded: readonly Recorded[]): void {
+    const last = recorded.at(-1);
+    if (!last) return;
+    this.#time.catchUp(last.atMs);
+    this.#hub.publish(recorded);
+  }
+
+  /** Appends the claim to lead at the head this node knows: if that succeeds, it leads. */
+  async #tryToLead(): Promise<void> {
+    const { state, head } = this.#replica;
+    const atMs = this.#time.nowMs();
+    const provedAtMs = this.#clock.monotonicMs();
+    const text = encode(leading(state, this.#options.node), atMs);
+    try {
+      await this.#log.append([text], head);
+    } catch (error) {
+      if (codeOf(error) !== "FENCED") this.#report("could not lead", error);
+      // Whether it was written is not known. Followers will see; alone, look.
+      if (!this.#follower) this.#followingFailed = await this.#hasMoved(head);
+      else this.#patienceMs = this.#follower.silentMs + ENGINE.silenceMs * this.#options.random();
+      return;
+    }
+    this.#applied(apply(this.#replica, this.#rules, { first: head + 1, entries: [text] }));
+    if (this.#isClosed || this.#replica.head !== head + 1) return;
+    await this.#follower?.stop();
+    if (this.#isClosed || this.#replica.head !== head + 1) return;
+    this.#follower = undefined;
+    this.#leading = this.#lead(provedAtMs);
+    this.#setMode("leading");
+  }
+
+  async #hasMoved(head: number): Promise<boolean> {
+    try {
+      return (await this.#log.open()).head !== head;
+    } catch {
+      return true;
+    }
+  }
+
+  #lead(provedAtMs: number): Leading {
+    const { node, newId, onAppend } = this.#options;
+    return new Leading({
+      node,
+      newId,
+      log: this.#log,
+      rules: this.#rules,
+      replica: this.#replica,
+      clock: this.#clock,
+      time: this.#time,
+      snapshots: this.#snapshots,
+      stats: this.stats,
+      provedAtMs,
+      onDurable: (recorded, tookMs) => {
+        this.stats.appends += 1;
+        this.stats.events += recorded.length;
+        this.#hub.publish(recorded);
+        onAppend?.(recorded.length, tookMs);
+      },
+      onTrouble: (what, error) => this.#report(what, error),
+    });
+  }
+
+  async #forward<C extends Command>(command: C): Promise<ReplyTo<C>> {
+    const { forwarder } = this.#options;
+    const leader = this.#otherLeader();
+    if (!forwarder || leader === undefined) throw this.#unavailable();
+    return await forwarder.execute(leader, command);
+  }
+
+  /** Waits until this node has seen all that the leader had when this was called. */
+  async #catchUp(): Promise<void> {
+    const follower = this.#follower;
+    const target = await this.#barrier();
+    if (!follower) throw this.#unavailable();
+    await follower.reached(target);
+  }
+
+  async #barrier(): Promise<number> {
+    if (this.#leading) return await this.barrierHere();
+    if (!this.#log.shared) return this.#replica.head;
+    const { forwarder } = this.#options;
+    const leader = this.#otherLeader();
+    if (!forwarder || leader === undefined) throw this.#unavailable();
+    return await forwarder.barrier(leader);
+  }
+
+  #otherLeader(): string | undefined {
+    const { node } = this.#replica.state.leadership;
+    const isOther = this.#mode === "following" && node !== "" && node !== this.#options.node;
+    return isOther ? node : undefined;
+  }
+
+  #loaded(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.#clock.after(ENGINE.catchUpMs, () => {
+        this.#readers.delete(reader);
+        reject(this.#unavailable());
+      });
+      const reader = () => {
+        cancel();
+        resolve();
+      };
+      this.#readers.add(reader);
+    });
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(Math.max(1, delayMs), resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  #setMode(mode: EngineMode): void {
+    this.#mode = mode;
+    if (mode === "loading") return;
+    for (const reader of this.#readers) reader();
+    this.#readers.clear();
+  }
+
+  /** Alone with a store that cannot be written to. */
+  get #isStranded(): boolean {
+    return this.#mode === "following" && !this.#log.shared;
+  }
+
+  get #isClosed(): boolean {
+    return this.#mode === "closed";
+  }
+
+  #report(what: string, error: unknown): void {
+    this.#trouble = `${what}: ${error instanceof Error ? error.message : String(error)}`;
+    this.#options.onTrouble?.(what, error);
+  }
+
+  #unavailable(): RollcallError {
+    if (this.#isClosed) return closed();
+    return new RollcallError("UNAVAILABLE", `this node does not lead: ${this.#trouble}`);
+  }
+}
+
+const DONE: Promise<null> = Promise.resolve(null);
+
+/** A read that met a failure is tried on the rebuilt state; failing this often is for the caller. */
+const READ_TRIES = 3;
+
+function closed(): RollcallError {
+  return new RollcallError("UNAVAILABLE", "this node is closing");
+}

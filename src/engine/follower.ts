@@ -1,0 +1,77 @@
+/** Keeps a replica up to date with what another node writes, and notices when it falls silent. */
+import { RollcallError } from "../core/errors.ts";
+import { ENGINE } from "../core/limits.ts";
+import type { Recorded } from "../core/events.ts";
+import type { Rules } from "../core/rules.ts";
+import type { Log } from "../log/log.ts";
+import type { Clock } from "./clock.ts";
+import { apply, type Replica } from "./replica.ts";
+
+export interface FollowerOptions {
+  readonly log: Log;
+  readonly rules: Rules;
+  readonly replica: Replica;
+  readonly clock: Clock;
+  onApplied(recorded: readonly Recorded[]): void;
+}
+
+export class Follower {
+  readonly #options: FollowerOptions;
+  readonly #stop = new AbortController();
+  readonly #waiting = new Set<{ readonly target: number; readonly resolve: () => void }>();
+  #heardAtMs: number;
+
+  /** Settles when it stopped; rejects when the log failed. */
+  readonly ended: Promise<void>;
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    this.#heardAtMs = options.clock.monotonicMs();
+    this.ended = this.#follow();
+  }
+
+  /** How long nothing has been heard of a leader. */
+  get silentMs(): number {
+    return this.#options.clock.monotonicMs() - this.#heardAtMs;
+  }
+
+  /** Resolves when the replica has seen `target`; rejects when that takes too long. */
+  reached(target: number): Promise<void> {
+    const { replica, clock } = this.#options;
+    if (replica.head >= target) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(ENGINE.catchUpMs, () => {
+        this.#waiting.delete(waiter);
+        reject(new RollcallError("UNAVAILABLE", `this node has not caught up with ${target}`));
+      });
+      const waiter = {
+        target,
+        resolve: () => {
+          cancel();
+          resolve();
+        },
+      };
+      this.#waiting.add(waiter);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.ended.catch(() => undefined);
+  }
+
+  async #follow(): Promise<void> {
+    const { log, rules, replica, clock, onApplied } = this.#options;
+    const { signal } = this.#stop;
+    for await (const batch of log.follow(replica.head, signal)) {
+      if (signal.aborted) return;
+      this.#heardAtMs = clock.monotonicMs();
+      onApplied(apply(replica, rules, batch));
+      for (const waiter of this.#waiting) {
+        if (waiter.target > replica.head) continue;
+        this.#waiting.delete(waiter);
+        waiter.resolve();
+      }
+    }
+  }
+}

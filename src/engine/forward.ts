@@ -1,0 +1,38 @@
+/**
+ * How a node that follows asks the one that leads. The transport is whatever the cluster has; in one
+ * process it is a map.
+ */
+import type { Command, ReplyTo } from "../core/rules.ts";
+import { RollcallError } from "../core/errors.ts";
+
+export interface Forwarder {
+  /** Has the leader decide a command; rejects with its refusal. */
+  execute<C extends Command>(leader: string, command: C): Promise<ReplyTo<C>>;
+  /** The leader's head, once it has proved that it still leads: what a read must wait to have seen. */
+  barrier(leader: string): Promise<number>;
+}
+
+/** What a forwarder calls on the other side; it never forwards again. */
+export interface ForwardTarget {
+  executeHere<C extends Command>(command: C): Promise<ReplyTo<C>>;
+  barrierHere(): Promise<number>;
+}
+
+/** Nodes of one process, by name. */
+export class InProcessForwarder implements Forwarder {
+  readonly nodes = new Map<string, ForwardTarget>();
+
+  async execute<C extends Command>(leader: string, command: C): Promise<ReplyTo<C>> {
+    return await this.#node(leader).executeHere(command);
+  }
+
+  async barrier(leader: string): Promise<number> {
+    return await this.#node(leader).barrierHere();
+  }
+
+  #node(name: string): ForwardTarget {
+    const node = this.nodes.get(name);
+    if (!node) throw new RollcallError("UNAVAILABLE", `node ${name} cannot be reached`);
+    return node;
+  }
+}

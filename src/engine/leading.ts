@@ -1,0 +1,157 @@
+/**
+ * One term of leading: decides commands, lets deadlines pass, and answers when the log has it.
+ * It ends when an append fails, and is never used again.
+ */
+import { beat } from "../core/agents.ts";
+import { RollcallError } from "../core/errors.ts";
+import type { Event, Recorded } from "../core/events.ts";
+import { ENGINE } from "../core/limits.ts";
+import type { Command, ReplyTo, Rules } from "../core/rules.ts";
+import type { Log } from "../log/log.ts";
+import type { Clock, EngineTime } from "./clock.ts";
+import { Committer } from "./committer.ts";
+import type { Replica } from "./replica.ts";
+import type { Snapshots } from "./snapshots.ts";
+import type { EngineStats } from "./stats.ts";
+
+export interface LeadingOptions {
+  readonly node: string;
+  readonly log: Log;
+  readonly rules: Rules;
+  readonly replica: Replica;
+  readonly clock: Clock;
+  readonly time: EngineTime;
+  readonly snapshots: Snapshots;
+  readonly stats: EngineStats;
+  /** When the append that made this node lead was begun. */
+  readonly provedAtMs: number;
+  newId(): string;
+  onDurable(recorded: readonly Recorded[], tookMs: number): void;
+  onTrouble(what: string, error: unknown): void;
+}
+
+export class Leading {
+  readonly #options: LeadingOptions;
+  readonly #committer: Committer;
+  #lastLookMs: number;
+  #cancelTick: () => void = () => undefined;
+  #end: (reason: unknown) => void = () => undefined;
+
+  /** Resolves with the reason when the term is over. */
+  readonly ended: Promise<unknown>;
+
+  constructor(options: LeadingOptions) {
+    this.#options = options;
+    this.#lastLookMs = options.time.nowMs();
+    const { log, replica, clock, provedAtMs, onDurable } = options;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    this.#committer = new Committer({
+      log,
+      head: replica.head,
+      provedAtMs,
+      monotonicMs: () => clock.monotonicMs(),
+      onDurable,
+      onFailure: (error) => {
+        this.#cancelTick();
+        this.#end(error);
+      },
+    });
+    this.#tick();
+  }
+
+  execute<C extends Command>(command: C): Promise<ReplyTo<C>> {
+    const { rules, replica, stats, newId } = this.#options;
+    const committer = this.#committer;
+    stats.commands += 1;
+    if (committer.waiting >= ENGINE.queuedCommands || committer.openBytes >= ENGINE.queuedBytes) {
+      stats.refusals += 1;
+      const message = `${committer.waiting} commands already wait for the disk`;
+      return Promise.reject(new RollcallError("LIMIT_EXCEEDED", message));
+    }
+    const nowMs = this.#look();
+    const decision = rules.decide(replica.state, command, { nowMs, newId });
+    if (!decision.ok) {
+      stats.refusals += 1;
+      const refusal = new RollcallError(decision.code, decision.reason);
+      if (this.#isCurrent) return Promise.reject(refusal);
+      return this.current().then(() => {
+        throw refusal;
+      });
+    }
+    for (const event of decision.events) this.#record(event, nowMs);
+    if (command.type === "agent.heartbeat") beat(replica.state, command.agentId, nowMs);
+    const reply = decision.reply as ReplyTo<C>;
+    if (decision.events.length > 0) return committer.settled().then(() => reply);
+    return this.#isCurrent ? Promise.resolve(reply) : this.current().then(() => reply);
+  }
+
+  /** Takes the heartbeat of a living agent, if that can be done without the log. */
+  heartbeat(agentId: string): boolean {
+    const { replica, time } = this.#options;
+    return this.#isFresh && beat(replica.state, agentId, time.nowMs());
+  }
+
+  /** Resolves when all that can be seen now is durable, and nobody else led when this was asked. */
+  current(): Promise<void> {
+    return this.#isFresh ? this.#committer.settled() : this.#committer.proved();
+  }
+
+  get #isCurrent(): boolean {
+    return this.#committer.isSettled && this.#isFresh;
+  }
+
+  /** Where others may write, what this node remembers is only worth something for a while. */
+  get #isFresh(): boolean {
+    return !this.#options.log.shared || this.#committer.provedMsAgo <= ENGINE.leadershipMs;
+  }
+
+  /** Waits for what is under way, then ends the term. */
+  async drain(): Promise<void> {
+    this.#cancelTick();
+    await this.#committer.settled().catch(() => undefined);
+    this.#committer.stop(new RollcallError("UNAVAILABLE", "this node is closing"));
+    this.#end(undefined);
+  }
+
+  #record(event: Event, atMs: number): void {
+    const { rules, replica } = this.#options;
+    rules.evolve(replica.state, event, atMs);
+    this.#committer.add(event, atMs);
+    replica.head = this.#committer.head;
+  }
+
+  /** Lets everything happen that is due, and tells the time. */
+  #look(): number {
+    const { rules, replica, time, node } = this.#options;
+    const nowMs = time.nowMs();
+    const unseenMs = nowMs - this.#lastLookMs;
+    this.#lastLookMs = nowMs;
+    // Nobody could be heard in that time, so nobody may be declared dead for it.
+    if (unseenMs > ENGINE.unseenMs) this.#record({ type: "node.resumed", node, unseenMs }, nowMs);
+    for (let i = 0; i < ENGINE.expiriesPerTurn; i += 1) {
+      if ((rules.due(replica.state) ?? Infinity) > nowMs) break;
+      for (const event of rules.expire(replica.state, nowMs)) this.#record(event, nowMs);
+    }
+    return nowMs;
+  }
+
+  #tick(): void {
+    const { rules, replica, log, clock, snapshots, onTrouble } = this.#options;
+    const committer = this.#committer;
+    const nowMs = this.#look();
+    if (log.shared && committer.isSettled && committer.provedMsAgo >= ENGINE.tickMs / 2) {
+      // Its failure ends the term like that of any other append.
+      committer.proved().catch(() => undefined);
+    }
+    if (snapshots.isDue(replica.head, nowMs)) {
+      snapshots
+        .take(replica.state, replica.head, committer.settled())
+        .catch((error: unknown) => onTrouble("no snapshot was taken", error));
+    }
+    const dueInMs = (rules.due(replica.state) ?? Infinity) - nowMs;
+    const delayMs = Math.max(1, Math.min(dueInMs, ENGINE.tickMs / 2));
+    this.#cancelTick = clock.after(delayMs, () => this.#tick());
+  }
+}

@@ -1,0 +1,260 @@
+/**
+ * Watching the log: the one contract behind every stream of every wire.
+ *
+ * A watcher gets every event after `from` whose topic begins with one of its prefixes, in order, once
+ * each: first from the log, then live. A watcher is a cursor, not a buffer: it pulls from the events
+ * all watchers share, and from the log when it is further behind, so a thousand slow ones cost no
+ * memory and hold nobody up.
+ *
+ *   replaying ──caught up──▶ live ──too far behind──▶ cut (SLOW_CONSUMER)
+ *       │ the log no longer reaches back
+ *       └──▶ resync: start over from a fresh read of the state, then live
+ *
+ * Only what is durable is ever seen.
+ */
+import { decode, type Recorded } from "../core/events.ts";
+import { codeOf, RollcallError } from "../core/errors.ts";
+import { WATCH } from "../core/limits.ts";
+import type { Log } from "../log/log.ts";
+import { Recent } from "./recent.ts";
+
+export type WatchItem =
+  | { readonly kind: "event"; readonly recorded: Recorded }
+  /** Nothing that was asked for happened up to here: a place to resume from. */
+  | { readonly kind: "bookmark"; readonly sequence: number }
+  /** What happened up to here can no longer be told: read the state anew. */
+  | { readonly kind: "resync"; readonly sequence: number };
+
+export interface WatchOptions {
+  /** Topics begin with one of these; none means every topic. */
+  readonly prefixes?: readonly string[];
+  /** The last sequence already seen; absent means from now on. */
+  readonly from?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface WatchHubOptions {
+  readonly log: Log;
+  /** The head of the whole cluster; this node may be behind it. */
+  barrier(): Promise<number>;
+}
+
+export class WatchHub {
+  readonly #log: Log;
+  readonly #watches = new Set<Watch>();
+  readonly barrier: () => Promise<number>;
+  readonly recent = new Recent();
+  #head = 0;
+  /** Watchers that were cut since the start. */
+  cuts = 0;
+
+  constructor({ log, barrier }: WatchHubOptions) {
+    this.#log = log;
+    this.barrier = barrier;
+  }
+
+  /** The sequence of the last durable event. */
+  get head(): number {
+    return this.#head;
+  }
+
+  get size(): number {
+    return this.#watches.size;
+  }
+
+  watch(options: WatchOptions): Watch {
+    const prefixes = options.prefixes ?? [];
+    if (prefixes.length > WATCH.prefixes) {
+      throw new RollcallError(
+        "INVALID_ARGUMENT",
+        `topics has ${prefixes.length} entries, at most ${WATCH.prefixes} are allowed`,
+      );
+    }
+    const from = options.from;
+    if (from !== undefined && (!Number.isSafeInteger(from) || from < 0)) {
+      throw new RollcallError("INVALID_ARGUMENT", `from is ${from}, not a sequence`);
+    }
+    if (this.#watches.size >= WATCH.watchers) {
+      throw new RollcallError("LIMIT_EXCEEDED", `there are already ${WATCH.watchers} watchers`);
+    }
+    const watch = new Watch(this, options, () => this.#watches.delete(watch));
+    this.#watches.add(watch);
+    return watch;
+  }
+
+  /** Shows what has become durable; the first follows directly on the head. */
+  publish(recorded: readonly Recorded[]): void {
+    const last = recorded.at(-1);
+    if (!last) return;
+    this.recent.push(recorded);
+    this.#head = last.sequence;
+    for (const watch of this.#watches) watch.wake();
+  }
+
+  /** The state was taken over from a snapshot: what lies between is only in the log. */
+  skipTo(head: number): void {
+    this.recent.clear();
+    this.#head = head;
+    for (const watch of this.#watches) watch.wake();
+  }
+
+  /** Pages of the log after a sequence, for who is behind the recent events. */
+  async *replay(after: number): AsyncGenerator<readonly Recorded[]> {
+    for await (const { first, entries } of this.#log.read(after)) {
+      yield entries.map((text, i) => decode(text, first + i));
+    }
+  }
+
+  close(): void {
+    for (const watch of this.#watches) watch.close();
+  }
+}
+
+export class Watch implements AsyncIterable<WatchItem> {
+  readonly #hub: WatchHub;
+  readonly #prefixes: readonly string[];
+  readonly #onClose: () => void;
+  readonly #cut = new AbortController();
+  #cursor: number;
+  /** The last sequence the consumer knows of, by an event, a bookmark or a resync. */
+  #told: number;
+  #isLive: boolean;
+  #isBookmarkDue: boolean;
+  #isClosed = false;
+  #replay: AsyncGenerator<readonly Recorded[]> | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(hub: WatchHub, options: WatchOptions, onClose: () => void) {
+    this.#hub = hub;
+    this.#prefixes = options.prefixes?.includes("") ? [] : (options.prefixes ?? []);
+    this.#onClose = onClose;
+    this.#cursor = options.from ?? hub.head;
+    this.#told = this.#cursor;
+    this.#isLive = options.from === undefined;
+    this.#isBookmarkDue = !this.#isLive;
+    const { signal } = options;
+    if (signal?.aborted) this.close();
+    signal?.addEventListener("abort", () => this.close(), { once: true });
+  }
+
+  /** Aborts, with the reason, when this watcher is cut while its consumer is busy elsewhere. */
+  get cut(): AbortSignal {
+    return this.#cut.signal;
+  }
+
+  /** The next items, at least one; none once it is closed. Rejects when it was cut. */
+  async pull(): Promise<readonly WatchItem[]> {
+    for (;;) {
+      if (this.#cut.signal.aborted) throw this.#cut.signal.reason;
+      if (this.#isClosed) return [];
+      const items = this.#cursor === this.#hub.head ? this.#whenCaughtUp() : await this.#advance();
+      if (items.length > 0) return items;
+      if (this.#cursor >= this.#hub.head && !this.#isClosed) await this.#somethingNew();
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<WatchItem> {
+    try {
+      for (;;) {
+        const items = await this.pull();
+        if (items.length === 0) return;
+        yield* items;
+      }
+    } finally {
+      this.close();
+    }
+  }
+
+  /** Idempotent; whoever waits in `pull` gets nothing more. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#onClose();
+    this.#endReplay();
+    this.#wake?.();
+  }
+
+  /** The hub's call: there is more, or the state moved. */
+  wake(): void {
+    this.#wake?.();
+    if (this.#isLive && this.#hub.head - this.#cursor > WATCH.lagEvents) this.#cutOff();
+  }
+
+  #cutOff(): void {
+    this.#hub.cuts += 1;
+    const reason = `more than ${WATCH.lagEvents} events behind; resume from ${this.#told}`;
+    this.#cut.abort(new RollcallError("SLOW_CONSUMER", reason));
+    this.close();
+  }
+
+  #whenCaughtUp(): readonly WatchItem[] {
+    this.#isLive = true;
+    this.#endReplay();
+    if (!this.#isBookmarkDue && this.#cursor - this.#told < WATCH.bookmarkEvents) return [];
+    this.#isBookmarkDue = false;
+    this.#told = this.#cursor;
+    return [{ kind: "bookmark", sequence: this.#cursor }];
+  }
+
+  async #advance(): Promise<readonly WatchItem[]> {
+    const { recent } = this.#hub;
+    if (this.#cursor > this.#hub.head) return await this.#fromTheFuture();
+    if (this.#cursor + 1 >= recent.first) {
+      this.#endReplay();
+      return this.#pass(recent.after(this.#cursor, WATCH.pullEvents));
+    }
+    try {
+      this.#replay ??= this.#hub.replay(this.#cursor);
+      const page = await this.#replay.next();
+      if (!page.done) return this.#pass(page.value.filter((e) => e.sequence > this.#cursor));
+      this.#replay = undefined;
+      return [];
+    } catch (error) {
+      this.#replay = undefined;
+      if (codeOf(error) === "OUT_OF_RANGE") return this.#resync();
+      throw error;
+    }
+  }
+
+  /** Asked to go on from a sequence not seen here: this node is behind, or another log wrote it. */
+  async #fromTheFuture(): Promise<readonly WatchItem[]> {
+    return this.#cursor > (await this.#hub.barrier()) ? this.#resync() : [];
+  }
+
+  #resync(): readonly WatchItem[] {
+    this.#cursor = this.#hub.head;
+    this.#told = this.#cursor;
+    this.#isBookmarkDue = false;
+    return [{ kind: "resync", sequence: this.#cursor }];
+  }
+
+  #pass(page: readonly Recorded[]): readonly WatchItem[] {
+    const items: WatchItem[] = [];
+    for (const recorded of page) {
+      this.#cursor = recorded.sequence;
+      if (this.#isWanted(recorded.event.type)) items.push({ kind: "event", recorded });
+    }
+    if (items.length > 0) this.#told = this.#cursor;
+    return items;
+  }
+
+  #isWanted(topic: string): boolean {
+    if (this.#prefixes.length === 0) return true;
+    for (const prefix of this.#prefixes) if (topic.startsWith(prefix)) return true;
+    return false;
+  }
+
+  #somethingNew(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+
+  #endReplay(): void {
+    void this.#replay?.return(undefined);
+    this.#replay = undefined;
+  }
+}
