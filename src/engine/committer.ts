@@ -3,7 +3,7 @@
  * that a slow disk makes batches larger and callers wait for two syncs at the most.
  *
  *   decided ──▶ open batch ──▶ in flight ──▶ durable: published, callers answered
- *                                   └──────▶ failed: this batch and the open one, which built on it
+ *                                   └──────▶ failed: this batch and all that were built on it
  *
  * A committer serves one term of leading and is never used again once it failed or was stopped.
  */
@@ -23,7 +23,8 @@ export interface CommitterOptions {
 }
 
 interface Waiter {
-  resolve(): void;
+  readonly reply: unknown;
+  resolve(reply: unknown): void;
   reject(error: unknown): void;
 }
 
@@ -31,21 +32,35 @@ interface Batch {
   readonly recorded: Recorded[];
   readonly waiters: Waiter[];
   bytes: number;
+  /** When its first event was added. */
+  openedAtMs: number;
 }
+
+/** How many times a small append's time a batch may gather; shorter is not worth a message. */
+const GATHER = 4;
+const GATHER_MIN_MS = 0.5;
 
 export class Committer {
   readonly #options: CommitterOptions;
   #open = emptyBatch();
+  /** Gathered and waiting for their turn, the first first. */
+  readonly #closed: Batch[] = [];
   #inFlight: Batch | undefined;
   #head: number;
+  /** The head of the log: everything up to here is durable. */
+  #written: number;
   #isFlushDue = false;
   #isProofDue = false;
+  readonly #waiting = { callers: 0, bytes: 0 };
+  /** About what an append takes that has little to write. */
+  #fastestMs = Infinity;
   #isStopped = false;
   #provedAtMs: number;
 
   constructor(options: CommitterOptions) {
     this.#options = options;
     this.#head = options.head;
+    this.#written = options.head;
     this.#provedAtMs = options.provedAtMs;
   }
 
@@ -54,17 +69,14 @@ export class Committer {
     return this.#head;
   }
 
-  get waiting(): number {
-    return this.#open.waiters.length + (this.#inFlight?.waiters.length ?? 0);
-  }
-
-  get openBytes(): number {
-    return this.#open.bytes;
+  /** Callers that wait for an append that has not begun, and what they have to write. */
+  get waiting(): { readonly callers: number; readonly bytes: number } {
+    return this.#waiting;
   }
 
   /** Whether everything decided so far is durable. */
   get isSettled(): boolean {
-    return this.#inFlight === undefined && this.#open.recorded.length === 0;
+    return this.#head === this.#written && this.#inFlight === undefined;
   }
 
   /** How long ago the last append that succeeded was begun: since then nobody else can lead. */
@@ -74,35 +86,62 @@ export class Committer {
 
   add(event: Event, atMs: number): void {
     this.#head += 1;
+    if (this.#open.recorded.length === 0) this.#open.openedAtMs = this.#options.monotonicMs();
     const text = encode(event, atMs);
     this.#open.recorded.push({ sequence: this.#head, atMs, event, text });
     this.#open.bytes += text.length;
+    this.#waiting.bytes += text.length;
     this.#flushSoon();
   }
 
-  /** Resolves when everything decided so far is durable. */
-  settled(): Promise<void> {
-    if (this.#isStopped) return Promise.reject(stopped());
-    const batch = this.#open.recorded.length > 0 ? this.#open : this.#inFlight;
-    return batch ? waitFor(batch) : Promise.resolve();
+  /**
+   * Called when all events of a command were added. Callers who were answered together come back
+   * together; were they all to share one batch, the disk and the rules would wait for each other for
+   * ever. So where deciding takes longer than syncing, a batch is closed early and the next begins:
+   * the one is written while the other is decided. With a slow disk they all go together.
+   */
+  commandAdded(): void {
+    const { openedAtMs, recorded } = this.#open;
+    if (recorded.length === 0) return;
+    const gatherMs = Math.max(GATHER_MIN_MS, GATHER * this.#fastestMs);
+    if (this.#options.monotonicMs() - openedAtMs < gatherMs) return;
+    this.#closed.push(this.#open);
+    this.#open = emptyBatch();
+    this.#flush();
   }
 
-  /** Resolves when an append that began after this call has succeeded: the proof of leading now. */
-  proved(): Promise<void> {
+  /** Gives the reply when everything decided so far is durable. */
+  settled<T>(reply: T): Promise<T> {
+    if (this.#isStopped) return Promise.reject(stopped());
+    const batch =
+      this.#open.recorded.length > 0 ? this.#open : (this.#closed.at(-1) ?? this.#inFlight);
+    return batch ? this.#waitFor(batch, reply) : Promise.resolve(reply);
+  }
+
+  /** Gives the reply when an append that began after this call succeeded: the proof of leading. */
+  proved<T>(reply: T): Promise<T> {
     if (this.#isStopped) return Promise.reject(stopped());
     this.#isProofDue = true;
     this.#flushSoon();
-    return waitFor(this.#open);
+    return this.#waitFor(this.#open, reply);
   }
 
   /** Fails everybody who still waits; what is in flight may yet become durable. */
   stop(error: RollcallError): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    const waiters = [...(this.#inFlight?.waiters ?? []), ...this.#open.waiters];
+    const batches = [this.#inFlight ?? emptyBatch(), ...this.#closed, this.#open];
     this.#inFlight = undefined;
+    this.#closed.length = 0;
     this.#open = emptyBatch();
-    for (const waiter of waiters) waiter.reject(error);
+    for (const { waiters } of batches) for (const waiter of waiters) waiter.reject(error);
+  }
+
+  #waitFor<T>(batch: Batch, reply: T): Promise<T> {
+    if (batch !== this.#inFlight) this.#waiting.callers += 1;
+    return new Promise<unknown>((resolve, reject) => {
+      batch.waiters.push({ reply, resolve, reject });
+    }) as Promise<T>;
   }
 
   /** At the end of this turn, so that all that one read of a socket brought goes together. */
@@ -117,29 +156,39 @@ export class Committer {
 
   #flush(): void {
     if (this.#isStopped || this.#inFlight) return;
-    const batch = this.#open;
-    if (batch.recorded.length === 0 && !this.#isProofDue) return;
-    this.#isProofDue = false;
-    this.#open = emptyBatch();
+    const batch = this.#closed.shift() ?? this.#takeOpen();
+    if (!batch) return;
     this.#inFlight = batch;
-    const { log, monotonicMs } = this.#options;
-    const startedAtMs = monotonicMs();
+    this.#waiting.callers -= batch.waiters.length;
+    this.#waiting.bytes -= batch.bytes;
+    const startedAtMs = this.#options.monotonicMs();
     const entries = batch.recorded.map(({ text }) => text);
-    const expectedHead = this.#head - entries.length;
-    log.append(entries, expectedHead).then(
+    this.#options.log.append(entries, this.#written).then(
       () => this.#durable(batch, startedAtMs),
       (error: unknown) => this.#failed(error),
     );
   }
 
+  #takeOpen(): Batch | undefined {
+    const batch = this.#open;
+    if (batch.recorded.length === 0 && !this.#isProofDue) return undefined;
+    this.#isProofDue = false;
+    this.#open = emptyBatch();
+    return batch;
+  }
+
   #durable(batch: Batch, startedAtMs: number): void {
     if (this.#isStopped) return;
+    const tookMs = this.#options.monotonicMs() - startedAtMs;
+    // Forgets slowly, so that one lucky append does not count for ever.
+    this.#fastestMs = Math.min(tookMs, this.#fastestMs * 1.01);
     this.#provedAtMs = startedAtMs;
+    this.#written += batch.recorded.length;
     this.#inFlight = undefined;
     // The next append first: the disk works while the callers of this one are answered.
     this.#flush();
-    this.#options.onDurable(batch.recorded, this.#options.monotonicMs() - startedAtMs);
-    for (const waiter of batch.waiters) waiter.resolve();
+    this.#options.onDurable(batch.recorded, tookMs);
+    for (const { reply, resolve } of batch.waiters) resolve(reply);
   }
 
   #failed(cause: unknown): void {
@@ -151,13 +200,7 @@ export class Committer {
 }
 
 function emptyBatch(): Batch {
-  return { recorded: [], waiters: [], bytes: 0 };
-}
-
-function waitFor(batch: Batch): Promise<void> {
-  return new Promise((resolve, reject) => {
-    batch.waiters.push({ resolve, reject });
-  });
+  return { recorded: [], waiters: [], bytes: 0, openedAtMs: 0 };
 }
 
 function stopped(): RollcallError {

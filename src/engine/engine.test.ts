@@ -1,64 +1,261 @@
-import { randomUUID } from "node:crypto";
-import { expect, test } from "vitest";
-import type { AgentCard } from "../core/agents.ts";
-import { memoryStore, MemoryMedium } from "../log/memory.ts";
-import { Engine } from "./engine.ts";
-import { InProcessForwarder } from "./forward.ts";
+import { describe, expect, test } from "vitest";
+import { RollcallError } from "../core/errors.ts";
+import { rules } from "../core/rules.ts";
+import { fingerprint } from "../core/snapshot.ts";
+import { memoryStore } from "../log/memory.ts";
+import { load } from "./replica.ts";
+import { openEngine, quiet, register, TestClock, TestLog } from "./testing.ts";
 
-const card: AgentCard = {
-  name: "scraper-1",
-  description: "",
-  version: "1",
-  capabilities: [],
-  tools: [],
-  metadata: {},
-};
-
-function options(node = "solo") {
-  return { node, newId: () => randomUUID().replaceAll("-", ""), random: () => 0.5 };
+function acquire(agentId: string, taskId = "task:invoice-42") {
+  return { type: "lease.acquire", taskId, agentId, ttlMs: 60_000 } as const;
 }
 
-test("a command is answered, and what came of it can be read and watched", async () => {
-  const engine = await Engine.open({ ...options(), log: memoryStore().log });
-  const watch = engine.watch({ from: 0 });
-  const agent = await engine.execute({ type: "agent.register", card, ttlMs: 0 });
-  const got = await engine.execute({
-    type: "lease.acquire",
-    taskId: "t",
-    agentId: agent.agentId,
-    ttlMs: 0,
+const FULL = new RollcallError("STORAGE_FULL", "no space left on device");
+
+describe("durability", () => {
+  test("a command is not answered before its events are in the log", async () => {
+    const { engine, log } = await openEngine();
+    const release = log.hold();
+    let isAnswered = false;
+    const answered = register(engine).then(() => (isAnswered = true));
+    await quiet();
+    expect(isAnswered).toBe(false);
+    release();
+    await answered;
+    await engine.close();
   });
-  expect(got.acquired).toBe(true);
-  expect(await engine.read((s) => s.agents.byId.get(agent.agentId)?.agent)).toEqual(agent);
-  const topics: string[] = [];
-  for await (const item of watch) {
-    topics.push(item.kind === "event" ? item.recorded.event.type : item.kind);
-    if (topics.length === 4) break;
-  }
-  expect(topics).toEqual(["node.leading", "agent.registered", "lease.acquired", "bookmark"]);
-  await engine.close();
+
+  test("a reader does not see what could still be lost", async () => {
+    const { engine, log } = await openEngine();
+    const release = log.hold();
+    const registering = register(engine);
+    let seen: number | undefined;
+    const read = engine.read((state) => state.agents.byId.size).then((size) => (seen = size));
+    await quiet();
+    expect(seen).toBeUndefined();
+    release();
+    await Promise.all([registering, read]);
+    expect(seen).toBe(1);
+    await engine.close();
+  });
+
+  test("a refusal that rests on an undecided write waits for that write", async () => {
+    const { engine, log } = await openEngine();
+    const agentId = await register(engine);
+    const release = log.hold();
+    const deregistering = engine.execute({ type: "agent.deregister", agentId });
+    let refusal: unknown;
+    const refused = engine.execute(acquire(agentId)).catch((error: unknown) => (refusal = error));
+    await quiet();
+    expect(refusal).toBeUndefined();
+    release();
+    await Promise.all([deregistering, refused]);
+    expect(refusal).toMatchObject({ code: "NOT_FOUND", message: `agent ${agentId} is dead` });
+    await engine.close();
+  });
+
+  test("what arrives while an append is under way goes together in the next one", async () => {
+    const { engine, log } = await openEngine();
+    const agentId = await register(engine);
+    const release = log.hold();
+    const before = log.appends;
+    const first = engine.execute(acquire(agentId, "task:0"));
+    await quiet();
+    const rest = Array.from({ length: 100 }, (_, i) =>
+      engine.execute(acquire(agentId, `task:${i + 1}`)),
+    );
+    release();
+    await Promise.all([first, ...rest]);
+    expect(log.appends - before).toBe(2);
+    await engine.close();
+  });
+
+  test("a bad command names its field and leaves nothing behind", async () => {
+    const { engine } = await openEngine();
+    const agentId = await register(engine);
+    const { head } = engine;
+    await expect(engine.execute({ ...acquire(agentId), taskId: "" })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: "task_id is empty",
+    });
+    expect(engine.head).toBe(head);
+    await engine.close();
+  });
 });
 
-test("a follower forwards commands to the leader and applies what it writes", async () => {
-  const medium = new MemoryMedium();
-  const forwarder = new InProcessForwarder();
-  const nodes = [];
-  for (const name of ["a", "b"]) {
-    const engine = await Engine.open({
-      ...options(name),
-      log: memoryStore({ medium }).log,
-      forwarder,
-    });
-    forwarder.nodes.set(name, engine);
-    nodes.push(engine);
-    while (nodes[0]?.mode !== "leading") await new Promise((r) => setImmediate(r));
-  }
-  const [a, b] = nodes;
-  expect(a?.mode).toBe("leading");
-  expect(b?.mode).toBe("following");
-  const agent = await b?.execute({ type: "agent.register", card, ttlMs: 0 });
-  const seen = await b?.read((s) => s.agents.byId.get(agent?.agentId ?? "")?.agent);
-  expect(seen).toEqual(agent);
-  await a?.close();
-  await b?.close();
+describe("failure", () => {
+  test("a failed append fails its commands and those that built on it; then work goes on", async () => {
+    const { engine, log, clock } = await openEngine();
+    const agentId = await register(engine);
+    const release = log.hold();
+    log.faults = [{ error: FULL, isWritten: false }];
+    const doomed = [engine.execute(acquire(agentId, "a"))];
+    await quiet();
+    doomed.push(engine.execute(acquire(agentId, "b")));
+    release();
+    for (const each of doomed) await expect(each).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await clock.advance(1000);
+    expect(engine.mode).toBe("leading");
+    expect(engine.stats.rebuilds).toBe(1);
+    expect(await engine.read((state) => state.leases.byTask.size)).toBe(0);
+    expect((await engine.execute(acquire(agentId, "a"))).acquired).toBe(true);
+    await engine.close();
+  });
+
+  test("an append that failed after it was written is found in the log again", async () => {
+    const { engine, log, clock } = await openEngine();
+    const agentId = await register(engine);
+    log.faults = [{ error: new Error("connection lost"), isWritten: true }];
+    await expect(engine.execute(acquire(agentId))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await clock.advance(1000);
+    const holder = await engine.read((s) => s.leases.byTask.get("task:invoice-42")?.lease.holder);
+    expect(holder).toBe(agentId);
+    await engine.close();
+  });
+
+  test("with a full disk commands are refused, reads and heartbeats go on, until there is room", async () => {
+    const { engine, log, clock, troubles } = await openEngine();
+    const agentId = await register(engine);
+    const isFull = { error: FULL, isWritten: false };
+    log.faults = Array.from({ length: 10 }, () => isFull);
+    await expect(engine.execute(acquire(agentId))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await quiet();
+    for (let tries = 0; tries < 3; tries += 1) {
+      await clock.advance(1000);
+      expect(engine.mode).toBe("following");
+      await expect(engine.execute(acquire(agentId))).rejects.toMatchObject({
+        code: "UNAVAILABLE",
+        message: expect.stringContaining("no space left on device") as string,
+      });
+      expect(await engine.read((state) => state.agents.byId.size)).toBe(1);
+      await engine.heartbeat(agentId);
+    }
+    log.faults = [];
+    await clock.advance(1000);
+    expect((await engine.execute(acquire(agentId))).acquired).toBe(true);
+    expect(troubles).toContain("could not lead");
+    await engine.close();
+  });
+
+  test("a read that meets a failure is answered from the rebuilt state", async () => {
+    const { engine, log, clock } = await openEngine();
+    const release = log.hold();
+    log.faults = [{ error: FULL, isWritten: false }];
+    const registering = register(engine).catch(() => "refused");
+    const read = engine.read((state) => state.agents.byId.size);
+    await quiet();
+    release();
+    await clock.advance(1000);
+    expect(await registering).toBe("refused");
+    expect(await read).toBe(0);
+    await engine.close();
+  });
+
+  test("more callers than may wait are told to come back", async () => {
+    const { engine, log } = await openEngine();
+    const agentId = await register(engine);
+    const release = log.hold();
+    const calls = Array.from({ length: 65_550 }, () => engine.execute(acquire(agentId)));
+    const results = Promise.allSettled(calls);
+    release();
+    const refused = (await results).filter(({ status }) => status === "rejected");
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]).toMatchObject({ reason: { code: "LIMIT_EXCEEDED" } });
+    await engine.close();
+  });
+});
+
+describe("time", () => {
+  test("an agent that falls silent becomes unreachable, then dies and frees what it held", async () => {
+    const { engine, clock } = await openEngine();
+    const agentId = await register(engine, 2000);
+    await engine.execute(acquire(agentId));
+    const statusOf = () => engine.peek((s) => s.agents.byId.get(agentId)?.agent.status);
+    await clock.advance(2100);
+    expect(statusOf()).toBe("unreachable");
+    await clock.advance(2100);
+    expect(statusOf()).toBe("dead");
+    expect(engine.peek((s) => s.leases.byTask.size)).toBe(0);
+    await engine.close();
+  });
+
+  test("heartbeats keep an agent alive and write nothing", async () => {
+    const { engine, clock } = await openEngine();
+    const agentId = await register(engine, 2000);
+    const { head } = engine;
+    for (let i = 0; i < 20; i += 1) {
+      await clock.advance(1000);
+      await engine.heartbeat(agentId);
+    }
+    expect(engine.head).toBe(head);
+    expect(engine.peek((s) => s.agents.byId.get(agentId)?.agent.status)).toBe("alive");
+    await engine.close();
+  });
+
+  test("a restart kills nobody: every live deadline starts over", async () => {
+    const store = memoryStore();
+    const first = await openEngine({ log: store.log });
+    const agentId = await register(first.engine, 2000);
+    await first.engine.execute({ ...acquire(agentId), ttlMs: 2000 });
+    await first.engine.close();
+    const clock = new TestClock();
+    clock.stepWall(3600_000);
+    const { engine } = await openEngine({ log: store.log, clock });
+    await clock.advance(1900);
+    expect(engine.peek((s) => s.agents.byId.get(agentId)?.agent.status)).toBe("alive");
+    expect(engine.peek((s) => s.leases.byTask.size)).toBe(1);
+    await clock.advance(200);
+    expect(engine.peek((s) => s.agents.byId.get(agentId)?.agent.status)).toBe("unreachable");
+    await engine.close();
+  });
+
+  test.each([
+    ["a machine that slept", (clock: TestClock) => clock.suspend(60_000)],
+    ["a clock that was put forward", (clock: TestClock) => clock.stepWall(3600_000)],
+  ])("%s kills nobody", async (_, happen) => {
+    const { engine, clock } = await openEngine();
+    const agentId = await register(engine, 2000);
+    happen(clock);
+    await clock.advance(1000);
+    expect(engine.peek((s) => s.agents.byId.get(agentId)?.agent.status)).toBe("alive");
+    await engine.close();
+  });
+
+  test("a clock that was put back stops no deadline", async () => {
+    const { engine, clock } = await openEngine();
+    const agentId = await register(engine, 2000);
+    clock.stepWall(-3600_000);
+    await clock.advance(4500);
+    expect(engine.peek((s) => s.agents.byId.get(agentId)?.agent.status)).toBe("dead");
+    await engine.close();
+  });
+});
+
+describe("the log", () => {
+  test("replaying it gives the very state that wrote it", async () => {
+    const { engine, log, clock } = await openEngine();
+    for (let i = 0; i < 20; i += 1) {
+      const agentId = await register(engine, 1000 + 500 * i);
+      await engine.execute(acquire(agentId, `task:${i}`));
+      await clock.advance(700);
+    }
+    const replayed = await load(log, rules);
+    expect(replayed.head).toBe(engine.head);
+    expect(fingerprint(replayed.state)).toBe(engine.peek(fingerprint));
+    await engine.close();
+  });
+
+  test("closing waits for what is under way and leaves no timer behind", async () => {
+    const log = new TestLog();
+    const { engine, clock } = await openEngine({ log });
+    const release = log.hold();
+    const registering = register(engine);
+    const closing = engine.close();
+    release();
+    await expect(registering).resolves.toHaveLength(32);
+    await closing;
+    expect(clock.timers).toBe(0);
+    await expect(register(engine)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await engine.close();
+  });
 });

@@ -142,11 +142,7 @@ export class Engine implements ForwardTarget {
     for (let tries = 1; ; tries += 1) {
       if (this.#mode === "loading") await this.#loaded();
       try {
-        if (this.#leading) {
-          const selected = select(this.#replica.state);
-          await this.#leading.current();
-          return selected;
-        }
+        if (this.#leading) return await this.#leading.current(select(this.#replica.state));
         // The only writer, and it cannot write: what it has is all there is.
         if (this.#log.shared) await this.#catchUp();
         return select(this.#replica.state);
@@ -172,9 +168,7 @@ export class Engine implements ForwardTarget {
 
   async barrierHere(): Promise<number> {
     if (!this.#leading) throw this.#unavailable();
-    const { head } = this.#replica;
-    await this.#leading.current();
-    return head;
+    return await this.#leading.current(this.#replica.head);
   }
 
   /** Lets what is under way finish, then ends all watches. The log is its owner's to close. */

@@ -65,9 +65,10 @@ export class Leading {
     const { rules, replica, stats, newId } = this.#options;
     const committer = this.#committer;
     stats.commands += 1;
-    if (committer.waiting >= ENGINE.queuedCommands || committer.openBytes >= ENGINE.queuedBytes) {
+    const { callers, bytes } = committer.waiting;
+    if (callers >= ENGINE.queuedCommands || bytes >= ENGINE.queuedBytes) {
       stats.refusals += 1;
-      const message = `${committer.waiting} commands already wait for the disk`;
+      const message = `${callers} commands already wait for the disk`;
       return Promise.reject(new RollcallError("LIMIT_EXCEEDED", message));
     }
     const nowMs = this.#look();
@@ -75,16 +76,16 @@ export class Leading {
     if (!decision.ok) {
       stats.refusals += 1;
       const refusal = new RollcallError(decision.code, decision.reason);
-      if (this.#isCurrent) return Promise.reject(refusal);
-      return this.current().then(() => {
+      return this.current(null).then(() => {
         throw refusal;
       });
     }
-    for (const event of decision.events) this.#record(event, nowMs);
-    if (command.type === "agent.heartbeat") beat(replica.state, command.agentId, nowMs);
     const reply = decision.reply as ReplyTo<C>;
-    if (decision.events.length > 0) return committer.settled().then(() => reply);
-    return this.#isCurrent ? Promise.resolve(reply) : this.current().then(() => reply);
+    if (command.type === "agent.heartbeat") beat(replica.state, command.agentId, nowMs);
+    if (decision.events.length === 0) return this.current(reply);
+    for (const event of decision.events) this.#record(event, nowMs);
+    committer.commandAdded();
+    return committer.settled(reply);
   }
 
   /** Takes the heartbeat of a living agent, if that can be done without the log. */
@@ -93,13 +94,9 @@ export class Leading {
     return this.#isFresh && beat(replica.state, agentId, time.nowMs());
   }
 
-  /** Resolves when all that can be seen now is durable, and nobody else led when this was asked. */
-  current(): Promise<void> {
-    return this.#isFresh ? this.#committer.settled() : this.#committer.proved();
-  }
-
-  get #isCurrent(): boolean {
-    return this.#committer.isSettled && this.#isFresh;
+  /** Gives the value when all that can be seen now is durable; nobody else led when it was asked. */
+  current<T>(value: T): Promise<T> {
+    return this.#isFresh ? this.#committer.settled(value) : this.#committer.proved(value);
   }
 
   /** Where others may write, what this node remembers is only worth something for a while. */
@@ -110,7 +107,7 @@ export class Leading {
   /** Waits for what is under way, then ends the term. */
   async drain(): Promise<void> {
     this.#cancelTick();
-    await this.#committer.settled().catch(() => undefined);
+    await this.#committer.settled(null).catch(() => null);
     this.#committer.stop(new RollcallError("UNAVAILABLE", "this node is closing"));
     this.#end(undefined);
   }
@@ -143,11 +140,11 @@ export class Leading {
     const nowMs = this.#look();
     if (log.shared && committer.isSettled && committer.provedMsAgo >= ENGINE.tickMs / 2) {
       // Its failure ends the term like that of any other append.
-      committer.proved().catch(() => undefined);
+      committer.proved(null).catch(() => null);
     }
     if (snapshots.isDue(replica.head, nowMs)) {
       snapshots
-        .take(replica.state, replica.head, committer.settled())
+        .take(replica.state, replica.head, committer.settled(null))
         .catch((error: unknown) => onTrouble("no snapshot was taken", error));
     }
     const dueInMs = (rules.due(replica.state) ?? Infinity) - nowMs;

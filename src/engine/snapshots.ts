@@ -52,7 +52,7 @@ export class Snapshots {
   }
 
   /** Captures now; writes once what was captured is durable, then lets go of what is too old. */
-  async take(state: State, sequence: number, durable: Promise<void>): Promise<void> {
+  async take(state: State, sequence: number, durable: Promise<unknown>): Promise<void> {
     this.#isBusy = true;
     const nowMs = state.lastAtMs;
     const chunks = capture(state);

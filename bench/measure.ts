@@ -1,0 +1,84 @@
+/**
+ * How we measure: these machines are noisy, so a time means nothing by itself. A and B run in turns
+ * in one process, at least three times each; what counts is the ratio of the medians, against the
+ * target that was promised.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface Result {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** What was promised; absent for what is only reported. */
+  readonly target?: { readonly atLeast?: number; readonly atMost?: number };
+}
+
+const results: Result[] = [];
+
+export function report(result: Result): void {
+  results.push(result);
+  const verdict = result.target ? (isMet(result) ? "ok  " : "MISS") : "    ";
+  const goal = [
+    result.target?.atLeast === undefined ? "" : `at least ${shown(result.target.atLeast)}`,
+    result.target?.atMost === undefined ? "" : `at most ${shown(result.target.atMost)}`,
+  ].join("");
+  const value = `${shown(result.value)} ${result.unit}`.trim();
+  console.log(`${verdict} ${result.name.padEnd(62)} ${value.padStart(16)}   ${goal}`);
+}
+
+/** Call at the end: a promise that was not kept fails the run. */
+export function conclude(): void {
+  const missed = results.filter((result) => !isMet(result));
+  console.log(missed.length === 0 ? "\nall targets met" : `\n${missed.length} targets missed`);
+  process.exitCode = missed.length === 0 ? 0 : 1;
+}
+
+function isMet({ value, target }: Result): boolean {
+  return value >= (target?.atLeast ?? -Infinity) && value <= (target?.atMost ?? Infinity);
+}
+
+function shown(value: number): string {
+  return value >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? NaN;
+}
+
+/** Runs the candidates in turns and gives the median rate of each, in things per second. */
+export async function inTurns(
+  rounds: number,
+  ...candidates: readonly (() => Promise<number>)[]
+): Promise<number[]> {
+  const rates = candidates.map((): number[] => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [i, candidate] of candidates.entries()) rates[i]?.push(await candidate());
+  }
+  return rates.map(median);
+}
+
+/** Things per second, when `run` does `count` of them. */
+export async function rate(count: number, run: () => Promise<void> | void): Promise<number> {
+  const startMs = performance.now();
+  await run();
+  return (count / (performance.now() - startMs)) * 1000;
+}
+
+export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "rollcall-bench-"));
+  try {
+    return await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Bytes in use after everything unused was let go; run node with --expose-gc. */
+export function memoryBytes(): number {
+  globalThis.gc?.();
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+  return heapUsed + Math.max(external, arrayBuffers);
+}
