@@ -1,0 +1,70 @@
+/**
+ * What a client thinks it has. It learns only from answers, so it is often behind: it goes on with
+ * tokens of leases that ran out and claims that others have by now, as real clients do.
+ */
+import type { Agent } from "../../src/core/agents.ts";
+import type { Lease } from "../../src/core/leases.ts";
+import type { Command, ReplyTo } from "../../src/core/rules.ts";
+import type { Task } from "../../src/core/tasks.ts";
+
+/** What all clients know of: few names, so that they collide. */
+export interface Names {
+  readonly keys: readonly string[];
+  readonly groups: readonly string[];
+  readonly policies: readonly string[];
+  readonly tools: readonly string[];
+  /** Of anybody, in the order in which they became known. */
+  readonly agentIds: string[];
+  readonly taskIds: string[];
+}
+
+export function names(): Names {
+  return {
+    keys: ["key-1", "key-2", "key-3"],
+    groups: ["group-1", "group-2"],
+    policies: ["policy-1", "policy-2"],
+    tools: ["browser", "shell"],
+    agentIds: [],
+    taskIds: [],
+  };
+}
+
+export class Beliefs {
+  readonly agents = new Map<string, Agent>();
+  readonly leases: Lease[] = [];
+  readonly claims: Task[] = [];
+
+  learn<C extends Command>(command: C, reply: ReplyTo<C>, known: Names): void {
+    const told = { type: command.type, reply } as Told;
+    switch (told.type) {
+      case "agent.register":
+        this.agents.set(told.reply.agentId, told.reply);
+        known.agentIds.push(told.reply.agentId);
+        return;
+      case "lease.acquire":
+        if (told.reply.acquired) this.leases.push(told.reply.lease);
+        return;
+      case "task.create":
+        known.taskIds.push(told.reply.id);
+        return;
+      case "task.claim":
+        if (told.reply) this.claims.push(told.reply);
+        return;
+      case "agent.heartbeat":
+      case "agent.deregister":
+      case "lease.renew":
+      case "lease.release":
+      case "election.campaign":
+      case "election.resign":
+      case "policy.set":
+      case "policy.delete":
+      case "task.renew":
+      case "task.complete":
+      case "task.fail":
+        return;
+    }
+  }
+}
+
+type Told = { [T in Command["type"]]: { type: T; reply: ReplyTo<Command & { type: T }> } }[
+  Command["type"]];

@@ -1,0 +1,75 @@
+/** What is checked when a life is over: one pass over everything that ever became durable. */
+import { decode } from "../../src/core/events.ts";
+import { rules } from "../../src/core/rules.ts";
+import { fingerprint } from "../../src/core/snapshot.ts";
+import { emptyState } from "../../src/core/state.ts";
+import { explain } from "./histories.ts";
+import type { Op } from "./history.ts";
+import { LogCheck } from "./log-check.ts";
+import type { Durable } from "./sim-disk.ts";
+import type { Transcript } from "./transcript.ts";
+import type { Jump } from "./troubles.ts";
+import { Vitality } from "./vitality.ts";
+import { LOOK_AHEAD, unprovenText, Witness } from "./witness.ts";
+
+export type Fail = (invariant: string, detail: string) => void;
+
+/** What a node had in memory when it stood at a sequence. */
+export interface Sample {
+  readonly node: string;
+  readonly sequence: number;
+  readonly fingerprint: string;
+}
+
+export interface Run {
+  readonly archive: readonly Durable[];
+  readonly ops: readonly Op[];
+  readonly samples: readonly Sample[];
+  readonly jumps: readonly Jump[];
+  readonly transcript: Transcript;
+  readonly fail: Fail;
+}
+
+/** Refusals that a rule may give; any other code is a fault of the program. */
+const REFUSALS = ["INVALID_ARGUMENT", "NOT_FOUND", "NOT_HOLDER", "WRONG_STATE"];
+
+export function checkRun(run: Run): void {
+  const { ops, fail } = run;
+  for (const { id, outcome } of ops) {
+    if (outcome.kind === "refused" && !REFUSALS.includes(outcome.code)) {
+      fail("clients are refused for a reason of theirs", `#${id} got ${outcome.code}`);
+    }
+  }
+  checkLog(run);
+  for (const { about, verdict, detail } of explain(ops, run.archive)) {
+    run.transcript.count("seen", verdict);
+    if (verdict === "not linearizable") fail("histories are linearizable", `${about}\n  ${detail}`);
+  }
+}
+
+function checkLog({ archive, ops, samples, jumps, transcript, fail }: Run): void {
+  const recorded = archive.map(({ text, sequence }) => decode(text, sequence));
+  const log = new LogCheck(fail);
+  const vitality = new Vitality(ops, jumps, fail);
+  const witness = new Witness(ops);
+  const state = emptyState();
+  for (let sequence = 0; ; sequence += 1) {
+    witness.at(sequence, state, recorded.slice(sequence, sequence + LOOK_AHEAD));
+    for (const sample of samples) {
+      if (sample.sequence !== sequence) continue;
+      transcript.count("seen", "follower compared");
+      if (sample.fingerprint !== fingerprint(state)) {
+        fail("replaying the log gives the state", `${sample.node} at ${sequence}`);
+      }
+    }
+    const next = recorded[sequence];
+    const durable = archive[sequence];
+    if (!next || !durable) break;
+    log.take(next, durable.writer);
+    vitality.take(next, durable);
+    rules.evolve(state, next.event, next.atMs);
+    if (archive[sequence + 1]?.step !== durable.step) log.append(state);
+  }
+  log.end(state);
+  for (const op of witness.end()) fail("the log bears every answer out", unprovenText(op));
+}

@@ -1,0 +1,219 @@
+/** What a client may want next, drawn from what it believes; sometimes from what it should not. */
+import type { AgentCard } from "../../src/core/agents.ts";
+import type { Lease } from "../../src/core/leases.ts";
+import type { Command } from "../../src/core/rules.ts";
+import { fingerprint } from "../../src/core/snapshot.ts";
+import type { Task } from "../../src/core/tasks.ts";
+import type { Beliefs, Names } from "./beliefs.ts";
+import type { Ask } from "./history.ts";
+import type { Random } from "./random.ts";
+
+interface Position {
+  readonly random: Random;
+  readonly beliefs: Beliefs;
+  readonly known: Names;
+  /** Who acts: mostly one of its own agents. */
+  readonly agentId: string;
+}
+
+type Move = (position: Position) => Command | Ask | undefined;
+
+const CARD: AgentCard = {
+  name: "worker",
+  description: "",
+  version: "1",
+  capabilities: [],
+  tools: [],
+  metadata: {},
+};
+
+const TTLS_MS = [1000, 2000, 4000, 10_000, 0];
+
+/** Tells a task that was given up from one that was lost. */
+export const FAIL_REASON = "tired";
+
+/** How often, and what. */
+const MOVES: readonly (readonly [weight: number, Move])[] = [
+  [3, ({ random, known }) => registration(random, known)],
+  [2, ({ agentId }) => ({ type: "agent.deregister", agentId })],
+  [
+    18,
+    ({ random, known, agentId }) => ({
+      type: "lease.acquire",
+      taskId: random.pick(known.keys),
+      agentId,
+      ttlMs: random.pick(TTLS_MS),
+    }),
+  ],
+  [
+    10,
+    ({ random, beliefs }) => {
+      const lease = lately(random, beliefs.leases);
+      return lease && { type: "lease.renew", ...held(lease), ttlMs: random.pick(TTLS_MS) };
+    },
+  ],
+  [
+    10,
+    ({ random, beliefs }) => {
+      const lease = lately(random, beliefs.leases);
+      return lease && { type: "lease.release", ...held(lease) };
+    },
+  ],
+  [
+    2,
+    ({ random, known, agentId }) => ({
+      type: "lease.release",
+      taskId: random.pick(known.keys),
+      agentId,
+      token: random.between(1, 40),
+    }),
+  ],
+  [
+    9,
+    ({ random, known, agentId }) => ({
+      type: "election.campaign",
+      group: random.pick(known.groups),
+      agentId,
+    }),
+  ],
+  [
+    6,
+    ({ random, known, agentId }) => ({
+      type: "election.resign",
+      group: random.pick(known.groups),
+      agentId,
+    }),
+  ],
+  [4, ({ random, known }) => policy(random, known)],
+  [3, ({ random, known }) => ({ type: "policy.delete", id: random.pick(known.policies) })],
+  [9, ({ random, known }) => creation(random, known)],
+  [12, ({ agentId }) => ({ type: "task.claim", agentId })],
+  [4, withClaim(({ task, agentId }) => ({ type: "task.renew", taskId: task.id, agentId }))],
+  [
+    6,
+    withClaim(({ task, agentId }) => ({
+      type: "task.complete",
+      taskId: task.id,
+      agentId,
+      token: task.token,
+      output: "b3V0",
+    })),
+  ],
+  [
+    5,
+    withClaim(({ task, agentId }) => ({
+      type: "task.fail",
+      taskId: task.id,
+      agentId,
+      token: task.token,
+      reason: FAIL_REASON,
+    })),
+  ],
+  [22, reading],
+];
+
+const TOTAL_WEIGHT = MOVES.reduce((sum, [weight]) => sum + weight, 0);
+
+/** The next thing to ask for; undefined when nothing came to mind. */
+export function nextMove(random: Random, beliefs: Beliefs, known: Names): Ask | undefined {
+  if (beliefs.agents.size === 0) return asked(registration(random, known));
+  const own = [...beliefs.agents.keys()];
+  const others = known.agentIds.length > 0 ? known.agentIds : ["nobody"];
+  const agentId = random.chance(0.04) ? random.pick(others) : random.pick(own);
+  let left = random.fraction() * TOTAL_WEIGHT;
+  for (const [weight, move] of MOVES) {
+    left -= weight;
+    if (left < 0) return asked(move({ random, beliefs, known, agentId }));
+  }
+  return undefined;
+}
+
+function asked(wanted: Command | Ask | undefined): Ask | undefined {
+  return wanted && "type" in wanted ? { kind: "command", command: wanted } : wanted;
+}
+
+function registration(random: Random, known: Names): Command {
+  const tools = known.tools.filter(() => random.chance(0.6));
+  return { type: "agent.register", card: { ...CARD, tools }, ttlMs: random.pick(TTLS_MS) };
+}
+
+function policy(random: Random, known: Names): Command {
+  const effect = random.pick(["allow", "deny"] as const);
+  const resource = `tool:${random.between(1, 99)}`;
+  const id = random.pick(known.policies);
+  return { type: "policy.set", policy: { id, subject: "*", action: "call", resource, effect } };
+}
+
+function creation(random: Random, known: Names): Command {
+  return {
+    type: "task.create",
+    taskType: "scrape",
+    input: "aW4=",
+    requiredTools: known.tools.filter(() => random.chance(0.2)),
+    maxRetries: random.between(0, 2),
+    ttlMs: random.pick(TTLS_MS),
+  };
+}
+
+/** The latest mostly, an old one now and then. */
+function lately<T>(random: Random, from: readonly T[]): T | undefined {
+  return from.length === 0 || random.chance(0.7) ? from.at(-1) : random.pick(from);
+}
+
+function held({ taskId, holder, token }: Lease) {
+  return { taskId, agentId: holder, token };
+}
+
+function withClaim(make: (claim: { task: Task; agentId: string }) => Command): Move {
+  return ({ random, beliefs, agentId }) => {
+    const task = lately(random, beliefs.claims);
+    return task && make({ task, agentId: random.chance(0.9) ? task.claimedBy : agentId });
+  };
+}
+
+function reading({ random, known }: Position): Ask {
+  const noun = random.pick(["lease", "lease", "group", "task", "policy", "fingerprint"] as const);
+  switch (noun) {
+    case "lease": {
+      const key = random.pick(known.keys);
+      return read(noun, key, (state) => {
+        const lease = state.leases.byTask.get(key)?.lease;
+        return lease ? { holder: lease.holder, token: lease.token } : null;
+      });
+    }
+    case "group": {
+      const key = random.pick(known.groups);
+      return read(noun, key, (state) => {
+        const entry = state.elections.byGroup.get(key);
+        if (!entry) return null;
+        const { leader, term } = entry.election;
+        return { leader, term, candidates: [...entry.candidates] };
+      });
+    }
+    case "task": {
+      const key = lately(random, known.taskIds) ?? "none";
+      return read(noun, key, (state) => {
+        const task = state.tasks.byId.get(key)?.task;
+        if (!task) return null;
+        const { status, claimedBy, token, retryCount } = task;
+        return { status, claimedBy, token, retryCount };
+      });
+    }
+    case "policy": {
+      const key = random.pick(known.policies);
+      return read(noun, key, (state) => state.policies.byId.get(key)?.resource ?? null);
+    }
+    case "fingerprint":
+      return { kind: "read", noun, key: "", select: fingerprint };
+  }
+}
+
+type Read = Ask & { readonly kind: "read" };
+
+function read(
+  noun: Read["noun"],
+  key: string,
+  select: (state: Parameters<Read["select"]>[0]) => unknown,
+): Ask {
+  return { kind: "read", noun, key, select: (state) => JSON.stringify(select(state)) };
+}

@@ -1,0 +1,109 @@
+/** A machine of the cluster: its clocks last, its program starts, pauses, crashes and starts again. */
+import { RollcallError } from "../../src/core/errors.ts";
+import { Engine, type EngineOptions } from "../../src/engine/engine.ts";
+import { Process } from "./process.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { SimClock } from "./sim-clock.ts";
+import type { Transcript } from "./transcript.ts";
+
+export interface SimNodeOptions {
+  readonly name: string;
+  readonly clock: SimClock;
+  readonly scheduler: Scheduler;
+  readonly transcript: Transcript;
+  /** All that a run of the program is given, but for its clocks. */
+  provide(process: Process): Omit<EngineOptions, "clock" | "onTrouble">;
+}
+
+/** Between two tries to open the log. */
+const REOPEN_MS = 300;
+
+export class SimNode {
+  readonly #options: SimNodeOptions;
+  readonly name: string;
+  readonly clock: SimClock;
+  #process: Process;
+  #engine: Engine | undefined;
+  #isClosing = false;
+
+  constructor(options: SimNodeOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.clock = options.clock;
+    this.#process = new Process(options.scheduler);
+    this.#process.kill();
+  }
+
+  /** The engine, when it runs and has opened. */
+  get engine(): Engine | undefined {
+    return this.#process.isRunning ? this.#engine : undefined;
+  }
+
+  get isUp(): boolean {
+    return !this.#process.isDead;
+  }
+
+  /** Starts what is down or about to be, and goes on with what is paused. */
+  start(): void {
+    if (this.#isClosing) this.crash();
+    if (this.isUp) return this.#process.resume();
+    this.#options.transcript.say(this.name, "starts");
+    this.#engine = undefined;
+    this.#isClosing = false;
+    this.#process = new Process(this.#options.scheduler);
+    void this.#open(this.#process);
+  }
+
+  /** All it had in memory is gone; what it was asked is never answered. */
+  crash(): void {
+    this.#process.kill();
+  }
+
+  pause(): void {
+    this.#process.pause();
+  }
+
+  resume(): void {
+    this.#process.resume();
+  }
+
+  /** Asks it to end by itself, and to leave nothing behind. */
+  close(): void {
+    const process = this.#process;
+    this.#isClosing = true;
+    process.enter(() => {
+      void this.#engine?.close().then(() => {
+        this.#options.transcript.count("seen", "closed");
+        this.#options.transcript.say(this.name, "has closed");
+        process.kill();
+      });
+    });
+  }
+
+  /** Has the engine do something; a node that is down answers nothing. */
+  ask<T>(act: (engine: Engine) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#process.enter(() => {
+        if (this.#engine) act(this.#engine).then(resolve, reject);
+        else reject(new RollcallError("UNAVAILABLE", `${this.name} is starting`));
+      });
+    });
+  }
+
+  async #open(process: Process): Promise<void> {
+    const { clock, transcript } = this.#options;
+    const onTrouble = (what: string, error: unknown) => {
+      transcript.say(this.name, `${what}: ${error instanceof Error ? error.message : "?"}`);
+    };
+    const options = { ...this.#options.provide(process), clock: clock.of(process), onTrouble };
+    while (!this.#engine) {
+      try {
+        this.#engine = await Engine.open(options);
+      } catch (error) {
+        onTrouble("could not open", error);
+        await process.sleep(REOPEN_MS);
+      }
+    }
+    transcript.say(this.name, `is open at ${this.#engine.head}`);
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Bugs to plant, one at a time: proof that the simulator can fail. Each is a mistake somebody could
+ * make, planted from outside in what the engine is given: its rules, or its log.
+ */
+import type { Event } from "../../src/core/events.ts";
+import { codeOf } from "../../src/core/errors.ts";
+import { rules, type Rules } from "../../src/core/rules.ts";
+import type { State } from "../../src/core/state.ts";
+import type { Log, LogBatch } from "../../src/log/log.ts";
+
+export interface Plant {
+  readonly name: string;
+  readonly rules?: Rules;
+  wrap?(log: Log): Log;
+}
+
+export const PLANTS: readonly Plant[] = [
+  { name: "token not monotonic", rules: forgetfulTokens() },
+  { name: "reply before durable", wrap: hasty },
+  { name: "cascade forgotten", rules: heartlessDeaths() },
+  { name: "leader without fence", wrap: unfenced },
+  { name: "watch gap", wrap: skipping },
+];
+
+/** The next token is one above those held now, as if nobody remembered those that were returned. */
+function forgetfulTokens(): Rules {
+  return {
+    ...rules,
+    decide(state, command, moment) {
+      const decision = rules.decide(state, command, moment);
+      if (!decision.ok || command.type !== "lease.acquire") return decision;
+      const token = Math.max(0, ...[...state.leases.byTask.values()].map((e) => e.lease.token)) + 1;
+      const [granted] = decision.events;
+      if (granted?.type !== "lease.acquired") return decision;
+      const lease = { ...granted.lease, token };
+      return { ok: true, events: [{ ...granted, lease }], reply: { acquired: true, lease } };
+    },
+  };
+}
+
+/** An agent dies, and its leases stay with it. */
+function heartlessDeaths(): Rules {
+  const isKept = (event: Event) => event.type !== "lease.released" || event.cause === "released";
+  return {
+    ...rules,
+    decide(state, command, moment) {
+      const decision = rules.decide(state, command, moment);
+      return decision.ok ? { ...decision, events: decision.events.filter(isKept) } : decision;
+    },
+    expire: (state: State, nowMs: number) => rules.expire(state, nowMs).filter(isKept),
+  };
+}
+
+/** Every call as it is, for plants to change one. */
+function passing(log: Log): Log {
+  return {
+    shared: log.shared,
+    open: () => log.open(),
+    append: (entries, expectedHead) => log.append(entries, expectedHead),
+    read: (after) => log.read(after),
+    follow: (after, signal) => log.follow(after, signal),
+    saveSnapshot: (snapshot) => log.saveSnapshot(snapshot),
+    loadSnapshot: (atOrBefore) => log.loadSnapshot(atOrBefore),
+    truncate: (through) => log.truncate(through),
+    close: () => log.close(),
+  };
+}
+
+/** Says "durable" when it has only sent the append. */
+function hasty(log: Log): Log {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    ...passing(log),
+    append(entries, expectedHead) {
+      const before = last;
+      last = before.then(() => log.append(entries, expectedHead)).catch(() => undefined);
+      return before.then(() => undefined);
+    },
+  };
+}
+
+/** Appends wherever the head is. */
+function unfenced(log: Log): Log {
+  return {
+    ...passing(log),
+    async append(entries) {
+      for (;;) {
+        const { head } = await log.open();
+        try {
+          return await log.append(entries, head);
+        } catch (error) {
+          if (codeOf(error) !== "FENCED") throw error;
+        }
+      }
+    },
+  };
+}
+
+/**
+ * The second page of a replay begins one entry late. A state is loaded right after its snapshot was
+ * asked for, and that goes well: only those who watch miss something.
+ */
+function skipping(log: Log): Log {
+  let isLoading = false;
+  return {
+    ...passing(log),
+    loadSnapshot(atOrBefore) {
+      isLoading = atOrBefore === Infinity;
+      return log.loadSnapshot(atOrBefore);
+    },
+    read(after) {
+      const pages = log.read(after);
+      if (!isLoading) return withGap(pages);
+      isLoading = false;
+      return pages;
+    },
+  };
+}
+
+async function* withGap(pages: AsyncIterable<LogBatch>): AsyncGenerator<LogBatch> {
+  let isFirst = true;
+  for await (const { first, entries } of pages) {
+    yield isFirst ? { first, entries } : { first: first + 1, entries: entries.slice(1) };
+    isFirst = false;
+  }
+}

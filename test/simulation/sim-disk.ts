@@ -1,0 +1,86 @@
+/**
+ * What is durable, and nothing else: where all handles of one simulated log meet. It forgets towards
+ * the engines what was truncated, but keeps everything for the checks: who wrote what, when.
+ */
+import type { Scheduler } from "./scheduler.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** An entry that became durable. */
+export interface Durable {
+  readonly sequence: number;
+  readonly text: string;
+  /** The node whose append it was. */
+  readonly writer: string;
+  /** The step in which it became durable, at once with the rest of its append. */
+  readonly step: number;
+  readonly virtualMs: number;
+}
+
+export class SimDisk {
+  readonly #scheduler: Scheduler;
+  readonly #transcript: Transcript;
+  readonly archive: Durable[] = [];
+  readonly snapshots = new Map<number, readonly string[]>();
+  truncated = 0;
+  /** Appends of nothing: signs of life. */
+  signs = 0;
+  /** Nothing gets through before this moment. */
+  stalledUntilMs = 0;
+  /** Everything is refused before this moment. */
+  brokenUntilMs = 0;
+  /** No room for appends before this moment. */
+  fullUntilMs = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(scheduler: Scheduler, transcript: Transcript) {
+    this.#scheduler = scheduler;
+    this.#transcript = transcript;
+  }
+
+  get head(): number {
+    return this.archive.length;
+  }
+
+  get oldest(): number {
+    return this.truncated + 1;
+  }
+
+  /** The durable point: all or nothing, at the expected head only. */
+  write(entries: readonly string[], expectedHead: number, writer: string): boolean {
+    if (expectedHead !== this.head) return false;
+    const { steps: step, nowMs: virtualMs } = this.#scheduler;
+    for (const text of entries) {
+      const sequence = this.head + 1;
+      this.archive.push({ sequence, text, writer, step, virtualMs });
+      this.#transcript.say("log", `${sequence} by ${writer}: ${text}`);
+      this.#transcript.count("event", /"type":"([^"]+)"/.exec(text)?.[1] ?? "unknown");
+    }
+    if (entries.length === 0) this.signs += 1;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+    return true;
+  }
+
+  slice(after: number, through: number): string[] {
+    return this.archive.slice(after, through).map(({ text }) => text);
+  }
+
+  /** Calls once, when something was written. */
+  onWrite(call: () => void): void {
+    this.#waiting.push(call);
+  }
+
+  saveSnapshot(sequence: number, chunks: readonly string[]): void {
+    this.snapshots.set(sequence, chunks);
+    this.#transcript.count("seen", "snapshot");
+    this.#transcript.say("log", `snapshot at ${sequence}`);
+  }
+
+  truncate(through: number): void {
+    this.truncated = through;
+    for (const at of this.snapshots.keys()) if (at < through) this.snapshots.delete(at);
+    this.#transcript.count("seen", "truncation");
+    this.#transcript.say("log", `truncated through ${through}`);
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The log is the witness of everything that was said. For every answer there must be a moment between
+ * question and answer, a sequence q of the log, at which the rules give this very answer; and when
+ * the answer changed something, the log must go on from q with exactly those events, durable before
+ * the answer was given. So what was acknowledged is in the log, nobody was told what is not, and all
+ * answers together are linearizable in the order of the log.
+ */
+import { encode, type Recorded } from "../../src/core/events.ts";
+import { rules } from "../../src/core/rules.ts";
+import type { State } from "../../src/core/state.ts";
+import { describe, type Op } from "./history.ts";
+
+/** Replays beside the log: `at` is called at every sequence, from 0 to the head. */
+export class Witness {
+  readonly #waiting: Op[];
+  #open: Op[] = [];
+  readonly unproven: Op[] = [];
+
+  constructor(ops: readonly Op[]) {
+    this.#waiting = ops
+      .filter(({ outcome }) => outcome.kind !== "unknown")
+      .toSorted((a, b) => b.headAtCall - a.headAtCall);
+  }
+
+  /** The state is as of `sequence`; `next` is what the log says after it. */
+  at(sequence: number, state: State, next: readonly Recorded[]): void {
+    while ((this.#waiting.at(-1)?.headAtCall ?? Infinity) <= sequence) {
+      const op = this.#waiting.pop();
+      if (op) this.#open.push(op);
+    }
+    this.#open = this.#open.filter((op) => {
+      if (op.headAtReturn < sequence) this.unproven.push(op);
+      else return !isProven(op, state, next.slice(0, op.headAtReturn - sequence));
+      return false;
+    });
+  }
+
+  /** Whatever is left at the end has no moment. */
+  end(): readonly Op[] {
+    return [...this.unproven, ...this.#open, ...this.#waiting];
+  }
+}
+
+export function unprovenText(op: Op): string {
+  const { id, who, ask, outcome, headAtCall, headAtReturn } = op;
+  const between = `between ${headAtCall} and ${headAtReturn}`;
+  return `#${id} of ${who}, ${between}: ${describe(ask)} → ${JSON.stringify(outcome)}`;
+}
+
+/** How many events one command has at most here: a death with all that hangs on it. */
+export const LOOK_AHEAD = 40;
+
+function isProven({ ask, outcome }: Op, state: State, next: readonly Recorded[]): boolean {
+  if (ask.kind === "read") return outcome.kind === "ok" && ask.select(state) === outcome.reply;
+  const { command } = ask;
+  const nowMs = next[0]?.atMs ?? state.lastAtMs;
+  const newId = () => idIn(outcome.kind === "ok" ? outcome.reply : null);
+  const decision = rules.decide(state, command, { nowMs, newId });
+  if (!decision.ok) return outcome.kind === "refused" && outcome.code === decision.code;
+  if (outcome.kind !== "ok" || decision.events.length > next.length) return false;
+  if (JSON.stringify(decision.reply) !== JSON.stringify(outcome.reply)) return false;
+  return decision.events.every((event, i) => {
+    const written = next[i];
+    return written !== undefined && hard(encode(event, nowMs)) === hard(written.text);
+  });
+}
+
+/** Heartbeats are soft: when the last one came is known to the leader of the time alone. */
+function hard(text: string): string {
+  return text.replace(/"lastHeartbeatAtMs":\d+/, "");
+}
+
+function idIn(reply: unknown): string {
+  const named = (reply ?? {}) as { readonly agentId?: string; readonly id?: string };
+  return named.agentId ?? named.id ?? "";
+}
