@@ -1,0 +1,94 @@
+/** What each setting may be, whoever says it; in words for those who said something else. */
+import { z } from "zod";
+import { RollcallError } from "../core/errors.ts";
+import { ADDRESS_SYNTAX, parseAddress } from "./address.ts";
+import { LOG_LEVELS, type SettingName } from "./settings.ts";
+
+/** A value as somebody said it, and who: "--addr", "ROLLCALL_ADDR", "addr in FILE". */
+export interface Said {
+  readonly value: unknown;
+  readonly source: string;
+}
+
+const MAX_ALLOWED_HOSTS = 64;
+const MAX_RATE_LIMIT = 1_000_000;
+
+const isOn = z.union([
+  z.boolean(),
+  z.enum(["true", "1", "yes", "on"]).transform(() => true),
+  z.enum(["false", "0", "no", "off"]).transform(() => false),
+]);
+
+const address = z.string().transform((text, context) => {
+  try {
+    return parseAddress(text);
+  } catch {
+    context.addIssue("not an address");
+    return z.NEVER;
+  }
+});
+
+/** A name, an IPv4 address or a bracketed IPv6 one, with or without a port. */
+const host = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .regex(/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/);
+
+const schema = {
+  addr: address,
+  http_addr: address,
+  data_dir: z.string().min(1),
+  memory: isOn,
+  node: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/),
+  reflection: isOn,
+  allowed_hosts: z.preprocess(
+    (value) => (typeof value === "string" ? value.split(",") : value),
+    z.array(host).max(MAX_ALLOWED_HOSTS),
+  ),
+  rate_limit: z
+    .union([
+      z.number(),
+      z
+        .string()
+        .regex(/^\d{1,9}$/)
+        .transform(Number),
+    ])
+    .pipe(z.number().int().min(0).max(MAX_RATE_LIMIT)),
+  log_level: z.enum(LOG_LEVELS),
+  config: z.string().min(1),
+} satisfies Record<SettingName, z.ZodType>;
+
+const EXPECTED: Readonly<Record<SettingName, string>> = {
+  addr: ADDRESS_SYNTAX,
+  http_addr: ADDRESS_SYNTAX,
+  data_dir: "the path of a folder",
+  memory: "true or false",
+  node: "1 to 128 letters, digits or . _ : @ -, the first a letter or digit",
+  reflection: "true or false",
+  allowed_hosts: `at most ${MAX_ALLOWED_HOSTS} of HOST or HOST:PORT, no scheme and no path`,
+  rate_limit: `a whole number from 0 to ${MAX_RATE_LIMIT}`,
+  log_level: `one of ${LOG_LEVELS.join(", ")}`,
+  config: "the path of a TOML file",
+};
+
+export type Value<Name extends SettingName> = z.output<(typeof schema)[Name]>;
+
+/** Everything one source says, checked. */
+export type Values = { readonly [Name in SettingName]?: Value<Name> };
+
+export function parseValues(said: ReadonlyMap<SettingName, Said>): Values {
+  const values: Record<string, unknown> = {};
+  for (const [name, { value, source }] of said) {
+    const parsed = schema[name].safeParse(value);
+    if (!parsed.success) {
+      const shown = JSON.stringify(value);
+      throw new RollcallError(
+        "INVALID_ARGUMENT",
+        `${source} is ${shown}: expected ${EXPECTED[name]}`,
+      );
+    }
+    values[name] = parsed.data;
+  }
+  return values;
+}

@@ -1,0 +1,96 @@
+/** The three who may say something: flags, the environment, a file. Each knows its own names. */
+import { readFile } from "node:fs/promises";
+import { parse, TomlError } from "smol-toml";
+import { RollcallError } from "../core/errors.ts";
+import type { Said } from "./config-schema.ts";
+import { SETTINGS, type Setting, type SettingName } from "./settings.ts";
+
+export type Source = ReadonlyMap<SettingName, Said>;
+
+/** A config file is a page; whatever is larger is another file. */
+const MAX_FILE_BYTES = 256 * 1024;
+
+export function fromFlags(flags: Partial<Record<string, string>>): Source {
+  const known = SETTINGS.flatMap((setting) => [setting.flag, ...aliasFlags(setting)]);
+  const unknown = Object.keys(flags).find((flag) => !known.includes(flag));
+  if (unknown !== undefined) {
+    throw new RollcallError(
+      "INVALID_ARGUMENT",
+      `--${unknown} is not a setting; there are ${known.map((flag) => `--${flag}`).join(", ")}`,
+    );
+  }
+  return gather((setting) =>
+    [setting.flag, ...aliasFlags(setting)].map((flag) => [`--${flag}`, flags[flag]]),
+  );
+}
+
+/** Other programs have variables that begin with ROLLCALL_ too: unknown ones are theirs. */
+export function fromEnvironment(env: NodeJS.ProcessEnv): Source {
+  return gather(({ env: name, aliases }) =>
+    [name, ...aliases.map((alias) => alias.env)].map((variable) => [
+      variable,
+      env[variable] === "" ? undefined : env[variable],
+    ]),
+  );
+}
+
+export async function fromFile(path: string): Promise<Source> {
+  const table = parseToml(path, await readText(path));
+  const known = SETTINGS.filter(({ name }) => name !== "config").map(({ name }) => name);
+  const unknown = Object.keys(table).find((key) => !known.some((name) => name === key));
+  if (unknown !== undefined) {
+    throw new RollcallError(
+      "INVALID_ARGUMENT",
+      `${unknown} in ${path} is not a setting; there are ${known.join(", ")}`,
+    );
+  }
+  return gather(({ name }) => [[`${name} in ${path}`, table[name]]]);
+}
+
+type Spoken = readonly [source: string, value: unknown];
+
+/** What was said about each setting, under the one name it was said by. */
+function gather(lookUp: (setting: Setting) => readonly Spoken[]): Source {
+  const said = new Map<SettingName, Said>();
+  for (const setting of SETTINGS) {
+    const [first, second] = lookUp(setting).filter(([, value]) => value !== undefined);
+    if (first && second) {
+      throw new RollcallError(
+        "INVALID_ARGUMENT",
+        `${first[0]} and ${second[0]} are two names of one setting: give one of them`,
+      );
+    }
+    if (first) said.set(setting.name, { source: first[0], value: first[1] });
+  }
+  return said;
+}
+
+function aliasFlags({ aliases }: Setting): readonly string[] {
+  return aliases.map(({ flag }) => flag);
+}
+
+async function readText(path: string): Promise<string> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(path);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new RollcallError("INVALID_ARGUMENT", `cannot read the config file: ${why}`, { cause });
+  }
+  if (bytes.length > MAX_FILE_BYTES) {
+    const message = `${path} has ${bytes.length} bytes, a config file at most ${MAX_FILE_BYTES}`;
+    throw new RollcallError("INVALID_ARGUMENT", message);
+  }
+  return bytes.toString();
+}
+
+function parseToml(path: string, text: string): Readonly<Record<string, unknown>> {
+  try {
+    return parse(text);
+  } catch (cause) {
+    if (!(cause instanceof TomlError)) throw cause;
+    const [why = ""] = cause.message.split("\n");
+    const where = `${path}:${cause.line}:${cause.column}`;
+    throw new RollcallError("INVALID_ARGUMENT", `${where}: ${why}`, { cause });
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * What the daemon is told: a TOML file, then the environment, then flags, each overruling the one
+ * before. Whatever is wrong is refused by name, with where it was said and what is allowed, even
+ * where it would be overruled: a mistake should not wait for the day it counts.
+ */
+import { homedir, hostname } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { RollcallError } from "../core/errors.ts";
+import { parseAddress, type Address } from "./address.ts";
+import { parseValues, type Values } from "./config-schema.ts";
+import { fromEnvironment, fromFile, fromFlags } from "./config-sources.ts";
+import { DEFAULT_ADDR, DEFAULT_HTTP_ADDR, DEFAULT_RATE_LIMIT, type LogLevel } from "./settings.ts";
+
+export { type Address, formatAddress, parseAddress } from "./address.ts";
+export { type LogLevel, type Setting, type SettingName, SETTINGS } from "./settings.ts";
+
+export interface Config {
+  readonly addr: Address;
+  readonly httpAddr: Address;
+  /** Nobody asked for this very port, so another will do when it is taken. */
+  readonly httpAddrIsDefault: boolean;
+  /** Absent: in memory. */
+  readonly dataDir: string | undefined;
+  readonly node: string;
+  readonly reflection: boolean;
+  readonly allowedHosts: readonly string[];
+  /** Requests a second from one address; 0 means no limit. */
+  readonly rateLimit: number;
+  readonly logLevel: LogLevel;
+}
+
+export interface ConfigSources {
+  /** By the names in SETTINGS, without the dashes; a switch is "true" or "false". */
+  readonly flags: Partial<Record<string, string>>;
+  readonly env: NodeJS.ProcessEnv;
+  /** What relative paths start from. */
+  readonly cwd?: string;
+  readonly home?: string;
+}
+
+/** The values of one source, and what its relative paths start from. */
+interface Voice {
+  readonly values: Values;
+  readonly folder: string;
+}
+
+export async function loadConfig(sources: ConfigSources): Promise<Config> {
+  const { env, cwd = process.cwd(), home = homedir() } = sources;
+  const flags: Voice = { values: parseValues(fromFlags(sources.flags)), folder: cwd };
+  const environment: Voice = { values: parseValues(fromEnvironment(env)), folder: cwd };
+  const named = flags.values.config ?? environment.values.config;
+  const voices = [flags, environment];
+  if (named !== undefined) {
+    const path = atHome(named, { folder: cwd, home });
+    voices.push({ values: parseValues(await fromFile(path)), folder: dirname(path) });
+  }
+  const values = voices.reduceRight<Values>(
+    (weaker, voice) => ({ ...weaker, ...voice.values }),
+    {},
+  );
+  return {
+    addr: values.addr ?? parseAddress(DEFAULT_ADDR),
+    httpAddr: values.http_addr ?? parseAddress(DEFAULT_HTTP_ADDR),
+    httpAddrIsDefault: values.http_addr === undefined,
+    dataDir: dataDir(voices, { home, stateHome: env["XDG_STATE_HOME"] }),
+    node: values.node ?? nodeName(hostname()),
+    reflection: values.reflection ?? true,
+    allowedHosts: values.allowed_hosts ?? [],
+    rateLimit: values.rate_limit ?? DEFAULT_RATE_LIMIT,
+    logLevel: values.log_level ?? "info",
+  };
+}
+
+interface Homes {
+  readonly home: string;
+  readonly stateHome: string | undefined;
+}
+
+/** The strongest voice that says either a folder or "in memory" decides between the two. */
+function dataDir(voices: readonly Voice[], { home, stateHome }: Homes): string | undefined {
+  for (const { values, folder } of voices) {
+    if (values.memory && values.data_dir !== undefined) {
+      const message = `memory and data_dir ${values.data_dir} exclude each other: give one of them`;
+      throw new RollcallError("INVALID_ARGUMENT", message);
+    }
+    if (values.memory) return undefined;
+    if (values.data_dir !== undefined) return atHome(values.data_dir, { folder, home });
+  }
+  const isUsable = stateHome !== undefined && isAbsolute(stateHome);
+  return join(isUsable ? stateHome : join(home, ".local", "state"), "rollcall");
+}
+
+/** A leading ~ is the home: no shell stands between a file or a variable and us. */
+function atHome(path: string, { folder, home }: { folder: string; home: string }): string {
+  if (path === "~" || path.startsWith("~/")) return join(home, path.slice(1));
+  return resolve(folder, path);
+}
+
+/** The host's name, in the letters a node may have. */
+function nodeName(host: string): string {
+  const name = host.replaceAll(/[^A-Za-z0-9._-]/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+  return name.slice(0, 128) || "solo";
+}

@@ -1,0 +1,63 @@
+/** The bounds of the doors, each with its reason. Tests pass their own; users never need to. */
+
+const SECOND = 1000;
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+export interface HttpLimits {
+  /** A heartbeat or a job is a few KiB; what is larger has its own way in. */
+  readonly bodyBytes: number;
+  readonly headerBytes: number;
+  readonly headers: number;
+  /** A client that takes longer to say what it wants holds a connection for nothing. */
+  readonly headersMs: number;
+  /** To send the whole request; what streams back may take for ever. */
+  readonly requestMs: number;
+  /** Between two requests on one connection. */
+  readonly idleMs: number;
+  /** How often the three above are looked at. */
+  readonly checkMs: number;
+  readonly connections: number;
+  /** After a request that is too large: what is read and dropped so that its sender gets to see why. */
+  readonly lingerMs: number;
+}
+
+export const HTTP_LIMITS: HttpLimits = {
+  bodyBytes: 1 * MIB,
+  headerBytes: 16 * KIB,
+  headers: 100,
+  headersMs: 10 * SECOND,
+  requestMs: 30 * SECOND,
+  idleMs: 5 * SECOND,
+  checkMs: 1 * SECOND,
+  /** Every agent of a large machine and its streams; a file descriptor each. */
+  connections: 10_000,
+  lingerMs: 1 * SECOND,
+};
+
+export const RATE = {
+  /** How many seconds of the rate may come at once. */
+  burstSeconds: 2,
+  /** Addresses remembered; the one seen first is forgotten first. */
+  peers: 10_000,
+} as const;
+
+export const GRPC_LIMITS = {
+  /** A task's input is at most 2 MiB; this is what gRPC clients expect of a server. */
+  messageBytes: 4 * MIB,
+  /** Of one connection: a program that runs thousands of agents shares one, each with its stream. */
+  streams: 10_000,
+  connections: 10_000,
+  /** A peer that went away without a word is noticed after the sum of these. */
+  keepaliveMs: 30 * SECOND,
+  keepaliveTimeoutMs: 10 * SECOND,
+} as const;
+
+/** Closing: together under the 5 s after which a supervisor kills. */
+export const CLOSING = {
+  /** For commands under way to become durable. */
+  engineMs: 2 * SECOND,
+  /** For answers and last words to reach their clients; then connections are cut. */
+  doorsMs: 1 * SECOND,
+  storeMs: 1500,
+} as const;

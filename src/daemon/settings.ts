@@ -1,0 +1,108 @@
+/**
+ * Everything that can be set, once: the command line makes its flags and its help of this table,
+ * and config.ts reads the same names from the file and the environment.
+ *
+ * No parser is imported here, so that `rollcall --help` stays fast.
+ */
+
+export type SettingName =
+  | "addr"
+  | "http_addr"
+  | "data_dir"
+  | "memory"
+  | "node"
+  | "reflection"
+  | "allowed_hosts"
+  | "rate_limit"
+  | "log_level"
+  | "config";
+
+export interface Setting {
+  /** Its key in the config file. */
+  readonly name: SettingName;
+  /** Its flag, without the dashes; a switch also has `no-` in front of it. */
+  readonly flag: string;
+  readonly env: string;
+  /** Older names of the same thing; a source may use one of them, not both. */
+  readonly aliases: readonly { readonly flag: string; readonly env: string }[];
+  readonly kind: "text" | "switch" | "list";
+  /** What stands for the value in help; empty for a switch. */
+  readonly placeholder: string;
+  readonly help: string;
+  /** For people; empty when there is none. */
+  readonly default: string;
+}
+
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const DEFAULT_ADDR = "127.0.0.1:7070";
+export const DEFAULT_HTTP_ADDR = "127.0.0.1:9090";
+export const DEFAULT_RATE_LIMIT = 2_000;
+
+export const SETTINGS: readonly Setting[] = [
+  setting("addr", "where gRPC listens", { placeholder: "HOST:PORT", default: DEFAULT_ADDR }),
+  setting("http_addr", "where HTTP listens", {
+    placeholder: "HOST:PORT",
+    default: DEFAULT_HTTP_ADDR,
+    aliases: ["metrics-addr"],
+  }),
+  setting("data_dir", "where the state is kept", {
+    placeholder: "DIR",
+    default: "$XDG_STATE_HOME/rollcall, or ~/.local/state/rollcall",
+  }),
+  setting("memory", "keep the state in memory only: it is gone when the daemon stops", {
+    kind: "switch",
+    default: "false",
+  }),
+  setting("node", "the name of this daemon among those that share a log", {
+    placeholder: "NAME",
+    default: "the host's name",
+  }),
+  setting("reflection", "let gRPC clients ask which services there are", {
+    kind: "switch",
+    default: "true",
+  }),
+  setting("allowed_hosts", "more names by which HTTP clients may call this daemon", {
+    placeholder: "HOST[:PORT],…",
+    kind: "list",
+  }),
+  setting("rate_limit", "HTTP requests a second from one address, 0 for no limit", {
+    placeholder: "N",
+    default: String(DEFAULT_RATE_LIMIT),
+  }),
+  setting("log_level", `how much to log: ${LOG_LEVELS.join(", ")}`, {
+    placeholder: "LEVEL",
+    default: "info",
+  }),
+  setting("config", "a TOML file with any of these, dashes written as underscores", {
+    placeholder: "FILE",
+  }),
+];
+
+interface Extras {
+  readonly kind?: Setting["kind"];
+  readonly placeholder?: string;
+  readonly default?: string;
+  readonly aliases?: readonly string[];
+}
+
+function setting(name: SettingName, help: string, extras: Extras): Setting {
+  const flag = name.replaceAll("_", "-");
+  const { kind = "text", placeholder = "", aliases = [] } = extras;
+  return {
+    name,
+    flag,
+    env: envOf(flag),
+    aliases: aliases.map((alias) => ({ flag: alias, env: envOf(alias) })),
+    kind,
+    placeholder,
+    help,
+    default: extras.default ?? "",
+  };
+}
+
+function envOf(flag: string): string {
+  return `ROLLCALL_${flag.replaceAll("-", "_").toUpperCase()}`;
+}
