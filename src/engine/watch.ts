@@ -147,9 +147,11 @@ export class Watch implements AsyncIterable<WatchItem> {
     for (;;) {
       if (this.#cut.signal.aborted) throw this.#cut.signal.reason;
       if (this.#isClosed) return [];
-      const items = this.#cursor === this.#hub.head ? this.#whenCaughtUp() : await this.#advance();
+      const isCaughtUp = this.#cursor === this.#hub.head;
+      const items = isCaughtUp ? this.#whenCaughtUp() : await this.#advance();
       if (items.length > 0) return items;
-      if (this.#cursor >= this.#hub.head && !this.#isClosed) await this.#somethingNew();
+      const isWaiting = isCaughtUp || this.#cursor > this.#hub.head;
+      if (isWaiting && !this.#isClosed) await this.#somethingNew();
     }
   }
 

@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { fingerprint } from "../core/snapshot.ts";
+import { memoryStore, MemoryMedium } from "../log/memory.ts";
+import type { Engine } from "./engine.ts";
+import { InProcessForwarder } from "./forward.ts";
+import { openEngine, register, TestClock, TestLog } from "./testing.ts";
+
+/** Nodes on one shared log; the first one leads. */
+async function openCluster(names: readonly string[]) {
+  const medium = new MemoryMedium();
+  const clock = new TestClock();
+  const forwarder = new InProcessForwarder();
+  const nodes: { engine: Engine; log: TestLog }[] = [];
+  for (const node of names) {
+    const log = new TestLog(memoryStore({ medium }).log);
+    const { engine } = await openEngine({ node, log, clock, forwarder });
+    forwarder.nodes.set(node, engine);
+    nodes.push({ engine, log });
+    await clock.advance(10);
+  }
+  const [first, second, third] = nodes;
+  if (!first || !second || !third) throw new Error("a cluster has three nodes here");
+  return { first, second, third, clock, forwarder };
+}
+
+const NAMES = ["a", "b", "c"];
+
+test("one node leads; the others forward commands to it and read what it acknowledged", async () => {
+  const { first, second, third } = await openCluster(NAMES);
+  expect(first.engine.mode).toBe("leading");
+  expect(second.engine.mode).toBe("following");
+  const agentId = await register(second.engine);
+  expect(await third.engine.read((s) => s.agents.byId.has(agentId))).toBe(true);
+  expect(third.engine.peek(fingerprint)).toBe(first.engine.peek(fingerprint));
+  for (const { engine } of [first, second, third]) await engine.close();
+});
+
+test("an idle leader keeps its followers from taking over, and fills no log with it", async () => {
+  const { first, second, third, clock } = await openCluster(NAMES);
+  const { head } = first.engine;
+  await clock.advance(60_000);
+  expect(first.engine.mode).toBe("leading");
+  expect(first.engine.head).toBe(head);
+  for (const { engine } of [first, second, third]) await engine.close();
+});
+
+test("when the leader falls silent another takes over, and nobody dies of it", async () => {
+  const { first, second, third, clock, forwarder } = await openCluster(NAMES);
+  const agentId = await register(first.engine, 2000);
+  forwarder.nodes.delete("a");
+  await first.engine.close();
+  await clock.advance(5000);
+  const leader = [second, third].find(({ engine }) => engine.mode === "leading");
+  expect(leader).toBeDefined();
+  expect(leader?.engine.peek((s) => s.agents.byId.get(agentId)?.agent.status)).toBe("alive");
+  expect(leader?.engine.peek((s) => s.leadership.epoch)).toBe(2);
+  for (const { engine } of [second, third]) await engine.close();
+});
+
+test("a leader that was cut off is fenced, and follows when it comes back", async () => {
+  const { first, second, third, clock } = await openCluster(NAMES);
+  const release = first.log.hold();
+  const lost = register(first.engine).catch((error: unknown) => error);
+  await clock.advance(6000);
+  const leader = [second, third].find(({ engine }) => engine.mode === "leading");
+  const kept = await register((leader ?? second).engine);
+  release();
+  expect(await lost).toMatchObject({ code: "UNAVAILABLE" });
+  await clock.advance(1000);
+  expect(first.engine.mode).toBe("following");
+  expect(await first.engine.read((s) => [...s.agents.byId.keys()])).toEqual([kept]);
+  for (const { engine } of [first, second, third]) await engine.close();
+});
+
+test("a deposed leader that does not know it yet does not answer reads from memory", async () => {
+  const { first, second, third, clock } = await openCluster(NAMES);
+  const release = first.log.hold();
+  await clock.advance(6000);
+  expect(first.engine.mode).toBe("leading");
+  const leader = [second, third].find(({ engine }) => engine.mode === "leading");
+  const agentId = await register((leader ?? second).engine);
+  const read = first.engine.read((s) => s.agents.byId.has(agentId));
+  release();
+  await clock.advance(1000);
+  expect(await read).toBe(true);
+  for (const { engine } of [first, second, third]) await engine.close();
+});
+
+test("a watcher moves from one node to another without a gap", async () => {
+  const { first, second, third } = await openCluster(NAMES);
+  const sequences: number[] = [];
+  for (const { engine } of [first, second, third, first]) {
+    await register(second.engine);
+    const from = sequences.at(-1) ?? 0;
+    for await (const item of engine.watch({ from })) {
+      if (item.kind !== "event") continue;
+      sequences.push(item.recorded.sequence);
+      if (item.recorded.sequence >= first.engine.head) break;
+    }
+  }
+  expect(sequences).toEqual(Array.from({ length: first.engine.head }, (_, i) => i + 1));
+  for (const { engine } of [first, second, third]) await engine.close();
+});
+
+test("without a way to the leader a follower says so", async () => {
+  const { first, second, third, forwarder } = await openCluster(NAMES);
+  forwarder.nodes.clear();
+  const unreachable = { code: "UNAVAILABLE", message: "node a cannot be reached" };
+  await expect(register(second.engine)).rejects.toMatchObject(unreachable);
+  await expect(second.engine.read(() => 1)).rejects.toMatchObject(unreachable);
+  for (const { engine } of [first, second, third]) await engine.close();
+});

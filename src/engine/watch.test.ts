@@ -1,0 +1,196 @@
+import { describe, expect, test } from "vitest";
+import { WATCH } from "../core/limits.ts";
+import type { Engine } from "./engine.ts";
+import { openEngine, quiet, register } from "./testing.ts";
+import type { Watch, WatchItem } from "./watch.ts";
+
+/** "3 agent.registered", "bookmark 3", "resync 9". */
+function told(item: WatchItem): string {
+  if (item.kind !== "event") return `${item.kind} ${item.sequence}`;
+  return `${item.recorded.sequence} ${item.recorded.event.type}`;
+}
+
+async function take(watch: Watch, count: number): Promise<string[]> {
+  const items: string[] = [];
+  while (items.length < count) items.push(...(await watch.pull()).map(told));
+  return items;
+}
+
+async function setPolicies(engine: Engine, count: number): Promise<void> {
+  const commands = Array.from({ length: count }, (_, i) => {
+    const policy = {
+      id: `p${i % 50}`,
+      subject: "*",
+      action: "*",
+      resource: "*",
+      effect: "allow",
+    } as const;
+    return engine.execute({ type: "policy.set", policy });
+  });
+  await Promise.all(commands);
+}
+
+describe("what a watcher sees", () => {
+  test("everything after the sequence it names, then what happens from then on", async () => {
+    const { engine } = await openEngine();
+    await register(engine);
+    const watch = engine.watch({ from: 1 });
+    expect(await take(watch, 2)).toEqual(["2 agent.registered", "bookmark 2"]);
+    await register(engine);
+    expect(await take(watch, 1)).toEqual(["3 agent.registered"]);
+    await engine.close();
+  });
+
+  test("only topics that begin with one of its prefixes", async () => {
+    const { engine } = await openEngine();
+    const watch = engine.watch({ from: 0, prefixes: ["lease.", "agent.r"] });
+    const agentId = await register(engine);
+    await setPolicies(engine, 1);
+    await engine.execute({ type: "lease.acquire", taskId: "t", agentId, ttlMs: 0 });
+    expect(await take(watch, 3)).toEqual([
+      "2 agent.registered",
+      "4 lease.acquired",
+      "bookmark 4",
+    ]);
+    await engine.close();
+  });
+
+  test("nothing of the past when it names no sequence", async () => {
+    const { engine } = await openEngine();
+    await register(engine);
+    const watch = engine.watch();
+    const next = take(watch, 1);
+    await register(engine);
+    expect(await next).toEqual(["3 agent.registered"]);
+    await engine.close();
+  });
+
+  test("nothing that is not durable", async () => {
+    const { engine, log } = await openEngine();
+    const watch = engine.watch();
+    const release = log.hold();
+    const registering = register(engine);
+    let seen: string[] = [];
+    const pulling = take(watch, 1).then((items) => (seen = items));
+    await quiet();
+    expect(seen).toEqual([]);
+    release();
+    await Promise.all([registering, pulling]);
+    expect(seen).toEqual(["2 agent.registered"]);
+    await engine.close();
+  });
+
+  test("a bookmark now and then when nothing it asked for happens", async () => {
+    const { engine } = await openEngine();
+    const watch = engine.watch({ prefixes: ["lease."] });
+    const next = take(watch, 1);
+    await setPolicies(engine, WATCH.bookmarkEvents);
+    expect(await next).toEqual([`bookmark ${1 + WATCH.bookmarkEvents}`]);
+    await engine.close();
+  });
+
+  test("one resync when the log no longer reaches back, then what is new", async () => {
+    const { engine, log, clock } = await openEngine({
+      retention: { snapshotEveryEvents: 10, maxEvents: 5 },
+    });
+    for (let i = 0; i < 4; i += 1) {
+      await setPolicies(engine, 20);
+      await clock.advance(1000);
+    }
+    const { oldest } = await log.open();
+    expect(oldest).toBeGreaterThan(20);
+    // The recent events are gone with a restart; the log is all there is.
+    await engine.close();
+    const again = await openEngine({ log });
+    const head = again.engine.head;
+    const watch = again.engine.watch({ from: 3 });
+    expect(await take(watch, 1)).toEqual([`resync ${head}`]);
+    await register(again.engine);
+    expect(await take(watch, 1)).toEqual([`${head + 1} agent.registered`]);
+    await again.engine.close();
+  });
+
+  test("a resync when it names a sequence that this log never had", async () => {
+    const { engine } = await openEngine();
+    expect(await take(engine.watch({ from: 99 }), 1)).toEqual(["resync 1"]);
+    await engine.close();
+  });
+
+  test.each([
+    [{ from: -1 }, "from is -1, not a sequence"],
+    [{ from: 1.5 }, "from is 1.5, not a sequence"],
+    [{ prefixes: Array.from({ length: 65 }, () => "a") }, "topics has 65 entries"],
+  ])("a refusal of %j", async (options, message) => {
+    const { engine } = await openEngine();
+    expect(() => engine.watch(options)).toThrow(message);
+    await engine.close();
+  });
+});
+
+describe("many watchers", () => {
+  test("a thousand see a thousand events each, all of them in order", async () => {
+    const { engine } = await openEngine();
+    const watches = Array.from({ length: 1000 }, () => engine.watch());
+    const seen = watches.map(async (watch) => {
+      let last = engine.head;
+      let count = 0;
+      while (count < 1000) {
+        for (const item of await watch.pull()) {
+          if (item.kind !== "event" || item.recorded.sequence !== last + 1) return "a gap";
+          last += 1;
+          count += 1;
+        }
+      }
+      return count;
+    });
+    for (let i = 0; i < 10; i += 1) await setPolicies(engine, 100);
+    expect(await Promise.all(seen)).toEqual(Array.from({ length: 1000 }, () => 1000));
+    await engine.close();
+  });
+
+  test("one that stalls is cut with the reason and the place to resume; the others go on", async () => {
+    const { engine } = await openEngine();
+    const stalled = engine.watch();
+    const lively = engine.watch();
+    let count = 0;
+    const counting = (async () => {
+      while (count < WATCH.lagEvents + 5000) count += (await lively.pull()).length;
+    })();
+    for (let i = 0; i < (WATCH.lagEvents + 5000) / 1000; i += 1) await setPolicies(engine, 1000);
+    await counting;
+    const reason = { code: "SLOW_CONSUMER", message: expect.stringContaining("resume from 1") };
+    expect(stalled.cut.aborted).toBe(true);
+    expect(stalled.cut.reason).toMatchObject(reason);
+    await expect(stalled.pull()).rejects.toMatchObject(reason);
+    expect(engine.watches).toEqual({ open: 1, cut: 1 });
+    // Coming back, it misses nothing: the log has what the memory let go.
+    const resumed = engine.watch({ from: 1 });
+    expect(await take(resumed, 1)).toContain("2 policy.set");
+    await engine.close();
+  });
+});
+
+describe("the end of a watch", () => {
+  test("closing the engine ends it without an error", async () => {
+    const { engine } = await openEngine();
+    const watch = engine.watch();
+    const ended = watch.pull();
+    await engine.close();
+    expect(await ended).toEqual([]);
+  });
+
+  test("its signal ends it, and leaving the loop closes it", async () => {
+    const { engine } = await openEngine();
+    const abort = new AbortController();
+    const watch = engine.watch({ signal: abort.signal });
+    const ended = watch.pull();
+    abort.abort();
+    expect(await ended).toEqual([]);
+    for await (const item of engine.watch({ from: 0 })) {
+      expect(told(item)).toBe("1 node.leading");
+      break;
+    }
+    expect(engine.watches.open).toBe(0);
+    await engine.close();
+  });
+});
