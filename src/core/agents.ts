@@ -6,16 +6,14 @@
  *                ▲                     │
  *                └───── heartbeat ─────┘
  *
- * Heartbeats are soft: they move a deadline in memory and are not recorded, because a million agents
- * send tens of thousands of them a second and only the transitions mean anything to anyone. What a
- * death takes with it (leases, candidacies, claimed tasks) is in death.ts.
+ * Heartbeats are soft: they move a deadline in memory and are not recorded, because a million
+ * agents send tens of thousands of them a second and only the transitions mean anything to anyone.
+ * Who may come, and when one goes, is in registry.ts; what a death takes with it is in death.ts.
  */
 import { Heap, earliest, type Slot } from "./heap.ts";
-import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
-import { deathOf } from "./death.ts";
-import type { Event } from "./events.ts";
-import { atMost, invalid, key, line, prose, ttl, type Problem } from "./fields.ts";
-import { COUNT, FIELD, RETENTION, TTL } from "./limits.ts";
+import { refuse, type Refusal } from "./decide.ts";
+import { invalid, key } from "./fields.ts";
+import { RETENTION } from "./limits.ts";
 import type { State } from "./state.ts";
 
 export type AgentStatus = "alive" | "unreachable" | "dead";
@@ -50,6 +48,8 @@ export interface AgentEntry {
   agent: Agent;
   /** Soft: moved by heartbeats, not recorded. */
   seenAtMs: number;
+  /** Soft: when it was last found unreachable; who starts from a snapshot gives a grace instead. */
+  missedAtMs: number;
   readonly timer: Slot<string>;
 }
 
@@ -81,83 +81,16 @@ export type AgentEvent =
 
 export type DeathCause = "deregistered" | "silent";
 
-export function decideAgent(
-  state: State,
-  command: AgentCommand,
-  moment: Moment,
-): Decision<Event, Agent | null> {
-  switch (command.type) {
-    case "agent.register":
-      return register(state, command.card, command.ttlMs, moment);
-    case "agent.heartbeat": {
-      const entry = livingAgent(state, command.agentId);
-      if ("ok" in entry) return entry;
-      if (entry.agent.status === "alive") return decided([], null);
-      const agent: Agent = {
-        ...entry.agent,
-        status: "alive",
-        lastHeartbeatAtMs: moment.nowMs,
-      };
-      return decided([{ type: "agent.recovered", agent }], null);
-    }
-    case "agent.deregister": {
-      const entry = state.agents.byId.get(command.agentId);
-      if (!entry) return refuse("NOT_FOUND", `no agent ${command.agentId}`);
-      // Gone is what the caller wanted: saying it twice is not an error.
-      if (entry.agent.status === "dead") return decided([], null);
-      return decided(deathOf(state, entry, "deregistered", moment.nowMs), null);
-    }
-  }
-}
-
-function register(
-  state: State,
-  card: AgentCard,
-  ttlMs: number,
-  moment: Moment,
-): Decision<Event, Agent> {
-  const refusal = invalid(ttl("ttl_seconds", ttlMs), ...cardProblems(card));
-  if (refusal) return refusal;
-  if (state.agents.deadlines.size >= COUNT.agents) {
-    return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.agents} agents`);
-  }
-  const agent: Agent = {
-    agentId: moment.newId(),
-    card,
-    status: "alive",
-    ttlMs: ttlMs === 0 ? TTL.agentDefaultMs : ttlMs,
-    registeredAtMs: moment.nowMs,
-    lastHeartbeatAtMs: moment.nowMs,
-    diedAtMs: 0,
-  };
-  return decided([{ type: "agent.registered", agent }], agent);
-}
-
-function cardProblems(card: AgentCard): Problem[] {
-  return [
-    key("card.name", card.name, FIELD.nameLength),
-    prose("card.description", card.description, FIELD.descriptionLength),
-    line("card.version", card.version, FIELD.versionLength),
-    atMost("card.tools", card.tools.length, FIELD.tools),
-    ...card.tools.map((tool, i) => key(`card.tools[${i}]`, tool, FIELD.nameLength)),
-    atMost("card.capabilities", card.capabilities.length, FIELD.capabilities),
-    ...card.capabilities.flatMap(({ name, description }, i) => [
-      key(`card.capabilities[${i}].name`, name, FIELD.nameLength),
-      prose(`card.capabilities[${i}].description`, description, FIELD.descriptionLength),
-    ]),
-    atMost("card.metadata", Object.keys(card.metadata).length, FIELD.metadataEntries),
-    ...Object.entries(card.metadata).flatMap(([name, value]) => [
-      key("card.metadata key", name, FIELD.nameLength),
-      prose(`card.metadata[${name}]`, value, FIELD.metadataValueLength),
-    ]),
-  ];
-}
-
 /** The agent, if it is not dead; what acts for an agent asks this first. */
 export function livingAgent(state: State, agentId: string): AgentEntry | Refusal {
   const entry = state.agents.byId.get(agentId);
   if (entry && entry.agent.status !== "dead") return entry;
-  return refuse("NOT_FOUND", entry ? `agent ${agentId} is dead` : `no agent ${agentId}`);
+  return entry ? refuse("NOT_FOUND", `agent ${agentId} is dead`) : unknownAgent(agentId);
+}
+
+/** An id that nobody could have is a slip of the caller. */
+export function unknownAgent(agentId: string): Refusal {
+  return invalid(key("agent_id", agentId)) ?? refuse("NOT_FOUND", `no agent ${agentId}`);
 }
 
 /** Takes a heartbeat of an agent that is alive; false when it takes a recorded transition. */
@@ -179,12 +112,14 @@ export function evolveAgent(state: State, event: AgentEvent): void {
       const entry = knownAgent(agents, event.agent.agentId);
       entry.agent = event.agent;
       entry.seenAtMs = event.agent.lastHeartbeatAtMs;
+      if (event.type === "agent.unreachable") entry.missedAtMs = state.lastAtMs;
       agents.deadlines.move(entry.timer, deadlineOf(state, entry));
       return;
     }
     case "agent.died": {
       const entry = knownAgent(agents, event.agent.agentId);
       entry.agent = event.agent;
+      entry.seenAtMs = event.agent.lastHeartbeatAtMs;
       agents.deadlines.remove(entry.timer);
       agents.graves.move(entry.timer, event.agent.diedAtMs + RETENTION.deadAgentMs);
       return;
@@ -204,7 +139,7 @@ export function restoreAgent({ agents }: State, agent: Agent): void {
     agent.status === "dead"
       ? agents.graves.add(agent.diedAtMs + RETENTION.deadAgentMs, agent.agentId)
       : agents.deadlines.add(seenAtMs + agent.ttlMs, agent.agentId);
-  agents.byId.set(agent.agentId, { agent, seenAtMs, timer });
+  agents.byId.set(agent.agentId, { agent, seenAtMs, missedAtMs: 0, timer });
 }
 
 function knownAgent(agents: Agents, agentId: string): AgentEntry {
@@ -213,31 +148,19 @@ function knownAgent(agents: Agents, agentId: string): AgentEntry {
   return entry;
 }
 
-function deadlineOf(state: State, { agent, seenAtMs }: AgentEntry): number {
-  const since = Math.max(seenAtMs, state.graceFromMs);
-  return since + (agent.status === "unreachable" ? 2 * agent.ttlMs : agent.ttlMs);
+/** When an agent that says nothing more changes its status. */
+export function deadlineOf(
+  { graceFromMs }: State,
+  { agent, seenAtMs, missedAtMs }: AgentEntry,
+): number {
+  const missesAtMs = Math.max(seenAtMs, graceFromMs) + agent.ttlMs;
+  if (agent.status !== "unreachable") return missesAtMs;
+  // Found late, it still has a full ttl to be heard: its heartbeat may be waiting at our door.
+  return Math.max(missesAtMs, missedAtMs) + agent.ttlMs;
 }
 
 export function dueAgent(agents: Agents): number | undefined {
   return earliest(agents.deadlines.nextAt(), agents.graves.nextAt());
-}
-
-/** The transition of one agent whose time has come; nothing when its timer rang early. */
-export function expireAgent(state: State, nowMs: number): readonly Event[] {
-  const { agents } = state;
-  const grave = agents.graves.takeDue(nowMs);
-  if (grave) return [{ type: "agent.forgotten", agentId: grave.value }];
-  const timer = agents.deadlines.takeDue(nowMs);
-  const entry = timer && agents.byId.get(timer.value);
-  if (!entry) return [];
-  const deadlineMs = deadlineOf(state, entry);
-  if (deadlineMs > nowMs) {
-    agents.deadlines.move(entry.timer, deadlineMs);
-    return [];
-  }
-  if (entry.agent.status === "unreachable") return deathOf(state, entry, "silent", nowMs);
-  const agent: Agent = { ...asSeen(entry), status: "unreachable" };
-  return [{ type: "agent.unreachable", agent }];
 }
 
 /** The agent as it is now, its last heartbeat included. */

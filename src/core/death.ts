@@ -1,20 +1,19 @@
 /**
  * What an agent's death takes with it: its leases are released, its candidacies end (with a new
- * leader where it led) and its claimed tasks go back to the queue, all in the one batch that records
- * the death. Nobody ever sees a dead agent hold something.
+ * leader where it led) and its claimed tasks go back to the queue, all in the one batch that
+ * records the death. Nobody ever sees a dead agent hold something.
  */
 import { asSeen, oldestDead, type Agent, type AgentEntry, type DeathCause } from "./agents.ts";
 import { leave } from "./elections.ts";
 import type { Event } from "./events.ts";
 import { leasesOf } from "./leases.ts";
 import type { State } from "./state.ts";
-import { giveUp } from "./tasks.ts";
+import { giveUp } from "./task-endings.ts";
 
 export function deathOf(
   state: State,
   entry: AgentEntry,
-  cause: DeathCause,
-  nowMs: number,
+  { cause, nowMs }: { readonly cause: DeathCause; readonly nowMs: number },
 ): Event[] {
   const { agentId } = entry.agent;
   const agent: Agent = { ...asSeen(entry), status: "dead", diedAtMs: nowMs };
@@ -25,10 +24,8 @@ export function deathOf(
     events.push({ type: "lease.released", lease, cause: "holder died" });
   }
   for (const group of state.elections.byCandidate.of(agentId)) {
-    events.push(...leave(state, group, agentId, nowMs));
+    events.push(...leave(state, { group, agentId }, nowMs));
   }
-  for (const taskId of state.tasks.byClaimer.of(agentId)) {
-    events.push(...giveUp(state, taskId, `agent ${agentId} died`, nowMs));
-  }
-  return events;
+  const claimed = state.tasks.byClaimer.of(agentId);
+  return [...events, ...giveUp(state, claimed, { reason: `agent ${agentId} died`, nowMs })];
 }

@@ -1,7 +1,7 @@
 /**
  * A group of agents of which one leads. Who joins never displaces the leader; who leads stops by
- * resigning or dying, and then the candidate that has waited longest takes over at once, one that is
- * alive before one that is unreachable.
+ * resigning or dying, and then the candidate that has waited longest takes over at once, one that
+ * is alive before one that is unreachable.
  *
  * The term grows with every change of leader, a vacancy included, and never falls: a group that was
  * forgotten leaves its term behind as the floor for groups yet to come.
@@ -39,10 +39,13 @@ export class Elections {
   termFloor = 0;
 }
 
-export type ElectionCommand = {
-  readonly type: "election.campaign" | "election.resign";
+interface Candidacy {
   readonly group: string;
   readonly agentId: string;
+}
+
+export type ElectionCommand = Candidacy & {
+  readonly type: "election.campaign" | "election.resign";
 };
 
 export interface ElectionReplies {
@@ -77,7 +80,7 @@ export function decideElection(
       if (!entry?.candidates.has(agentId)) {
         return refuse("NOT_FOUND", `agent ${agentId} is not a candidate of ${group}`);
       }
-      const events = leave(state, group, agentId, moment.nowMs);
+      const events = leave(state, command, moment.nowMs);
       return decided(events, electionAfter(events, entry.election));
     }
   }
@@ -91,7 +94,9 @@ function campaign(
   const { elections } = state;
   const entry = elections.byGroup.get(group);
   if (entry?.candidates.has(agentId)) return decided([], entry.election);
-  if (!entry && elections.byGroup.size >= COUNT.groups) {
+  const isFull = !entry && elections.byGroup.size >= COUNT.groups;
+  const longestEmpty = isFull ? elections.empty.first() : undefined;
+  if (isFull && longestEmpty === undefined) {
     return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.groups} election groups`);
   }
   if (entry && entry.candidates.size >= COUNT.candidatesPerGroup) {
@@ -105,13 +110,14 @@ function campaign(
   }
   const joined: Event = { type: "election.joined", group, agentId };
   if (entry && entry.election.leader !== "") return decided([joined], entry.election);
+  const room: Event[] = longestEmpty ? [{ type: "election.forgotten", group: longestEmpty }] : [];
   const term = (entry?.election.term ?? elections.termFloor) + 1;
   const election: Election = { group, leader: agentId, term, electedAtMs: nowMs };
-  return decided([joined, { type: "leader.changed", election }], election);
+  return decided([...room, joined, { type: "leader.changed", election }], election);
 }
 
 /** The events of a candidate that goes, and of the next leader when it led. */
-export function leave(state: State, group: string, agentId: string, nowMs: number): Event[] {
+export function leave(state: State, { group, agentId }: Candidacy, nowMs: number): Event[] {
   const entry = state.elections.byGroup.get(group);
   if (!entry) return [];
   const left: Event = { type: "election.left", group, agentId };

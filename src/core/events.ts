@@ -6,8 +6,7 @@ import type { NodeEvent } from "./nodes.ts";
 import type { PolicyEvent } from "./policies.ts";
 import type { TaskEvent } from "./tasks.ts";
 
-export type Event =
-  AgentEvent | LeaseEvent | ElectionEvent | PolicyEvent | TaskEvent | NodeEvent;
+export type Event = AgentEvent | LeaseEvent | ElectionEvent | PolicyEvent | TaskEvent | NodeEvent;
 
 /** The topic of an event is its type: watchers ask for prefixes of it. */
 export type Topic = Event["type"];
@@ -21,11 +20,12 @@ export interface Recorded {
   readonly text: string;
 }
 
+/** `atMs` stands beside the event's own fields: no event may have one of that name. */
 export function encode(event: Event, atMs: number): string {
   return `{"atMs":${atMs},${JSON.stringify(event).slice(1)}`;
 }
 
 export function decode(text: string, sequence: number): Recorded {
-  const event = JSON.parse(text) as Event & { readonly atMs: number };
-  return { sequence, atMs: event.atMs, event, text };
+  const { atMs, ...event } = JSON.parse(text) as Event & { readonly atMs: number };
+  return { sequence, atMs, event, text };
 }

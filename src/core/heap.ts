@@ -1,6 +1,6 @@
 /**
- * What is first? A binary heap whose slots know their place, so that one can be taken out in O(log n)
- * when its lease is released long before its time.
+ * What is first? A binary heap whose slots know their place, so that one can be taken out in
+ * O(log n) when its lease is released long before its time.
  *
  * Used for deadlines, a slot may come up early: what it guards moves its own deadline later (a
  * heartbeat, a renewal) without touching the heap, and whoever takes the slot looks at the true
@@ -63,6 +63,22 @@ export class Heap<T> {
     if (first === undefined || first.at > now) return undefined;
     this.remove(first);
     return first;
+  }
+
+  /** All, the first first; takes none out. */
+  *inOrder(): Generator<T> {
+    const reached = new Heap<number>();
+    const reach = (place: number): void => {
+      const slot = this.#heap[place];
+      if (slot) reached.add(slot.at, place);
+    };
+    reach(0);
+    for (let next = reached.takeDue(Infinity); next; next = reached.takeDue(Infinity)) {
+      const slot = this.#heap[next.value];
+      if (slot) yield slot.value;
+      reach(2 * next.value + 1);
+      reach(2 * next.value + 2);
+    }
   }
 
   #rise(slot: Slot<T>): void {

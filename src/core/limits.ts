@@ -48,7 +48,7 @@ export const COUNT = {
   policies: 100_000,
   unfinishedTasks: 1_000_000,
   claimsPerAgent: 1_000,
-  /** What waiting tasks may weigh together: they all sit in memory. */
+  /** What unfinished tasks may weigh together: they all sit in memory. */
   taskBytes: 512 * MIB,
 } as const;
 
@@ -58,6 +58,10 @@ export const RETENTION = {
   deadAgents: 100_000,
   finishedTaskMs: 24 * HOUR,
   finishedTasks: 100_000,
+  /** They sit in memory, too; the oldest make room, so that work never waits for them. */
+  finishedTaskBytes: 256 * MIB,
+  /** As many as one death may finish: keeps the batch short. */
+  forgottenAtOnce: 1_000,
   emptyGroupMs: 24 * HOUR,
   /** What the log keeps, whichever is less. */
   logMs: 7 * 24 * HOUR,
@@ -90,6 +94,8 @@ export const ENGINE = {
   snapshotEveryEvents: 250_000,
   snapshotEveryMs: 24 * HOUR,
   snapshotChunkRecords: 500,
+  /** A chunk is closed once it weighs this much: 500 tasks may weigh more than one text can. */
+  snapshotChunkBytes: 1 * MIB,
 } as const;
 
 /** Watching: what is kept at hand for those who are nearly up to date. */

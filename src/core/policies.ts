@@ -7,7 +7,7 @@
  */
 import { decided, refuse, type Decision } from "./decide.ts";
 import type { Event } from "./events.ts";
-import { invalid, key, line } from "./fields.ts";
+import { invalid, key } from "./fields.ts";
 import { COUNT, FIELD } from "./limits.ts";
 import { matches, PatternIndex } from "./patterns.ts";
 import type { State } from "./state.ts";
@@ -40,10 +40,7 @@ export type PolicyEvent =
   | { readonly type: "policy.set"; readonly policy: Policy }
   | { readonly type: "policy.deleted"; readonly id: string };
 
-export function decidePolicy(
-  state: State,
-  command: PolicyCommand,
-): Decision<Event, Policy | null> {
+export function decidePolicy(state: State, command: PolicyCommand): Decision<Event, Policy | null> {
   const { byId } = state.policies;
   switch (command.type) {
     case "policy.set": {
@@ -61,6 +58,8 @@ export function decidePolicy(
       return decided([{ type: "policy.set", policy }], policy);
     }
     case "policy.delete": {
+      const refusal = invalid(key("id", command.id, FIELD.nameLength));
+      if (refusal) return refusal;
       if (!byId.has(command.id)) return refuse("NOT_FOUND", `no policy ${command.id}`);
       return decided([{ type: "policy.deleted", id: command.id }], null);
     }
@@ -100,7 +99,10 @@ export interface AccessRequest {
   readonly resource: string;
 }
 
-export function checkPolicy(policies: Policies, { subject, action, resource }: AccessRequest): Verdict {
+export function checkPolicy(
+  policies: Policies,
+  { subject, action, resource }: AccessRequest,
+): Verdict {
   let decider: Policy | undefined;
   for (const byResource of policies.filed.matching(subject)) {
     for (const byId of byResource.matching(resource)) {
@@ -120,12 +122,7 @@ export function checkPolicy(policies: Policies, { subject, action, resource }: A
 
 /** What is wrong with a request, so that a caller's slip is not taken for a denial. */
 export function accessProblem({ subject, action, resource }: AccessRequest): string | undefined {
-  const { keyLength } = FIELD;
-  return (
-    line("subject", subject, keyLength) ??
-    line("action", action, keyLength) ??
-    line("resource", resource, keyLength)
-  );
+  return key("subject", subject) ?? key("action", action) ?? key("resource", resource);
 }
 
 /** A denial first, then the lower id: the same policy is named whatever the order they came in. */

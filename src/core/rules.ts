@@ -1,5 +1,5 @@
-/** The rules of all nouns as one: what the engine is driven by, and what a simulator may replace. */
-import { decideAgent, dueAgent, evolveAgent, expireAgent } from "./agents.ts";
+/** The rules of all nouns as one: what drives the engine, and what a simulator may replace. */
+import { dueAgent, evolveAgent } from "./agents.ts";
 import type { AgentCommand, AgentReplies } from "./agents.ts";
 import { earliest } from "./heap.ts";
 import type { Decision, Moment } from "./decide.ts";
@@ -11,6 +11,7 @@ import type { LeaseCommand, LeaseReplies } from "./leases.ts";
 import { evolveNode } from "./nodes.ts";
 import { decidePolicy, evolvePolicy } from "./policies.ts";
 import type { PolicyCommand, PolicyReplies } from "./policies.ts";
+import { decideAgent, expireAgent } from "./registry.ts";
 import type { State } from "./state.ts";
 import { dueTask, expireTask } from "./task-expiry.ts";
 import { decideTask, evolveTask } from "./tasks.ts";
@@ -101,15 +102,6 @@ function evolve(state: State, event: Event, atMs: number): void {
   }
 }
 
-function due(state: State): number | undefined {
-  return earliest(
-    dueAgent(state.agents),
-    dueLease(state.leases),
-    dueElection(state.elections),
-    dueTask(state.tasks),
-  );
-}
-
 const EXPIRIES = [
   { due: (state: State) => dueAgent(state.agents), expire: expireAgent },
   { due: (state: State) => dueLease(state.leases), expire: expireLease },
@@ -117,9 +109,13 @@ const EXPIRIES = [
   { due: (state: State) => dueElection(state.elections), expire: expireElection },
 ];
 
+function due(state: State): number | undefined {
+  return earliest(...EXPIRIES.map((noun) => noun.due(state)));
+}
+
+/** What was due first goes first, so that no noun keeps another waiting. */
 function expire(state: State, nowMs: number): readonly Event[] {
-  for (const noun of EXPIRIES) {
-    if ((noun.due(state) ?? Infinity) <= nowMs) return noun.expire(state, nowMs);
-  }
-  return [];
+  const dueMs = due(state);
+  if (dueMs === undefined || dueMs > nowMs) return [];
+  return EXPIRIES.find((noun) => noun.due(state) === dueMs)?.expire(state, nowMs) ?? [];
 }

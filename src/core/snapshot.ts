@@ -8,14 +8,18 @@
 import { restoreAgent, type Agent } from "./agents.ts";
 import { restoreGroup, type Election } from "./elections.ts";
 import { restoreLease, type Lease } from "./leases.ts";
+import { RollcallError } from "./errors.ts";
 import { ENGINE } from "./limits.ts";
 import type { Leadership } from "./nodes.ts";
 import { evolvePolicy, type Policy } from "./policies.ts";
 import { emptyState, type State } from "./state.ts";
 import { restoreTask, type Task } from "./tasks.ts";
 
+/** Grows when an older program could not read what is written here. */
+const VERSION = 1;
+
 interface Scalars {
-  readonly version: 1;
+  readonly version: number;
   readonly lastToken: number;
   readonly termFloor: number;
   readonly leadership: Leadership;
@@ -46,7 +50,7 @@ export function capture(state: State): Iterable<string> {
 function partsOf(state: State): readonly Piece[] {
   const { agents, leases, elections, policies, tasks, fencing } = state;
   const scalars: Scalars = {
-    version: 1,
+    version: VERSION,
     lastToken: fencing.lastToken,
     termFloor: elections.termFloor,
     leadership: state.leadership,
@@ -71,17 +75,24 @@ function partsOf(state: State): readonly Piece[] {
 }
 
 function* encodePieces(parts: readonly Piece[]): Generator<string> {
-  const size = ENGINE.snapshotChunkRecords;
   for (const { part, records } of parts) {
-    for (let from = 0; from < records.length; from += size) {
-      yield JSON.stringify({ part, records: records.slice(from, from + size) });
+    let texts: string[] = [];
+    let bytes = 0;
+    for (const [i, record] of records.entries()) {
+      const text = JSON.stringify(record);
+      texts.push(text);
+      bytes += text.length;
+      const isFull =
+        texts.length >= ENGINE.snapshotChunkRecords || bytes >= ENGINE.snapshotChunkBytes;
+      if (!isFull && i < records.length - 1) continue;
+      yield `{"part":"${part}","records":[${texts.join(",")}]}`;
+      texts = [];
+      bytes = 0;
     }
   }
 }
 
-export async function restore(
-  chunks: AsyncIterable<string> | Iterable<string>,
-): Promise<State> {
+export async function restore(chunks: AsyncIterable<string> | Iterable<string>): Promise<State> {
   const state = emptyState();
   for await (const chunk of chunks) restorePiece(state, JSON.parse(chunk) as Piece);
   return state;
@@ -124,6 +135,12 @@ function restorePiece(state: State, piece: Piece): void {
 }
 
 function restoreScalars(state: State, scalars: Scalars): void {
+  if (scalars.version > VERSION) {
+    throw new RollcallError(
+      "STORAGE_TOO_NEW",
+      `the snapshot has version ${scalars.version}, this program reads up to ${VERSION}`,
+    );
+  }
   state.fencing.lastToken = scalars.lastToken;
   state.elections.termFloor = scalars.termFloor;
   state.leadership = scalars.leadership;

@@ -2,7 +2,8 @@
 import { earliest } from "./heap.ts";
 import type { Event } from "./events.ts";
 import type { State } from "./state.ts";
-import { giveUp, type Tasks } from "./tasks.ts";
+import { giveUp } from "./task-endings.ts";
+import type { Tasks } from "./tasks.ts";
 
 export function dueTask(tasks: Tasks): number | undefined {
   return earliest(tasks.claims.nextAt(), tasks.finished.nextAt());
@@ -21,5 +22,6 @@ export function expireTask(state: State, nowMs: number): readonly Event[] {
     tasks.claims.move(entry.timer, expiresAtMs);
     return [];
   }
-  return giveUp(state, task.id, `claim of agent ${task.claimedBy} ran out`, nowMs);
+  const reason = `claim of agent ${task.claimedBy} ran out`;
+  return giveUp(state, [task.id], { reason, nowMs });
 }

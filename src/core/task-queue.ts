@@ -1,6 +1,6 @@
 /**
- * The tasks that wait, so that an agent finds the oldest one it has the tools for without looking at
- * those it has not.
+ * The tasks that wait, so that an agent finds the oldest one it has the tools for without looking
+ * at those it has not.
  *
  * Tasks that need the same tools stand in one line, in order of arrival. A line is filed under the
  * first of its tools (in order of name): an agent can only take from lines filed under a tool that
@@ -33,7 +33,7 @@ export class TaskQueue {
   add(taskId: string, requiredTools: readonly string[]): void {
     const filed = requiredTools[0] ?? "";
     let lines = this.#lines.get(filed);
-    if (!lines) this.#lines.set(filed, (lines = new Map()));
+    if (!lines) this.#lines.set(filed, (lines = new Map<string, Line>()));
     const name = requiredTools.join("\n");
     let line = lines.get(name);
     if (!line) lines.set(name, (line = { tools: requiredTools, waiting: new Heap() }));

@@ -20,6 +20,7 @@ import { atMost, count, invalid, key, prose, ttl } from "./fields.ts";
 import { IndexBy } from "./index-by.ts";
 import { COUNT, FIELD, RETENTION, TTL } from "./limits.ts";
 import type { State } from "./state.ts";
+import { giveUp, makeRoom, weightOf } from "./task-endings.ts";
 import { TaskQueue } from "./task-queue.ts";
 
 export type TaskStatus = "pending" | "claimed" | "completed" | "dead";
@@ -59,8 +60,9 @@ export class Tasks {
   readonly pending = new TaskQueue();
   readonly claims = new Heap<string>();
   readonly finished = new Heap<string>();
-  /** What the tasks weigh together. */
-  bytes = 0;
+  /** What they weigh together. */
+  unfinishedBytes = 0;
+  finishedBytes = 0;
 }
 
 type HolderCommand<Type extends string> = {
@@ -118,7 +120,7 @@ export type TaskEvent =
       /** Who had it. */
       readonly agentId: string;
       readonly reason: string;
-      readonly atMs: number;
+      readonly givenUpAtMs: number;
     }
   | { readonly type: "task.forgotten"; readonly taskId: string };
 
@@ -148,7 +150,8 @@ export function decideTask(
       if (refusal) return refusal;
       const task = claimedTask(state, command);
       if ("ok" in task) return task;
-      return decided(giveUp(state, task.id, command.reason, moment.nowMs), null);
+      const { reason } = command;
+      return decided(giveUp(state, [task.id], { reason, nowMs: moment.nowMs }), null);
     }
   }
 }
@@ -156,7 +159,7 @@ export function decideTask(
 function create(
   state: State,
   command: TaskCommand & { readonly type: "task.create" },
-  { nowMs, newId }: Moment,
+  moment: Moment,
 ): Decision<Event, Task> {
   const { tasks } = state;
   const { requiredTools } = command;
@@ -172,11 +175,14 @@ function create(
   if (tasks.byId.size - tasks.finished.size >= COUNT.unfinishedTasks) {
     return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.unfinishedTasks} unfinished tasks`);
   }
-  if (tasks.bytes + command.input.length > COUNT.taskBytes) {
-    return refuse("LIMIT_EXCEEDED", `the tasks together already weigh ${tasks.bytes} bytes`);
+  if (tasks.unfinishedBytes + command.input.length > COUNT.taskBytes) {
+    return refuse(
+      "LIMIT_EXCEEDED",
+      `the unfinished tasks together already weigh ${tasks.unfinishedBytes} bytes`,
+    );
   }
   const task: Task = {
-    id: newId(),
+    id: moment.newId(),
     type: command.taskType,
     input: command.input,
     output: "",
@@ -189,7 +195,7 @@ function create(
     token: 0,
     expiresAtMs: 0,
     failureReason: "",
-    createdAtMs: nowMs,
+    createdAtMs: moment.nowMs,
     claimedAtMs: 0,
     finishedAtMs: 0,
   };
@@ -224,9 +230,6 @@ function complete(
   if (refusal) return refusal;
   const task = claimedTask(state, command);
   if ("ok" in task) return task;
-  if (state.tasks.bytes + command.output.length > COUNT.taskBytes) {
-    return refuse("LIMIT_EXCEEDED", `the tasks together already weigh ${state.tasks.bytes} bytes`);
-  }
   const { agentId, output } = command;
   const done: Event = {
     type: "task.completed",
@@ -235,7 +238,8 @@ function complete(
     output,
     finishedAtMs: nowMs,
   };
-  return decided([done, ...makeRoom(state.tasks)], null);
+  const bytes = weightOf(task) + output.length;
+  return decided([done, ...makeRoom(state.tasks, { count: 1, bytes })], null);
 }
 
 /** The task, if the caller still has it. */
@@ -243,6 +247,8 @@ function claimedTask(
   state: State,
   { taskId, agentId, token }: HolderCommand<string>,
 ): Task | Refusal {
+  const refusal = invalid(key("task_id", taskId), key("agent_id", agentId));
+  if (refusal) return refusal;
   const task = state.tasks.byId.get(taskId)?.task;
   if (!task) return refuse("NOT_FOUND", `no task ${taskId}`);
   if (task.status !== "claimed") return refuse("WRONG_STATE", `task ${taskId} is ${task.status}`);
@@ -255,23 +261,12 @@ function claimedTask(
   return task;
 }
 
-/** The events of a claim that came to nothing: back to the queue, or the end of the task. */
-export function giveUp(state: State, taskId: string, reason: string, nowMs: number): Event[] {
-  const task = state.tasks.byId.get(taskId)?.task;
-  if (!task) return [];
-  const about = { taskId, agentId: task.claimedBy, reason, atMs: nowMs };
-  if (task.retryCount < task.maxRetries) return [{ type: "task.requeued", ...about }];
-  return [{ type: "task.died", ...about }, ...makeRoom(state.tasks)];
-}
-
-function makeRoom(tasks: Tasks): Event[] {
-  const oldest = tasks.finished.size >= RETENTION.finishedTasks ? tasks.finished.first() : undefined;
-  return oldest === undefined ? [] : [{ type: "task.forgotten", taskId: oldest }];
-}
-
 function tooHeavy(field: string, base64: string, maxBytes: number): string | undefined {
-  const bytes = Math.floor((base64.length * 3) / 4);
-  return bytes > maxBytes ? `${field} has ${bytes} bytes, at most ${maxBytes} are allowed` : undefined;
+  const padding = base64.endsWith("==") ? 2 : Number(base64.endsWith("="));
+  const bytes = Math.floor((base64.length * 3) / 4) - padding;
+  return bytes > maxBytes
+    ? `${field} has ${bytes} bytes, at most ${maxBytes} are allowed`
+    : undefined;
 }
 
 function claimed(task: Task, { agentId, token, claimedAtMs, expiresAtMs }: Claim): Task {
@@ -299,17 +294,12 @@ export function evolveTask(state: State, event: TaskEvent): void {
     case "task.renewed":
       entry.task = { ...task, expiresAtMs: event.expiresAtMs };
       return;
-    case "task.completed":
+    case "task.completed": {
+      const { output, finishedAtMs } = event;
       unclaim(tasks, entry);
-      entry.task = {
-        ...task,
-        status: "completed",
-        output: event.output,
-        finishedAtMs: event.finishedAtMs,
-      };
-      tasks.bytes += event.output.length;
-      tasks.finished.move(timer, event.finishedAtMs + RETENTION.finishedTaskMs);
+      finish(tasks, entry, { ...task, status: "completed", output, finishedAtMs });
       return;
+    }
     case "task.requeued":
       unclaim(tasks, entry);
       entry.task = {
@@ -324,19 +314,15 @@ export function evolveTask(state: State, event: TaskEvent): void {
       };
       tasks.pending.add(task.id, task.requiredTools);
       return;
-    case "task.died":
+    case "task.died": {
+      const { reason: failureReason, givenUpAtMs: finishedAtMs } = event;
       unclaim(tasks, entry);
-      entry.task = {
-        ...task,
-        status: "dead",
-        failureReason: event.reason,
-        finishedAtMs: event.atMs,
-      };
-      tasks.finished.move(timer, event.atMs + RETENTION.finishedTaskMs);
+      finish(tasks, entry, { ...task, status: "dead", failureReason, finishedAtMs });
       return;
+    }
     case "task.forgotten":
       tasks.finished.remove(timer);
-      tasks.bytes -= task.input.length + task.output.length;
+      tasks.finishedBytes -= weightOf(task);
       tasks.byId.delete(task.id);
       return;
   }
@@ -344,21 +330,28 @@ export function evolveTask(state: State, event: TaskEvent): void {
 
 /** Puts a task where it belongs, but for the queue: its order is not in the task. */
 export function restoreTask({ tasks }: State, task: Task): void {
-  const timer: Slot<string> = { at: 0, value: task.id, place: -1 };
-  tasks.byId.set(task.id, { task, timer });
-  tasks.bytes += task.input.length + task.output.length;
+  const entry: TaskEntry = { task, timer: { at: 0, value: task.id, place: -1 } };
+  tasks.byId.set(task.id, entry);
+  tasks.unfinishedBytes += weightOf(task);
   switch (task.status) {
     case "pending":
       return;
     case "claimed":
       tasks.byClaimer.add(task.claimedBy, task.id);
-      tasks.claims.move(timer, task.expiresAtMs);
+      tasks.claims.move(entry.timer, task.expiresAtMs);
       return;
     case "completed":
     case "dead":
-      tasks.finished.move(timer, task.finishedAtMs + RETENTION.finishedTaskMs);
+      finish(tasks, entry, task);
       return;
   }
+}
+
+function finish(tasks: Tasks, entry: TaskEntry, task: Task): void {
+  tasks.unfinishedBytes -= weightOf(entry.task);
+  tasks.finishedBytes += weightOf(task);
+  entry.task = task;
+  tasks.finished.move(entry.timer, task.finishedAtMs + RETENTION.finishedTaskMs);
 }
 
 function unclaim(tasks: Tasks, { task, timer }: TaskEntry): void {

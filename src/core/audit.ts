@@ -1,0 +1,143 @@
+/**
+ * What must hold in any state between two commands, checked the slow way: every index against a
+ * scan, every timer against what it guards. For tests and the simulator.
+ */
+import type { Heap, Slot } from "./heap.ts";
+import type { State } from "./state.ts";
+import { RETENTION } from "./limits.ts";
+
+/** What is wrong, one sentence each; nothing when all is well. */
+export function audit(state: State): string[] {
+  return [
+    ...agentProblems(state),
+    ...leaseProblems(state),
+    ...groupProblems(state),
+    ...taskProblems(state),
+  ];
+}
+
+function agentProblems({ agents, graceFromMs }: State): string[] {
+  const problems: string[] = [];
+  let living = 0;
+  let dead = 0;
+  for (const [agentId, { agent, seenAtMs, missedAtMs, timer }] of agents.byId) {
+    if (agent.status === "dead") dead += 1;
+    else living += 1;
+    const aliveUntilMs = Math.max(seenAtMs, graceFromMs) + agent.ttlMs;
+    const deadFromMs = Math.max(aliveUntilMs, missedAtMs) + agent.ttlMs;
+    const deadlineMs = {
+      alive: aliveUntilMs,
+      unreachable: deadFromMs,
+      dead: agent.diedAtMs + RETENTION.deadAgentMs,
+    }[agent.status];
+    problems.push(...timerProblems(`agent ${agentId}`, timer, deadlineMs));
+  }
+  problems.push(...sizeProblem("deadlines of agents", agents.deadlines, living));
+  problems.push(...sizeProblem("graves", agents.graves, dead));
+  return problems;
+}
+
+function leaseProblems(state: State): string[] {
+  const { leases, fencing, graceFromMs } = state;
+  const problems: string[] = [];
+  const tokens = new Set<number>();
+  for (const [taskId, { lease, timer }] of leases.byTask) {
+    const deadlineMs = Math.max(lease.expiresAtMs, graceFromMs + lease.ttlMs);
+    problems.push(...timerProblems(`lease ${taskId}`, timer, deadlineMs));
+    problems.push(...lifeProblem(state, lease.holder, `holds lease ${taskId}`));
+    if (!leases.byHolder.of(lease.holder).has(taskId)) problems.push(`byHolder lacks ${taskId}`);
+    if (lease.token > fencing.lastToken) problems.push(`lease ${taskId} is ahead of the counter`);
+    if (tokens.has(lease.token)) problems.push(`token ${lease.token} was given twice`);
+    tokens.add(lease.token);
+  }
+  for (const agentId of state.agents.byId.keys()) {
+    for (const taskId of leases.byHolder.of(agentId)) {
+      if (leases.byTask.get(taskId)?.lease.holder !== agentId) {
+        problems.push(`byHolder gives ${agentId} a lease on ${taskId}`);
+      }
+    }
+  }
+  problems.push(...sizeProblem("deadlines of leases", leases.deadlines, leases.byTask.size));
+  return problems;
+}
+
+function groupProblems(state: State): string[] {
+  const { elections } = state;
+  const problems: string[] = [];
+  let empty = 0;
+  for (const [group, { election, candidates, timer }] of elections.byGroup) {
+    if (candidates.size === 0) empty += 1;
+    if ((candidates.size === 0) !== timer.place >= 0) problems.push(`${group}: wrong timer`);
+    if ((candidates.size === 0) !== (election.leader === "")) problems.push(`${group}: leaderless`);
+    if (election.leader !== "" && !candidates.has(election.leader)) {
+      problems.push(`${group} is led by ${election.leader}, who is no candidate`);
+    }
+    for (const agentId of candidates) {
+      problems.push(...lifeProblem(state, agentId, `is a candidate of ${group}`));
+      if (!elections.byCandidate.of(agentId).has(group)) problems.push(`byCandidate: ${group}`);
+    }
+  }
+  for (const agentId of state.agents.byId.keys()) {
+    for (const group of elections.byCandidate.of(agentId)) {
+      if (!elections.byGroup.get(group)?.candidates.has(agentId)) {
+        problems.push(`byCandidate gives ${agentId} a candidacy in ${group}`);
+      }
+    }
+  }
+  problems.push(...sizeProblem("timers of empty groups", elections.empty, empty));
+  return problems;
+}
+
+function taskProblems(state: State): string[] {
+  const { tasks, graceFromMs } = state;
+  const problems: string[] = [];
+  const queued = new Set(tasks.pending.inOrder());
+  const count = { pending: 0, claimed: 0, completed: 0, dead: 0 };
+  const weight = { unfinished: 0, finished: 0 };
+  for (const [taskId, { task, timer }] of tasks.byId) {
+    count[task.status] += 1;
+    const isFinished = task.status === "completed" || task.status === "dead";
+    weight[isFinished ? "finished" : "unfinished"] += task.input.length + task.output.length;
+    if (queued.has(taskId) !== (task.status === "pending")) problems.push(`${taskId}: wrong queue`);
+    if (tasks.byClaimer.of(task.claimedBy).has(taskId) !== (task.status === "claimed")) {
+      problems.push(`byClaimer is wrong about ${taskId}`);
+    }
+    if (task.retryCount > task.maxRetries) problems.push(`${taskId} was retried too often`);
+    if (task.status === "claimed") {
+      const deadlineMs = Math.max(task.expiresAtMs, graceFromMs + task.ttlMs);
+      problems.push(...timerProblems(`claim of ${taskId}`, timer, deadlineMs));
+      problems.push(...lifeProblem(state, task.claimedBy, `has claimed ${taskId}`));
+    } else if (isFinished) {
+      const deadlineMs = task.finishedAtMs + RETENTION.finishedTaskMs;
+      problems.push(...timerProblems(`task ${taskId}`, timer, deadlineMs));
+    } else if (timer.place >= 0) problems.push(`${taskId} waits, and has a timer`);
+  }
+  for (const agentId of state.agents.byId.keys()) {
+    for (const taskId of tasks.byClaimer.of(agentId)) {
+      if (tasks.byId.get(taskId)?.task.claimedBy !== agentId) problems.push(`byClaimer: ${taskId}`);
+    }
+  }
+  if (queued.size !== tasks.pending.size) problems.push("the queue miscounts");
+  problems.push(...sizeProblem("claims", tasks.claims, count.claimed));
+  problems.push(...sizeProblem("finished tasks", tasks.finished, count.completed + count.dead));
+  if (tasks.unfinishedBytes !== weight.unfinished) problems.push("unfinished tasks miscount bytes");
+  if (tasks.finishedBytes !== weight.finished) problems.push("finished tasks miscount bytes");
+  return problems;
+}
+
+/** A timer may ring early, never late. */
+function timerProblems(what: string, { at, place }: Slot<string>, deadlineMs: number): string[] {
+  if (place < 0) return [`${what} has no timer`];
+  return at > deadlineMs ? [`${what} rings at ${at}, due at ${deadlineMs}`] : [];
+}
+
+function sizeProblem(what: string, heap: Heap<string>, expected: number): string[] {
+  return heap.size === expected ? [] : [`${what}: ${heap.size} instead of ${expected}`];
+}
+
+function lifeProblem({ agents }: State, agentId: string, does: string): string[] {
+  const status = agents.byId.get(agentId)?.agent.status;
+  return status === "alive" || status === "unreachable"
+    ? []
+    : [`agent ${agentId} is ${status ?? "unknown"} and ${does}`];
+}

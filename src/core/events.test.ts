@@ -1,0 +1,46 @@
+import { array, assert, nat, property, tuple } from "fast-check";
+import { expect, test } from "vitest";
+import { decode, encode, type Event } from "./events.ts";
+import { play } from "./random-play.ts";
+import { fingerprint } from "./snapshot.ts";
+import { replayed, SECOND, World } from "./testing.ts";
+
+const aLife = array(tuple(nat(255), nat(255), nat(255), nat(255)), {
+  maxLength: 100,
+  size: "max",
+});
+
+test("an event is kept on one line that begins with its moment", () => {
+  const event: Event = { type: "policy.deleted", id: "two\nlines" };
+  const text = encode(event, 42);
+  expect(text).toBe('{"atMs":42,"type":"policy.deleted","id":"two\\nlines"}');
+  expect(decode(text, 7)).toEqual({ sequence: 7, atMs: 42, event, text });
+});
+
+test("every event comes back as it was, at the moment it was recorded", () => {
+  assert(
+    property(aLife, nat(), (steps, atMs) => {
+      for (const event of play(steps).history) {
+        const { event: decoded, atMs: decodedAtMs } = decode(encode(event, atMs), 1);
+        expect(decoded).toEqual(event);
+        expect(decodedAtMs).toBe(atMs);
+        expect(encode(decoded, atMs + 1)).toBe(encode(event, atMs + 1));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("a state replayed from the log knows the moment of the last event, whatever it was", () => {
+  const world = new World();
+  const agentId = world.register();
+  world.create({ maxRetries: 1 });
+  const taskId = world.claim(agentId) ?? "";
+  const failure = world.decide({ type: "task.fail", taskId, agentId, reason: "" });
+  if (!failure.ok) throw new Error(failure.reason);
+  // Decided now, recorded a second later: both moments are kept.
+  world.nowMs += SECOND;
+  world.record(failure.events);
+  expect(fingerprint(replayed(world.recorded()))).toBe(fingerprint(world.state));
+  expect(replayed(world.recorded()).lastAtMs).toBe(world.nowMs);
+});
