@@ -10,7 +10,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { install } from "./install.mjs";
 import { provide } from "./prerequisites.mjs";
-import { root } from "./root.mjs";
+import { hasCode, root } from "./root.mjs";
 
 const report = `.cache/vitest-${process.pid}.json`;
 
@@ -44,7 +44,10 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 async function run(name, command) {
   const startedAt = performance.now();
   const [program = "", ...args] = command.split(" ");
-  const child = spawn(program, args, { ...settings, timeout: MAX_STEP_MS });
+  const child = spawn(program, args, { ...settings, detached: true });
+  const end = () => endGroup(child.pid);
+  const timer = setTimeout(end, MAX_STEP_MS);
+  process.once("exit", end);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text) => (output += text));
@@ -56,10 +59,24 @@ async function run(name, command) {
       resolve(code === 0 ? "" : `${output}\n${name} ended with ${signal ?? code}`);
     });
   });
+  clearTimeout(timer);
+  process.off("exit", end);
   count(name, !problem);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(`${problem ? "FAILED" : "ok    "} ${name} ${seconds} s`);
   if (problem) console.log(problem);
+}
+
+/**
+ * Ends a step with all that it started: each has a process group of its own.
+ * @param {number | undefined} leader
+ */
+function endGroup(leader) {
+  try {
+    if (leader !== undefined) process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    if (!hasCode(error, "ESRCH")) throw error;
+  }
 }
 
 /**
@@ -98,15 +115,21 @@ function getPrerequisites() {
   }
 }
 
-const [flag, steps = "", ...rest] = process.argv.slice(2);
+const [flag, ...rest] = process.argv.slice(2);
 install();
 if (flag !== undefined && flag !== "--only") {
-  const args = ["run", ...process.argv.slice(2)];
+  const args = ["run", flag, ...rest];
   process.exit(spawnSync("vitest", args, { ...settings, stdio: "inherit" }).status ?? 1);
 }
+const all = GROUPS.flatMap((group) => Object.keys(group));
+const wanted = flag === undefined ? all : rest.flatMap((each) => each.split(","));
+if (wanted.length === 0 || !wanted.every((name) => all.includes(name))) {
+  console.error(`--only takes some of: ${all.join(",")}`);
+  process.exit(2);
+}
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
 getPrerequisites();
-const wanted = [...steps.split(","), ...rest];
-await runAll((name) => flag === undefined || wanted.includes(name));
+await runAll((name) => wanted.includes(name));
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : "";
 console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
 process.exitCode = total.failed > 0 ? 1 : 0;
