@@ -65,7 +65,6 @@ async function engineRate(folder: string, round: number): Promise<number> {
 
 /** The floor: the same bytes, a transaction of one row each for whoever is waiting. */
 async function bareRate(folder: string, round: number, row: string): Promise<number> {
-  
   const database = await connect(join(folder, `bare-${round}.db`));
   database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE e (text TEXT)");
   const insert = database.prepare("INSERT INTO e (text) VALUES (?)");
@@ -126,7 +125,7 @@ async function benchHeartbeats(): Promise<void> {
   const engine = await openEngine(store);
   const ids: string[] = [];
   const before = memoryBytes();
-  for (let i = 0; i < AGENTS; ) {
+  for (let i = 0; i < AGENTS;) {
     const wave = Array.from({ length: 10_000 }, () =>
       engine.execute({ type: "agent.register", card: card((i += 1)), ttlMs: 30_000 }),
     );
@@ -136,7 +135,12 @@ async function benchHeartbeats(): Promise<void> {
   await engine.close();
   const { state } = await load(store.log, rules);
   const logBytes = ids.length * encode({ type: "agent.forgotten", agentId: "" }, 0).length;
-  report({ name: "agents registered", value: state.agents.byId.size, unit: "", target: { atLeast: AGENTS } });
+  report({
+    name: "agents registered",
+    value: state.agents.byId.size,
+    unit: "",
+    target: { atLeast: AGENTS },
+  });
   void before;
   void logBytes;
 }

@@ -40,7 +40,9 @@ function isMet({ value, target }: Result): boolean {
 }
 
 function shown(value: number): string {
-  return value >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
+  return value >= 1000
+    ? Math.round(value).toLocaleString("en")
+    : String(Number(value.toPrecision(3)));
 }
 
 export function median(values: readonly number[]): number {

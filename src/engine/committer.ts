@@ -17,15 +17,15 @@ export interface CommitterOptions {
   /** When the last append that succeeded was begun. */
   readonly provedAtMs: number;
   readonly monotonicMs: () => number;
-  onDurable(recorded: readonly Recorded[], tookMs: number): void;
+  readonly onDurable: (recorded: readonly Recorded[], tookMs: number) => void;
   /** Called once; callers have been told already. */
-  onFailure(error: unknown): void;
+  readonly onFailure: (error: unknown) => void;
 }
 
 interface Waiter {
   readonly reply: unknown;
-  resolve(reply: unknown): void;
-  reject(error: unknown): void;
+  readonly resolve: (reply: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 interface Batch {

@@ -26,29 +26,14 @@ import type { State } from "../core/state.ts";
 import type { Log } from "../log/log.ts";
 import { EngineTime, systemClock, type Clock } from "./clock.ts";
 import { Follower } from "./follower.ts";
-import type { Forwarder, ForwardTarget } from "./forward.ts";
+import type { ForwardTarget } from "./forward.ts";
+import { Gate } from "./gate.ts";
 import { Leading } from "./leading.ts";
+import type { EngineOptions } from "./options.ts";
 import { apply, load, type Replica } from "./replica.ts";
-import { DEFAULT_RETENTION, Snapshots, type Retention } from "./snapshots.ts";
+import { DEFAULT_RETENTION, Snapshots } from "./snapshots.ts";
 import { emptyStats, type EngineStats } from "./stats.ts";
 import { WatchHub, type Watch, type WatchOptions } from "./watch.ts";
-
-export interface EngineOptions {
-  readonly log: Log;
-  /** This node's name, unique among those that share the log. */
-  readonly node: string;
-  /** Ids nobody can guess: 32 lower-case hex characters. */
-  newId(): string;
-  /** From 0 to 1: keeps nodes from trying to lead in the same moment. */
-  random(): number;
-  readonly clock?: Clock;
-  readonly forwarder?: Forwarder;
-  readonly rules?: Rules;
-  readonly retention?: Partial<Retention>;
-  onAppend?(events: number, tookMs: number): void;
-  /** Something failed and is being dealt with: for the operator. */
-  onTrouble?(what: string, error: unknown): void;
-}
 
 export type EngineMode = "loading" | "following" | "leading" | "closed";
 
@@ -66,12 +51,12 @@ export class Engine implements ForwardTarget {
   #mode: EngineMode = "loading";
   #leading: Leading | undefined;
   #follower: Follower | undefined;
-  /** What is being waited for; a change of mode wakes it. */
+  /** Open but while the state is being rebuilt. */
+  readonly #loaded: Gate;
+  /** Ends the wait for this node's turn. */
   #wake: () => void = () => undefined;
-  readonly #readers = new Set<() => void>();
   #running: Promise<void> = Promise.resolve();
-  /** The follower stopped, or the log has moved: only a reload helps. */
-  #followingFailed = false;
+  #mustReload = false;
   /** How long a leader may be silent before this node tries to lead. */
   #patienceMs = 0;
   /** Why nobody leads, for those who are refused because of it. */
@@ -94,6 +79,7 @@ export class Engine implements ForwardTarget {
     this.#rules = options.rules ?? defaultRules;
     this.#clock = options.clock ?? systemClock;
     this.#time = new EngineTime(this.#clock);
+    this.#loaded = new Gate(this.#clock);
     this.#hub = new WatchHub({ log: options.log, barrier: () => this.#barrier() });
     this.#snapshots = new Snapshots(options.log, { ...DEFAULT_RETENTION, ...options.retention });
     this.#replica = replica;
@@ -140,14 +126,17 @@ export class Engine implements ForwardTarget {
    */
   async read<T>(select: (state: State) => T): Promise<T> {
     for (let tries = 1; ; tries += 1) {
-      if (this.#mode === "loading") await this.#loaded();
+      while (this.#mode === "loading") {
+        if (!(await this.#loaded.opened(ENGINE.catchUpMs))) throw this.#unavailable();
+      }
       try {
         if (this.#leading) return await this.#leading.current(select(this.#replica.state));
         // The only writer, and it cannot write: what it has is all there is.
         if (this.#log.shared) await this.#catchUp();
         return select(this.#replica.state);
       } catch (error) {
-        if (codeOf(error) !== "UNAVAILABLE" || tries === READ_TRIES || this.#isClosed) throw error;
+        if (codeOf(error) !== "UNAVAILABLE" || tries === READ_TRIES || this.#isClosed())
+          throw error;
       }
     }
   }
@@ -158,7 +147,7 @@ export class Engine implements ForwardTarget {
   }
 
   watch(options: WatchOptions = {}): Watch {
-    if (this.#isClosed) throw closed();
+    if (this.#isClosed()) throw closed();
     return this.#hub.watch(options);
   }
 
@@ -168,12 +157,12 @@ export class Engine implements ForwardTarget {
 
   async barrierHere(): Promise<number> {
     if (!this.#leading) throw this.#unavailable();
-    return await this.#leading.current(this.#replica.head);
+    return this.#leading.current(this.#replica.head);
   }
 
   /** Lets what is under way finish, then ends all watches. The log is its owner's to close. */
   async close(): Promise<void> {
-    if (this.#isClosed) return;
+    if (this.#isClosed()) return;
     const term = this.#leading;
     this.#leading = undefined;
     this.#setMode("closed");
@@ -186,19 +175,19 @@ export class Engine implements ForwardTarget {
 
   /** Leads while it can, follows while it cannot, until it is closed. */
   async #run(): Promise<void> {
-    while (!this.#isClosed) {
+    while (!this.#isClosed()) {
       if (this.#leading) {
         const reason = await this.#leading.ended;
         this.#leading = undefined;
-        if (this.#isClosed) return;
+        if (this.#isClosed()) return;
         this.stats.rebuilds += 1;
         this.#report("stopped leading", reason);
         await this.#reload();
-      } else if (this.#followingFailed) {
+      } else if (this.#isBehind()) {
         await this.#reload();
       } else {
         await this.#pause(this.#untilMyTurnMs());
-        if (this.#isClosed || this.#followingFailed) continue;
+        if (this.#isClosed() || this.#isBehind()) continue;
         if (this.#untilMyTurnMs() <= 0 || !this.#log.shared) await this.#tryToLead();
       }
     }
@@ -216,11 +205,11 @@ export class Engine implements ForwardTarget {
     this.#setMode("loading");
     await this.#follower?.stop();
     this.#follower = undefined;
-    while (!this.#isClosed) {
+    while (!this.#isClosed()) {
       try {
         await this.#log.open();
         this.#replica = await load(this.#log, this.#rules);
-        if (!this.#isClosed) this.#follow();
+        if (!this.#isClosed()) this.#follow();
         return;
       } catch (error) {
         this.#report("could not read the log", error);
@@ -234,7 +223,7 @@ export class Engine implements ForwardTarget {
     const { state, head } = this.#replica;
     this.#hub.skipTo(head);
     this.#time.catchUp(state.lastAtMs);
-    this.#followingFailed = false;
+    this.#mustReload = false;
     if (this.#log.shared) {
       const follower = new Follower({
         log: this.#log,
@@ -245,7 +234,7 @@ export class Engine implements ForwardTarget {
       });
       follower.ended.catch((error: unknown) => {
         this.#report("stopped following", error);
-        this.#followingFailed = true;
+        this.#mustReload = true;
         this.#wake();
       });
       this.#follower = follower;
@@ -272,14 +261,14 @@ export class Engine implements ForwardTarget {
     } catch (error) {
       if (codeOf(error) !== "FENCED") this.#report("could not lead", error);
       // Whether it was written is not known. Followers will see; alone, look.
-      if (!this.#follower) this.#followingFailed = await this.#hasMoved(head);
+      if (!this.#follower) this.#mustReload = await this.#hasMoved(head);
       else this.#patienceMs = this.#follower.silentMs + ENGINE.silenceMs * this.#options.random();
       return;
     }
     this.#applied(apply(this.#replica, this.#rules, { first: head + 1, entries: [text] }));
-    if (this.#isClosed || this.#replica.head !== head + 1) return;
+    if (this.#isClosed() || this.#replica.head !== head + 1) return;
     await this.#follower?.stop();
-    if (this.#isClosed || this.#replica.head !== head + 1) return;
+    if (this.#isClosed() || this.#replica.head !== head + 1) return;
     this.#follower = undefined;
     this.#leading = this.#lead(provedAtMs);
     this.#setMode("leading");
@@ -320,7 +309,7 @@ export class Engine implements ForwardTarget {
     const { forwarder } = this.#options;
     const leader = this.#otherLeader();
     if (!forwarder || leader === undefined) throw this.#unavailable();
-    return await forwarder.execute(leader, command);
+    return forwarder.execute(leader, command);
   }
 
   /** Waits until this node has seen all that the leader had when this was called. */
@@ -332,32 +321,18 @@ export class Engine implements ForwardTarget {
   }
 
   async #barrier(): Promise<number> {
-    if (this.#leading) return await this.barrierHere();
+    if (this.#leading) return this.barrierHere();
     if (!this.#log.shared) return this.#replica.head;
     const { forwarder } = this.#options;
     const leader = this.#otherLeader();
     if (!forwarder || leader === undefined) throw this.#unavailable();
-    return await forwarder.barrier(leader);
+    return forwarder.barrier(leader);
   }
 
   #otherLeader(): string | undefined {
     const { node } = this.#replica.state.leadership;
     const isOther = this.#mode === "following" && node !== "" && node !== this.#options.node;
     return isOther ? node : undefined;
-  }
-
-  #loaded(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const cancel = this.#clock.after(ENGINE.catchUpMs, () => {
-        this.#readers.delete(reader);
-        reject(this.#unavailable());
-      });
-      const reader = () => {
-        cancel();
-        resolve();
-      };
-      this.#readers.add(reader);
-    });
   }
 
   #pause(delayMs: number): Promise<void> {
@@ -372,9 +347,13 @@ export class Engine implements ForwardTarget {
 
   #setMode(mode: EngineMode): void {
     this.#mode = mode;
-    if (mode === "loading") return;
-    for (const reader of this.#readers) reader();
-    this.#readers.clear();
+    if (mode === "loading") this.#loaded.shut();
+    else this.#loaded.open();
+  }
+
+  /** The follower stopped, or the log has moved: only a reload helps. */
+  #isBehind(): boolean {
+    return this.#mustReload;
   }
 
   /** Alone with a store that cannot be written to. */
@@ -382,7 +361,8 @@ export class Engine implements ForwardTarget {
     return this.#mode === "following" && !this.#log.shared;
   }
 
-  get #isClosed(): boolean {
+  // A method: the compiler would take a property for unchanged across an await.
+  #isClosed(): boolean {
     return this.#mode === "closed";
   }
 
@@ -392,7 +372,7 @@ export class Engine implements ForwardTarget {
   }
 
   #unavailable(): RollcallError {
-    if (this.#isClosed) return closed();
+    if (this.#isClosed()) return closed();
     return new RollcallError("UNAVAILABLE", `this node does not lead: ${this.#trouble}`);
   }
 }

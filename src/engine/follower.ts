@@ -12,7 +12,7 @@ export interface FollowerOptions {
   readonly rules: Rules;
   readonly replica: Replica;
   readonly clock: Clock;
-  onApplied(recorded: readonly Recorded[]): void;
+  readonly onApplied: (recorded: readonly Recorded[]) => void;
 }
 
 export class Follower {

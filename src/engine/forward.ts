@@ -23,11 +23,11 @@ export class InProcessForwarder implements Forwarder {
   readonly nodes = new Map<string, ForwardTarget>();
 
   async execute<C extends Command>(leader: string, command: C): Promise<ReplyTo<C>> {
-    return await this.#node(leader).executeHere(command);
+    return this.#node(leader).executeHere(command);
   }
 
   async barrier(leader: string): Promise<number> {
-    return await this.#node(leader).barrierHere();
+    return this.#node(leader).barrierHere();
   }
 
   #node(name: string): ForwardTarget {

@@ -25,9 +25,9 @@ export interface LeadingOptions {
   readonly stats: EngineStats;
   /** When the append that made this node lead was begun. */
   readonly provedAtMs: number;
-  newId(): string;
-  onDurable(recorded: readonly Recorded[], tookMs: number): void;
-  onTrouble(what: string, error: unknown): void;
+  readonly newId: () => string;
+  readonly onDurable: (recorded: readonly Recorded[], tookMs: number) => void;
+  readonly onTrouble: (what: string, error: unknown) => void;
 }
 
 export class Leading {

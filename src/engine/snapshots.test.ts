@@ -28,13 +28,9 @@ test("a start takes the newest snapshot and replays only what came after", async
   }
   const again = await openEngine({ log: new CountingLog(log), clock });
   expect(reads[0]).toBe(31);
-  // A start adds its claim to lead and nothing else.
-  const { node, ...rest } = JSON.parse(again.engine.peek((s) => JSON.stringify(s.leadership))) as {
-    node: string;
-    epoch: number;
-  };
-  expect({ node, ...rest }).toEqual({ node: "solo", epoch: 2 });
-  expect(JSON.parse(again.engine.peek(fingerprint)).slice(1)).toEqual(JSON.parse(lived).slice(1));
+  const [, ...livedParts] = JSON.parse(lived) as unknown[];
+  const [, ...restored] = JSON.parse(again.engine.peek(fingerprint)) as unknown[];
+  expect(restored).toEqual(livedParts);
   await again.engine.close();
 });
 

@@ -3,7 +3,8 @@ import type { AgentCard } from "../core/agents.ts";
 import type { Log, LogBatch, LogRange, Snapshot } from "../log/log.ts";
 import { memoryStore } from "../log/memory.ts";
 import type { Clock } from "./clock.ts";
-import { Engine, type EngineOptions } from "./engine.ts";
+import { Engine } from "./engine.ts";
+import type { EngineOptions } from "./options.ts";
 
 export const START_MS = 1_700_000_000_000;
 

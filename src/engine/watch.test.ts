@@ -47,11 +47,7 @@ describe("what a watcher sees", () => {
     const agentId = await register(engine);
     await setPolicies(engine, 1);
     await engine.execute({ type: "lease.acquire", taskId: "t", agentId, ttlMs: 0 });
-    expect(await take(watch, 3)).toEqual([
-      "2 agent.registered",
-      "4 lease.acquired",
-      "bookmark 4",
-    ]);
+    expect(await take(watch, 3)).toEqual(["2 agent.registered", "4 lease.acquired", "bookmark 4"]);
     await engine.close();
   });
 
@@ -158,7 +154,8 @@ describe("many watchers", () => {
     })();
     for (let i = 0; i < (WATCH.lagEvents + 5000) / 1000; i += 1) await setPolicies(engine, 1000);
     await counting;
-    const reason = { code: "SLOW_CONSUMER", message: expect.stringContaining("resume from 1") };
+    const message: unknown = expect.stringContaining("resume from 1");
+    const reason = { code: "SLOW_CONSUMER", message };
     expect(stalled.cut.aborted).toBe(true);
     expect(stalled.cut.reason).toMatchObject(reason);
     await expect(stalled.pull()).rejects.toMatchObject(reason);

@@ -36,7 +36,7 @@ export interface WatchOptions {
 export interface WatchHubOptions {
   readonly log: Log;
   /** The head of the whole cluster; this node may be behind it. */
-  barrier(): Promise<number>;
+  readonly barrier: () => Promise<number>;
 }
 
 export class WatchHub {
@@ -151,7 +151,7 @@ export class Watch implements AsyncIterable<WatchItem> {
       const items = isCaughtUp ? this.#whenCaughtUp() : await this.#advance();
       if (items.length > 0) return items;
       const isWaiting = isCaughtUp || this.#cursor > this.#hub.head;
-      if (isWaiting && !this.#isClosed) await this.#somethingNew();
+      if (isWaiting) await this.#somethingNew();
     }
   }
 
@@ -200,7 +200,7 @@ export class Watch implements AsyncIterable<WatchItem> {
 
   async #advance(): Promise<readonly WatchItem[]> {
     const { recent } = this.#hub;
-    if (this.#cursor > this.#hub.head) return await this.#fromTheFuture();
+    if (this.#cursor > this.#hub.head) return this.#fromTheFuture();
     if (this.#cursor + 1 >= recent.first) {
       this.#endReplay();
       return this.#pass(recent.after(this.#cursor, WATCH.pullEvents));
@@ -247,6 +247,7 @@ export class Watch implements AsyncIterable<WatchItem> {
   }
 
   #somethingNew(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
     return new Promise((resolve) => {
       this.#wake = () => {
         this.#wake = undefined;

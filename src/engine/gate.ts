@@ -1,0 +1,38 @@
+/** A door that callers wait at: open, they pass at once; shut, they wait for it to open, not for ever. */
+import type { Clock } from "./clock.ts";
+
+export class Gate {
+  readonly #clock: Clock;
+  readonly #waiting = new Set<() => void>();
+  #isOpen = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  open(): void {
+    this.#isOpen = true;
+    for (const pass of this.#waiting) pass();
+    this.#waiting.clear();
+  }
+
+  shut(): void {
+    this.#isOpen = false;
+  }
+
+  /** Resolves with whether it opened in time. */
+  opened(withinMs: number): Promise<boolean> {
+    if (this.#isOpen) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(withinMs, () => {
+        this.#waiting.delete(pass);
+        resolve(false);
+      });
+      const pass = () => {
+        cancel();
+        resolve(true);
+      };
+      this.#waiting.add(pass);
+    });
+  }
+}
