@@ -130,10 +130,12 @@ export class Engine implements ForwardTarget {
         if (!(await this.#loaded.opened(ENGINE.catchUpMs))) throw this.#unavailable();
       }
       try {
+        if (this.#isClosed()) throw closed();
         if (this.#leading) return await this.#leading.current(select(this.#replica.state));
         // The only writer, and it cannot write: what it has is all there is.
-        if (this.#log.shared) await this.#catchUp();
-        return select(this.#replica.state);
+        if (!this.#log.shared) return select(this.#replica.state);
+        await this.#catchUp();
+        if (this.#mode === "following") return select(this.#replica.state);
       } catch (error) {
         if (codeOf(error) !== "UNAVAILABLE" || tries === READ_TRIES || this.#isClosed())
           throw error;
