@@ -11,7 +11,8 @@
  * - `read(stream, after)` gives what is durable now and ends; a stream nobody wrote to is empty. It
  *   rejects with OUT_OF_RANGE when those entries were trimmed.
  * - `trim(stream, through)` forgets the entries up to `through`; `remove` the whole stream, after
- *   which its positions start anew.
+ *   which its positions start anew. Both come after the appends that were called before them.
+ * - Before the log is open and after it is closed every call rejects with WRONG_STATE.
  */
 
 export interface Journal {
@@ -20,7 +21,7 @@ export interface Journal {
   range(stream: string): Promise<JournalRange>;
   trim(stream: string, through: number): Promise<void>;
   remove(stream: string): Promise<void>;
-  /** The names of the streams that begin with `prefix`, in order of name. */
+  /** The names of the streams that begin with `prefix`, in order of name, by code point. */
   streams(prefix: string): AsyncIterable<string>;
 }
 

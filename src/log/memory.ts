@@ -97,7 +97,10 @@ class MemoryLog implements Log {
     this.checkOpen();
     const { tail, truncated, snapshots } = this.#medium;
     if (sequence > tail.head) {
-      throw new RollcallError("INVALID_ARGUMENT", `snapshot ${sequence} is above head ${tail.head}`);
+      throw new RollcallError(
+        "INVALID_ARGUMENT",
+        `snapshot ${sequence} is above head ${tail.head}`,
+      );
     }
     checkReach("the log", sequence, truncated + 1);
     snapshots.set(sequence, saved);

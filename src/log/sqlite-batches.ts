@@ -34,7 +34,8 @@ export class Batches {
   #rows = PAGE_ROWS;
 
   constructor(database: Database, table: "log" | "journal") {
-    const where = table === "log" ? "last > ? AND last <= ?" : "stream = ? AND last > ? AND last <= ?";
+    const where =
+      table === "log" ? "last > ? AND last <= ?" : "stream = ? AND last > ? AND last <= ?";
     this.#measure = database.prepare(
       `SELECT count(*) AS rows, total(length(entries)) AS bytes, max(last) AS last
        FROM (SELECT last, entries FROM ${table} WHERE ${where} ORDER BY last LIMIT ?)`,
@@ -54,7 +55,10 @@ export class Batches {
     const page = this.#glue.get(...scope, span.after, through);
     if (!page) return undefined;
     if (page.count !== page.last - page.first + 1) {
-      throw new RollcallError("STORAGE_CORRUPT", `entries ${page.first} to ${page.last} have a gap`);
+      throw new RollcallError(
+        "STORAGE_CORRUPT",
+        `entries ${page.first} to ${page.last} have a gap`,
+      );
     }
     return { first: page.first, last: page.last, bytes: page.bytes };
   }

@@ -7,15 +7,15 @@ import { WAITING_BYTES, type Batch, type Commit, type Committed } from "./sqlite
 
 interface LogAppend extends Batch {
   readonly expectedHead: number;
-  resolve(committed: Committed): void;
-  reject(error: unknown): void;
+  readonly resolve: (committed: Committed) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 interface StreamAppend {
   readonly text: string;
   readonly count: number;
-  resolve(position: number): void;
-  reject(error: unknown): void;
+  readonly resolve: (position: number) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 interface Group {

@@ -6,8 +6,6 @@ import type { Argument, Name, OpenOptions, Page, Result, Span } from "./sqlite-p
 import { SqliteThread } from "./sqlite-thread.ts";
 import { Tail } from "./tail.ts";
 
-const decoder = new TextDecoder();
-
 export class SqliteSession {
   readonly commits = new Commits((commit) => this.call("commit", commit));
   readonly #options: OpenOptions;
@@ -94,14 +92,13 @@ export class SqliteSession {
     await this.#opening?.catch(() => undefined);
     if (!this.#thread.isRunning) return;
     await this.commits.settled();
-    await this.call("close", undefined).catch(() => undefined);
     await this.#thread.stop();
   }
 }
 
 /** The entries of a page that come after `after`. */
 function decodePage(what: string, { first, last, bytes }: Page, after: number): LogBatch {
-  const entries = decoder.decode(bytes).split("\n");
+  const entries = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString().split("\n");
   if (entries.length !== last - first + 1) {
     const message = `${what} holds ${entries.length} entries from ${first} to ${last}`;
     throw new RollcallError("STORAGE_CORRUPT", message);

@@ -18,7 +18,7 @@ export class Snapshots {
 
   begin(sequence: number): number {
     const sql = "INSERT INTO snapshot (sequence, is_complete) VALUES (?, 0)";
-    const id = Number(this.#database.prepare(sql).run(sequence).lastInsertRowid);
+    const id = this.#database.prepare(sql).run(sequence).lastInsertRowid;
     this.#beingWritten.add(id);
     return id;
   }
@@ -76,7 +76,7 @@ export class Snapshots {
       "SELECT text FROM chunk WHERE snapshot = ? AND position = ?",
     );
     const chunks: Uint8Array[] = [];
-    for (let bytes = 0; bytes < PAGE_BYTES; ) {
+    for (let bytes = 0; bytes < PAGE_BYTES;) {
       const chunk = next.get(id, from + chunks.length)?.text;
       if (!chunk) break;
       chunks.push(chunk);

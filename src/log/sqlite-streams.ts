@@ -3,7 +3,7 @@
  * table in the order they come, and an index finds those of one stream: a commit to a thousand
  * streams touches few pages.
  */
-import { transaction, type Database, type Statement } from "./sqlite-driver.ts";
+import type { Database, Statement } from "./sqlite-driver.ts";
 import { Batches } from "./sqlite-batches.ts";
 import type { JournalRange } from "./journal.ts";
 import type { Batch, Page, Span } from "./sqlite-protocol.ts";
@@ -44,7 +44,7 @@ export class Streams {
   /** Inside a transaction; gives the new head. */
   append(name: string, { count, bytes }: Batch): number {
     const stream = this.#get(name) ?? {
-      id: Number(this.#create.run(name).lastInsertRowid),
+      id: this.#create.run(name).lastInsertRowid,
       trimmed: 0,
       head: 0,
     };

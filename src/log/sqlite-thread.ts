@@ -9,10 +9,11 @@
  *                     failed
  *
  * When the thread dies every call that waits rejects with UNAVAILABLE: whether it was carried out
- * is not known.
+ * is not known. It is never terminated, only asked to end: see sqlite-gate.ts.
  */
 import { Worker } from "node:worker_threads";
 import { RollcallError } from "../core/errors.ts";
+import { Gate } from "./sqlite-gate.ts";
 import type { Argument, Name, Reply, Request, Result } from "./sqlite-protocol.ts";
 
 /** From the sources (tests) the thread runs what was built of them: Node 20 reads no TypeScript. */
@@ -21,8 +22,8 @@ const WORKER = import.meta.url.endsWith(".ts")
   : new URL("./sqlite-worker.js", import.meta.url);
 
 interface Waiting {
-  resolve(value: unknown): void;
-  reject(error: Error): void;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
 }
 
 export class SqliteThread {
@@ -45,14 +46,18 @@ export class SqliteThread {
   }
 
   start(): void {
-    const options = { execArgv: ["--disable-warning=ExperimentalWarning"] };
-    const worker = new Worker(WORKER, options);
+    const gate = new Gate();
+    const execArgv = ["--disable-warning=ExperimentalWarning"];
+    const worker = new Worker(WORKER, { execArgv, workerData: gate.buffer });
+    const shut = () => gate.shut();
+    process.once("exit", shut);
     let reason = "it ended";
     worker.on("message", (reply: Reply) => this.#settle(reply));
     worker.on("error", (error) => {
       reason = String(error);
     });
     worker.on("exit", () => {
+      process.off("exit", shut);
       if (this.#worker === worker) this.#fail(reason);
     });
     this.#worker = worker;
@@ -69,11 +74,16 @@ export class SqliteThread {
     });
   }
 
+  /** Calls that were made before are answered first. */
   async stop(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
     this.#failure = undefined;
-    await worker?.terminate();
+    if (!worker) return;
+    const ended = new Promise((resolve) => worker.once("exit", resolve));
+    const request: Request<"close"> = { id: 0, name: "close", argument: undefined };
+    worker.postMessage(request);
+    await ended;
     this.#rejectAll(notOpen());
   }
 

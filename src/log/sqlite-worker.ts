@@ -2,14 +2,16 @@
  * The thread that owns the database. A commit waits for the disk; here it holds up nobody but the
  * next commit, which gathers meanwhile on the main thread.
  */
-import { parentPort } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { RollcallError } from "../core/errors.ts";
 import { openDatabase } from "./sqlite-database.ts";
 import { storageError } from "./sqlite-errors.ts";
+import { Gate } from "./sqlite-gate.ts";
 import { forgetHolder } from "./sqlite-lock.ts";
 import type { Name, Operations, Reply, Request } from "./sqlite-protocol.ts";
 import { Tables } from "./sqlite-tables.ts";
 
+const gate = new Gate(workerData as SharedArrayBuffer);
 let path = "";
 let opened: Tables | undefined;
 
@@ -44,8 +46,10 @@ const operations: Operations = {
 
   sweep: () => tables().sweep(),
   close() {
-    forgetHolder(path);
-    tables().close();
+    if (opened) forgetHolder(path);
+    opened?.close();
+    opened = undefined;
+    parentPort?.close();
   },
 };
 
@@ -65,6 +69,15 @@ async function answer(request: Request): Promise<Reply> {
   }
 }
 
+async function serve(request: Request): Promise<void> {
+  if (!gate.enter()) return;
+  const reply = await answer(request);
+  gate.leave();
+  parentPort?.postMessage(reply);
+}
+
+/** Opening takes several turns of the loop; what is asked meanwhile waits for it. */
+let served = Promise.resolve();
 parentPort?.on("message", (request: Request) => {
-  void answer(request).then((reply) => parentPort?.postMessage(reply));
+  served = served.then(() => serve(request));
 });

@@ -110,7 +110,7 @@ class SqliteLog implements Log {
   }
 
   async *#readChunks({ id, sequence, chunks }: SavedSnapshot): AsyncGenerator<string> {
-    for (let from = 0; from < chunks; ) {
+    for (let from = 0; from < chunks;) {
       const page = await this.#session.call("readChunks", { id, from });
       if (page.length === 0) {
         const message = `the snapshot at ${sequence} was dropped while it was read`;

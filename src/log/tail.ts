@@ -40,11 +40,12 @@ export class Tail {
   async *follow(read: Read, after: number, signal: AbortSignal): AsyncGenerator<LogBatch> {
     let position = after;
     let signs = this.#signs;
-    while (!signal.aborted) {
+    const isEnded = () => signal.aborted;
+    while (!isEnded()) {
       if (this.#failure) throw this.#failure;
       if (this.#head > position) {
         for await (const batch of read(position)) {
-          if (signal.aborted) return;
+          if (isEnded()) return;
           position = batch.first + batch.entries.length - 1;
           yield batch;
         }
