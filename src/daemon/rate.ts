@@ -12,7 +12,7 @@ interface Bucket {
 export interface RateLimitOptions {
   /** 0 means no limit. */
   readonly perSecond: number;
-  monotonicMs(): number;
+  readonly monotonicMs: () => number;
 }
 
 export class RateLimit {

@@ -1,0 +1,34 @@
+/** What a daemon says when it is up: where to reach it, where its state is, who is answered. */
+import type { Store } from "../log/store.ts";
+import { isWide, isWildcard } from "./address.ts";
+import { formatAddress, type Address, type Config } from "./config.ts";
+import type { Doors } from "./doors.ts";
+
+export interface Announced {
+  readonly config: Config;
+  readonly store: Store;
+  readonly doors: Doors;
+  readonly version: string;
+}
+
+export function announce({ config, store, doors, version }: Announced): string[] {
+  const { grpcAddress, httpAddress } = doors;
+  const isMoved = config.httpAddr.port !== 0 && config.httpAddr.port !== httpAddress.port;
+  const moved = isMoved ? ` (port ${config.httpAddr.port} is taken)` : "";
+  const lines = [
+    `rollcall ${version} is up`,
+    `  HTTP   http://${formatAddress(reachable(httpAddress))}${moved}`,
+    `  gRPC   ${formatAddress(grpcAddress)}`,
+    `  state  ${store.description}${config.dataDir === undefined ? ", gone when it stops" : ""}`,
+  ];
+  if (doors.isLoopbackOnly) {
+    const wide = [grpcAddress, httpAddress].some(isWide) ? ", whatever it is bound to" : "";
+    lines.push(`  only this machine is answered${wide}: no tokens are configured`);
+  }
+  return lines;
+}
+
+/** Nobody can connect to "every interface". */
+function reachable(address: Address): Address {
+  return isWildcard(address.host) ? { ...address, host: "127.0.0.1" } : address;
+}

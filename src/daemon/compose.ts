@@ -1,0 +1,160 @@
+/**
+ * The daemon: a store, the engine on it, and two doors in front, opened in this order and closed in
+ * the opposite one. What cannot be opened closes what was.
+ */
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { mkdir } from "node:fs/promises";
+import { RollcallError } from "../core/errors.ts";
+import type { Clock } from "../engine/clock.ts";
+import { Engine } from "../engine/engine.ts";
+import { memoryStore } from "../log/memory.ts";
+import { sqliteStore } from "../log/sqlite.ts";
+import type { Store } from "../log/store.ts";
+import { announce } from "./announcement.ts";
+import { loopbackOnly } from "./auth.ts";
+import type { Address, Config } from "./config.ts";
+import { openDoors, type Doors } from "./doors.ts";
+import { CLOSING } from "./limits.ts";
+import { createLogger, type Logger } from "./logger.ts";
+import { Metrics } from "./metrics.ts";
+import { version } from "./version.ts";
+
+export interface Daemon {
+  readonly grpcAddress: Address;
+  readonly httpAddress: Address | undefined;
+  /** What the state is kept in, and where. */
+  readonly stateDescription: string;
+  readonly engine: Engine;
+  /** Resolves, closed, when it could not go on. */
+  readonly failed: Promise<Error>;
+  /** What to tell whoever started it. */
+  announcement(): string[];
+  /** Idempotent; done in under 5 s. */
+  close(): Promise<void>;
+}
+
+export interface DaemonOptions {
+  readonly logger?: Logger;
+  readonly clock?: Clock;
+}
+
+export async function startDaemon(config: Config, options: DaemonOptions = {}): Promise<Daemon> {
+  const logger = options.logger ?? createLogger({ level: config.logLevel });
+  const release = version();
+  const metrics = new Metrics();
+  const opened: { store?: Store; engine?: Engine } = {};
+  let trouble = "";
+  try {
+    const store = await openStore(config, release);
+    opened.store = store;
+    const engine = await Engine.open({
+      log: store.log,
+      node: config.node,
+      newId: () => randomUUID().replaceAll("-", ""),
+      random: Math.random,
+      ...(options.clock && { clock: options.clock }),
+      onAppend: (events, tookMs) => metrics.appended(events, tookMs),
+      onTrouble: (what, error) => {
+        trouble = `${what}: ${error instanceof Error ? error.message : String(error)}`;
+        logger.warn({ err: error }, what);
+      },
+    });
+    opened.engine = engine;
+    const doors = await openDoors({
+      config,
+      engine,
+      store,
+      metrics,
+      logger,
+      authenticator: loopbackOnly(),
+      version: release,
+      trouble: () => trouble,
+    });
+    return running({ config, store, engine, doors, metrics, logger, version: release });
+  } catch (error) {
+    metrics.close();
+    await opened.engine?.close();
+    await opened.store?.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly doors: Doors;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly version: string;
+}
+
+function running(parts: Parts): Daemon {
+  const { store, engine, doors, logger } = parts;
+  let closing: Promise<void> | undefined;
+  const close = () => (closing ??= shutDown(parts));
+  // Whoever started it is told by the announcement.
+  logger.debug(
+    { grpc: doors.grpcAddress, http: doors.httpAddress, state: store.description },
+    "up",
+  );
+  return {
+    grpcAddress: doors.grpcAddress,
+    httpAddress: doors.httpAddress,
+    stateDescription: store.description,
+    engine,
+    failed: doors.failed.then(async (error) => {
+      logger.fatal({ err: error }, "cannot go on");
+      await close();
+      return error;
+    }),
+    announcement: () => announce(parts),
+    close,
+  };
+}
+
+/** Commands under way become durable, watchers hear why it ends, then everything goes. */
+async function shutDown({ store, engine, doors, metrics, logger }: Parts): Promise<void> {
+  const step = async (what: string, work: Promise<void>, withinMs: number) => {
+    try {
+      await within(work, withinMs);
+    } catch (error) {
+      logger.error({ err: error }, `could not close ${what}`);
+    }
+  };
+  logger.info("closing");
+  doors.stopAccepting();
+  await step("the engine", engine.close(), CLOSING.engineMs);
+  await step("the doors", doors.close(CLOSING.doorsMs), 2 * CLOSING.doorsMs);
+  await step("the store", store.close(), CLOSING.storeMs);
+  metrics.close();
+  logger.info("closed");
+}
+
+async function within(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new RollcallError("DEADLINE_EXCEEDED", `it took more than ${ms} ms`));
+    }, ms);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function openStore({ dataDir }: Config, release: string): Promise<Store> {
+  if (dataDir === undefined) return memoryStore();
+  try {
+    // Tasks and cards may hold what is nobody else's business.
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `cannot keep the state in ${dataDir}: ${why}; choose another with --data-dir`;
+    throw new RollcallError("UNAVAILABLE", message, { cause });
+  }
+  return sqliteStore({ path: join(dataDir, "rollcall.db"), writtenBy: `rollcall ${release}` });
+}

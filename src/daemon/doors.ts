@@ -1,0 +1,139 @@
+/**
+ * The two doors of a daemon, and what is behind each: the one place where wires are mounted.
+ *
+ * A taken HTTP port that nobody asked for must not stop a daemon: programs that bring their own
+ * daemon along run side by side. It gets a free port instead, and says so.
+ */
+import type { Engine } from "../engine/engine.ts";
+import type { Store } from "../log/store.ts";
+import { EventStreams } from "../wires/api/event-stream.ts";
+import { apiRoutes, type Status } from "../wires/api/routes.ts";
+import type { Authenticator } from "./auth.ts";
+import { formatAddress, type Address, type Config } from "./config.ts";
+import { GrpcDoor } from "./grpc-door.ts";
+import { HttpDoor } from "./http-door.ts";
+import { bindError, isTaken } from "./listen.ts";
+import type { Logger } from "./logger.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface DoorsOptions {
+  readonly config: Config;
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly authenticator: Authenticator;
+  readonly version: string;
+  /** The last thing that went wrong below. */
+  readonly trouble: () => string;
+}
+
+export interface Doors {
+  readonly grpcAddress: Address;
+  readonly httpAddress: Address;
+  readonly isLoopbackOnly: boolean;
+  /** Resolves when a door broke after it was open. */
+  readonly failed: Promise<Error>;
+  stopAccepting(): void;
+  close(graceMs: number): Promise<void>;
+}
+
+export async function openDoors(options: DoorsOptions): Promise<Doors> {
+  const { config, authenticator, logger } = options;
+  const http = new HttpDoor({
+    authenticator,
+    allowedHosts: config.allowedHosts,
+    rateLimit: config.rateLimit,
+    onFault: (error) => logger.error({ err: error }, "a request failed"),
+  });
+  const grpc = new GrpcDoor({ authenticator });
+  const doors = [grpc, http];
+  const close = async (graceMs: number) => {
+    await Promise.all(doors.map((door) => door.close(graceMs)));
+  };
+  try {
+    // Wires first: whoever gets in finds everything there.
+    const bound = { grpc: config.addr, http: config.httpAddr };
+    mountWires(http, { ...options, bound });
+    bound.grpc = await openGrpc(grpc, config);
+    bound.http = await openHttp(http, config, logger);
+    return {
+      grpcAddress: bound.grpc,
+      httpAddress: bound.http,
+      isLoopbackOnly: authenticator.isLoopbackOnly,
+      failed: Promise.race(doors.map((door) => door.failed)),
+      stopAccepting: () => {
+        for (const door of doors) door.stopAccepting();
+      },
+      close,
+    };
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+}
+
+async function openGrpc(door: GrpcDoor, { addr }: Config): Promise<Address> {
+  try {
+    return await door.listen(addr);
+  } catch (error) {
+    throw bindError("addr", addr, error);
+  }
+}
+
+async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise<Address> {
+  const { httpAddr, httpAddrIsDefault } = config;
+  try {
+    return await door.listen(httpAddr);
+  } catch (error) {
+    if (!httpAddrIsDefault || !isTaken(error)) throw bindError("http-addr", httpAddr, error);
+  }
+  logger.warn(
+    { taken: formatAddress(httpAddr) },
+    "the default HTTP port is taken: using a free one",
+  );
+  return door.listen({ ...httpAddr, port: 0 });
+}
+
+interface Mounted extends DoorsOptions {
+  readonly bound: { readonly grpc: Address; readonly http: Address };
+}
+
+function mountWires(http: HttpDoor, options: Mounted): void {
+  const { engine, metrics, version } = options;
+  metrics.observe({ engine, door: http, version });
+  const streams = new EventStreams({ engine });
+  const startedAt = new Date().toISOString();
+  http.mount({
+    hot: { "/v1/events": streams.serve },
+    routes: apiRoutes({
+      metrics,
+      notReady: () => notReady(options),
+      status: () => statusOf(options, startedAt),
+    }),
+  });
+}
+
+/** A node alone that cannot write has nobody else to ask. */
+function notReady({ engine, store, trouble }: DoorsOptions): string | undefined {
+  const { mode } = engine;
+  if (mode === "leading" || (mode === "following" && store.log.shared)) return undefined;
+  const why = trouble();
+  return why === "" ? `this node is ${mode}` : `this node is ${mode}: ${why}`;
+}
+
+function statusOf(options: Mounted, startedAt: string): Status {
+  const { engine, store, version, authenticator, bound } = options;
+  return {
+    version,
+    node: engine.node,
+    mode: engine.mode,
+    head: engine.head,
+    pid: process.pid,
+    startedAt,
+    grpcAddress: formatAddress(bound.grpc),
+    httpAddress: formatAddress(bound.http),
+    state: store.description,
+    loopbackOnly: authenticator.isLoopbackOnly,
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * What every HTTP request and every upgrade passes before anything reads it, cheapest first:
+ *
+ *   shape ─▶ rate of the peer ─▶ size announced ─▶ is it a web page? ─▶ who is it?
+ */
+import type { IncomingMessage } from "node:http";
+import { RollcallError } from "../core/errors.ts";
+import type { Authenticator, Principal } from "./auth.ts";
+import { checkBrowser } from "./browsers.ts";
+import type { HttpLimits } from "./limits.ts";
+import type { RateLimit } from "./rate.ts";
+
+export interface GateOptions {
+  readonly authenticator: Authenticator;
+  readonly rate: RateLimit;
+  readonly limits: HttpLimits;
+  /** The values of Host that are ours; known once the door is bound. */
+  readonly hosts: () => ReadonlySet<string>;
+  /** The other end of the connection; a test puts a stranger in its place. */
+  readonly peerOf?: (request: IncomingMessage) => string | undefined;
+}
+
+/** Says when the bucket of the peer has something again. */
+export class TooOften extends RollcallError {
+  readonly retryAfterSeconds: number;
+
+  constructor(waitMs: number) {
+    super("LIMIT_EXCEEDED", "too many requests from this address; see rate_limit");
+    this.retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  }
+}
+
+export class Gate {
+  readonly #options: GateOptions;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  /** Who may go on; throws why not. */
+  admit(request: IncomingMessage): Principal | Promise<Principal> {
+    const { authenticator, rate, hosts } = this.#options;
+    const peer = this.#options.peerOf?.(request) ?? request.socket.remoteAddress;
+    const waitMs = rate.take(peer ?? "");
+    if (waitMs > 0) throw new TooOften(waitMs);
+    this.#checkShape(request);
+    checkBrowser(request, hosts());
+    return authenticator.authenticate({
+      peer,
+      header: (name) => {
+        const value = request.headers[name];
+        return Array.isArray(value) ? value.join(", ") : value;
+      },
+    });
+  }
+
+  #checkShape({ url, headers, rawHeaders }: IncomingMessage): void {
+    const { limits } = this.#options;
+    if (!url?.startsWith("/")) {
+      throw new RollcallError("INVALID_ARGUMENT", "the request target is not a path");
+    }
+    if (rawHeaders.length / 2 > limits.headers) {
+      throw new RollcallError("TOO_LARGE", `more than ${limits.headers} headers`);
+    }
+    if (Number(headers["content-length"] ?? 0) > limits.bodyBytes) throw bodyTooLarge(limits);
+  }
+}
+
+export function bodyTooLarge({ bodyBytes }: HttpLimits): RollcallError {
+  return new RollcallError("TOO_LARGE", `the body has more than ${bodyBytes} bytes`);
+}

@@ -1,0 +1,240 @@
+/**
+ * The HTTP door. Everything passes the gate first; then, by its path, one of
+ *
+ *   hot      answered at once on Node's own request and response: streams, and paths so busy that a
+ *            router would cost more than the answer
+ *   upgrade  a WebSocket, handed over with its socket
+ *   routes   hono, for everything else
+ *
+ * Wires mount what they have and know nothing of sockets, limits or hosts. Whatever they throw
+ * becomes the same JSON refusal.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { Hono, type Env } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { RollcallError, type ErrorCode } from "../core/errors.ts";
+import { refusalOf } from "../wires/api/refusal.ts";
+import type { Address } from "./address.ts";
+import type { Authenticator, Principal } from "./auth.ts";
+import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
+import { bodyTooLarge, Gate, TooOften, type GateOptions } from "./gate.ts";
+import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
+import { listen } from "./listen.ts";
+import { RateLimit } from "./rate.ts";
+import { Sockets } from "./sockets.ts";
+
+/** What a route of hono finds in `c.env`. */
+export interface DoorBindings extends HttpBindings {
+  readonly principal: Principal;
+}
+
+export type HotHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  principal: Principal,
+) => void | Promise<void>;
+
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly principal: Principal;
+}
+
+export interface Mount<E extends Env = Env> {
+  readonly hot?: Readonly<Record<string, HotHandler>>;
+  readonly upgrades?: Readonly<Record<string, (upgrade: Upgrade) => void>>;
+  readonly routes?: Hono<E>;
+}
+
+export interface HttpDoorOptions {
+  readonly authenticator: Authenticator;
+  readonly allowedHosts: readonly string[];
+  readonly rateLimit: number;
+  readonly limits?: Partial<HttpLimits>;
+  readonly peerOf?: GateOptions["peerOf"];
+  readonly monotonicMs?: () => number;
+  /** A fault of ours, not of the caller's. */
+  onFault(error: unknown): void;
+}
+
+export class HttpDoor {
+  readonly #options: HttpDoorOptions;
+  readonly #limits: HttpLimits;
+  readonly #server: Server;
+  readonly #sockets: Sockets;
+  readonly #gate: Gate;
+  readonly #hot = new Map<string, HotHandler>();
+  readonly #upgrades = new Map<string, (upgrade: Upgrade) => void>();
+  readonly #routes = new Hono<{ Bindings: DoorBindings }>();
+  readonly #admitted = new WeakMap<IncomingMessage, Principal>();
+  #hosts: ReadonlySet<string> = new Set();
+  #isClosing = false;
+  /** Since the start, for metrics. */
+  readonly stats = { requests: 0, refusals: new Map<ErrorCode, number>() };
+
+  constructor(options: HttpDoorOptions) {
+    this.#options = options;
+    this.#limits = { ...HTTP_LIMITS, ...options.limits };
+    const { rateLimit: perSecond, monotonicMs = () => performance.now() } = options;
+    this.#gate = new Gate({
+      authenticator: options.authenticator,
+      rate: new RateLimit({ perSecond, monotonicMs }),
+      limits: this.#limits,
+      hosts: () => this.#hosts,
+      ...(options.peerOf && { peerOf: options.peerOf }),
+    });
+    this.#server = this.#createServer();
+    this.#sockets = new Sockets(this.#server, this.#limits.connections);
+    this.#prepareRoutes();
+  }
+
+  mount<E extends Env>({ hot = {}, upgrades = {}, routes }: Mount<E>): void {
+    for (const [path, handler] of Object.entries(hot)) this.#hot.set(path, handler);
+    for (const [path, handler] of Object.entries(upgrades)) this.#upgrades.set(path, handler);
+    if (routes) this.#routes.route("/", routes);
+  }
+
+  get failed(): Promise<Error> {
+    return this.#sockets.failed;
+  }
+
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  async listen(address: Address): Promise<Address> {
+    const bound = await listen(this.#server, address);
+    this.#hosts = hostsOf(bound, this.#options.allowedHosts);
+    return bound;
+  }
+
+  /** No new connections; those there may finish what they began. */
+  stopAccepting(): void {
+    this.#isClosing = true;
+    this.#server.close();
+  }
+
+  /** Waits for answers under way, then cuts what is left. */
+  async close(graceMs: number): Promise<void> {
+    this.stopAccepting();
+    await this.#sockets.drain(graceMs, () => this.#server.closeIdleConnections());
+  }
+
+  #createServer(): Server {
+    const limits = this.#limits;
+    const server = createServer({
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      keepAliveTimeout: limits.idleMs,
+      connectionsCheckingInterval: limits.checkMs,
+    });
+    // Node would drop what is over the count without a word; the gate refuses it.
+    server.maxHeadersCount = 0;
+    server.on("request", (request, response) => void this.#answer(request, response));
+    // Asked before it sends its body, a client hears a refusal instead of "go on".
+    server.on("checkContinue", (request, response) => void this.#answer(request, response, true));
+    server.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
+    return server;
+  }
+
+  #prepareRoutes(): void {
+    const limits = this.#limits;
+    const onError = () => {
+      throw bodyTooLarge(limits);
+    };
+    this.#routes.use(bodyLimit({ maxSize: limits.bodyBytes, onError }));
+    this.#routes.notFound((c) => {
+      throw new RollcallError("NOT_FOUND", `no ${c.req.method} ${c.req.path}`);
+    });
+    this.#routes.onError((error) => this.#refusal(error));
+  }
+
+  readonly #route = getRequestListener(
+    (request, env) => {
+      const { incoming, outgoing } = env as HttpBindings;
+      const principal = this.#admitted.get(incoming);
+      if (!principal) throw new Error("a request went past the gate");
+      return this.#routes.fetch(request, { incoming, outgoing, principal });
+    },
+    { overrideGlobalObjects: false, errorHandler: (error) => this.#refusal(error) },
+  );
+
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    isAsked = false,
+  ): Promise<void> {
+    this.stats.requests += 1;
+    for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
+    if (this.#isClosing) response.setHeader("Connection", "close");
+    try {
+      const principal = await this.#gate.admit(request);
+      if (isAsked) response.writeContinue();
+      const hot = this.#hot.get(pathOf(request));
+      if (hot) {
+        await hot(request, response, principal);
+      } else {
+        this.#admitted.set(request, principal);
+        await this.#route(request, response);
+      }
+    } catch (error) {
+      this.#refuse(request, response, error);
+    }
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on("error", () => socket.destroy());
+    try {
+      const principal = await this.#gate.admit(request);
+      const path = pathOf(request);
+      const handler = this.#upgrades.get(path);
+      if (!handler) throw new RollcallError("NOT_FOUND", `nothing to upgrade at ${path}`);
+      handler({ request, socket, head, principal });
+    } catch (error) {
+      const { status, body } = this.#count(error);
+      const length = Buffer.byteLength(body);
+      socket.end(
+        `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+          `Content-Length: ${length}\r\n\r\n${body}`,
+      );
+    }
+  }
+
+  #refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+    const { status, body } = this.#count(error);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    if (error instanceof TooOften) response.setHeader("Retry-After", error.retryAfterSeconds);
+    // What is still on its way will not be read for long: this connection ends here.
+    if (!request.complete) {
+      response.setHeader("Connection", "close");
+      this.#sockets.linger(request, this.#limits.lingerMs);
+    }
+    response.writeHead(status, { "Content-Type": "application/json" }).end(body);
+  }
+
+  #refusal(error: unknown): Response {
+    const { status, body } = this.#count(error);
+    const headers = { "Content-Type": "application/json" };
+    return new Response(body, { status, headers });
+  }
+
+  #count(error: unknown): ReturnType<typeof refusalOf> {
+    const refusal = refusalOf(error);
+    const { refusals } = this.stats;
+    refusals.set(refusal.code, (refusals.get(refusal.code) ?? 0) + 1);
+    if (refusal.code === "INTERNAL") this.#options.onFault(error);
+    return refusal;
+  }
+}
+
+function pathOf({ url = "" }: IncomingMessage): string {
+  const query = url.indexOf("?");
+  return query === -1 ? url : url.slice(0, query);
+}

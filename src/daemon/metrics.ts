@@ -1,0 +1,137 @@
+/**
+ * The page Prometheus reads. What the engine and the doors count themselves is taken over when the
+ * page is asked for; only how long appends take is measured as it happens.
+ */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Engine, EngineMode } from "../engine/engine.ts";
+import type { HttpDoor } from "./http-door.ts";
+
+const MODES: readonly EngineMode[] = ["loading", "following", "leading", "closed"];
+
+export interface Observed {
+  readonly engine: Engine;
+  readonly door: HttpDoor;
+  readonly version: string;
+}
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #appendSeconds = new Histogram({
+    name: "rollcall_append_seconds",
+    help: "How long the log takes to make a batch durable.",
+    buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2],
+    registers: [this.#registry],
+  });
+  readonly #appendEvents = new Histogram({
+    name: "rollcall_append_events",
+    help: "How many events a batch has.",
+    buckets: [1, 4, 16, 64, 256, 1024, 4096],
+    registers: [this.#registry],
+  });
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  appended(events: number, tookMs: number): void {
+    this.#appendSeconds.observe(tookMs / 1000);
+    this.#appendEvents.observe(events);
+  }
+
+  /** Called once, when there is something to look at. */
+  observe({ engine, door, version }: Observed): void {
+    this.#observeEngine(engine);
+    this.#observeState(engine);
+    this.#observeDoor(door);
+    const build = new Gauge({
+      name: "rollcall_build_info",
+      help: "What runs here.",
+      labelNames: ["version", "node"],
+      registers: [this.#registry],
+    });
+    build.set({ version, node: engine.node }, 1);
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  page(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  /** Forgets everything: several daemons of one process must not keep each other alive. */
+  close(): void {
+    this.#registry.clear();
+  }
+
+  #observeEngine(engine: Engine): void {
+    const { stats } = engine;
+    this.#counter("rollcall_commands_total", "Commands decided.", () => stats.commands);
+    this.#counter("rollcall_refusals_total", "Commands refused.", () => stats.refusals);
+    this.#counter("rollcall_heartbeats_total", "Heartbeats taken.", () => stats.heartbeats);
+    this.#counter("rollcall_appends_total", "Batches made durable.", () => stats.appends);
+    this.#counter("rollcall_events_total", "Events made durable.", () => stats.events);
+    this.#counter("rollcall_rebuilds_total", "Rebuilds after a failure.", () => stats.rebuilds);
+    this.#counter("rollcall_snapshots_total", "Snapshots saved.", () => engine.snapshotCount);
+    this.#gauge("rollcall_watches_open", "Watches that are open.", () => engine.watches.open);
+    this.#counter("rollcall_watches_cut_total", "Watches cut.", () => engine.watches.cut);
+    this.#gauge("rollcall_log_head", "Sequence of the last durable event.", () => engine.head);
+    const mode = new Gauge({
+      name: "rollcall_mode",
+      help: "1 for the mode of this node.",
+      labelNames: ["mode"],
+      registers: [this.#registry],
+      collect: () => {
+        for (const each of MODES) mode.set({ mode: each }, engine.mode === each ? 1 : 0);
+      },
+    });
+  }
+
+  #observeState(engine: Engine): void {
+    this.#gauge("agentkeeper_agents_alive", "Agents alive or unreachable.", () =>
+      engine.peek(({ agents }) => agents.deadlines.size),
+    );
+    this.#gauge("agentkeeper_leases_active", "Leases held.", () =>
+      engine.peek(({ leases }) => leases.byTask.size),
+    );
+  }
+
+  #observeDoor(door: HttpDoor): void {
+    this.#counter("rollcall_http_requests_total", "HTTP requests.", () => door.stats.requests);
+    this.#gauge("rollcall_http_connections", "HTTP connections.", () => door.connections);
+    const refusals = new Counter({
+      name: "rollcall_http_refusals_total",
+      help: "HTTP requests refused, by code.",
+      labelNames: ["code"],
+      registers: [this.#registry],
+      collect: () => {
+        refusals.reset();
+        for (const [code, count] of door.stats.refusals) refusals.inc({ code }, count);
+      },
+    });
+  }
+
+  #counter(name: string, help: string, value: () => number): void {
+    const counter = new Counter({
+      name,
+      help,
+      registers: [this.#registry],
+      collect: () => {
+        counter.reset();
+        counter.inc(value());
+      },
+    });
+  }
+
+  #gauge(name: string, help: string, value: () => number): void {
+    const gauge = new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect: () => {
+        gauge.set(value());
+      },
+    });
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * SIGTERM and SIGINT: the first one closes in order, a second one leaves at once with the code that
+ * shells give to a program ended by that signal.
+ */
+import type { Daemon } from "./compose.ts";
+
+const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+
+type Signal = keyof typeof CODES;
+
+/** What of the process is needed; a test has its own. */
+export interface Host {
+  on(signal: Signal, listener: () => void): unknown;
+  off(signal: Signal, listener: () => void): unknown;
+  exit(code: number): void;
+}
+
+/** Resolves with the exit code once the daemon is closed: 0 when asked to, 1 when it failed. */
+export async function untilStopped(
+  daemon: Pick<Daemon, "close" | "failed">,
+  host: Host = process,
+): Promise<number> {
+  const listeners = new Map<Signal, () => void>();
+  const asked = new Promise<number>((resolve, reject) => {
+    let isClosing = false;
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      const listener = () => {
+        if (isClosing) {
+          host.exit(CODES[signal]);
+          return;
+        }
+        isClosing = true;
+        daemon.close().then(() => resolve(0), reject);
+      };
+      listeners.set(signal, listener);
+      host.on(signal, listener);
+    }
+  });
+  try {
+    return await Promise.race([asked, daemon.failed.then(() => 1)]);
+  } finally {
+    for (const [signal, listener] of listeners) host.off(signal, listener);
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * What is watched, in the words of server-sent events. A thousand watchers of one event send the
+ * same bytes, so they are made once.
+ */
+import type { Recorded } from "../../core/events.ts";
+import type { WatchItem } from "../../engine/watch.ts";
+import { EVENT_STREAM } from "./limits.ts";
+import { refusalOf } from "./refusal.ts";
+
+/** Lives as long as the engine keeps the event at hand for all. */
+const frames = new WeakMap<Recorded, Buffer>();
+
+export const OPENING = Buffer.from(`retry: ${EVENT_STREAM.retryMs}\n\n`);
+export const HEARTBEAT = Buffer.from(":\n\n");
+
+export function frameOf(item: WatchItem): Buffer {
+  if (item.kind !== "event") return placeFrame(item.kind, item.sequence);
+  const known = frames.get(item.recorded);
+  if (known) return known;
+  const frame = eventFrame(item.recorded);
+  frames.set(item.recorded, frame);
+  return frame;
+}
+
+/** Where the watcher stands now: to resume from, or to read the state anew. */
+export function placeFrame(kind: "bookmark" | "resync", sequence: number): Buffer {
+  return Buffer.from(`id: ${sequence}\nevent: ${kind}\ndata: {"sequence":${sequence}}\n\n`);
+}
+
+/** The last words; they carry no id, so that a client resumes where it stood. */
+export function errorFrame(error: unknown): Buffer {
+  return Buffer.from(`event: error\ndata: ${refusalOf(error).body}\n\n`);
+}
+
+function eventFrame({ sequence, atMs, event, text }: Recorded): Buffer {
+  const at = new Date(atMs).toISOString();
+  const head = `{"sequence":${sequence},"topic":"${event.type}","at":"${at}",`;
+  return Buffer.from(`id: ${sequence}\nevent: ${event.type}\ndata: ${head}${text.slice(1)}\n\n`);
+}

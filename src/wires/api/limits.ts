@@ -1,0 +1,16 @@
+/** The bounds of our own HTTP API, each with its reason. */
+
+const SECOND = 1000;
+
+export const EVENT_STREAM = {
+  /** A connection and a cursor each; a machine has fewer programs that look on than this. */
+  streams: 4_000,
+  /** Shorter than what proxies and clients wait for before they call a connection dead. */
+  heartbeatMs: 15 * SECOND,
+  /** A client that reads nothing for this long is not there, however little there is to read. */
+  stallMs: 60 * SECOND,
+  /** For the last words to reach a client that was cut and may not read them. */
+  farewellMs: 1 * SECOND,
+  /** What a client waits before it comes back. */
+  retryMs: 1 * SECOND,
+} as const;
