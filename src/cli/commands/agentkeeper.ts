@@ -1,0 +1,28 @@
+/**
+ * `agentkeeper`: the same daemon as `rollcall up`, for those who call it by its old name. Without a
+ * data dir it keeps its state in memory, as the original does, whatever the environment says.
+ */
+import { buildCommand } from "@stricli/core";
+import type { Context } from "../context.ts";
+import { about } from "../help.ts";
+import { serve } from "../serve.ts";
+import { settingFlags, spokenFlags, type SettingFlags } from "../settings.ts";
+
+const FLAGS = ["addr", "data-dir", "metrics-addr"];
+
+export const agentkeeper = buildCommand<SettingFlags, [], Context>({
+  docs: {
+    brief: "The rollcall daemon, as a drop-in for agentkeeper",
+    fullDescription: about(
+      "The rollcall daemon, as a drop-in for agentkeeper. Without --data-dir its state is in\n" +
+        "memory. `rollcall up` is the same with more to set.",
+      { call: "agentkeeper --addr=127.0.0.1:7070", does: "in memory" },
+      { call: "agentkeeper --addr=:7070 --data-dir=state", does: "state kept on disk" },
+    ),
+  },
+  parameters: { flags: settingFlags(FLAGS) },
+  async func(flags) {
+    const spoken = spokenFlags(flags);
+    await serve(this, "data-dir" in spoken ? spoken : { ...spoken, memory: "true" });
+  },
+});

@@ -1,0 +1,117 @@
+/**
+ * `rollcall doctor`: looks at everything that a start or a command needs and says for each whether
+ * it is well and, if not, what to do. It changes nothing.
+ */
+import { buildCommand } from "@stricli/core";
+import { connect } from "../../client/client.ts";
+import { findUrl } from "../../client/url.ts";
+import { loadConfig } from "../../daemon/config.ts";
+import type { Context } from "../context.ts";
+import { checkDaemon } from "../doctor/doors.ts";
+import { fail, reasonOf, type Check, type Finding } from "../doctor/finding.ts";
+import { checkEnvironment, checkNode, checkSqlite } from "../doctor/runtime.ts";
+import { checkDatabase, checkState } from "../doctor/state.ts";
+import { EXIT } from "../exit.ts";
+import { daemonFlags, jsonFlag, type DaemonFlags } from "../flags.ts";
+import { about } from "../help.ts";
+import { spokenFlags } from "../settings.ts";
+import { clean } from "../terminal/clean.ts";
+import type { Style } from "../terminal/output.ts";
+import { padEnd } from "../terminal/width.ts";
+
+interface Flags extends DaemonFlags {
+  readonly config?: string;
+  readonly dataDir?: string;
+  readonly json?: boolean;
+}
+
+const CHECKS: readonly Check[] = [
+  checkNode,
+  checkSqlite,
+  checkEnvironment,
+  checkState,
+  checkDatabase,
+  checkDaemon,
+];
+
+export const doctor = buildCommand<Flags, [], Context>({
+  docs: {
+    brief: "Find what is wrong here, and how to fix it",
+    fullDescription: about(
+      "Look at everything that the daemon and the commands need, and say what is wrong and how\n" +
+        "to fix it. Changes nothing. Ends with 0 when nothing failed, else with 1.",
+      { call: "rollcall doctor", does: "of the daemon that `rollcall up` would start" },
+      { call: "rollcall doctor --data-dir DIR", does: "with its state elsewhere" },
+      { call: "rollcall doctor --json", does: "for a program" },
+    ),
+  },
+  parameters: {
+    flags: {
+      config: path("FILE", "The config file of the daemon"),
+      dataDir: path("DIR", "Where the daemon keeps its state"),
+      json: jsonFlag,
+      ...daemonFlags,
+    },
+  },
+  async func({ json, url, ...flags }) {
+    const findings = await examine(this, spokenFlags({ ...flags }), url);
+    if (json) await this.out.line(JSON.stringify(summary(findings)));
+    else await show(this, findings);
+    if (findings.some(({ verdict }) => verdict === "fail")) this.endWith(EXIT.nothingFound);
+  },
+});
+
+function path(placeholder: string, brief: string) {
+  return { kind: "parsed", optional: true, parse: String, placeholder, brief } as const;
+}
+
+async function examine(
+  { env }: Context,
+  flags: Record<string, string>,
+  url: string | undefined,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const config = await loadConfig({ flags, env }).catch((error: unknown) => {
+    findings.push(fail("config", reasonOf(error), "correct it, or leave it out"));
+    return undefined;
+  });
+  await using client = connect({ url: findUrl(url, env) });
+  const daemon = await client.get("/v1/status").catch((error: unknown) => error as Error);
+  const scene = { env, config, url: client.url, daemon, nowMs: Date.now() };
+  // One after the other: each may use the disk and the ports that the next one looks at.
+  for (const check of CHECKS) findings.push(...(await check(scene)));
+  return findings;
+}
+
+function summary(findings: readonly Finding[]) {
+  const count = (verdict: Finding["verdict"]) =>
+    findings.filter((each) => each.verdict === verdict).length;
+  return { ok: count("ok"), warn: count("warn"), fail: count("fail"), findings };
+}
+
+const STYLES: Readonly<Record<Finding["verdict"], Style>> = {
+  ok: "green",
+  warn: "yellow",
+  fail: "red",
+};
+
+async function show({ out }: Context, findings: readonly Finding[]): Promise<void> {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  for (const { verdict, check, what, fix } of findings) {
+    const mark = out.paint(STYLES[verdict], padEnd(verdict, 4));
+    await out.line(`${mark}  ${padEnd(check, width)}  ${clean(what)}`);
+    if (fix !== undefined) {
+      await out.line(`${" ".repeat(width + 8)}${out.paint("dim", "fix:")} ${clean(fix)}`);
+    }
+  }
+  await out.line();
+  await out.line(verdictOf(findings));
+}
+
+function verdictOf(findings: readonly Finding[]): string {
+  const { fail: failed, warn: warned } = summary(findings);
+  const warnings = warned === 0 ? "" : `${warned} warning${warned === 1 ? "" : "s"}`;
+  if (failed === 0) return warnings ? `Nothing is broken, ${warnings}.` : "All is well.";
+  const problems = `${failed} problem${failed === 1 ? "" : "s"}`;
+  return warnings ? `${problems}, ${warnings}.` : `${problems}.`;
+}

@@ -1,0 +1,49 @@
+/** What every command is given: where to write, what the environment says, when to stop. */
+import type { CommandContext, StricliProcess } from "@stricli/core";
+import { RollcallError } from "../core/errors.ts";
+import { Output, whenReaderLeaves, type Environment, type Sink } from "./terminal/output.ts";
+
+export interface Context extends CommandContext {
+  readonly process: StricliProcess;
+  readonly out: Output;
+  readonly err: Output;
+  readonly env: Environment;
+  /** Aborts at the first Ctrl-C or SIGTERM, or when nobody reads any more; a second one kills. */
+  untilInterrupted(): AbortSignal;
+  /** For a command that did its work and has bad news: the number to end with. */
+  endWith(code: number): void;
+}
+
+export interface SystemContext extends Context {
+  readonly exitCode: number;
+}
+
+/** The real thing: this process. */
+export function systemContext(env: Environment): SystemContext {
+  const { stdout, stderr } = process;
+  const interrupted = new AbortController();
+  const stop = () => interrupted.abort(new RollcallError("CANCELLED", "interrupted"));
+  for (const stream of [stdout, stderr]) whenReaderLeaves(stream, stop);
+  let exitCode = 0;
+  return {
+    // Not the process itself: exit codes and colours are not the parser's to choose.
+    process: { stdout: plain(stdout), stderr: plain(stderr), env },
+    out: new Output(stdout, env),
+    err: new Output(stderr, env),
+    env,
+    untilInterrupted() {
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+      return interrupted.signal;
+    },
+    endWith(code) {
+      exitCode = code;
+    },
+    get exitCode() {
+      return exitCode;
+    },
+  };
+}
+
+function plain(stream: Sink): { write(text: string): void } {
+  return { write: (text) => void stream.write(text) };
+}

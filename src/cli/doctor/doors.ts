@@ -1,0 +1,52 @@
+/** The ports, and who answers there: our daemon, nobody, or somebody else. */
+import { createServer } from "node:net";
+import { connect } from "../../client/client.ts";
+import { formatAddress, type Address } from "../../daemon/address.ts";
+import type { Config } from "../../daemon/config.ts";
+import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";
+
+export const checkDaemon: Check = async ({ url, config, daemon }) => {
+  if (daemon instanceof Error) {
+    const fix = "rollcall up; if one runs elsewhere, say where with --url";
+    const ports = config ? await portFindings(config) : [];
+    return [warn("daemon", daemon.message, fix), ...ports];
+  }
+  const { version, pid } = daemon;
+  const name = `rollcall ${String(version)}, process ${String(pid)}`;
+  await using client = connect({ url });
+  const readiness = await client.text("/readyz").then(
+    () => ok("ready", "it leads and can write"),
+    (error: unknown) => fail("ready", reasonOf(error), "its log says more"),
+  );
+  return [ok("daemon", `${name}, answers at ${url}`), readiness];
+};
+
+function portFindings(config: Config): Promise<readonly Finding[]> {
+  return Promise.all([
+    portFinding("grpc port", config.addr, "--addr"),
+    portFinding("http port", config.httpAddr, "--http-addr"),
+  ]);
+}
+
+async function portFinding(check: string, address: Address, flag: string): Promise<Finding> {
+  const at = formatAddress(address);
+  const problem = await bindProblem(address);
+  if (problem === undefined) return ok(check, `${at} is free`);
+  return fail(check, `${at}: ${problem}`, `stop what has it, or choose another with ${flag}`);
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program has it",
+  EACCES: "this user may not use it",
+  EADDRNOTAVAIL: "this machine has no such address",
+};
+
+function bindProblem({ host, port }: Address): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.on("error", (error) => {
+      resolve(("code" in error && PROBLEMS[String(error.code)]) || error.message);
+    });
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}

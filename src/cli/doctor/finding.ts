@@ -1,0 +1,39 @@
+/** What a check of `rollcall doctor` says: one line, and the way out where there is need of one. */
+import type { Config } from "../../daemon/config.ts";
+import type { Environment } from "../terminal/output.ts";
+
+export interface Finding {
+  readonly check: string;
+  readonly verdict: "ok" | "warn" | "fail";
+  readonly what: string;
+  readonly fix?: string;
+}
+
+/** What is looked at: the machine as a daemon started now would find it. */
+export interface Scene {
+  readonly env: Environment;
+  /** Absent when it cannot be read; that is a finding of its own. */
+  readonly config: Config | undefined;
+  readonly url: string;
+  /** What the daemon there says of itself, or why there is none. */
+  readonly daemon: Readonly<Record<string, unknown>> | Error;
+  readonly nowMs: number;
+}
+
+export type Check = (scene: Scene) => Promise<readonly Finding[]>;
+
+export function ok(check: string, what: string): Finding {
+  return { check, verdict: "ok", what };
+}
+
+export function warn(check: string, what: string, fix: string): Finding {
+  return { check, verdict: "warn", what, fix };
+}
+
+export function fail(check: string, what: string, fix: string): Finding {
+  return { check, verdict: "fail", what, fix };
+}
+
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

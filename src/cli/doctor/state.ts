@@ -1,0 +1,103 @@
+/** Where the state is: may it be written, is there room, can the database be opened. */
+import { access, constants, stat, statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { codeOf } from "../../core/errors.ts";
+import { decode } from "../../core/events.ts";
+import { sqliteStore } from "../../log/sqlite.ts";
+import { shortDuration } from "../terminal/time.ts";
+import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";
+
+const GIB = 1 << 30;
+const LITTLE_BYTES = 1 * GIB;
+const NOTHING_BYTES = GIB / 16;
+
+/** A log cannot know of a later moment than now, but clocks of machines differ a little. */
+const CLOCK_SLACK_MS = 5_000;
+
+export const checkState: Check = async ({ config }) => {
+  if (!config) return [];
+  const { dataDir } = config;
+  if (dataDir === undefined) return [ok("state", "in memory: gone when the daemon stops")];
+  const place = await nearest(dataDir);
+  return [await folderFinding(dataDir, place), await roomFinding(place)];
+};
+
+/** The folder itself, or the closest above it that is there. */
+async function nearest(path: string): Promise<string> {
+  const isThere = await access(path).then(
+    () => true,
+    () => false,
+  );
+  return isThere || dirname(path) === path ? path : nearest(dirname(path));
+}
+
+async function folderFinding(dataDir: string, place: string): Promise<Finding> {
+  const about = await stat(place);
+  if (!about.isDirectory()) {
+    return fail("state", `${place} is not a directory`, "choose another with --data-dir");
+  }
+  try {
+    await access(place, constants.W_OK | constants.X_OK);
+  } catch {
+    const fix = `chown it to this user, or choose another with --data-dir`;
+    return fail("state", `${place} cannot be written by this user`, fix);
+  }
+  if (place !== dataDir) return ok("state", `${dataDir}, made at the first start`);
+  if ((about.mode & 0o077) !== 0) {
+    const mode = (about.mode & 0o777).toString(8);
+    const what = `${dataDir} is open to other users (mode ${mode})`;
+    return warn("state", what, `chmod 700 ${dataDir}`);
+  }
+  return ok("state", dataDir);
+}
+
+async function roomFinding(place: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(place);
+  const free = bavail * bsize;
+  const what = `${(free / GIB).toFixed(1)} GiB free`;
+  const fix = `make room on the disk of ${place}, or choose another with --data-dir`;
+  if (free < NOTHING_BYTES) return fail("room", what, fix);
+  return free < LITTLE_BYTES ? warn("room", what, fix) : ok("room", what);
+}
+
+export const checkDatabase: Check = async ({ config, daemon, nowMs }) => {
+  const path = config?.dataDir === undefined ? undefined : join(config.dataDir, "rollcall.db");
+  if (path === undefined) return [];
+  const size = await stat(path).then(
+    (about) => about.size,
+    () => undefined,
+  );
+  if (size === undefined) return [ok("database", `${path}, made at the first start`)];
+  const store = sqliteStore({ path });
+  try {
+    const { head, oldest } = await store.log.open();
+    const kept = head < oldest ? "no events" : `events ${oldest} to ${head}`;
+    const found = ok("database", `${path}: sound, ${kept}`);
+    return [found, await clockFinding(store.log.read(Math.max(head - 1, oldest - 1)), nowMs)];
+  } catch (error) {
+    if (codeOf(error) !== "LOCKED") {
+      return [fail("database", reasonOf(error), "`rollcall up --memory` works without it")];
+    }
+    // In use is what it should be while a daemon runs.
+    const holder = reasonOf(error).replace(/: stop .*/, "");
+    if (!(daemon instanceof Error)) return [ok("database", holder)];
+    const fix = "if that is a daemon, say where it answers with --url; else end it";
+    return [warn("database", holder, fix)];
+  } finally {
+    await store.close();
+  }
+};
+
+type Batches = ReturnType<ReturnType<typeof sqliteStore>["log"]["read"]>;
+
+async function clockFinding(last: Batches, nowMs: number): Promise<Finding> {
+  for await (const { first, entries } of last) {
+    const [text] = entries.slice(-1);
+    if (text === undefined) continue;
+    const aheadMs = decode(text, first).atMs - nowMs;
+    if (aheadMs <= CLOCK_SLACK_MS) continue;
+    const what = `the last event is ${shortDuration(aheadMs)} in the future: the clock was set back`;
+    return warn("clock", what, "set the clock right; until then every event gets that last time");
+  }
+  return ok("clock", new Date(nowMs).toISOString());
+}

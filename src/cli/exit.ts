@@ -1,0 +1,77 @@
+/**
+ * What a command leaves behind for the script that called it: one number, and on stderr one line
+ * that says what was wrong and, where there is one, the way out. The stack is for who asks for it.
+ */
+import { codeOf, RollcallError, type ErrorCode } from "../core/errors.ts";
+import { clean } from "./terminal/clean.ts";
+import type { Environment, Output } from "./terminal/output.ts";
+
+export const EXIT = {
+  done: 0,
+  nothingFound: 1,
+  usage: 2,
+  unreachable: 3,
+  refused: 4,
+  /** A fault of this program: what sysexits.h calls EX_SOFTWARE. */
+  fault: 70,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+const EXIT_OF: Partial<Record<ErrorCode, ExitCode>> = {
+  NOT_FOUND: EXIT.nothingFound,
+  INVALID_ARGUMENT: EXIT.usage,
+  UNAVAILABLE: EXIT.unreachable,
+  DEADLINE_EXCEEDED: EXIT.unreachable,
+  CANCELLED: EXIT.done,
+  INTERNAL: EXIT.fault,
+};
+
+/** The one place where an error becomes a number; what has no row was refused. */
+export function exitCodeOf(error: unknown): ExitCode {
+  return EXIT_OF[codeOf(error)] ?? EXIT.refused;
+}
+
+/** For a daemon that could not start: nobody was unreachable, it was refused a port or its state. */
+export function startExitCodeOf(error: unknown): ExitCode {
+  const code = exitCodeOf(error);
+  return code === EXIT.unreachable || code === EXIT.nothingFound ? EXIT.refused : code;
+}
+
+/** The number for what the parser of the command line made of it: its own are negative. */
+export function exitCodeOfParser(code: number | string | null | undefined): number {
+  const number = Number(code ?? 0);
+  if (number >= 0) return number;
+  return number === UNKNOWN_COMMAND || number === INVALID_ARGUMENT ? EXIT.usage : EXIT.fault;
+}
+
+const UNKNOWN_COMMAND = -5;
+const INVALID_ARGUMENT = -4;
+
+const ADVICE: Partial<Record<ErrorCode, string>> = {
+  UNAVAILABLE: "start one with `rollcall up`, say where it is with --url, or ask `rollcall doctor`",
+};
+
+export function describeError(error: unknown, output: Output, env: Environment): string {
+  const message = clean(error instanceof Error ? error.message : String(error)) || "failed";
+  const isOurs = error instanceof RollcallError && error.code !== "INTERNAL";
+  const lines = [`${output.paint("red", isOurs ? "error:" : "internal error:")} ${message}`];
+  const advice = isOurs && message.startsWith("no daemon") ? ADVICE[error.code] : undefined;
+  if (advice !== undefined) lines.push(`${output.paint("dim", "try:")} ${advice}`);
+  if (isVerbose(env)) lines.push(...stackOf(error));
+  else if (!isOurs) lines.push(`${output.paint("dim", "more:")} run it again with --verbose`);
+  return lines.join("\n");
+}
+
+function stackOf(error: unknown): readonly string[] {
+  const stacks: string[] = [];
+  for (let each = error; each instanceof Error && stacks.length < 8; each = each.cause) {
+    stacks.push(`${stacks.length === 0 ? "" : "caused by "}${each.stack ?? each.message}`);
+  }
+  return stacks;
+}
+
+export function isVerbose(env: Environment): boolean {
+  const asked = env["ROLLCALL_DEBUG"] ?? "";
+  return asked !== "" && asked !== "0" && asked !== "false";
+}

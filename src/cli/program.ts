@@ -1,0 +1,141 @@
+/**
+ * A program is a tree of commands of which only the one that is called gets loaded: its flags, its
+ * help and its work are one module. The others are known by their one line for the overview, so a
+ * program with fifty commands starts as fast as one with five.
+ */
+import {
+  ArgumentParseError,
+  buildApplication,
+  buildCommand,
+  buildRouteMap,
+  text_en,
+  type Application,
+  type Command,
+  type PartialApplicationConfiguration,
+  type RouteMap,
+} from "@stricli/core";
+import type { Context } from "./context.ts";
+import { describeError, exitCodeOf } from "./exit.ts";
+import { helpFlag, kebab, table } from "./help.ts";
+import { clean } from "./terminal/clean.ts";
+
+export type Target = Command<Context> | RouteMap<Context>;
+
+export interface Entry {
+  readonly brief: string;
+  /** A command, or a group of them. */
+  load(): Promise<Target>;
+}
+
+export interface Program {
+  readonly name: string;
+  /** One line that says what it is. */
+  readonly tagline: string;
+  /** Commands by the heading they are listed under; an empty heading hides them. */
+  readonly groups: Readonly<Record<string, Readonly<Record<string, Entry>>>>;
+  /** Printed below the commands. */
+  readonly closing: readonly string[];
+}
+
+export function entriesOf(program: Program): Readonly<Record<string, Entry>> {
+  return Object.assign({}, ...Object.values(program.groups)) as Record<string, Entry>;
+}
+
+/** Ready to parse; of all commands only `word` is really there. */
+export async function applicationFor(
+  program: Program,
+  word: string | undefined,
+  context: Context,
+): Promise<Application<Context>> {
+  const routes: Record<string, Target> = {};
+  for (const [name, entry] of Object.entries(entriesOf(program))) {
+    routes[name] = name === word ? await entry.load() : placeholder(entry);
+  }
+  const hidden = Object.keys(program.groups[""] ?? {});
+  const root = buildRouteMap({
+    routes,
+    docs: {
+      brief: program.tagline,
+      hideRoute: Object.fromEntries(hidden.map((name) => [name, true])),
+    },
+  });
+  const help = helpFlag(context.out, overview(program));
+  const called = word !== undefined && Object.hasOwn(routes, word) ? [word] : [];
+  return buildApplication(root, settings(program.name, called, context), { help });
+}
+
+/** A program that is one command. */
+export function applicationOf(
+  name: string,
+  command: Command<Context>,
+  context: Context,
+): Application<Context> {
+  return buildApplication(command, settings(name, [], context), {
+    help: helpFlag(context.out, []),
+  });
+}
+
+function placeholder(entry: Entry): Command<Context> {
+  return buildCommand({
+    docs: { brief: entry.brief },
+    parameters: {},
+    loader: async () => {
+      await entry.load();
+      throw new Error("a command was run that was not loaded");
+    },
+  });
+}
+
+function overview({ name, tagline, groups, closing }: Program): readonly string[] {
+  const names = Object.values(groups).flatMap((entries) => Object.keys(entries));
+  const width = Math.max(...names.map((each) => each.length));
+  const sections = Object.entries(groups)
+    .filter(([heading]) => heading !== "")
+    .flatMap(([heading, entries]) => {
+      const rows = Object.entries(entries).map(
+        ([each, { brief }]) => [each.padEnd(width), brief] as const,
+      );
+      return ["", heading, ...table(rows)];
+    });
+  return [tagline, "", `Usage: ${name} COMMAND [FLAGS]`, ...sections, "", ...closing];
+}
+
+function settings(name: string, called: readonly string[], { err, env }: Context) {
+  const usage = (complaint: string) => {
+    const error = `${err.paint("red", "error:")} ${clean(complaint)}`;
+    return `${error}\n${err.paint("dim", "try:")} ${[name, ...called].join(" ")} --help`;
+  };
+  const failure = (error: unknown) => describeError(error, err, env);
+  return {
+    name,
+    scanner: { caseStyle: "allow-kebab-for-camel", allowArgumentEscapeSequence: true },
+    completion: { includeAliases: false },
+    determineExitCode: exitCodeOf,
+    localization: {
+      text: {
+        ...text_en,
+        noCommandRegisteredForInput: ({ input, corrections }) =>
+          usage(`there is no command \`${input}\`${suggestion(corrections)}`),
+        exceptionWhileParsingArguments: (error) => usage(complaintOf(error)),
+        exceptionWhileLoadingCommandFunction: failure,
+        exceptionWhileRunningCommand: failure,
+        exceptionWhileRunningIntegrationFlag: ({ exception }) => failure(exception),
+      },
+    },
+  } satisfies PartialApplicationConfiguration;
+}
+
+function suggestion(corrections: readonly string[]): string {
+  return corrections.length > 0 ? `; did you mean ${corrections.join(" or ")}?` : "";
+}
+
+function complaintOf(error: unknown): string {
+  if (error instanceof ArgumentParseError) {
+    const flag = error.externalFlagNameOrPlaceholder;
+    const name = /^[A-Z]/.test(flag) ? flag : `--${kebab(flag)}`;
+    const reason = error.exception instanceof Error ? error.exception.message : "cannot be read";
+    return `${name} is "${error.input}": ${reason}`;
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return message.charAt(0).toLowerCase() + message.slice(1);
+}

@@ -1,0 +1,63 @@
+/**
+ * The daemon's settings as flags of a command. The table of settings is the daemon's: what it gets
+ * tomorrow is a flag, with its help, without a word here.
+ */
+import type { FlagParametersForType, TypedFlagParameter } from "@stricli/core";
+import { SETTINGS, type Setting } from "../daemon/settings.ts";
+import type { Context } from "./context.ts";
+import { kebab } from "./help.ts";
+
+export type SettingFlags = Readonly<Record<string, string | boolean | undefined>>;
+
+type Parameter = TypedFlagParameter<string | undefined> | TypedFlagParameter<boolean | undefined>;
+
+/** All settings, or those whose flags are named; older names work and are not shown. */
+export function settingFlags(
+  only?: readonly string[],
+): FlagParametersForType<SettingFlags, Context> {
+  const flags: Record<string, Parameter> = {};
+  for (const setting of SETTINGS) {
+    const names = [setting.flag, ...setting.aliases.map(({ flag }) => flag)];
+    for (const name of names.filter((each) => only?.includes(each) ?? true)) {
+      const isShown = name === setting.flag || only !== undefined;
+      flags[camel(name)] = parameter(setting, !isShown);
+    }
+  }
+  // The parser's types know each flag by its name; these have theirs from a table.
+  return flags as FlagParametersForType<SettingFlags, Context>;
+}
+
+function parameter(setting: Setting, hidden: boolean): Parameter {
+  const isOn = setting.default === "true";
+  if (setting.kind === "switch") {
+    return { kind: "boolean", optional: true, withNegated: isOn, brief: briefOf(setting), hidden };
+  }
+  return {
+    kind: "parsed",
+    optional: true,
+    parse: String,
+    placeholder: setting.placeholder,
+    brief: briefOf(setting),
+    hidden,
+  };
+}
+
+function briefOf({ help, kind, default: usual, aliases }: Setting): string {
+  const text = help.charAt(0).toUpperCase() + help.slice(1);
+  const also = aliases.map(({ flag }) => `also --${flag}`).join(", ");
+  const fallback = kind === "switch" ? "" : usual;
+  return [text, also && `(${also})`, fallback && `[${fallback}]`].filter(Boolean).join(" ");
+}
+
+function camel(flag: string): string {
+  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** As the daemon reads them: by the names of its table, as text. */
+export function spokenFlags(flags: SettingFlags): Record<string, string> {
+  const spoken: Record<string, string> = {};
+  for (const [name, value] of Object.entries(flags)) {
+    if (value !== undefined) spoken[kebab(name)] = String(value);
+  }
+  return spoken;
+}

@@ -1,0 +1,71 @@
+/**
+ * Where a command writes: a stream, with what is known about who reads it. Colours only for a
+ * terminal that has them, and never when NO_COLOR is set. A reader who went away (`… | head`) is no
+ * error: it is told to the command, which stops.
+ */
+import type { WriteStream } from "node:tty";
+
+const STYLES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  underline: [4, 24],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  blue: [34, 39],
+  magenta: [35, 39],
+  cyan: [36, 39],
+} as const;
+
+export type Style = keyof typeof STYLES;
+
+/** What a command needs of a stream; a test gives its own. */
+export interface Sink {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string, done?: (error?: Error | null) => void): boolean;
+  getColorDepth?(env?: object): number;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export class Output {
+  readonly #sink: Sink;
+  readonly isTerminal: boolean;
+  readonly hasColour: boolean;
+
+  constructor(sink: Sink, env: Environment) {
+    this.#sink = sink;
+    this.isTerminal = sink.isTTY === true;
+    this.hasColour = this.isTerminal && !env["NO_COLOR"] && (sink.getColorDepth?.(env) ?? 1) >= 4;
+  }
+
+  /** How wide lines may be; without a terminal as wide as they are. */
+  get columns(): number {
+    return this.isTerminal ? (this.#sink.columns ?? 80) : Infinity;
+  }
+
+  /** Resolves when there is room for more: whoever waits for it never fills the memory. */
+  async line(text = ""): Promise<void> {
+    await this.write(`${text}\n`);
+  }
+
+  async write(text: string): Promise<void> {
+    await new Promise<void>((resolve) => {
+      if (this.#sink.write(text, () => resolve())) resolve();
+    });
+  }
+
+  paint(style: Style, text: string): string {
+    const [on, off] = STYLES[style];
+    return this.hasColour ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  }
+}
+
+/** Calls back once when the reader of a stream is gone; every other error of it is thrown. */
+export function whenReaderLeaves(stream: WriteStream, left: () => void): void {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    left();
+  });
+}

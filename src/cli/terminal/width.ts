@@ -1,0 +1,59 @@
+/**
+ * How many columns a text takes in a terminal, and cutting or filling it to a number of them. Only
+ * what is clean may come here: see clean.ts. Printable ASCII, which is nearly everything, never
+ * loads the segmenter.
+ */
+
+/** One column each. */
+const ASCII = /^[\x20-\x7e]*$/;
+
+/** Shown as two columns: East Asian wide and full-width blocks, and pictures. */
+const WIDE =
+  /^(?:[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|[\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{RI}{2}|.\ufe0f)/u;
+
+const NOTHING = /^[\p{M}\u200c\u200d]+$/u;
+
+const ELLIPSIS = "…";
+
+let segmenter: Intl.Segmenter | undefined;
+
+function graphemes(text: string): Iterable<{ readonly segment: string }> {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
+}
+
+function columnsOf(grapheme: string): number {
+  if (NOTHING.test(grapheme)) return 0;
+  return WIDE.test(grapheme) ? 2 : 1;
+}
+
+export function widthOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of graphemes(text)) width += columnsOf(segment);
+  return width;
+}
+
+/** At most so many columns; what was cut shows as an ellipsis. */
+export function truncate(text: string, columns: number): string {
+  // What is far longer than the room for it needs no counting to the end.
+  const most = columns * 16;
+  if (text.length <= most && widthOf(text) <= columns) return text;
+  if (columns < 1) return "";
+  let kept = "";
+  let width = 0;
+  for (const { segment } of graphemes(text.slice(0, most))) {
+    width += columnsOf(segment);
+    if (width > columns - 1) break;
+    kept += segment;
+  }
+  return kept + ELLIPSIS;
+}
+
+export function padEnd(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - widthOf(text)));
+}
+
+export function padStart(text: string, columns: number): string {
+  return " ".repeat(Math.max(0, columns - widthOf(text))) + text;
+}

@@ -1,0 +1,25 @@
+/** The library: the engine with its stores, the client of a daemon, and the words they speak. */
+export { connect, type Client, type ConnectOptions, type GetOptions } from "./client/client.ts";
+export type {
+  ConnectionState,
+  DaemonEvent,
+  EventsOptions,
+  Resync,
+  StreamItem,
+} from "./client/events.ts";
+export type { Agent, AgentCard, AgentStatus, Capability, DeathCause } from "./core/agents.ts";
+export type { Election } from "./core/elections.ts";
+export { codeOf, RollcallError, wireCodes, type CodeRow, type ErrorCode } from "./core/errors.ts";
+export type { Event, Recorded, Topic } from "./core/events.ts";
+export type { Lease } from "./core/leases.ts";
+export type { Policy } from "./core/policies.ts";
+export type { Command, ReplyTo } from "./core/rules.ts";
+export type { State } from "./core/state.ts";
+export type { Claim, Task, TaskStatus } from "./core/tasks.ts";
+export { Engine, type EngineMode, type EngineOptions } from "./engine/engine.ts";
+export type { Watch, WatchItem, WatchOptions } from "./engine/watch.ts";
+export type { Journal } from "./log/journal.ts";
+export type { Log } from "./log/log.ts";
+export { MemoryMedium, memoryStore, type MemoryStoreOptions } from "./log/memory.ts";
+export { sqliteStore, type SqliteStoreOptions } from "./log/sqlite.ts";
+export type { Store } from "./log/store.ts";

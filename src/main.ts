@@ -1,0 +1,6 @@
+/** The binary `rollcall`. Code that was compiled once is kept, where Node can, for the next start. */
+import * as module from "node:module";
+
+(module as { enableCompileCache?: () => void }).enableCompileCache?.();
+const { rollcall } = await import("./cli/run.ts");
+await rollcall(process.argv.slice(2));
