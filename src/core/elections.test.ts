@@ -111,6 +111,21 @@ test("a group that stood empty for a day is forgotten, but its term never comes 
   expect(world.campaign(world.register(), "g").term).toBe(3);
 });
 
+test("a young group that is forgotten last does not lower the terms of an older one", () => {
+  const world = new World();
+  const agentId = world.register({ ttlMs: DAY });
+  for (let i = 0; i < 3; i += 1) {
+    world.campaign(agentId, "old");
+    resign(world, agentId, "old");
+  }
+  world.campaign(agentId, "young");
+  world.nowMs += SECOND;
+  resign(world, agentId, "young");
+  world.pass(2 * DAY);
+  expect(world.state.elections.byGroup.size).toBe(0);
+  expect(world.campaign(world.register(), "old").term).toBe(7);
+});
+
 test("a group that somebody joined again in time is not forgotten", () => {
   const world = new World();
   const agentId = world.register({ ttlMs: DAY });
