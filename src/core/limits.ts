@@ -85,6 +85,13 @@ export const ENGINE = {
    * `silenceMs`, by more than clocks drift in that time.
    */
   leadershipMs: 2 * SECOND,
+  /**
+   * How long a new leader waits before it decides: until whoever led before, and may not know that
+   * it was replaced, no longer answers from memory. Longer than `leadershipMs` by what clocks drift.
+   */
+  handoverMs: 2.25 * SECOND,
+  /** What may go by between a claim to lead and leading without counting as unseen. */
+  handoverSeenMs: 200,
   /** Time that went by unseen (a suspended machine, a stepped clock) beyond this kills nobody. */
   unseenMs: 5 * SECOND,
   /** How long a follower waits to catch up with the leader before it gives a read up. */

@@ -49,7 +49,7 @@ test("when the leader falls silent another takes over, and nobody dies of it", a
   const agentId = await register(first.engine, 2000);
   forwarder.nodes.delete("a");
   await first.engine.close();
-  await clock.advance(5000);
+  await clock.advance(8000);
   const leader = [second, third].find(({ engine }) => engine.mode === "leading");
   expect(leader).toBeDefined();
   expect(leader?.engine.peek((s) => s.agents.byId.get(agentId)?.agent.status)).toBe("alive");
@@ -61,7 +61,7 @@ test("a leader that was cut off is fenced, and follows when it comes back", asyn
   const { first, second, third, clock } = await openCluster(NAMES);
   const release = first.log.hold();
   const lost = register(first.engine).catch((error: unknown) => error);
-  await clock.advance(6000);
+  await clock.advance(8000);
   const leader = [second, third].find(({ engine }) => engine.mode === "leading");
   const kept = await register((leader ?? second).engine);
   release();
@@ -75,7 +75,7 @@ test("a leader that was cut off is fenced, and follows when it comes back", asyn
 test("a deposed leader that does not know it yet does not answer reads from memory", async () => {
   const { first, second, third, clock } = await openCluster(NAMES);
   const release = first.log.hold();
-  await clock.advance(6000);
+  await clock.advance(8000);
   expect(first.engine.mode).toBe("leading");
   const leader = [second, third].find(({ engine }) => engine.mode === "leading");
   const agentId = await register((leader ?? second).engine);

@@ -59,6 +59,8 @@ export class Engine implements ForwardTarget {
   #mustReload = false;
   /** How long a leader may be silent before this node tries to lead. */
   #patienceMs = 0;
+  /** When it may try again after it failed to. */
+  #nextTryMs = 0;
   /** Why nobody leads, for those who are refused because of it. */
   #trouble = "nobody leads yet";
 
@@ -198,8 +200,9 @@ export class Engine implements ForwardTarget {
   /** Alone, as soon as the store may work again; else once the leader has been silent too long. */
   #untilMyTurnMs(): number {
     if (!this.#follower) return ENGINE.recoveryMs;
-    if (this.#replica.head === 0) return 0;
-    return this.#patienceMs - this.#follower.silentMs;
+    const untilNextTryMs = this.#nextTryMs - this.#clock.monotonicMs();
+    if (this.#replica.head === 0) return untilNextTryMs;
+    return Math.max(untilNextTryMs, this.#patienceMs - this.#follower.silentMs);
   }
 
   /** Rebuilds the state from the log, however long that takes to succeed. */
@@ -255,6 +258,7 @@ export class Engine implements ForwardTarget {
   /** Appends the claim to lead at the head this node knows: if that succeeds, it leads. */
   async #tryToLead(): Promise<void> {
     const { state, head } = this.#replica;
+    const before = state.leadership.node;
     const atMs = this.#time.nowMs();
     const provedAtMs = this.#clock.monotonicMs();
     const text = encode(leading(state, this.#options.node), atMs);
@@ -264,15 +268,18 @@ export class Engine implements ForwardTarget {
       if (codeOf(error) !== "FENCED") this.#report("could not lead", error);
       // Whether it was written is not known. Followers will see; alone, look.
       if (!this.#follower) this.#mustReload = await this.#hasMoved(head);
-      else this.#patienceMs = this.#follower.silentMs + ENGINE.silenceMs * this.#options.random();
+      const waitMs = ENGINE.silenceMs * this.#options.random();
+      this.#nextTryMs = this.#clock.monotonicMs() + waitMs;
       return;
     }
     this.#applied(apply(this.#replica, this.#rules, { first: head + 1, entries: [text] }));
-    if (this.#isClosed() || this.#replica.head !== head + 1) return;
+    // Whoever led before may not have heard of it, and answers from memory for as long as this.
+    if (this.#log.shared && before !== "") await this.#pause(ENGINE.handoverMs);
+    if (this.#isClosed() || this.#isBehind() || this.#replica.head !== head + 1) return;
     await this.#follower?.stop();
     if (this.#isClosed() || this.#replica.head !== head + 1) return;
     this.#follower = undefined;
-    this.#leading = this.#lead(provedAtMs);
+    this.#leading = this.#lead(atMs, provedAtMs);
     this.#setMode("leading");
   }
 
@@ -284,7 +291,7 @@ export class Engine implements ForwardTarget {
     }
   }
 
-  #lead(provedAtMs: number): Leading {
+  #lead(claimedAtMs: number, provedAtMs: number): Leading {
     const { node, newId, onAppend } = this.#options;
     return new Leading({
       node,
@@ -296,6 +303,7 @@ export class Engine implements ForwardTarget {
       time: this.#time,
       snapshots: this.#snapshots,
       stats: this.stats,
+      claimedAtMs,
       provedAtMs,
       onDurable: (recorded, tookMs) => {
         this.stats.appends += 1;

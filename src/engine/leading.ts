@@ -23,7 +23,8 @@ export interface LeadingOptions {
   readonly time: EngineTime;
   readonly snapshots: Snapshots;
   readonly stats: EngineStats;
-  /** When the append that made this node lead was begun. */
+  /** When the append that made this node lead was begun: as the log has it, and on the clock. */
+  readonly claimedAtMs: number;
   readonly provedAtMs: number;
   readonly newId: () => string;
   readonly onDurable: (recorded: readonly Recorded[], tookMs: number) => void;
@@ -42,7 +43,7 @@ export class Leading {
 
   constructor(options: LeadingOptions) {
     this.#options = options;
-    this.#lastLookMs = options.time.nowMs();
+    this.#lastLookMs = options.claimedAtMs;
     const { log, replica, clock, provedAtMs, onDurable } = options;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
@@ -58,6 +59,7 @@ export class Leading {
         this.#end(error);
       },
     });
+    this.#look(ENGINE.handoverSeenMs);
     this.#tick();
   }
 
@@ -120,13 +122,13 @@ export class Leading {
   }
 
   /** Lets everything happen that is due, and tells the time. */
-  #look(): number {
+  #look(seenMs: number = ENGINE.unseenMs): number {
     const { rules, replica, time, node } = this.#options;
     const nowMs = time.nowMs();
     const unseenMs = nowMs - this.#lastLookMs;
     this.#lastLookMs = nowMs;
     // Nobody could be heard in that time, so nobody may be declared dead for it.
-    if (unseenMs > ENGINE.unseenMs) this.#record({ type: "node.resumed", node, unseenMs }, nowMs);
+    if (unseenMs > seenMs) this.#record({ type: "node.resumed", node, unseenMs }, nowMs);
     for (let i = 0; i < ENGINE.expiriesPerTurn; i += 1) {
       if ((rules.due(replica.state) ?? Infinity) > nowMs) break;
       for (const event of rules.expire(replica.state, nowMs)) this.#record(event, nowMs);
