@@ -6,21 +6,27 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { AgentCard } from "../src/core/agents.ts";
+import type { Agent, AgentCard } from "../src/core/agents.ts";
 import { decode, encode, type Event } from "../src/core/events.ts";
-import { rules } from "../src/core/rules.ts";
+import { rules, type Command } from "../src/core/rules.ts";
+import { capture } from "../src/core/snapshot.ts";
 import { emptyState } from "../src/core/state.ts";
 import { Engine } from "../src/engine/engine.ts";
 import { load } from "../src/engine/replica.ts";
+import type { Watch } from "../src/engine/watch.ts";
 import { memoryStore } from "../src/log/memory.ts";
 import { connect, transaction } from "../src/log/sqlite-driver.ts";
 import { sqliteStore } from "../src/log/sqlite.ts";
+import type { Store } from "../src/log/store.ts";
 import { conclude, inTemporaryFolder, inTurns, memoryBytes, rate, report } from "./measure.ts";
 
 const CALLERS = 512;
 const COMMANDS = 200_000;
 const AGENTS = 1_000_000;
 const EVENTS = 1_000_000;
+const WATCHERS = 1_000;
+const WATCHED_EVENTS = 1_000;
+const START_MS = 1_700_000_000_000;
 
 // Memory is only worth measuring without what is merely not collected yet.
 setFlagsFromString("--expose-gc");
@@ -28,8 +34,8 @@ globalThis.gc = runInNewContext("gc") as typeof globalThis.gc;
 
 const newId = () => randomUUID().replaceAll("-", "");
 
-async function openEngine(store: ReturnType<typeof memoryStore>): Promise<Engine> {
-  return await Engine.open({ log: store.log, node: "bench", newId, random: Math.random });
+function openEngine(store: Store): Promise<Engine> {
+  return Engine.open({ log: store.log, node: "bench", newId, random: Math.random });
 }
 
 function card(i: number): AgentCard {
@@ -120,35 +126,196 @@ async function benchCommands(): Promise<void> {
   });
 }
 
+/** A million agents that say every fifteen seconds that they are there. */
 async function benchHeartbeats(): Promise<void> {
   const store = memoryStore();
   const engine = await openEngine(store);
   const ids: string[] = [];
-  const before = memoryBytes();
   for (let i = 0; i < AGENTS;) {
     const wave = Array.from({ length: 10_000 }, () =>
       engine.execute({ type: "agent.register", card: card((i += 1)), ttlMs: 30_000 }),
     );
-    for (const agent of await Promise.all(wave)) ids.push(agent.agentId);
+    for (const { agentId } of await Promise.all(wave)) ids.push(agentId);
   }
-  // What the log keeps of them is on disk in a daemon that is not memory-only.
+  // In no particular order: that is how they come, and it is harder on the caches.
+  const order = shuffled(ids);
+  const [perSecond] = await inTurns(5, () =>
+    rate(order.length, () => {
+      for (const id of order) void engine.heartbeat(id);
+    }),
+  );
+  const value = 1e6 / (perSecond ?? 0);
+  report({ name: "a heartbeat among 1,000,000 agents", value, unit: "µs", target: { atMost: 1 } });
   await engine.close();
-  const { state } = await load(store.log, rules);
-  const logBytes = ids.length * encode({ type: "agent.forgotten", agentId: "" }, 0).length;
-  report({
-    name: "agents registered",
-    value: state.agents.byId.size,
-    unit: "",
-    target: { atLeast: AGENTS },
-  });
-  void before;
-  void logBytes;
 }
-void benchHeartbeats;
-void rules;
-void emptyState;
-void decode;
-void EVENTS;
+
+/** The state alone: a daemon keeps the log on disk. */
+function benchMemory(): void {
+  const before = memoryBytes();
+  const state = emptyState();
+  for (let i = 0; i < AGENTS; i += 1) {
+    const agent = registeredAgent(i);
+    // Through the log's encoding, as after a start: nothing is shared that would not be.
+    const { event } = decode(encode({ type: "agent.registered", agent }, START_MS), i + 1);
+    rules.evolve(state, event, START_MS);
+  }
+  const value = (memoryBytes() - before) / state.agents.byId.size;
+  report({ name: "memory of an agent", value, unit: "bytes", target: { atMost: 1024 } });
+}
+
+function registeredAgent(i: number): Agent {
+  return {
+    agentId: newId(),
+    card: card(i),
+    status: "alive",
+    ttlMs: 30_000,
+    registeredAtMs: START_MS,
+    lastHeartbeatAtMs: START_MS,
+    diedAtMs: 0,
+  };
+}
+
+/** A day in a log: agents that come and stay, leases and tasks that come and go. */
+function* dayInTheLog(): Generator<Event> {
+  const world = emptyState();
+  let nowMs = START_MS;
+  const agentIds: string[] = [];
+  const run = (command: Command): readonly Event[] => {
+    nowMs += 1;
+    const decision = rules.decide(world, command, { nowMs, newId });
+    if (!decision.ok) throw new Error(decision.reason);
+    for (const event of decision.events) rules.evolve(world, event, nowMs);
+    return decision.events;
+  };
+  for (let n = 0; ; n += 1) {
+    if (n % 20 === 0) {
+      const events = run({ type: "agent.register", card: card(n), ttlMs: 0 });
+      for (const event of events)
+        if (event.type === "agent.registered") agentIds.push(event.agent.agentId);
+      yield* events;
+    }
+    const agentId = agentIds[n % agentIds.length] ?? "";
+    const taskId = `task:${n}`;
+    yield* run({ type: "lease.acquire", taskId, agentId, ttlMs: 0 });
+    const token = world.fencing.lastToken;
+    yield* run({ type: "lease.renew", taskId, agentId, token, ttlMs: 0 });
+    if (n % 10 > 0) yield* run({ type: "lease.release", taskId, agentId, token });
+  }
+}
+
+async function writeLog(path: string, events: number): Promise<void> {
+  const store = sqliteStore({ path });
+  let { head } = await store.log.open();
+  let entries: string[] = [];
+  for (const event of dayInTheLog()) {
+    entries.push(encode(event, START_MS + head));
+    if (entries.length < 100) continue;
+    await store.log.append(entries, head);
+    head += entries.length;
+    entries = [];
+    if (head >= events) break;
+  }
+  await store.close();
+}
+
+async function benchStart(): Promise<void> {
+  await inTemporaryFolder(async (folder) => {
+    const path = join(folder, "rollcall.db");
+    await writeLog(path, EVENTS);
+    const [replayed] = await inTurns(3, () => startRate(path));
+    const unit = "events/s";
+    const target = { atLeast: 300_000 };
+    report({
+      name: "replay of 1,000,000 events without a snapshot",
+      value: replayed ?? 0,
+      unit,
+      target,
+    });
+
+    const store = sqliteStore({ path });
+    await store.log.open();
+    const { state, head } = await load(store.log, rules);
+    await store.log.saveSnapshot({ sequence: head, chunks: capture(state) });
+    await store.close();
+    const [started] = await inTurns(3, () => startRate(path));
+    const value = EVENTS / (started ?? 1);
+    const held = `${state.agents.byId.size} agents, ${state.leases.byTask.size} leases`;
+    report({
+      name: `start from it with a snapshot (${held})`,
+      value,
+      unit: "s",
+      target: { atMost: 2 },
+    });
+  });
+}
+
+/** From nothing to an engine that leads. */
+async function startRate(path: string): Promise<number> {
+  const store = sqliteStore({ path });
+  let engine: Engine | undefined;
+  const perSecond = await rate(EVENTS, async () => {
+    engine = await openEngine(store);
+  });
+  await engine?.close();
+  await store.close();
+  return perSecond;
+}
+
+/** 1,000 watchers see 1,000 events each; then once more beside one that never pulls. */
+async function benchWatch(): Promise<void> {
+  const deliveries = async (isOneStalled: boolean): Promise<number> => {
+    const engine = await openEngine(memoryStore());
+    if (isOneStalled) engine.watch();
+    const watches = Array.from({ length: WATCHERS }, () => engine.watch());
+    const { agentId } = await engine.execute({ type: "agent.register", card: card(0), ttlMs: 0 });
+    const all = watches.map((watch) => seeAll(watch, 1 + WATCHED_EVENTS));
+    const perSecond = await rate(WATCHERS * WATCHED_EVENTS, async () => {
+      for (let n = 0; n < WATCHED_EVENTS / 10; n += 1) {
+        const wave = Array.from({ length: 10 }, (_, i) =>
+          engine.execute({ type: "lease.acquire", taskId: `${n}:${i}`, agentId, ttlMs: 0 }),
+        );
+        await Promise.all(wave);
+      }
+      await Promise.all(all);
+    });
+    await engine.close();
+    return perSecond;
+  };
+  const [without, beside] = await inTurns(
+    3,
+    () => deliveries(false),
+    () => deliveries(true),
+  );
+  const unit = "deliveries/s";
+  report({ name: `${WATCHERS} watchers × ${WATCHED_EVENTS} events`, value: without ?? 0, unit });
+  const value = (beside ?? 0) / (without ?? 1);
+  const target = { atLeast: 0.8 };
+  report({ name: "the same beside one that stalls, ratio", value, unit: "×", target });
+}
+
+async function seeAll(watch: Watch, events: number): Promise<void> {
+  let last = 0;
+  for (let seen = 0; seen < events;) {
+    for (const item of await watch.pull()) {
+      if (item.kind !== "event") continue;
+      const { sequence } = item.recorded;
+      if (last > 0 && sequence !== last + 1) throw new Error(`${sequence} came after ${last}`);
+      last = sequence;
+      seen += 1;
+    }
+  }
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, at: Math.random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}
 
 await benchCommands();
+await benchStart();
+await benchWatch();
+benchMemory();
+await benchHeartbeats();
 conclude();

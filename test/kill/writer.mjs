@@ -1,0 +1,68 @@
+/**
+ * The victim: writes through the engine to the SQLite file it is given, as fast as it can, and prints
+ * a line for everything that was acknowledged. It runs until it is killed.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { writeSync } from "node:fs";
+import { fingerprint } from "../../dist/core/snapshot.js";
+import { Engine } from "../../dist/engine/engine.js";
+import { sqliteStore } from "../../dist/log/sqlite.js";
+
+const CALLERS = 16;
+
+const [path = ""] = process.argv.slice(2);
+const store = sqliteStore({ path });
+const engine = await Engine.open({
+  log: store.log,
+  node: "victim",
+  newId: () => randomUUID().replaceAll("-", ""),
+  random: Math.random,
+  // Snapshots are cut off as well; nothing is forgotten, so that all of it can be checked.
+  retention: { snapshotEveryEvents: 300, maxEvents: Infinity, maxAgeMs: Infinity },
+});
+
+/** @param {Record<string, unknown>} fact */
+function say(fact) {
+  writeSync(1, `${JSON.stringify(fact)}\n`);
+}
+
+const hash = createHash("sha256").update(engine.peek(fingerprint)).digest("hex");
+say({ kind: "started", head: engine.head, hash });
+
+const card = {
+  name: "victim",
+  description: "",
+  version: "1",
+  capabilities: [],
+  tools: [],
+  metadata: {},
+};
+
+/** @param {number} caller */
+async function work(caller) {
+  for (let n = 0; ; n += 1) {
+    const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs: 30_000 });
+    say({ kind: "agent.registered", agentId });
+    const taskId = `key:${caller}:${n}`;
+    const { lease } = await engine.execute({ type: "lease.acquire", taskId, agentId, ttlMs: 0 });
+    say({ kind: "lease.acquired", token: lease.token });
+    const task = await engine.execute({
+      type: "task.create",
+      taskType: "work",
+      input: "",
+      requiredTools: [],
+      maxRetries: 3,
+      ttlMs: 0,
+    });
+    say({ kind: "task.created", taskId: task.id });
+    const claimed = await engine.execute({ type: "task.claim", agentId });
+    if (claimed) {
+      await engine.execute({ type: "task.complete", taskId: claimed.id, agentId, output: "" });
+      say({ kind: "task.completed", taskId: claimed.id });
+    }
+    await engine.execute({ type: "agent.deregister", agentId });
+    say({ kind: "agent.died", agentId });
+  }
+}
+
+await Promise.all(Array.from({ length: CALLERS }, (_, caller) => work(caller)));
