@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { mkdir } from "node:fs/promises";
 import { RollcallError } from "../core/errors.ts";
-import type { Clock } from "../engine/clock.ts";
+import { systemClock, type Clock } from "../engine/clock.ts";
 import { Engine } from "../engine/engine.ts";
 import { memoryStore } from "../log/memory.ts";
 import { sqliteStore } from "../log/sqlite.ts";
@@ -41,6 +41,7 @@ export interface DaemonOptions {
 
 export async function startDaemon(config: Config, options: DaemonOptions = {}): Promise<Daemon> {
   const logger = options.logger ?? createLogger({ level: config.logLevel });
+  const { clock = systemClock } = options;
   const release = version();
   const metrics = new Metrics();
   const opened: { store?: Store; engine?: Engine } = {};
@@ -53,7 +54,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       node: config.node,
       newId: () => randomUUID().replaceAll("-", ""),
       random: Math.random,
-      ...(options.clock && { clock: options.clock }),
+      clock,
       onAppend: (events, tookMs) => metrics.appended(events, tookMs),
       onTrouble: (what, error) => {
         trouble = `${what}: ${error instanceof Error ? error.message : String(error)}`;
@@ -67,6 +68,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       store,
       metrics,
       logger,
+      clock,
       authenticator: loopbackOnly(),
       version: release,
       trouble: () => trouble,

@@ -4,10 +4,13 @@
  * A taken HTTP port that nobody asked for must not stop a daemon: programs that bring their own
  * daemon along run side by side. It gets a free port instead, and says so.
  */
+import type { Clock } from "../engine/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
 import { apiRoutes, type Status } from "../wires/api/routes.ts";
+import { Health as HealthService } from "../wires/keeper/gen/grpc/health/v1/health_pb.ts";
+import { Health } from "../wires/keeper/health.ts";
 import type { Authenticator } from "./auth.ts";
 import { formatAddress, type Address, type Config } from "./config.ts";
 import { GrpcDoor } from "./grpc-door.ts";
@@ -23,6 +26,7 @@ export interface DoorsOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly authenticator: Authenticator;
+  readonly clock: Clock;
   readonly version: string;
   /** The last thing that went wrong below. */
   readonly trouble: () => string;
@@ -44,6 +48,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     authenticator,
     allowedHosts: config.allowedHosts,
     rateLimit: config.rateLimit,
+    monotonicMs: () => options.clock.monotonicMs(),
     onFault: (error) => logger.error({ err: error }, "a request failed"),
   });
   const grpc = new GrpcDoor({ authenticator });
@@ -54,7 +59,8 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   try {
     // Wires first: whoever gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
-    mountWires(http, { ...options, bound });
+    mountOnHttp(http, { ...options, bound });
+    const health = mountOnGrpc(grpc, options);
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
     return {
@@ -63,6 +69,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       isLoopbackOnly: authenticator.isLoopbackOnly,
       failed: Promise.race(doors.map((door) => door.failed)),
       stopAccepting: () => {
+        health.close();
         for (const door of doors) door.stopAccepting();
       },
       close,
@@ -99,10 +106,10 @@ interface Mounted extends DoorsOptions {
   readonly bound: { readonly grpc: Address; readonly http: Address };
 }
 
-function mountWires(http: HttpDoor, options: Mounted): void {
-  const { engine, metrics, version } = options;
+function mountOnHttp(http: HttpDoor, options: Mounted): void {
+  const { engine, clock, metrics, version } = options;
   metrics.observe({ engine, door: http, version });
-  const streams = new EventStreams({ engine });
+  const streams = new EventStreams({ engine, clock });
   const startedAt = new Date().toISOString();
   http.mount({
     hot: { "/v1/events": streams.serve },
@@ -112,6 +119,17 @@ function mountWires(http: HttpDoor, options: Mounted): void {
       status: () => statusOf(options, startedAt),
     }),
   });
+}
+
+function mountOnGrpc(grpc: GrpcDoor, options: DoorsOptions): Health {
+  const health = new Health({
+    isServing: () => notReady(options) === undefined,
+    services: () => grpc.services.map(({ typeName }) => typeName),
+    clock: options.clock,
+  });
+  grpc.add(HealthService, health.implementation);
+  if (options.config.reflection) grpc.addReflection();
+  return health;
 }
 
 /** A node alone that cannot write has nobody else to ask. */

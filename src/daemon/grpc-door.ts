@@ -6,8 +6,13 @@
  * connections and closing are the same as on the HTTP door.
  */
 import { createServer, type Server as NetServer } from "node:net";
+import type { DescService } from "@bufbuild/protobuf";
 import * as grpc from "@grpc/grpc-js";
 import { codeOf, wireCodes } from "../core/errors.ts";
+import { definitionOf } from "../wires/keeper/definition.ts";
+import { ServerReflection } from "../wires/keeper/gen/grpc/reflection/v1/reflection_pb.ts";
+import { ServerReflection as OldServerReflection } from "../wires/keeper/gen/grpc/reflection/v1alpha/reflection_pb.ts";
+import { reflectionOf } from "../wires/keeper/reflection.ts";
 import type { Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";
 import { GRPC_LIMITS } from "./limits.ts";
@@ -24,6 +29,7 @@ export class GrpcDoor {
   readonly #grpc: grpc.Server;
   readonly #listener: NetServer;
   readonly #sockets: Sockets;
+  readonly #services: DescService[] = [];
 
   constructor(options: GrpcDoorOptions) {
     this.#grpc = new grpc.Server({
@@ -43,8 +49,23 @@ export class GrpcDoor {
     this.#sockets = new Sockets(this.#listener, GRPC_LIMITS.connections);
   }
 
-  add(service: grpc.ServiceDefinition, implementation: grpc.UntypedServiceImplementation): void {
-    this.#grpc.addService(service, implementation);
+  add(service: DescService, implementation: grpc.UntypedServiceImplementation): void {
+    this.#services.push(service);
+    this.#grpc.addService(definitionOf(service), implementation);
+  }
+
+  /** Lets clients ask what was added: to be called last. Older ones ask under another name. */
+  addReflection(): void {
+    const all = [...this.#services, ServerReflection, OldServerReflection];
+    const implementation = reflectionOf(all);
+    this.#services.push(ServerReflection, OldServerReflection);
+    for (const name of [ServerReflection.typeName, OldServerReflection.typeName]) {
+      this.#grpc.addService(definitionOf(ServerReflection, name), implementation);
+    }
+  }
+
+  get services(): readonly DescService[] {
+    return this.#services;
   }
 
   get failed(): Promise<Error> {

@@ -1,0 +1,122 @@
+/**
+ * The standard reflection service: tools such as grpcurl learn from it what can be called, without
+ * having the proto. It answers from the very descriptors that encode the messages.
+ */
+import { once } from "node:events";
+import {
+  create,
+  createRegistry,
+  toBinary,
+  type DescFile,
+  type DescService,
+  type MessageInitShape,
+  type Registry,
+} from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { status, type ServerDuplexStream, type UntypedServiceImplementation } from "@grpc/grpc-js";
+import {
+  ServerReflectionResponseSchema,
+  type ServerReflectionRequest,
+  type ServerReflectionResponse,
+} from "./gen/grpc/reflection/v1/reflection_pb.ts";
+
+type Answer = NonNullable<
+  MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]
+>;
+type Call = ServerDuplexStream<ServerReflectionRequest, ServerReflectionResponse>;
+
+export function reflectionOf(services: readonly DescService[]): UntypedServiceImplementation {
+  const reflection = new Reflection(services);
+  return {
+    ServerReflectionInfo: (call: Call) => {
+      reflection.converse(call).catch((error: unknown) => call.emit("error", error));
+    },
+  };
+}
+
+class Reflection {
+  readonly #services: readonly DescService[];
+  readonly #files = new Map<string, DescFile>();
+  readonly #types: Registry;
+
+  constructor(services: readonly DescService[]) {
+    this.#services = services;
+    for (const { file } of services) this.#add(file);
+    this.#types = createRegistry(...this.#files.values());
+  }
+
+  async converse(call: Call): Promise<void> {
+    for await (const request of call as AsyncIterable<ServerReflectionRequest>) {
+      const response = create(ServerReflectionResponseSchema, {
+        validHost: request.host,
+        originalRequest: request,
+        messageResponse: this.#answer(request.messageRequest),
+      });
+      // The next question is read when the last answer is taken.
+      if (!call.write(response)) await once(call, "drain");
+    }
+    call.end();
+  }
+
+  #answer(question: ServerReflectionRequest["messageRequest"]): Answer {
+    switch (question.case) {
+      case "listServices": {
+        const service = this.#services.map(({ typeName: name }) => ({ name }));
+        return { case: "listServicesResponse", value: { service } };
+      }
+      case "fileByFilename":
+        return filesOf(this.#files.get(question.value), `file ${question.value}`);
+      case "fileContainingSymbol":
+        return filesOf(this.#fileOf(question.value), `symbol ${question.value}`);
+      case "fileContainingExtension":
+        return notFound("this server has no extensions");
+      case "allExtensionNumbersOfType": {
+        if (this.#types.getMessage(question.value)) {
+          const value = { baseTypeName: question.value };
+          return { case: "allExtensionNumbersResponse", value };
+        }
+        return notFound(`no message ${question.value}`);
+      }
+      case undefined:
+        return failure(status.INVALID_ARGUMENT, "message_request is not set");
+    }
+  }
+
+  /** A method, a field or a value is found by what it is in. */
+  #fileOf(symbol: string): DescFile | undefined {
+    const types = this.#types;
+    const found = types.get(symbol) ?? types.get(symbol.slice(0, symbol.lastIndexOf(".")));
+    return found?.file;
+  }
+
+  #add(file: DescFile): void {
+    const name = file.proto.name;
+    if (this.#files.has(name)) return;
+    this.#files.set(name, file);
+    for (const imported of file.dependencies) this.#add(imported);
+  }
+}
+
+/** The file and everything it imports: what a tool needs to make sense of it. */
+function filesOf(file: DescFile | undefined, what: string): Answer {
+  if (!file) return notFound(`no ${what}`);
+  const needed = new Set<DescFile>();
+  const need = (each: DescFile) => {
+    if (needed.has(each)) return;
+    needed.add(each);
+    for (const imported of each.dependencies) need(imported);
+  };
+  need(file);
+  const fileDescriptorProto = [...needed].map(({ proto }) =>
+    toBinary(FileDescriptorProtoSchema, proto),
+  );
+  return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
+}
+
+function notFound(errorMessage: string): Answer {
+  return failure(status.NOT_FOUND, errorMessage);
+}
+
+function failure(errorCode: number, errorMessage: string): Answer {
+  return { case: "errorResponse", value: { errorCode, errorMessage } };
+}
