@@ -19,6 +19,9 @@ export interface Database {
   close(): void;
 }
 
+/** A blob as a parameter: Node 22 takes an empty one for NULL. */
+export const BLOB = "ifnull(?, x'')";
+
 interface Driver {
   readonly DatabaseSync: new (path: string) => Database;
 }

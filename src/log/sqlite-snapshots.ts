@@ -3,7 +3,7 @@
  * marked it complete. What is not complete and not being written is swept.
  */
 import { RollcallError } from "../core/errors.ts";
-import { transaction, type Database } from "./sqlite-driver.ts";
+import { BLOB, transaction, type Database } from "./sqlite-driver.ts";
 import { PAGE_BYTES, type SavedSnapshot, type SnapshotChunks } from "./sqlite-protocol.ts";
 
 const SWEEP_CHUNKS = 16;
@@ -24,7 +24,7 @@ export class Snapshots {
   }
 
   add({ id, from, chunks }: SnapshotChunks): void {
-    const insert = this.#database.prepare("INSERT INTO chunk VALUES (?, ?, ?)");
+    const insert = this.#database.prepare(`INSERT INTO chunk VALUES (?, ?, ${BLOB})`);
     transaction(this.#database, () => {
       for (const [index, chunk] of chunks.entries()) insert.run(id, from + index, chunk);
     });

@@ -3,7 +3,7 @@
  * table in the order they come, and an index finds those of one stream: a commit to a thousand
  * streams touches few pages.
  */
-import type { Database, Statement } from "./sqlite-driver.ts";
+import { BLOB, type Database, type Statement } from "./sqlite-driver.ts";
 import { Batches } from "./sqlite-batches.ts";
 import type { JournalRange } from "./journal.ts";
 import type { Batch, Page, Span } from "./sqlite-protocol.ts";
@@ -38,7 +38,7 @@ export class Streams {
        FROM stream WHERE name = ?`,
     );
     this.#create = database.prepare("INSERT INTO stream (name, trimmed) VALUES (?, 0)");
-    this.#insert = database.prepare("INSERT INTO journal VALUES (?, ?, ?, ?)");
+    this.#insert = database.prepare(`INSERT INTO journal VALUES (?, ?, ?, ${BLOB})`);
   }
 
   /** Inside a transaction; gives the new head. */

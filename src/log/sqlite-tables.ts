@@ -5,7 +5,7 @@
 import type { LogRange } from "./log.ts";
 import { Batches } from "./sqlite-batches.ts";
 import { readEnds } from "./sqlite-check.ts";
-import { transaction, type Database, type Statement } from "./sqlite-driver.ts";
+import { BLOB, transaction, type Database, type Statement } from "./sqlite-driver.ts";
 import type { Commit, Committed, Page, Span } from "./sqlite-protocol.ts";
 import { Snapshots } from "./sqlite-snapshots.ts";
 import { Streams } from "./sqlite-streams.ts";
@@ -21,7 +21,7 @@ export class Tables {
   constructor(database: Database) {
     this.#database = database;
     this.#batches = new Batches(database, "log");
-    this.#insert = database.prepare("INSERT INTO log VALUES (?, ?, ?)");
+    this.#insert = database.prepare(`INSERT INTO log VALUES (?, ?, ${BLOB})`);
     this.snapshots = new Snapshots(database);
     this.streams = new Streams(database);
     this.#ends = readEnds(database);
