@@ -5,7 +5,15 @@
  * the one who closed it, so only the end of the log is looked at; one whose write-ahead log is still
  * there (a crash) or that is small is checked whole. Every page that is read later is checked again.
  */
-import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import { checkDatabase } from "./sqlite-check.ts";
@@ -80,8 +88,11 @@ export async function openDatabase({ path, writtenBy }: OpenOptions): Promise<Da
 
 /** Only its owner may read what agents do. */
 function prepareFile(path: string): void {
+  let existing = dirname(path);
+  while (!existsSync(existing)) existing = dirname(existing);
+  // Asked first, because mkdir says "no such file" of a disk that is read-only.
+  accessSync(existing, constants.W_OK);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  accessSync(dirname(path), constants.W_OK);
   closeSync(openSync(path, "a", 0o600));
 }
 

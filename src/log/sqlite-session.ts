@@ -13,6 +13,7 @@ export class SqliteSession {
   readonly #closing = new AbortController();
   #tail = new Tail(0);
   #opening: Promise<LogRange> | undefined;
+  #closed: Promise<void> | undefined;
 
   constructor(options: OpenOptions) {
     this.#options = options;
@@ -87,7 +88,12 @@ export class SqliteSession {
     }
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     this.#closing.abort();
     await this.#opening?.catch(() => undefined);
     if (!this.#thread.isRunning) return;

@@ -1,0 +1,74 @@
+import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, type TestContext } from "vitest";
+import { codeOf } from "../core/errors.ts";
+import { collect, entriesAfter } from "./conformance-case.ts";
+import { storageError } from "./sqlite-errors.ts";
+import { sqliteStore } from "./sqlite.ts";
+import type { Store } from "./store.ts";
+
+/** A store on a disk of 8 MB, half of which `freeRoom` gives back. */
+async function onSmallDisk(context: TestContext): Promise<{ store: Store; freeRoom: () => void }> {
+  const folder = fs.mkdtempSync(join(tmpdir(), "rollcall-full-"));
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", folder]);
+  if (mounted.status !== 0 && process.env["CI"] !== "true")
+    context.skip("needs the right to mount");
+  const store = sqliteStore({ path: join(folder, "rollcall.db") });
+  onTestFinished(async () => {
+    await store.close();
+    spawnSync("umount", ["--lazy", folder]);
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+  const ballast = join(folder, "ballast");
+  fs.writeFileSync(ballast, Buffer.alloc(4 << 20));
+  await store.log.open();
+  return { store, freeRoom: () => fs.rmSync(ballast) };
+}
+
+test("a full disk refuses an append whole, and takes it once there is room", async (context) => {
+  const { store, freeRoom } = await onSmallDisk(context);
+  const { log } = store;
+  const batch = ["x".repeat(200_000), "y".repeat(200_000)];
+  let head = 0;
+  const fill = async () => {
+    for (; head < 100; head += 2) await log.append(batch, head);
+  };
+  await expect(fill()).rejects.toMatchObject({ code: "STORAGE_FULL" });
+  await expect(log.append(batch, head)).rejects.toMatchObject({ code: "STORAGE_FULL" });
+  expect(await log.open()).toEqual({ head, oldest: 1 });
+
+  freeRoom();
+  await log.append(batch, head);
+  expect(await entriesAfter(log, 0)).toHaveLength(head + 2);
+});
+
+test("a full disk refuses what streams wait to write, and leaves no gap", async (context) => {
+  const { store, freeRoom } = await onSmallDisk(context);
+  const { journal } = store;
+  const entry = "x".repeat(500_000);
+  const all = Array.from({ length: 20 }, (_, index) => journal.append("one", [`${index}${entry}`]));
+  const first = await Promise.allSettled(all);
+  expect(first.every(({ status }) => status === "rejected")).toBe(true);
+  expect(await journal.range("one")).toEqual({ oldest: 1, head: 0 });
+
+  freeRoom();
+  expect(await journal.append("one", ["after"])).toBe(1);
+  expect(await collect(journal.read("one", 0))).toEqual([{ position: 1, entry: "after" }]);
+});
+
+test.each([
+  [{ errcode: 5 | (1 << 8) }, "LOCKED"],
+  [{ errcode: 8 | (6 << 8) }, "STORAGE_READ_ONLY"],
+  [{ errcode: 11 }, "STORAGE_CORRUPT"],
+  [{ errcode: 13 }, "STORAGE_FULL"],
+  [{ errcode: 10 | (4 << 8) }, "UNAVAILABLE"],
+  [{ code: "EROFS" }, "STORAGE_READ_ONLY"],
+  [{ code: "ENOSPC" }, "STORAGE_FULL"],
+  [{ code: "EMFILE" }, "UNAVAILABLE"],
+])("what is said as %j is %s", (said, code) => {
+  const error = storageError(Object.assign(new Error("as it is said"), said), tmpdir());
+  expect(codeOf(error)).toBe(code);
+  expect(error.message).toContain("as it is said");
+});
