@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { RollcallError } from "../core/errors.ts";
-import { rules } from "../core/rules.ts";
+import { rules, type Rules } from "../core/rules.ts";
 import { fingerprint } from "../core/snapshot.ts";
 import { memoryStore } from "../log/memory.ts";
 import { load } from "./replica.ts";
@@ -148,6 +148,28 @@ describe("failure", () => {
     await clock.advance(1000);
     expect(await registering).toBe("refused");
     expect(await read).toBe(0);
+    await engine.close();
+  });
+
+  test("a rule that breaks off half-way costs its caller an error, and the state is rebuilt", async () => {
+    const broken: Rules = {
+      ...rules,
+      evolve(state, event, atMs) {
+        rules.evolve(state, event, atMs);
+        if (event.type === "lease.acquired" && event.lease.taskId === "poison") {
+          throw new Error("half-way");
+        }
+      },
+    };
+    const { engine, clock } = await openEngine({ rules: broken });
+    const agentId = await register(engine);
+    await expect(engine.execute(acquire(agentId, "poison"))).rejects.toMatchObject({
+      code: "INTERNAL",
+    });
+    await clock.advance(1000);
+    expect(engine.mode).toBe("leading");
+    expect(await engine.read((state) => [...state.leases.byTask.keys()])).toEqual([]);
+    expect((await engine.execute(acquire(agentId))).acquired).toBe(true);
     await engine.close();
   });
 

@@ -59,11 +59,20 @@ export class Leading {
         this.#end(error);
       },
     });
-    this.#look(ENGINE.handoverSeenMs);
-    this.#tick();
+    this.#tick(ENGINE.handoverSeenMs);
   }
 
   execute<C extends Command>(command: C): Promise<ReplyTo<C>> {
+    try {
+      return this.#decide(command);
+    } catch (error) {
+      this.#tear(error);
+      const message = `${command.type} met a fault of this program`;
+      return Promise.reject(new RollcallError("INTERNAL", message, { cause: error }));
+    }
+  }
+
+  #decide<C extends Command>(command: C): Promise<ReplyTo<C>> {
     const { rules, replica, stats, newId } = this.#options;
     const committer = this.#committer;
     stats.commands += 1;
@@ -114,6 +123,13 @@ export class Leading {
     this.#end(undefined);
   }
 
+  /** A rule broke off half-way: the state may be torn, so the term ends and it is rebuilt. */
+  #tear(cause: unknown): void {
+    this.#cancelTick();
+    this.#committer.stop(new RollcallError("UNAVAILABLE", "the state is rebuilt", { cause }));
+    this.#end(cause);
+  }
+
   #record(event: Event, atMs: number): void {
     const { rules, replica } = this.#options;
     rules.evolve(replica.state, event, atMs);
@@ -136,10 +152,16 @@ export class Leading {
     return nowMs;
   }
 
-  #tick(): void {
+  #tick(seenMs: number = ENGINE.unseenMs): void {
     const { rules, replica, log, clock, snapshots, onTrouble } = this.#options;
     const committer = this.#committer;
-    const nowMs = this.#look();
+    let nowMs: number;
+    try {
+      nowMs = this.#look(seenMs);
+    } catch (error) {
+      this.#tear(error);
+      return;
+    }
     if (log.shared && committer.isSettled && committer.provedMsAgo >= ENGINE.tickMs / 2) {
       // Its failure ends the term like that of any other append.
       committer.proved(null).catch(() => null);
