@@ -66,5 +66,6 @@ export class Beliefs {
   }
 }
 
-type Told = { [T in Command["type"]]: { type: T; reply: ReplyTo<Command & { type: T }> } }[
-  Command["type"]];
+type Told = {
+  [T in Command["type"]]: { type: T; reply: ReplyTo<Command & { type: T }> };
+}[Command["type"]];

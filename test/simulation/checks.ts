@@ -40,7 +40,11 @@ export function checkRun(run: Run): void {
       fail("clients are refused for a reason of theirs", `#${id} got ${outcome.code}`);
     }
   }
-  checkLog(run);
+  try {
+    checkLog(run);
+  } catch (error) {
+    return fail("the log can be replayed", String(error));
+  }
   for (const { about, verdict, detail } of explain(ops, run.archive)) {
     run.transcript.count("seen", verdict);
     if (verdict === "not linearizable") fail("histories are linearizable", `${about}\n  ${detail}`);

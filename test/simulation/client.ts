@@ -42,7 +42,7 @@ export class Client {
     while (!this.#isStopped) {
       await scheduler.sleep(random.between(1, 2 * thinkMs));
       const ask = nextMove(random, this.#beliefs, known);
-      if (ask && !this.#isStopped && !this.#isTooMany(ask)) await this.#ask(ask);
+      if (ask && !this.#isTooMany(ask)) await this.#ask(ask);
     }
   }
 

@@ -23,7 +23,7 @@ export interface ClusterOptions {
   readonly disk: SimDisk;
   readonly network: Network;
   readonly history: History;
-  faults(): LogFaults;
+  readonly faults: () => LogFaults;
 }
 
 /** How long a node waits for another one. */

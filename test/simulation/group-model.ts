@@ -47,11 +47,7 @@ export function groupModel(group: string): Model<GroupState, Input> {
           return undefined;
       }
     },
-    key: (state) =>
-      JSON.stringify([
-        { ...state, living: [...state.living].toSorted() },
-        [...state.unreachable].toSorted(),
-      ]),
+    key: ({ leader, term, candidates }) => `${leader} ${term} ${candidates.join(" ")}`,
   };
 }
 

@@ -7,7 +7,7 @@
  * where nothing in it could have come of the question, it was never done.
  */
 import { decode, type Event } from "../../src/core/events.ts";
-import { rules } from "../../src/core/rules.ts";
+import { rules, type Command } from "../../src/core/rules.ts";
 import { emptyState } from "../../src/core/state.ts";
 import type { Task } from "../../src/core/tasks.ts";
 import { groupModel } from "./group-model.ts";
@@ -47,11 +47,13 @@ export function explain(ops: readonly Op[], archive: readonly Durable[]): readon
   }
   const explained: Explanation[] = [];
   for (const [key, asked] of byNoun.lease.byKey) {
-    const own = facts.filter(({ event }) => isFactOfLease(event, key, agentsOf(asked)));
+    const agents = agentsOf(asked);
+    const own = facts.filter(({ event }) => isFactOfLease(event, key, agents));
     explained.push(verify(`lease ${key}`, leaseModel, operations(asked, own)));
   }
   for (const [key, asked] of byNoun.group.byKey) {
-    const own = facts.filter(({ event }) => isFactOfGroup(event, agentsOf(asked)));
+    const agents = agentsOf(asked);
+    const own = facts.filter(({ event }) => isFactOfGroup(event, agents));
     explained.push(verify(`group ${key}`, groupModel(key), operations(asked, own)));
   }
   for (const [key, asked] of byNoun.task.byKey) {
@@ -162,13 +164,13 @@ function mayHaveHappened(op: Op, facts: readonly Fact[]): boolean {
 function isEffectOf(event: Event, op: Op): boolean {
   switch (event.type) {
     case "lease.acquired":
-      return commandOf(op, "lease.acquire")?.agentId === event.lease.holder;
+      return isSame(commandOf(op, "lease.acquire"), event.lease.taskId, event.lease.holder);
     case "lease.released":
       return commandOf(op, "lease.release")?.token === event.lease.token;
     case "election.joined":
-      return commandOf(op, "election.campaign")?.agentId === event.agentId;
+      return isSame(commandOf(op, "election.campaign"), event.group, event.agentId);
     case "election.left":
-      return commandOf(op, "election.resign")?.agentId === event.agentId;
+      return isSame(commandOf(op, "election.resign"), event.group, event.agentId);
     case "policy.set":
       return commandOf(op, "policy.set")?.policy.resource === event.policy.resource;
     case "policy.deleted":
@@ -181,6 +183,14 @@ function isEffectOf(event: Event, op: Op): boolean {
     default:
       return false;
   }
+}
+
+/** A question of that agent about that key or group. */
+function isSame(command: Command | undefined, key: string, agentId: string): boolean {
+  if (!command || !("agentId" in command) || command.agentId !== agentId) return false;
+  return (
+    ("taskId" in command && command.taskId === key) || ("group" in command && command.group === key)
+  );
 }
 
 function agentsOf(ops: readonly Op[]): ReadonlySet<string> {

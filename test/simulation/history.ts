@@ -59,14 +59,14 @@ export class History {
       ask,
       calledAt: this.#scheduler.steps,
       calledMs: this.#scheduler.nowMs,
-      headAtCall: this.#disk.head,
+      headAtCall: this.#disk.toldHead,
       returnedAt: Infinity,
       headAtReturn: Infinity,
       outcome: { kind: "unknown" },
     };
     this.ops.push(op);
     this.#transcript.count("command", ask.kind === "command" ? ask.command.type : "read");
-    this.#transcript.say(who, `#${op.id} asks ${where}: ${describe(ask)}`);
+    this.#transcript.say(who, () => `#${op.id} asks ${where}: ${describe(ask)}`);
     return op;
   }
 
@@ -81,13 +81,13 @@ export class History {
     this.#transcript.say(op.who, `#${op.id} learns nothing: ${code}`);
   }
 
-  #close(op: Op, outcome: Outcome): void {
+  #close(op: Op, outcome: Exclude<Outcome, { kind: "unknown" }>): void {
     op.outcome = outcome;
     op.returnedAt = this.#scheduler.steps;
     op.headAtReturn = this.#disk.head;
     this.#transcript.count("outcome", outcome.kind === "refused" ? outcome.code : "ok");
-    const told = outcome.kind === "ok" ? brief(outcome.reply) : JSON.stringify(outcome);
-    this.#transcript.say(op.who, `#${op.id} is told ${told}`);
+    const told = () => (outcome.kind === "ok" ? brief(outcome.reply) : outcome.code);
+    this.#transcript.say(op.who, () => `#${op.id} is told ${told()}`);
   }
 }
 

@@ -34,8 +34,7 @@ export const leaseModel: Model<LeaseState, Input> = {
         return undefined;
     }
   },
-  key: ({ holder, token, highest, living }) =>
-    JSON.stringify([holder, token, highest, [...living].toSorted()]),
+  key: ({ holder, token, highest }) => `${holder} ${token} ${highest}`,
 };
 
 function asked(state: LeaseState, op: Op): LeaseState | undefined {

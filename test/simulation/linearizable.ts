@@ -22,7 +22,10 @@ export interface Model<State, Input> {
   readonly initial: State;
   /** The state after it; undefined when it could not have had this answer here. */
   step(state: State, input: Input): State | undefined;
-  /** Equal for equal states. */
+  /**
+   * Equal for equal states. What only operations with a fixed place change may be left out: which of
+   * them are done says it already.
+   */
   key(state: State): string;
 }
 

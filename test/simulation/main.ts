@@ -3,6 +3,7 @@
  * it. Ends with 1 when something was wrong.
  */
 import { parseArgs } from "node:util";
+import { ENOUGH_LIVES, missing } from "./coverage.ts";
 import { KEPT_SEEDS } from "./kept-seeds.ts";
 import { PLANTS } from "./plants.ts";
 import { simulate, type Life } from "./simulate.ts";
@@ -61,7 +62,10 @@ async function run(): Promise<number> {
     progress(total, startedMs);
   }
   summarize(total, failed, (performance.now() - startedMs) / 1000);
-  return failed > 0 ? 1 : 0;
+  const never = total.lives >= ENOUGH_LIVES && !plant ? missing(total.counts) : [];
+  if (never.length > 0)
+    console.log(`never happened, so nothing was proved of: ${never.join(", ")}`);
+  return failed > 0 || never.length > 0 ? 1 : 0;
 }
 
 function seeds(): readonly number[] {
@@ -78,7 +82,11 @@ function whole(name: string, text: string): number {
 }
 
 function show({ seed, failures, transcript }: Life): void {
-  console.log(transcript.slice(flags.verbose ? 0 : -TAIL_LINES).join("\n"));
+  console.log(
+    transcript()
+      .slice(flags.verbose ? 0 : -TAIL_LINES)
+      .join("\n"),
+  );
   for (const { invariant, detail } of failures.slice(0, 3)) {
     console.log(`\nseed ${seed} breaks: ${invariant}\n  ${detail}`);
   }
@@ -97,5 +105,7 @@ function summarize(total: Tally, failed: number, seconds: number): void {
   console.log(total.table());
   const hours = (total.virtualMs / 3_600_000).toFixed(1);
   const lives = `${total.lives} lives (${hours} hours, ${total.steps} steps)`;
-  console.log(`${lives} in ${seconds.toFixed(1)} s: ${failed === 0 ? "all well" : `${failed} failed`}`);
+  console.log(
+    `${lives} in ${seconds.toFixed(1)} s: ${failed === 0 ? "all well" : `${failed} failed`}`,
+  );
 }

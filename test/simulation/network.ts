@@ -19,16 +19,16 @@ export interface Question<T> {
   readonly to: string;
   readonly timeoutMs: number;
   /** Asks the other side; runs there, once per copy of the question that arrives. */
-  ask(): Promise<T>;
+  readonly ask: () => Promise<T>;
   /** The question may arrive a second time, unknown to whoever asked. */
-  onDuplicate(): void;
+  readonly onDuplicate: () => void;
 }
 
 export interface NetworkOptions {
   readonly scheduler: Scheduler;
   readonly random: Random;
   readonly transcript: Transcript;
-  faults(): NetworkFaults;
+  readonly faults: () => NetworkFaults;
 }
 
 export class Network {

@@ -1,6 +1,7 @@
 /** A machine of the cluster: its clocks last, its program starts, pauses, crashes and starts again. */
 import { RollcallError } from "../../src/core/errors.ts";
-import { Engine, type EngineOptions } from "../../src/engine/engine.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import type { EngineOptions } from "../../src/engine/options.ts";
 import { Process } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SimClock } from "./sim-clock.ts";
@@ -12,7 +13,7 @@ export interface SimNodeOptions {
   readonly scheduler: Scheduler;
   readonly transcript: Transcript;
   /** All that a run of the program is given, but for its clocks. */
-  provide(process: Process): Omit<EngineOptions, "clock" | "onTrouble">;
+  readonly provide: (process: Process) => Omit<EngineOptions, "clock" | "onTrouble">;
 }
 
 /** Between two tries to open the log. */

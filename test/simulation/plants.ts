@@ -10,16 +10,22 @@ import type { Log, LogBatch } from "../../src/log/log.ts";
 
 export interface Plant {
   readonly name: string;
+  /** The invariant it breaks first of all; it may show in other ways as well. */
+  readonly breaks: string;
   readonly rules?: Rules;
-  wrap?(log: Log): Log;
+  readonly wrap?: (log: Log) => Log;
 }
 
 export const PLANTS: readonly Plant[] = [
-  { name: "token not monotonic", rules: forgetfulTokens() },
-  { name: "reply before durable", wrap: hasty },
-  { name: "cascade forgotten", rules: heartlessDeaths() },
-  { name: "leader without fence", wrap: unfenced },
-  { name: "watch gap", wrap: skipping },
+  {
+    name: "token not monotonic",
+    breaks: "tokens strictly increase over all grants",
+    rules: forgetfulTokens(),
+  },
+  { name: "reply before durable", breaks: "the log bears every answer out", wrap: hasty },
+  { name: "cascade forgotten", breaks: "the dead hold nothing", rules: heartlessDeaths() },
+  { name: "leader without fence", breaks: "one node leads at a time", wrap: unfenced },
+  { name: "watch gap", breaks: "a watcher sees exactly the log it asked for", wrap: skipping },
 ];
 
 /** The next token is one above those held now, as if nobody remembered those that were returned. */

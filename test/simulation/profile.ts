@@ -63,7 +63,7 @@ export function profileOf(random: Random): Profile {
     shared,
     clients: random.between(2, 5),
     watchers: random.between(1, 3),
-    thinkMs: random.pick([60, 150, 400]),
+    thinkMs: random.pick([80, 200, 500]),
     troubledMs: random.between(10_000, 30_000),
     everyMs: random.pick([1500, 3000, 6000]),
     troubles: TROUBLES.filter(() => random.chance(0.35)),

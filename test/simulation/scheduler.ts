@@ -65,7 +65,7 @@ export class Scheduler {
     const last = queue.pop();
     if (!last || queue.length === 0) return;
     queue[0] = last;
-    for (let place = 0; ; ) {
+    for (let place = 0; ;) {
       const left = 2 * place + 1;
       const smaller = this.#isLater(left, left + 1) ? left + 1 : left;
       if (!this.#swapIfLater(place, smaller)) return;

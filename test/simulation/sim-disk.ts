@@ -41,6 +41,11 @@ export class SimDisk {
     return this.archive.length;
   }
 
+  /** The head, but for a claim to lead: it tells nobody anything before its node knows of it. */
+  get toldHead(): number {
+    return this.archive.at(-1)?.text.includes('"node.leading"') ? this.head - 1 : this.head;
+  }
+
   get oldest(): number {
     return this.truncated + 1;
   }

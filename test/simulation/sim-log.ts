@@ -38,7 +38,7 @@ export interface SimLogOptions {
   readonly random: Random;
   readonly transcript: Transcript;
   /** As they are now: faults begin and end. */
-  faults(): LogFaults;
+  readonly faults: () => LogFaults;
 }
 
 interface Append {
@@ -232,11 +232,17 @@ export class SimLog implements Log {
   #delayMs(): number {
     const { disk, scheduler, random } = this.#options;
     const { latencyMs, slowestMs } = this.#options.faults();
-    return Math.max(0, disk.stalledUntilMs - scheduler.nowMs) + random.delayMs(latencyMs, slowestMs);
+    return (
+      Math.max(0, disk.stalledUntilMs - scheduler.nowMs) + random.delayMs(latencyMs, slowestMs)
+    );
   }
 
   #failure(kind: string, code: "UNAVAILABLE" | "STORAGE_FULL" = "UNAVAILABLE"): RollcallError {
-    this.#options.transcript.fault(this.#options.node, kind, code === "STORAGE_FULL" ? "(full)" : "");
+    this.#options.transcript.fault(
+      this.#options.node,
+      kind,
+      code === "STORAGE_FULL" ? "(full)" : "",
+    );
     return new RollcallError(code, kind);
   }
 

@@ -30,23 +30,30 @@ export interface Life {
   readonly seed: number;
   /** What was wrong, the first first. */
   readonly failures: readonly Failure[];
-  readonly transcript: readonly string[];
+  readonly transcript: () => readonly string[];
   readonly counts: ReadonlyMap<string, number>;
   readonly virtualMs: number;
   readonly steps: number;
 }
 
 /** For the cluster to find a leader and to settle, and for clients to go on meanwhile. */
-const CALM_MS = 15_000;
+const CALM_MS = 9000;
 /** For what is under way to come to an end. */
-const QUIET_MS = 6000;
+const QUIET_MS = 12_000;
 /** For a command to be answered when nothing is wrong. */
 const PROBE_MS = 4000;
 
 export async function simulate(seed: number, plant?: Plant): Promise<Life> {
-  const world = new World(seed, plant);
-  await world.live();
-  return world.life();
+  // Refusals are made by the thousand, and nobody looks at where they come from.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    const world = new World(seed, plant);
+    await world.live();
+    return world.life();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 class World {
@@ -57,7 +64,6 @@ class World {
   readonly #disk = new SimDisk(this.#scheduler, this.#transcript);
   readonly #history = new History(this.#scheduler, this.#disk, this.#transcript);
   readonly #profile;
-  readonly #network: Network;
   readonly #cluster: Cluster;
   readonly #troubles: Troubles;
   readonly #clients: readonly Client[];
@@ -82,7 +88,6 @@ class World {
       random: draw("network"),
       faults: () => (isCalm() ? CALM_NETWORK : profile.network),
     });
-    this.#network = network;
     this.#cluster = new Cluster({
       ...shared,
       plant,
@@ -109,14 +114,29 @@ class World {
     return {
       seed: this.#seed,
       failures: this.#failures,
-      transcript: this.#transcript.lines,
+      transcript: () => this.#transcript.lines(),
       counts: this.#transcript.counts,
       virtualMs: this.#scheduler.nowMs,
       steps: this.#scheduler.steps,
     };
   }
 
+  /** Lives, then looks back. */
   async live(): Promise<void> {
+    const fail = (invariant: string, detail: string) => this.#fail(invariant, detail);
+    try {
+      await this.#unfold();
+    } catch (error) {
+      fail("no program breaks", error instanceof Error ? (error.stack ?? error.message) : "?");
+    }
+    const { ops } = this.#history;
+    const { archive } = this.#disk;
+    const samples = this.#samples;
+    const { jumps } = this.#troubles;
+    checkRun({ archive, ops, samples, jumps, transcript: this.#transcript, fail });
+  }
+
+  async #unfold(): Promise<void> {
     const { nodes } = this.#cluster;
     this.#transcript.say("world", JSON.stringify(this.#profile));
     for (const node of nodes) node.start();
@@ -130,12 +150,6 @@ class World {
     for (const watcher of this.#watchers) watcher.hurry();
     await this.#pass(QUIET_MS);
     if (this.#failures.length === 0) await this.#probe();
-    const { ops } = this.#history;
-    const { archive } = this.#disk;
-    const fail = (invariant: string, detail: string) => this.#fail(invariant, detail);
-    const samples = this.#samples;
-    const { jumps } = this.#troubles;
-    checkRun({ archive, ops, samples, jumps, transcript: this.#transcript, fail });
   }
 
   async #pass(ms: number): Promise<void> {
@@ -172,7 +186,7 @@ class World {
     const op = this.#history.called("probe", { kind: "command", command }, node.name);
     const answer = node.ask(async (engine) => {
       this.#history.answered(op, await engine.execute(command));
-      return await engine.read((state) => state.policies.byId.get(node.name)?.resource);
+      return engine.read((state) => state.policies.byId.get(node.name)?.resource);
     });
     answer.then(
       (read) => {

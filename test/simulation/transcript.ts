@@ -3,7 +3,7 @@ import type { Scheduler } from "./scheduler.ts";
 
 export class Transcript {
   readonly #scheduler: Scheduler;
-  readonly lines: string[] = [];
+  readonly #entries: (readonly [atMs: number, who: string, what: string | (() => string)])[] = [];
   /** By "kind: what", in order of name when shown. */
   readonly counts = new Map<string, number>();
 
@@ -11,9 +11,16 @@ export class Transcript {
     this.#scheduler = scheduler;
   }
 
-  say(who: string, what: string): void {
-    const seconds = (this.#scheduler.nowMs / 1000).toFixed(3);
-    this.lines.push(`${seconds.padStart(8)}  ${who.padEnd(7)} ${what}`);
+  /** What is dear to write is written only when somebody reads it. */
+  say(who: string, what: string | (() => string)): void {
+    this.#entries.push([this.#scheduler.nowMs, who, what]);
+  }
+
+  lines(): string[] {
+    return this.#entries.map(([atMs, who, what]) => {
+      const text = typeof what === "string" ? what : what();
+      return `${(atMs / 1000).toFixed(3).padStart(8)}  ${who.padEnd(7)} ${text}`;
+    });
   }
 
   count(kind: "fault" | "command" | "event" | "outcome" | "seen", what: string): void {

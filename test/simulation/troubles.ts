@@ -45,7 +45,10 @@ export class Troubles {
     for (;;) {
       await scheduler.sleep(random.between(100, 2 * profile.everyMs));
       if (this.#isOver) return;
-      this.#cause(random.pick(profile.troubles), random.pick(nodes));
+      // Whoever leads has most to lose.
+      const leader = nodes.find(({ engine }) => engine?.mode === "leading");
+      const node = leader && random.chance(0.4) ? leader : random.pick(nodes);
+      this.#cause(random.pick(profile.troubles), node);
     }
   }
 

@@ -22,10 +22,13 @@ export interface WatcherOptions {
   readonly scheduler: Scheduler;
   readonly random: Random;
   readonly transcript: Transcript;
-  fail(invariant: string, detail: string): void;
+  readonly fail: (invariant: string, detail: string) => void;
 }
 
 const PREFIXES = ["agent.", "lease.", "election.", "leader.", "policy.", "task.", "node."];
+
+/** For a watcher that hurries to come back and see what is new. */
+const PATIENCE_MS = 2000;
 
 export class Watcher {
   readonly #options: WatcherOptions;
@@ -54,7 +57,8 @@ export class Watcher {
         await this.#consume(watch);
         watch.close();
       }
-      await scheduler.sleep(random.between(1, 400));
+      const isAway = random.chance(0.2) && !this.#isHurried;
+      await scheduler.sleep(isAway ? random.between(2000, 9000) : random.between(1, 400));
     }
   }
 
@@ -63,10 +67,11 @@ export class Watcher {
     this.#isHurried = true;
   }
 
-  /** What it was to see and has not. */
+  /** What it was to see by now and has not. */
   missing(): string[] {
-    const { disk } = this.#options;
-    return this.#wantedIn(this.#position ?? disk.head, disk.head);
+    const { disk, scheduler } = this.#options;
+    const old = disk.archive.findLast(({ virtualMs }) => virtualMs < scheduler.nowMs - PATIENCE_MS);
+    return this.#wantedIn(this.#position ?? disk.head, old?.sequence ?? 0);
   }
 
   get name(): string {

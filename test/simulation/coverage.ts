@@ -1,0 +1,101 @@
+/**
+ * What must have happened in enough lives: every trouble and fault, every command, every event. A new
+ * command or event does not compile until it is named here, and fails until clients cause it.
+ */
+import type { Topic } from "../../src/core/events.ts";
+import type { Command } from "../../src/core/rules.ts";
+import { TROUBLES } from "./profile.ts";
+
+/** How many lives are enough to expect it all. */
+export const ENOUGH_LIVES = 300;
+
+const COMMANDS: Record<Command["type"], true> = {
+  "agent.register": true,
+  "agent.heartbeat": true,
+  "agent.deregister": true,
+  "lease.acquire": true,
+  "lease.renew": true,
+  "lease.release": true,
+  "election.campaign": true,
+  "election.resign": true,
+  "policy.set": true,
+  "policy.delete": true,
+  "task.create": true,
+  "task.claim": true,
+  "task.renew": true,
+  "task.complete": true,
+  "task.fail": true,
+};
+
+const EVENTS: Record<Topic, true> = {
+  "agent.registered": true,
+  "agent.unreachable": true,
+  "agent.recovered": true,
+  "agent.died": true,
+  "agent.forgotten": true,
+  "lease.acquired": true,
+  "lease.renewed": true,
+  "lease.released": true,
+  "lease.expired": true,
+  "election.joined": true,
+  "election.left": true,
+  "election.forgotten": true,
+  "leader.changed": true,
+  "policy.set": true,
+  "policy.deleted": true,
+  "task.created": true,
+  "task.claimed": true,
+  "task.renewed": true,
+  "task.completed": true,
+  "task.requeued": true,
+  "task.died": true,
+  "task.forgotten": true,
+  "node.leading": true,
+  "node.resumed": true,
+};
+
+const FAULTS = [
+  ...TROUBLES,
+  "drift",
+  "append refused",
+  "answer to append lost",
+  "append arrives late",
+  "un-synced tail lost",
+  "un-synced tail kept",
+  "log unreachable",
+  "open failed",
+  "read failed",
+  "follow failed",
+  "snapshot not loaded",
+  "snapshot cut half-way",
+  "truncation failed",
+  "message delayed",
+  "message dropped",
+  "message duplicated",
+  "message cut off",
+];
+
+const SEEN = [
+  "closed",
+  "fenced",
+  "forwarded",
+  "follower compared",
+  "linearizable",
+  "snapshot",
+  "truncation",
+  "watch event",
+  "watch bookmark",
+  "watch resync",
+];
+
+/** What never happened. */
+export function missing(counts: ReadonlyMap<string, number>): string[] {
+  const expected = [
+    ...Object.keys(COMMANDS).map((name) => `command: ${name}`),
+    ...Object.keys(EVENTS).map((name) => `event: ${name}`),
+    ...FAULTS.map((name) => `fault: ${name}`),
+    ...SEEN.map((name) => `seen: ${name}`),
+    "command: read",
+  ];
+  return expected.filter((name) => !counts.has(name));
+}
