@@ -45,7 +45,7 @@ function sentencesFor(names: Names): Sentences {
   };
   return {
     "agent.registered": ({ agent }) =>
-      `${who(agent.agentId)} is here, heartbeat every ${shortDuration(agent.ttlMs)}` +
+      `${who(agent.agentId)} is here, ttl ${shortDuration(agent.ttlMs)}` +
       listed(", tools", agent.card.tools),
     "agent.unreachable": ({ agent }) =>
       `${who(agent.agentId)} missed its heartbeat of ${shortDuration(agent.ttlMs)}`,
@@ -63,7 +63,7 @@ function sentencesFor(names: Names): Sentences {
     "lease.released": ({ lease, cause }) =>
       cause === "released"
         ? `${lease.taskId} is free: ${who(lease.holder)} released it`
-        : `${lease.taskId} is free: ${who(lease.holder)} died`,
+        : `${lease.taskId} is free: ${who(lease.holder)} is gone`,
     "election.joined": ({ group, agentId }) => `${group}: ${who(agentId)} stands for election`,
     "election.left": ({ group, agentId }) => `${group}: ${who(agentId)} no longer stands`,
     "leader.changed": ({ election }) =>

@@ -66,7 +66,8 @@ export function describeError(error: unknown, output: Output, env: Environment):
 function stackOf(error: unknown): readonly string[] {
   const stacks: string[] = [];
   for (let each = error; each instanceof Error && stacks.length < 8; each = each.cause) {
-    stacks.push(`${stacks.length === 0 ? "" : "caused by "}${each.stack ?? each.message}`);
+    const lines = (each.stack ?? each.message).split("\n").map(clean);
+    stacks.push(`${stacks.length === 0 ? "" : "caused by "}${lines.join("\n")}`);
   }
   return stacks;
 }

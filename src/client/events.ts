@@ -12,7 +12,7 @@
 import type { Agent, IncomingMessage } from "node:http";
 import { codeOf, RollcallError, wireCodes } from "../core/errors.ts";
 import { CLIENT } from "./limits.ts";
-import { asRollcallError, cancelled, decodeError, isRecord, open } from "./request.ts";
+import { cancelled, decodeError, isRecord, open } from "./request.ts";
 import { SseParser, type SseMessage } from "./sse.ts";
 
 export interface DaemonEvent {
@@ -66,6 +66,7 @@ class EventStream {
   readonly #options: EventsOptions;
   #after: number | undefined;
   #wasOpen = false;
+  #isOpen = false;
   /** Tries since something last came. */
   #tries = 0;
   #retryMs: number | undefined;
@@ -85,7 +86,7 @@ class EventStream {
       } catch (error) {
         this.#options.signal?.throwIfAborted();
         if (!this.#mayRetry(error)) throw error;
-        if (this.#tries === 0) this.#lost(error instanceof Error ? error.message : String(error));
+        this.#lost(error instanceof Error ? error.message : String(error));
       }
       await this.#pause();
     }
@@ -99,13 +100,14 @@ class EventStream {
     };
     const response = await open(url, { agent: this.#agent, signal: this.#options.signal, headers });
     this.#wasOpen = true;
+    this.#isOpen = true;
     this.#options.onState?.({ kind: "open", after: this.#after });
     const parser = new SseParser();
     try {
-      for await (const chunk of chunks(url, response)) {
+      for await (const chunk of chunks(response)) {
         for (const message of parser.push(chunk)) {
-          this.#tries = 0;
           const item = this.#take(message);
+          this.#tries = 0;
           if (item) yield item;
         }
         this.#retryMs = parser.retryMs;
@@ -146,7 +148,10 @@ class EventStream {
     return this.#wasOpen && wireCodes(codeOf(error)).retry !== "never";
   }
 
+  /** Said once for each connection, however often the next one fails. */
   #lost(reason: string): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     this.#options.onState?.({ kind: "lost", reason, after: this.#after });
   }
 
@@ -160,13 +165,14 @@ class EventStream {
 }
 
 /** The body, until it ends; rejects when it breaks off or stays silent for too long. */
-async function* chunks(url: URL, response: IncomingMessage): AsyncGenerator<Buffer> {
+async function* chunks(response: IncomingMessage): AsyncGenerator<Buffer> {
   const silence = new RollcallError("UNAVAILABLE", `nothing came for ${CLIENT.silenceMs} ms`);
   response.setTimeout(CLIENT.silenceMs, () => response.destroy(silence));
   try {
     yield* response as AsyncIterable<Buffer>;
   } catch (error) {
-    throw asRollcallError(url, error);
+    if (error instanceof RollcallError) throw error;
+    throw new RollcallError("UNAVAILABLE", "the connection broke off", { cause: error });
   }
 }
 

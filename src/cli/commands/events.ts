@@ -153,8 +153,7 @@ class Notices {
   connection(url: string, state: ConnectionState): void {
     const where = state.after === undefined ? "from now on" : `after ${state.after}`;
     if (state.kind === "lost") {
-      const tries = this.#isOpen ? "waiting for it to come back" : "still waiting";
-      this.#say(`connection lost: ${state.reason}; ${tries}`);
+      this.#say(`${state.reason}; waiting for ${url} to come back`);
     } else if (this.#isOpen === undefined) {
       if (this.#context.err.isTerminal) this.#say(`listening at ${url}, ${where}; Ctrl-C ends`);
     } else {
@@ -164,15 +163,11 @@ class Notices {
   }
 
   resync({ after, sequence }: Resync): void {
-    if (after !== undefined && after > sequence) {
-      this.#say(
-        `this is another log: it ends at ${sequence}, we stood at ${after}; ` +
-          "what it holds so far is not shown, going on from there",
-      );
-      return;
-    }
+    const isAnother = after !== undefined && after > sequence;
     this.#say(
-      `lost: events ${(after ?? 0) + 1} to ${sequence} are no longer kept; going on after ${sequence}`,
+      isAnother
+        ? `this is another log: we stood at ${after}, it ends at ${sequence}; going on after that`
+        : `lost: ${(after ?? 0) + 1} to ${sequence} are no longer kept; going on after ${sequence}`,
     );
   }
 

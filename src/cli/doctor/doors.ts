@@ -11,8 +11,8 @@ export const checkDaemon: Check = async ({ url, config, daemon }) => {
     const ports = config ? await portFindings(config) : [];
     return [warn("daemon", daemon.message, fix), ...ports];
   }
-  const { version, pid } = daemon;
-  const name = `rollcall ${String(version)}, process ${String(pid)}`;
+  const { version, pid, state } = daemon;
+  const name = `rollcall ${String(version)}, process ${String(pid)}, state in ${String(state)}`;
   await using client = connect({ url });
   const readiness = await client.text("/readyz").then(
     () => ok("ready", "it leads and can write"),

@@ -34,8 +34,7 @@ export const checkSqlite: Check = async () => {
 export const checkEnvironment: Check = async ({ env }) => {
   const findings: Finding[] = [];
   if (env["NODE_EXTRA_CA_CERTS"]) {
-    const what =
-      "NODE_EXTRA_CA_CERTS is set: Node reads it at every start, which slows each command";
+    const what = "NODE_EXTRA_CA_CERTS is set: it slows the start of every command";
     findings.push(warn("environment", what, "unset NODE_EXTRA_CA_CERTS where it is not needed"));
   }
   if (/--(?:inspect|require|import|loader)/.test(env["NODE_OPTIONS"] ?? "")) {

@@ -1,0 +1,244 @@
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { daemon, environment, programFile, run, scratch, start } from "./programs.ts";
+
+describe("help", () => {
+  test("without a word the program says what it can do", async () => {
+    const { code, stdout } = await run([]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("Usage: rollcall COMMAND [FLAGS]");
+    for (const line of [
+      /^ {2}up +Start the daemon/m,
+      /^ {2}events +Follow/m,
+      /^ {2}doctor +Find/m,
+    ]) {
+      expect(stdout).toMatch(line);
+    }
+    expect(stdout).toContain("Exit codes: 0 done, 1 nothing found, 2 wrong usage, 3 no daemon, 4");
+    expect(stdout).not.toContain("__complete");
+  });
+
+  test("up says every setting, with its default", async () => {
+    const { code, stdout } = await run(["up", "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("Usage: rollcall up [FLAGS]");
+    expect(stdout).toContain("  rollcall up --memory ");
+    expect(stdout).toMatch(/^ {2}--addr HOST:PORT +Where gRPC listens \[127.0.0.1:7070\]$/m);
+    expect(stdout).toMatch(
+      /^ {2}--http-addr HOST:PORT +Where HTTP listens \(also --metrics-addr\)/m,
+    );
+    expect(stdout).toMatch(/^ {2}--data-dir DIR/m);
+    expect(stdout).toMatch(/^ {2}--config FILE/m);
+  });
+
+  test("every command has examples and ends well when asked for help", async () => {
+    for (const command of ["events", "doctor", "completion", "version"]) {
+      const { code, stdout } = await run(["help", command]);
+      expect(code, command).toBe(0);
+      expect(stdout, command).toContain(`Usage: rollcall ${command}`);
+      expect(stdout, command).toMatch(/^Examples\n {2}\S*rollcall|^Examples\n {2}source/m);
+    }
+  });
+});
+
+describe("usage", () => {
+  test.each([
+    [["evnts"], "there is no command `evnts`; did you mean `events`?"],
+    [["events", "--from", "soon"], '--from is "soon": not a sequence'],
+    [["events", "--form", "1"], "--form, did you mean --from?"],
+    [["events", "--url", "ftp://x"], '--url is "ftp://x": give it as http://HOST:PORT'],
+    [["completion", "tcsh"], "not one of bash, zsh, fish"],
+    [["up", "--addr", "nowhere"], "addr"],
+    [["up", "--memory", "--data-dir", "x"], "exclude each other"],
+  ])("%j is refused with 2 and a line that says why", async (args, why) => {
+    const { code, stdout, stderr } = await run(args);
+    expect(stderr).toContain(why);
+    expect(stderr).toMatch(/^error: /);
+    expect(stdout).toBe("");
+    expect(code).toBe(2);
+  });
+
+  test("no daemon is 3, with the way to start one", async () => {
+    const { code, stderr } = await run(["events"], { env: { ROLLCALL_URL: "127.0.0.1:1" } });
+    expect(code).toBe(3);
+    expect(stderr).toContain("no daemon answers at http://127.0.0.1:1 (connection refused)");
+    expect(stderr).toContain("rollcall up");
+  });
+
+  test("version is for people and for programs", async () => {
+    const { stdout } = await run(["--version"]);
+    expect(stdout).toMatch(/^rollcall \d+\.\d+\.\d+ \(node \d+/);
+    const json = JSON.parse((await run(["version", "--json"])).stdout) as { rollcall: string };
+    expect(stdout).toContain(json.rollcall);
+  });
+
+  test("programs of later versions say that they are not here yet", async () => {
+    for (const program of ["agent-status", "arcp"]) {
+      const { code, stderr } = await run(["list", "--json"], { program });
+      expect(code).toBe(2);
+      expect(stderr).toMatch(new RegExp(`^error: rollcall \\S+ has no ${program} commands yet`));
+      expect((await run(["--help"], { program })).stdout).toContain("these two are all");
+    }
+  });
+});
+
+describe("up", () => {
+  test("says where it listens and where its state is, answers, and ends with 0 in under 5 s", async () => {
+    const { up, url } = await daemon("--memory");
+    await using _ = up;
+    expect(up.stdout).toMatch(/gRPC +127\.0\.0\.1:\d+\n +state +memory/);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    const startedAt = performance.now();
+    up.signal("SIGTERM");
+    expect(await up.end()).toMatchObject({ code: 0, signal: null });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  test("a second signal ends it at once, as a signal would", async () => {
+    const { up, url } = await daemon("--memory");
+    await using _ = up;
+    await using events = start(["events", "--from", "0", "--url", url]);
+    await events.says(/node\.leading/);
+    up.signal("SIGINT");
+    up.signal("SIGINT");
+    const { code } = await up.end();
+    // The two may arrive as one while the first is being seen to.
+    expect([0, 130]).toContain(code);
+  });
+
+  test("a port that was asked for and is taken is refused with 4, by its name", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const { code, stderr } = await run([
+      "up",
+      "--memory",
+      "--addr",
+      `:${port}`,
+      "--http-addr",
+      ":0",
+    ]);
+    server.close();
+    expect(code).toBe(4);
+    expect(stderr).toContain(`error: cannot listen on 127.0.0.1:${port}`);
+    expect(stderr).toContain("--addr");
+  });
+
+  test("state that another daemon has is refused with 4, by its process", async () => {
+    using folder = scratch();
+    const { up } = await daemon("--data-dir", folder.path);
+    await using _ = up;
+    const args = ["up", "--addr", ":0", "--http-addr", ":0", "--data-dir", folder.path];
+    const { code, stderr } = await run(args);
+    expect(code).toBe(4);
+    expect(stderr).toContain(`in use by process ${up.pid}`);
+  });
+
+  test("flags win over the environment, that over the file", async () => {
+    using folder = scratch();
+    const file = join(folder.path, "rollcall.toml");
+    writeFileSync(
+      file,
+      'addr = "127.0.0.1:0"\nhttp_addr = "127.0.0.1:0"\nnode = "file"\nmemory = true\n',
+    );
+    const nodeOf = async (args: readonly string[], env: NodeJS.ProcessEnv) => {
+      await using up = start(["up", "--config", file, ...args], { env });
+      const [, url = ""] = await up.says(/HTTP +(http:\S+)[^]*only this machine/);
+      const status = (await (await fetch(`${url}/v1/status`)).json()) as { node: string };
+      return status.node;
+    };
+    expect(await nodeOf([], {})).toBe("file");
+    expect(await nodeOf([], { ROLLCALL_NODE: "variable" })).toBe("variable");
+    expect(await nodeOf(["--node", "flag"], { ROLLCALL_NODE: "variable" })).toBe("flag");
+  });
+
+  test("agentkeeper is the same daemon, in memory unless told where", async () => {
+    using folder = scratch();
+    const args = ["--addr=127.0.0.1:0", "--metrics-addr=127.0.0.1:0"];
+    await using brief = start(args, { program: "agentkeeper" });
+    await brief.says(/state +memory/);
+    const kept = [...args, `--data-dir=${folder.path}`];
+    await using lasting = start(kept, { program: "agentkeeper" });
+    await lasting.says(/state +sqlite at .*rollcall\.db/);
+  });
+});
+
+describe("doctor", () => {
+  test("says that all is well, or what to do, for people and for programs", async () => {
+    using folder = scratch();
+    const env = { ROLLCALL_URL: "127.0.0.1:1", ROLLCALL_ADDR: ":0", ROLLCALL_HTTP_ADDR: ":0" };
+    const options = { home: folder.path, env };
+    const { code, stdout } = await run(["doctor"], options);
+    expect(stdout).toMatch(/^ok {4}node +\d+/m);
+    expect(stdout).toMatch(/^ok {4}sqlite +3\./m);
+    expect(stdout).toMatch(
+      /^warn {2}daemon +no daemon answers at http:\/\/127.0.0.1:1 .*\n +fix: rollcall up/m,
+    );
+    expect(code).toBe(0);
+    const json = JSON.parse((await run(["doctor", "--json"], options)).stdout) as { fail: number };
+    expect(json.fail).toBe(0);
+  });
+
+  test("finds the daemon and the process that has the state", async () => {
+    using folder = scratch();
+    const { up, url } = await daemon("--data-dir", folder.path);
+    await using _ = up;
+    const { code, stdout } = await run(["doctor", "--url", url, "--data-dir", folder.path]);
+    expect(stdout).toMatch(new RegExp(`^ok +daemon +rollcall \\S+ process ${up.pid},`, "m"));
+    expect(stdout).toMatch(new RegExp(`^ok +database +.* is in use by process ${up.pid} `, "m"));
+    expect(stdout).toMatch(/^ok +ready/m);
+    expect(code).toBe(0);
+  });
+
+  test("ends with 1 when something is broken: a setting, a folder, a file that is no database", async () => {
+    using folder = scratch();
+    const options = { env: { ROLLCALL_URL: "127.0.0.1:1" } };
+    writeFileSync(
+      join(folder.path, "rollcall.db"),
+      "this is not a database, whatever its name says",
+    );
+    const { code, stdout } = await run(["doctor", "--data-dir", folder.path], options);
+    expect(stdout).toMatch(/^fail {2}database /m);
+    expect(code).toBe(1);
+    const missing = await run(["doctor", "--config", join(folder.path, "no.toml")], options);
+    expect(missing.stdout).toMatch(/^fail {2}config +.*no\.toml/m);
+    expect(missing.code).toBe(1);
+  });
+});
+
+describe("completion", () => {
+  /** What bash proposes for a line, with the script loaded as a user loads it. */
+  function completeInBash(line: string): readonly string[] {
+    const script = [
+      `rollcall() { "${process.execPath}" "${programFile("rollcall")}" "$@"; }`,
+      "source <(rollcall completion bash)",
+      `COMP_LINE='${line}' COMP_POINT=${line.length}`,
+      'COMP_WORDS=("x") COMP_CWORD=0',
+      "_rollcall",
+      'printf "%s\\n" "${COMPREPLY[@]}"',
+    ];
+    const env = environment(process.cwd());
+    const { stdout, stderr } = spawnSync("bash", ["-c", script.join("\n")], {
+      env,
+      encoding: "utf8",
+    });
+    expect(stderr).toBe("");
+    return stdout.split("\n").filter(Boolean);
+  }
+
+  test("bash completes commands, flags and values", () => {
+    expect(completeInBash("rollcall ")).toEqual(
+      expect.arrayContaining(["up", "events", "doctor", "completion", "version"]),
+    );
+    expect(completeInBash("rollcall ")).not.toContain("__complete");
+    expect(completeInBash("rollcall ev")).toEqual(["events"]);
+    expect(completeInBash("rollcall up --ht")).toEqual(["--http-addr"]);
+    expect(completeInBash("rollcall completion z")).toEqual(["zsh"]);
+    expect(completeInBash("rollcall events --topic le")).toEqual(["leader.", "lease."]);
+    expect(completeInBash("rollcall events --topic=lea")).toEqual(["leader.", "lease."]);
+    expect(completeInBash("rollcall nonsense ")).toEqual([]);
+  });
+});
