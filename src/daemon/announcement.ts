@@ -1,7 +1,7 @@
 /** What a daemon says when it is up: where to reach it, where its state is, who is answered. */
 import type { Store } from "../log/store.ts";
-import { isWide, isWildcard } from "./address.ts";
-import { formatAddress, type Address, type Config } from "./config.ts";
+import { formatAddress, isWide, isWildcard, type Address } from "./address.ts";
+import type { Config } from "./config.ts";
 import type { Doors } from "./doors.ts";
 
 export interface Announced {

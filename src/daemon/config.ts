@@ -11,9 +11,6 @@ import { parseValues, type Values } from "./config-schema.ts";
 import { fromEnvironment, fromFile, fromFlags } from "./config-sources.ts";
 import { DEFAULT_ADDR, DEFAULT_HTTP_ADDR, DEFAULT_RATE_LIMIT, type LogLevel } from "./settings.ts";
 
-export { type Address, formatAddress, parseAddress } from "./address.ts";
-export { type LogLevel, type Setting, type SettingName, SETTINGS } from "./settings.ts";
-
 export interface Config {
   readonly addr: Address;
   readonly httpAddr: Address;

@@ -10,9 +10,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import * as grpc from "@grpc/grpc-js";
 import { codeOf, wireCodes } from "../core/errors.ts";
 import { definitionOf } from "../wires/keeper/definition.ts";
-import { ServerReflection } from "../wires/keeper/gen/grpc/reflection/v1/reflection_pb.ts";
-import { ServerReflection as OldServerReflection } from "../wires/keeper/gen/grpc/reflection/v1alpha/reflection_pb.ts";
-import { reflectionOf } from "../wires/keeper/reflection.ts";
+import { REFLECTION, reflectionOf } from "../wires/keeper/reflection.ts";
 import type { Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";
 import { GRPC_LIMITS } from "./limits.ts";
@@ -56,11 +54,11 @@ export class GrpcDoor {
 
   /** Lets clients ask what was added: to be called last. Older ones ask under another name. */
   addReflection(): void {
-    const all = [...this.#services, ServerReflection, OldServerReflection];
-    const implementation = reflectionOf(all);
-    this.#services.push(ServerReflection, OldServerReflection);
-    for (const name of [ServerReflection.typeName, OldServerReflection.typeName]) {
-      this.#grpc.addService(definitionOf(ServerReflection, name), implementation);
+    const [current] = REFLECTION;
+    this.#services.push(...REFLECTION);
+    const implementation = reflectionOf(this.#services);
+    for (const { typeName } of REFLECTION) {
+      this.#grpc.addService(definitionOf(current, typeName), implementation);
     }
   }
 

@@ -18,7 +18,7 @@ export interface HttpLimits {
   /** How often the three above are looked at. */
   readonly checkMs: number;
   readonly connections: number;
-  /** After a request that is too large: what is read and dropped so that its sender gets to see why. */
+  /** How long the rest of a refused request is read and dropped, so that its sender sees why. */
   readonly lingerMs: number;
 }
 

@@ -15,10 +15,15 @@ import {
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { status, type ServerDuplexStream, type UntypedServiceImplementation } from "@grpc/grpc-js";
 import {
+  ServerReflection,
   ServerReflectionResponseSchema,
   type ServerReflectionRequest,
   type ServerReflectionResponse,
 } from "./gen/grpc/reflection/v1/reflection_pb.ts";
+import { ServerReflection as OldReflection } from "./gen/grpc/reflection/v1alpha/reflection_pb.ts";
+
+/** The names it goes by, the one in use first; on the wire they are the same. */
+export const REFLECTION = [ServerReflection, OldReflection] as const;
 
 type Answer = NonNullable<
   MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]

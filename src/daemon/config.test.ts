@@ -1,0 +1,177 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { codeOf } from "../core/errors.ts";
+import { loadConfig, type Config, type ConfigSources } from "./config.ts";
+import { SETTINGS } from "./settings.ts";
+
+const home = join(tmpdir(), "home-of-nobody");
+
+async function load(sources: Partial<ConfigSources>): Promise<Config> {
+  return await loadConfig({ flags: {}, env: {}, home, ...sources });
+}
+
+async function problem(sources: Partial<ConfigSources>): Promise<string> {
+  const error: unknown = await load(sources).catch((reason: unknown) => reason);
+  expect(codeOf(error)).toBe("INVALID_ARGUMENT");
+  return error instanceof Error ? error.message : "";
+}
+
+function file(text: string): { readonly path: string; readonly folder: string } {
+  const folder = mkdtempSync(join(tmpdir(), "rollcall-config-"));
+  const path = join(folder, "rollcall.toml");
+  writeFileSync(path, text);
+  return { path, folder };
+}
+
+describe("told nothing", () => {
+  test("it listens on this machine and keeps its state at home", async () => {
+    expect(await load({})).toMatchObject({
+      addr: { host: "127.0.0.1", port: 7070 },
+      httpAddr: { host: "127.0.0.1", port: 9090 },
+      httpAddrIsDefault: true,
+      dataDir: join(home, ".local", "state", "rollcall"),
+      reflection: true,
+      allowedHosts: [],
+      rateLimit: 2000,
+      logLevel: "info",
+    });
+  });
+
+  test("its name is the host's", async () => {
+    expect((await load({})).node).toContain(hostname().slice(0, 3));
+  });
+
+  test("XDG_STATE_HOME moves the state, unless it is relative", async () => {
+    const moved = await load({ env: { XDG_STATE_HOME: "/var/state" } });
+    expect(moved.dataDir).toBe("/var/state/rollcall");
+    const ignored = await load({ env: { XDG_STATE_HOME: "state" } });
+    expect(ignored.dataDir).toBe(join(home, ".local", "state", "rollcall"));
+  });
+});
+
+describe("who says it", () => {
+  const { path } = file('addr = ":1"\nhttp_addr = ":2"\nnode = "from-file"\nlog_level = "warn"');
+
+  test("the environment overrules the file, a flag overrules both", async () => {
+    const config = await load({
+      flags: { addr: ":11", config: path },
+      env: { ROLLCALL_ADDR: ":21", ROLLCALL_HTTP_ADDR: ":22" },
+    });
+    expect(config.addr.port).toBe(11);
+    expect(config.httpAddr.port).toBe(22);
+    expect(config.node).toBe("from-file");
+    expect(config.logLevel).toBe("warn");
+  });
+
+  test("the environment can name the file; an empty variable says nothing", async () => {
+    const config = await load({ env: { ROLLCALL_CONFIG: path, ROLLCALL_ADDR: "" } });
+    expect(config.addr.port).toBe(1);
+  });
+
+  test("an HTTP address that was given is not a default, whoever gave it", async () => {
+    expect((await load({ flags: { config: path } })).httpAddrIsDefault).toBe(false);
+    expect((await load({ flags: { "http-addr": ":9090" } })).httpAddrIsDefault).toBe(false);
+  });
+
+  test("--metrics-addr and ROLLCALL_METRICS_ADDR are older names of the HTTP address", async () => {
+    expect((await load({ flags: { "metrics-addr": ":5" } })).httpAddr.port).toBe(5);
+    expect((await load({ env: { ROLLCALL_METRICS_ADDR: ":6" } })).httpAddr.port).toBe(6);
+    expect(await problem({ flags: { "metrics-addr": ":5", "http-addr": ":5" } })).toBe(
+      "--http-addr and --metrics-addr are two names of one setting: give one of them",
+    );
+  });
+
+  test("the strongest voice decides between memory and a folder", async () => {
+    const env = { ROLLCALL_DATA_DIR: "/d" };
+    expect((await load({ env, flags: { memory: "true" } })).dataDir).toBeUndefined();
+    const other = { env: { ROLLCALL_MEMORY: "1" }, flags: { "data-dir": "/d" } };
+    expect((await load(other)).dataDir).toBe("/d");
+    expect((await load({ env: { ROLLCALL_MEMORY: "false" } })).dataDir).toContain(home);
+    expect(await problem({ flags: { memory: "true", "data-dir": "/d" } })).toContain(
+      "memory and data_dir /d exclude each other",
+    );
+  });
+
+  test("a relative folder starts where it was said; ~ is the home", async () => {
+    const said = file('data_dir = "state"');
+    expect((await load({ flags: { config: said.path } })).dataDir).toBe(join(said.folder, "state"));
+    expect((await load({ flags: { "data-dir": "x" }, cwd: "/here" })).dataDir).toBe("/here/x");
+    expect((await load({ env: { ROLLCALL_DATA_DIR: "~/x" } })).dataDir).toBe(join(home, "x"));
+  });
+
+  test("a list is written with commas, or as a list in the file", async () => {
+    const flags = { "allowed-hosts": "a.example, B:80,[::1]" };
+    expect((await load({ flags })).allowedHosts).toEqual(["a.example", "b:80", "[::1]"]);
+    const listed = file('allowed_hosts = ["a", "b"]\nrate_limit = 0\nreflection = false');
+    expect(await load({ flags: { config: listed.path } })).toMatchObject({
+      allowedHosts: ["a", "b"],
+      rateLimit: 0,
+      reflection: false,
+    });
+  });
+});
+
+describe("a mistake", () => {
+  test.each([
+    ["addr", "7070", "expected HOST:PORT"],
+    ["http-addr", "host:99999", "expected HOST:PORT"],
+    ["data-dir", "", "expected the path of a folder"],
+    ["memory", "maybe", "expected true or false"],
+    ["node", "-x", "expected 1 to 128 letters"],
+    ["reflection", "2", "expected true or false"],
+    ["allowed-hosts", "http://a", "expected at most 64 of HOST or HOST:PORT"],
+    ["rate-limit", "-1", "expected a whole number from 0"],
+    ["rate-limit", "", "expected a whole number from 0"],
+    ["rate-limit", "1.5", "expected a whole number from 0"],
+    ["log-level", "loud", "expected one of trace, debug"],
+    ["config", "", "expected the path of a TOML file"],
+  ])("in --%s is named with what is allowed: %j", async (flag, value, expected) => {
+    const message = await problem({ flags: { [flag]: value } });
+    expect(message).toContain(`--${flag} is ${JSON.stringify(value)}: ${expected}`);
+  });
+
+  test("in the environment is named by its variable", async () => {
+    expect(await problem({ env: { ROLLCALL_LOG_LEVEL: "loud" } })).toContain(
+      'ROLLCALL_LOG_LEVEL is "loud"',
+    );
+  });
+
+  test("in the file is named by its key and the file, even where a flag overrules it", async () => {
+    const { path } = file("addr = 7070");
+    const message = await problem({ flags: { config: path, addr: ":1" } });
+    expect(message).toContain(`addr in ${path} is 7070: expected HOST:PORT`);
+  });
+
+  test("in a name is told from a setting", async () => {
+    expect(await problem({ flags: { adr: ":1" } })).toContain("--adr is not a setting; there are");
+    const { path } = file("[doors]\naddr = 1");
+    expect(await problem({ flags: { config: path } })).toContain(
+      `doors in ${path} is not a setting; there are addr, http_addr`,
+    );
+    const nested = file('config = "x"');
+    expect(await problem({ flags: { config: nested.path } })).toContain("config in");
+  });
+
+  test("in the syntax of the file is told by its line", async () => {
+    const { path } = file("addr = ':1'\nnode = =\n");
+    expect(await problem({ flags: { config: path } })).toContain(`${path}:2:`);
+  });
+
+  test("in the path of the file is told", async () => {
+    expect(await problem({ flags: { config: "/no/such.toml" } })).toContain(
+      "cannot read the config file: ENOENT",
+    );
+    const large = file(`# ${"x".repeat(300_000)}`);
+    expect(await problem({ flags: { config: large.path } })).toContain("a config file at most");
+  });
+});
+
+test("every setting has a flag, a variable and help", () => {
+  for (const { flag, env, help, name } of SETTINGS) {
+    expect(env).toBe(`ROLLCALL_${name.toUpperCase()}`);
+    expect(flag).toBe(name.replaceAll("_", "-"));
+    expect(help).not.toBe("");
+  }
+});
