@@ -35,18 +35,26 @@ interface Life {
   readonly start: Start | undefined;
 }
 
-/** Lets the victim live until it has said `lines` lines, or `untilMs`, whichever comes first. */
-async function live(lines: number, untilMs: number): Promise<Life> {
+interface Fate {
+  /** Killed after it acknowledged this many things, or so soon that it may not have started. */
+  readonly lines: number;
+  readonly afterMs?: number;
+}
+
+async function live({ lines, afterMs }: Fate): Promise<Life> {
   const writer = new URL("writer.mjs", import.meta.url).pathname;
   const child = spawn(process.execPath, [writer, path], { stdio: ["ignore", "pipe", "inherit"] });
-  const killing = setTimeout(() => child.kill("SIGKILL"), untilMs);
+  const killing = afterMs === undefined ? undefined : setTimeout(kill, afterMs);
+  function kill() {
+    child.kill("SIGKILL");
+  }
   const acknowledged: string[] = [];
   let start: Start | undefined;
   for await (const line of createInterface({ input: child.stdout })) {
     const said = readLine(line);
     if (said?.kind === "started") start = { head: said.head, hash: said.hash };
     else if (said) acknowledged.push(`${said.kind} ${said.agentId ?? said.taskId ?? said.token}`);
-    if (acknowledged.length === lines) child.kill("SIGKILL");
+    if (acknowledged.length === lines) kill();
   }
   clearTimeout(killing);
   return { acknowledged, start };
@@ -112,7 +120,10 @@ test(
     const acknowledged: string[] = [];
     let starts = 0;
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const life = await live(random.between(1, 600), random.between(60, 1200));
+      const life = await live({
+        lines: random.between(1, 600),
+        ...(kill % 5 === 0 ? { afterMs: random.between(50, 500) } : {}),
+      });
       acknowledged.push(...life.acknowledged);
       const events = await readLog();
       expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, i) => i + 1));
