@@ -1,6 +1,6 @@
 /**
- * What must have happened in enough lives: every trouble and fault, every command, every event. A new
- * command or event does not compile until it is named here, and fails until clients cause it.
+ * What must have happened in enough lives: every trouble and fault, every command, every event. A
+ * new command or event does not compile until it is named here, and fails until clients cause it.
  */
 import type { Topic } from "../../src/core/events.ts";
 import type { Command } from "../../src/core/rules.ts";

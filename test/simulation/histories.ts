@@ -1,10 +1,10 @@
 /**
- * Cuts the history of a whole run into those of single leases, groups, tasks and policies, and asks
- * of each whether it can be explained. Each gets what clients asked of it, and the facts nobody asked
- * for, taken from the durable log at the moment they became durable.
+ * Cuts the history of a whole run into those of single leases, groups, tasks and policies, and
+ * asks of each whether it can be explained. Each gets what clients asked of it, and the facts
+ * nobody asked for, taken from the durable log at the moment they became durable.
  *
- * A question without an answer may have been done at any later time, or never; the log narrows that:
- * where nothing in it could have come of the question, it was never done.
+ * A question without an answer may have been done at any later time, or never; the log narrows
+ * that: where nothing in it could have come of the question, it was never done.
  */
 import { decode, type Event } from "../../src/core/events.ts";
 import { rules, type Command } from "../../src/core/rules.ts";

@@ -1,7 +1,8 @@
 /**
- * Is there an order in which these operations could have happened one at a time, each at some moment
- * between its call and its return, that explains every answer? (Wing & Gong 1993, with the memory of
- * Lowe 2017: a set of operations done that led to the same state once is not tried again.)
+ * Is there an order in which these operations could have happened one at a time, each at some
+ * moment between its call and its return, that explains every answer? (Wing & Gong 1993, with the
+ * memory of Lowe 2017: a set of operations done that led to the same state once is not tried
+ * again.)
  *
  *   calls and returns, in order:   [a  [b  a]  [c  b]  c]
  *   try a first call before any return; its effect must explain its answer; take it out and go on.
@@ -23,8 +24,8 @@ export interface Model<State, Input> {
   /** The state after it; undefined when it could not have had this answer here. */
   step(state: State, input: Input): State | undefined;
   /**
-   * Equal for equal states. What only operations with a fixed place change may be left out: which of
-   * them are done says it already.
+   * Equal for equal states. What only operations with a fixed place change may be left out: which
+   * of them are done says it already.
    */
   key(state: State): string;
 }

@@ -1,6 +1,6 @@
 /**
- * What must hold in the log itself (design §9), read event by event and kept apart from the rules: a
- * rule that is wrong must not be able to hide it.
+ * What must hold in the log itself (design §9), read event by event and kept apart from the rules:
+ * a rule that is wrong must not be able to hide it.
  */
 import type { Event, Recorded } from "../../src/core/events.ts";
 import type { State } from "../../src/core/state.ts";

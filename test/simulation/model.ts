@@ -1,7 +1,8 @@
 /**
- * What the models of single nouns share. A model is told two kinds of things: what clients asked and
- * were answered, and facts that nobody asked for (an agent died, a lease ran out) at the very moment
- * they became durable. The models are written anew, small and by hand: they check the rules as well.
+ * What the models of single nouns share. A model is told two kinds of things: what clients asked
+ * and were answered, and facts that nobody asked for (an agent died, a lease ran out) at the very
+ * moment they became durable. The models are written anew, small and by hand: they check the rules
+ * as well.
  */
 import type { Event } from "../../src/core/events.ts";
 import type { ErrorCode } from "../../src/core/errors.ts";

@@ -40,7 +40,7 @@ export class Network {
     this.#options = options;
   }
 
-  /** Rejects with what the other side said, or DEADLINE_EXCEEDED: then anything may have happened. */
+  /** Rejects with what the other side said, or DEADLINE_EXCEEDED: then anything is possible. */
   call<T>(question: Question<T>): Promise<T> {
     const { from, to, timeoutMs, ask, onDuplicate } = question;
     return new Promise((resolve, reject) => {

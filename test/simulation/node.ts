@@ -1,4 +1,4 @@
-/** A machine of the cluster: its clocks last, its program starts, pauses, crashes and starts again. */
+/** A machine of the cluster: its clocks last, its program starts, pauses, crashes, starts again. */
 import { RollcallError } from "../../src/core/errors.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { EngineOptions } from "../../src/engine/options.ts";

@@ -1,6 +1,7 @@
 /**
- * What is durable, and nothing else: where all handles of one simulated log meet. It forgets towards
- * the engines what was truncated, but keeps everything for the checks: who wrote what, when.
+ * What is durable, and nothing else: where all handles of one simulated log meet. It forgets
+ * towards the engines what was truncated, but keeps everything for the checks: who wrote what,
+ * when.
  */
 import type { Scheduler } from "./scheduler.ts";
 import type { Transcript } from "./transcript.ts";

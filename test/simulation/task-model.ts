@@ -13,7 +13,7 @@ interface TaskState {
   readonly maxRetries: number;
 }
 
-/** Facts are: claims and creations nobody was told of, claims that ended by themselves, oblivion. */
+/** Facts are: claims and creations nobody was told of, claims that ended by themselves. */
 export const taskModel: Model<TaskState, Input> = {
   initial: {
     status: "none",

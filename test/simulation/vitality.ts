@@ -1,9 +1,9 @@
 /**
- * Nobody is declared unreachable or dead who was heard: when a heartbeat was acknowledged, its agent
- * has its full ttl from there, whoever leads by then, whatever was restarted.
+ * Nobody is declared dead who was heard: when a heartbeat was acknowledged, its agent has its full
+ * time (two ttls) from there, whoever leads by then, whatever was restarted.
  *
- * What the check grants the clocks: they run up to 5 % fast, and a wall that was set forward by less
- * than what counts as "unseen" (see ENGINE.unseenMs) takes that time away.
+ * What the check grants the clocks: they run up to 5 % fast, and a wall that was set forward by
+ * less than what counts as "unseen" (see ENGINE.unseenMs) takes that time away.
  */
 import type { Recorded } from "../../src/core/events.ts";
 import { ENGINE } from "../../src/core/limits.ts";
@@ -42,18 +42,16 @@ export class Vitality {
   }
 
   take({ event, sequence }: Recorded, { virtualMs }: Durable): void {
-    if (event.type !== "agent.unreachable" && event.type !== "agent.died") return;
-    if (event.type === "agent.died" && event.cause !== "silent") return;
+    if (event.type !== "agent.died" || event.cause !== "silent") return;
     const { agentId, ttlMs } = event.agent;
-    const ttls = event.type === "agent.died" ? 2 : 1;
     for (const { sentMs, headAtReturn } of this.#heard.get(agentId) ?? []) {
       // Acknowledged before this was written: it must have counted.
       if (headAtReturn >= sequence) continue;
-      const leastMs = (ttls * ttlMs) / (1 + MAX_DRIFT) - STEP_MS - this.#takenMs(sentMs, virtualMs);
+      const leastMs = (2 * ttlMs) / (1 + MAX_DRIFT) - STEP_MS - this.#takenMs(sentMs, virtualMs);
       const passedMs = virtualMs - sentMs;
       if (passedMs >= leastMs) continue;
-      const detail = `${sequence} ${event.type} ${agentId} (ttl ${ttlMs}), ${Math.round(passedMs)} ms`;
-      this.#fail("whoever is heard lives on", `${detail} after a heartbeat that was acknowledged`);
+      const detail = `${sequence}: ${agentId} (ttl ${ttlMs}) died ${Math.round(passedMs)} ms`;
+      this.#fail("whoever is heard lives on", `${detail} after an acknowledged heartbeat`);
     }
   }
 

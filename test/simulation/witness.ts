@@ -1,9 +1,9 @@
 /**
- * The log is the witness of everything that was said. For every answer there must be a moment between
- * question and answer, a sequence q of the log, at which the rules give this very answer; and when
- * the answer changed something, the log must go on from q with exactly those events, durable before
- * the answer was given. So what was acknowledged is in the log, nobody was told what is not, and all
- * answers together are linearizable in the order of the log.
+ * The log is the witness of everything that was said. For every answer there must be a moment
+ * between question and answer, a sequence q of the log, at which the rules give this very answer;
+ * and when the answer changed something, the log must go on from q with exactly those events,
+ * durable before the answer was given. So what was acknowledged is in the log, nobody was told
+ * what is not, and all answers together are linearizable in the order of the log.
  */
 import { encode, type Recorded } from "../../src/core/events.ts";
 import { rules } from "../../src/core/rules.ts";
