@@ -35,7 +35,7 @@ globalThis.gc = runInNewContext("gc") as typeof globalThis.gc;
 const newId = () => randomUUID().replaceAll("-", "");
 
 function openEngine(store: Store): Promise<Engine> {
-  return Engine.open({ log: store.log, node: "bench", newId, random: Math.random });
+  return Engine.open({ log: store.log });
 }
 
 function card(i: number): AgentCard {

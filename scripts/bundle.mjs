@@ -41,6 +41,7 @@ export async function bundle(entries, directory, options = {}) {
     input: entries,
     platform: "node",
     external,
+    resolve: { alias: { rollcall: join(root, "src/index.ts") } },
     transform: { target: "node20.19" },
   });
   try {

@@ -10,7 +10,8 @@ import { bundle, present, THREADS } from "./bundle.mjs";
 import { isAlive, root } from "./root.mjs";
 
 const cache = join(root, ".cache");
-const PACKAGES = [/^[^./]/];
+/** Not this one: examples import it by its name and mean the sources. */
+const PACKAGES = [/^(?!rollcall$)[^./]/];
 
 /** The bundles of programs that were killed. */
 function sweep() {

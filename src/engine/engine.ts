@@ -21,15 +21,15 @@ import { codeOf, RollcallError } from "../core/errors.ts";
 import { encode, type Recorded } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
 import { leading } from "../core/nodes.ts";
-import { rules as defaultRules, type Command, type ReplyTo, type Rules } from "../core/rules.ts";
+import type { Command, ReplyTo, Rules } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import type { Log } from "../log/log.ts";
-import { EngineTime, systemClock, type Clock } from "./clock.ts";
+import { EngineTime, type Clock } from "./clock.ts";
 import { Follower } from "./follower.ts";
 import type { ForwardTarget } from "./forward.ts";
 import { Gate } from "./gate.ts";
 import { Leading } from "./leading.ts";
-import type { EngineOptions } from "./options.ts";
+import { DEFAULTS, type EngineOptions } from "./options.ts";
 import { apply, load, type Replica } from "./replica.ts";
 import { DEFAULT_RETENTION, Snapshots } from "./snapshots.ts";
 import { emptyStats, type EngineStats } from "./stats.ts";
@@ -38,7 +38,7 @@ import { WatchHub, type Watch, type WatchOptions } from "./watch.ts";
 export type EngineMode = "loading" | "following" | "leading" | "closed";
 
 export class Engine implements ForwardTarget {
-  readonly #options: EngineOptions;
+  readonly #options: EngineOptions & typeof DEFAULTS;
   readonly #log: Log;
   readonly #rules: Rules;
   readonly #clock: Clock;
@@ -65,9 +65,10 @@ export class Engine implements ForwardTarget {
   #trouble = "nobody leads yet";
 
   /** Resolves when it can answer; rejects when the log cannot be opened or read. */
-  static async open(options: EngineOptions): Promise<Engine> {
+  static async open(given: EngineOptions): Promise<Engine> {
+    const options = { ...DEFAULTS, ...given };
     await options.log.open();
-    const engine = new Engine(options, await load(options.log, options.rules ?? defaultRules));
+    const engine = new Engine(options, await load(options.log, options.rules));
     await engine.#snapshots.start(engine.#time.nowMs());
     engine.#follow();
     if (!options.log.shared) await engine.#tryToLead();
@@ -75,11 +76,11 @@ export class Engine implements ForwardTarget {
     return engine;
   }
 
-  private constructor(options: EngineOptions, replica: Replica) {
+  private constructor(options: EngineOptions & typeof DEFAULTS, replica: Replica) {
     this.#options = options;
     this.#log = options.log;
-    this.#rules = options.rules ?? defaultRules;
-    this.#clock = options.clock ?? systemClock;
+    this.#rules = options.rules;
+    this.#clock = options.clock;
     this.#time = new EngineTime(this.#clock);
     this.#loaded = new Gate(this.#clock);
     this.#hub = new WatchHub({ log: options.log, barrier: () => this.#barrier() });

@@ -1,18 +1,19 @@
 /** What an engine needs from outside: a log, a name, time, chance, and somebody to tell. */
-import type { Rules } from "../core/rules.ts";
+import { randomUUID } from "node:crypto";
+import { rules, type Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
-import type { Clock } from "./clock.ts";
+import { systemClock, type Clock } from "./clock.ts";
 import type { Forwarder } from "./forward.ts";
 import type { Retention } from "./snapshots.ts";
 
 export interface EngineOptions {
   readonly log: Log;
-  /** This node's name, unique among those that share the log. */
-  readonly node: string;
+  /** This node's name, unique among those that share the log; "solo" where nobody does. */
+  readonly node?: string;
   /** Ids nobody can guess: 32 lower-case hex characters. */
-  readonly newId: () => string;
+  readonly newId?: () => string;
   /** From 0 to 1: keeps nodes from trying to lead in the same moment. */
-  readonly random: () => number;
+  readonly random?: () => number;
   readonly clock?: Clock;
   readonly forwarder?: Forwarder;
   readonly rules?: Rules;
@@ -21,3 +22,11 @@ export interface EngineOptions {
   /** Something failed and is being dealt with: for the operator. */
   readonly onTrouble?: (what: string, error: unknown) => void;
 }
+
+export const DEFAULTS = {
+  node: "solo",
+  newId: () => randomUUID().replaceAll("-", ""),
+  random: () => Math.random(),
+  clock: systemClock,
+  rules,
+};

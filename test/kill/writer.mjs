@@ -2,7 +2,7 @@
  * The victim: writes through the engine to the SQLite file it is given, as fast as it can, and prints
  * a line for everything that was acknowledged. It runs until it is killed.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { writeSync } from "node:fs";
 import { fingerprint } from "../../dist/core/snapshot.js";
 import { Engine } from "../../dist/engine/engine.js";
@@ -14,9 +14,6 @@ const [path = ""] = process.argv.slice(2);
 const store = sqliteStore({ path });
 const engine = await Engine.open({
   log: store.log,
-  node: "victim",
-  newId: () => randomUUID().replaceAll("-", ""),
-  random: Math.random,
   // Snapshots are cut off as well; nothing is forgotten, so that all of it can be checked.
   retention: { snapshotEveryEvents: 300, maxEvents: Infinity, maxAgeMs: Infinity },
 });
