@@ -8,8 +8,8 @@ import { SETTINGS } from "./settings.ts";
 
 const home = join(tmpdir(), "home-of-nobody");
 
-async function load(sources: Partial<ConfigSources>): Promise<Config> {
-  return await loadConfig({ flags: {}, env: {}, home, ...sources });
+function load(sources: Partial<ConfigSources>): Promise<Config> {
+  return loadConfig({ flags: {}, env: {}, home, ...sources });
 }
 
 async function problem(sources: Partial<ConfigSources>): Promise<string> {

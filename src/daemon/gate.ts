@@ -6,6 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../core/errors.ts";
 import type { Authenticator, Principal } from "./auth.ts";
+import { bodyTooLarge } from "./body.ts";
 import { checkBrowser } from "./browsers.ts";
 import type { HttpLimits } from "./limits.ts";
 import type { RateLimit } from "./rate.ts";
@@ -62,10 +63,7 @@ export class Gate {
     if (rawHeaders.length / 2 > limits.headers) {
       throw new RollcallError("TOO_LARGE", `more than ${limits.headers} headers`);
     }
-    if (Number(headers["content-length"] ?? 0) > limits.bodyBytes) throw bodyTooLarge(limits);
+    if (Number(headers["content-length"] ?? 0) > limits.bodyBytes)
+      throw bodyTooLarge(limits.bodyBytes);
   }
-}
-
-export function bodyTooLarge({ bodyBytes }: HttpLimits): RollcallError {
-  return new RollcallError("TOO_LARGE", `the body has more than ${bodyBytes} bytes`);
 }

@@ -13,13 +13,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from "node:stream";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { Hono, type Env } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
 import type { Address } from "./address.ts";
 import type { Authenticator, Principal } from "./auth.ts";
+import { readBody } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
-import { bodyTooLarge, Gate, TooOften, type GateOptions } from "./gate.ts";
+import { Gate, TooOften, type GateOptions } from "./gate.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { RateLimit } from "./rate.ts";
@@ -142,11 +142,6 @@ export class HttpDoor {
   }
 
   #prepareRoutes(): void {
-    const limits = this.#limits;
-    const onError = () => {
-      throw bodyTooLarge(limits);
-    };
-    this.#routes.use(bodyLimit({ maxSize: limits.bodyBytes, onError }));
     this.#routes.notFound((c) => {
       throw new RollcallError("NOT_FOUND", `no ${c.req.method} ${c.req.path}`);
     });
@@ -179,11 +174,18 @@ export class HttpDoor {
         await hot(request, response, principal);
       } else {
         this.#admitted.set(request, principal);
+        await this.#takeBody(request);
         await this.#route(request, response);
       }
     } catch (error) {
       this.#refuse(request, response, error);
     }
+  }
+
+  /** Hono's adapter takes a body that was read already from this very field. */
+  async #takeBody(request: IncomingMessage): Promise<void> {
+    if (request.headers["transfer-encoding"] === undefined) return;
+    Object.assign(request, { rawBody: await readBody(request, this.#limits.bodyBytes) });
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
