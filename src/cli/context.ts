@@ -21,8 +21,10 @@ export interface SystemContext extends Context {
 /** The real thing: this process. */
 export function systemContext(env: Environment): SystemContext {
   const { stdout, stderr } = process;
-  const interrupted = new AbortController();
-  const stop = () => interrupted.abort(new RollcallError("CANCELLED", "interrupted"));
+  // Made when first needed: most commands are over before anybody could interrupt them.
+  let interrupted: AbortController | undefined;
+  const interruption = () => (interrupted ??= new AbortController());
+  const stop = () => interruption().abort(new RollcallError("CANCELLED", "interrupted"));
   for (const stream of [stdout, stderr]) whenReaderLeaves(stream, stop);
   let exitCode = 0;
   return {
@@ -33,7 +35,7 @@ export function systemContext(env: Environment): SystemContext {
     env,
     untilInterrupted() {
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
-      return interrupted.signal;
+      return interruption().signal;
     },
     endWith(code) {
       exitCode = code;

@@ -20,7 +20,7 @@ type Sentences = { readonly [T in Topic]: (event: EventOf<T>) => string };
 export type Names = Map<string, string>;
 
 /** A generated id by its first characters, as git does; one that people chose in full. */
-export function shortId(id: string): string {
+function shortId(id: string): string {
   return /^[0-9a-f]{32}$/.test(id) ? id.slice(0, 8) : id;
 }
 

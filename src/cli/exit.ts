@@ -32,7 +32,7 @@ export function exitCodeOf(error: unknown): ExitCode {
   return EXIT_OF[codeOf(error)] ?? EXIT.refused;
 }
 
-/** For a daemon that could not start: nobody was unreachable, it was refused a port or its state. */
+/** For a daemon that cannot start: nobody was unreachable, it was refused a port or its state. */
 export function startExitCodeOf(error: unknown): ExitCode {
   const code = exitCodeOf(error);
   return code === EXIT.unreachable || code === EXIT.nothingFound ? EXIT.refused : code;
@@ -72,7 +72,7 @@ function stackOf(error: unknown): readonly string[] {
   return stacks;
 }
 
-export function isVerbose(env: Environment): boolean {
+function isVerbose(env: Environment): boolean {
   const asked = env["ROLLCALL_DEBUG"] ?? "";
   return asked !== "" && asked !== "0" && asked !== "false";
 }

@@ -22,7 +22,7 @@ test("every command has its module, and its help begins as the overview says", a
   for (const entries of Object.values(PROGRAM.groups)) {
     for (const [name, entry] of Object.entries(entries)) {
       const target = await entry.load();
-      expect(target.brief, name).toBe(entry.brief);
+      expect(`${name}: ${target.brief}`).toBe(`${name}: ${entry.brief}`);
     }
   }
 });

@@ -20,7 +20,7 @@ afterEach(() => {
 async function serve(...acts: readonly Act[]) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(`${request.url} ${request.headers["last-event-id"] ?? "-"}`);
+    asked.push(`${request.url} ${String(request.headers["last-event-id"] ?? "-")}`);
     acts[Math.min(asked.length, acts.length) - 1]?.(response, request);
   });
   servers.push(server);
@@ -90,7 +90,7 @@ test("what the log no longer holds is told, with what was lost", async () => {
   expect(items[1]).toMatchObject({ kind: "event", sequence: 901 });
 });
 
-test("a log that is shorter than what was seen is another log, and is followed from its end", async () => {
+test("a log that is shorter than what was seen is another one, followed from its end", async () => {
   const { url } = await serve(
     sendAndDie(frames(event(10))),
     send(frames(place("resync", 1), event(2))),

@@ -24,7 +24,7 @@ export interface DaemonEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What happened after `after` (if we stood anywhere) and up to `sequence` can no longer be told. */
+/** What happened after `after` (where we stood) and up to `sequence` can no longer be told. */
 export interface Resync {
   readonly kind: "resync";
   readonly after: number | undefined;

@@ -92,7 +92,7 @@ function codeOfStatus(status: number): ErrorCode {
   return codes.find((code) => wireCodes(code).http === status) ?? "UNAVAILABLE";
 }
 
-export function asRollcallError(url: URL, error: unknown): RollcallError {
+function asRollcallError(url: URL, error: unknown): RollcallError {
   if (error instanceof RollcallError) return error;
   const message = `no daemon answers at ${url.origin} (${reasonOf(error)})`;
   return new RollcallError("UNAVAILABLE", message, { cause: error });
@@ -115,7 +115,7 @@ function reasonOf(error: unknown): string {
 }
 
 function silent(url: URL): RollcallError {
-  const message = `${url.origin} accepted the connection but sent no answer for ${CLIENT.answerMs} ms`;
+  const message = `${url.origin} took the call but sent no answer for ${CLIENT.answerMs} ms`;
   return new RollcallError("UNAVAILABLE", message);
 }
 

@@ -3,7 +3,8 @@ import { codeOf } from "../core/errors.ts";
 import { SseParser, type SseMessage } from "./sse.ts";
 
 const STREAM =
-  '\uFEFFretry: 1500\n\n: a comment\r\nid: 7\r\nevent: lease.acquired\r\ndata: {"a":\rdata: "ü😀"}\n\n' +
+  "\uFEFFretry: 1500\n\n: a comment\r\nid: 7\r\nevent: lease.acquired\r\n" +
+  'data: {"a":\rdata: "ü😀"}\n\n' +
   "data\n\nevent: lonely\n\nid: 8\ndata:x\n\n";
 
 const MESSAGES: readonly SseMessage[] = [
@@ -23,7 +24,7 @@ test("a stream means the same however it is cut, in the middle of a character to
     const pieces = Array.from({ length: count }, (_, i) =>
       bytes.subarray(i * size, (i + 1) * size),
     );
-    expect(parse(pieces), `in pieces of ${size}`).toEqual(MESSAGES);
+    expect({ size, messages: parse(pieces) }).toEqual({ size, messages: MESSAGES });
   }
 });
 

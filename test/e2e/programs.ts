@@ -1,6 +1,6 @@
 /**
- * The built programs as a user runs them: real processes, real signals, real ports on loopback. What
- * a test waits for is text on their output or their end, always with a deadline.
+ * The built programs as a user runs them: real processes, signals and ports on loopback. What a
+ * test waits for is text on their output or their end, always with a deadline.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -73,11 +73,6 @@ export class Running implements AsyncDisposable {
 
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);
-  }
-
-  /** Stops reading what it prints, as `head` does. */
-  stopReading(): void {
-    this.#child.stdout?.destroy();
   }
 
   async end(): Promise<Ended> {

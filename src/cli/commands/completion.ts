@@ -10,7 +10,7 @@ import { about } from "../help.ts";
  * Bash breaks words at = and : too, which addresses and --flag=value are full of. So the line is
  * split at blanks here, and what bash takes for words already done is cut off the proposals.
  */
-const BASH = String.raw`# bash completion of rollcall; load it with: source <(rollcall completion bash)
+const BASH = String.raw`# Load it with: source <(rollcall completion bash)
 _rollcall() {
   local line=\${COMP_LINE:0:COMP_POINT} current= flag= words proposals
   read -ra words <<<"$line"
@@ -30,7 +30,7 @@ _rollcall() {
 complete -o default -F _rollcall rollcall`;
 
 const ZSH = String.raw`#compdef rollcall
-# zsh completion of rollcall; load it with: source <(rollcall completion zsh)
+# Load it with: source <(rollcall completion zsh)
 _rollcall() {
   local -a proposals
   local line
@@ -41,7 +41,7 @@ _rollcall() {
 }
 if [[ $funcstack[1] == _rollcall ]]; then _rollcall "$@"; else compdef _rollcall rollcall; fi`;
 
-const FISH = String.raw`# fish completion of rollcall; load it with: rollcall completion fish | source
+const FISH = String.raw`# Load it with: rollcall completion fish | source
 function __rollcall_complete
   set -l words (commandline -opc)
   rollcall __complete -- $words[2..-1] (commandline -ct) 2>/dev/null

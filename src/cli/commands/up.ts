@@ -9,8 +9,8 @@ export const up = buildCommand<SettingFlags, [], Context>({
   docs: {
     brief: "Start the daemon, in the foreground",
     fullDescription: about(
-      "Start the daemon, in the foreground. Ctrl-C (or SIGTERM) lets it finish what it has begun\n" +
-        "and ends it within 5 s; a second one ends it at once.\n\n" +
+      "Start the daemon, in the foreground. Ctrl-C (or SIGTERM) lets it finish what it has\n" +
+        "begun and ends it within 5 s; a second one ends it at once.\n\n" +
         "Every flag is also a line of the config file and an environment variable:\n" +
         "--http-addr is http_addr and ROLLCALL_HTTP_ADDR. Flags win over variables, those over\n" +
         "the file.",

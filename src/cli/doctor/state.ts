@@ -96,7 +96,8 @@ async function clockFinding(last: Batches, nowMs: number): Promise<Finding> {
     if (text === undefined) continue;
     const aheadMs = decode(text, first).atMs - nowMs;
     if (aheadMs <= CLOCK_SLACK_MS) continue;
-    const what = `the last event is ${shortDuration(aheadMs)} in the future: the clock was set back`;
+    const ahead = shortDuration(aheadMs);
+    const what = `the last event is ${ahead} in the future: the clock was set back`;
     return warn("clock", what, "set the clock right; until then every event gets that last time");
   }
   return ok("clock", new Date(nowMs).toISOString());

@@ -1,7 +1,7 @@
 /**
- * Text from agents is data. Before it reaches a terminal everything is taken out that could move the
- * cursor, change colours or titles, paste into the clipboard, or show a reader something else than
- * what is there: escape sequences, control characters, direction overrides, invisible characters.
+ * Text from agents is data. Before it reaches a terminal everything is taken out that could move
+ * the cursor, change colours or titles, paste into the clipboard, or show a reader something else
+ * than what is there: escape sequences, control characters, direction overrides, invisible characters.
  *
  * What stays is one line. A character that was a line break or a tab becomes a space.
  */
@@ -28,9 +28,13 @@ const BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
  * mark; interlinear annotation; language tags, in which text can hide. The zero-width joiner stays:
  * emoji need it.
  */
-const INVISIBLE =
-  // oxlint-disable-next-line no-control-regex -- these are what must go
-  /[\0-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+const INVISIBLE = new RegExp(
+  [
+    String.raw`[\0-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e]`,
+    String.raw`[\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]`,
+  ].join("|"),
+  "gu",
+);
 
 const HARMLESS = /^[\x20-\x7e]*$/;
 

@@ -8,8 +8,15 @@
 const ASCII = /^[\x20-\x7e]*$/;
 
 /** Shown as two columns: East Asian wide and full-width blocks, and pictures. */
-const WIDE =
-  /^(?:[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|[\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{RI}{2}|.\ufe0f)/u;
+const WIDE = new RegExp(
+  [
+    String.raw`^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff]`,
+    String.raw`^[\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]`,
+    String.raw`^[\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]`,
+    String.raw`^\p{Emoji_Presentation}|^\p{RI}{2}|^.\ufe0f`,
+  ].join("|"),
+  "u",
+);
 
 const NOTHING = /^[\p{M}\u200c\u200d]+$/u;
 
