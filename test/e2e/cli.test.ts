@@ -194,7 +194,7 @@ describe("doctor", () => {
     expect(code).toBe(0);
   });
 
-  test("ends with 1 when something is broken: a setting, or a file that is no database", async () => {
+  test("ends with 1 when something is broken: a setting, a file that is no database", async () => {
     using folder = scratch();
     const options = { env: { ROLLCALL_URL: "127.0.0.1:1" } };
     writeFileSync(

@@ -1,7 +1,7 @@
 /**
  * Text from agents is data. Before it reaches a terminal everything is taken out that could move
  * the cursor, change colours or titles, paste into the clipboard, or show a reader something else
- * than what is there: escape sequences, control characters, direction overrides, invisible characters.
+ * than what is there: escape sequences, control characters, direction overrides, what is invisible.
  *
  * What stays is one line. A character that was a line break or a tab becomes a space.
  */
