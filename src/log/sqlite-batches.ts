@@ -3,8 +3,8 @@
  * newlines. A commit is one insert; a page of many small rows is glued together by SQLite itself,
  * which is three times as fast as stepping through them from JavaScript.
  */
-import { RollcallError } from "../core/errors.ts";
 import type { Database, Statement } from "./sqlite-driver.ts";
+import { corrupt } from "./sqlite-errors.ts";
 import { PAGE_BYTES, type Page, type Span } from "./sqlite-protocol.ts";
 
 /** A page of the smallest entries should not take much longer than one of large ones. */
@@ -27,6 +27,7 @@ interface Measured {
 export type Scope = readonly number[];
 
 export class Batches {
+  readonly #table: string;
   readonly #measure: Statement<Measured>;
   readonly #glue: Statement<Glued>;
   readonly #delete: Statement<unknown>;
@@ -34,6 +35,7 @@ export class Batches {
   #rows = PAGE_ROWS;
 
   constructor(database: Database, table: "log" | "journal") {
+    this.#table = table;
     const where =
       table === "log" ? "last > ? AND last <= ?" : "stream = ? AND last > ? AND last <= ?";
     this.#measure = database.prepare(
@@ -55,10 +57,7 @@ export class Batches {
     const page = this.#glue.get(...scope, span.after, through);
     if (!page) return undefined;
     if (page.count !== page.last - page.first + 1) {
-      throw new RollcallError(
-        "STORAGE_CORRUPT",
-        `entries ${page.first} to ${page.last} have a gap`,
-      );
+      throw corrupt(`the ${this.#table}`, `entries ${page.first} to ${page.last} have a gap`);
     }
     return { first: page.first, last: page.last, bytes: page.bytes };
   }

@@ -3,7 +3,13 @@
  * appends to any stream, gathers and is written by the next one, with one sync for all.
  */
 import { RollcallError } from "../core/errors.ts";
-import { WAITING_BYTES, type Batch, type Commit, type Committed } from "./sqlite-protocol.ts";
+import {
+  encodeText,
+  WAITING_BYTES,
+  type Batch,
+  type Commit,
+  type Committed,
+} from "./sqlite-protocol.ts";
 
 interface LogAppend extends Batch {
   readonly expectedHead: number;
@@ -23,10 +29,8 @@ interface Group {
   readonly streams: Map<string, StreamAppend[]>;
 }
 
-const encoder = new TextEncoder();
-
 export function encodeEntries(entries: readonly string[]): Batch {
-  return { count: entries.length, bytes: encoder.encode(entries.join("\n")) };
+  return { count: entries.length, bytes: encodeText(entries.join("\n")) };
 }
 
 export class Commits {
@@ -127,7 +131,7 @@ function encodeGroup({ log, streams }: Group): Commit {
     streams: [...streams].map(([stream, appends]) => ({
       stream,
       count: appends.reduce((count, append) => count + append.count, 0),
-      bytes: encoder.encode(appends.map((append) => append.text).join("\n")),
+      bytes: encodeText(appends.map((append) => append.text).join("\n")),
     })),
   };
 }

@@ -131,6 +131,8 @@ function migrate(database: Database, writtenBy: string): void {
       database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
       database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
     }
+    // Nothing is written when nothing changed: a full disk can be opened, and read.
+    if (writer(database) === writtenBy) return;
     database.prepare("INSERT OR REPLACE INTO meta VALUES ('written_by', ?)").run(writtenBy);
   });
 }

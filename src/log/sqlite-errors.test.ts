@@ -9,13 +9,20 @@ import { storageError } from "./sqlite-errors.ts";
 import { sqliteStore } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 
+interface SmallDisk {
+  readonly path: string;
+  readonly store: Store;
+  readonly freeRoom: () => void;
+}
+
 /** A store on a disk of 8 MB, half of which `freeRoom` gives back. */
-async function onSmallDisk(context: TestContext): Promise<{ store: Store; freeRoom: () => void }> {
+async function onSmallDisk(context: TestContext): Promise<SmallDisk> {
   const folder = fs.mkdtempSync(join(tmpdir(), "rollcall-full-"));
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", folder]);
   if (mounted.status !== 0 && process.env["CI"] !== "true")
     context.skip("needs the right to mount");
-  const store = sqliteStore({ path: join(folder, "rollcall.db") });
+  const path = join(folder, "rollcall.db");
+  const store = sqliteStore({ path });
   onTestFinished(async () => {
     await store.close();
     spawnSync("umount", ["--lazy", folder]);
@@ -24,7 +31,7 @@ async function onSmallDisk(context: TestContext): Promise<{ store: Store; freeRo
   const ballast = join(folder, "ballast");
   fs.writeFileSync(ballast, Buffer.alloc(4 << 20));
   await store.log.open();
-  return { store, freeRoom: () => fs.rmSync(ballast) };
+  return { path, store, freeRoom: () => fs.rmSync(ballast) };
 }
 
 test("a full disk refuses an append whole, and takes it once there is room", async (context) => {
@@ -42,6 +49,23 @@ test("a full disk refuses an append whole, and takes it once there is room", asy
   freeRoom();
   await log.append(batch, head);
   expect(await entriesAfter(log, 0)).toHaveLength(head + 2);
+});
+
+test("a store on a full disk can be opened and read", async (context) => {
+  const { store, path } = await onSmallDisk(context);
+  await store.log.append(["kept"], 0);
+  await store.close();
+  const rest = fs.openSync(`${path}.rest`, "w");
+  expect(() => fs.writeSync(rest, Buffer.alloc(8 << 20)) + fs.writeSync(rest, "x")).toThrow(
+    "ENOSPC",
+  );
+  fs.closeSync(rest);
+
+  const next = sqliteStore({ path });
+  onTestFinished(() => next.close());
+  expect(await next.log.open()).toEqual({ head: 1, oldest: 1 });
+  expect(await entriesAfter(next.log, 0)).toEqual(["kept"]);
+  await expect(next.log.append(["no room"], 1)).rejects.toMatchObject({ code: "STORAGE_FULL" });
 });
 
 test("a full disk refuses what streams wait to write, and leaves no gap", async (context) => {
@@ -64,9 +88,10 @@ test.each([
   [{ errcode: 11 }, "STORAGE_CORRUPT"],
   [{ errcode: 13 }, "STORAGE_FULL"],
   [{ errcode: 10 | (4 << 8) }, "UNAVAILABLE"],
-  [{ code: "EROFS" }, "STORAGE_READ_ONLY"],
-  [{ code: "ENOSPC" }, "STORAGE_FULL"],
-  [{ code: "EMFILE" }, "UNAVAILABLE"],
+  [{ code: "EROFS", syscall: "open" }, "STORAGE_READ_ONLY"],
+  [{ code: "ENOSPC", syscall: "write" }, "STORAGE_FULL"],
+  [{ code: "EMFILE", syscall: "open" }, "UNAVAILABLE"],
+  [{ code: "ERR_INVALID_ARG_TYPE" }, "INTERNAL"],
 ])("what is said as %j is %s", (said, code) => {
   const error = storageError(Object.assign(new Error("as it is said"), said), tmpdir());
   expect(codeOf(error)).toBe(code);

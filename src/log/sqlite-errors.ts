@@ -39,13 +39,13 @@ export function storageError(error: unknown, path: string): RollcallError {
 }
 
 function storageCode(error: unknown, path: string): ErrorCode {
-  if (!(error instanceof Error)) return "UNAVAILABLE";
+  if (!(error instanceof Error)) return "INTERNAL";
   if ("errcode" in error && typeof error.errcode === "number") {
     const code = CODES_OF_SQLITE.get(error.errcode & 0xff);
     return code ?? (isFull(path) ? "STORAGE_FULL" : "UNAVAILABLE");
   }
-  const system = "code" in error ? CODES_OF_SYSTEM.get(String(error.code)) : undefined;
-  return system ?? "UNAVAILABLE";
+  if (!("syscall" in error && "code" in error)) return "INTERNAL";
+  return CODES_OF_SYSTEM.get(String(error.code)) ?? "UNAVAILABLE";
 }
 
 function isFull(path: string): boolean {
@@ -57,6 +57,6 @@ function isFull(path: string): boolean {
   }
 }
 
-export function corrupt(path: string, what: string): RollcallError {
-  return new RollcallError("STORAGE_CORRUPT", `${path} ${ADVICE.STORAGE_CORRUPT} (${what})`);
+export function corrupt(what: string, reason: string): RollcallError {
+  return new RollcallError("STORAGE_CORRUPT", `${what} ${ADVICE.STORAGE_CORRUPT} (${reason})`);
 }

@@ -8,7 +8,11 @@ import { RollcallError } from "../core/errors.ts";
 
 export function nameHolder(path: string): void {
   const holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
-  writeFileSync(lockFile(path), `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+  try {
+    writeFileSync(lockFile(path), `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+  } catch {
+    // A full disk: the store can be read all the same.
+  }
 }
 
 export function forgetHolder(path: string): void {

@@ -14,6 +14,17 @@ export const SNAPSHOT_BYTES = 256 << 10;
 /** What may wait to be written to the journal; beyond it the producers outrun the disk. */
 export const WAITING_BYTES = 64 << 20;
 
+const encoder = new TextEncoder();
+
+export function encodeText(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** Not by TextDecoder, which drops a byte order mark. */
+export function decodeText({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString();
+}
+
 export interface Operations {
   open(options: OpenOptions): Promise<LogRange>;
   range(): LogRange;

@@ -2,7 +2,16 @@
 import { RollcallError } from "../core/errors.ts";
 import type { LogBatch, LogRange } from "./log.ts";
 import { Commits } from "./sqlite-commits.ts";
-import type { Argument, Name, OpenOptions, Page, Result, Span } from "./sqlite-protocol.ts";
+import { corrupt } from "./sqlite-errors.ts";
+import {
+  decodeText,
+  type Argument,
+  type Name,
+  type OpenOptions,
+  type Page,
+  type Result,
+  type Span,
+} from "./sqlite-protocol.ts";
 import { SqliteThread } from "./sqlite-thread.ts";
 import { Tail } from "./tail.ts";
 
@@ -104,10 +113,9 @@ export class SqliteSession {
 
 /** The entries of a page that come after `after`. */
 function decodePage(what: string, { first, last, bytes }: Page, after: number): LogBatch {
-  const entries = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString().split("\n");
+  const entries = decodeText(bytes).split("\n");
   if (entries.length !== last - first + 1) {
-    const message = `${what} holds ${entries.length} entries from ${first} to ${last}`;
-    throw new RollcallError("STORAGE_CORRUPT", message);
+    throw corrupt(what, `it holds ${entries.length} entries from ${first} to ${last}`);
   }
   const skipped = Math.max(0, after + 1 - first);
   return { first: first + skipped, entries: skipped > 0 ? entries.slice(skipped) : entries };

@@ -14,7 +14,7 @@ import { checkEntries, checkReach } from "./entries.ts";
 import type { Log, LogBatch, LogRange, Snapshot } from "./log.ts";
 import { encodeEntries } from "./sqlite-commits.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
-import { SNAPSHOT_BYTES, type SavedSnapshot } from "./sqlite-protocol.ts";
+import { decodeText, encodeText, SNAPSHOT_BYTES, type SavedSnapshot } from "./sqlite-protocol.ts";
 import { SqliteSession } from "./sqlite-session.ts";
 import type { Store } from "./store.ts";
 
@@ -96,7 +96,7 @@ class SqliteLog implements Log {
       bytes = 0;
     };
     for await (const chunk of chunks) {
-      const encoded = Buffer.from(chunk);
+      const encoded = encodeText(chunk);
       gathered.push(encoded);
       bytes += encoded.length;
       if (bytes >= SNAPSHOT_BYTES) await add();
@@ -116,7 +116,7 @@ class SqliteLog implements Log {
         const message = `the snapshot at ${sequence} was dropped while it was read`;
         throw new RollcallError("OUT_OF_RANGE", message);
       }
-      for (const chunk of page) yield Buffer.from(chunk).toString();
+      for (const chunk of page) yield decodeText(chunk);
       from += page.length;
     }
   }
