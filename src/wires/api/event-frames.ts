@@ -2,7 +2,7 @@
  * What is watched, in the words of server-sent events. A thousand watchers of one event send the
  * same bytes, so they are made once.
  */
-import type { Recorded } from "../../core/events.ts";
+import { jsonOf, type Recorded } from "../../core/events.ts";
 import type { WatchItem } from "../../engine/watch.ts";
 import { EVENT_STREAM } from "./limits.ts";
 import { refusalOf } from "./refusal.ts";
@@ -32,8 +32,10 @@ export function errorFrame(error: unknown): Buffer {
   return Buffer.from(`event: error\ndata: ${refusalOf(error).body}\n\n`);
 }
 
-function eventFrame({ sequence, atMs, event, text }: Recorded): Buffer {
+function eventFrame(recorded: Recorded): Buffer {
+  const { sequence, atMs, event } = recorded;
   const at = new Date(atMs).toISOString();
   const head = `{"sequence":${sequence},"topic":"${event.type}","at":"${at}",`;
-  return Buffer.from(`id: ${sequence}\nevent: ${event.type}\ndata: ${head}${text.slice(1)}\n\n`);
+  const data = head + jsonOf(recorded).slice(1);
+  return Buffer.from(`id: ${sequence}\nevent: ${event.type}\ndata: ${data}\n\n`);
 }

@@ -2,7 +2,6 @@
  * The standard reflection service: tools such as grpcurl learn from it what can be called, without
  * having the proto. It answers from the very descriptors that encode the messages.
  */
-import { once } from "node:events";
 import {
   create,
   createRegistry,
@@ -33,9 +32,7 @@ type Call = ServerDuplexStream<ServerReflectionRequest, ServerReflectionResponse
 export function reflectionOf(services: readonly DescService[]): UntypedServiceImplementation {
   const reflection = new Reflection(services);
   return {
-    ServerReflectionInfo: (call: Call) => {
-      reflection.converse(call).catch((error: unknown) => call.emit("error", error));
-    },
+    ServerReflectionInfo: (call: Call) => reflection.converse(call),
   };
 }
 
@@ -50,17 +47,19 @@ class Reflection {
     this.#types = createRegistry(...this.#files.values());
   }
 
-  async converse(call: Call): Promise<void> {
-    for await (const request of call as AsyncIterable<ServerReflectionRequest>) {
+  /** The next question is read when the last answer is taken. */
+  converse(call: Call): void {
+    call.on("data", (request: ServerReflectionRequest) => {
       const response = create(ServerReflectionResponseSchema, {
         validHost: request.host,
         originalRequest: request,
         messageResponse: this.#answer(request.messageRequest),
       });
-      // The next question is read when the last answer is taken.
-      if (!call.write(response)) await once(call, "drain");
-    }
-    call.end();
+      if (call.write(response)) return;
+      call.pause();
+      call.once("drain", () => call.resume());
+    });
+    call.on("end", () => call.end());
   }
 
   #answer(question: ServerReflectionRequest["messageRequest"]): Answer {
