@@ -30,7 +30,7 @@ const agent = {
 } as const;
 
 function sent(event: Event | Readonly<Record<string, unknown>>): DaemonEvent {
-  const data = { sequence: 1, topic: event.type, at: "", atMs: 0, ...event };
+  const data = { sequence: 1, topic: event.type, at: "", ...event };
   return { kind: "event", sequence: 1, topic: String(event.type), atMs: 0, data };
 }
 

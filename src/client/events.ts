@@ -139,7 +139,7 @@ class EventStream {
     if (this.#after !== undefined && sequence <= this.#after) return undefined;
     this.#after = sequence;
     const parsed = parseData(data);
-    const atMs = typeof parsed["atMs"] === "number" ? parsed["atMs"] : 0;
+    const atMs = typeof parsed["at"] === "string" ? Date.parse(parsed["at"]) : 0;
     return { kind: "event", sequence, topic: event, atMs, data: parsed };
   }
 

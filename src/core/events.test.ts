@@ -13,7 +13,7 @@ const aLife = array(tuple(nat(255), nat(255), nat(255), nat(255)), {
 test("an event is kept on one line that begins with its moment", () => {
   const event: Event = { type: "policy.deleted", id: "two\nlines" };
   const text = encode(event, 42);
-  expect(text).toBe('{"atMs":42,"type":"policy.deleted","id":"two\\nlines"}');
+  expect(text).toBe('42 {"type":"policy.deleted","id":"two\\nlines"}');
   expect(decode(text, 7)).toEqual({ sequence: 7, atMs: 42, event, text });
 });
 

@@ -16,16 +16,22 @@ export interface Recorded {
   readonly sequence: number;
   readonly atMs: number;
   readonly event: Event;
-  /** As the log keeps it; what sends it on as JSON need not encode it again. */
+  /** As the log keeps it. */
   readonly text: string;
 }
 
-/** `atMs` stands beside the event's own fields: no event may have one of that name. */
+/** The moment, a space, and the event as JSON. */
 export function encode(event: Event, atMs: number): string {
-  return `{"atMs":${atMs},${JSON.stringify(event).slice(1)}`;
+  return `${atMs} ${JSON.stringify(event)}`;
 }
 
 export function decode(text: string, sequence: number): Recorded {
-  const { atMs, ...event } = JSON.parse(text) as Event & { readonly atMs: number };
-  return { sequence, atMs, event, text };
+  const space = text.indexOf(" ");
+  const event = JSON.parse(text.slice(space + 1)) as Event;
+  return { sequence, atMs: Number(text.slice(0, space)), event, text };
+}
+
+/** The event as JSON, which nobody need encode again. */
+export function jsonOf({ text }: Recorded): string {
+  return text.slice(text.indexOf(" ") + 1);
 }

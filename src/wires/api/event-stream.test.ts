@@ -120,7 +120,6 @@ describe("a stream of events", () => {
       sequence: 2,
       topic: "agent.registered",
       at: "2023-11-14T22:13:20.000Z",
-      atMs: 1_700_000_000_000,
       type: "agent.registered",
       agent: expect.objectContaining({ agentId, card: CARD }) as unknown,
     });
