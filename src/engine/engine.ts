@@ -333,7 +333,8 @@ export class Engine implements ForwardTarget {
 
   async #barrier(): Promise<number> {
     if (this.#leading) return this.barrierHere();
-    if (!this.#log.shared) return this.#replica.head;
+    // What was claimed may be written without this node knowing yet; the log knows.
+    if (!this.#log.shared) return (await this.#log.open()).head;
     const { forwarder } = this.#options;
     const leader = this.#otherLeader();
     if (!forwarder || leader === undefined) throw this.#unavailable();
