@@ -107,7 +107,7 @@ function listed(title: string, items: readonly string[]): string {
 
 function plainFields(data: Readonly<Record<string, unknown>>): string {
   return Object.entries(data)
-    .filter(([name]) => !["type", "topic", "sequence", "at", "atMs"].includes(name))
+    .filter(([name]) => !["type", "topic", "sequence", "at"].includes(name))
     .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join(" ");
 }

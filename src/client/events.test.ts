@@ -34,7 +34,7 @@ function frames(...list: readonly string[]): string {
 }
 
 function event(sequence: number, topic = "lease.renewed"): string {
-  return `id: ${sequence}\nevent: ${topic}\ndata: {"type":"${topic}","at":"1970-01-01T00:00:00.005Z"}\n\n`;
+  return `id: ${sequence}\nevent: ${topic}\ndata: {"at":"2026-01-02T03:04:05Z"}\n\n`;
 }
 
 const place = (kind: string, sequence: number) =>

@@ -139,7 +139,8 @@ class EventStream {
     if (this.#after !== undefined && sequence <= this.#after) return undefined;
     this.#after = sequence;
     const parsed = parseData(data);
-    const atMs = typeof parsed["at"] === "string" ? Date.parse(parsed["at"]) : 0;
+    const atMs = Date.parse(String(parsed["at"]));
+    if (Number.isNaN(atMs)) throw new RollcallError("INTERNAL", `event ${sequence} has no time`);
     return { kind: "event", sequence, topic: event, atMs, data: parsed };
   }
 

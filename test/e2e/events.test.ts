@@ -97,6 +97,7 @@ test("lines for people are clean, and topics pick", async () => {
   await lines.says(
     /^\d\d:\d\d:\d\d\.\d{3} +2 agent\.registered +evil name \([0-9a-f]{8}\) is here/m,
   );
+  expect(lines.stdout).toContain(`── ${new Date().getUTCFullYear()}-`);
   expect(lines.stdout).not.toContain("node.leading");
   expect(lines.stdout).not.toContain("\u202e");
 });

@@ -95,7 +95,7 @@ async function clockFinding(last: Batches, nowMs: number): Promise<Finding> {
     const [text] = entries.slice(-1);
     if (text === undefined) continue;
     const aheadMs = decode(text, first).atMs - nowMs;
-    if (aheadMs <= CLOCK_SLACK_MS) continue;
+    if (!(aheadMs > CLOCK_SLACK_MS)) continue;
     const ahead = shortDuration(aheadMs);
     const what = `the last event is ${ahead} in the future: the clock was set back`;
     return warn("clock", what, "set the clock right; until then every event gets that last time");
