@@ -1,6 +1,6 @@
 /**
- * The contracts of log.ts and journal.ts as cases that any store can be put through, ours and yours.
- * They need no test runner:
+ * The contracts of log.ts and journal.ts as cases that any store can be put through, ours and
+ * yours. They need no test runner of ours:
  *
  *   const cases = storeConformance({ medium, isDurable: true, isShared: false });
  *   test.each(cases)("%s", (_title, run) => run());

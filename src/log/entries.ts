@@ -1,4 +1,4 @@
-/** What every store asks of the text it is given, so that a refusal is the same whatever the store. */
+/** What every store asks of the text it is given, so that all refuse the same in the same words. */
 import { RollcallError } from "../core/errors.ts";
 
 export function checkEntries(entries: readonly string[]): void {

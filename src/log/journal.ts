@@ -4,10 +4,11 @@
  * when somebody asks for that job.
  *
  * - Entries of a stream have positions 1, 2, 3, … with no gap; trimming never renumbers.
- * - `append` resolves with the position of its last entry when all of them are durable. Appends that
- *   arrive while one is being written are written together: one sync for all of them.
+ * - `append` resolves with the position of its last entry when all of them are durable. Appends
+ *   that arrive while one is being written are written together: one sync for all of them.
  * - Appends to one stream are written in the order of the calls, each all or nothing. When one
- *   rejects, those to the same stream that were waiting behind it reject too: no gap, no reordering.
+ *   rejects, those to the same stream that were waiting behind it reject too: no gap, no
+ *   reordering.
  * - `read(stream, after)` gives what is durable now and ends; a stream nobody wrote to is empty. It
  *   rejects with OUT_OF_RANGE when those entries were trimmed.
  * - `trim(stream, through)` forgets the entries up to `through`; `remove` the whole stream, after

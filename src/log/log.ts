@@ -4,24 +4,25 @@
  * engine.
  *
  * - Entries are well-formed text (one event each, encoded by the engine; never a raw newline, which
- *   is refused with INVALID_ARGUMENT) and have sequences 1, 2, 3, … with no gap. The head is the sequence of the last one, 0 when there is none.
- * - `append(entries, expectedHead)` is all or nothing. When it resolves, the entries are durable and
- *   readable. It rejects with FENCED, having written nothing, when the head is not the expected one.
- *   Any other rejection leaves open whether the entries were written: read to find out.
+ *   is refused with INVALID_ARGUMENT) and have sequences 1, 2, 3, … with no gap. The head is the
+ *   sequence of the last one, 0 when there is none.
+ * - `append(entries, expectedHead)` is all or nothing. When it resolves, the entries are durable
+ *   and readable. It rejects with FENCED, having written nothing, when the head is not the expected
+ *   one. Any other rejection leaves open whether the entries were written: read to find out.
  * - An append of nothing is a sign of life: it checks the head, moves nothing, and those who follow
  *   see an empty batch. That is how a leader proves that it still leads without filling the log.
  *   One who looks away may see several of them as one.
- * - `read(after)` gives what is durable now, in order, from `after + 1` to the head of the moment it
- *   began, then ends. It rejects with OUT_OF_RANGE when those entries were truncated.
+ * - `read(after)` gives what is durable now, in order, from `after + 1` to the head of the moment
+ *   it began, then ends. It rejects with OUT_OF_RANGE when those entries were truncated.
  * - `follow(after, signal)` is `read` that goes on: it waits for more, and ends when the signal
  *   aborts or the log closes.
- * - `saveSnapshot` stores a state as of a sequence, beside the entries; one that was cut off half-way
- *   does not exist; one at the same sequence takes its place. A snapshot never changes what `read`
- *   gives. Above the head it is refused with INVALID_ARGUMENT, below what was truncated with
- *   OUT_OF_RANGE.
+ * - `saveSnapshot` stores a state as of a sequence, beside the entries; one that was cut off
+ *   half-way does not exist; one at the same sequence takes its place. A snapshot never changes
+ *   what `read` gives. Above the head it is refused with INVALID_ARGUMENT, below what was truncated
+ *   with OUT_OF_RANGE.
  * - `truncate(through)` forgets the entries up to and including `through`, and the snapshots before
- *   it. It refuses with WRONG_STATE when no snapshot stands at or after `through`: what would be lost
- *   could not be rebuilt.
+ *   it. It refuses with WRONG_STATE when no snapshot stands at or after `through`: what would be
+ *   lost could not be rebuilt.
  * - Appends are called one at a time; every other call may run beside them.
  * - Before `open` and after `close` every call rejects with WRONG_STATE.
  */

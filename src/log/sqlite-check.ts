@@ -51,7 +51,8 @@ function checkLog(database: Database, path: string, batches: number): void {
 function findGap(database: Database, tail: string, batches: number): string {
   const gap = database
     .prepare<{ first: number; before: number }>(
-      `SELECT first, before FROM (SELECT first, lag(last) OVER (ORDER BY last) AS before FROM ${tail})
+      `SELECT first, before
+       FROM (SELECT first, lag(last) OVER (ORDER BY last) AS before FROM ${tail})
        WHERE first <> before + 1 LIMIT 1`,
     )
     .get(batches);

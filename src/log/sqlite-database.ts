@@ -1,9 +1,9 @@
 /**
  * Opening the file: make it, lock it, see whose it is, bring it to our schema, check it.
  *
- * The checks are as deep as they are cheap. A file that was closed well has had its bytes checked by
- * the one who closed it, so only the end of the log is looked at; one whose write-ahead log is still
- * there (a crash) or that is small is checked whole. Every page that is read later is checked again.
+ * The checks are as deep as they are cheap. Of a file that was closed well only the end of the log
+ * is looked at; one whose write-ahead log is still there (a crash), or that is small, is checked
+ * whole. Whatever is read later is checked for gaps again.
  */
 import {
   accessSync,

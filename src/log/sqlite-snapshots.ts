@@ -6,6 +6,7 @@ import { RollcallError } from "../core/errors.ts";
 import { BLOB, transaction, type Database } from "./sqlite-driver.ts";
 import { PAGE_BYTES, type SavedSnapshot, type SnapshotChunks } from "./sqlite-protocol.ts";
 
+/** Deleted at once: even if each is large, an append does not wait long for it. */
 const SWEEP_CHUNKS = 16;
 
 export class Snapshots {
@@ -38,7 +39,7 @@ export class Snapshots {
       throw new RollcallError("INVALID_ARGUMENT", message);
     }
     if (sequence < range.truncated) {
-      const message = `snapshot ${sequence} is older than the log, which is cut at ${range.truncated}`;
+      const message = `snapshot ${sequence} is below ${range.truncated}, where the log was cut`;
       throw new RollcallError("OUT_OF_RANGE", message);
     }
     this.#database

@@ -32,7 +32,7 @@ function scratch(): string {
   return join(folder, "rollcall.db");
 }
 
-test("when the thread dies what waits is unavailable, and opening again starts it anew", async () => {
+test("when the thread dies what waits is unavailable, and opening starts it anew", async () => {
   const store = sqliteStore({ path: scratch() });
   const { log, journal } = store;
   await log.open();

@@ -107,7 +107,8 @@ const WRITER = `
   })();
   void (async () => {
     for (;;) {
-      await log.saveSnapshot({ sequence: head, chunks: ["whole ", "x".repeat(300000), " snapshot"] });
+      const chunks = ["whole ", "x".repeat(300000), " snapshot"];
+      await log.saveSnapshot({ sequence: head, chunks });
     }
   })();
   for (;;) {

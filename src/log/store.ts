@@ -1,4 +1,4 @@
-/** Where a daemon keeps what must last: the log, and the journal beside it, opened and closed as one. */
+/** Where a daemon keeps what must last: the log and the journal beside it, opened as one. */
 import type { Journal } from "./journal.ts";
 import type { Log } from "./log.ts";
 
