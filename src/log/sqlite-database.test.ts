@@ -125,7 +125,7 @@ test("a store that was refused opens once the reason is gone", async () => {
   expect(await store.log.open()).toEqual({ head: 9, oldest: 1 });
 });
 
-test("a file in use names the process that holds it, and the death of that one frees it", async () => {
+test("a file in use names who holds it, and the death of that process frees it", async () => {
   const path = await written();
   const script = `
     const { sqliteStore } = await import(${JSON.stringify(BUILT)});
