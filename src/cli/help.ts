@@ -2,7 +2,7 @@
  * Help that fits on a screen and reads from top to bottom: how to call it, what it does, examples,
  * flags. The parser's own help repeats every flag of every command in its first lines.
  */
-import type { Application, Command, RouteMap, StricliIntegration } from "@stricli/core";
+import type { Command, RouteMap, StricliIntegration } from "@stricli/core";
 import type { Context } from "./context.ts";
 import type { Output } from "./terminal/output.ts";
 import { padEnd, widthOf } from "./terminal/width.ts";
@@ -38,7 +38,10 @@ export function helpFlag(output: Output, overview: readonly string[]): StricliIn
       complete: true,
       defaultForRouteMap: true,
       async run(app, { result }) {
-        const lines = helpOf(app, result, overview);
+        const lines =
+          result.target === app.root && overview.length > 0
+            ? overview
+            : helpOf(result, output.columns);
         await output.write(`${lines.map((line) => paintHeading(line, output)).join("\n")}\n`);
       },
     },
@@ -50,17 +53,12 @@ interface Found {
   readonly prefix: readonly string[];
 }
 
-function helpOf(
-  app: Application<Context>,
-  { target, prefix }: Found,
-  overview: readonly string[],
-): readonly string[] {
+function helpOf({ target, prefix }: Found, columns: number): readonly string[] {
   const name = prefix.join(" ");
   if ("getAllEntries" in target) {
-    if (target === app.root) return overview;
     const rows = target.getAllEntries().filter((entry) => !entry.hidden);
     const commands = rows.map((each): Row => [each.name.original, each.target.brief]);
-    return [...opening(`${name} COMMAND`, target), "Commands", ...table(commands)];
+    return [...opening(`${name} COMMAND`, target), "Commands", ...table(commands, columns)];
   }
   const { flags = {}, positional } = target.parameters;
   const visible = Object.entries(flags).filter(([, flag]) => flag.hidden !== true);
@@ -69,7 +67,7 @@ function helpOf(
   return [
     ...opening(usage.filter(Boolean).join(" "), target),
     "Flags",
-    ...table([...rows, ...ALWAYS]),
+    ...table([...rows, ...ALWAYS], columns),
   ];
 }
 
@@ -103,9 +101,29 @@ function placeholders(positional: Positional | undefined): string {
     .join(" ");
 }
 
-export function table(rows: readonly Row[]): readonly string[] {
+/** Two columns; the second is wrapped where a terminal would break it in the middle of a word. */
+export function table(rows: readonly Row[], columns = Infinity): readonly string[] {
   const width = Math.max(...rows.map(([name]) => widthOf(name)));
-  return rows.map(([name, text]) => `  ${padEnd(name, width)}  ${text}`.trimEnd());
+  return rows.flatMap(([name, text]) => {
+    const [first = "", ...rest] = wrap(text, Math.max(columns - width - 4, NARROWEST));
+    return [
+      `  ${padEnd(name, width)}  ${first}`.trimEnd(),
+      ...rest.map((line) => " ".repeat(width + 4) + line),
+    ];
+  });
+}
+
+const NARROWEST = 30;
+
+function wrap(text: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1);
+    const isRoom = line !== undefined && widthOf(line) + 1 + widthOf(word) <= columns;
+    if (isRoom) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 /** A line that is one capitalised word or two, and nothing else, is a heading. */

@@ -11,20 +11,27 @@ export type SettingFlags = Readonly<Record<string, string | boolean | undefined>
 
 type Parameter = TypedFlagParameter<string | undefined> | TypedFlagParameter<boolean | undefined>;
 
-/** All settings, or those whose flags are named; older names work and are not shown. */
+/**
+ * All settings, with older names that work and are not shown; or those flags alone that are named,
+ * with what each is when it is not given.
+ */
 export function settingFlags(
-  only?: readonly string[],
+  only?: Readonly<Record<string, string>>,
 ): FlagParametersForType<SettingFlags, Context> {
   const flags: Record<string, Parameter> = {};
   for (const setting of SETTINGS) {
     const names = [setting.flag, ...setting.aliases.map(({ flag }) => flag)];
-    for (const name of names.filter((each) => only?.includes(each) ?? true)) {
-      const isShown = name === setting.flag || only !== undefined;
-      flags[camel(name)] = parameter(setting, !isShown);
+    for (const name of names) {
+      if (only === undefined) flags[camel(name)] = parameter(setting, name !== setting.flag);
+      else if (name in only) flags[camel(name)] = parameter(renamed(setting, only[name]), false);
     }
   }
   // The parser's types know each flag by its name; these have theirs from a table.
   return flags as FlagParametersForType<SettingFlags, Context>;
+}
+
+function renamed(setting: Setting, usual = ""): Setting {
+  return { ...setting, aliases: [], default: usual };
 }
 
 function parameter(setting: Setting, hidden: boolean): Parameter {

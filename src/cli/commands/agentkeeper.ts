@@ -8,7 +8,11 @@ import { about } from "../help.ts";
 import { serve } from "../serve.ts";
 import { settingFlags, spokenFlags, type SettingFlags } from "../settings.ts";
 
-const FLAGS = ["addr", "data-dir", "metrics-addr"];
+const FLAGS = {
+  addr: "127.0.0.1:7070",
+  "data-dir": "in memory",
+  "metrics-addr": "127.0.0.1:9090",
+};
 
 export const agentkeeper = buildCommand<SettingFlags, [], Context>({
   docs: {
