@@ -129,7 +129,7 @@ async function shutDown({ store, engine, doors, metrics, logger }: Parts): Promi
   logger.info("closing");
   doors.stopAccepting();
   await step("the engine", engine.close(), CLOSING.engineMs);
-  await step("the doors", doors.close(CLOSING.doorsMs), 2 * CLOSING.doorsMs);
+  await step("the doors", doors.close(CLOSING.doorsMs), CLOSING.doorsMs + CLOSING.cutMs);
   await step("the store", store.close(), CLOSING.storeMs);
   metrics.close();
   logger.info("closed");

@@ -168,8 +168,8 @@ describe("what is too much", () => {
 
   test("a body that grows is refused while it comes", async () => {
     const { port } = await open({ limits });
-    const head = `POST /echo HTTP/1.1\r\nHost: localhost:${port}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    const raw = say(port, head);
+    const head = `POST /echo HTTP/1.1\r\nHost: localhost:${port}\r\n`;
+    const raw = say(port, `${head}Transfer-Encoding: chunked\r\n\r\n`);
     const chunk = `1f4\r\n${"x".repeat(500)}\r\n`;
     raw.socket.write(chunk + chunk + chunk);
     await vi.waitFor(() => expect(raw.heard).toContain("the body has more than 1000 bytes"));

@@ -45,7 +45,7 @@ export const RATE = {
 export const GRPC_LIMITS = {
   /** A task's input is at most 2 MiB; this is what gRPC clients expect of a server. */
   messageBytes: 4 * MIB,
-  /** Of one connection: a program that runs thousands of agents shares one, each with its stream. */
+  /** Of one connection: a program that runs thousands of agents shares it, a stream each. */
   streams: 10_000,
   connections: 10_000,
   /** A peer that went away without a word is noticed after the sum of these. */
@@ -59,5 +59,7 @@ export const CLOSING = {
   engineMs: 2 * SECOND,
   /** For answers and last words to reach their clients; then connections are cut. */
   doorsMs: 1 * SECOND,
+  /** For cut connections to be gone. */
+  cutMs: 250,
   storeMs: 1500,
 } as const;

@@ -1,4 +1,4 @@
-/** For tests of the doors: a real door on a free port, and clients that say exactly what they mean. */
+/** For tests of the doors: a real door on a free port, and clients that say what they mean. */
 import {
   request as httpRequest,
   type IncomingHttpHeaders,

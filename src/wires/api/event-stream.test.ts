@@ -142,7 +142,7 @@ describe("a stream of events", () => {
     await vi.waitFor(() => expect(client.ids).toEqual([1, 3]));
   });
 
-  test("goes on after Last-Event-ID without a gap or a duplicate, whatever `from` says", async () => {
+  test("goes on after Last-Event-ID, not `from`, without a gap or a duplicate", async () => {
     const { engine, open } = await serve();
     const writing = (async () => {
       for (let i = 0; i < 2_000; i += 1) await register(engine);

@@ -9,14 +9,15 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import * as keeper from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
-import { file_grpc_health_v1_health as health } from "./gen/grpc/health/v1/health_pb.ts";
+import * as health from "./gen/grpc/health/v1/health_pb.ts";
 import * as reflection from "./gen/grpc/reflection/v1/reflection_pb.ts";
 import * as oldReflection from "./gen/grpc/reflection/v1alpha/reflection_pb.ts";
 
+const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 function compiled(): readonly FileDescriptorProto[] {
-  const buf = createRequire(import.meta.url).resolve("@bufbuild/buf/bin/buf");
+  const buf = require.resolve("@bufbuild/buf/bin/buf");
   const args = [buf, "build", "proto", "--exclude-source-info", "--exclude-imports", "-o", "-"];
   const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, maxBuffer: 1e8 });
   expect(stderr.toString()).toBe("");
@@ -34,13 +35,19 @@ function shape(file: FileDescriptorProto): unknown {
 test("the generated code is that of the files in proto/", () => {
   const generated = [
     keeper.file_agentkeeper_v1_agentkeeper,
-    health,
+    health.file_grpc_health_v1_health,
     reflection.file_grpc_reflection_v1_reflection,
     oldReflection.file_grpc_reflection_v1alpha_reflection,
   ];
   const byName = (a: FileDescriptorProto, b: FileDescriptorProto) => (a.name < b.name ? -1 : 1);
   const ours = generated.map(({ proto }) => proto).sort(byName);
   expect(ours.map(shape)).toEqual([...compiled()].sort(byName).map(shape));
+});
+
+test("health counts its statuses as every client of gRPC does", () => {
+  const { values } = health.HealthCheckResponse_ServingStatusSchema;
+  const names = values.map(({ name, number }) => `${number} ${name}`);
+  expect(names).toEqual(["0 UNKNOWN", "1 SERVING", "2 NOT_SERVING", "3 SERVICE_UNKNOWN"]);
 });
 
 describe("the contract of the AgentKeeper SDK", () => {

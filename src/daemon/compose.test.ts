@@ -1,0 +1,216 @@
+import { mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { codeOf } from "../core/errors.ts";
+import { register } from "../engine/testing.ts";
+import { startDaemon, type Daemon } from "./compose.ts";
+import { loadConfig, type Config } from "./config.ts";
+import { createLogger } from "./logger.ts";
+import { ask, say } from "./testing.ts";
+
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function configured(changes: Partial<Config> = {}): Promise<Config> {
+  const flags = { memory: "true", addr: ":0", "http-addr": ":0", "log-level": "silent" };
+  return { ...(await loadConfig({ flags, env: {} })), ...changes };
+}
+
+async function start(changes: Partial<Config> = {}): Promise<Daemon> {
+  const daemon = await startDaemon(await configured(changes));
+  cleanups.push(() => daemon.close());
+  return daemon;
+}
+
+function httpPort({ httpAddress }: Daemon): number {
+  return httpAddress?.port ?? 0;
+}
+
+async function takenPort(): Promise<number> {
+  const server: Server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => server.close());
+  const bound = server.address();
+  return typeof bound === "object" && bound ? bound.port : 0;
+}
+
+function folder(): string {
+  return mkdtempSync(join(tmpdir(), "rollcall-daemon-"));
+}
+
+describe("a daemon that is up", () => {
+  test("says where it is, where its state is, and whom it answers", async () => {
+    const daemon = await start();
+    expect(daemon.announcement()).toEqual([
+      expect.stringMatching(/^rollcall \d+\.\d+\.\d+ is up$/),
+      `  HTTP   http://127.0.0.1:${httpPort(daemon)}`,
+      `  gRPC   127.0.0.1:${daemon.grpcAddress.port}`,
+      "  state  memory, gone when it stops",
+      "  only this machine is answered: no tokens are configured",
+    ]);
+    const wide = await start({ addr: { host: "0.0.0.0", port: 0 } });
+    expect(wide.announcement().at(-1)).toContain("whatever it is bound to");
+  });
+
+  test("is healthy, ready, and tells what it is", async () => {
+    const daemon = await start({ node: "here" });
+    const port = httpPort(daemon);
+    expect(await ask(port, "/healthz")).toMatchObject({ status: 200, body: "ok" });
+    expect(await ask(port, "/readyz")).toMatchObject({ status: 200, body: "ready" });
+    const status: unknown = JSON.parse((await ask(port, "/v1/status")).body);
+    expect(status).toMatchObject({
+      node: "here",
+      mode: "leading",
+      head: 1,
+      pid: process.pid,
+      grpcAddress: `127.0.0.1:${daemon.grpcAddress.port}`,
+      httpAddress: `127.0.0.1:${port}`,
+      state: "memory",
+      loopbackOnly: true,
+    });
+  });
+
+  test("is not ready when it cannot work, and says why", async () => {
+    const daemon = await start();
+    await daemon.engine.close();
+    const { status, body } = await ask(httpPort(daemon), "/readyz");
+    expect(status).toBe(503);
+    expect(body).toContain("this node is closed");
+    expect((await ask(httpPort(daemon), "/healthz")).status).toBe(200);
+  });
+
+  test("counts for Prometheus what it does", async () => {
+    const daemon = await start();
+    const agentId = await register(daemon.engine);
+    await register(daemon.engine);
+    await daemon.engine.execute({ type: "lease.acquire", taskId: "t", agentId, ttlMs: 0 });
+    await daemon.engine.heartbeat(agentId);
+    await ask(httpPort(daemon), "/nope");
+    const { headers, body } = await ask(httpPort(daemon), "/metrics");
+    expect(headers["content-type"]).toContain("text/plain; version=0.0.4");
+    const values = parseMetrics(body);
+    expect(values.get("agentkeeper_agents_alive")).toBe(2);
+    expect(values.get("agentkeeper_leases_active")).toBe(1);
+    expect(values.get('rollcall_mode{mode="leading"}')).toBe(1);
+    expect(values.get('rollcall_mode{mode="following"}')).toBe(0);
+    expect(values.get("rollcall_log_head")).toBe(4);
+    expect(values.get("rollcall_commands_total")).toBe(3);
+    expect(values.get("rollcall_heartbeats_total")).toBe(1);
+    expect(values.get("rollcall_append_seconds_count")).toBe(values.get("rollcall_appends_total"));
+    expect(values.get("rollcall_append_events_sum")).toBe(values.get("rollcall_events_total"));
+    expect(values.get('rollcall_http_refusals_total{code="NOT_FOUND"}')).toBe(1);
+    expect(values.get("process_resident_memory_bytes")).toBeGreaterThan(0);
+    expect(
+      parseMetrics((await ask(httpPort(daemon), "/metrics")).body).get(
+        "rollcall_http_requests_total",
+      ),
+    ).toBe(3);
+  });
+
+  test("keeps its state in a folder that is nobody else's business", async () => {
+    const dataDir = join(folder(), "deep", "state");
+    const first = await start({ dataDir });
+    const agentId = await register(first.engine);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+    expect(first.stateDescription).toBe(`sqlite at ${join(dataDir, "rollcall.db")}`);
+    await first.close();
+    const second = await start({ dataDir });
+    const agent = await second.engine.read(({ agents }) => agents.byId.get(agentId)?.agent);
+    expect(agent?.status).toBe("alive");
+  });
+});
+
+/** Every line is a comment or a sample; nothing else is Prometheus' format. */
+function parseMetrics(page: string): Map<string, number> {
+  const values = new Map<string, number>();
+  for (const line of page.split("\n")) {
+    if (line === "" || line.startsWith("# HELP ") || line.startsWith("# TYPE ")) continue;
+    const sample = /^([a-z_\d]+(?:\{[^}]*\})?) (-?[\d.e+-]+|NaN|\+Inf)$/i.exec(line);
+    if (!sample) throw new Error(`not a sample: ${line}`);
+    values.set(sample[1] ?? "", Number(sample[2]));
+  }
+  return values;
+}
+
+describe("a port that is taken", () => {
+  test("stops no daemon when nobody asked for it: it takes another and says so", async () => {
+    const port = await takenPort();
+    const daemon = await start({ httpAddr: { host: "127.0.0.1", port }, httpAddrIsDefault: true });
+    expect(httpPort(daemon)).not.toBe(port);
+    expect((await ask(httpPort(daemon), "/healthz")).body).toBe("ok");
+    expect(daemon.announcement()[1]).toContain(`(port ${port} is taken)`);
+  });
+
+  test("stops it when it was asked for, with the port and the fix", async () => {
+    const port = await takenPort();
+    const address = { host: "127.0.0.1", port };
+    const wanted = `cannot listen on 127.0.0.1:${port}: another program has this port`;
+    const http = startDaemon(await configured({ httpAddr: address, httpAddrIsDefault: false }));
+    await expect(http).rejects.toThrow(wanted);
+    await expect(http).rejects.toThrow("choose another with --http-addr HOST:PORT");
+    await expect(startDaemon(await configured({ addr: address }))).rejects.toThrow(
+      "choose another with --addr HOST:PORT",
+    );
+  });
+
+  test("leaves nothing open behind: the state can be used at once", async () => {
+    const dataDir = folder();
+    const addr = { host: "127.0.0.1", port: await takenPort() };
+    await expect(startDaemon(await configured({ dataDir, addr }))).rejects.toThrow("cannot listen");
+    await start({ dataDir });
+  });
+});
+
+describe("a state that cannot be used", () => {
+  test("because another daemon has it is told, with who", async () => {
+    const dataDir = folder();
+    await start({ dataDir });
+    const error: unknown = await startDaemon(await configured({ dataDir })).catch(
+      (e: unknown) => e,
+    );
+    expect(codeOf(error)).toBe("LOCKED");
+    expect(String(error)).toContain(`process ${process.pid}`);
+  });
+
+  test("because its folder cannot be made is told, with the fix", async () => {
+    const parent = folder();
+    const dataDir = join(parent, "file", "state");
+    writeFileSync(join(parent, "file"), "");
+    await expect(startDaemon(await configured({ dataDir }))).rejects.toThrow(
+      /cannot keep the state in .*choose another with --data-dir/,
+    );
+  });
+});
+
+describe("closing", () => {
+  test("ends streams with a reason and takes under 5 s, even if clients are deaf", async () => {
+    const daemon = await start();
+    const port = httpPort(daemon);
+    const request = `GET /v1/events?from=0 HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`;
+    const listening = say(port, request);
+    const deaf = say(port, request);
+    const dumb = say(port, "GET / HT");
+    await vi.waitFor(() => expect(listening.heard).toContain("event: bookmark"));
+    deaf.socket.pause();
+    const startedAt = performance.now();
+    await Promise.all([daemon.close(), daemon.close()]);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    await Promise.all([listening.closed, dumb.closed]);
+    expect(listening.heard).toContain('event: error\ndata: {"error":{"code":"UNAVAILABLE"');
+    deaf.socket.destroy();
+    await expect(ask(port, "/healthz")).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("is told in the log", async () => {
+    const lines: string[] = [];
+    const logger = createLogger({ level: "info", isTerminal: true, write: (l) => lines.push(l) });
+    const daemon = await startDaemon(await configured(), { logger });
+    await daemon.close();
+    expect(lines.map((line) => line.slice(9))).toEqual(["INFO closing\n", "INFO closed\n"]);
+  });
+});
