@@ -4,7 +4,7 @@
  */
 import { Output } from "./terminal/output.ts";
 import { EXIT } from "./exit.ts";
-import { releaseVersion } from "./release.ts";
+import { releaseVersion } from "../daemon/version.ts";
 
 export async function promised(name: string, argv: readonly string[]): Promise<void> {
   const out = new Output(process.stdout, process.env);

@@ -7,7 +7,7 @@ import { run, type Application, type Command } from "@stricli/core";
 import { systemContext, type Context } from "./context.ts";
 import { exitCodeOfParser } from "./exit.ts";
 import { applicationFor, applicationOf, entriesOf, type Program } from "./program.ts";
-import { releaseVersion } from "./release.ts";
+import { releaseVersion } from "../daemon/version.ts";
 import { PROGRAM } from "./tree.ts";
 
 /** Runs `rollcall`; the process ends with the resulting code once everything is written. */

@@ -19,7 +19,7 @@ import { openDoors, type Doors } from "./doors.ts";
 import { CLOSING } from "./limits.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { Metrics } from "./metrics.ts";
-import { version } from "./version.ts";
+import { releaseVersion } from "./version.ts";
 
 export interface Daemon {
   readonly grpcAddress: Address;
@@ -43,7 +43,7 @@ export interface DaemonOptions {
 export async function startDaemon(config: Config, options: DaemonOptions = {}): Promise<Daemon> {
   const logger = options.logger ?? createLogger({ level: config.logLevel });
   const { clock = systemClock } = options;
-  const release = version();
+  const release = releaseVersion();
   const metrics = new Metrics();
   const opened: { store?: Store; engine?: Engine } = {};
   let trouble = "";

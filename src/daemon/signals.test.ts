@@ -29,10 +29,20 @@ test.each([
   ["SIGTERM", 143],
 ])("a second %s leaves at once with %i", (signal, code) => {
   const host = new FakeHost();
-  void untilStopped({ close: () => never, failed: never }, host);
+  let nowMs = 0;
+  void untilStopped({ close: () => never, failed: never }, host, () => nowMs);
   host.emit("SIGTERM");
+  nowMs += 1000;
   host.emit(signal);
   expect(host.exits).toEqual([code]);
+});
+
+test("one Ctrl-C that arrives twice closes in order", () => {
+  const host = new FakeHost();
+  void untilStopped({ close: () => never, failed: never }, host, () => 0);
+  host.emit("SIGINT");
+  host.emit("SIGINT");
+  expect(host.exits).toEqual([]);
 });
 
 test("a daemon that cannot go on ends with 1", async () => {

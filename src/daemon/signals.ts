@@ -1,12 +1,15 @@
 /**
  * SIGTERM and SIGINT: the first one closes in order, a second one leaves at once with the code that
- * shells give to a program ended by that signal.
+ * shells give to a program ended by that signal. One Ctrl-C under npm arrives twice, from the
+ * terminal and from npm: the same signal again in the same moment is the same key press.
  */
 import type { Daemon } from "./compose.ts";
 
 const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 type Signal = keyof typeof CODES;
+
+const SAME_KEY_PRESS_MS = 300;
 
 /** What of the process is needed; a test has its own. */
 export interface Host {
@@ -19,17 +22,19 @@ export interface Host {
 export async function untilStopped(
   daemon: Pick<Daemon, "close" | "failed">,
   host: Host = process,
+  nowMs: () => number = () => performance.now(),
 ): Promise<number> {
   const listeners = new Map<Signal, () => void>();
   const asked = new Promise<number>((resolve, reject) => {
-    let isClosing = false;
+    let first: { readonly signal: Signal; readonly atMs: number } | undefined;
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       const listener = () => {
-        if (isClosing) {
-          host.exit(CODES[signal]);
+        if (first) {
+          const isEcho = signal === first.signal && nowMs() - first.atMs < SAME_KEY_PRESS_MS;
+          if (!isEcho) host.exit(CODES[signal]);
           return;
         }
-        isClosing = true;
+        first = { signal, atMs: nowMs() };
         daemon.close().then(() => resolve(0), reject);
       };
       listeners.set(signal, listener);

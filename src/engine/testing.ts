@@ -137,7 +137,7 @@ export interface Fixture {
 
 let ids = 0;
 
-export function newId(): string {
+function newId(): string {
   ids += 1;
   return ids.toString(16).padStart(32, "0");
 }

@@ -103,7 +103,7 @@ describe("up", () => {
     // A request that never ends keeps the door from closing at once.
     const slow = createConnection(Number(new URL(url).port), "127.0.0.1");
     await new Promise<void>((resolve) => slow.write("GET /healthz HTTP/1.1\r\n", () => resolve()));
-    up.signal("SIGINT");
+    up.signal("SIGTERM");
     await up.says(/closing/, "stderr");
     up.signal("SIGINT");
     expect((await up.end()).code).toBe(130);

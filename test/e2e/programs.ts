@@ -9,11 +9,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { vi } from "vitest";
 
-const BIN = fileURLToPath(new URL("../../dist/bin/", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DEADLINE_MS = 20_000;
 
 export function programFile(name: string): string {
-  return join(BIN, `${name}.js`);
+  return join(ROOT, "dist/bin", `${name}.js`);
 }
 
 /** A folder that is gone after the test. */
@@ -40,11 +40,8 @@ export class Running implements AsyncDisposable {
   stdout = "";
   stderr = "";
 
-  constructor(file: string, args: readonly string[], env: NodeJS.ProcessEnv) {
-    const child = spawn(process.execPath, [file, ...args], {
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+  constructor(command: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+    const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
     child.stdout.setEncoding("utf8").on("data", (text: string) => (this.stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (this.stderr += text));
     this.#child = child;
@@ -99,7 +96,7 @@ export interface Options {
 
 export function start(args: readonly string[], options: Options = {}): Running {
   const { program = "rollcall", home = tmpdir(), env } = options;
-  return new Running(programFile(program), args, environment(home, env));
+  return new Running(process.execPath, [programFile(program), ...args], environment(home, env));
 }
 
 export async function run(args: readonly string[], options: Options = {}): Promise<Ended> {

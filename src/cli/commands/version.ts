@@ -3,7 +3,7 @@ import { buildCommand } from "@stricli/core";
 import type { Context } from "../context.ts";
 import { jsonFlag } from "../flags.ts";
 import { about } from "../help.ts";
-import { releaseVersion } from "../release.ts";
+import { releaseVersion } from "../../daemon/version.ts";
 
 interface Flags {
   readonly json?: boolean;
