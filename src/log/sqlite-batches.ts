@@ -31,7 +31,7 @@ export class Batches {
   readonly #measure: Statement<Measured>;
   readonly #glue: Statement<Glued>;
   readonly #delete: Statement<unknown>;
-  /** How many rows made a page last time: the next one is likely much the same. */
+  /** How many rows are likely to make a page, going by the last one. */
   #rows = PAGE_ROWS;
 
   constructor(database: Database, table: "log" | "journal") {
@@ -70,14 +70,16 @@ export class Batches {
     return true;
   }
 
+  /** Where a page ends: after at least one batch, and before there are too many bytes. */
   #pageEnd(scope: Scope, { after, through }: Span): number | undefined {
-    let limit = Math.min(PAGE_ROWS, this.#rows * 2);
     for (;;) {
-      const measured = this.#measure.get(...scope, after, through, limit);
+      const measured = this.#measure.get(...scope, after, through, this.#rows);
       if (!measured || measured.last === null) return undefined;
-      this.#rows = measured.rows;
-      if (measured.bytes <= PAGE_BYTES || measured.rows === 1) return measured.last;
-      limit = Math.max(1, Math.floor((measured.rows * PAGE_BYTES) / measured.bytes));
+      const { rows, bytes, last } = measured;
+      if (bytes < PAGE_BYTES / 2) this.#rows = Math.min(PAGE_ROWS, this.#rows * 2);
+      if (bytes <= PAGE_BYTES || rows === 1) return last;
+      // A little less than would fit: the next page, of much the same rows, then fits at once.
+      this.#rows = Math.max(1, Math.floor((0.9 * rows * PAGE_BYTES) / bytes));
     }
   }
 }
