@@ -1,4 +1,4 @@
-/** The binary `rollcall`. Code that was compiled once is kept, where Node can, for the next start. */
+/** The binary `rollcall`. Where Node can, compiled code is kept for the next start. */
 import * as module from "node:module";
 
 (module as { enableCompileCache?: () => void }).enableCompileCache?.();

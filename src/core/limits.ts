@@ -87,7 +87,8 @@ export const ENGINE = {
   leadershipMs: 2 * SECOND,
   /**
    * How long a new leader waits before it decides: until whoever led before, and may not know that
-   * it was replaced, no longer answers from memory. Longer than `leadershipMs` by what clocks drift.
+   * it was replaced, no longer answers from memory. Longer than `leadershipMs` by what clocks
+   * drift.
    */
   handoverMs: 2.25 * SECOND,
   /** What may go by between a claim to lead and leading without counting as unseen. */

@@ -1,10 +1,10 @@
 /**
  * Time, as the engine gets it and as the engine tells it.
  *
- * The clock on the wall may step in either direction, so deadlines hang on the monotonic clock. Times
- * in events are wall times, but never fall: `EngineTime` follows the monotonic clock from an anchor,
- * jumps forward when the wall is ahead (a machine that slept), and runs on undisturbed when the wall
- * was set back.
+ * The clock on the wall may step in either direction, so deadlines hang on the monotonic clock.
+ * Times in events are wall times, but never fall: `EngineTime` follows the monotonic clock from
+ * an anchor, jumps forward when the wall is ahead (a machine that slept), and runs on undisturbed
+ * when the wall was set back.
  */
 
 export interface Clock {

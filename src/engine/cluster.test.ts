@@ -25,7 +25,7 @@ async function openCluster(names: readonly string[]) {
 
 const NAMES = ["a", "b", "c"];
 
-test("one node leads; the others forward commands to it and read what it acknowledged", async () => {
+test("one node leads; the others forward to it and read what it acknowledged", async () => {
   const { first, second, third } = await openCluster(NAMES);
   expect(first.engine.mode).toBe("leading");
   expect(second.engine.mode).toBe("following");

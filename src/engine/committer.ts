@@ -96,9 +96,9 @@ export class Committer {
 
   /**
    * Called when all events of a command were added. Callers who were answered together come back
-   * together; were they all to share one batch, the disk and the rules would wait for each other for
-   * ever. So where deciding takes longer than syncing, a batch is closed early and the next begins:
-   * the one is written while the other is decided. With a slow disk they all go together.
+   * together; were they all to share one batch, the disk and the rules would wait for each other
+   * for ever. So where deciding takes longer than syncing, a batch is closed early and the next
+   * begins: the one is written while the other is decided. With a slow disk they all go together.
    */
   commandAdded(): void {
     const { openedAtMs, recorded } = this.#open;

@@ -84,7 +84,7 @@ describe("durability", () => {
 });
 
 describe("failure", () => {
-  test("a failed append fails its commands and those that built on it; then work goes on", async () => {
+  test("a failed append fails its commands and all built on it; then work goes on", async () => {
     const { engine, log, clock } = await openEngine();
     const agentId = await register(engine);
     const release = log.hold();
@@ -113,7 +113,7 @@ describe("failure", () => {
     await engine.close();
   });
 
-  test("with a full disk commands are refused, reads and heartbeats go on, until there is room", async () => {
+  test("a full disk refuses commands, not reads and heartbeats, until there is room", async () => {
     const { engine, log, clock, troubles } = await openEngine();
     const agentId = await register(engine);
     const isFull = { error: FULL, isWritten: false };
@@ -151,7 +151,7 @@ describe("failure", () => {
     await engine.close();
   });
 
-  test("a rule that breaks off half-way costs its caller an error, and the state is rebuilt", async () => {
+  test("a rule that breaks off costs its caller an error, and the state is rebuilt", async () => {
     const broken: Rules = {
       ...rules,
       evolve(state, event, atMs) {
@@ -188,7 +188,7 @@ describe("failure", () => {
 });
 
 describe("time", () => {
-  test("an agent that falls silent becomes unreachable, then dies and frees what it held", async () => {
+  test("a silent agent becomes unreachable, then dies and frees what it held", async () => {
     const { engine, clock } = await openEngine();
     const agentId = await register(engine, 2000);
     await engine.execute(acquire(agentId));

@@ -13,8 +13,8 @@
  *              write). Reads are answered from here, commands by the leader.
  * - leading:   decides. One append at a time; replies when it is durable.
  *
- * Every failure takes the same way as a start: what is not in the log is forgotten, and the state is
- * rebuilt. There is no other recovery code.
+ * Every failure takes the same way as a start: what is not in the log is forgotten, and the state
+ * is rebuilt. There is no other recovery code.
  */
 import { beat } from "../core/agents.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
@@ -124,8 +124,8 @@ export class Engine implements ForwardTarget {
   }
 
   /**
-   * Reads the latest state: everything that was acknowledged anywhere before this call is in it, and
-   * everything in it is durable when this resolves. What is selected must not be changed.
+   * Reads the latest state: everything that was acknowledged anywhere before this call is in it,
+   * and everything in it is durable when this resolves. What is selected must not be changed.
    */
   async read<T>(select: (state: State) => T): Promise<T> {
     for (let tries = 1; ; tries += 1) {
@@ -391,7 +391,7 @@ export class Engine implements ForwardTarget {
 
 const DONE: Promise<null> = Promise.resolve(null);
 
-/** A read that met a failure is tried on the rebuilt state; failing this often is for the caller. */
+/** A read that met a failure is tried again on the rebuilt state, so often. */
 const READ_TRIES = 3;
 
 function closed(): RollcallError {

@@ -1,6 +1,6 @@
 /**
- * How a node that follows asks the one that leads. The transport is whatever the cluster has; in one
- * process it is a map.
+ * How a node that follows asks the one that leads. The transport is whatever the cluster has; in
+ * one process it is a map.
  */
 import type { Command, ReplyTo } from "../core/rules.ts";
 import { RollcallError } from "../core/errors.ts";
@@ -8,7 +8,7 @@ import { RollcallError } from "../core/errors.ts";
 export interface Forwarder {
   /** Has the leader decide a command; rejects with its refusal. */
   execute<C extends Command>(leader: string, command: C): Promise<ReplyTo<C>>;
-  /** The leader's head, once it has proved that it still leads: what a read must wait to have seen. */
+  /** The leader's head, once it has proved that it leads: what a read must have seen. */
   barrier(leader: string): Promise<number>;
 }
 

@@ -1,4 +1,4 @@
-/** A door that callers wait at: open, they pass at once; shut, they wait for it to open, not for ever. */
+/** Callers pass while it is open; while it is shut they wait for it, but not for ever. */
 import type { Clock } from "./clock.ts";
 
 export class Gate {

@@ -105,7 +105,7 @@ export class Leading {
     return this.#isFresh && beat(replica.state, agentId, time.nowMs());
   }
 
-  /** Gives the value when all that can be seen now is durable; nobody else led when it was asked. */
+  /** Gives the value when all that can be seen now is durable and nobody else led meanwhile. */
   current<T>(value: T): Promise<T> {
     return this.#isFresh ? this.#committer.settled(value) : this.#committer.proved(value);
   }

@@ -1,4 +1,4 @@
-/** The last events, kept once for all watchers that are nearly up to date. Bounded in number and size. */
+/** The last events, kept once for all watchers that are nearly up to date; bounded. */
 import type { Recorded } from "../core/events.ts";
 import { WATCH } from "../core/limits.ts";
 

@@ -34,7 +34,7 @@ test("a start takes the newest snapshot and replays only what came after", async
   await again.engine.close();
 });
 
-test("the log forgets what is more than enough events ago, but never what a snapshot needs", async () => {
+test("the log forgets what is too many events ago, but never what a start needs", async () => {
   const retention = { snapshotEveryEvents: 20, maxEvents: 50 };
   const { engine, log, clock } = await openEngine({ retention });
   for (let i = 0; i < 10; i += 1) {

@@ -144,7 +144,7 @@ describe("many watchers", () => {
     await engine.close();
   });
 
-  test("one that stalls is cut with the reason and the place to resume; the others go on", async () => {
+  test("one that stalls is cut and told where to resume; the others go on", async () => {
     const { engine } = await openEngine();
     const stalled = engine.watch();
     const lively = engine.watch();

@@ -1,10 +1,10 @@
 /**
  * Watching the log: the one contract behind every stream of every wire.
  *
- * A watcher gets every event after `from` whose topic begins with one of its prefixes, in order, once
- * each: first from the log, then live. A watcher is a cursor, not a buffer: it pulls from the events
- * all watchers share, and from the log when it is further behind, so a thousand slow ones cost no
- * memory and hold nobody up.
+ * A watcher gets every event after `from` whose topic begins with one of its prefixes, in order,
+ * once each: first from the log, then live. A watcher is a cursor, not a buffer: it pulls from
+ * the events all watchers share, and from the log when it is further behind, so a thousand slow
+ * ones cost no memory and hold nobody up.
  *
  *   replaying ──caught up──▶ live ──too far behind──▶ cut (SLOW_CONSUMER)
  *       │ the log no longer reaches back

@@ -14,7 +14,7 @@ const CARD = {
   metadata: {},
 };
 
-test("a full disk refuses writes, answers reads and heartbeats, and recovers when there is room", async (context) => {
+test("a full disk refuses writes, answers reads, and recovers with room", async (context) => {
   const { folder, freeRoom } = smallDisk(context);
   const store = sqliteStore({ path: join(folder, "rollcall.db") });
   const engine = await Engine.open({ log: store.log });

@@ -1,7 +1,7 @@
 /**
- * "Acknowledged = on disk", on the real thing: a process that writes through the engine to SQLite is
- * killed at random moments, fifty times over. After each, everything it acknowledged is in the log,
- * and what it started from was exactly what a replay of the log gives.
+ * "Acknowledged = on disk", on the real thing: a process that writes through the engine to SQLite
+ * is killed at random moments, fifty times over. After each, everything it acknowledged is in the
+ * log, and what it started from was exactly what a replay of the log gives.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -44,6 +44,7 @@ interface Fate {
 async function live({ lines, afterMs }: Fate): Promise<Life> {
   const writer = new URL("writer.mjs", import.meta.url).pathname;
   const child = spawn(process.execPath, [writer, path], { stdio: ["ignore", "pipe", "inherit"] });
+  // tidy-allow sleep: the moment of the kill is the test
   const killing = afterMs === undefined ? undefined : setTimeout(kill, afterMs);
   function kill() {
     child.kill("SIGKILL");

@@ -1,6 +1,6 @@
 /**
- * The victim: writes through the engine to the SQLite file it is given, as fast as it can, and prints
- * a line for everything that was acknowledged. It runs until it is killed.
+ * The victim: writes through the engine to the SQLite file it is given, as fast as it can, and
+ * prints a line for everything that was acknowledged. It runs until it is killed.
  */
 import { createHash } from "node:crypto";
 import { writeSync } from "node:fs";
