@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { fingerprint } from "../core/snapshot.ts";
+import type { LogBatch } from "../log/log.ts";
 import { memoryStore, MemoryMedium } from "../log/memory.ts";
 import type { Engine } from "./engine.ts";
 import { InProcessForwarder } from "./forward.ts";
@@ -84,6 +85,37 @@ test("a deposed leader that does not know it yet does not answer reads from memo
   await clock.advance(1000);
   expect(await read).toBe(true);
   for (const { engine } of [first, second, third]) await engine.close();
+});
+
+/** A log that appends as ever, and lets its node hear nothing of what others write. */
+class DeafLog extends TestLog {
+  isDeaf = false;
+
+  override async *follow(after: number, signal: AbortSignal): AsyncGenerator<LogBatch> {
+    const stopped = new Promise((resolve) => signal.addEventListener("abort", resolve));
+    for await (const batch of this.inner.follow(after, signal)) {
+      if (this.isDeaf) await stopped;
+      if (!signal.aborted) yield batch;
+    }
+  }
+}
+
+test("who missed the signs of life takes over; the old leader misleads nobody", async () => {
+  const medium = new MemoryMedium();
+  const clock = new TestClock();
+  const forwarder = new InProcessForwarder();
+  const log = new DeafLog(memoryStore({ medium }).log);
+  const old = await openEngine({ node: "a", clock, forwarder, log: memoryStore({ medium }).log });
+  await clock.advance(10);
+  const { engine } = await openEngine({ node: "b", clock, forwarder, log });
+  forwarder.nodes.set("a", old.engine).set("b", engine);
+  await clock.advance(10);
+  log.isDeaf = true;
+  for (let i = 0; i < 1000 && engine.mode !== "leading"; i += 1) await clock.advance(10);
+  const agentId = await register(engine);
+  expect(await old.engine.read((s) => s.agents.byId.has(agentId))).toBe(true);
+  await old.engine.close();
+  await engine.close();
 });
 
 test("a watcher moves from one node to another without a gap", async () => {
