@@ -6,7 +6,7 @@ import { emptyState } from "../../src/core/state.ts";
 import { explain } from "./histories.ts";
 import type { Op } from "./history.ts";
 import { LogCheck } from "./log-check.ts";
-import type { Durable } from "./sim-disk.ts";
+import type { Durable, Term } from "./sim-disk.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Jump } from "./troubles.ts";
 import { Vitality } from "./vitality.ts";
@@ -23,6 +23,7 @@ export interface Sample {
 
 export interface Run {
   readonly archive: readonly Durable[];
+  readonly terms: readonly Term[];
   readonly ops: readonly Op[];
   readonly samples: readonly Sample[];
   readonly jumps: readonly Jump[];
@@ -51,10 +52,11 @@ export function checkRun(run: Run): void {
   }
 }
 
-function checkLog({ archive, ops, samples, jumps, transcript, fail }: Run): void {
+function checkLog(run: Run): void {
+  const { archive, ops, samples, transcript, fail } = run;
   const recorded = archive.map(({ text, sequence }) => decode(text, sequence));
   const log = new LogCheck(fail);
-  const vitality = new Vitality(ops, jumps, fail);
+  const vitality = new Vitality(run);
   const witness = new Witness(ops);
   const state = emptyState();
   for (let sequence = 0; ; sequence += 1) {

@@ -11,12 +11,13 @@ import type { Ask, History } from "./history.ts";
 import { nextMove } from "./moves.ts";
 import type { Network } from "./network.ts";
 import type { SimNode } from "./node.ts";
+import type { Pace } from "./pace.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 export interface ClientOptions {
   readonly name: string;
-  readonly thinkMs: number;
+  readonly pace: Pace;
   readonly nodes: readonly SimNode[];
   readonly known: Names;
   readonly history: History;
@@ -38,9 +39,9 @@ export class Client {
   }
 
   async begin(): Promise<void> {
-    const { random, scheduler, known, thinkMs } = this.#options;
+    const { random, known, pace } = this.#options;
     while (!this.#isStopped) {
-      await scheduler.sleep(random.between(1, 2 * thinkMs));
+      await pace.rest(random);
       const ask = nextMove(random, this.#beliefs, known);
       if (ask && !this.#isTooMany(ask)) await this.#ask(ask);
     }

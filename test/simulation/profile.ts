@@ -12,6 +12,8 @@ export const TROUBLES = [
   "close",
   "pause",
   "cut off",
+  "deaf",
+  "lull",
   "wall forward",
   "wall back",
   "log stall",
@@ -28,6 +30,8 @@ export interface Profile {
   readonly clients: number;
   readonly watchers: number;
   readonly thinkMs: number;
+  /** Clients do much at once, and then nothing for a while. */
+  readonly isBursty: boolean;
   /** For how long things go wrong. */
   readonly troubledMs: number;
   readonly everyMs: number;
@@ -63,7 +67,8 @@ export function profileOf(random: Random): Profile {
     shared,
     clients: random.between(2, 5),
     watchers: random.between(1, 3),
-    thinkMs: random.pick([80, 200, 500]),
+    thinkMs: random.pick([80, 200, 500, 1500]),
+    isBursty: random.chance(0.35),
     troubledMs: random.between(10_000, 30_000),
     everyMs: random.pick([1500, 3000, 6000]),
     troubles: TROUBLES.filter(() => random.chance(0.35)),
@@ -75,7 +80,7 @@ export function profileOf(random: Random): Profile {
       arriveLate: sometimes(0.03),
       failRead: sometimes(0.08),
       failFollow: sometimes(0.03),
-      cutSnapshot: sometimes(0.1),
+      cutSnapshot: sometimes(0.25),
     },
     network: {
       latencyMs: random.pick([1, 10, 60]),

@@ -17,10 +17,21 @@ export interface Durable {
   readonly virtualMs: number;
 }
 
+/** A node's time of leading. */
+export interface Term {
+  readonly node: string;
+  /** Of the claim. */
+  readonly sequence: number;
+  /** When it first acted as the leader; Infinity if it never did. */
+  actsFromMs: number;
+}
+
 export class SimDisk {
   readonly #scheduler: Scheduler;
   readonly #transcript: Transcript;
+  readonly #shared: boolean;
   readonly archive: Durable[] = [];
+  readonly terms: Term[] = [];
   readonly snapshots = new Map<number, readonly string[]>();
   truncated = 0;
   /** Appends of nothing: signs of life. */
@@ -31,10 +42,13 @@ export class SimDisk {
   brokenUntilMs = 0;
   /** No room for appends before this moment. */
   fullUntilMs = 0;
+  /** Who hears nothing of what others write, and until when. */
+  readonly deafUntilMs = new Map<string, number>();
   #waiting: (() => void)[] = [];
 
-  constructor(scheduler: Scheduler, transcript: Transcript) {
+  constructor(scheduler: Scheduler, transcript: Transcript, shared: boolean) {
     this.#scheduler = scheduler;
+    this.#shared = shared;
     this.#transcript = transcript;
   }
 
@@ -44,11 +58,18 @@ export class SimDisk {
 
   /** The head, but for a claim to lead: it tells nobody anything before its node knows of it. */
   get toldHead(): number {
-    return this.archive.at(-1)?.text.includes('"node.leading"') ? this.head - 1 : this.head;
+    return isClaim(this.archive.at(-1)?.text ?? "") ? this.head - 1 : this.head;
   }
 
   get oldest(): number {
     return this.truncated + 1;
+  }
+
+  /** An append is asked for: whoever has claimed to lead does so from here on. */
+  asked(node: string, entries: readonly string[], expectedHead: number): void {
+    const term = this.terms.at(-1);
+    if (term?.node !== node || term.sequence > expectedHead || entries.some(isClaim)) return;
+    term.actsFromMs = Math.min(term.actsFromMs, this.#scheduler.nowMs);
   }
 
   /** The durable point: all or nothing, at the expected head only. */
@@ -58,6 +79,9 @@ export class SimDisk {
     for (const text of entries) {
       const sequence = this.head + 1;
       this.archive.push({ sequence, text, writer, step, virtualMs });
+      // Alone it leads at once; else it first waits, and proves itself when it begins.
+      const actsFromMs = this.#shared ? Infinity : virtualMs;
+      if (isClaim(text)) this.terms.push({ node: writer, sequence, actsFromMs });
       this.#transcript.say("log", `${sequence} by ${writer}: ${text}`);
       this.#transcript.count("event", /"type":"([^"]+)"/.exec(text)?.[1] ?? "unknown");
     }
@@ -70,6 +94,13 @@ export class SimDisk {
 
   slice(after: number, through: number): string[] {
     return this.archive.slice(after, through).map(({ text }) => text);
+  }
+
+  /** The end of the append that `sequence` belongs to. */
+  endOfAppend(sequence: number): number {
+    let end = Math.min(sequence, this.head);
+    while (end < this.head && this.archive[end]?.step === this.archive[end - 1]?.step) end += 1;
+    return end;
   }
 
   /** Calls once, when something was written. */
@@ -89,4 +120,8 @@ export class SimDisk {
     this.#transcript.count("seen", "truncation");
     this.#transcript.say("log", `truncated through ${through}`);
   }
+}
+
+function isClaim(text: string): boolean {
+  return text.includes('"type":"node.leading"');
 }

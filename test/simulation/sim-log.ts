@@ -74,6 +74,7 @@ export class SimLog implements Log {
     checkEntries(entries);
     const { disk, random, scheduler } = this.#options;
     const faults = this.#options.faults();
+    disk.asked(this.#options.node, entries, expectedHead);
     const append: Append = { entries, expectedHead, isOver: false };
     if (disk.fullUntilMs > scheduler.nowMs) throw this.#failure("append refused", "STORAGE_FULL");
     if (random.chance(faults.refuse)) throw this.#failure("append refused");
@@ -121,14 +122,16 @@ export class SimLog implements Log {
         await this.#unless(signal, (wake) => disk.onWrite(wake));
         continue;
       }
-      const delayMs = this.#delayMs();
+      const delayMs = Math.max(this.#delayMs(), this.#deafForMs());
       await this.#unless(signal, (wake) => this.#options.scheduler.after(delayMs, wake));
       if (isOver()) return;
       if (this.#options.random.chance(this.#options.faults().failFollow)) {
         throw this.#failure("follow failed");
       }
       checkReach("the log", position, disk.oldest);
-      const batch = { first: position + 1, entries: disk.slice(position, position + PAGE_ENTRIES) };
+      // Never a part of an append: whoever follows would show a command half done.
+      const end = disk.endOfAppend(position + PAGE_ENTRIES);
+      const batch = { first: position + 1, entries: disk.slice(position, end) };
       signs = disk.signs;
       position += batch.entries.length;
       yield batch;
@@ -235,6 +238,11 @@ export class SimLog implements Log {
     return (
       Math.max(0, disk.stalledUntilMs - scheduler.nowMs) + random.delayMs(latencyMs, slowestMs)
     );
+  }
+
+  #deafForMs(): number {
+    const { disk, scheduler, node } = this.#options;
+    return (disk.deafUntilMs.get(node) ?? 0) - scheduler.nowMs;
   }
 
   #failure(kind: string, code: "UNAVAILABLE" | "STORAGE_FULL" = "UNAVAILABLE"): RollcallError {

@@ -12,8 +12,9 @@ import { Cluster } from "./cluster.ts";
 import { History } from "./history.ts";
 import { Network } from "./network.ts";
 import type { SimNode } from "./node.ts";
+import { Pace } from "./pace.ts";
 import type { Plant } from "./plants.ts";
-import { CALM_LOG, CALM_NETWORK, profileOf } from "./profile.ts";
+import { CALM_LOG, CALM_NETWORK, profileOf, type Profile } from "./profile.ts";
 import { Random } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
 import { SimDisk } from "./sim-disk.ts";
@@ -61,9 +62,9 @@ class World {
   readonly #random: Random;
   readonly #scheduler = new Scheduler();
   readonly #transcript = new Transcript(this.#scheduler);
-  readonly #disk = new SimDisk(this.#scheduler, this.#transcript);
-  readonly #history = new History(this.#scheduler, this.#disk, this.#transcript);
-  readonly #profile;
+  readonly #disk: SimDisk;
+  readonly #history: History;
+  readonly #profile: Profile;
   readonly #cluster: Cluster;
   readonly #troubles: Troubles;
   readonly #clients: readonly Client[];
@@ -78,8 +79,10 @@ class World {
     this.#profile = profile;
     const scheduler = this.#scheduler;
     const transcript = this.#transcript;
-    const disk = this.#disk;
-    const history = this.#history;
+    const disk = new SimDisk(scheduler, transcript, profile.shared);
+    const history = new History(scheduler, disk, transcript);
+    this.#disk = disk;
+    this.#history = history;
     const shared = { profile, scheduler, transcript, disk, history };
     const draw = (name: string) => this.#random.fork(name);
     const isCalm = () => this.#troubles.isOver;
@@ -96,12 +99,12 @@ class World {
       faults: () => (isCalm() ? CALM_LOG : profile.log),
     });
     const { nodes } = this.#cluster;
-    this.#troubles = new Troubles({ ...shared, network, nodes, random: draw("troubles") });
+    const pace = new Pace({ ...profile, scheduler, disk });
+    this.#troubles = new Troubles({ ...shared, network, nodes, pace, random: draw("troubles") });
     const known = names();
-    const { thinkMs } = profile;
     this.#clients = Array.from({ length: profile.clients }, (_, i) => {
       const name = `c${i + 1}`;
-      return new Client({ ...shared, name, network, nodes, known, thinkMs, random: draw(name) });
+      return new Client({ ...shared, name, network, nodes, known, pace, random: draw(name) });
     });
     const fail = (invariant: string, detail: string) => this.#fail(invariant, detail);
     this.#watchers = Array.from({ length: profile.watchers }, (_, i) => {
@@ -130,10 +133,10 @@ class World {
       fail("no program breaks", error instanceof Error ? (error.stack ?? error.message) : "?");
     }
     const { ops } = this.#history;
-    const { archive } = this.#disk;
+    const { archive, terms } = this.#disk;
     const samples = this.#samples;
     const { jumps } = this.#troubles;
-    checkRun({ archive, ops, samples, jumps, transcript: this.#transcript, fail });
+    checkRun({ archive, terms, ops, samples, jumps, transcript: this.#transcript, fail });
   }
 
   async #unfold(): Promise<void> {

@@ -1,6 +1,7 @@
 /** What goes wrong with machines and the store, when and for how long. */
 import type { Network } from "./network.ts";
 import type { SimNode } from "./node.ts";
+import type { Pace } from "./pace.ts";
 import type { Profile, Trouble } from "./profile.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -12,6 +13,7 @@ export interface TroublesOptions {
   readonly nodes: readonly SimNode[];
   readonly disk: SimDisk;
   readonly network: Network;
+  readonly pace: Pace;
   readonly scheduler: Scheduler;
   readonly random: Random;
   readonly transcript: Transcript;
@@ -25,6 +27,8 @@ export interface Jump {
 
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
+/** Much longer than anybody's patience with a silent leader. */
+const LULL_MS = 14 * SECOND;
 
 export class Troubles {
   readonly #options: TroublesOptions;
@@ -60,12 +64,13 @@ export class Troubles {
     disk.stalledUntilMs = 0;
     disk.brokenUntilMs = 0;
     disk.fullUntilMs = 0;
+    disk.deafUntilMs.clear();
     transcript.say("world", "all troubles are over");
     for (const node of nodes) node.start();
   }
 
   #cause(trouble: Trouble, node: SimNode): void {
-    const { random, transcript, network, disk, scheduler } = this.#options;
+    const { random, transcript, network, disk, scheduler, pace } = this.#options;
     const forMs = random.pick([random.between(50, 900), random.between(SECOND, 12 * SECOND)]);
     const untilMs = scheduler.nowMs + forMs;
     const report = (who: string, detail = `for ${forMs} ms`) =>
@@ -89,6 +94,20 @@ export class Troubles {
         report(node.name);
         network.cutOff.add(node.name);
         return this.#later(forMs, () => network.cutOff.delete(node.name));
+      case "deaf":
+        report(node.name);
+        disk.deafUntilMs.set(node.name, untilMs);
+        return;
+      case "lull": {
+        if (pace.isLull()) return;
+        report("world", `for ${LULL_MS} ms`);
+        pace.lull(LULL_MS);
+        // When most has run out, so that nothing is written: who is deaf thinks the leader is gone.
+        return this.#later(LULL_MS / 3, () => {
+          const deaf = this.#options.nodes.find(({ engine }) => engine?.mode === "following");
+          if (deaf) disk.deafUntilMs.set(deaf.name, scheduler.nowMs + LULL_MS);
+        });
+      }
       case "wall forward": {
         const byMs = random.pick([random.between(500, 8 * SECOND), 90 * SECOND, 25 * HOUR]);
         report(node.name, `by ${byMs} ms`);
