@@ -3,6 +3,7 @@ import { once } from "node:events";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { smallDisk } from "../../test/small-disk.ts";
 import { expect, onTestFinished, test } from "vitest";
 import type { ErrorCode } from "../core/errors.ts";
 import { connect } from "./sqlite-driver.ts";
@@ -154,11 +155,7 @@ test("a second store of the same process is turned away too", async () => {
 });
 
 test("a file on a read-only disk is refused as that, be it there or not", async (context) => {
-  const folder = dirname(scratch());
-  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", folder]);
-  if (mounted.status !== 0 && process.env["CI"] !== "true")
-    context.skip("needs the right to mount");
-  onTestFinished(() => void spawnSync("umount", ["--lazy", folder]));
+  const { folder } = smallDisk(context);
   const path = join(folder, "rollcall.db");
   const store = sqliteStore({ path });
   await store.log.open();

@@ -1,37 +1,27 @@
-import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, type TestContext } from "vitest";
 import { codeOf } from "../core/errors.ts";
+import { smallDisk } from "../../test/small-disk.ts";
 import { collect, entriesAfter } from "./conformance-case.ts";
 import { storageError } from "./sqlite-errors.ts";
 import { sqliteStore } from "./sqlite.ts";
 import type { Store } from "./store.ts";
 
-interface SmallDisk {
+interface StoreOnSmallDisk {
   readonly path: string;
   readonly store: Store;
   readonly freeRoom: () => void;
 }
 
-/** A store on a disk of 8 MB, half of which `freeRoom` gives back. */
-async function onSmallDisk(context: TestContext): Promise<SmallDisk> {
-  const folder = fs.mkdtempSync(join(tmpdir(), "rollcall-full-"));
-  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", folder]);
-  if (mounted.status !== 0 && process.env["CI"] !== "true")
-    context.skip("needs the right to mount");
+async function onSmallDisk(context: TestContext): Promise<StoreOnSmallDisk> {
+  const { folder, freeRoom } = smallDisk(context);
   const path = join(folder, "rollcall.db");
   const store = sqliteStore({ path });
-  onTestFinished(async () => {
-    await store.close();
-    spawnSync("umount", ["--lazy", folder]);
-    fs.rmSync(folder, { recursive: true, force: true });
-  });
-  const ballast = join(folder, "ballast");
-  fs.writeFileSync(ballast, Buffer.alloc(4 << 20));
+  onTestFinished(() => store.close());
   await store.log.open();
-  return { path, store, freeRoom: () => fs.rmSync(ballast) };
+  return { path, store, freeRoom };
 }
 
 test("a full disk refuses an append whole, and takes it once there is room", async (context) => {
