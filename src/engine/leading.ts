@@ -141,6 +141,8 @@ export class Leading {
   #look(seenMs: number = ENGINE.unseenMs): number {
     const { rules, replica, time, node } = this.#options;
     const nowMs = time.nowMs();
+    // Nothing lasts less than a second: what was due in this millisecond was seen to already.
+    if (nowMs === this.#lastLookMs) return nowMs;
     const unseenMs = nowMs - this.#lastLookMs;
     this.#lastLookMs = nowMs;
     // Nobody could be heard in that time, so nobody may be declared dead for it.
