@@ -2,7 +2,6 @@
  * The daemon: a store, the engine on it, and two doors in front, opened in this order and closed in
  * the opposite one. What cannot be opened closes what was.
  */
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { mkdir } from "node:fs/promises";
 import { RollcallError } from "../core/errors.ts";
@@ -53,8 +52,6 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     const engine = await Engine.open({
       log: store.log,
       node: config.node,
-      newId: () => randomUUID().replaceAll("-", ""),
-      random: Math.random,
       clock,
       onAppend: (events, tookMs) => metrics.appended(events, tookMs),
       onTrouble: (what, error) => {
