@@ -1,6 +1,7 @@
 /**
- * How busy clients are. In a lull nobody asks for anything, so that a leader only shows signs of life;
- * when another node takes over they all come at once. That is when an old leader could mislead them.
+ * How busy clients are. In a lull nobody asks for anything, so that a leader only shows signs of
+ * life; when another node takes over they all come at once. That is when an old leader could
+ * mislead them.
  */
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";

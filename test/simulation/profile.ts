@@ -89,8 +89,8 @@ export function profileOf(random: Random): Profile {
       duplicate: sometimes(0.06),
     },
     retention: {
-      snapshotEveryEvents: random.pick([15, 40, 120]),
-      maxEvents: random.pick([10, 60, 200]),
+      snapshotEveryEvents: random.pick([8, 20, 60]),
+      maxEvents: random.pick([5, 25, 80]),
     },
   };
 }

@@ -109,7 +109,7 @@ export class Troubles {
         });
       }
       case "wall forward": {
-        const byMs = random.pick([random.between(500, 8 * SECOND), 90 * SECOND, 25 * HOUR]);
+        const byMs = random.pick([random.between(500, 8 * SECOND), 25 * HOUR]);
         report(node.name, `by ${byMs} ms`);
         this.jumps.push({ atMs: scheduler.nowMs, byMs });
         return node.clock.jump(byMs);

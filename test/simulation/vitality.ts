@@ -1,8 +1,8 @@
 /**
  * Nobody dies of a restart, and nobody dies who was heard.
  *
- * - When a node begins to lead, every live deadline has a full ttl from there: what was not heard by
- *   then, nobody could hear.
+ * - When a node begins to lead, every live deadline has a full ttl from there: what was not heard
+ *   by then, nobody could hear.
  * - When a heartbeat was acknowledged, its agent is not dead before two ttls from there have gone
  *   by, whoever leads then.
  *
