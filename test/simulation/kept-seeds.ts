@@ -13,5 +13,5 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
   { seed: 71, found: "a leader that was replaced without knowing answered from memory" },
   { seed: 3, found: "leases ran out and agents died because a claim to lead took its time" },
   { seed: 135, found: "a read that slept through a change of leader saw what was not durable" },
-  { seed: 1852, found: "a watcher was told to start over while its node, alone, was rebuilding" },
+  { seed: 189, found: "a watcher was told to start over while its node, alone, was rebuilding" },
 ];

@@ -61,6 +61,12 @@ export class SimDisk {
     return isClaim(this.archive.at(-1)?.text ?? "") ? this.head - 1 : this.head;
   }
 
+  /** What the head was that long ago. */
+  headBefore(ms: number): number {
+    const untilMs = this.#scheduler.nowMs - ms;
+    return this.archive.findLast(({ virtualMs }) => virtualMs < untilMs)?.sequence ?? 0;
+  }
+
   get oldest(): number {
     return this.truncated + 1;
   }

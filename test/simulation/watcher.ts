@@ -69,9 +69,8 @@ export class Watcher {
 
   /** What it was to see by now and has not. */
   missing(): string[] {
-    const { disk, scheduler } = this.#options;
-    const old = disk.archive.findLast(({ virtualMs }) => virtualMs < scheduler.nowMs - PATIENCE_MS);
-    return this.#wantedIn(this.#position ?? disk.head, old?.sequence ?? 0);
+    const { disk } = this.#options;
+    return this.#wantedIn(this.#position ?? disk.head, disk.headBefore(PATIENCE_MS));
   }
 
   get name(): string {
