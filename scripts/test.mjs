@@ -25,7 +25,7 @@ const GROUPS = [
     unused: "knip --no-progress",
   },
   { vitest: `vitest run --reporter=default --reporter=json --outputFile.json=${report}` },
-  { simulation: "node scripts/run-ts.mjs test/simulation/main.ts --seeds 300" },
+  { simulation: "node scripts/run-ts.mjs test/simulation/main.ts --seeds 600" },
 ];
 
 /** Two cores are what the machines have. */

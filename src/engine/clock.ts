@@ -26,6 +26,21 @@ export const systemClock: Clock = {
   },
 };
 
+/** A moment on both clocks. */
+export interface Mark {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+export function markOf(clock: Clock): Mark {
+  return { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
+}
+
+/** How long ago that was: a machine that sleeps may stop the one clock, but not the other. */
+export function sinceMs(clock: Clock, mark: Mark): number {
+  return Math.max(clock.monotonicMs() - mark.monotonicMs, clock.wallMs() - mark.wallMs);
+}
+
 /** How far the wall may be ahead before it counts as a step; ordinary corrections are smaller. */
 const STEP_MS = 1000;
 

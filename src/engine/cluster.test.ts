@@ -118,6 +118,21 @@ test("who missed the signs of life takes over; the old leader misleads nobody", 
   await engine.close();
 });
 
+test("a leader whose machine slept with its clock asks before it answers from memory", async () => {
+  const { first, second, third, clock } = await openCluster(NAMES);
+  const release = first.log.hold();
+  // Its monotonic clock stood still; only the wall tells that somebody else may lead by now.
+  clock.stepWall(60_000);
+  let answers = 0;
+  const read = first.engine.read(() => 1).then((one) => (answers += one));
+  await clock.advance(10);
+  expect(answers).toBe(0);
+  release();
+  await clock.advance(1000);
+  expect(await read).toBe(1);
+  for (const { engine } of [first, second, third]) await engine.close();
+});
+
 test("a watcher moves from one node to another without a gap", async () => {
   const { first, second, third } = await openCluster(NAMES);
   const sequences: number[] = [];

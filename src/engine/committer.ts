@@ -10,13 +10,14 @@
 import { encode, type Event, type Recorded } from "../core/events.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Log } from "../log/log.ts";
+import { markOf, sinceMs, type Clock, type Mark } from "./clock.ts";
 
 export interface CommitterOptions {
   readonly log: Log;
   readonly head: number;
   /** When the last append that succeeded was begun. */
-  readonly provedAtMs: number;
-  readonly monotonicMs: () => number;
+  readonly proved: Mark;
+  readonly clock: Clock;
   readonly onDurable: (recorded: readonly Recorded[], tookMs: number) => void;
   /** Called once; callers have been told already. */
   readonly onFailure: (error: unknown) => void;
@@ -55,13 +56,13 @@ export class Committer {
   /** About what an append takes that has little to write. */
   #fastestMs = Infinity;
   #isStopped = false;
-  #provedAtMs: number;
+  #proved: Mark;
 
   constructor(options: CommitterOptions) {
     this.#options = options;
     this.#head = options.head;
     this.#written = options.head;
-    this.#provedAtMs = options.provedAtMs;
+    this.#proved = options.proved;
   }
 
   /** The sequence of the last event decided, durable or not. */
@@ -81,12 +82,12 @@ export class Committer {
 
   /** How long ago the last append that succeeded was begun: since then nobody else can lead. */
   get provedMsAgo(): number {
-    return this.#options.monotonicMs() - this.#provedAtMs;
+    return sinceMs(this.#options.clock, this.#proved);
   }
 
   add(event: Event, atMs: number): void {
     this.#head += 1;
-    if (this.#open.recorded.length === 0) this.#open.openedAtMs = this.#options.monotonicMs();
+    if (this.#open.recorded.length === 0) this.#open.openedAtMs = this.#nowMs();
     const text = encode(event, atMs);
     this.#open.recorded.push({ sequence: this.#head, atMs, event, text });
     this.#open.bytes += text.length;
@@ -104,7 +105,7 @@ export class Committer {
     const { openedAtMs, recorded } = this.#open;
     if (recorded.length === 0) return;
     const gatherMs = Math.max(GATHER_MIN_MS, GATHER * this.#fastestMs);
-    if (this.#options.monotonicMs() - openedAtMs < gatherMs) return;
+    if (this.#nowMs() - openedAtMs < gatherMs) return;
     this.#closed.push(this.#open);
     this.#open = emptyBatch();
     this.#flush();
@@ -144,6 +145,10 @@ export class Committer {
     }) as Promise<T>;
   }
 
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs();
+  }
+
   /** At the end of this turn, so that all that one read of a socket brought goes together. */
   #flushSoon(): void {
     if (this.#isFlushDue || this.#inFlight) return;
@@ -161,10 +166,10 @@ export class Committer {
     this.#inFlight = batch;
     this.#waiting.callers -= batch.waiters.length;
     this.#waiting.bytes -= batch.bytes;
-    const startedAtMs = this.#options.monotonicMs();
+    const started = markOf(this.#options.clock);
     const entries = batch.recorded.map(({ text }) => text);
     this.#options.log.append(entries, this.#written).then(
-      () => this.#durable(batch, startedAtMs),
+      () => this.#durable(batch, started),
       (error: unknown) => this.#failed(error),
     );
   }
@@ -177,12 +182,12 @@ export class Committer {
     return batch;
   }
 
-  #durable(batch: Batch, startedAtMs: number): void {
+  #durable(batch: Batch, started: Mark): void {
     if (this.#isStopped) return;
-    const tookMs = this.#options.monotonicMs() - startedAtMs;
+    const tookMs = this.#nowMs() - started.monotonicMs;
     // Forgets slowly, so that one lucky append does not count for ever.
     this.#fastestMs = Math.min(tookMs, this.#fastestMs * 1.01);
-    this.#provedAtMs = startedAtMs;
+    this.#proved = started;
     this.#written += batch.recorded.length;
     this.#inFlight = undefined;
     // The next append first: the disk works while the callers of this one are answered.

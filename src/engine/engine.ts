@@ -24,7 +24,7 @@ import { leading } from "../core/nodes.ts";
 import type { Command, ReplyTo, Rules } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import type { Log } from "../log/log.ts";
-import { EngineTime, type Clock } from "./clock.ts";
+import { EngineTime, markOf, type Clock, type Mark } from "./clock.ts";
 import { Follower } from "./follower.ts";
 import type { ForwardTarget } from "./forward.ts";
 import { Gate } from "./gate.ts";
@@ -261,7 +261,7 @@ export class Engine implements ForwardTarget {
     const { state, head } = this.#replica;
     const before = state.leadership.node;
     const atMs = this.#time.nowMs();
-    const provedAtMs = this.#clock.monotonicMs();
+    const proved = markOf(this.#clock);
     const text = encode(leading(state, this.#options.node), atMs);
     try {
       await this.#log.append([text], head);
@@ -280,7 +280,7 @@ export class Engine implements ForwardTarget {
     await this.#follower?.stop();
     if (this.#isClosed() || this.#replica.head !== head + 1) return;
     this.#follower = undefined;
-    this.#leading = this.#lead(atMs, provedAtMs);
+    this.#leading = this.#lead(atMs, proved);
     this.#setMode("leading");
   }
 
@@ -292,7 +292,7 @@ export class Engine implements ForwardTarget {
     }
   }
 
-  #lead(claimedAtMs: number, provedAtMs: number): Leading {
+  #lead(claimedAtMs: number, proved: Mark): Leading {
     const { node, newId, onAppend } = this.#options;
     return new Leading({
       node,
@@ -305,7 +305,7 @@ export class Engine implements ForwardTarget {
       snapshots: this.#snapshots,
       stats: this.stats,
       claimedAtMs,
-      provedAtMs,
+      proved,
       onDurable: (recorded, tookMs) => {
         this.stats.appends += 1;
         this.stats.events += recorded.length;

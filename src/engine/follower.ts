@@ -4,7 +4,7 @@ import { ENGINE } from "../core/limits.ts";
 import type { Recorded } from "../core/events.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
-import type { Clock } from "./clock.ts";
+import { markOf, sinceMs, type Clock, type Mark } from "./clock.ts";
 import { apply, type Replica } from "./replica.ts";
 
 export interface FollowerOptions {
@@ -19,20 +19,20 @@ export class Follower {
   readonly #options: FollowerOptions;
   readonly #stop = new AbortController();
   readonly #waiting = new Set<{ readonly target: number; readonly resolve: () => void }>();
-  #heardAtMs: number;
+  #heard: Mark;
 
   /** Settles when it stopped; rejects when the log failed. */
   readonly ended: Promise<void>;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
-    this.#heardAtMs = options.clock.monotonicMs();
+    this.#heard = markOf(options.clock);
     this.ended = this.#follow();
   }
 
   /** How long nothing has been heard of a leader. */
   get silentMs(): number {
-    return this.#options.clock.monotonicMs() - this.#heardAtMs;
+    return sinceMs(this.#options.clock, this.#heard);
   }
 
   /** Resolves when the replica has seen `target`; rejects when that takes too long. */
@@ -65,7 +65,7 @@ export class Follower {
     const { signal } = this.#stop;
     for await (const batch of log.follow(replica.head, signal)) {
       if (signal.aborted) return;
-      this.#heardAtMs = clock.monotonicMs();
+      this.#heard = markOf(clock);
       onApplied(apply(replica, rules, batch));
       for (const waiter of this.#waiting) {
         if (waiter.target > replica.head) continue;

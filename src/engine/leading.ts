@@ -8,7 +8,7 @@ import type { Event, Recorded } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
 import type { Command, ReplyTo, Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
-import type { Clock, EngineTime } from "./clock.ts";
+import type { Clock, EngineTime, Mark } from "./clock.ts";
 import { Committer } from "./committer.ts";
 import type { Replica } from "./replica.ts";
 import type { Snapshots } from "./snapshots.ts";
@@ -25,7 +25,7 @@ export interface LeadingOptions {
   readonly stats: EngineStats;
   /** When the append that made this node lead was begun: as the log has it, and on the clock. */
   readonly claimedAtMs: number;
-  readonly provedAtMs: number;
+  readonly proved: Mark;
   readonly newId: () => string;
   readonly onDurable: (recorded: readonly Recorded[], tookMs: number) => void;
   readonly onTrouble: (what: string, error: unknown) => void;
@@ -44,15 +44,15 @@ export class Leading {
   constructor(options: LeadingOptions) {
     this.#options = options;
     this.#lastLookMs = options.claimedAtMs;
-    const { log, replica, clock, provedAtMs, onDurable } = options;
+    const { log, replica, clock, proved, onDurable } = options;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
     this.#committer = new Committer({
       log,
       head: replica.head,
-      provedAtMs,
-      monotonicMs: () => clock.monotonicMs(),
+      proved,
+      clock,
       onDurable,
       onFailure: (error) => {
         this.#cancelTick();

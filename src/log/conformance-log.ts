@@ -43,6 +43,29 @@ export const logCases: readonly (readonly [string, Check])[] = [
     },
   ],
   [
+    "no batch ends inside an append, whether it is read or followed",
+    async ({ log }) => {
+      const ends = new Set<number>();
+      let head = 0;
+      for (const count of [1, 7, 15_000, 3, 25_000, 2]) {
+        await log.append(numbered(head + 1, count), head);
+        ends.add((head += count));
+      }
+      for (const { first, entries } of await collect(log.read(0))) {
+        assert.ok(
+          ends.has(first + entries.length - 1),
+          `a batch ends at ${first + entries.length - 1}`,
+        );
+      }
+      const follower = new Follower(log, 0);
+      for (let position = 0; position < head;) {
+        position += (await follower.next())?.length ?? 0;
+        assert.ok(ends.has(position), `a batch ends at ${position}`);
+      }
+      follower.stop();
+    },
+  ],
+  [
     "an append at another head than the expected one is fenced and writes nothing",
     async ({ log }) => {
       await log.append(numbered(1, 3), 0);

@@ -16,6 +16,7 @@
  *   it began, then ends. It rejects with OUT_OF_RANGE when those entries were truncated.
  * - `follow(after, signal)` is `read` that goes on: it waits for more, and ends when the signal
  *   aborts or the log closes.
+ * - A batch of either never ends inside an append: who applies one sees whole commands only.
  * - `saveSnapshot` stores a state as of a sequence, beside the entries; one that was cut off
  *   half-way does not exist; one at the same sequence takes its place. A snapshot never changes
  *   what `read` gives. Above the head it is refused with INVALID_ARGUMENT, below what was truncated

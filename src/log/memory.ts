@@ -15,13 +15,15 @@ import { MemoryJournal, type MemoryStreams } from "./memory-journal.ts";
 import type { Store } from "./store.ts";
 import { Tail } from "./tail.ts";
 
-/** How many entries one batch of a read holds: enough to be fast, few enough to stay fair. */
+/** About how many entries one batch of a read holds: enough to be fast, few enough to be fair. */
 const READ_ENTRIES = 10_000;
 
 export class MemoryMedium {
   /** The entries after `truncated`. */
   entries: string[] = [];
   truncated = 0;
+  /** The sequences at which appends ended, in order. */
+  ends: number[] = [];
   readonly tail = new Tail(0);
   readonly snapshots = new Map<number, readonly string[]>();
   readonly streams: MemoryStreams = new Map();
@@ -68,20 +70,25 @@ class MemoryLog implements Log {
       throw new RollcallError("FENCED", `the head is ${tail.head}, not ${expectedHead}`);
     }
     for (const entry of entries) this.#medium.entries.push(entry);
-    if (entries.length === 0) tail.sign();
-    else tail.moveTo(expectedHead + entries.length);
+    if (entries.length === 0) {
+      tail.sign();
+      return;
+    }
+    this.#medium.ends.push(expectedHead + entries.length);
+    tail.moveTo(expectedHead + entries.length);
   }
 
   async *read(after: number): AsyncGenerator<LogBatch> {
     this.checkOpen();
     const { head } = this.#medium.tail;
     checkReach("the log", after, this.#medium.truncated + 1);
-    for (let position = after; position < head; position += READ_ENTRIES) {
+    for (let position = after; position < head;) {
       this.checkOpen();
-      const { entries, truncated } = this.#medium;
+      const { entries, truncated, ends } = this.#medium;
       checkReach("the log", position, truncated + 1);
-      const end = Math.min(head, position + READ_ENTRIES);
+      const end = Math.min(head, endOfAppend(ends, position + READ_ENTRIES));
       yield { first: position + 1, entries: entries.slice(position - truncated, end - truncated) };
+      position = end;
     }
   }
 
@@ -123,6 +130,7 @@ class MemoryLog implements Log {
     }
     medium.entries = medium.entries.slice(through - medium.truncated);
     medium.truncated = through;
+    medium.ends = medium.ends.filter((end) => end > through);
     for (const sequence of medium.snapshots.keys()) {
       if (sequence < through) medium.snapshots.delete(sequence);
     }
@@ -136,4 +144,16 @@ class MemoryLog implements Log {
   checkOpen(): void {
     if (!this.#isOpen) throw new RollcallError("WRONG_STATE", "the log is not open");
   }
+}
+
+/** The first end at or after a sequence; beyond the last one there is none. */
+function endOfAppend(ends: readonly number[], sequence: number): number {
+  let low = 0;
+  let high = ends.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ends[middle] ?? Infinity) < sequence) low = middle + 1;
+    else high = middle;
+  }
+  return ends[low] ?? Infinity;
 }
