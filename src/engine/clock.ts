@@ -56,10 +56,14 @@ export class EngineTime {
 
   /** Whole milliseconds since 1970; never falls. */
   nowMs(): number {
-    const monotonicMs = this.#clock.monotonicMs();
-    const wallMs = this.#clock.wallMs();
-    if (wallMs > monotonicMs + this.#offsetMs + STEP_MS) this.#offsetMs = wallMs - monotonicMs;
-    this.#lastMs = Math.max(this.#lastMs, Math.floor(monotonicMs + this.#offsetMs));
+    const aheadMs = this.#clock.wallMs() - this.#clock.monotonicMs() - this.#offsetMs;
+    if (aheadMs > STEP_MS) this.#offsetMs += aheadMs;
+    return this.quickMs();
+  }
+
+  /** The same without a look at the wall: for heartbeats, where that look would cost the most. */
+  quickMs(): number {
+    this.#lastMs = Math.max(this.#lastMs, Math.floor(this.#clock.monotonicMs() + this.#offsetMs));
     return this.#lastMs;
   }
 

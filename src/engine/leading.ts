@@ -102,7 +102,7 @@ export class Leading {
   /** Takes the heartbeat of a living agent, if that can be done without the log. */
   heartbeat(agentId: string): boolean {
     const { replica, time } = this.#options;
-    return this.#isFresh && beat(replica.state, agentId, time.nowMs());
+    return this.#isFresh && beat(replica.state, agentId, time.quickMs());
   }
 
   /** Gives the value when all that can be seen now is durable and nobody else led meanwhile. */
