@@ -167,6 +167,10 @@ test("a card that breaks a rule is refused, and the field is named", () => {
       "card.metadata has 65 entries, at most 64 are allowed",
     ],
     [{ metadata: { "": "x" } }, "card.metadata key is empty"],
+    [
+      { capabilities: many(60).map((name) => ({ name, description: "d".repeat(4000) })) },
+      "card has 242035 characters, at most 131072 are allowed",
+    ],
     [{ metadata: { team: long } }, "card.metadata[team] has 10000 characters, at most 1024"],
     [{ metadata: { team: "\ud800" } }, "card.metadata[team] is not well-formed unicode"],
   ];

@@ -18,16 +18,21 @@ export function key(field: string, value: string, maxLength: number = FIELD.keyL
 
 /** One line of text, possibly empty. */
 export function line(field: string, value: string, maxLength: number): Problem {
-  if (value.length > maxLength) return tooLong(field, value, maxLength);
-  if (CONTROL.test(value)) return `${field} holds a control character`;
-  return malformed(field, value);
+  return tooLong(field, value, maxLength) ?? held(CONTROL, field, value) ?? malformed(field, value);
 }
 
 /** Prose: line breaks and tabs are welcome, other control characters are not. */
 export function prose(field: string, value: string, maxLength: number): Problem {
-  if (value.length > maxLength) return tooLong(field, value, maxLength);
-  if (CONTROL_IN_PROSE.test(value)) return `${field} holds a control character`;
-  return malformed(field, value);
+  return (
+    tooLong(field, value, maxLength) ??
+    held(CONTROL_IN_PROSE, field, value) ??
+    malformed(field, value)
+  );
+}
+
+export function tooLong(field: string, value: string, maxLength: number): Problem {
+  if (value.length <= maxLength) return undefined;
+  return `${field} has ${value.length} characters, at most ${maxLength} are allowed`;
 }
 
 export function count(field: string, value: number, max: number): Problem {
@@ -50,8 +55,8 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 // oxlint-disable-next-line no-control-regex -- finding them is the point
 const CONTROL_IN_PROSE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
-function tooLong(field: string, value: string, maxLength: number): string {
-  return `${field} has ${value.length} characters, at most ${maxLength} are allowed`;
+function held(characters: RegExp, field: string, value: string): Problem {
+  return characters.test(value) ? `${field} holds a control character` : undefined;
 }
 
 /** A lone surrogate would not come back from the disk as it went in. */

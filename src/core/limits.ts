@@ -17,6 +17,8 @@ export const FIELD = {
   /** A paragraph or two: it is embedded for search and shown in tables. */
   descriptionLength: 4 * KIB,
   reasonLength: 1 * KIB,
+  /** A whole card as JSON: it stays in memory as long as its agent, and a day longer. */
+  cardLength: 128 * KIB,
   tools: 256,
   capabilities: 128,
   metadataEntries: 64,

@@ -4,7 +4,7 @@ import type { Agent, AgentCard, AgentCommand } from "./agents.ts";
 import { deathOf } from "./death.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
-import { atMost, invalid, key, line, prose, ttl, type Problem } from "./fields.ts";
+import { atMost, invalid, key, line, prose, tooLong, ttl, type Problem } from "./fields.ts";
 import { COUNT, FIELD, TTL } from "./limits.ts";
 import type { State } from "./state.ts";
 
@@ -76,6 +76,7 @@ function cardProblems(card: AgentCard): Problem[] {
       key("card.metadata key", name, FIELD.nameLength),
       prose(`card.metadata[${name}]`, value, FIELD.metadataValueLength),
     ]),
+    tooLong("card", JSON.stringify(card), FIELD.cardLength),
   ];
 }
 
