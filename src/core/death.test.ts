@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { audit } from "./audit.ts";
+import { audit } from "./testing-audit.ts";
 import { SECOND, World } from "./testing.ts";
 
 // "Death releases the agent's leases, removes its candidacies (re-electing where it led) and

@@ -1,7 +1,7 @@
 import { array, assert, nat, property, tuple } from "fast-check";
 import { expect, test } from "vitest";
 import { decode, encode, type Event } from "./events.ts";
-import { play } from "./random-play.ts";
+import { play } from "./testing-play.ts";
 import { fingerprint } from "./snapshot.ts";
 import { replayed, SECOND, World } from "./testing.ts";
 

@@ -1,6 +1,6 @@
 /** What happens when a limit is reached; the real numbers are only larger. */
 import { beforeEach, expect, test, vi } from "vitest";
-import { audit } from "./audit.ts";
+import { audit } from "./testing-audit.ts";
 import type * as Limits from "./limits.ts";
 import { card, DAY, replayed, SECOND, taskCreate, World } from "./testing.ts";
 

@@ -1,10 +1,10 @@
 import { asyncProperty, property, assert, array, nat, tuple } from "fast-check";
 import { expect, test, vi } from "vitest";
-import { audit } from "./audit.ts";
+import { audit } from "./testing-audit.ts";
 import type { Event } from "./events.ts";
 import type * as Limits from "./limits.ts";
 import { RETENTION } from "./limits.ts";
-import { play, type Step } from "./random-play.ts";
+import { play, type Step } from "./testing-play.ts";
 import { rules } from "./rules.ts";
 import { capture, fingerprint, restore } from "./snapshot.ts";
 import type { State } from "./state.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { audit } from "./audit.ts";
+import { audit } from "./testing-audit.ts";
 import { ENGINE } from "./limits.ts";
 import { rules } from "./rules.ts";
 import { capture, capturedAtMs, fingerprint, restore } from "./snapshot.ts";
