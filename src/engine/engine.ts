@@ -33,6 +33,7 @@ import { DEFAULTS, type EngineOptions } from "./options.ts";
 import { apply, load, type Replica } from "./replica.ts";
 import { DEFAULT_RETENTION, Snapshots } from "./snapshots.ts";
 import { emptyStats, type EngineStats } from "./stats.ts";
+import { Turn } from "./turn.ts";
 import { WatchHub, type Watch, type WatchOptions } from "./watch.ts";
 
 export type EngineMode = "loading" | "following" | "leading" | "closed";
@@ -51,16 +52,11 @@ export class Engine implements ForwardTarget {
   #mode: EngineMode = "loading";
   #leading: Leading | undefined;
   #follower: Follower | undefined;
+  readonly #turn: Turn;
   /** Open but while the state is being rebuilt. */
   readonly #loaded: Gate;
-  /** Ends the wait for this node's turn. */
-  #wake: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
   #mustReload = false;
-  /** How long a leader may be silent before this node tries to lead. */
-  #patienceMs = 0;
-  /** When it may try again after it failed to. */
-  #nextTryMs = 0;
   /** Why nobody leads, for those who are refused because of it. */
   #trouble = "nobody leads yet";
 
@@ -82,6 +78,7 @@ export class Engine implements ForwardTarget {
     this.#rules = options.rules;
     this.#clock = options.clock;
     this.#time = new EngineTime(this.#clock);
+    this.#turn = new Turn(this.#clock, options.random);
     this.#loaded = new Gate(this.#clock);
     this.#hub = new WatchHub({ log: options.log, barrier: () => this.#barrier() });
     this.#snapshots = new Snapshots(options.log, { ...DEFAULT_RETENTION, ...options.retention });
@@ -174,7 +171,7 @@ export class Engine implements ForwardTarget {
     await term?.drain();
     this.#hub.close();
     await this.#follower?.stop();
-    this.#wake();
+    this.#turn.hurry();
     await this.#running;
   }
 
@@ -191,19 +188,17 @@ export class Engine implements ForwardTarget {
       } else if (this.#isBehind()) {
         await this.#reload();
       } else {
-        await this.#pause(this.#untilMyTurnMs());
+        await this.#turn.wait(this.#untilMyTurnMs());
         if (this.#isClosed() || this.#isBehind()) continue;
         if (this.#untilMyTurnMs() <= 0 || !this.#log.shared) await this.#tryToLead();
       }
     }
   }
 
-  /** Alone, as soon as the store may work again; else once the leader has been silent too long. */
+  /** Alone, as soon as the store may work again; at once where nobody has led yet. */
   #untilMyTurnMs(): number {
     if (!this.#follower) return ENGINE.recoveryMs;
-    const untilNextTryMs = this.#nextTryMs - this.#clock.monotonicMs();
-    if (this.#replica.head === 0) return untilNextTryMs;
-    return Math.max(untilNextTryMs, this.#patienceMs - this.#follower.silentMs);
+    return this.#turn.inMs(this.#replica.head === 0 ? Infinity : this.#follower.silentMs);
   }
 
   /** Rebuilds the state from the log, however long that takes to succeed. */
@@ -219,7 +214,7 @@ export class Engine implements ForwardTarget {
         return;
       } catch (error) {
         this.#report("could not read the log", error);
-        await this.#pause(ENGINE.recoveryMs);
+        await this.#turn.wait(ENGINE.recoveryMs);
       }
     }
   }
@@ -241,10 +236,10 @@ export class Engine implements ForwardTarget {
       follower.ended.catch((error: unknown) => {
         this.#report("stopped following", error);
         this.#mustReload = true;
-        this.#wake();
+        this.#turn.hurry();
       });
       this.#follower = follower;
-      this.#patienceMs = ENGINE.silenceMs * (1 + this.#options.random());
+      this.#turn.begin();
     }
     this.#setMode("following");
   }
@@ -269,13 +264,12 @@ export class Engine implements ForwardTarget {
       if (codeOf(error) !== "FENCED") this.#report("could not lead", error);
       // Whether it was written is not known. Followers will see; alone, look.
       if (!this.#follower) this.#mustReload = await this.#hasMoved(head);
-      const waitMs = ENGINE.silenceMs * this.#options.random();
-      this.#nextTryMs = this.#clock.monotonicMs() + waitMs;
+      this.#turn.missed();
       return;
     }
     this.#applied(apply(this.#replica, this.#rules, { first: head + 1, entries: [text] }));
     // Whoever led before may not have heard of it, and answers from memory for as long as this.
-    if (this.#log.shared && before !== "") await this.#pause(ENGINE.handoverMs);
+    if (this.#log.shared && before !== "") await this.#turn.wait(ENGINE.handoverMs);
     if (this.#isClosed() || this.#isBehind() || this.#replica.head !== head + 1) return;
     await this.#follower?.stop();
     if (this.#isClosed() || this.#replica.head !== head + 1) return;
@@ -347,16 +341,6 @@ export class Engine implements ForwardTarget {
     return isOther ? node : undefined;
   }
 
-  #pause(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#clock.after(Math.max(1, delayMs), resolve);
-      this.#wake = () => {
-        cancel();
-        resolve();
-      };
-    });
-  }
-
   #setMode(mode: EngineMode): void {
     this.#mode = mode;
     if (mode === "loading") this.#loaded.shut();
@@ -379,6 +363,8 @@ export class Engine implements ForwardTarget {
   }
 
   #report(what: string, error: unknown): void {
+    // Who closes it knows that what was under way breaks off.
+    if (this.#isClosed()) return;
     this.#trouble = `${what}: ${error instanceof Error ? error.message : String(error)}`;
     this.#options.onTrouble?.(what, error);
   }
