@@ -14,7 +14,6 @@
 import type { Agent } from "../core/agents.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import type { Event } from "../core/events.ts";
-import { ENGINE } from "../core/limits.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Watch, WatchItem, WatchOptions } from "../engine/watch.ts";
 import { Documents } from "./documents.ts";
@@ -73,7 +72,7 @@ export class AgentIndex {
     let waiting = { target, resolve: () => {} };
     const reached = new Promise<void>((resolve) => (waiting = { target, resolve }));
     this.#waiting.add(waiting);
-    await within(ENGINE.catchUpMs, reached);
+    await within(SEARCH.catchUpMs, reached);
     this.#waiting.delete(waiting);
     if (this.#applied >= target) return;
     throw new RollcallError("UNAVAILABLE", `the search has not reached event ${target} yet`);

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, test } from "vitest";
+import * as fc from "fast-check";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { AgentCard } from "../core/agents.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -107,6 +108,38 @@ describe("who is found", () => {
   });
 });
 
+test("whatever happens, those who are alive are found, and nobody else", async () => {
+  const step = fc.record({
+    kind: fc.constantFrom("register", "register", "deregister", "heartbeat", "silence"),
+    pick: fc.nat(),
+  });
+  const history = fc.array(step, { minLength: 1, maxLength: 25 });
+  const play = async (steps: readonly { readonly kind: string; readonly pick: number }[]) => {
+    const { register, names, engine, clock } = await openSearch(counting().embedder);
+    const ids: string[] = [];
+    for (const [i, { kind, pick }] of steps.entries()) {
+      const agentId = ids[pick % Math.max(1, ids.length)];
+      if (kind === "register") ids.push(await register(`agent-${i}`, { tools: [`t${pick % 2}`] }));
+      else if (kind === "silence") await clock.advance(TTL_MS / 2);
+      else if (agentId === undefined) continue;
+      else if (kind === "heartbeat") await engine.heartbeat(agentId).catch(() => undefined);
+      else await engine.execute({ type: "agent.deregister", agentId });
+      const alive = engine.peek(({ agents }) =>
+        [...agents.byId.values()].flatMap(({ agent }) => (agent.status === "alive" ? agent : [])),
+      );
+      const expected = (tool = "") =>
+        alive
+          .filter(({ card: { tools } }) => tool === "" || tools.includes(tool))
+          .map(({ card: { name } }) => name)
+          .toSorted();
+      expect((await names({ limit: 100 })).toSorted()).toEqual(expected());
+      const found = await names({ query: "agent", tools: ["t1"], limit: 100 });
+      expect(found.toSorted()).toEqual(expected("t1"));
+    }
+  };
+  await fc.assert(fc.asyncProperty(history, play), { numRuns: 30 });
+}, 30_000);
+
 describe("how they are given", () => {
   test("without a query the last heard of comes first, with that very heartbeat", async () => {
     const { register, names, search, engine, clock } = await openSearch();
@@ -169,6 +202,15 @@ describe("embedding", () => {
     expect(new Set(troubles)).toEqual(
       new Set(["could not embed agents", "could not embed a query"]),
     );
+  });
+
+  test("that failed is tried again", async () => {
+    const answers = [Promise.reject(new Error("busy"))];
+    const { asked, embedder } = counting(() => answers.shift() ?? Promise.resolve());
+    const { register, search } = await openSearch(embedder);
+    await register("patient");
+    await vi.waitFor(() => expect(asked).toEqual(["patient", "patient"]), { timeout: 5_000 });
+    await vi.waitFor(() => expect(search.stats.unembedded).toBe(0));
   });
 
   test("of a query stops when whoever asked gives up", async () => {

@@ -17,6 +17,8 @@ export const SEARCH = {
   documentsPerTurn: 32,
   /** Texts given to an embedder at once: one request, where it is far away. */
   textsPerBatch: 64,
+  /** How long a find waits for the documents: after a start, half a million take as long. */
+  catchUpMs: 30 * SECOND,
   /** How long a find waits for embeddings of agents that have just come; then words must do. */
   settleMs: 2 * SECOND,
   /** Between two tries to embed, or to follow the engine, after one failed. */
