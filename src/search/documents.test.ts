@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { Documents, textOf } from "./documents.ts";
+import { SEARCH } from "./limits.ts";
+import { agent, card } from "./testing.ts";
+
+const EVERYBODY = { query: "", tools: [], limit: 100 };
+
+function vector(...values: number[]): Float32Array {
+  return new Float32Array(values);
+}
+
+test("a document is the name, description, capabilities and tools of a card", () => {
+  const capabilities = [{ name: "ocr", description: "reads scans" }];
+  const text = textOf(card("clerk", { description: "Books", capabilities, tools: ["a", "b"] }));
+  expect(text).toBe("clerk\nBooks\nocr: reads scans\na b");
+});
+
+test("of a card that says too much only the beginning counts", () => {
+  const description = "word ".repeat(SEARCH.textLength);
+  expect(textOf(card("chatty", { description }))).toHaveLength(SEARCH.textLength);
+});
+
+test("the nearest vector comes first, and a rare word in common decides between near ones", () => {
+  const documents = new Documents();
+  for (const name of ["north", "east", "north-2"]) documents.add(agent(name));
+  documents.setVector("north", vector(1, 0));
+  documents.setVector("east", vector(0, 1));
+  documents.setVector("north-2", vector(0.999, 0.04));
+  const ask = (query: string) => documents.rank({ ...EVERYBODY, query, vector: vector(1, 0) });
+  expect(ask("up")).toEqual(["north", "north-2", "east"]);
+  expect(ask("NORTH-2")).toEqual(["north-2", "north", "east"]);
+});
+
+test("a word is worth less the more documents have it, and the longer they are", () => {
+  const documents = new Documents();
+  documents.add(agent("one", { description: "common rare" }));
+  documents.add(agent("two", { description: "common words that make this one a lot longer" }));
+  documents.add(agent("three", { description: "common" }));
+  expect(documents.rank({ ...EVERYBODY, query: "rare common" })).toEqual(["one", "three", "two"]);
+});
+
+test("only the living that have all tools are found", () => {
+  const documents = new Documents();
+  documents.add(agent("both", { tools: ["sql", "git"] }));
+  documents.add(agent("sql", { tools: ["sql"] }));
+  documents.add(agent("away", { tools: ["git", "sql"] }));
+  documents.setAlive("away", false);
+  const ask = (...tools: string[]) => documents.rank({ ...EVERYBODY, tools });
+  expect(ask("sql")).toEqual(["both", "sql"]);
+  expect(ask("sql", "git")).toEqual(["both"]);
+  expect(ask("sql", "Git")).toEqual([]);
+  documents.setAlive("away", true);
+  expect([...documents.withTools(["git", "sql"])]).toEqual(["both", "away"]);
+});
+
+test("when most are gone the rest move together and are found as before", () => {
+  const documents = new Documents();
+  const total = 3 * SEARCH.emptySlots;
+  for (let i = 0; i < total; i += 1) {
+    documents.add(agent(`agent-${i}`, { tools: [`tool-${i % 2}`] }));
+    documents.setVector(`agent-${i}`, vector(Math.cos(i), Math.sin(i)));
+  }
+  for (let i = 0; i < total; i += 1) if (i % 10 !== 7) documents.remove(`agent-${i}`);
+  documents.add(agent("late", { tools: ["tool-1"] }));
+  const near = { ...EVERYBODY, limit: 1, vector: vector(Math.cos(1007), Math.sin(1007)) };
+  expect(documents.rank({ ...near, query: "1007" })).toEqual(["agent-1007"]);
+  expect(documents.rank({ ...EVERYBODY, query: "late", limit: 1 })).toEqual(["late"]);
+  expect(documents.rank({ ...EVERYBODY, tools: ["tool-0"] })).toEqual([]);
+  expect([...documents.withTools(["tool-1"])]).toHaveLength(documents.size);
+});

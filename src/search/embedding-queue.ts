@@ -1,0 +1,127 @@
+/**
+ * Embeds documents in the order in which they came, a batch at a time, away from whoever brought
+ * them. When the embedder fails, they wait and are tried again, each time after twice as long; who
+ * waits for them is let go, because words find them meanwhile.
+ */
+import type { AgentCard } from "../core/agents.ts";
+import { textOf } from "./documents.ts";
+import type { Embedder } from "./embedder.ts";
+import { SEARCH } from "./limits.ts";
+import { pause, within } from "./waiting.ts";
+
+export interface EmbeddingQueueOptions {
+  readonly embedder: Embedder;
+  readonly onVector: (agentId: string, vector: Float32Array) => void;
+  readonly onTrouble: (what: string, error: unknown) => void;
+}
+
+interface Waiting {
+  readonly upTo: number;
+  readonly resolve: () => void;
+}
+
+export class EmbeddingQueue {
+  readonly #options: EmbeddingQueueOptions;
+  readonly #closing = new AbortController();
+  readonly #cards = new Map<string, { readonly number: number; readonly card: AgentCard }>();
+  #added = 0;
+  #isFailing = false;
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+
+  constructor(options: EmbeddingQueueOptions) {
+    this.#options = options;
+  }
+
+  /** How many have no vector yet. */
+  get size(): number {
+    return this.#cards.size;
+  }
+
+  add(agentId: string, card: AgentCard): void {
+    if (this.#closing.signal.aborted) return;
+    this.#added += 1;
+    this.#cards.set(agentId, { number: this.#added, card });
+    if (!this.#isRunning) void this.#run();
+  }
+
+  drop(agentId: string): void {
+    this.#cards.delete(agentId);
+  }
+
+  /** Resolves when all that were added before have their vectors, or have to wait too long. */
+  async settled(): Promise<void> {
+    if (this.#cards.size === 0 || this.#isFailing) return;
+    let waiting: Waiting | undefined;
+    const done = new Promise<void>((resolve) => {
+      waiting = { upTo: this.#added, resolve };
+      this.#waiting.push(waiting);
+    });
+    await within(SEARCH.settleMs, done);
+    this.#waiting = this.#waiting.filter((each) => each !== waiting);
+  }
+
+  /** Does not wait for the embedder, which may not heed its signal: nobody looks at its answer. */
+  close(): void {
+    this.#closing.abort();
+    this.#cards.clear();
+    this.#release(Infinity);
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    let retryMs: number = SEARCH.firstRetryMs;
+    // What else comes in this turn goes along.
+    await Promise.resolve();
+    while (this.#cards.size > 0) {
+      try {
+        await this.#embedSome();
+        this.#isFailing = false;
+        retryMs = SEARCH.firstRetryMs;
+      } catch (error) {
+        if (this.#closing.signal.aborted) return;
+        this.#isFailing = true;
+        this.#release(Infinity);
+        this.#options.onTrouble("could not embed agents", error);
+        await pause(retryMs, this.#closing.signal);
+        retryMs = Math.min(2 * retryMs, SEARCH.lastRetryMs);
+      }
+    }
+    this.#isRunning = false;
+    this.#release(Infinity);
+  }
+
+  async #embedSome(): Promise<void> {
+    const batch = first(this.#cards, SEARCH.textsPerBatch);
+    const texts = batch.map(([, { card }]) => textOf(card));
+    const vectors = await this.#options.embedder.embed(texts, this.#closing.signal);
+    for (const [i, [agentId, { number }]] of batch.entries()) {
+      const vector = vectors[i];
+      if (!vector) throw new Error(`the embedder gave ${vectors.length} of ${batch.length}`);
+      // One that was dropped meanwhile is nobody's any more.
+      if (this.#cards.get(agentId)?.number !== number) continue;
+      this.#options.onVector(agentId, vector);
+      this.#cards.delete(agentId);
+    }
+    const next = this.#cards.values().next().value;
+    this.#release(next ? next.number - 1 : Infinity);
+    if (next) await pause(0, this.#closing.signal);
+  }
+
+  #release(upTo: number): void {
+    this.#waiting = this.#waiting.filter((each) => {
+      if (each.upTo > upTo) return true;
+      each.resolve();
+      return false;
+    });
+  }
+}
+
+function first<T>(all: Iterable<T>, max: number): T[] {
+  const taken: T[] = [];
+  for (const each of all) {
+    if (taken.length === max) break;
+    taken.push(each);
+  }
+  return taken;
+}
