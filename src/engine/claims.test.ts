@@ -2,8 +2,10 @@ import { afterEach, describe, expect, test } from "vitest";
 import { codeOf } from "../core/errors.ts";
 import type { Task } from "../core/tasks.ts";
 import { TaskClaims } from "./claims.ts";
+import { memoryStore, MemoryMedium } from "../log/memory.ts";
 import type { Engine } from "./engine.ts";
-import { CARD, openEngine, quiet, type Fixture } from "./testing.ts";
+import { InProcessForwarder } from "./forward.ts";
+import { CARD, openEngine, quiet, TestClock, TestLog, type Fixture } from "./testing.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -259,4 +261,33 @@ describe("whoever waits is told", () => {
     await refused.done;
     expect(refused.outcome).toEqual({ refusal: "UNAVAILABLE" });
   });
+});
+
+test("claims wait on nodes that follow as well, and all get their task", async () => {
+  const medium = new MemoryMedium();
+  const clock = new TestClock();
+  const forwarder = new InProcessForwarder();
+  const nodes: { readonly engine: Engine; readonly claims: TaskClaims }[] = [];
+  for (const node of ["a", "b", "c"]) {
+    const log = new TestLog(memoryStore({ medium }).log);
+    const { engine } = await openEngine({ node, log, clock, forwarder });
+    forwarder.nodes.set(node, engine);
+    const claims = new TaskClaims({ engine });
+    nodes.push({ engine, claims });
+    cleanups.push(() => engine.close());
+    await clock.advance(10);
+  }
+  const calls = [];
+  for (const { engine, claims } of [...nodes, ...nodes]) {
+    calls.push(call(claims, await worker(engine)));
+  }
+  await clock.advance(10);
+  const [leader] = nodes;
+  if (!leader) throw new Error("there is no node");
+  const made = await Promise.all(calls.map(() => create(leader.engine)));
+  await clock.advance(10);
+  const claimed = new Set(calls.map(({ outcome }) => outcome.task));
+  expect(claimed).toEqual(new Set(made.map(({ id }) => id)));
+  // Nobody asks in vain more than a few times: no polling.
+  expect(leader.engine.stats.commands).toBeLessThan(40);
 });
