@@ -4,9 +4,18 @@
  * need it are skipped: `test.skipIf(lacks("tmpfs"))`.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmdirSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { root } from "./root.mjs";
+
+const sdk = join(root, ".cache", "venv", "agentkeeper");
+const sdkWanted = join(root, "test", "peers", "keeper", "requirements.txt");
+/** What the environment was made from; the last thing written, so it is whole when it is there. */
+const sdkMade = join(sdk, "requirements.txt");
+
+/** The Python that has the AgentKeeper SDK. */
+export const AGENTKEEPER_PYTHON = join(sdk, "bin", "python");
 
 /**
  * @typedef {object} Prerequisite
@@ -20,6 +29,18 @@ import { join } from "node:path";
 /** @type {readonly Prerequisite[]} */
 export const PREREQUISITES = [
   { name: "tmpfs", need: "a small disk to fill up", isThere: canMountTmpfs },
+  {
+    name: "python",
+    need: "to run the AgentKeeper SDK",
+    isThere: () => run("python3", "-c", "import venv, ensurepip"),
+    apt: "python3-venv",
+  },
+  {
+    name: "agentkeeper-sdk",
+    need: "the client that our gRPC door is a drop-in for",
+    isThere: hasSdk,
+    install: installSdk,
+  },
 ];
 
 const isRoot = process.getuid?.() === 0;
@@ -58,6 +79,19 @@ function canMountTmpfs() {
   if (isMounted) run("umount", directory);
   rmdirSync(directory);
   return isMounted;
+}
+
+function hasSdk() {
+  return existsSync(sdkMade) && readFileSync(sdkMade).equals(readFileSync(sdkWanted));
+}
+
+function installSdk() {
+  rmSync(sdk, { recursive: true, force: true });
+  const isMade =
+    run("python3", "-m", "venv", sdk) &&
+    run(AGENTKEEPER_PYTHON, "-m", "pip", "install", "--quiet", "--requirement", sdkWanted);
+  if (isMade) copyFileSync(sdkWanted, sdkMade);
+  return isMade;
 }
 
 /**

@@ -4,6 +4,7 @@
  * A taken HTTP port that nobody asked for must not stop a daemon: programs that bring their own
  * daemon along run side by side. It gets a free port instead, and says so.
  */
+import { TaskClaims } from "../engine/claims.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
@@ -11,6 +12,8 @@ import { EventStreams } from "../wires/api/event-stream.ts";
 import { apiRoutes, type Status } from "../wires/api/routes.ts";
 import { Health as HealthService } from "../wires/keeper/gen/grpc/health/v1/health_pb.ts";
 import { Health } from "../wires/keeper/health.ts";
+import { newestFirst } from "../wires/keeper/finder.ts";
+import { addKeeper } from "../wires/keeper/services.ts";
 import { formatAddress, type Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";
 import type { Config } from "./config.ts";
@@ -54,14 +57,16 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   });
   const grpc = new GrpcDoor({ authenticator });
   const doors = [grpc, http];
+  const claims = new TaskClaims({ engine: options.engine });
   const close = async (graceMs: number) => {
+    claims.close();
     await Promise.all(doors.map((door) => door.close(graceMs)));
   };
   try {
     // Wires first: whoever gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
     mountOnHttp(http, { ...options, bound });
-    const health = mountOnGrpc(grpc, options);
+    const health = mountOnGrpc(grpc, { ...options, claims });
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
     return {
@@ -122,13 +127,25 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
   });
 }
 
-function mountOnGrpc(grpc: GrpcDoor, options: DoorsOptions): Health {
+interface MountedOnGrpc extends DoorsOptions {
+  readonly claims: TaskClaims;
+}
+
+function mountOnGrpc(grpc: GrpcDoor, options: MountedOnGrpc): Health {
+  const { engine, claims, metrics, logger } = options;
   const health = new Health({
     isServing: () => notReady(options) === undefined,
     services: () => grpc.services.map(({ typeName }) => typeName),
     clock: options.clock,
   });
   grpc.add(HealthService, health.implementation);
+  addKeeper(grpc, {
+    engine,
+    claims,
+    finder: newestFirst(engine),
+    meterOf: (method) => metrics.meterOf(method),
+    onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
+  });
   if (options.config.reflection) grpc.addReflection();
   return health;
 }

@@ -4,6 +4,7 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Engine, EngineMode } from "../engine/engine.ts";
+import type { Meter } from "../wires/keeper/service.ts";
 import type { HttpDoor } from "./http-door.ts";
 
 const MODES: readonly EngineMode[] = ["loading", "following", "leading", "closed"];
@@ -29,6 +30,15 @@ export class Metrics {
     registers: [this.#registry],
   });
 
+  readonly #calls = new Map<string, number>();
+  readonly #callSeconds = new Histogram({
+    name: "agentkeeper_rpc_seconds",
+    help: "How long gRPC calls with one answer take, by method.",
+    labelNames: ["method"],
+    buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2, 10],
+    registers: [this.#registry],
+  });
+
   constructor() {
     collectDefaultMetrics({ register: this.#registry });
   }
@@ -38,11 +48,22 @@ export class Metrics {
     this.#appendEvents.observe(events);
   }
 
+  /** What counts the calls of a gRPC method. */
+  meterOf(method: string): Meter {
+    const seconds = this.#callSeconds.labels(method);
+    this.#calls.set(method, 0);
+    return {
+      served: () => this.#calls.set(method, (this.#calls.get(method) ?? 0) + 1),
+      took: (elapsedMs) => seconds.observe(elapsedMs / 1000),
+    };
+  }
+
   /** Called once, when there is something to look at. */
   observe({ engine, door, version }: Observed): void {
     this.#observeEngine(engine);
     this.#observeState(engine);
     this.#observeDoor(door);
+    this.#observeCalls();
     const build = new Gauge({
       name: "rollcall_build_info",
       help: "What runs here.",
@@ -108,6 +129,19 @@ export class Metrics {
       collect: () => {
         refusals.reset();
         for (const [code, count] of door.stats.refusals) refusals.inc({ code }, count);
+      },
+    });
+  }
+
+  #observeCalls(): void {
+    const calls = new Counter({
+      name: "agentkeeper_rpc_total",
+      help: "gRPC calls served, by method.",
+      labelNames: ["method"],
+      registers: [this.#registry],
+      collect: () => {
+        calls.reset();
+        for (const [method, count] of this.#calls) calls.inc({ method }, count);
       },
     });
   }

@@ -14,7 +14,11 @@ export function definitionOf(service: DescService, name = service.typeName): Ser
   return Object.fromEntries(methods);
 }
 
-function methodOf(method: DescMethod, service: string): MethodDefinition<Message, Message> {
+/** Answers that are bytes already go as they are: an event is encoded once for all watchers. */
+function methodOf(
+  method: DescMethod,
+  service: string,
+): MethodDefinition<Message, Message | Uint8Array> {
   const { input, output, methodKind } = method;
   return {
     path: `/${service}/${method.name}`,
@@ -22,7 +26,8 @@ function methodOf(method: DescMethod, service: string): MethodDefinition<Message
     responseStream: methodKind === "server_streaming" || methodKind === "bidi_streaming",
     requestSerialize: (message) => viewOf(toBinary(input, message)),
     requestDeserialize: (bytes) => fromBinary(input, bytes),
-    responseSerialize: (message) => viewOf(toBinary(output, message)),
+    responseSerialize: (answer) =>
+      viewOf(answer instanceof Uint8Array ? answer : toBinary(output, answer)),
     responseDeserialize: (bytes) => fromBinary(output, bytes),
   };
 }

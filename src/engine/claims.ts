@@ -1,0 +1,313 @@
+/**
+ * Waiting for a task: whoever asks while there is none that fits is told when there is, the one
+ * that has waited longest first. Nobody polls: what is created or comes back to the queue wakes it.
+ *
+ *   claim ──▶ waiting ──a task fits──▶ asking ──durable──▶ has it
+ *                │ ▲                     │
+ *                │ └─ somebody was first ┘
+ *                └── went away, its agent died, the engine closed ──▶ told so
+ *
+ * Agents with the same tools wait in one line, so that a new task costs a look at each line and
+ * not at each of ten thousand agents.
+ *
+ * A caller may go away in the moment its claim becomes durable. Then another call of the same agent
+ * gets the task. With none waiting it goes back to the queue if that is only a retry spent; the
+ * last try is kept for the next call of the agent instead, because giving it back would be the end
+ * of a task that nobody has even seen. When no call comes, the claim runs out like any other.
+ */
+import { livingAgent } from "../core/agents.ts";
+import { RollcallError } from "../core/errors.ts";
+import { Heap, type Slot } from "../core/heap.ts";
+import type { Task } from "../core/tasks.ts";
+import type { Engine } from "./engine.ts";
+import type { Watch, WatchItem } from "./watch.ts";
+
+/** One call of each agent of a large cluster; each costs a few hundred bytes. */
+const MAX_WAITING = 100_000;
+
+/** What may make a task fit, and what ends a wait. */
+const TOPICS = ["task.created", "task.requeued", "agent.died"];
+
+interface Waiter {
+  readonly agentId: string;
+  readonly line: Line;
+  readonly arrival: number;
+  /** Its place in the line, which it leaves while a task is asked for. */
+  slot: Slot<Waiter> | undefined;
+  /** False when the call was answered before. */
+  readonly give: (task: Task) => boolean;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Those with the same tools, the one that has waited longest first. */
+interface Line {
+  readonly name: string;
+  readonly tools: readonly string[];
+  readonly waiting: Heap<Waiter>;
+  /** Those who wait, and those for whom a task is being asked for. */
+  members: number;
+  /** Another node decides, and has not yet: no second call is sent after the same task. */
+  isHeld: boolean;
+}
+
+export interface TaskClaimsOptions {
+  readonly engine: Engine;
+  readonly maxWaiting?: number;
+}
+
+export class TaskClaims {
+  readonly #engine: Engine;
+  readonly #maxWaiting: number;
+  readonly #lines = new Map<string, Line>();
+  readonly #byAgent = new Map<string, Set<Waiter>>();
+  /** Claims made for calls that are gone, by agent: its next call gets them. */
+  readonly #kept = new Map<string, Task[]>();
+  #watch: Watch | undefined;
+  #waiting = 0;
+  #arrivals = 0;
+  /** Grows with everything that may make a task fit. */
+  #wakeups = 0;
+  #isClosed = false;
+
+  constructor({ engine, maxWaiting = MAX_WAITING }: TaskClaimsOptions) {
+    this.#engine = engine;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /** How many calls wait. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Resolves with a task the agent has claimed; rejects when the signal aborts before. */
+  async claim(agentId: string, signal: AbortSignal): Promise<Task> {
+    const agent = await this.#engine.read((state) => livingAgent(state, agentId));
+    if ("ok" in agent) throw new RollcallError(agent.code, agent.reason);
+    if (this.#isClosed) throw closing();
+    if (signal.aborted) throw signal.reason;
+    const kept = this.#takeKept(agentId);
+    if (kept) return kept;
+    if (this.#waiting >= this.#maxWaiting) {
+      throw new RollcallError("LIMIT_EXCEEDED", `${this.#waiting} calls already wait for a task`);
+    }
+    return new Promise((resolve, reject) => {
+      this.#add({ agentId, tools: agent.agent.card.tools, signal, resolve, reject });
+      if (this.#watch) this.#serve();
+      else void this.#follow();
+    });
+  }
+
+  /** Idempotent; everybody who waits is told. */
+  close(): void {
+    this.#isClosed = true;
+    this.#watch?.close();
+    this.#failAll(closing());
+  }
+
+  #add(call: {
+    readonly agentId: string;
+    readonly tools: readonly string[];
+    readonly signal: AbortSignal;
+    readonly resolve: (task: Task) => void;
+    readonly reject: (error: unknown) => void;
+  }): void {
+    const { agentId, signal } = call;
+    const line = this.#lineOf(call.tools);
+    let isAnswered = false;
+    const answer = () => {
+      if (isAnswered) return false;
+      isAnswered = true;
+      signal.removeEventListener("abort", onAbort);
+      this.#remove(waiter);
+      return true;
+    };
+    const give = (task: Task) => {
+      if (!answer()) return false;
+      call.resolve(task);
+      return true;
+    };
+    const fail = (error: unknown) => {
+      if (answer()) call.reject(error);
+    };
+    const onAbort = () => fail(signal.reason);
+    this.#arrivals += 1;
+    const waiter: Waiter = { agentId, line, arrival: this.#arrivals, slot: undefined, give, fail };
+    line.members += 1;
+    queue(waiter);
+    this.#waiting += 1;
+    const calls = this.#byAgent.get(agentId) ?? new Set();
+    this.#byAgent.set(agentId, calls.add(waiter));
+    signal.addEventListener("abort", onAbort, { once: true });
+  }
+
+  #remove(waiter: Waiter): void {
+    const { line, agentId } = waiter;
+    unqueue(waiter);
+    line.members -= 1;
+    if (line.members === 0) this.#lines.delete(line.name);
+    this.#waiting -= 1;
+    const calls = this.#byAgent.get(agentId);
+    calls?.delete(waiter);
+    if (calls?.size === 0) this.#byAgent.delete(agentId);
+  }
+
+  #lineOf(tools: readonly string[]): Line {
+    const sorted = [...new Set(tools)].toSorted();
+    const name = sorted.join("\n");
+    const found = this.#lines.get(name);
+    if (found) return found;
+    const line: Line = { name, tools: sorted, waiting: new Heap(), members: 0, isHeld: false };
+    this.#lines.set(name, line);
+    return line;
+  }
+
+  /** Asks for everybody for whom there is something. */
+  #serve(): void {
+    for (let next = this.#oldestThatFits(); next; next = this.#oldestThatFits()) {
+      void this.#ask(next);
+    }
+  }
+
+  #oldestThatFits(): Waiter | undefined {
+    return this.#engine.peek(({ tasks }) => {
+      if (tasks.pending.size === 0) return undefined;
+      let oldest: Waiter | undefined;
+      for (const { tools, waiting, isHeld } of this.#lines.values()) {
+        const first = waiting.first();
+        if (!first || isHeld || (oldest && oldest.arrival < first.arrival)) continue;
+        if (tasks.pending.firstFor(tools) !== undefined) oldest = first;
+      }
+      return oldest;
+    });
+  }
+
+  async #ask(waiter: Waiter): Promise<void> {
+    const { agentId, line } = waiter;
+    const firstTask = () => this.#engine.peek(({ tasks }) => tasks.pending.firstFor(line.tools));
+    const wakeups = this.#wakeups;
+    const wanted = firstTask();
+    unqueue(waiter);
+    const asked = this.#engine.execute({ type: "task.claim", agentId });
+    // A node that leads has decided by now. Else whoever comes next would ask for the same task.
+    const isHolding = firstTask() === wanted;
+    if (isHolding) line.isHeld = true;
+    let isWorthAnother = true;
+    try {
+      const task = await asked;
+      if (task && !waiter.give(task)) this.#giveBack(agentId, task);
+      if (!task) {
+        // It has lost no time: back to its place.
+        if (this.#byAgent.get(agentId)?.has(waiter)) queue(waiter);
+        isWorthAnother = wakeups !== this.#wakeups;
+      }
+    } catch (error) {
+      waiter.fail(error);
+    }
+    if (isHolding) line.isHeld = false;
+    if (isWorthAnother) this.#serve();
+  }
+
+  #giveBack(agentId: string, task: Task): void {
+    for (const other of this.#byAgent.get(agentId) ?? []) if (other.give(task)) return;
+    if (task.retryCount >= task.maxRetries) {
+      this.#keep(agentId, task);
+      return;
+    }
+    const { id: taskId, token } = task;
+    const reason = "the call that claimed it was gone";
+    const given = this.#engine.execute({ type: "task.fail", taskId, agentId, token, reason });
+    // Lost already, or nobody can write: either way the claim will not last.
+    given.catch(() => undefined);
+  }
+
+  #keep(agentId: string, task: Task): void {
+    for (const [each, tasks] of this.#kept) {
+      const current = tasks.filter((one) => this.#isCurrent(one));
+      if (current.length > 0) this.#kept.set(each, current);
+      else this.#kept.delete(each);
+    }
+    this.#kept.set(agentId, [...(this.#kept.get(agentId) ?? []), task]);
+  }
+
+  #takeKept(agentId: string): Task | undefined {
+    const tasks = this.#kept.get(agentId);
+    if (!tasks) return undefined;
+    const [first, ...rest] = tasks.filter((task) => this.#isCurrent(task));
+    if (rest.length > 0) this.#kept.set(agentId, rest);
+    else this.#kept.delete(agentId);
+    return first;
+  }
+
+  #isCurrent({ id, token }: Task): boolean {
+    const now = this.#engine.peek(({ tasks }) => tasks.byId.get(id)?.task);
+    return now?.status === "claimed" && now.token === token;
+  }
+
+  /** From the first call on until the engine closes. */
+  async #follow(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        this.#watch = this.#engine.watch({ prefixes: TOPICS });
+      } catch (error) {
+        this.#watch = undefined;
+        this.#failAll(error);
+        return;
+      }
+      await this.#hear(this.#watch);
+    }
+  }
+
+  async #hear(watch: Watch): Promise<void> {
+    try {
+      for (let items: readonly WatchItem[] = ANEW; items.length > 0; items = await watch.pull()) {
+        this.#wakeups += 1;
+        for (const item of items) this.#failDead(item);
+        this.#serve();
+      }
+    } catch {
+      // Cut, or the log cannot be read: nothing is missed by looking at everything anew.
+    } finally {
+      watch.close();
+    }
+  }
+
+  /** The calls of an agent that died; of all that did, when not every event was heard. */
+  #failDead(item: WatchItem): void {
+    if (item.kind === "event") {
+      const { event } = item.recorded;
+      if (event.type === "agent.died") this.#failCalls(event.agent.agentId);
+      return;
+    }
+    for (const agentId of this.#byAgent.keys()) {
+      if (this.#engine.peek((state) => "ok" in livingAgent(state, agentId)))
+        this.#failCalls(agentId);
+    }
+  }
+
+  #failCalls(agentId: string): void {
+    this.#kept.delete(agentId);
+    const error = new RollcallError("NOT_FOUND", `agent ${agentId} is dead`);
+    for (const waiter of this.#byAgent.get(agentId) ?? []) waiter.fail(error);
+  }
+
+  #failAll(error: unknown): void {
+    for (const calls of this.#byAgent.values()) {
+      for (const waiter of calls) waiter.fail(error);
+    }
+  }
+}
+
+/** As if the place in the log were lost: look at everything. */
+const ANEW: readonly WatchItem[] = [{ kind: "resync", sequence: 0 }];
+
+function queue(waiter: Waiter): void {
+  waiter.slot = waiter.line.waiting.add(waiter.arrival, waiter);
+}
+
+function unqueue({ line, slot }: Waiter): void {
+  if (slot) line.waiting.remove(slot);
+}
+
+function closing(): RollcallError {
+  return new RollcallError("UNAVAILABLE", "this node is closing");
+}
