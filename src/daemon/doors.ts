@@ -8,11 +8,11 @@ import { TaskClaims } from "../engine/claims.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
+import { AgentSearch } from "../search/agent-search.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
 import { apiRoutes, type Status } from "../wires/api/routes.ts";
 import { Health as HealthService } from "../wires/keeper/gen/grpc/health/v1/health_pb.ts";
 import { Health } from "../wires/keeper/health.ts";
-import { newestFirst } from "../wires/keeper/finder.ts";
 import { addKeeper } from "../wires/keeper/services.ts";
 import { formatAddress, type Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";
@@ -58,15 +58,19 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const grpc = new GrpcDoor({ authenticator });
   const doors = [grpc, http];
   const claims = new TaskClaims({ engine: options.engine });
+  const search = new AgentSearch({
+    engine: options.engine,
+    onTrouble: (what, error) => logger.warn({ err: error }, what),
+  });
   const close = async (graceMs: number) => {
     claims.close();
-    await Promise.all(doors.map((door) => door.close(graceMs)));
+    await Promise.all([search.close(), ...doors.map((door) => door.close(graceMs))]);
   };
   try {
     // Wires first: whoever gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
     mountOnHttp(http, { ...options, bound });
-    const health = mountOnGrpc(grpc, { ...options, claims });
+    const health = mountOnGrpc(grpc, { ...options, claims, search });
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
     return {
@@ -129,10 +133,11 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
 
 interface MountedOnGrpc extends DoorsOptions {
   readonly claims: TaskClaims;
+  readonly search: AgentSearch;
 }
 
 function mountOnGrpc(grpc: GrpcDoor, options: MountedOnGrpc): Health {
-  const { engine, claims, metrics, logger } = options;
+  const { engine, claims, search, metrics, logger } = options;
   const health = new Health({
     isServing: () => notReady(options) === undefined,
     services: () => grpc.services.map(({ typeName }) => typeName),
@@ -142,7 +147,7 @@ function mountOnGrpc(grpc: GrpcDoor, options: MountedOnGrpc): Health {
   addKeeper(grpc, {
     engine,
     claims,
-    finder: newestFirst(engine),
+    finder: search,
     meterOf: (method) => metrics.meterOf(method),
     onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
   });

@@ -6,7 +6,6 @@ import { TaskClaims } from "../../engine/claims.ts";
 import { CARD, openEngine, register, type Fixture } from "../../engine/testing.ts";
 import { definitionOf } from "./definition.ts";
 import { eventBytes } from "./event-message.ts";
-import { newestFirst } from "./finder.ts";
 import {
   EventSchema,
   RegistryService,
@@ -18,6 +17,7 @@ import {
   type GetAgentResponse,
   type ListTasksResponse,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
+import { AgentSearch } from "../../search/agent-search.ts";
 import { addKeeper } from "./services.ts";
 
 const cleanups: (() => unknown)[] = [];
@@ -38,6 +38,7 @@ async function open(): Promise<Opened> {
   const { engine } = fixture;
   const server = new grpc.Server();
   const claims = new TaskClaims({ engine });
+  const search = new AgentSearch({ engine });
   const faults: unknown[] = [];
   const meters = new Map<string, { served: number; took: number }>();
   const door: Parameters<typeof addKeeper>[0] = {
@@ -46,7 +47,7 @@ async function open(): Promise<Opened> {
   addKeeper(door, {
     engine,
     claims,
-    finder: newestFirst(engine),
+    finder: search,
     meterOf: (path) => {
       const meter = { served: 0, took: 0 };
       meters.set(path, meter);
@@ -65,6 +66,7 @@ async function open(): Promise<Opened> {
   cleanups.push(
     () => server.forceShutdown(),
     () => client.close(),
+    () => search.close(),
     () => engine.close(),
   );
   return { ...fixture, client, claims, faults, meters };

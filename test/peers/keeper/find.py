@@ -20,6 +20,9 @@ assert set(names(tools=["http_client"])) == {"scraper", "reader"}
 assert names(tools=["browser", "http_client"]) == ["scraper"]
 assert names(tools=["browser", "pdf_reader"]) == []
 assert names(query="fetch and parse web pages", tools=["browser"], limit=5) == ["scraper"]
+# "Semantic search — returns agents ranked by relevance to the query"
+assert names(query="crawl a site and pull out its text")[0] == "scraper"
+assert names(query="compose an essay")[0] == "writer"
 assert len(names(limit=2)) == 2
 assert len(names(limit=0)) == 3, "0 is a sensible default"
 # Newest heartbeat first.
