@@ -33,6 +33,9 @@ interface Opened extends Fixture {
   readonly meters: Map<string, { served: number; took: number }>;
 }
 
+/** The watch by which the search keeps up. */
+const SEARCHING = 1;
+
 async function open(): Promise<Opened> {
   const fixture = await openEngine();
   const { engine } = fixture;
@@ -138,7 +141,7 @@ describe("a watcher", () => {
       );
       await Promise.all(batch);
     }
-    await vi.waitFor(() => expect(engine.watches).toEqual({ open: 0, cut: 1 }));
+    await vi.waitFor(() => expect(engine.watches).toEqual({ open: SEARCHING, cut: 1 }));
     slow.read();
     const { code, details } = await slow.ended;
     expect(code).toBe(grpc.status.RESOURCE_EXHAUSTED);
@@ -151,9 +154,9 @@ describe("a watcher", () => {
     const opened = await open();
     const { stream, begun } = watch(opened);
     await begun;
-    expect(opened.engine.watches.open).toBe(1);
+    expect(opened.engine.watches.open).toBe(SEARCHING + 1);
     stream.cancel();
-    await vi.waitFor(() => expect(opened.engine.watches.open).toBe(0));
+    await vi.waitFor(() => expect(opened.engine.watches.open).toBe(SEARCHING));
     expect(opened.faults).toEqual([]);
   });
 });
