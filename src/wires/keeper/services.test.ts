@@ -17,7 +17,6 @@ import {
   type GetAgentResponse,
   type ListTasksResponse,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
-import { AgentSearch } from "../../search/agent-search.ts";
 import { addKeeper } from "./services.ts";
 
 const cleanups: (() => unknown)[] = [];
@@ -33,15 +32,11 @@ interface Opened extends Fixture {
   readonly meters: Map<string, { served: number; took: number }>;
 }
 
-/** The watch by which the search keeps up. */
-const SEARCHING = 1;
-
 async function open(): Promise<Opened> {
   const fixture = await openEngine();
   const { engine } = fixture;
   const server = new grpc.Server();
   const claims = new TaskClaims({ engine });
-  const search = new AgentSearch({ engine });
   const faults: unknown[] = [];
   const meters = new Map<string, { served: number; took: number }>();
   const door: Parameters<typeof addKeeper>[0] = {
@@ -50,7 +45,7 @@ async function open(): Promise<Opened> {
   addKeeper(door, {
     engine,
     claims,
-    finder: search,
+    finder: { find: () => Promise.resolve([]) },
     meterOf: (path) => {
       const meter = { served: 0, took: 0 };
       meters.set(path, meter);
@@ -69,7 +64,6 @@ async function open(): Promise<Opened> {
   cleanups.push(
     () => server.forceShutdown(),
     () => client.close(),
-    () => search.close(),
     () => engine.close(),
   );
   return { ...fixture, client, claims, faults, meters };
@@ -141,7 +135,7 @@ describe("a watcher", () => {
       );
       await Promise.all(batch);
     }
-    await vi.waitFor(() => expect(engine.watches).toEqual({ open: SEARCHING, cut: 1 }));
+    await vi.waitFor(() => expect(engine.watches).toEqual({ open: 0, cut: 1 }));
     slow.read();
     const { code, details } = await slow.ended;
     expect(code).toBe(grpc.status.RESOURCE_EXHAUSTED);
@@ -154,9 +148,9 @@ describe("a watcher", () => {
     const opened = await open();
     const { stream, begun } = watch(opened);
     await begun;
-    expect(opened.engine.watches.open).toBe(SEARCHING + 1);
+    expect(opened.engine.watches.open).toBe(1);
     stream.cancel();
-    await vi.waitFor(() => expect(opened.engine.watches.open).toBe(SEARCHING));
+    await vi.waitFor(() => expect(opened.engine.watches.open).toBe(0));
     expect(opened.faults).toEqual([]);
   });
 });
