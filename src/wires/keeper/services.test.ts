@@ -3,9 +3,12 @@ import * as grpc from "@grpc/grpc-js";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { WATCH } from "../../core/limits.ts";
 import { TaskClaims } from "../../engine/claims.ts";
+import type { Engine } from "../../engine/engine.ts";
 import { CARD, openEngine, register, type Fixture } from "../../engine/testing.ts";
+import { AgentSearch } from "../../search/agent-search.ts";
 import { definitionOf } from "./definition.ts";
 import { eventBytes } from "./event-message.ts";
+import type { Finder } from "./finder.ts";
 import {
   EventSchema,
   RegistryService,
@@ -32,7 +35,9 @@ interface Opened extends Fixture {
   readonly meters: Map<string, { served: number; took: number }>;
 }
 
-async function open(): Promise<Opened> {
+const NOTHING: Finder = { find: () => Promise.resolve([]) };
+
+async function open(finderOn: (engine: Engine) => Finder = () => NOTHING): Promise<Opened> {
   const fixture = await openEngine();
   const { engine } = fixture;
   const server = new grpc.Server();
@@ -45,7 +50,7 @@ async function open(): Promise<Opened> {
   addKeeper(door, {
     engine,
     claims,
-    finder: { find: () => Promise.resolve([]) },
+    finder: finderOn(engine),
     meterOf: (path) => {
       const meter = { served: 0, took: 0 };
       meters.set(path, meter);
@@ -209,7 +214,8 @@ describe("an agent", () => {
   });
 
   test("that was heard last is found first", async () => {
-    const { client, engine, clock } = await open();
+    // It ends with its engine.
+    const { client, engine, clock } = await open((on) => new AgentSearch({ engine: on }));
     const ids = [await register(engine), await register(engine), await register(engine)];
     for (const id of [ids[1], ids[2], ids[0]]) {
       await clock.advance(1_000);
