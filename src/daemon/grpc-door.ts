@@ -8,8 +8,8 @@
 import { createServer, type Server as NetServer } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import * as grpc from "@grpc/grpc-js";
-import { codeOf, wireCodes } from "../core/errors.ts";
 import { definitionOf } from "../wires/keeper/definition.ts";
+import { grpcStatusOf } from "../wires/keeper/status.ts";
 import { REFLECTION, reflectionOf } from "../wires/keeper/reflection.ts";
 import type { Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";
@@ -98,7 +98,7 @@ function guard({ authenticator, peerOf }: GrpcDoorOptions): grpc.ServerIntercept
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, pass) => {
-            const refuse = (error: unknown) => call.sendStatus(statusOf(error));
+            const refuse = (error: unknown) => call.sendStatus(grpcStatusOf(error));
             try {
               const header = (name: string) => metadata.get(name)[0]?.toString();
               const admitted = authenticator.authenticate({ peer: peer(call), header });
@@ -110,10 +110,4 @@ function guard({ authenticator, peerOf }: GrpcDoorOptions): grpc.ServerIntercept
           },
         }),
     });
-}
-
-function statusOf(error: unknown): { readonly code: number; readonly details: string } {
-  const code = codeOf(error);
-  const details = error instanceof Error && code !== "INTERNAL" ? error.message : "internal error";
-  return { code: wireCodes(code).grpc, details };
 }

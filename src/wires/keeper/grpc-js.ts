@@ -11,9 +11,10 @@ import {
   type ServerWritableStream,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { codeOf, RollcallError, wireCodes } from "../../core/errors.ts";
+import { codeOf, RollcallError } from "../../core/errors.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { Call, Handlers, Meter } from "./service.ts";
+import { grpcStatusOf, type GrpcStatus } from "./status.ts";
 
 export interface CarryOptions {
   readonly meterOf: (path: string) => Meter;
@@ -90,11 +91,9 @@ class Carrier {
     };
   }
 
-  #statusOf(error: unknown): { readonly code: number; readonly details: string } {
-    const code = codeOf(error);
-    if (code === "INTERNAL") this.#options.onFault(this.#path, error);
-    const isOurs = error instanceof RollcallError && code !== "INTERNAL";
-    return { code: wireCodes(code).grpc, details: isOurs ? error.message : "internal error" };
+  #statusOf(error: unknown): GrpcStatus {
+    if (codeOf(error) === "INTERNAL") this.#options.onFault(this.#path, error);
+    return grpcStatusOf(error);
   }
 }
 
