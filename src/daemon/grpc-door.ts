@@ -9,7 +9,7 @@ import { createServer, type Server as NetServer } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import * as grpc from "@grpc/grpc-js";
 import { definitionOf } from "../wires/keeper/definition.ts";
-import { grpcStatusOf } from "../wires/keeper/status.ts";
+import { grpcStatusOf } from "../grpc/status.ts";
 import { REFLECTION, reflectionOf } from "../wires/keeper/reflection.ts";
 import type { Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";

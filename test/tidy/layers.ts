@@ -13,6 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["wires"],
   ["fleet", "jobs", "search"],
   ["engine"],
+  ["grpc"],
   ["log", "core"],
 ];
 

@@ -14,7 +14,7 @@ import {
 import { codeOf, RollcallError } from "../../core/errors.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { Call, Handlers, Meter } from "./service.ts";
-import { grpcStatusOf, type GrpcStatus } from "./status.ts";
+import { grpcStatusOf, type GrpcStatus } from "../../grpc/status.ts";
 
 export interface CarryOptions {
   readonly meterOf: (path: string) => Meter;

@@ -1,6 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
-import { RollcallError } from "../../core/errors.ts";
+import { RollcallError } from "../core/errors.ts";
 import { grpcStatusOf } from "./status.ts";
 
 test("a refusal is told with its code and its reason", () => {

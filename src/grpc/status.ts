@@ -1,5 +1,5 @@
 /** An error as gRPC tells it. What is not ours may hold anything, so only its existence is told. */
-import { codeOf, RollcallError, wireCodes } from "../../core/errors.ts";
+import { codeOf, RollcallError, wireCodes } from "../core/errors.ts";
 
 export interface GrpcStatus {
   readonly code: number;
