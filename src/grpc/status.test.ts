@@ -1,7 +1,7 @@
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { RollcallError } from "../core/errors.ts";
-import { grpcStatusOf } from "./status.ts";
+import { errorIn, grpcStatusOf } from "./status.ts";
 
 test("a refusal is told with its code and its reason", () => {
   expect(grpcStatusOf(new RollcallError("WRONG_STATE", "task 1 is dead"))).toEqual({
@@ -16,3 +16,36 @@ test.each([new Error("password=hunter2"), new RollcallError("INTERNAL", "at line
     expect(grpcStatusOf(error)).toEqual({ code: status.INTERNAL, details: "internal error" });
   },
 );
+
+function heard(trailers: Readonly<Record<string, string>>): RollcallError | undefined {
+  return errorIn((name) => trailers[name]);
+}
+
+test("what went well is no error", () => {
+  expect(heard({ "grpc-status": "0", "rollcall-code": "NOT_HOLDER" })).toBeUndefined();
+});
+
+test("the very code is taken where it came along", () => {
+  const error = heard({ "grpc-status": "7", "rollcall-code": "NOT_HOLDER", "grpc-message": "no" });
+  expect(error).toMatchObject({ code: "NOT_HOLDER", message: "no" });
+});
+
+test.each([
+  ["7", undefined, "PERMISSION_DENIED"],
+  ["8", "NO_SUCH_CODE", "LIMIT_EXCEEDED"],
+  ["9", undefined, "WRONG_STATE"],
+  ["14", "constructor", "UNAVAILABLE"],
+  ["99", undefined, "INTERNAL"],
+  ["nonsense", undefined, "INTERNAL"],
+])("status %s beside the code %s is %s", (grpcStatus, code, expected) => {
+  const error = heard({ "grpc-status": grpcStatus, ...(code && { "rollcall-code": code }) });
+  expect(error?.code).toBe(expected);
+});
+
+test.each([
+  ["caf%C3%A9 100%25", "café 100%"],
+  ["100% sure", "100% sure"],
+  ["", "the call failed with status 5"],
+])("the message %j reads %j", (message, expected) => {
+  expect(heard({ "grpc-status": "5", "grpc-message": message })?.message).toBe(expected);
+});
