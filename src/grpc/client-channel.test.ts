@@ -78,8 +78,8 @@ describe("a call", () => {
       "content-type": "application/grpc",
       te: "trailers",
       "x-place": "7",
-      "grpc-timeout": expect.stringMatching(/^\d{4}m$/),
     });
+    expect(server.calls[0]?.["grpc-timeout"]).toMatch(/^\d{4}m$/);
   });
 
   test("of many shares the one connection", async () => {
@@ -112,12 +112,11 @@ describe("a call", () => {
     ["no status", headersOnly({}), "INTERNAL", "no status"],
     ["a web page", headersOnly({ ":status": 404 }), "UNIMPLEMENTED", "HTTP status 404"],
     ["a proxy's refusal", headersOnly({ ":status": 503 }), "UNAVAILABLE", "HTTP status 503"],
-  ])("answered with %s fails and says so", async (_what, script, code, words) => {
+  ])("answered with %s fails and says so", async (...[, script, code, words]) => {
     const { channel } = await talk(script);
-    expect(await failure(channel.call(ask()))).toEqual({
-      code,
-      message: expect.stringContaining(words),
-    });
+    const failed = await failure(channel.call(ask()));
+    expect(failed.code).toBe(code);
+    expect(failed.message).toContain(words);
   });
 
   test("that nobody answers ends at its deadline", async () => {

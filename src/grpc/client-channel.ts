@@ -107,6 +107,11 @@ export class Channel {
     }
   }
 
+  /** Keeps the process alive, between calls too, until the returned function is called. */
+  hold(): () => void {
+    return this.#hold.take();
+  }
+
   /** Idempotent; ends every call, and everything that kept the process alive. */
   close(): void {
     const reason = new RollcallError("CANCELLED", "this client is closed");

@@ -10,12 +10,14 @@ export class ProcessHold {
   #holders = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Returns how to let go; to be called once. */
+  /** Returns how to let go. */
   take(): () => void {
     this.#holders += 1;
     this.#timer ??= setInterval(() => undefined, LONGEST_MS);
+    let isHeld = true;
     return () => {
-      this.#holders -= 1;
+      if (isHeld) this.#holders -= 1;
+      isHeld = false;
       if (this.#holders > 0) return;
       clearInterval(this.#timer);
       this.#timer = undefined;

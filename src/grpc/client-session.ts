@@ -37,7 +37,7 @@ export class Session {
     this.#http2 = http2;
     this.#options = options;
     this.#idleSinceMs = options.timers.monotonicMs();
-    http2.on("error", (error) => (this.#trouble = explain(error)));
+    http2.on("error", (error: Error) => (this.#trouble = explain(error)));
     http2.on("goaway", () => (this.#isLeaving = true));
     http2.on("close", () => this.#cancelPing?.());
   }
