@@ -70,9 +70,10 @@ async function tcp(onSocket: (socket: Socket) => void): Promise<string> {
 
 describe("a call", () => {
   test("says what it wants and how long it waits, and gets the answer with what came along", async () => {
-    const { server, channel } = await talk(answer(["hello"]));
-    const { message } = await channel.call(ask({ metadata: { "x-place": "7" } }));
+    const { server, channel } = await talk(answer(["hello"], { "grpc-status": "0", "x-at": "9" }));
+    const { message, header } = await channel.call(ask({ metadata: { "x-place": "7" } }));
     expect(message.toString()).toBe("hello");
+    expect([header("content-type"), header("x-at")]).toEqual(["application/grpc", "9"]);
     expect(server.calls[0]).toMatchObject({
       ":path": "/test.Service/Method",
       "content-type": "application/grpc",

@@ -225,8 +225,7 @@ export class Channel {
 async function answerOf(stream: MessageStream): Promise<Answer> {
   const message = await stream.next();
   if (!message) throw new RollcallError("INTERNAL", "the answer has no message");
-  const header = await stream.opened();
-  if (!(await stream.next())) return { message, header };
+  if (!(await stream.next())) return { message, header: (name) => stream.header(name) };
   const error = new RollcallError("INTERNAL", "the answer has more than one message");
   stream.cancel(error);
   throw error;

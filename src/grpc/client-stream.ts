@@ -71,14 +71,18 @@ export class MessageStream {
     else this.#endings.push(tell);
   }
 
-  /** What came before the messages. Throws when the call ends without it. */
-  async opened(): Promise<(name: string) => string | undefined> {
+  /** What came along, before the messages or after them. */
+  header(name: string): string | undefined {
+    return lookup(this.#headers ?? {})(name) ?? lookup(this.#trailers ?? {})(name);
+  }
+
+  /** Resolves when the server has begun to answer. Throws when the call ends without that. */
+  async opened(): Promise<void> {
     while (!this.#ending && (!this.#headers || this.#trailers === this.#headers)) {
       this.#stream.resume();
       await this.#word();
     }
     if (this.#ending?.error && this.#messages.length === 0) throw this.#ending.error;
-    return lookup(this.#headers ?? {});
   }
 
   /** The next message; nothing at a good end. Throws why it ended otherwise. */

@@ -42,7 +42,7 @@ export async function openStream<Input extends DescMessage, Output extends DescM
   const body = toBinary(method.input, create(method.input, message));
   const stream = await channel.open({ ...options, path: pathOf(method), body });
   return {
-    header: await stream.opened(),
+    header: (name) => stream.header(name),
     async *[Symbol.asyncIterator]() {
       try {
         for (let bytes = await stream.next(); bytes; bytes = await stream.next()) {
