@@ -41,7 +41,13 @@ export async function bundle(entries, directory, options = {}) {
     input: entries,
     platform: "node",
     external,
-    resolve: { alias: { rollcall: join(root, "src/index.ts") } },
+    resolve: {
+      alias: {
+        "rollcall/embedded": join(root, "src/embedded.ts"),
+        "rollcall/keeper": join(root, "src/client/keeper/index.ts"),
+        rollcall: join(root, "src/index.ts"),
+      },
+    },
     transform: { target: "node20.19" },
   });
   try {

@@ -10,8 +10,11 @@ import { bundle, present, THREADS } from "./bundle.mjs";
 import { isAlive, root } from "./root.mjs";
 
 const cache = join(root, ".cache");
-/** Not this one: examples import it by its name and mean the sources. */
-const PACKAGES = [/^(?!rollcall$)[^./]/];
+/**
+ * Not this one: examples import it by its name and mean the sources. Nor what `await using` becomes
+ * on a Node that does not know it: the bundler brings that along.
+ */
+const PACKAGES = [/^(?!rollcall(?:$|\/)|@oxc-project\/runtime\/)[@\w]/];
 
 /** The bundles of programs that were killed. */
 function sweep() {

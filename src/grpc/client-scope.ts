@@ -2,6 +2,7 @@
  * How long a call may take: until its caller gives up, its time is up, or the channel closes. All
  * of them are one signal to what works below, and each leaves its own reason.
  */
+import { setMaxListeners } from "node:events";
 import { RollcallError } from "../core/errors.ts";
 import { reasonOf, type Timers } from "./client-time.ts";
 
@@ -27,6 +28,8 @@ export class CallScope {
     this.#endsAtMs = timers.monotonicMs() + (timeoutMs ?? Infinity);
     this.#cancelTimer =
       timeoutMs === undefined ? () => undefined : timers.after(timeoutMs, () => this.#late());
+    // A program may well give all its calls the same signal.
+    if (signal) setMaxListeners(0, signal);
     signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (signal?.aborted) this.#onAbort();
   }

@@ -17,7 +17,7 @@ export function grpcStatusOf(error: unknown): GrpcStatus {
 }
 
 /** Under this name the very code travels beside gRPC's number. */
-export const CODE_TRAILER = "rollcall-code";
+const CODE_TRAILER = "rollcall-code";
 
 /** By gRPC's number; where several of ours have the same, the most general. */
 const CODES: readonly (ErrorCode | undefined)[] = [

@@ -8,32 +8,31 @@ import { connect, type ConnectOptions, type Keeper } from "../../src/client/keep
 import { TestClock } from "../../src/engine/testing.ts";
 import { startEmbedded, type Embedded, type EmbeddedOptions } from "../../src/embedded.ts";
 
-const cleanups: (() => unknown)[] = [];
+const clients: (() => Promise<unknown>)[] = [];
+const servers: (() => unknown)[] = [];
 
 afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  await Promise.all(clients.splice(0).map((close) => close()));
+  for (const close of servers.splice(0).reverse()) await close();
 });
 
 export async function daemonOf(options: EmbeddedOptions = {}): Promise<Embedded> {
   const daemon = await startEmbedded(options);
-  cleanups.push(() => daemon.close());
+  servers.push(() => daemon.close());
   return daemon;
 }
 
 export function clientOf(address: string, options: ConnectOptions = {}): Keeper {
   const keeper = connect({ address, ...options });
   const { clock } = options;
-  cleanups.push(() =>
-    clock instanceof TestClock ? during(clock, keeper.close()) : keeper.close(),
-  );
+  clients.push(() => (clock instanceof TestClock ? during(clock, keeper.close()) : keeper.close()));
   return keeper;
 }
 
 /** Time goes by until it is done. */
 export async function during<T>(clock: TestClock, work: Promise<T>): Promise<T> {
   let isDone = false;
-  const done = () => (isDone = true);
-  work.then(done, done);
+  void work.catch(() => undefined).finally(() => (isDone = true));
   while (!isDone) await clock.advance(100);
   return work;
 }
@@ -45,11 +44,11 @@ export async function during<T>(clock: TestClock, work: Promise<T>): Promise<T> 
 export async function pass(clock: TestClock, witness: Keeper, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += STEP_MS) {
     await clock.advance(STEP_MS);
-    for (let i = 0; i < 4; i += 1) await witness.policies.list();
+    for (let i = 0; i < 3; i += 1) await witness.policies.list();
   }
 }
 
-const STEP_MS = 250;
+const STEP_MS = 500;
 
 export async function both(
   options: EmbeddedOptions & ConnectOptions = {},
@@ -80,8 +79,8 @@ export interface Line {
 export async function lineTo(target: string): Promise<Line> {
   const ends = new Set<Socket>();
   let isFrozen = false;
-  const server = createServer((near) => {
-    const far = connectTcp(portOf(target), "127.0.0.1");
+  const server = createServer({ noDelay: true }, (near) => {
+    const far = connectTcp({ host: "127.0.0.1", port: portOf(target), noDelay: true });
     for (const [end, other] of [
       [near, far],
       [far, near],
@@ -100,7 +99,7 @@ export async function lineTo(target: string): Promise<Line> {
   const cut = () => {
     for (const end of ends) end.destroy();
   };
-  cleanups.push(() => {
+  servers.push(() => {
     cut();
     server.close();
   });

@@ -68,7 +68,7 @@ export async function acquireInTime(
   const stop = new AbortController();
   const signals = [stop.signal, ...(signal ? [signal] : []), ...lifeSignal(wanted)];
   const topics = ["lease.released", "lease.expired"];
-  await using watch = new Watch(
+  const watch = new Watch(
     wire,
     (opening) => wire.open(RegistryService.method.watch, { topics }, opening),
     { signal: stop.signal, timeoutMs },

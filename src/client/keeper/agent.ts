@@ -19,7 +19,7 @@ export class Agent implements AsyncDisposable {
 
   constructor(parts: AgentParts) {
     this.#parts = parts;
-    parts.wire.adopt(this);
+    parts.wire.adopt(this, "agent");
   }
 
   /** Changes when the agent was declared dead and has registered again. */

@@ -12,6 +12,7 @@
  * Leases, claims and candidacies belong to one life: they end with it. Its id and its signal change
  * together, so whoever took both has a pair that fits.
  */
+import { setMaxListeners } from "node:events";
 import { codeOf, RollcallError, wireCodes } from "../../core/errors.ts";
 import { markOf } from "../../engine/clock.ts";
 import { backOff, pause } from "../../grpc/client-time.ts";
@@ -109,6 +110,8 @@ export class Presence {
   #live({ id, since }: Lived): LivedLife {
     const { clock, random } = this.#wire;
     const abort = new AbortController();
+    // Every lease and claim of the agent listens.
+    setMaxListeners(0, abort.signal);
     const renewal: Renewal = new Renewal({
       clock,
       random,

@@ -42,7 +42,8 @@ export class Wire {
   readonly random: () => number;
   readonly #channel: Channel;
   readonly #timeoutMs: number;
-  readonly #living = new Set<Closable>();
+  readonly #agents = new Set<Closable>();
+  readonly #works = new Set<Closable>();
 
   constructor(options: WireOptions) {
     this.clock = options.clock;
@@ -94,18 +95,19 @@ export class Wire {
   }
 
   /** It is closed before the connection is, unless it was closed before. */
-  adopt<T extends Closable>(living: T): T {
-    this.#living.add(living);
-    return living;
+  adopt(living: Closable, kind: "agent" | "work" = "work"): void {
+    (kind === "agent" ? this.#agents : this.#works).add(living);
   }
 
   dismiss(living: Closable): void {
-    this.#living.delete(living);
+    this.#agents.delete(living);
+    this.#works.delete(living);
   }
 
-  /** The youngest first: what was built on something goes before it. */
+  /** What agents do ends before they do. */
   async close(): Promise<void> {
-    for (const living of [...this.#living].reverse()) await living.close();
+    await Promise.all(Array.from(this.#works, (each) => each.close()));
+    await Promise.all(Array.from(this.#agents, (each) => each.close()));
     this.#channel.close();
   }
 }

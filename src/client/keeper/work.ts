@@ -169,7 +169,8 @@ export class Worker implements AsyncDisposable {
     const kept = new KeptClaim(this.#parts.wire, claim, life);
     this.#running.add(kept);
     try {
-      this.#options.onOutcome?.(await this.#outcomeOf(kept));
+      const outcome = await this.#outcomeOf(kept);
+      this.#options.onOutcome?.(outcome);
     } finally {
       this.#running.delete(kept);
       kept.end();
