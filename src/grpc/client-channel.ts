@@ -168,7 +168,8 @@ export class Channel {
       return { ok: true, value: await read(stream) };
     } catch (error) {
       if (scope.isLate) session?.probe();
-      return { ok: false, error, isUnprocessed: stream?.ending?.isUnprocessed ?? !stream };
+      const isUnsent = stream ? (stream.ending?.isUnprocessed ?? false) : true;
+      return { ok: false, error, isUnprocessed: isUnsent && codeOf(error) === "UNAVAILABLE" };
     }
   }
 

@@ -90,9 +90,9 @@ export class Session {
     return `${this.#options.address}: ${this.#trouble}`;
   }
 
-  /** Throws when it has closed just now: then nothing was sent. */
+  /** Throws UNAVAILABLE when it has closed just now: then nothing was sent. */
   request(headers: Readonly<Record<string, string>>): ClientHttp2Stream {
-    const stream = this.#http2.request(headers);
+    const stream = this.#begin(headers);
     const { limits, timers } = this.#options;
     const idleMs = timers.monotonicMs() - this.#idleSinceMs;
     this.#calls += 1;
@@ -107,6 +107,16 @@ export class Session {
       this.#cancelPing = undefined;
     });
     return stream;
+  }
+
+  #begin(headers: Readonly<Record<string, string>>): ClientHttp2Stream {
+    try {
+      return this.#http2.request(headers);
+    } catch (cause) {
+      const code = this.isOpen ? "INVALID_ARGUMENT" : "UNAVAILABLE";
+      const message = cause instanceof Error ? cause.message : String(cause);
+      throw new RollcallError(code, message, { cause });
+    }
   }
 
   /** Asks for a sign of life now; without one the session ends, and all its calls. */

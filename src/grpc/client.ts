@@ -27,7 +27,7 @@ export async function callUnary<Input extends DescMessage, Output extends DescMe
   request: CallOptions & { readonly message: MessageInitShape<Input> },
 ): Promise<Reply<Output>> {
   const { message, ...options } = request;
-  const body = toBinary(method.input, create(method.input, message));
+  const body = encoded(method.input, message);
   const answer = await channel.call({ ...options, path: pathOf(method), body });
   return { message: decoded(method.output, answer.message), header: answer.header };
 }
@@ -39,7 +39,7 @@ export async function openStream<Input extends DescMessage, Output extends DescM
   request: CallOptions & { readonly message: MessageInitShape<Input> },
 ): Promise<Replies<Output>> {
   const { message, ...options } = request;
-  const body = toBinary(method.input, create(method.input, message));
+  const body = encoded(method.input, message);
   const stream = await channel.open({ ...options, path: pathOf(method), body });
   return {
     header: (name) => stream.header(name),
@@ -57,6 +57,18 @@ export async function openStream<Input extends DescMessage, Output extends DescM
 
 function pathOf({ parent, name }: DescMethodUnary | DescMethodServerStreaming): string {
   return `/${parent.typeName}/${name}`;
+}
+
+function encoded<Input extends DescMessage>(
+  schema: Input,
+  message: MessageInitShape<Input>,
+): Uint8Array {
+  try {
+    return toBinary(schema, create(schema, message));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new RollcallError("INVALID_ARGUMENT", why, { cause });
+  }
 }
 
 function decoded<Output extends DescMessage>(

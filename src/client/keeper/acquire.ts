@@ -11,7 +11,7 @@
  */
 import { TTL } from "../../core/limits.ts";
 import { markOf } from "../../engine/clock.ts";
-import { pause } from "../../grpc/client-time.ts";
+import { unlessAborted } from "../../grpc/client-time.ts";
 import {
   LeaseService,
   RegistryService,
@@ -83,8 +83,8 @@ export async function acquireInTime(
       const lease = await acquire(wire, wanted, { ...options, signal: giveUp });
       if (lease) return lease;
       // The watch says when it is free; should it fail, this asks all the same.
-      await Promise.race([rung, pause(wire.clock, PACE.waitAgainMs, giveUp)]);
-      giveUp.throwIfAborted();
+      const cancel = wire.clock.after(PACE.waitAgainMs, () => freed.ring());
+      await unlessAborted(rung, giveUp).finally(cancel);
     }
   } finally {
     stop.abort();

@@ -52,6 +52,7 @@ export class Campaign implements AsyncDisposable {
     this.#election = joined.election;
     this.#stopListening = presence.onState((state) => {
       if (state.kind === "alive" && state.formerId !== undefined) void this.#stand();
+      if (state.kind === "dead" && state.isFinal) this.#closed.abort(state.reason);
       this.#judge();
     });
     this.#judge();
@@ -72,7 +73,7 @@ export class Campaign implements AsyncDisposable {
       { timeoutMs },
     );
     try {
-      await watch.ready();
+      await (signal ? unlessAborted(watch.ready(), signal) : watch.ready());
       const election = await stand(wire, presence.life, { group, signal, timeoutMs });
       return new Campaign(wire, presence, { watch, election });
     } catch (error) {

@@ -86,7 +86,8 @@ export class Keeper implements AsyncDisposable {
       signal,
       timeoutMs,
     });
-    if (onState) presence.onState(onState);
+    // By itself: what it throws is its own fault, and must not stop the heartbeats.
+    if (onState) presence.onState((state) => queueMicrotask(() => onState(state)));
     return new Agent({ wire: this.#wire, tasks: this.tasks, presence });
   }
 

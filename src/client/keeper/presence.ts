@@ -13,7 +13,7 @@
  * together, so whoever took both has a pair that fits.
  */
 import { setMaxListeners } from "node:events";
-import { codeOf, RollcallError, wireCodes } from "../../core/errors.ts";
+import { RollcallError, wireCodes } from "../../core/errors.ts";
 import { markOf } from "../../engine/clock.ts";
 import { backOff, pause } from "../../grpc/client-time.ts";
 import { RegistryService } from "../../wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
@@ -28,7 +28,13 @@ export type AgentState =
   | { readonly kind: "alive"; readonly id: string; readonly formerId?: string }
   /** No heartbeat got through for a whole ttl: what the daemon thinks of it is not known. */
   | { readonly kind: "unconfirmed"; readonly id: string }
-  | { readonly kind: "dead"; readonly id: string; readonly reason: RollcallError }
+  /** The daemon gave it up; unless that is final it registers again. */
+  | {
+      readonly kind: "dead";
+      readonly id: string;
+      readonly reason: RollcallError;
+      readonly isFinal: boolean;
+    }
   | { readonly kind: "closed"; readonly id: string };
 
 /** One registration. */
@@ -146,7 +152,7 @@ export class Presence {
     const message = `agent ${id} was declared dead: ${cause.message}`;
     const reason = new RollcallError(cause.code, message, { cause });
     this.#life.end(reason);
-    this.#tell({ kind: "dead", id, reason });
+    this.#tell({ kind: "dead", id, reason, isFinal: !this.#reregisters });
     if (this.#reregisters) void this.#comeBack(id);
   }
 
@@ -156,13 +162,17 @@ export class Presence {
     for (let tries = 0; !signal.aborted; tries += 1) {
       try {
         // One whose answer was lost leaves an agent behind that is found dead by its silence.
-        const life = await registered(this.#wire, this);
+        const { card, ttlMs } = this;
+        const life = await registered(this.#wire, { card, ttlMs, signal, isBackground: true });
         this.#life = this.#live(life);
         if (this.#isClosed()) return this.#life.end(new RollcallError("CANCELLED", "closed"));
         this.#tell({ kind: "alive", id: life.id, formerId });
         return;
       } catch (error) {
-        if (wireCodes(codeOf(error)).retry === "never") return;
+        if (this.#isClosed()) return;
+        if (error instanceof RollcallError && wireCodes(error.code).retry === "never") {
+          return this.#tell({ kind: "dead", id: formerId, reason: error, isFinal: true });
+        }
         await pause(clock, backOff(tries, PACE, random), signal).catch(() => undefined);
       }
     }
@@ -189,16 +199,18 @@ interface Lived {
 
 async function registered(
   wire: Wire,
-  { card, ttlMs, ...options }: CallOptions & Pick<PresenceOptions, "card" | "ttlMs">,
+  options: Pick<PresenceOptions, "card" | "ttlMs" | "signal" | "timeoutMs"> & {
+    readonly isBackground?: boolean;
+  },
 ): Promise<Lived> {
+  const { card, ttlMs, signal, timeoutMs, isBackground = false } = options;
   const since = markOf(wire.clock);
   const { capabilities, tools } = card;
   const request = {
     card: { ...card, capabilities: [...capabilities], tools: [...tools] },
     ttlSeconds: secondsOf(ttlMs),
   };
-  const { signal, timeoutMs } = options;
-  const { register } = RegistryService.method;
-  const { agentId } = await wire.call(register, request, { signal, timeoutMs });
+  const sent = { signal, timeoutMs, isBackground };
+  const { agentId } = await wire.call(RegistryService.method.register, request, sent);
   return { id: agentId, since };
 }

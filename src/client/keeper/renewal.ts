@@ -50,7 +50,8 @@ export class Renewal {
   constructor(options: RenewalOptions) {
     this.#options = options;
     this.#since = options.since;
-    this.#watch();
+    // Not yet: whoever makes it may be told only once it has it.
+    queueMicrotask(() => this.#watch());
     // It ends by being stopped.
     this.#run().catch(() => undefined);
   }

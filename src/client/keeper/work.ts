@@ -10,6 +10,7 @@
  * done, and a task it still has it completes again, which its token makes safe.
  */
 import { codeOf, RollcallError, wireCodes } from "../../core/errors.ts";
+import { COUNT } from "../../core/limits.ts";
 import { backOff, pause, unlessAborted } from "../../grpc/client-time.ts";
 import { Bell } from "./bell.ts";
 import { KeptClaim } from "./kept-claim.ts";
@@ -67,6 +68,11 @@ export class Worker implements AsyncDisposable {
   readonly #stopListening: () => void;
 
   constructor(parts: WorkerParts, handler: Handler, options: WorkOptions) {
+    const { concurrency = 1 } = options;
+    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > COUNT.claimsPerAgent) {
+      const message = `concurrency is ${concurrency}: it must be from 1 to ${COUNT.claimsPerAgent}`;
+      throw new RollcallError("INVALID_ARGUMENT", message);
+    }
     this.#parts = parts;
     this.#handler = handler;
     this.#options = options;
@@ -140,6 +146,7 @@ export class Worker implements AsyncDisposable {
     while (!this.#stop.signal.aborted) {
       const { life, state } = presence;
       if (!life.signal.aborted) return life;
+      if (state.kind === "dead" && state.isFinal) throw state.reason;
       if (state.kind === "closed") this.#onAbort();
       else await unlessAborted(this.#lifeChanged.next(), this.#stop.signal).catch(() => undefined);
     }
