@@ -69,7 +69,7 @@ async function tcp(onSocket: (socket: Socket) => void): Promise<string> {
 }
 
 describe("a call", () => {
-  test("says what it wants and how long it waits, and gets the answer with what came along", async () => {
+  test("says what it wants and how long it waits, and gets what came along", async () => {
     const { server, channel } = await talk(answer(["hello"], { "grpc-status": "0", "x-at": "9" }));
     const { message, header } = await channel.call(ask({ metadata: { "x-place": "7" } }));
     expect(message.toString()).toBe("hello");
@@ -197,7 +197,7 @@ describe("a call is sent again", () => {
   });
 });
 
-test("a server that says goodbye may finish what it began, while new calls go elsewhere", async () => {
+test("a server that says goodbye may finish what it began; new calls go elsewhere", async () => {
   let finish = (): void => undefined;
   const { server, channel } = await talk(
     (stream) => {
@@ -297,6 +297,7 @@ describe("a stream", () => {
     late();
     say("still here");
     expect(String(await stream.next())).toBe("still here");
+    expect(server.calls[0]?.["grpc-timeout"]).toBeUndefined();
   });
 
   test("that nobody reads makes the server wait, and costs us little", async () => {

@@ -78,7 +78,7 @@ export class Channel {
 
   /** One request, one answer. */
   async call(request: Request): Promise<Answer> {
-    const scope = this.#begin(request);
+    const scope = this.#begin(request, false);
     try {
       return await this.#persist(request, scope, () => this.#try(request, scope, answerOf));
     } finally {
@@ -91,7 +91,7 @@ export class Channel {
    * repeated like a call, and `timeoutMs` is for that alone. Whoever has it must read or cancel it.
    */
   async open(request: Request): Promise<MessageStream> {
-    const scope = this.#begin(request);
+    const scope = this.#begin(request, true);
     try {
       const opened = async (stream: MessageStream) => {
         await stream.opened();
@@ -120,13 +120,14 @@ export class Channel {
     this.#session?.destroy();
   }
 
-  #begin({ timeoutMs, signal, isBackground }: CallOptions): CallScope {
+  #begin({ timeoutMs, signal, isBackground }: CallOptions, isOpenEnded: boolean): CallScope {
+    const { timers } = this.#options;
     const letGo = isBackground ? () => undefined : this.#hold.take();
     const onEnd = () => {
       this.#scopes.delete(scope);
       letGo();
     };
-    const scope = new CallScope({ timers: this.#options.timers, timeoutMs, signal, onEnd });
+    const scope = new CallScope({ timers, timeoutMs, signal, isOpenEnded, onEnd });
     this.#scopes.add(scope);
     if (this.#closed.signal.aborted) scope.abort(reasonOf(this.#closed.signal));
     return scope;

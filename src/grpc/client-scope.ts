@@ -11,13 +11,15 @@ export interface ScopeOptions {
   /** Absent: as long as it takes. */
   readonly timeoutMs: number | undefined;
   readonly signal: AbortSignal | undefined;
+  /** The time is for the beginning only: the server need not know of it. */
+  readonly isOpenEnded: boolean;
   readonly onEnd: () => void;
 }
 
 export class CallScope {
   readonly #abort = new AbortController();
   readonly #options: ScopeOptions;
-  #endsAtMs: number;
+  readonly #endsAtMs: number;
   readonly #cancelTimer: () => void;
   #isLate = false;
   #isOver = false;
@@ -43,20 +45,20 @@ export class CallScope {
     return this.#isLate;
   }
 
-  /** What is left; absent when there is no end. */
+  /** What is left for the whole; absent when there is no end. */
   get remainingMs(): number | undefined {
-    const leftMs = this.#endsAtMs - this.#options.timers.monotonicMs();
-    return leftMs === Infinity ? undefined : Math.max(0, leftMs);
+    const { timers, timeoutMs, isOpenEnded } = this.#options;
+    if (timeoutMs === undefined || isOpenEnded) return undefined;
+    return Math.max(0, this.#endsAtMs - timers.monotonicMs());
   }
 
   abort(reason: RollcallError): void {
     this.#abort.abort(reason);
   }
 
-  /** From here on it takes as long as it takes. */
+  /** It has begun in time: from here on it takes as long as it takes. */
   lift(): void {
     this.#cancelTimer();
-    this.#endsAtMs = Infinity;
   }
 
   /** The call is over. Idempotent. */

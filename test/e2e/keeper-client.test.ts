@@ -49,7 +49,7 @@ async function run(code: string): Promise<{ readonly code: number | null; readon
   return { code: exit, said };
 }
 
-test("a client with nothing to wait for lets its process go, heartbeats and leases or not", async () => {
+test("a client with nothing to wait for lets its process go, heartbeats or not", async () => {
   const { grpcAddress: address } = await daemonOf();
   const ended = await run(`
     const keeper = connect({ address: "${address}" });

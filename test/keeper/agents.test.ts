@@ -32,7 +32,7 @@ test("an agent stays alive by itself, many times its ttl", async () => {
   expect((await far.getAgent(agent.id)).status).toBe("alive");
 });
 
-test("an agent that loses touch says so, and when it is back in time it is the same one", async () => {
+test("an agent that loses touch says so, and back in time it is the same one", async () => {
   const { clock, line, far, agent, states } = await registered();
   const { id, signal } = agent;
   line.freeze();

@@ -42,7 +42,7 @@ test("changes tell who leads, from now on and as it changes", async () => {
   ]);
 });
 
-test("a leader that loses touch stops before another is elected, and stands again after", async () => {
+test("a leader that loses touch stops before another is elected, and stands again", async () => {
   const clock = new TestClock();
   const daemon = await daemonOf({ clock });
   const line = await lineTo(daemon.grpcAddress);

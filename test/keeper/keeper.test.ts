@@ -13,7 +13,7 @@ async function codeFrom(work: Promise<unknown>): Promise<string> {
 }
 
 describe("agents", () => {
-  test("register, are found with all they said of themselves, and are dead when closed", async () => {
+  test("register, are found with all they said, and are dead when closed", async () => {
     const { keeper } = await both();
     const agent = await keeper.register({
       name: "scraper-1",

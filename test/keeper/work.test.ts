@@ -15,7 +15,7 @@ function gate(): { readonly open: () => void; readonly opened: Promise<void> } {
   return { open, opened };
 }
 
-test("a worker does what there is and what comes, several at once, and tells what came of it", async () => {
+test("a worker does what there is and what comes, several at once", async () => {
   const { keeper } = await both();
   const agent = await keeper.register({ name: "a" });
   const create = (n: number) => keeper.tasks.create({ type: "double", json: n });
@@ -55,7 +55,7 @@ test.each([
   expect([...(await keeper.tasks.get(id)).output]).toEqual(expected);
 });
 
-test("what a handler throws is why the task failed, and it is tried again as often as allowed", async () => {
+test("what a handler throws is why the task failed, and retries are bounded", async () => {
   const { keeper } = await both();
   const agent = await keeper.register({ name: "a" });
   const { id } = await keeper.tasks.create({ type: "x", maxRetries: 1 });

@@ -6,8 +6,8 @@
  *   await using agent = await keeper.register({ name: "scraper-1", tools: ["browser"] });
  *   await using lease = await agent.acquireLease("task:invoice-42");
  *
- * The connection is opened with the first call and again whenever it was lost. Only who waits for an
- * answer keeps the process alive: an idle client, its heartbeats included, does not.
+ * The connection is opened with the first call and again whenever it was lost. Only who waits for
+ * an answer keeps the process alive: an idle client, its heartbeats included, does not.
  */
 import { TTL } from "../../core/limits.ts";
 import { systemClock, type Clock } from "../../engine/clock.ts";

@@ -154,7 +154,7 @@ test("what happens after ready is not missed, though nobody reads yet", async ()
   expect(places(await take(1, watch))).toEqual([1]);
 });
 
-test("stopping ends it quietly, at once, even while it waits, and the daemon hears of it", async () => {
+test("stopping ends it quietly and at once, and the daemon hears of it", async () => {
   const stop = new AbortController();
   const gone = vi.fn();
   const script: Script = (stream, headers) => {

@@ -6,8 +6,8 @@
  *      │            └──the claim is lost──▶ the signal aborts, nothing is told
  *      └── close: no new claims; what runs has a grace to finish, then is given back
  *
- * An answer that was lost leaves open whether the task was completed. Then the worker looks: done is
- * done, and a task it still has it completes again, which its token makes safe.
+ * An answer that was lost leaves open whether the task was completed. Then the worker looks: done
+ * is done, and a task it still has it completes again, which its token makes safe.
  */
 import { codeOf, RollcallError, wireCodes } from "../../core/errors.ts";
 import { COUNT } from "../../core/limits.ts";
@@ -29,8 +29,8 @@ export interface WorkContext {
 }
 
 /**
- * Does the task. What it returns is the output: bytes as they are, nothing as nothing, anything else
- * as JSON. What it throws is why the task failed.
+ * Does the task. What it returns is the output: bytes as they are, nothing as nothing, anything
+ * else as JSON. What it throws is why the task failed.
  */
 export type Handler = (task: Task, context: WorkContext) => unknown;
 
