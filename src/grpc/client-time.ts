@@ -34,6 +34,28 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
   });
 }
 
+/** Aborts when one of them does; to be disposed of when that no longer matters. */
+export function linked(...signals: readonly (AbortSignal | undefined)[]): LinkedSignal {
+  const abort = new AbortController();
+  const undo: (() => void)[] = [];
+  for (const signal of signals) {
+    if (!signal) continue;
+    const follow = () => abort.abort(signal.reason);
+    if (signal.aborted) follow();
+    signal.addEventListener("abort", follow, { once: true });
+    undo.push(() => signal.removeEventListener("abort", follow));
+  }
+  const unlink = () => {
+    for (const each of undo) each();
+  };
+  return { signal: abort.signal, unlink };
+}
+
+export interface LinkedSignal {
+  readonly signal: AbortSignal;
+  readonly unlink: () => void;
+}
+
 /** Why it aborted, as an error of ours. */
 export function reasonOf({ reason }: AbortSignal): RollcallError {
   if (reason instanceof RollcallError) return reason;

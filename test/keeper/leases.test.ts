@@ -165,4 +165,18 @@ describe("waiting for a lease", () => {
     await lease.release();
     expect(await one.acquireLease("t")).toBeDefined();
   });
+
+  test("is told when the client closes", async () => {
+    const { keeper, daemon } = await both();
+    const one = await keeper.register({ name: "one" });
+    await mustHave(one, "t");
+    const other = clientOf(daemon.grpcAddress);
+    const two = await other.register({ name: "two" });
+    const byHandle = two.acquireLease("t", { wait: true }).catch((error: unknown) => error);
+    const byId = other
+      .acquireLease("t", { agentId: two.id, wait: true })
+      .catch((error: unknown) => error);
+    await other.close();
+    expect([codeOf(await byHandle), codeOf(await byId)]).toEqual(["CANCELLED", "CANCELLED"]);
+  });
 });

@@ -11,7 +11,7 @@
  */
 import { TTL } from "../../core/limits.ts";
 import { markOf } from "../../engine/clock.ts";
-import { unlessAborted } from "../../grpc/client-time.ts";
+import { linked, unlessAborted } from "../../grpc/client-time.ts";
 import {
   LeaseService,
   RegistryService,
@@ -64,36 +64,32 @@ export async function acquireInTime(
 ): Promise<Lease> {
   const atOnce = await acquire(wire, wanted, options);
   if (atOnce) return atOnce;
-  const { signal, timeoutMs } = options;
+  const { timeoutMs } = options;
   const stop = new AbortController();
-  const signals = [stop.signal, ...(signal ? [signal] : []), ...lifeSignal(wanted)];
+  const { signal, unlink } = linked(options.signal, wanted.life?.signal);
   const topics = ["lease.released", "lease.expired"];
   const watch = new Watch(
     wire,
     (opening) => wire.open(RegistryService.method.watch, { topics }, opening),
     { signal: stop.signal, timeoutMs },
   );
-  const giveUp = AbortSignal.any(signals);
   const freed = new Bell();
   const listening = listen(watch, wanted.taskId, freed);
   try {
     await watch.ready();
     for (;;) {
       const rung = freed.next();
-      const lease = await acquire(wire, wanted, { ...options, signal: giveUp });
+      const lease = await acquire(wire, wanted, { ...options, signal });
       if (lease) return lease;
       // The watch says when it is free; should it fail, this asks all the same.
       const cancel = wire.clock.after(PACE.waitAgainMs, () => freed.ring());
-      await unlessAborted(rung, giveUp).finally(cancel);
+      await unlessAborted(rung, signal).finally(cancel);
     }
   } finally {
     stop.abort();
+    unlink();
     await listening;
   }
-}
-
-function lifeSignal({ life }: Wanted): readonly AbortSignal[] {
-  return life ? [life.signal] : [];
 }
 
 /** Rings when the lease was given back, ran out, or that cannot be told. */
@@ -105,5 +101,7 @@ async function listen(watch: Watch, taskId: string, bell: Bell): Promise<void> {
     }
   } catch {
     // The wait goes on without it, by asking now and then.
+  } finally {
+    bell.ring();
   }
 }

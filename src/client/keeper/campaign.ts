@@ -10,7 +10,7 @@
  * leader stops when it aborts.
  */
 import { codeOf, RollcallError } from "../../core/errors.ts";
-import { reasonOf, unlessAborted } from "../../grpc/client-time.ts";
+import { linked, reasonOf, unlessAborted } from "../../grpc/client-time.ts";
 import { ElectionService } from "../../wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { Bell } from "./bell.ts";
 import { electionFrom } from "./from-wire.ts";
@@ -97,27 +97,30 @@ export class Campaign implements AsyncDisposable {
 
   /** Resolves while this candidate leads, or as soon as it does. */
   async elected({ signal }: Pick<CallOptions, "signal"> = {}): Promise<Leadership> {
-    const letGo = this.#wire.hold();
+    const stop = linked(this.#closed.signal, signal);
     try {
-      const stop = AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]);
       for (;;) {
-        if (stop.aborted) throw reasonOf(stop);
+        if (stop.signal.aborted) throw reasonOf(stop.signal);
         const leading = this.#leadership;
         if (leading) return { term: leading.term, signal: leading.abort.signal };
-        await unlessAborted(this.#changed.next(), stop);
+        await unlessAborted(this.#changed.next(), stop.signal);
       }
     } finally {
-      letGo();
+      stop.unlink();
     }
   }
 
   /** The state now, and whenever it is another; a slow reader gets the latest. */
   async *changes({ signal }: Pick<CallOptions, "signal"> = {}): AsyncGenerator<CampaignState> {
-    const stop = AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]);
-    while (!stop.aborted) {
-      const next = this.#changed.next();
-      yield { ...this.#election, isLeader: this.isLeader };
-      await unlessAborted(next, stop).catch(() => undefined);
+    const stop = linked(this.#closed.signal, signal);
+    try {
+      while (!stop.signal.aborted) {
+        const next = this.#changed.next();
+        yield { ...this.#election, isLeader: this.isLeader };
+        await unlessAborted(next, stop.signal).catch(() => undefined);
+      }
+    } finally {
+      stop.unlink();
     }
   }
 
@@ -165,13 +168,15 @@ export class Campaign implements AsyncDisposable {
   /** Again: after a new life, or when events were missed. The answer says who leads. */
   async #stand(): Promise<void> {
     const { life } = this.#presence;
+    const { signal, unlink } = linked(life.signal, this.#closed.signal);
     try {
-      const signal = AbortSignal.any([life.signal, this.#closed.signal]);
       this.#hear(await stand(this.#wire, life, { group: this.group, signal, isPatient: true }));
     } catch (error) {
-      if (life.signal.aborted || this.#closed.signal.aborted) return;
+      if (signal.aborted) return;
       if (codeOf(error) !== "NOT_FOUND") this.#closed.abort(error);
       this.#judge();
+    } finally {
+      unlink();
     }
   }
 

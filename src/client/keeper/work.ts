@@ -11,7 +11,7 @@
  */
 import { codeOf, RollcallError, wireCodes } from "../../core/errors.ts";
 import { COUNT } from "../../core/limits.ts";
-import { backOff, pause, unlessAborted } from "../../grpc/client-time.ts";
+import { backOff, linked, pause, unlessAborted } from "../../grpc/client-time.ts";
 import { Bell } from "./bell.ts";
 import { KeptClaim } from "./kept-claim.ts";
 import { PACE } from "./limits.ts";
@@ -154,21 +154,20 @@ export class Worker implements AsyncDisposable {
   }
 
   /** Nothing when the life ends or the worker is to stop. */
-  async #claim({ id, signal: life }: Life): Promise<Claim | undefined> {
+  async #claim(life: Life): Promise<Claim | undefined> {
     const { wire, tasks } = this.#parts;
-    const signal = AbortSignal.any([this.#stop.signal, life]);
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return await tasks.claim(id, { signal });
-      } catch (error) {
-        if (signal.aborted) return undefined;
-        const code = codeOf(error);
-        // Dead, and its heartbeat has not heard of it yet.
-        const mayPass = code === "NOT_FOUND" || wireCodes(code).retry !== "never";
-        if (!mayPass) throw error;
+    const { signal, unlink } = linked(this.#stop.signal, life.signal);
+    try {
+      for (let tries = 0; ; tries += 1) {
+        const claim = await tasks.claim(life.id, { signal }).catch((error: unknown) => {
+          if (!signal.aborted && !mayPass(error)) throw error;
+        });
+        if (claim || signal.aborted) return claim ?? undefined;
         const paused = pause(wire.clock, backOff(tries, PACE, wire.random), signal);
         await paused.catch(() => undefined);
       }
+    } finally {
+      unlink();
     }
   }
 
@@ -225,6 +224,12 @@ export class Worker implements AsyncDisposable {
     // Not told, the claim runs out: the same, only later.
     await this.#parts.tasks.fail(claim, reason).catch(() => undefined);
   }
+}
+
+/** An agent that is dead without having heard of it will: its heartbeat tells. */
+function mayPass(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === "NOT_FOUND" || wireCodes(code).retry !== "never";
 }
 
 function isLoss(error: unknown): boolean {
