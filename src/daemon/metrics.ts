@@ -4,7 +4,7 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Engine, EngineMode } from "../engine/engine.ts";
-import type { Meter } from "../wires/keeper/service.ts";
+import type { Meter } from "../grpc/service.ts";
 import type { HttpDoor } from "./http-door.ts";
 
 const MODES: readonly EngineMode[] = ["loading", "following", "leading", "closed"];
