@@ -97,15 +97,13 @@ class Method {
     const { gathering } = this.#options;
     const reader = new FrameReader(this.#options.maxBytes);
     let message: Buffer | undefined;
+    let isOver = false;
     const end = () => {
+      isOver = true;
       gathering.end(call);
-      stream.off("data", onData).off("end", onEnd).off("close", end);
-    };
-    const fail = (error: unknown) => {
-      end();
-      this.#fail(call, error);
     };
     const onData = (chunk: Buffer) => {
+      if (isOver) return;
       try {
         for (const each of reader.push(chunk)) {
           if (message) throw new RollcallError("INVALID_ARGUMENT", "more than one message");
@@ -113,7 +111,8 @@ class Method {
         }
         if (!reader.isBetweenMessages) gathering.hold(call, chunk.length);
       } catch (error) {
-        fail(error);
+        end();
+        this.#fail(call, error);
       }
     };
     const onEnd = () => {
@@ -130,7 +129,8 @@ class Method {
       }
     };
     gathering.begin(call, performance.now());
-    stream.on("data", onData).on("end", onEnd).on("close", end);
+    call.onClose = end;
+    stream.on("data", onData).on("end", onEnd);
   }
 
   async *#requests(call: ServerCall): AsyncGenerator<Message> {
@@ -154,7 +154,7 @@ class Method {
     try {
       const opened = feedOf(open(), this.#output);
       feed = opened;
-      call.stream.once("close", () => opened.close());
+      call.onClose = () => opened.close();
       // At once: whoever has it knows that nothing is missed from here on.
       call.begin();
       for (let frames = await feed.next(); frames; frames = await feed.next()) {

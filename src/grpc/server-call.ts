@@ -25,18 +25,23 @@ export class ServerCall implements Call {
   #told: Record<string, string> | undefined;
   #isBegun = false;
   #isAnswered = false;
+  /** Called when nothing more comes or goes. */
+  onClose: (() => void) | undefined;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
     this.stream = stream;
     this.#headers = headers;
+    // One listener for all that depends on it: each costs as much as a look at the headers.
+    stream.on("close", () => {
+      clearTimeout(this.#deadline);
+      this.#giveUp("CANCELLED", GONE);
+      this.onClose?.();
+    });
   }
 
   get signal(): AbortSignal {
-    if (!this.#abort) {
-      this.#abort = new AbortController();
-      if (this.isOver) this.#giveUp("CANCELLED", GONE);
-      else this.stream.once("close", () => this.#giveUp("CANCELLED", GONE));
-    }
+    this.#abort ??= new AbortController();
+    if (this.isOver) this.#giveUp("CANCELLED", GONE);
     return this.#abort.signal;
   }
 
@@ -64,17 +69,13 @@ export class ServerCall implements Call {
       throw new RollcallError("INVALID_ARGUMENT", "grpc-timeout is no length of time");
     }
     this.#deadline = setTimeout(() => this.#expire(), Math.min(ms, LONGEST_MS));
-    this.stream.once("close", () => clearTimeout(this.#deadline));
   }
 
   /** Sends what there is to say before the first message of a stream. */
   begin(): void {
     if (this.#isBegun || this.isOver) return;
     this.#isBegun = true;
-    this.stream.respond(
-      { ":status": 200, "content-type": CONTENT_TYPE, ...this.#told },
-      { waitForTrailers: true },
-    );
+    this.stream.respond({ ":status": 200, "content-type": CONTENT_TYPE, ...this.#told }, STREAMED);
   }
 
   /** The one answer, framed. */
@@ -130,6 +131,8 @@ export class ServerCall implements Call {
 }
 
 const GONE = "the caller went away";
+/** Nobody reads the date. */
+const STREAMED = { waitForTrailers: true, sendDate: false };
 
 /** Shared by all calls; `this` is the stream. */
 function sendOk(this: ServerHttp2Stream): void {
