@@ -17,6 +17,8 @@ const sdkMade = join(sdk, "requirements.txt");
 /** The Python that has the AgentKeeper SDK. */
 export const AGENTKEEPER_PYTHON = join(sdk, "bin", "python");
 
+export const CHROMIUM = "/usr/bin/chromium";
+
 /**
  * @typedef {object} Prerequisite
  * @property {string} name
@@ -40,6 +42,12 @@ export const PREREQUISITES = [
     need: "the client that our gRPC door is a drop-in for",
     isThere: hasSdk,
     install: installSdk,
+  },
+  {
+    name: "chromium",
+    need: "to look at the page as people do",
+    isThere: () => existsSync(CHROMIUM),
+    apt: "chromium",
   },
 ];
 

@@ -10,6 +10,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
 import { AgentSearch } from "../search/agent-search.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
+import { overviewRoutes } from "../wires/api/overview.ts";
 import { apiRoutes, type Status } from "../wires/api/routes.ts";
 import { Health as HealthService } from "../wires/keeper/gen/grpc/health/v1/health_pb.ts";
 import { Health } from "../wires/keeper/health.ts";
@@ -22,6 +23,7 @@ import { HttpDoor } from "./http-door.ts";
 import { bindError, isTaken } from "./listen.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
+import { pageRoutes } from "./page.ts";
 
 export interface DoorsOptions {
   readonly config: Config;
@@ -69,7 +71,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   try {
     // Wires first: whoever gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
-    mountOnHttp(http, { ...options, claims, search, bound });
+    mountOnHttp(http, { ...options, bound, claims, search });
     const health = mountOnGrpc(grpc, { ...options, claims, search });
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
@@ -112,7 +114,7 @@ async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise
   return door.listen({ ...httpAddr, port: 0 });
 }
 
-interface Mounted extends WithServices {
+interface Mounted extends Wired {
   readonly bound: { readonly grpc: Address; readonly http: Address };
 }
 
@@ -129,14 +131,16 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
       status: () => statusOf(options, startedAt),
     }),
   });
+  http.mount({ routes: overviewRoutes(options) });
+  http.mount({ routes: pageRoutes() });
 }
 
-interface WithServices extends DoorsOptions {
+interface Wired extends DoorsOptions {
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
 }
 
-function mountOnGrpc(grpc: GrpcDoor, options: WithServices): Health {
+function mountOnGrpc(grpc: GrpcDoor, options: Wired): Health {
   const { engine, claims, search, metrics, logger } = options;
   const health = new Health({
     isServing: () => notReady(options) === undefined,
