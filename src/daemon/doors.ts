@@ -18,6 +18,7 @@ import { addKeeper } from "../wires/keeper/services.ts";
 import { formatAddress, type Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";
 import type { Config } from "./config.ts";
+import { embedderFor } from "./embedder.ts";
 import { GrpcDoor } from "./grpc-door.ts";
 import { HttpDoor } from "./http-door.ts";
 import { bindError, isTaken } from "./listen.ts";
@@ -60,8 +61,10 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const grpc = new GrpcDoor({ authenticator });
   const doors = [grpc, http];
   const claims = new TaskClaims({ engine: options.engine });
+  const embedder = embedderFor(config.embedder, logger);
   const search = new AgentSearch({
     engine: options.engine,
+    ...(embedder && { embedder }),
     onTrouble: (what, error) => logger.warn({ err: error }, what),
   });
   const close = async (graceMs: number) => {
