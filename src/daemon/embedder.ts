@@ -17,7 +17,7 @@ export interface EmbedderConfig {
   readonly key: (() => string) | undefined;
 }
 
-export const EMBEDDER_KEY = "ROLLCALL_EMBEDDER_KEY";
+const EMBEDDER_KEY = "ROLLCALL_EMBEDDER_KEY";
 
 /** Keys are a line; whatever is larger is another file. */
 const MAX_KEY_LENGTH = 4096;

@@ -1,8 +1,12 @@
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
+import { connect, constants } from "node:http2";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { afterEach, expect, test, vi } from "vitest";
 import { COUNT } from "../core/limits.ts";
 import { CARD, register, START_MS, TestClock } from "../engine/testing.ts";
+import { framed } from "../grpc/frames.ts";
+import { ClaimTaskRequestSchema } from "../wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { startDaemon, type Daemon } from "./compose.ts";
 import { loadConfig } from "./config.ts";
 import { ask } from "./testing.ts";
@@ -153,6 +157,26 @@ test("agents, groups and policies are counted by what they are now", async () =>
   expect(clock.wallMs()).toBe(START_MS + 30_000);
 });
 
+test("agents that wait for a task are counted", async () => {
+  const { daemon, look } = await start();
+  const agentId = await register(daemon.engine, 3_600_000);
+  const session = connect(`http://127.0.0.1:${daemon.grpcAddress.port}`);
+  cleanups.push(() => session.destroy());
+  const claim = session.request({
+    ":method": "POST",
+    ":path": "/agentkeeper.v1.TaskService/ClaimTask",
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  claim.on("error", () => undefined);
+  const request = create(ClaimTaskRequestSchema, { agentId });
+  claim.end(framed(toBinary(ClaimTaskRequestSchema, request)));
+  const waiting = async () => (await look()).get("rollcall_claims_waiting");
+  await vi.waitFor(async () => expect(await waiting()).toBe(1));
+  claim.close(constants.NGHTTP2_CANCEL);
+  await vi.waitFor(async () => expect(await waiting()).toBe(0));
+});
+
 test("who looks on is counted, and what find has to look through", async () => {
   const { daemon, port, look } = await start();
   await daemon.engine.execute({ type: "agent.register", card: CARD, ttlMs: 0 });
@@ -167,7 +191,6 @@ test("who looks on is counted, and what find has to look through", async () => {
   const during = await look();
   expect(during.get("rollcall_event_streams_open")).toBe(1);
   expect(during.get("rollcall_watches_open")).toBe((before.get("rollcall_watches_open") ?? 0) + 1);
-  expect(during.get("rollcall_claims_waiting")).toBe(0);
   stream.destroy();
   await vi.waitFor(async () => {
     expect((await look()).get("rollcall_event_streams_open")).toBe(0);
