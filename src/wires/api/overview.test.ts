@@ -106,6 +106,16 @@ describe("an overview", () => {
     expect((await look()).agents.map(({ agentId }) => agentId)).toEqual([newer, older, lost]);
   });
 
+  test("finds who is here among many that are gone", async () => {
+    const { engine, look } = await serve();
+    const lasting = [await register(engine), await register(engine)];
+    for (let i = 0; i < 10 * OVERVIEW.rows; i += 1) {
+      await engine.execute({ type: "agent.deregister", agentId: await register(engine) });
+    }
+    const { agents } = await look();
+    expect(agents.map(({ agentId }) => agentId)).toEqual(lasting.toReversed());
+  });
+
   test("is as short as a screen, whatever there is", async () => {
     const { engine, look } = await serve();
     const card = { ...CARD, tools: Array.from({ length: 200 }, (_, i) => `tool-${i}`) };

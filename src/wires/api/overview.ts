@@ -120,8 +120,8 @@ function countsOf({ agents, leases, elections, tasks }: State) {
 
 function agentsOf(state: State): Overview["agents"] {
   const { byId, unreachable } = state.agents;
-  const alive = newest(byId.values(), ({ agent }) => agent.status === "alive");
-  const lost = newest(unreachable.values()).flatMap((agentId) => byId.get(agentId) ?? []);
+  const alive = newest(byId, ({ agent }) => agent.status === "alive");
+  const lost = newest(unreachable).flatMap((agentId) => byId.get(agentId) ?? []);
   return [...lost, ...alive].slice(0, OVERVIEW.rows).map((entry) => {
     const { card, agentId, status, ttlMs, registeredAtMs, lastHeartbeatAtMs } = asSeen(entry);
     const tools = card.tools.slice(0, OVERVIEW.tools);
@@ -131,14 +131,14 @@ function agentsOf(state: State): Overview["agents"] {
 }
 
 function leasesOf(state: State): Overview["leases"] {
-  return newest(state.leases.byTask.values()).map(({ lease }) => {
+  return newest(state.leases.byTask).map(({ lease }) => {
     const { taskId, token, acquiredAtMs, expiresAtMs } = lease;
     return { taskId, token, acquiredAtMs, expiresAtMs, holder: who(state, lease.holder) };
   });
 }
 
 function leadersOf(state: State): Overview["leaders"] {
-  const led = newest(state.elections.byGroup.values(), ({ election }) => election.leader !== "");
+  const led = newest(state.elections.byGroup, ({ election }) => election.leader !== "");
   return led.map(({ election, candidates }) => {
     const { group, term, electedAtMs } = election;
     const leader = who(state, election.leader);
@@ -184,16 +184,28 @@ function first<T>(all: Iterable<T>): T[] {
   return kept;
 }
 
-/** The last few that count, the last first: a map and a set keep the order of arrival. */
-function newest<T>(all: Iterable<T>, counts: (each: T) => boolean = () => true): T[] {
-  const kept: T[] = [];
-  for (const each of all) {
-    if (!counts(each)) continue;
-    kept.push(each);
-    // Not one by one: taking the first off an array moves all the others.
-    if (kept.length >= 8 * OVERVIEW.rows) kept.splice(0, kept.length - OVERVIEW.rows);
+interface Collection<T> {
+  readonly size: number;
+  values(): Iterable<T>;
+}
+
+/**
+ * The last few that count, the last first: a map and a set keep the order of arrival. Those before
+ * are stepped over without a look, because looking at a million takes tens of milliseconds. Only
+ * where too few of the last count is there a look further back.
+ */
+function newest<T>(all: Collection<T>, counts: (each: T) => boolean = () => true): T[] {
+  for (let depth = 4 * OVERVIEW.rows; ; depth *= 8) {
+    const kept: T[] = [];
+    let before = all.size - depth;
+    for (const each of all.values()) {
+      if (before > 0) before -= 1;
+      else if (counts(each)) kept.push(each);
+    }
+    if (kept.length >= OVERVIEW.rows || depth >= all.size) {
+      return kept.slice(-OVERVIEW.rows).reverse();
+    }
   }
-  return kept.slice(-OVERVIEW.rows).reverse();
 }
 
 /** The last events up to a sequence; fewer where the log does not reach back so far. */
