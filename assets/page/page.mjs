@@ -190,7 +190,7 @@ function drawCounts({ counts, sequence }) {
   tell("leaders", { count: leaders, note: leaders > 0 ? "one per group" : "" });
   const notes = [
     `${number(claimed)} in work`,
-    ...(waiting > 0 ? [`${number(waiting)} agents idle`] : []),
+    ...(waiting > 0 ? [`${number(waiting)} idle`] : []),
     ...(dead > 0 ? [`${number(dead)} given up`] : []),
   ];
   tell("queue", { count: pending, note: notes.join(" · "), isWarning: dead > 0 });
@@ -275,10 +275,10 @@ function setState(state) {
 }
 
 /**
- * @template T
- * @param {string} path
+ * @template {"/v1/overview" | "/v1/status"} Path
+ * @param {Path} path
  * @param {AbortSignal} signal
- * @returns {Promise<T>}
+ * @returns {Promise<Path extends "/v1/overview" ? Overview : Status>}
  */
 async function read(path, signal) {
   const response = await fetch(path, { signal });
@@ -288,7 +288,6 @@ async function read(path, signal) {
 
 /** @param {AbortSignal} signal */
 async function introduce(signal) {
-  /** @type {Status} */
   const { node, version, grpcAddress } = await read("/v1/status", signal);
   find("#daemon").textContent = clean(`${node} · ${version}`);
   find("#grpc-port").textContent = /\d+$/.exec(grpcAddress)?.[0] ?? "7070";
@@ -314,12 +313,12 @@ async function follow() {
       while (hasRung && !signal.aborted) {
         hasRung = false;
         const startedAt = performance.now();
-        draw(await read("/v1/overview", signal));
+        const overview = await read("/v1/overview", signal).catch(end);
+        if (!overview) return;
+        draw(overview);
         setState("live");
         await pause(Math.max(PAUSE_MS, PAUSE_FACTOR * (performance.now() - startedAt)));
       }
-    } catch {
-      end();
     } finally {
       isReading = false;
     }

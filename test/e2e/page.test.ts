@@ -176,6 +176,28 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
     expect(await page.locator("#events tbody tr").count()).toBe(30);
   });
 
+  test("lets go of its connection while nobody looks, and catches up when somebody does", async () => {
+    const { engine, url } = await inProcess();
+    const { page, complaints } = await open(url);
+    const streams = async () => {
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      return /^rollcall_event_streams_open (\d+)$/m.exec(metrics)?.[1];
+    };
+    const show = (isHidden: boolean) =>
+      page.evaluate(`
+        Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      `);
+    expect(await streams()).toBe("1");
+    await show(true);
+    await vi.waitFor(async () => expect(await streams()).toBe("0"), PATIENCE);
+    await enrol(engine, "came-unseen");
+    await show(false);
+    await sees(page, "#agents", "came-unseen");
+    expect(await streams()).toBe("1");
+    expect(complaints).toEqual([]);
+  });
+
   test("lives through the death of its daemon, and is right again after it", async () => {
     using folder = scratch();
     const { up, url } = await daemon("--data-dir", folder.path);

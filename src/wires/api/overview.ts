@@ -59,7 +59,7 @@ export interface Overview {
   })[];
   /** Those that wait, the oldest first. */
   readonly pending: readonly QueuedTask[];
-  /** Those that are worked on, the one whose claim ends first first. */
+  /** Those that are worked on, the claim that ends first before the others. */
   readonly claimed: readonly (QueuedTask & { readonly by: Who; readonly claimedAtMs: number })[];
   /** The last things that happened, in words, the newest first. */
   readonly events: readonly {
