@@ -17,6 +17,8 @@ const sdkMade = join(sdk, "requirements.txt");
 /** The Python that has the AgentKeeper SDK. */
 export const AGENTKEEPER_PYTHON = join(sdk, "bin", "python");
 
+export const CHROMIUM = "/usr/bin/chromium";
+
 /**
  * @typedef {object} Prerequisite
  * @property {string} name
@@ -55,6 +57,12 @@ export const PREREQUISITES = [
     isThere: () => run("etcd", "--version"),
     apt: "etcd-server",
     isOnDemand: true,
+  },
+  {
+    name: "chromium",
+    need: "to look at the page as people do",
+    isThere: () => existsSync(CHROMIUM),
+    apt: "chromium",
   },
 ];
 

@@ -53,6 +53,7 @@ test("it finds what looking at every task would find", () => {
         queue.add(task.id, task.tools);
       }
       expect(queue.inOrder()).toEqual(model.map(({ id }) => id));
+      expect(queue.oldest(3)).toEqual(model.slice(0, 3).map(({ id }) => id));
       expect(queue.size).toBe(model.length);
       for (const has of agents) {
         const first = model.find(({ tools }) => tools.every((tool) => has.includes(tool)));

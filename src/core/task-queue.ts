@@ -67,10 +67,18 @@ export class TaskQueue {
     return first?.first();
   }
 
-  /** All that wait, in order of arrival. */
+  /** All that wait, in order of arrival, which is the order a map keeps its keys in. */
   inOrder(): string[] {
-    return [...this.#places.entries()]
-      .toSorted(([, a], [, b]) => a.slot.at - b.slot.at)
-      .map(([taskId]) => taskId);
+    return [...this.#places.keys()];
+  }
+
+  /** The first of them. */
+  oldest(count: number): string[] {
+    const ids: string[] = [];
+    for (const taskId of this.#places.keys()) {
+      if (ids.length >= count) break;
+      ids.push(taskId);
+    }
+    return ids;
   }
 }

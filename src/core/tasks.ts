@@ -60,6 +60,8 @@ export class Tasks {
   readonly pending = new TaskQueue();
   readonly claims = new Heap<string>();
   readonly finished = new Heap<string>();
+  /** How many of the finished were given up. */
+  dead = 0;
   /** What they weigh together. */
   unfinishedBytes = 0;
   finishedBytes = 0;
@@ -323,6 +325,7 @@ export function evolveTask(state: State, event: TaskEvent): void {
     case "task.forgotten":
       tasks.finished.remove(timer);
       tasks.finishedBytes -= weightOf(task);
+      if (task.status === "dead") tasks.dead -= 1;
       tasks.byId.delete(task.id);
       return;
   }
@@ -350,6 +353,7 @@ export function restoreTask({ tasks }: State, task: Task): void {
 function finish(tasks: Tasks, entry: TaskEntry, task: Task): void {
   tasks.unfinishedBytes -= weightOf(entry.task);
   tasks.finishedBytes += weightOf(task);
+  if (task.status === "dead") tasks.dead += 1;
   entry.task = task;
   tasks.finished.move(entry.timer, task.finishedAtMs + RETENTION.finishedTaskMs);
 }

@@ -2,7 +2,7 @@
  * What must hold in any state between two commands, checked the slow way: every index against a
  * scan, every timer against what it guards. For tests and the simulator.
  */
-import type { Heap, Slot } from "./heap.ts";
+import type { Slot } from "./heap.ts";
 import type { State } from "./state.ts";
 import { RETENTION } from "./limits.ts";
 
@@ -20,9 +20,13 @@ function agentProblems({ agents, graceFromMs }: State): string[] {
   const problems: string[] = [];
   let living = 0;
   let dead = 0;
+  let unreachable = 0;
   for (const [agentId, { agent, seenAtMs, missedAtMs, timer }] of agents.byId) {
     if (agent.status === "dead") dead += 1;
     else living += 1;
+    const isUnreachable = agent.status === "unreachable";
+    if (agents.unreachable.has(agentId) !== isUnreachable) problems.push(`unreachable: ${agentId}`);
+    if (isUnreachable) unreachable += 1;
     const aliveUntilMs = Math.max(seenAtMs, graceFromMs) + agent.ttlMs;
     const deadFromMs = Math.max(aliveUntilMs, missedAtMs) + agent.ttlMs;
     const deadlineMs = {
@@ -34,6 +38,7 @@ function agentProblems({ agents, graceFromMs }: State): string[] {
   }
   problems.push(...sizeProblem("deadlines of agents", agents.deadlines, living));
   problems.push(...sizeProblem("graves", agents.graves, dead));
+  problems.push(...sizeProblem("the unreachable", agents.unreachable, unreachable));
   return problems;
 }
 
@@ -120,6 +125,7 @@ function taskProblems(state: State): string[] {
   if (queued.size !== tasks.pending.size) problems.push("the queue miscounts");
   problems.push(...sizeProblem("claims", tasks.claims, count.claimed));
   problems.push(...sizeProblem("finished tasks", tasks.finished, count.completed + count.dead));
+  if (tasks.dead !== count.dead) problems.push("dead tasks are miscounted");
   if (tasks.unfinishedBytes !== weight.unfinished) problems.push("unfinished tasks miscount bytes");
   if (tasks.finishedBytes !== weight.finished) problems.push("finished tasks miscount bytes");
   return problems;
@@ -131,8 +137,12 @@ function timerProblems(what: string, { at, place }: Slot<string>, deadlineMs: nu
   return at > deadlineMs ? [`${what} rings at ${at}, due at ${deadlineMs}`] : [];
 }
 
-function sizeProblem(what: string, heap: Heap<string>, expected: number): string[] {
-  return heap.size === expected ? [] : [`${what}: ${heap.size} instead of ${expected}`];
+function sizeProblem(
+  what: string,
+  { size }: { readonly size: number },
+  expected: number,
+): string[] {
+  return size === expected ? [] : [`${what}: ${size} instead of ${expected}`];
 }
 
 function lifeProblem({ agents }: State, agentId: string, does: string): string[] {

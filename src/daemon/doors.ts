@@ -10,6 +10,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
 import { AgentSearch } from "../search/agent-search.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
+import { overviewRoutes } from "../wires/api/overview.ts";
 import { apiRoutes, type Status } from "../wires/api/routes.ts";
 import { Health as HealthService } from "../grpc/gen/grpc/health/v1/health_pb.ts";
 import { Health } from "../grpc/health.ts";
@@ -17,11 +18,13 @@ import { addKeeper } from "../wires/keeper/services.ts";
 import { formatAddress, type Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";
 import type { Config } from "./config.ts";
+import { embedderFor } from "./embedder.ts";
 import { GrpcDoor } from "./grpc-door.ts";
 import { HttpDoor } from "./http-door.ts";
 import { bindError, isTaken } from "./listen.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
+import { pageRoutes } from "./page.ts";
 
 export interface DoorsOptions {
   readonly config: Config;
@@ -62,8 +65,10 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   });
   const doors = [grpc, http];
   const claims = new TaskClaims({ engine: options.engine });
+  const embedder = embedderFor(config.embedder, logger);
   const search = new AgentSearch({
     engine: options.engine,
+    ...(embedder && { embedder }),
     onTrouble: (what, error) => logger.warn({ err: error }, what),
   });
   const close = async (graceMs: number) => {
@@ -73,7 +78,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   try {
     // Wires first: whoever gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
-    mountOnHttp(http, { ...options, bound });
+    mountOnHttp(http, { ...options, bound, claims, search });
     const health = mountOnGrpc(grpc, { ...options, claims, search });
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
@@ -116,14 +121,14 @@ async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise
   return door.listen({ ...httpAddr, port: 0 });
 }
 
-interface Mounted extends DoorsOptions {
+interface Mounted extends Wired {
   readonly bound: { readonly grpc: Address; readonly http: Address };
 }
 
 function mountOnHttp(http: HttpDoor, options: Mounted): void {
-  const { engine, clock, metrics, version } = options;
-  metrics.observe({ engine, door: http, version });
+  const { engine, clock, metrics } = options;
   const streams = new EventStreams({ engine, clock });
+  metrics.observe({ ...options, door: http, streams });
   const startedAt = new Date().toISOString();
   http.mount({
     hot: { "/v1/events": streams.serve },
@@ -133,14 +138,16 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
       status: () => statusOf(options, startedAt),
     }),
   });
+  http.mount({ routes: overviewRoutes(options) });
+  http.mount({ routes: pageRoutes() });
 }
 
-interface MountedOnGrpc extends DoorsOptions {
+interface Wired extends DoorsOptions {
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
 }
 
-function mountOnGrpc(grpc: GrpcDoor, options: MountedOnGrpc): Health {
+function mountOnGrpc(grpc: GrpcDoor, options: Wired): Health {
   const { engine, claims, search } = options;
   const health = new Health({
     isServing: () => notReady(options) === undefined,
