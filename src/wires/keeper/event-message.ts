@@ -90,6 +90,8 @@ function payloadOf(event: Event): Any | undefined {
     }
     case "task.requeued":
       return ofTask({ id: event.taskId, status: "pending", failureReason: event.reason });
+    case "task.returned":
+      return ofTask({ id: event.taskId, status: "pending" });
     case "task.died": {
       const { taskId: id, reason: failureReason, givenUpAtMs: finishedAtMs } = event;
       return ofTask({ id, status: "dead", failureReason, finishedAtMs });

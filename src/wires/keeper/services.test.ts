@@ -133,7 +133,7 @@ describe("a watcher", () => {
     const slow = watch(opened);
     await slow.begun;
     const card = { ...CARD, description: "x".repeat(2_000) };
-    for (let made = 0; made <= WATCH.lagEvents + 2_000; made += 4_000) {
+    for (let made = 0; made <= WATCH.lagEvents + 10_000; made += 4_000) {
       const batch = Array.from({ length: 4_000 }, () =>
         engine.execute({ type: "agent.register", card, ttlMs: 3_600_000 }),
       );
