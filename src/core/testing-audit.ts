@@ -5,6 +5,7 @@
 import type { Slot } from "./heap.ts";
 import type { State } from "./state.ts";
 import { RETENTION } from "./limits.ts";
+import { isGone } from "./questions.ts";
 
 /** What is wrong, one sentence each; nothing when all is well. */
 export function audit(state: State): string[] {
@@ -13,7 +14,44 @@ export function audit(state: State): string[] {
     ...leaseProblems(state),
     ...groupProblems(state),
     ...taskProblems(state),
+    ...reportProblems(state),
+    ...questionProblems(state),
   ];
+}
+
+function reportProblems({ reports }: State): string[] {
+  const problems: string[] = [];
+  let over = 0;
+  for (const [alias, { report, timer }] of reports.byAlias) {
+    if (report.alias !== alias) problems.push(`${alias} is filed under another name`);
+    if (!reports.byAgent.of(report.agentId).has(alias)) problems.push(`byAgent lacks ${alias}`);
+    for (const link of report.links) {
+      if (!reports.linked.of(link).has(alias)) problems.push(`linked lacks ${link} of ${alias}`);
+    }
+    if (!isGone(report.facts.liveness.value)) continue;
+    over += 1;
+    const forgetAtMs = report.reportedAtMs + RETENTION.overReportMs;
+    problems.push(...timerProblems(`report ${alias}`, timer, forgetAtMs));
+  }
+  problems.push(...sizeProblem("reports that are over", reports.over, over));
+  return problems;
+}
+
+function questionProblems({ questions, reports }: State): string[] {
+  const problems: string[] = [];
+  let ended = 0;
+  for (const [id, { question, timer }] of questions.byId) {
+    const isOpen = question.state === "open";
+    if ((questions.openOf.get(question.alias) === id) !== isOpen) problems.push(`openOf: ${id}`);
+    const asked = reports.byAlias.get(question.alias)?.report.facts.question?.value;
+    if (isOpen && asked?.text !== question.text) problems.push(`${id} is open, nobody asks it`);
+    if (isOpen) continue;
+    ended += 1;
+    const forgetAtMs = question.endedAtMs + RETENTION.questionMs;
+    problems.push(...timerProblems(`question ${id}`, timer, forgetAtMs));
+  }
+  problems.push(...sizeProblem("ended questions", questions.ended, ended));
+  return problems;
 }
 
 function agentProblems({ agents, graceFromMs }: State): string[] {

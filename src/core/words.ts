@@ -5,6 +5,8 @@
  * Names and keys are as agents chose them: whoever shows a sentence cleans it first.
  */
 import type { Event, Topic } from "./events.ts";
+import { isGone } from "./questions.ts";
+import type { Report } from "./reports.ts";
 
 /** The events with this topic: some share their shape with others. */
 type EventOf<T extends Topic, E = Event> = E extends { readonly type: infer Types }
@@ -80,9 +82,27 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "task.died": ({ taskId, agentId, reason }) =>
       `${shortId(taskId)} is dead, last with ${who(agentId)}: ${reason}`,
     "task.forgotten": ({ taskId }) => `${shortId(taskId)} is forgotten`,
+    "fleet.reported": ({ report }) => reportWords(report),
+    "fleet.forgotten": ({ alias }) => `${alias} is forgotten`,
+    "question.asked": ({ question }) => `${question.agentId} asks: ${question.text}`,
+    "question.answered": ({ question }) =>
+      `${question.agentId} goes on, was asked: ${question.text}`,
+    "question.withdrawn": ({ question }) => `${question.agentId} no longer asks: ${question.text}`,
+    "question.expired": ({ question }) =>
+      `${question.agentId} is gone, had asked: ${question.text}`,
+    "question.forgotten": ({ id }) => `question ${shortId(id)} is forgotten`,
     "node.leading": ({ node, epoch }) => `${node} leads, epoch ${epoch}`,
     "node.resumed": ({ node, unseenMs }) => `${node} is back after ${shortDuration(unseenMs)}`,
   };
+}
+
+function reportWords({ agentId, facts }: Report): string {
+  const { liveness, activity, question } = facts;
+  if (isGone(liveness.value)) return `${agentId} is ${liveness.value}: ${liveness.rule}`;
+  if (question) return `${agentId} waits for a person`;
+  const doing = activity?.value ?? "unknown";
+  const what = activity?.message ?? activity?.task;
+  return `${agentId} is ${liveness.value}, ${doing}${what ? `: ${what}` : ""}`;
 }
 
 function listed(title: string, items: readonly string[]): string {

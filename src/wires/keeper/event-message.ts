@@ -101,6 +101,13 @@ function payloadOf(event: Event): Any | undefined {
     case "election.left":
     case "election.forgotten":
     case "task.forgotten":
+    case "fleet.reported":
+    case "fleet.forgotten":
+    case "question.asked":
+    case "question.answered":
+    case "question.withdrawn":
+    case "question.expired":
+    case "question.forgotten":
     case "node.leading":
     case "node.resumed":
       return undefined;
