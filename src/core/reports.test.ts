@@ -40,13 +40,6 @@ describe("a report", () => {
     expect(topics(world, report(20, WORKING))).toEqual([]);
   });
 
-  test("remembers what was said before", () => {
-    const world = new World();
-    topics(world, report(1, WORKING));
-    const decision = world.decide({ type: "fleet.report", report: report(2, IDLE) });
-    expect(decision).toMatchObject({ events: [{ before: { order: 1, facts: WORKING } }] });
-  });
-
   test("from the future is from now", () => {
     const world = new World();
     const ahead = world.nowMs + 5_000;

@@ -112,7 +112,7 @@ export interface ReportReplies {
 }
 
 export type ReportEvent =
-  | { readonly type: "fleet.reported"; readonly report: Report; readonly before?: Report }
+  | { readonly type: "fleet.reported"; readonly report: Report }
   | { readonly type: "fleet.forgotten"; readonly alias: string };
 
 export function decideReport(
@@ -136,7 +136,7 @@ export function decideReport(
     }
     events.push({ type: "fleet.forgotten", alias: oldest });
   }
-  events.push({ type: "fleet.reported", report, ...(before && { before }) });
+  events.push({ type: "fleet.reported", report });
   events.push(...questionEvents(state, report, moment));
   return decided(events, { isNew: true });
 }

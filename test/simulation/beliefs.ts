@@ -51,6 +51,7 @@ export class Beliefs {
         if (told.reply) this.claims.push(told.reply);
         return;
       case "agent.heartbeat":
+      case "fleet.report":
       case "agent.deregister":
       case "lease.renew":
       case "lease.release":
