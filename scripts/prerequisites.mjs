@@ -26,6 +26,7 @@ export const CHROMIUM = "/usr/bin/chromium";
  * @property {() => boolean} isThere
  * @property {string} [apt] the Debian package that brings it
  * @property {() => boolean} [install] another way to get it
+ * @property {boolean} [isOnDemand] nothing that `npm test` needs: whoever does names it
  */
 
 /** @type {readonly Prerequisite[]} */
@@ -42,6 +43,20 @@ export const PREREQUISITES = [
     need: "the client that our gRPC door is a drop-in for",
     isThere: hasSdk,
     install: installSdk,
+  },
+  {
+    name: "h2load",
+    need: "to load the gRPC door from outside Node (npm run bench keeper)",
+    isThere: () => run("h2load", "--version"),
+    apt: "nghttp2-client",
+    isOnDemand: true,
+  },
+  {
+    name: "etcd",
+    need: "what the gRPC door is compared with (npm run bench keeper)",
+    isThere: () => run("etcd", "--version"),
+    apt: "etcd-server",
+    isOnDemand: true,
   },
   {
     name: "chromium",
@@ -61,11 +76,15 @@ export function lacks(name) {
 }
 
 /**
- * Gets what is missing, and returns what cannot be had.
+ * Gets what is missing of these, else of what tests need, and returns what cannot be had.
+ * @param {readonly string[]} [names]
  * @returns {readonly Prerequisite[]}
  */
-export function provide() {
-  const missing = PREREQUISITES.filter((each) => !each.isThere());
+export function provide(names) {
+  const wanted = PREREQUISITES.filter(({ name, isOnDemand }) =>
+    names ? names.includes(name) : !isOnDemand,
+  );
+  const missing = wanted.filter((each) => !each.isThere());
   const packages = missing.flatMap(({ apt }) => apt ?? []);
   if (packages.length > 0 && isRoot) {
     console.error(`installing ${packages.join(" ")}…`);

@@ -62,6 +62,7 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
     case "task.renew":
     case "task.complete":
     case "task.fail":
+    case "task.return":
       return decideTask(state, command, moment);
   }
 }
@@ -93,6 +94,7 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "task.renewed":
     case "task.completed":
     case "task.requeued":
+    case "task.returned":
     case "task.died":
     case "task.forgotten":
       return evolveTask(state, event);

@@ -13,10 +13,10 @@ import { ENGINE } from "./limits.ts";
 import type { Leadership } from "./nodes.ts";
 import { evolvePolicy, type Policy } from "./policies.ts";
 import { emptyState, type State } from "./state.ts";
-import { restoreTask, type Task } from "./tasks.ts";
+import { restorePlace, restoreTask, type Task } from "./tasks.ts";
 
 /** Grows when an older program could not read what is written here. */
-const VERSION = 1;
+const VERSION = 2;
 
 interface Scalars {
   readonly version: number;
@@ -39,7 +39,7 @@ type Piece =
   | { readonly part: "groups"; readonly records: readonly Group[] }
   | { readonly part: "policies"; readonly records: readonly Policy[] }
   | { readonly part: "tasks"; readonly records: readonly Task[] }
-  /** Ids of the tasks that wait, in order. */
+  /** Ids of the tasks in the queue, in order; since version 2 of those that are claimed as well. */
   | { readonly part: "queue"; readonly records: readonly string[] };
 
 /** Copies what must not change under way, now; the pieces are encoded as they are asked for. */
@@ -128,7 +128,8 @@ function restorePiece(state: State, piece: Piece): void {
       return;
     case "queue":
       for (const id of piece.records) {
-        state.tasks.pending.add(id, state.tasks.byId.get(id)?.task.requiredTools ?? []);
+        const entry = state.tasks.byId.get(id);
+        if (entry) restorePlace(state.tasks, entry.task);
       }
       return;
   }

@@ -103,7 +103,10 @@ function taskProblems(state: State): string[] {
     count[task.status] += 1;
     const isFinished = task.status === "completed" || task.status === "dead";
     weight[isFinished ? "finished" : "unfinished"] += task.input.length + task.output.length;
-    if (queued.has(taskId) !== (task.status === "pending")) problems.push(`${taskId}: wrong queue`);
+    if (queued.has(taskId) === isFinished) problems.push(`${taskId}: wrong queue`);
+    if (task.status === "pending" && tasks.pending.firstFor(task.requiredTools) === undefined) {
+      problems.push(`${taskId} waits where nobody finds it`);
+    }
     if (tasks.byClaimer.of(task.claimedBy).has(taskId) !== (task.status === "claimed")) {
       problems.push(`byClaimer is wrong about ${taskId}`);
     }
@@ -122,7 +125,8 @@ function taskProblems(state: State): string[] {
       if (tasks.byId.get(taskId)?.task.claimedBy !== agentId) problems.push(`byClaimer: ${taskId}`);
     }
   }
-  if (queued.size !== tasks.pending.size) problems.push("the queue miscounts");
+  if (tasks.pending.size !== count.pending) problems.push("the queue miscounts");
+  if (queued.size !== count.pending + count.claimed) problems.push("the queue keeps wrong places");
   problems.push(...sizeProblem("claims", tasks.claims, count.claimed));
   problems.push(...sizeProblem("finished tasks", tasks.finished, count.completed + count.dead));
   if (tasks.dead !== count.dead) problems.push("dead tasks are miscounted");

@@ -101,6 +101,10 @@ const MOVES: readonly (Move | "time" | "beats" | "node")[] = [
     agentId,
     reason: "tired",
   }),
+  (world, agentId, [, , what]) => {
+    const taskId = claimOf(world, agentId, what);
+    return { type: "task.return", taskId, agentId, token: world.task(taskId)?.token ?? 0 };
+  },
   "time",
   "time",
   "beats",

@@ -75,6 +75,8 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "task.completed": ({ taskId, agentId }) => `${shortId(taskId)} done by ${who(agentId)}`,
     "task.requeued": ({ taskId, agentId, reason }) =>
       `${shortId(taskId)} waits again, ${who(agentId)} gave it up: ${reason}`,
+    "task.returned": ({ taskId, agentId }) =>
+      `${shortId(taskId)} waits again, the call of ${who(agentId)} was gone`,
     "task.died": ({ taskId, agentId, reason }) =>
       `${shortId(taskId)} is dead, last with ${who(agentId)}: ${reason}`,
     "task.forgotten": ({ taskId }) => `${shortId(taskId)} is forgotten`,

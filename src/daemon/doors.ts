@@ -12,8 +12,8 @@ import { AgentSearch } from "../search/agent-search.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
 import { overviewRoutes } from "../wires/api/overview.ts";
 import { apiRoutes, type Status } from "../wires/api/routes.ts";
-import { Health as HealthService } from "../wires/keeper/gen/grpc/health/v1/health_pb.ts";
-import { Health } from "../wires/keeper/health.ts";
+import { Health as HealthService } from "../grpc/gen/grpc/health/v1/health_pb.ts";
+import { Health } from "../grpc/health.ts";
 import { addKeeper } from "../wires/keeper/services.ts";
 import { formatAddress, type Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";
@@ -58,7 +58,11 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     monotonicMs: () => options.clock.monotonicMs(),
     onFault: (error) => logger.error({ err: error }, "a request failed"),
   });
-  const grpc = new GrpcDoor({ authenticator });
+  const grpc = new GrpcDoor({
+    authenticator,
+    meterOf: (method) => options.metrics.meterOf(method),
+    onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
+  });
   const doors = [grpc, http];
   const claims = new TaskClaims({ engine: options.engine });
   const embedder = embedderFor(config.embedder, logger);
@@ -144,20 +148,14 @@ interface Wired extends DoorsOptions {
 }
 
 function mountOnGrpc(grpc: GrpcDoor, options: Wired): Health {
-  const { engine, claims, search, metrics, logger } = options;
+  const { engine, claims, search } = options;
   const health = new Health({
     isServing: () => notReady(options) === undefined,
     services: () => grpc.services.map(({ typeName }) => typeName),
-    clock: options.clock,
+    after: (ms, then) => options.clock.after(ms, then),
   });
-  grpc.add(HealthService, health.implementation);
-  addKeeper(grpc, {
-    engine,
-    claims,
-    finder: search,
-    meterOf: (method) => metrics.meterOf(method),
-    onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
-  });
+  grpc.add(HealthService, health.handlers);
+  addKeeper(grpc, { engine, claims, finder: search });
   if (options.config.reflection) grpc.addReflection();
   return health;
 }

@@ -6,9 +6,9 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 import type { TaskClaims } from "../engine/claims.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Engine, EngineMode } from "../engine/engine.ts";
+import type { Meter } from "../grpc/service.ts";
 import type { AgentSearch } from "../search/agent-search.ts";
 import type { EventStreams } from "../wires/api/event-stream.ts";
-import type { Meter } from "../wires/keeper/service.ts";
 import type { HttpDoor } from "./http-door.ts";
 import { STATE_GAUGES, type StateGauge } from "./state-metrics.ts";
 

@@ -61,6 +61,7 @@ export class Beliefs {
       case "task.renew":
       case "task.complete":
       case "task.fail":
+      case "task.return":
         return;
     }
   }

@@ -25,6 +25,7 @@ const COMMANDS: Record<Command["type"], true> = {
   "task.renew": true,
   "task.complete": true,
   "task.fail": true,
+  "task.return": true,
 };
 
 const EVENTS: Record<Topic, true> = {
@@ -48,6 +49,7 @@ const EVENTS: Record<Topic, true> = {
   "task.renewed": true,
   "task.completed": true,
   "task.requeued": true,
+  "task.returned": true,
   "task.died": true,
   "task.forgotten": true,
   "node.leading": true,

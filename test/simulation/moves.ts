@@ -109,6 +109,15 @@ const MOVES: readonly (readonly [weight: number, Move])[] = [
       reason: FAIL_REASON,
     })),
   ],
+  [
+    4,
+    withClaim(({ task, agentId }) => ({
+      type: "task.return",
+      taskId: task.id,
+      agentId,
+      token: task.token,
+    })),
+  ],
   [22, reading],
 ];
 
