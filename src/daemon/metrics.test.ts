@@ -173,6 +173,7 @@ test("agents that wait for a task are counted", async () => {
   claim.end(framed(toBinary(ClaimTaskRequestSchema, request)));
   const waiting = async () => (await look()).get("rollcall_claims_waiting");
   await vi.waitFor(async () => expect(await waiting()).toBe(1));
+  expect((await look()).get("rollcall_grpc_connections")).toBe(1);
   claim.close(constants.NGHTTP2_CANCEL);
   await vi.waitFor(async () => expect(await waiting()).toBe(0));
 });
