@@ -5,6 +5,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { conclude, inTurns, rate, report } from "./measure.ts";
 
 // A machine-wide certificate bundle costs Node 20 most of its start; it is not ours to measure.
@@ -23,6 +24,8 @@ async function readyOf(program: string): Promise<number> {
   const speed = await rate(1, async () => {
     while (!(await takesConnections(port))) {
       if (daemon.exitCode !== null) throw new Error(`${program} ended with ${daemon.exitCode}`);
+      // Whoever waits must not take the core the daemon starts on.
+      await pause(2);
     }
   });
   daemon.kill();

@@ -78,7 +78,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   try {
     // Wires first: whoever gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
-    mountOnHttp(http, { ...options, bound, claims, search });
+    mountOnHttp(http, { ...options, bound, claims, search, grpc });
     const health = mountOnGrpc(grpc, { ...options, claims, search });
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
@@ -123,12 +123,13 @@ async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise
 
 interface Mounted extends Wired {
   readonly bound: { readonly grpc: Address; readonly http: Address };
+  readonly grpc: GrpcDoor;
 }
 
 function mountOnHttp(http: HttpDoor, options: Mounted): void {
   const { engine, clock, metrics } = options;
   const streams = new EventStreams({ engine, clock });
-  metrics.observe({ ...options, door: http, streams });
+  metrics.observe({ ...options, http, streams });
   const startedAt = new Date().toISOString();
   http.mount({
     hot: { "/v1/events": streams.serve },

@@ -96,13 +96,13 @@ test("the queue shows how many wait, for how long, and what became of the others
   const { daemon, clock, look } = await start();
   const { engine } = daemon;
   const agentId = await register(engine, 3_600_000);
-  const create = (maxRetries: number) =>
+  const enqueue = () =>
     engine.execute({
       type: "task.create",
       taskType: "t",
       input: "aGV5",
       requiredTools: [],
-      maxRetries,
+      maxRetries: 0,
       ttlMs: 0,
     });
   const statuses = async () => {
@@ -113,9 +113,9 @@ test("the queue shows how many wait, for how long, and what became of the others
   };
   expect(await statuses()).toEqual([0, 0, 0, 0]);
   expect((await look()).get("rollcall_task_oldest_pending_seconds")).toBe(0);
-  const [first, second] = [await create(0), await create(0)];
+  const [first, second] = [await enqueue(), await enqueue()];
   await clock.advance(7_000);
-  await create(0);
+  await enqueue();
   expect(await statuses()).toEqual([3, 0, 0, 0]);
   expect((await look()).get("rollcall_task_oldest_pending_seconds")).toBe(7);
   expect((await look()).get('rollcall_task_bytes{state="unfinished"}')).toBe(12);
@@ -173,6 +173,7 @@ test("agents that wait for a task are counted", async () => {
   claim.end(framed(toBinary(ClaimTaskRequestSchema, request)));
   const waiting = async () => (await look()).get("rollcall_claims_waiting");
   await vi.waitFor(async () => expect(await waiting()).toBe(1));
+  expect((await look()).get("rollcall_grpc_connections")).toBe(1);
   claim.close(constants.NGHTTP2_CANCEL);
   await vi.waitFor(async () => expect(await waiting()).toBe(0));
 });

@@ -9,6 +9,7 @@ import type { Engine, EngineMode } from "../engine/engine.ts";
 import type { Meter } from "../grpc/service.ts";
 import type { AgentSearch } from "../search/agent-search.ts";
 import type { EventStreams } from "../wires/api/event-stream.ts";
+import type { GrpcDoor } from "./grpc-door.ts";
 import type { HttpDoor } from "./http-door.ts";
 import { STATE_GAUGES, type StateGauge } from "./state-metrics.ts";
 
@@ -16,7 +17,8 @@ const MODES: readonly EngineMode[] = ["loading", "following", "leading", "closed
 
 export interface Observed {
   readonly engine: Engine;
-  readonly door: HttpDoor;
+  readonly http: HttpDoor;
+  readonly grpc: GrpcDoor;
   readonly streams: EventStreams;
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
@@ -72,7 +74,7 @@ export class Metrics {
     const { engine, version } = observed;
     this.#observeEngine(engine);
     for (const gauge of STATE_GAUGES) this.#observeState(gauge, observed);
-    this.#observeDoor(observed);
+    this.#observeDoors(observed);
     this.#observeWork(observed);
     this.#observeCalls();
     const build = new Gauge({
@@ -160,9 +162,10 @@ export class Metrics {
     );
   }
 
-  #observeDoor({ door }: Observed): void {
-    this.#counter("rollcall_http_requests_total", "HTTP requests.", () => door.stats.requests);
-    this.#gauge("rollcall_http_connections", "HTTP connections.", () => door.connections);
+  #observeDoors({ http, grpc }: Observed): void {
+    this.#counter("rollcall_http_requests_total", "HTTP requests.", () => http.stats.requests);
+    this.#gauge("rollcall_http_connections", "HTTP connections.", () => http.connections);
+    this.#gauge("rollcall_grpc_connections", "gRPC connections.", () => grpc.connections);
     const refusals = new Counter({
       name: "rollcall_http_refusals_total",
       help: "HTTP requests refused, by code.",
@@ -170,7 +173,7 @@ export class Metrics {
       registers: [this.#registry],
       collect: () => {
         refusals.reset();
-        for (const [code, count] of door.stats.refusals) refusals.inc({ code }, count);
+        for (const [code, count] of http.stats.refusals) refusals.inc({ code }, count);
       },
     });
   }

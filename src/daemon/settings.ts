@@ -75,15 +75,13 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "N",
     default: String(DEFAULT_RATE_LIMIT),
   }),
-  setting("embedder_url", "embed agents by this endpoint (as OpenAI's) and not by our own model", {
+  setting("embedder_url", "an embedding endpoint like OpenAI's, in place of the built-in model", {
     placeholder: "URL",
   }),
   setting("embedder_model", "the model that the endpoint should run", { placeholder: "NAME" }),
-  setting(
-    "embedder_key_file",
-    "a file with the endpoint's key, or set ROLLCALL_EMBEDDER_KEY; never give it as a flag",
-    { placeholder: "FILE" },
-  ),
+  setting("embedder_key_file", "a file with the endpoint's key; or set ROLLCALL_EMBEDDER_KEY", {
+    placeholder: "FILE",
+  }),
   setting("log_level", `how much to log: ${LOG_LEVELS.join(", ")}`, {
     placeholder: "LEVEL",
     default: "info",

@@ -6,7 +6,7 @@ export interface EngineStats {
   refusals: number;
   heartbeats: number;
   appends: number;
-  /** Durable events. */
+  /** Durable events, by their topics. */
   readonly topics: Map<Topic, number>;
   /** Times the state was rebuilt after the log refused an append. */
   rebuilds: number;

@@ -176,7 +176,7 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
     expect(await page.locator("#events tbody tr").count()).toBe(30);
   });
 
-  test("lets go of its connection while nobody looks, and catches up when somebody does", async () => {
+  test("lets go of its connection while nobody looks, then catches up", async () => {
     const { engine, url } = await inProcess();
     const { page, complaints } = await open(url);
     const streams = async () => {
