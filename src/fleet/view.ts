@@ -103,7 +103,7 @@ export class FleetView {
     const watch = this.#options.engine.watch();
     this.#watch = watch;
     void this.#listen(watch);
-    void this.#make();
+    if (this.#next !== "making") void this.#make();
   }
 
   #end(): void {
