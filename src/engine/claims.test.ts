@@ -149,18 +149,18 @@ describe("a call that goes away", () => {
   });
 
   /** A call that leaves while its claim is being written. */
-  async function leaveInTheAct(maxRetries: number) {
-    const opened = await open();
+  async function leaveInTheAct(opening: Opening = {}) {
+    const opened = await open(opening);
     const { engine, claims, log } = opened;
     const agentId = await worker(engine);
-    const { id } = await create(engine, { maxRetries });
+    const { id } = await create(engine);
     await quiet();
     const release = log.hold();
     const gone = call(claims, agentId);
     await quiet();
     expect(statusOf(engine, id)?.status).toBe("claimed");
     gone.leave();
-    return { ...opened, agentId, id, release };
+    return { ...opened, id, release };
   }
 
   test("in the act leaves the task to another call of its agent", async () => {
@@ -174,7 +174,7 @@ describe("a call that goes away", () => {
       release = log.hold();
       onAppend = () => {};
     };
-    const { id } = await create(engine, { maxRetries: 3 });
+    const { id } = await create(engine);
     await quiet();
     expect(statusOf(engine, id)?.status).toBe("claimed");
     gone.leave();
@@ -184,33 +184,35 @@ describe("a call that goes away", () => {
     expect(statusOf(engine, id)).toMatchObject({ status: "claimed", retryCount: 0 });
   });
 
-  test("in the act gives the task back when it may be tried again", async () => {
-    const { engine, claims, id, release } = await leaveInTheAct(3);
+  // "… when the caller cancels or its deadline passes, nothing is claimed."
+  test("in the act leaves the task where it was, its only try not spent", async () => {
+    const { engine, claims, id, release } = await leaveInTheAct();
+    const later = create(engine);
     release();
+    await later;
     await quiet();
-    expect(statusOf(engine, id)).toMatchObject({ status: "pending", retryCount: 1 });
-    const other = call(claims, await worker(engine));
-    await other.done;
-    expect(other.outcome).toEqual({ task: id });
-  });
-
-  test("in the act leaves the last try of a task to the next call of its agent", async () => {
-    const { engine, claims, agentId, id, release } = await leaveInTheAct(0);
-    release();
-    await quiet();
-    expect(statusOf(engine, id)?.status).toBe("claimed");
-    const next = call(claims, agentId);
+    expect(statusOf(engine, id)).toMatchObject({ status: "pending", retryCount: 0, token: 0 });
+    const next = call(claims, await worker(engine));
     await next.done;
     expect(next.outcome).toEqual({ task: id });
   });
 
-  test("in the act loses what it kept once the claim ran out", async () => {
-    const { claims, clock, agentId, release } = await leaveInTheAct(0);
+  test("in the act leaves the claim to run out when the task cannot be returned", async () => {
+    let onAppend = () => {};
+    const left = await leaveInTheAct({ onAppend: () => onAppend() });
+    const { engine, claims, clock, log, id, release } = left;
+    onAppend = () => {
+      log.faults.push({ error: new Error("no disk"), isWritten: false });
+      onAppend = () => {};
+    };
     release();
-    await clock.advance(11_000);
-    const next = call(claims, agentId);
     await quiet();
-    expect(next.outcome).toEqual({});
+    await clock.advance(2_000);
+    expect(engine.stats.rebuilds).toBe(1);
+    expect(statusOf(engine, id)?.status).toBe("claimed");
+    await clock.advance(30_000);
+    expect(statusOf(engine, id)?.status).toBe("dead");
+    expect(claims.waiting).toBe(0);
   });
 });
 

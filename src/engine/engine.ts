@@ -30,9 +30,10 @@ import type { ForwardTarget } from "./forward.ts";
 import { Gate } from "./gate.ts";
 import { Leading } from "./leading.ts";
 import { DEFAULTS, type EngineOptions } from "./options.ts";
+import { history, stateAt, type Past } from "./past.ts";
 import { apply, load, type Replica } from "./replica.ts";
 import { DEFAULT_RETENTION, Snapshots } from "./snapshots.ts";
-import { emptyStats, type EngineStats } from "./stats.ts";
+import { countBatch, emptyStats, type EngineStats } from "./stats.ts";
 import { Turn } from "./turn.ts";
 import { WatchHub, type Watch, type WatchOptions } from "./watch.ts";
 
@@ -151,6 +152,21 @@ export class Engine implements ForwardTarget {
   watch(options: WatchOptions = {}): Watch {
     if (this.#isClosed()) throw closed();
     return this.#hub.watch(options);
+  }
+
+  /** The state as it was at a moment; rejects with OUT_OF_RANGE where the log does not reach. */
+  past(atMs: number): Promise<Past> {
+    return stateAt(this.#log, this.#rules, atMs);
+  }
+
+  /** What happened, as far as the log reaches back; `isWanted` sees each as the log keeps it. */
+  history(isWanted: (text: string) => boolean): AsyncGenerator<Recorded> {
+    return history(this.#log, isWanted);
+  }
+
+  /** Now, as events tell it. */
+  get nowMs(): number {
+    return this.#time.nowMs();
   }
 
   executeHere<C extends Command>(command: C): Promise<ReplyTo<C>> {
@@ -301,8 +317,7 @@ export class Engine implements ForwardTarget {
       claimedAtMs,
       proved,
       onDurable: (recorded, tookMs) => {
-        this.stats.appends += 1;
-        this.stats.events += recorded.length;
+        countBatch(this.stats, recorded);
         this.#hub.publish(recorded);
         onAppend?.(recorded.length, tookMs);
       },

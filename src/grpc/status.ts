@@ -1,23 +1,46 @@
 /**
- * An error as gRPC tells it, and back. What is not ours may hold anything, so only its existence
- * is told. gRPC has fewer codes than we do: ours travels beside its number, under a name of its
- * own, and who hears it from somebody else's daemon takes the nearest.
+/**
+ * An error as gRPC tells it, a number and a text, and back. Our own codes are finer than gRPC's
+ * numbers, so the name goes along for who knows it; from somebody else's daemon the nearest is
+ * taken.
+ *
+ * What is not ours may hold anything, so only its existence is told.
  */
 import { codeOf, isErrorCode, RollcallError, wireCodes, type ErrorCode } from "../core/errors.ts";
 
 export interface GrpcStatus {
   readonly code: number;
+  readonly name: ErrorCode;
   readonly details: string;
 }
 
 export function grpcStatusOf(error: unknown): GrpcStatus {
-  const code = codeOf(error);
-  const isOurs = error instanceof RollcallError && code !== "INTERNAL";
-  return { code: wireCodes(code).grpc, details: isOurs ? error.message : "internal error" };
+  const name = codeOf(error);
+  const isOurs = error instanceof RollcallError && name !== "INTERNAL";
+  return { code: wireCodes(name).grpc, name, details: isOurs ? error.message : "internal error" };
 }
 
 /** Under this name the very code travels beside gRPC's number. */
 const CODE_TRAILER = "rollcall-code";
+
+/** As the trailers that end a call. */
+export function trailersOf({ code, name, details }: GrpcStatus): Record<string, string> {
+  return {
+    "grpc-status": String(code),
+    "grpc-message": percentEncoded(details),
+    [CODE_TRAILER]: name,
+  };
+}
+
+/** Headers hold printable ASCII only; a percent sign begins what is not. */
+function percentEncoded(text: string): string {
+  return text.replaceAll(/[^\u0020-\u0024\u0026-\u007E]+/gu, (rest) =>
+    Array.from(
+      Buffer.from(rest),
+      (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`,
+    ).join(""),
+  );
+}
 
 /** By gRPC's number; where several of ours have the same, the most general. */
 const CODES: readonly (ErrorCode | undefined)[] = [

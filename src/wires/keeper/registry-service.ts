@@ -18,7 +18,7 @@ import {
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { KEEPER } from "./limits.ts";
 import { CLAIM_TTL_MS, FROM_SEQUENCE, RENEW_TASK, SEQUENCE } from "./metadata.ts";
-import type { Call, Handlers } from "./service.ts";
+import type { Call, Handlers } from "../../grpc/service.ts";
 import { agentInfo } from "./to-proto.ts";
 
 export function registryService(engine: Engine, finder: Finder): Handlers<typeof RegistryService> {

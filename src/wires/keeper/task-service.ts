@@ -21,7 +21,7 @@ import {
   type TaskService,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { CLAIM_TTL_MS, FENCING_TOKEN } from "./metadata.ts";
-import type { Handlers } from "./service.ts";
+import type { Handlers } from "../../grpc/service.ts";
 import { taskMessage } from "./to-proto.ts";
 
 export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof TaskService> {

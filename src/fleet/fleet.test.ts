@@ -1,0 +1,145 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { Facts, Report } from "../core/reports.ts";
+import { CARD, openEngine, type Fixture } from "../engine/testing.ts";
+import { Fleet } from "./fleet.ts";
+import type { FleetChange } from "./view.ts";
+
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function open(): Promise<Fixture & { readonly fleet: Fleet }> {
+  const fixture = await openEngine();
+  const fleet = new Fleet({ engine: fixture.engine, clock: fixture.clock });
+  cleanups.push(
+    () => fixture.engine.close(),
+    () => fleet.close(),
+  );
+  return { ...fixture, fleet };
+}
+
+const ALIVE = { liveness: { value: "alive", rule: "fresh" } } as const;
+const WORKING: Facts = { ...ALIVE, activity: { value: "working", rule: "task.state" } };
+const IDLE: Facts = { ...ALIVE, activity: { value: "idle", rule: "no task" } };
+
+function report(order: number, facts: Facts, rest: Partial<Report> = {}): Report {
+  const about = { alias: "file@box:claude", agentId: "claude", links: [] };
+  return { ...about, order, reportedAtMs: order, facts, ...rest };
+}
+
+describe("one agent", () => {
+  test("is one row under all its names", async () => {
+    const { fleet, engine } = await open();
+    const metadata = { "rollcall.agent_id": "claude" };
+    const card = { ...CARD, metadata };
+    const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs: 60_000 });
+    await fleet.report(report(1, WORKING, { links: ["a2a:http://127.0.0.1:9/card"] }));
+    await fleet.report(
+      report(1, IDLE, { alias: "a2a:http://127.0.0.1:9/card", agentId: "http://127.0.0.1:9" }),
+    );
+    const { rows } = await fleet.rows();
+    expect(rows).toHaveLength(1);
+    expect(rows[0]).toMatchObject({
+      id: "claude",
+      aliases: ["a2a:http://127.0.0.1:9/card", "file@box:claude", `keeper:${agentId}`],
+      activity: { value: "working", evidence: { wire: "file" } },
+    });
+  });
+
+  test("whose names claim each other is still one", async () => {
+    const { fleet } = await open();
+    await fleet.report(report(1, IDLE, { alias: "a:1", agentId: "b", links: ["a:2"] }));
+    await fleet.report(report(1, IDLE, { alias: "a:2", agentId: "a", links: ["a:1"] }));
+    const { rows } = await fleet.rows();
+    expect(rows.map(({ id, aliases }) => ({ id, aliases }))).toEqual([
+      { id: "a", aliases: ["a:1", "a:2"] },
+    ]);
+  });
+
+  test("of the registry works while it holds something", async () => {
+    const { fleet, engine, clock } = await open();
+    const made = { type: "agent.register", card: CARD, ttlMs: 10_000 } as const;
+    const { agentId } = await engine.execute(made);
+    expect(await fleet.row(agentId)).toMatchObject({ headline: "IDLE", name: CARD.name });
+    await engine.execute({ type: "lease.acquire", taskId: "deploy", agentId, ttlMs: 60_000 });
+    expect(await fleet.row(agentId)).toMatchObject({
+      headline: "WORKING",
+      activity: { task: "deploy", evidence: { rule: "it holds a lease" } },
+    });
+    await clock.advance(25_000);
+    expect(await fleet.row(agentId)).toMatchObject({
+      headline: "PROBLEM",
+      liveness: { value: "dead", evidence: { rule: "its heartbeats stopped" } },
+    });
+  });
+
+  test("that nobody knows is not found", async () => {
+    const { fleet } = await open();
+    await expect(fleet.row("nobody")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+});
+
+test("the fleet of a past moment is the one of that moment", async () => {
+  const { fleet, engine, clock } = await open();
+  const thenMs = engine.nowMs;
+  await fleet.report(report(thenMs, WORKING));
+  await clock.advance(20 * 60_000);
+  await fleet.report(
+    report(engine.nowMs, { liveness: { value: "exited", rule: "its process is gone" } }),
+  );
+  expect((await fleet.rows()).rows[0]?.headline).toBe("GONE");
+  const { rows } = await fleet.at(thenMs + 1);
+  expect(rows.map(({ headline }) => headline)).toEqual(["WORKING"]);
+  // Half an hour of nothing was a problem then, too.
+  const later = await fleet.at(thenMs + 15 * 60_000);
+  expect(later.rows[0]).toMatchObject({ headline: "PROBLEM", stuckSinceMs: thenMs });
+  expect((await fleet.at(thenMs - 10_000)).rows).toEqual([]);
+});
+
+test("a timeline tells what happened under every name, and nothing else", async () => {
+  const { fleet, engine } = await open();
+  const card = { ...CARD, metadata: { "rollcall.agent_id": "claude" } };
+  const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs: 60_000 });
+  await fleet.report(report(1, WORKING));
+  await fleet.report(report(1, IDLE, { alias: "file@box:other", agentId: "other" }));
+  await engine.execute({ type: "lease.acquire", taskId: "deploy", agentId, ttlMs: 60_000 });
+  const events = await fleet.timeline("claude");
+  expect(events.map(({ event }) => event.type)).toEqual([
+    "agent.registered",
+    "fleet.reported",
+    "lease.acquired",
+  ]);
+});
+
+test("whoever looks on sees all rows, then what changes, by events and by time alone", async () => {
+  const { fleet, engine, clock } = await open();
+  await fleet.report(report(engine.nowMs, WORKING));
+  const timers = clock.timers;
+  const abort = new AbortController();
+  const changes = fleet.changes(abort.signal)[Symbol.asyncIterator]();
+  const next = async (): Promise<FleetChange> => {
+    const pending = changes.next();
+    await clock.advance(200);
+    const { value, done } = await pending;
+    if (done) throw new Error("it ended");
+    return value;
+  };
+  const told = ({ rows, gone }: FleetChange) => [
+    rows.map(({ id, headline }) => [id, headline]),
+    gone,
+  ];
+  expect(told(await next())).toEqual([[["claude", "WORKING"]], []]);
+  await fleet.report(report(1, IDLE, { alias: "file@box:b", agentId: "b" }));
+  expect(told(await next())).toEqual([[["b", "IDLE"]], []]);
+  const stuck = changes.next();
+  await clock.advance(11 * 60_000);
+  const { value } = await stuck;
+  if (!value) throw new Error("it ended");
+  expect(told(value)).toEqual([[["claude", "PROBLEM"]], []]);
+  const ended = changes.next();
+  abort.abort();
+  expect((await ended).done).toBe(true);
+  expect(clock.timers).toBe(timers);
+});

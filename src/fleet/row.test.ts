@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import type { Facts, Liveness, Report } from "../core/reports.ts";
+import { byHeadline } from "./headline.ts";
+import { rowOf, type Row } from "./row.ts";
+import { DEFAULT_PATIENCE } from "./stuck.ts";
+
+const NOW = 1_000_000_000;
+const MINUTE = 60_000;
+
+function liveness(value: Liveness) {
+  return { liveness: { value, rule: `says ${value}` } };
+}
+
+const ALIVE = liveness("alive");
+const WORKING: Facts = { ...ALIVE, activity: { value: "working", rule: "task.state" } };
+const IDLE: Facts = { ...ALIVE, activity: { value: "idle", rule: "no task" } };
+
+function report(alias: string, facts: Facts, reportedAtMs = NOW): Report {
+  return { alias, agentId: "a", links: [], order: reportedAtMs, reportedAtMs, facts };
+}
+
+function row(...sources: readonly Report[]): Row {
+  return rowOf("a", sources, { nowMs: NOW, patience: DEFAULT_PATIENCE });
+}
+
+function asking(text: string, sinceMs = NOW): Facts {
+  return { ...WORKING, question: { value: { kind: "permission", text, sinceMs }, rule: "asks" } };
+}
+
+describe("a row", () => {
+  test("believes the closest source that is up to date about what an agent does", () => {
+    const hook = {
+      ...ALIVE,
+      activity: { value: "writing", rule: "Edit", message: "main.ts" },
+    } as const;
+    const { activity } = row(report("keeper:1", IDLE), report("file@box:1", hook, NOW - MINUTE));
+    expect(activity).toMatchObject({ value: "writing", message: "main.ts" });
+    expect(activity.evidence).toEqual({
+      wire: "file",
+      alias: "file@box:1",
+      rule: "Edit",
+      reportedAtMs: NOW - MINUTE,
+      order: NOW - MINUTE,
+    });
+    const old = { ...hook, ...liveness("stale") };
+    expect(row(report("keeper:1", IDLE), report("file@box:1", old)).activity.value).toBe("idle");
+  });
+
+  test("lives while any source sees it live", () => {
+    const sources = [report("file@box:1", liveness("exited")), report("keeper:1", IDLE, NOW - 1)];
+    expect(row(...sources).liveness).toMatchObject({
+      value: "alive",
+      evidence: { wire: "keeper" },
+    });
+  });
+
+  test("of which nobody sees life is what was said last", () => {
+    const stale = report("file@box:1", liveness("stale"), NOW - 1);
+    const dead = report("keeper:1", liveness("dead"), NOW);
+    expect(row(stale, dead).liveness.value).toBe("dead");
+    expect(row(dead, report("file@box:1", liveness("unknown"))).liveness.value).toBe("dead");
+  });
+
+  test("shows the question that has waited longest", () => {
+    const sources = [report("acp:1", asking("new", NOW - 1)), report("file@b:1", asking("old", 7))];
+    expect(row(...sources).blockedOn?.value.text).toBe("old");
+  });
+
+  test("of which nothing is known says so", () => {
+    const { activity, outcome, blockedOn, workspace } = row(report("a2a:u", liveness("unknown")));
+    expect(activity).toMatchObject({ value: "unknown", evidence: { rule: "nobody said" } });
+    expect([outcome, blockedOn, workspace]).toEqual([null, null, null]);
+  });
+});
+
+describe("the headline", () => {
+  const failed = { value: "failed", rule: "task.state", text: "tests fail", atMs: NOW } as const;
+
+  test.each([
+    ["NEEDS YOU", "asks", asking("may I?"), "may I?"],
+    ["GONE", "asked and left", { ...asking("may I?"), ...liveness("exited") }, "says exited"],
+    ["NEEDS YOU", "asked and fell silent", { ...asking("x"), ...liveness("stale") }, "x"],
+    ["PROBLEM", "does not answer", { ...WORKING, ...liveness("unreachable") }, "does not answer"],
+    ["PROBLEM", "fell silent at work", { ...WORKING, ...liveness("stale") }, "fell silent while"],
+    ["GONE", "fell silent at rest", { ...IDLE, ...liveness("stale") }, "fell silent"],
+    ["PROBLEM", "failed", { ...IDLE, outcome: failed }, "tests fail"],
+    ["WORKING", "failed and tries again", { ...WORKING, outcome: failed }, "working"],
+    ["PROBLEM", "died", liveness("dead"), "says dead"],
+    ["WORKING", "works", WORKING, "working"],
+    ["IDLE", "rests", IDLE, ""],
+    ["IDLE", "is there", ALIVE, ""],
+  ] as const)("is %s of one that %s", (headline, _what, facts, why) => {
+    const judged = row(report("file@box:1", facts));
+    expect(judged.headline).toBe(headline);
+    expect(judged.why).toContain(why);
+  });
+
+  test("of a death is a problem only while that is news", () => {
+    expect(row(report("keeper:1", liveness("dead"), NOW - 16 * MINUTE)).headline).toBe("GONE");
+  });
+
+  test("of one that says it works while nothing happens is a problem", () => {
+    const since = (ms: number) => ({ ...WORKING, lastActivityAtMs: NOW - ms });
+    const quiet = report("file@box:1", since(11 * MINUTE), NOW - 12 * MINUTE);
+    expect(row(quiet)).toMatchObject({ headline: "PROBLEM", stuckSinceMs: NOW - 11 * MINUTE });
+    const busy = report("file@box:1", since(9 * MINUTE), NOW - 12 * MINUTE);
+    expect(row(busy)).toMatchObject({ headline: "WORKING", stuckSinceMs: null });
+    const waiting: Facts = { ...ALIVE, activity: { value: "waiting", rule: "a build" } };
+    const builds = report("file@box:1", waiting, NOW - 20 * MINUTE);
+    expect(row(builds).headline).toBe("WORKING");
+  });
+
+  test("puts first what needs a person, the one that has waited longest before others", () => {
+    const named = (id: string, facts: Facts) =>
+      rowOf(id, [report("file@b:1", facts)], { nowMs: NOW, patience: DEFAULT_PATIENCE });
+    const rows = [
+      named("gone", liveness("exited")),
+      named("idle", IDLE),
+      named("asks now", asking("?", NOW)),
+      named("busy", WORKING),
+      named("asked before", asking("?", NOW - MINUTE)),
+      named("lost", liveness("unreachable")),
+    ];
+    expect(rows.toSorted(byHeadline).map(({ id }) => id)).toEqual([
+      "asked before",
+      "asks now",
+      "lost",
+      "busy",
+      "idle",
+      "gone",
+    ]);
+  });
+});
