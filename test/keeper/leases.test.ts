@@ -44,6 +44,37 @@ test("a lease is held by one at a time, and free when its scope ends", async () 
   expect(next.token).toBeGreaterThan(token);
 });
 
+describe("an agent that is used by several at once", () => {
+  test("gives its lease to one of them", async () => {
+    const { keeper } = await both();
+    const agent = await keeper.register({ name: "a" });
+    const all = await Promise.all(Array.from({ length: 5 }, () => agent.acquireLease("t")));
+    const [first, ...others] = all.filter((lease) => lease !== undefined);
+    expect(others).toEqual([]);
+    const waiting = agent.acquireLease("t", { wait: true });
+    await first?.release();
+    const next = await waiting;
+    expect(next.token).toBeGreaterThan(first?.token ?? Infinity);
+    expect(next.isHeld).toBe(true);
+  });
+
+  test("keeps the lease it acquired anew when the handle it had lost is closed", async () => {
+    const { clock, line, far, one, two } = await rivals(3_600_000);
+    const old = await mustHave(one, "t");
+    line.freeze();
+    clock.stepWall(20_000);
+    expect(old.isHeld).toBe(false);
+    clock.stepWall(-20_000);
+    line.thaw();
+    const anew = await mustHave(one, "t", 3_600_000);
+    expect(anew.token).toBe(old.token);
+    await old.release();
+    await pass(clock, far, 1_000);
+    expect(await two.acquireLease("t")).toBeUndefined();
+    expect(anew.isHeld).toBe(true);
+  });
+});
+
 test("a lease is renewed for as long as it is held, five times its ttl and more", async () => {
   const { clock, far, one, two } = await rivals();
   const lease = await mustHave(one, "t");

@@ -18,7 +18,7 @@ import {
 } from "../../wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { Bell } from "./bell.ts";
 import { leaseFrom, secondsOf } from "./from-wire.ts";
-import { Lease } from "./lease.ts";
+import { HeldLease } from "./lease.ts";
 import { PACE } from "./limits.ts";
 import type { Life } from "./presence.ts";
 import { Watch } from "./watch.ts";
@@ -37,12 +37,21 @@ export interface Wanted {
   readonly life?: Life | undefined;
 }
 
-/** Nothing when somebody else has it. */
-export async function acquire(
+/** Nothing when somebody else has it, another of this program included. */
+export function acquire(
+  wire: Wire,
+  wanted: Wanted,
+  options: AcquireOptions,
+): Promise<HeldLease | undefined> {
+  const { agentId, taskId } = wanted;
+  return wire.holdings.acquire(agentId, taskId, () => ask(wire, wanted, options));
+}
+
+async function ask(
   wire: Wire,
   { taskId, agentId, life }: Wanted,
   options: AcquireOptions,
-): Promise<Lease | undefined> {
+): Promise<HeldLease | undefined> {
   const ttlSeconds = secondsOf(options.ttlMs ?? TTL.leaseDefaultMs);
   const since = markOf(wire.clock);
   const { signal, timeoutMs } = options;
@@ -53,7 +62,7 @@ export async function acquire(
   );
   if (!answer.acquired) return undefined;
   const info = leaseFrom(answer.lease);
-  return new Lease(wire, { info, ttlMs: ttlSeconds * 1000, since, life });
+  return new HeldLease(wire, { info, ttlMs: ttlSeconds * 1000, since, life });
 }
 
 /** When it is free. */
@@ -61,7 +70,7 @@ export async function acquireInTime(
   wire: Wire,
   wanted: Wanted,
   options: AcquireOptions,
-): Promise<Lease> {
+): Promise<HeldLease> {
   const atOnce = await acquire(wire, wanted, options);
   if (atOnce) return atOnce;
   const { timeoutMs } = options;
@@ -76,7 +85,7 @@ export async function acquireInTime(
   const freed = new Bell();
   const listening = listen(watch, wanted.taskId, freed);
   try {
-    await watch.ready();
+    await unlessAborted(watch.ready(), signal);
     for (;;) {
       const rung = freed.next();
       const lease = await acquire(wire, wanted, { ...options, signal });

@@ -40,7 +40,7 @@ export class Agent implements AsyncDisposable {
     return this.#parts.presence.state;
   }
 
-  /** A lease to hold alone; nothing when somebody else has it. */
+  /** A lease to hold alone; nothing when somebody else has it, in this program or another. */
   acquireLease(taskId: string, options: AcquireOptions & { readonly wait: true }): Promise<Lease>;
   acquireLease(taskId: string, options?: AcquireOptions): Promise<Lease | undefined>;
   acquireLease(taskId: string, options: AcquireOptions = {}): Promise<Lease | undefined> {

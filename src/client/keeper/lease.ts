@@ -29,7 +29,26 @@ export interface Held {
   readonly life?: Life | undefined;
 }
 
-export class Lease implements AsyncDisposable {
+/** What its holder sees of it. */
+export interface Lease extends AsyncDisposable {
+  readonly taskId: string;
+  readonly holder: string;
+  /** To be sent along with whatever is done under the lease: who gets an older one can refuse. */
+  readonly token: number;
+  /** By the daemon's clock; moves with every renewal. */
+  readonly expiresAtMs: number;
+  /** Aborts when the lease is lost, with the reason, and when it is released. */
+  readonly signal: AbortSignal;
+  /** Whether it is surely held now. */
+  readonly isHeld: boolean;
+  /**
+   * Gives it back. Idempotent; a daemon that cannot be reached lets it go when its time is up, so
+   * that is no error.
+   */
+  release(): Promise<void>;
+}
+
+export class HeldLease implements Lease {
   readonly #wire: Wire;
   readonly #ttlMs: number;
   readonly #abort = new AbortController();
@@ -37,7 +56,9 @@ export class Lease implements AsyncDisposable {
   readonly #life: Life | undefined;
   #info: LeaseInfo;
   #releasing: Promise<void> | undefined;
+  /** Not ours to give back. */
   #isGone = false;
+  #onReleased: () => void = () => undefined;
 
   constructor(wire: Wire, { info, ttlMs, since, life }: Held) {
     this.#wire = wire;
@@ -64,7 +85,6 @@ export class Lease implements AsyncDisposable {
     return this.#info.taskId;
   }
 
-  /** To be sent along with whatever is done under the lease: who gets an older one can refuse. */
   get token(): number {
     return this.#info.token;
   }
@@ -73,27 +93,20 @@ export class Lease implements AsyncDisposable {
     return this.#info.holder;
   }
 
-  /** By the daemon's clock; moves with every renewal. */
   get expiresAtMs(): number {
     return this.#info.expiresAtMs;
   }
 
-  /** Aborts when the lease is lost, with the reason, and when it is released. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** Whether it is surely held now. */
   get isHeld(): boolean {
     if (this.#abort.signal.aborted) return false;
     if (!this.#renewal.isProven) this.#lose("its time has passed without a renewal");
     return !this.#abort.signal.aborted;
   }
 
-  /**
-   * Gives it back. Idempotent; a daemon that cannot be reached lets it go when its time is up, so
-   * that is no error.
-   */
   release(): Promise<void> {
     this.#releasing ??= this.#release();
     return this.#releasing;
@@ -103,13 +116,28 @@ export class Lease implements AsyncDisposable {
     return this.release();
   }
 
+  /** It is somebody else's to give back now; resolves when no word of ours is under way. */
+  async forsake(): Promise<void> {
+    this.#isGone = true;
+    await this.#releasing;
+  }
+
+  /** Calls when it was given back. */
+  onReleased(tell: () => void): void {
+    this.#onReleased = tell;
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.release();
   }
 
   async #release(): Promise<void> {
     this.#end(new RollcallError("CANCELLED", `the lease on ${this.taskId} was released`));
-    if (this.#isGone) return;
+    if (!this.#isGone) await this.#giveBack();
+    this.#onReleased();
+  }
+
+  async #giveBack(): Promise<void> {
     const { taskId, token, holder } = this.#info;
     const request = { taskId, agentId: holder, token: { value: BigInt(token) } };
     await this.#wire

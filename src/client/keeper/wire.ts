@@ -9,6 +9,7 @@ import type {
 import type { Clock } from "../../engine/clock.ts";
 import { callUnary, openStream, type Replies, type Reply } from "../../grpc/client.ts";
 import type { CallOptions as ChannelCallOptions, Channel } from "../../grpc/client-channel.ts";
+import { Holdings } from "./holdings.ts";
 import { isRepeatable } from "./retries.ts";
 
 /** What every call takes. */
@@ -40,6 +41,7 @@ export interface WireOptions {
 export class Wire {
   readonly clock: Clock;
   readonly random: () => number;
+  readonly holdings = new Holdings();
   readonly #channel: Channel;
   readonly #timeoutMs: number;
   readonly #agents = new Set<Closable>();

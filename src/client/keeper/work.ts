@@ -205,13 +205,14 @@ export class Worker implements AsyncDisposable {
     const { task } = claim;
     for (let tries = 0; ; tries += 1) {
       try {
-        await tasks.complete(claim, output, { signal });
+        // Whatever happens meanwhile: it is the daemon's to say whether it still counts.
+        await tasks.complete(claim, output);
         return { kind: "completed", task };
       } catch (error) {
         if (kept.isLost || isLoss(error)) return { kind: "lost", task, error };
         if (wireCodes(codeOf(error)).retry === "never") throw error;
       }
-      const now = await tasks.get(task.id, { signal }).catch(() => undefined);
+      const now = await tasks.get(task.id).catch(() => undefined);
       if (now?.status === "completed" && now.claimedBy === claim.agentId) {
         return { kind: "completed", task };
       }
