@@ -1,4 +1,5 @@
 /** Waiting, on a clock that a test may move by hand. */
+import { setMaxListeners } from "node:events";
 import { RollcallError } from "../core/errors.ts";
 
 export interface Timers {
@@ -42,6 +43,8 @@ export function linked(...signals: readonly (AbortSignal | undefined)[]): Linked
     if (!signal) continue;
     const follow = () => abort.abort(signal.reason);
     if (signal.aborted) follow();
+    // As many as there are that wait.
+    setMaxListeners(0, signal);
     signal.addEventListener("abort", follow, { once: true });
     undo.push(() => signal.removeEventListener("abort", follow));
   }

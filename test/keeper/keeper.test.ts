@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { codeOf } from "../../src/core/errors.ts";
 import { decodeJson, encodeJson } from "../../src/client/keeper/tasks.ts";
+import { TestClock } from "../../src/engine/testing.ts";
 import { both, clientOf, daemonOf, lineTo } from "./fixture.ts";
 
 async function codeFrom(work: Promise<unknown>): Promise<string> {
@@ -109,6 +110,29 @@ test("a claim that was given up claims nothing", async () => {
   expect(await codeFrom(keeper.tasks.claim(agent.id, { timeoutMs: 50 }))).toBe("DEADLINE_EXCEEDED");
   const { id } = await keeper.tasks.create({ type: "x" });
   expect((await keeper.tasks.get(id)).status).toBe("pending");
+});
+
+test("closing ends all that was begun, and leaves no timer behind", async () => {
+  const clock = new TestClock();
+  const { keeper, daemon } = await both();
+  const busy = clientOf(daemon.grpcAddress, { clock });
+  const agent = await busy.register({ name: "a" });
+  const lease = await agent.acquireLease("t");
+  const waiting = busy.acquireLease("t", { agentId: agent.id, wait: true });
+  const campaign = await agent.campaign("g");
+  const watch = busy.watch();
+  await watch.ready();
+  const worker = agent.work(() => undefined);
+  const call = busy.tasks.claim(agent.id);
+  expect(clock.timers).toBeGreaterThan(0);
+  const failed = Promise.allSettled([waiting, call]);
+  await Promise.all([busy.close(), busy.close()]);
+  await worker.finished;
+  expect((await failed).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect([lease?.isHeld, campaign.isLeader, agent.state.kind]).toEqual([false, false, "closed"]);
+  expect((await watch[Symbol.asyncIterator]().next()).done).toBe(true);
+  expect((await keeper.getAgent(agent.id)).status).toBe("dead");
+  expect(clock.timers).toBe(0);
 });
 
 test("calls wait for a daemon that is not there yet, and say who did not answer", async () => {

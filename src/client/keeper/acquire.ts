@@ -75,7 +75,7 @@ export async function acquireInTime(
   if (atOnce) return atOnce;
   const { timeoutMs } = options;
   const stop = new AbortController();
-  const { signal, unlink } = linked(options.signal, wanted.life?.signal);
+  const { signal, unlink } = linked(options.signal, wanted.life?.signal, wire.closing);
   const topics = ["lease.released", "lease.expired"];
   const watch = new Watch(
     wire,

@@ -13,10 +13,11 @@ const LOCAL: Readonly<Record<string, string>> = {
 };
 
 export function parseAddress(text: string | undefined): string {
-  const { host, port = "" } = SHAPE.exec(text || DEFAULT_ADDRESS)?.groups ?? {};
-  if (host === undefined || Number(port) > 65_535 || Number(port) === 0) {
+  const { host = "%", port = "" } = SHAPE.exec(text || DEFAULT_ADDRESS)?.groups ?? {};
+  const address = `${LOCAL[host] ?? host}:${port}`;
+  if (!URL.canParse(`http://${address}`) || Number(port) === 0) {
     const message = `the address is "${text ?? ""}": give it as HOST:PORT`;
     throw new RollcallError("INVALID_ARGUMENT", message);
   }
-  return `${LOCAL[host] ?? host}:${port}`;
+  return address;
 }

@@ -6,6 +6,7 @@ import type {
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
+import { RollcallError } from "../../core/errors.ts";
 import type { Clock } from "../../engine/clock.ts";
 import { callUnary, openStream, type Replies, type Reply } from "../../grpc/client.ts";
 import type { CallOptions as ChannelCallOptions, Channel } from "../../grpc/client-channel.ts";
@@ -46,6 +47,7 @@ export class Wire {
   readonly #timeoutMs: number;
   readonly #agents = new Set<Closable>();
   readonly #works = new Set<Closable>();
+  readonly #closing = new AbortController();
 
   constructor(options: WireOptions) {
     this.clock = options.clock;
@@ -106,10 +108,17 @@ export class Wire {
     this.#works.delete(living);
   }
 
-  /** What agents do ends before they do. */
+  /** Aborts when the end begins: nobody waits for anything new. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** What agents do ends before they do; so does what was still begun meanwhile. */
   async close(): Promise<void> {
-    await Promise.all(Array.from(this.#works, (each) => each.close()));
-    await Promise.all(Array.from(this.#agents, (each) => each.close()));
+    this.#closing.abort(new RollcallError("CANCELLED", "this client is closed"));
+    for (const living of [this.#works, this.#agents]) {
+      while (living.size > 0) await Promise.all(Array.from(living, (each) => each.close()));
+    }
     this.#channel.close();
   }
 }
