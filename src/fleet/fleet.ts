@@ -93,7 +93,7 @@ export class Fleet {
   }
 
   /** All rows, then those that change; until it is closed or the signal aborts. */
-  changes(signal?: AbortSignal): AsyncIterable<FleetChange> {
+  changes(signal?: AbortSignal): AsyncGenerator<FleetChange, void, undefined> {
     return this.#view.changes(signal);
   }
 
