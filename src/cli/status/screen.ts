@@ -4,10 +4,10 @@
  * update, so that nothing flickers. `q`, Escape and Ctrl-C end it.
  */
 import type { ReadStream, WriteStream } from "node:tty";
-import { truncate } from "../terminal/width.ts";
 
-const ENTER = "\u001b[?1049h\u001b[?25l\u001b[2J";
-const LEAVE = "\u001b[?25h\u001b[?1049l";
+/** Without a cursor, and with lines that end where the window does. */
+const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J";
+const LEAVE = "\u001b[?7h\u001b[?25h\u001b[?1049l";
 const BEGIN = "\u001b[?2026h";
 const END = "\u001b[?2026l";
 const QUIT = new Set(["q", "Q", "\u001b", "\u0003", "\u0004"]);
@@ -41,18 +41,13 @@ export class Screen implements Disposable {
     const { rows } = this.#options.output;
     const hidden = lines.length - rows;
     const more = `… ${hidden + 1} more lines: make the window higher`;
-    const wanted =
-      hidden > 0 ? [...lines.slice(0, rows - 1), truncate(more, this.#columns)] : lines;
+    const wanted = hidden > 0 ? [...lines.slice(0, rows - 1), more] : lines;
     const height = Math.max(wanted.length, this.#shown.length);
     const changes = Array.from({ length: height }, (_, i) =>
       wanted[i] === this.#shown[i] ? "" : `\u001b[${i + 1};1H\u001b[2K${wanted[i] ?? ""}`,
     ).join("");
     this.#shown = wanted;
     if (changes !== "") this.#options.output.write(BEGIN + changes + END);
-  }
-
-  get #columns(): number {
-    return this.#options.output.columns;
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 /**
  * Agents as a table. The first column says what each is about: its goal, where it works, what it
  * does now. It takes the room that the others leave; when they leave too little, ids get shorter,
- * then the lifecycle goes, which the state nearly always implies.
+ * then the lifecycle goes, which the state nearly always implies, then the name.
  */
 import { homedir, hostname } from "node:os";
 import type { DerivedState } from "../../wires/files/derive.ts";
@@ -66,6 +66,7 @@ export function table(agents: Agents, options: TableOptions): readonly string[] 
 /** Wider cells help nobody, not even in a pipe. */
 const WIDEST = 200;
 const MOST = { "AGENT ID": 48, NAME: 24 } as const;
+const DISPENSABLE = ["LIFECYCLE", "NAME"] as const;
 const LEAST = { TASK: 27, "AGENT ID": 10 } as const;
 
 function box(rows: readonly Cells[], { columns, painter, isPlain }: TableOptions): string[] {
@@ -112,10 +113,12 @@ function fit(rows: readonly Cells[], columns: number): ReadonlyMap<ColumnName, n
   const natural = new Map(COLUMNS.map((name) => [name, naturalWidth(rows, name)]));
   const task = natural.get("TASK") ?? 0;
   const least = Math.min(task, LEAST.TASK);
-  const all = shorten(natural, columns - least);
-  const isRoom = columns - taken(all) >= least;
-  natural.delete("LIFECYCLE");
-  const widths = isRoom ? all : shorten(natural, columns - least);
+  let widths = shorten(natural, columns - least);
+  for (const name of DISPENSABLE) {
+    if (columns - taken(widths) >= least) break;
+    natural.delete(name);
+    widths = shorten(natural, columns - least);
+  }
   return widths.set("TASK", Math.max(Math.min(task, columns - taken(widths)), "TASK".length));
 }
 
@@ -123,7 +126,8 @@ function fit(rows: readonly Cells[], columns: number): ReadonlyMap<ColumnName, n
 function shorten(natural: ReadonlyMap<ColumnName, number>, columns: number) {
   const id = natural.get("AGENT ID") ?? 0;
   const missing = Math.max(0, taken(natural) - columns);
-  return new Map(natural).set("AGENT ID", Math.max(id - missing, LEAST["AGENT ID"]));
+  const shortest = Math.min(id, LEAST["AGENT ID"]);
+  return new Map(natural).set("AGENT ID", Math.max(id - missing, shortest));
 }
 
 /** What all but the first column take: a space on both sides, a line between and around them. */
@@ -154,7 +158,7 @@ function cellsOf({ file, state, headline, ageMs }: AgentRow): Cells {
     NAME: one(agent_name),
     LIFECYCLE: one(`${LIFECYCLE_ICONS[runtime.lifecycle]} ${runtime.lifecycle}`),
     STATE: one(`${STATE_ICONS[state]} ${state}`, HEADLINE_STYLES[headline]),
-    UPDATED: one(file.oddities.includes("ahead") ? `${age(ageMs)} (ahead)` : age(ageMs)),
+    UPDATED: one(file.oddities.includes("ahead") ? `${age(ageMs)} !` : age(ageMs)),
   };
 }
 

@@ -51,5 +51,6 @@ export function statusPath(agentId: string, directory: string = statusDirectory(
 }
 
 export function pathIn(directory: string, name: string): string {
-  return tidyPath(`${directory}/${name}`);
+  if (directory === ".") return name;
+  return directory.endsWith("/") ? directory + name : `${directory}/${name}`;
 }

@@ -18,9 +18,14 @@ function clock(prefix: string): string {
   return `(?<${prefix}hour>\\d\\d)(?:${form(":", "")}|${form("", "_")})?`;
 }
 
+/** What writers write, on days that every month has: most of all that is ever read. */
+const USUAL =
+  /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
+
 /** Milliseconds since 1970, with microseconds behind the point; or what is wrong, in words. */
 export function readTimestamp(value: unknown): number | string {
   if (typeof value !== "string" || value === "") return "timestamp must be non-empty string";
+  if (USUAL.test(value)) return Date.parse(value);
   const parts = FORM.exec(value.replaceAll("Z", "+00:00"))?.groups;
   const atMs = parts && momentOf(parts);
   if (atMs === undefined) return `invalid timestamp: ${value}`;
