@@ -67,7 +67,7 @@ export function table(agents: Agents, options: TableOptions): readonly string[] 
 const WIDEST = 200;
 const MOST = { "AGENT ID": 48, NAME: 24 } as const;
 const DISPENSABLE = ["LIFECYCLE", "NAME"] as const;
-const LEAST = { TASK: 27, "AGENT ID": 10 } as const;
+const LEAST = { TASK: 27, "AGENT ID": 14 } as const;
 
 function box(rows: readonly Cells[], { columns, painter, isPlain }: TableOptions): string[] {
   const lines = isPlain ? PLAIN : ROUND;

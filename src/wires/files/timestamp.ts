@@ -5,17 +5,17 @@
  */
 
 const DATE = String.raw`(?<year>\d{4})(?:-(?<month>\d\d)-(?<day>\d\d)|(?<month_>\d\d)(?<day_>\d\d))`;
-const FORM = new RegExp(
-  `^${DATE}(?:.(?:${clock("")}(?:(?<sign>[+-])${clock("zone_")})?)?)?$`,
-  "su",
-);
+const FORM = new RegExp(`^${DATE}(?:.${clock("")}(?:(?<sign>[+-])${clock("zone_")})?)?$`, "su");
 
-/** HH, HH:MM, HH:MM:SS or the same without colons; names given twice end in an underscore. */
+/**
+ * HH, HH:MM, HH:MM:SS or the same without colons, each with a fraction, which is always one of a
+ * second. Names given twice end in an underscore.
+ */
 function clock(prefix: string): string {
   const form = (colon: string, mark: string) =>
-    `${colon}(?<${prefix}minute${mark}>\\d\\d)(?:${colon}(?<${prefix}second${mark}>\\d\\d)` +
-    `(?:[.,](?<${prefix}fraction${mark}>\\d+))?)?`;
-  return `(?<${prefix}hour>\\d\\d)(?:${form(":", "")}|${form("", "_")})?`;
+    `${colon}(?<${prefix}minute${mark}>\\d\\d)(?:${colon}(?<${prefix}second${mark}>\\d\\d))?`;
+  const minutes = `(?:${form(":", "")}|${form("", "_")})?`;
+  return `(?<${prefix}hour>\\d\\d)${minutes}(?:[.,](?<${prefix}fraction>\\d+))?`;
 }
 
 /** What writers write, on days that every month has: most of all that is ever read. */
@@ -50,7 +50,7 @@ function numberOf(parts: Parts, name: string): number {
 }
 
 function microsecondsOf(parts: Parts, name: string): number {
-  const digits = parts[name] ?? parts[`${name}_`] ?? "";
+  const digits = parts[name] ?? "";
   return Number(digits.slice(0, 6).padEnd(6, "0"));
 }
 
