@@ -101,7 +101,7 @@ function environment(name, peer) {
   return {
     python,
     isThere: () => existsSync(made) && readFileSync(made).equals(readFileSync(wanted)),
-    install() {
+    install: () => {
       rmSync(folder, { recursive: true, force: true });
       const isMade =
         run("python3", "-m", "venv", folder) &&

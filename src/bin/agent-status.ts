@@ -1,4 +1,4 @@
-/** The binary `agent-status`: status files under the name and with the flags that its users know. */
+/** The binary `agent-status`: status files, with the flags that its users know. */
 import * as module from "node:module";
 
 (module as { enableCompileCache?: () => void }).enableCompileCache?.();

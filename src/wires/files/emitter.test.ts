@@ -127,47 +127,36 @@ test("a disk that fails is told to who wants to know, and never to the agent", a
   await emitterIn(join(inTheWay, "below")).close();
 });
 
+const LIBRARY = JSON.stringify(new URL("../../../dist/status.js", import.meta.url).href);
+/** An agent that ends as the words behind it say; it lives as long as its standard input. */
 const PROGRAM = `
-import { StatusEmitter } from ${JSON.stringify(new URL("../../../dist/status.js", import.meta.url).href)};
-const emitter = new StatusEmitter({ agentName: "pi", agentId: "child", directory: process.argv[1] });
-await emitter.flush();
-process.stdout.write("ready");
+  import { StatusEmitter } from ${LIBRARY};
+  const [, directory] = process.argv;
+  const emitter = new StatusEmitter({ agentName: "pi", agentId: "child", directory });
+  await emitter.flush();
+  const raise = (signal) => { process.stdin.resume(); process.kill(process.pid, signal); };
 `;
 
-test.each([
+test.for([
   ["returns", "", 0, null],
-  ["exits", "process.exit(3);", 3, null],
-  ["throws", "setTimeout(() => { throw new Error('bug'); });", 1, null],
+  ["exits", "process.exit(3)", 3, null],
+  ["throws", "throw new Error('bug')", 1, null],
+  ["is asked to end", "raise('SIGTERM')", null, "SIGTERM"],
+  ["is interrupted", "raise('SIGINT')", null, "SIGINT"],
+  ["loses its terminal", "raise('SIGHUP')", null, "SIGHUP"],
   [
-    "is asked to end",
-    "setInterval(() => {}, 1000); process.kill(process.pid, 'SIGTERM');",
+    "handles its signals itself",
+    "process.on('SIGTERM', () => setImmediate(() => process.exit(9))); raise('SIGTERM')",
+    9,
     null,
-    "SIGTERM",
-  ],
-  [
-    "is interrupted",
-    "setInterval(() => {}, 1000); process.kill(process.pid, 'SIGINT');",
-    null,
-    "SIGINT",
   ],
 ] as const)(
   "a process that %s leaves no file, and ends as it would have",
-  async (_, end, code, signal) => {
+  async ([, end, code, signal]) => {
     using directory = scratch();
     const args = ["--input-type=module", "--eval", PROGRAM + end, directory.path];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
-    child.stdout.resume();
+    const child = spawn(process.execPath, args, { stdio: ["pipe", "ignore", "ignore"] });
     expect(await once(child, "close")).toEqual([code, signal]);
     expect(fs.readdirSync(directory.path)).toEqual([]);
   },
 );
-
-test("a process that handles its signals itself decides when it ends", async () => {
-  using directory = scratch();
-  const own =
-    "process.on('SIGTERM', () => setTimeout(() => process.exit(9), 10)); setInterval(() => {}, 1000); process.kill(process.pid, 'SIGTERM');";
-  const args = ["--input-type=module", "--eval", PROGRAM + own, directory.path];
-  const child = spawn(process.execPath, args, { stdio: "ignore" });
-  expect(await once(child, "close")).toEqual([9, null]);
-  expect(fs.readdirSync(directory.path)).toEqual([]);
-});

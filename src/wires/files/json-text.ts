@@ -59,7 +59,7 @@ function quoted(text: string): string {
   });
 }
 
-/** As the peer sorts: JavaScript compares halves of characters, and puts emoji before some others. */
+/** As the peer sorts: JavaScript compares halves of characters, and puts emoji too early. */
 export function byCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i += 1) {

@@ -45,7 +45,7 @@ test.each([
   expect(again(text)).toBe(written);
 });
 
-test("keys are in order of their characters, texts are ASCII, and nothing is empty for long", () => {
+test("keys are in the order of their characters, and all of it is ASCII", () => {
   expect(jsonText({ b: [], a: { "\u{1f600}": 1, "\uffee": "é\u007f\u001b" }, c: {} })).toBe(
     [
       "{",
@@ -87,7 +87,7 @@ test("whatever JSON says, it says the same when it was read and written", () => 
 });
 
 test("it accepts what JSON.parse accepts, and of the rest only NaN and Infinity", () => {
-  const unit = fc.constantFrom(...'{}[]",:\\ \n01-.eEnulltrue');
+  const unit = fc.constantFrom(...'{}[]",:\\ \n01-.eEnulltrue'.split(""));
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 12 }), (text) => readJson(text).ok === parses(text)),
     { numRuns: 2000 },

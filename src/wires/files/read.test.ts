@@ -88,7 +88,7 @@ describe("a hostile file is refused with one sentence", () => {
     ],
   ];
 
-  test.each(cases)("%s: %s, %s", (_, reason, problem, make) => {
+  test.for(cases)("%s: %s, %s", ([, reason, problem, make]) => {
     using directory = scratch();
     const path = join(directory.path, "bad.json");
     writeStatusSync(statusOf({ agent_id: "good" }), directory.path);

@@ -54,7 +54,10 @@ test("every whole second is read as it was written", () => {
 });
 
 test("whatever comes in, the answer is a number or a sentence", () => {
-  const digits = fc.string({ unit: fc.constantFrom(..."0123456789-:+.,TZW "), maxLength: 30 });
+  const digits = fc.string({
+    unit: fc.constantFrom(..."0123456789-:+.,TZW ".split("")),
+    maxLength: 30,
+  });
   fc.assert(
     fc.property(fc.oneof(digits, fc.string()), (text) => {
       const read = readTimestamp(text);

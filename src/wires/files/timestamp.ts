@@ -4,7 +4,8 @@
  * Written is UTC in whole seconds.
  */
 
-const DATE = String.raw`(?<year>\d{4})(?:-(?<month>\d\d)-(?<day>\d\d)|(?<month_>\d\d)(?<day_>\d\d))`;
+const DAY = String.raw`-(?<month>\d\d)-(?<day>\d\d)|(?<month_>\d\d)(?<day_>\d\d)`;
+const DATE = String.raw`(?<year>\d{4})(?:${DAY})`;
 const FORM = new RegExp(`^${DATE}(?:.${clock("")}(?:(?<sign>[+-])${clock("zone_")})?)?$`, "su");
 
 /**

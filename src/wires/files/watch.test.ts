@@ -99,7 +99,7 @@ test("a file that goes bad is told as refused, and as a status when it is mended
   await watched.shows({ "a.json": "mended" });
 });
 
-test("it begins before there is a directory, and survives that it is removed and made again", async () => {
+test("it begins before there is a directory, and survives when that goes", async () => {
   using place = scratch();
   const directory = join(place.path, "state", "deep", "agent-status");
   using watched = new Watched(directory);

@@ -12,7 +12,7 @@ const WAYS = [
 ] as const;
 
 describe.each(WAYS)("%s", (_, write) => {
-  test("the file is the peer's: sorted, indented, with a newline, for the owner alone", async () => {
+  test("the file is as the peer writes it: sorted, indented, for the owner alone", async () => {
     using directory = scratch();
     const deep = join(directory.path, "made", "on", "demand");
     const path = await write(statusOf({ x_meta: { é: 1 } }), deep);
