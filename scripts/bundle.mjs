@@ -41,7 +41,12 @@ export async function bundle(entries, directory, options = {}) {
     input: entries,
     platform: "node",
     external,
-    resolve: { alias: { rollcall: join(root, "src/index.ts") } },
+    resolve: {
+      alias: {
+        "rollcall/status": join(root, "src/status.ts"),
+        rollcall: join(root, "src/index.ts"),
+      },
+    },
     transform: { target: "node20.19" },
   });
   try {

@@ -21,6 +21,32 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/events.ts")).events,
       },
     },
+    "Status files": {
+      list: {
+        brief: "Show the agents of this machine, from their status files",
+        load: async () => (await import("./commands/status-files.ts")).list,
+      },
+      watch: {
+        brief: "Show the agents of this machine, as they change",
+        load: async () => (await import("./commands/status-files.ts")).watch,
+      },
+      get: {
+        brief: "Print the status file of an agent",
+        load: async () => (await import("./commands/status-files.ts")).get,
+      },
+      emit: {
+        brief: "Write the status of an agent into its file",
+        load: async () => (await import("./commands/status-files.ts")).emit,
+      },
+      prune: {
+        brief: "Remove status files that are old and over",
+        load: async () => (await import("./commands/status-files.ts")).prune,
+      },
+      validate: {
+        brief: "Check a status file, or print what one must be",
+        load: async () => (await import("./commands/status-files.ts")).validate,
+      },
+    },
     Else: {
       completion: {
         brief: "Make the shell complete commands and flags",
