@@ -10,7 +10,7 @@ import {
 import type { StatusFile, StatusReading } from "../../wires/files/read.ts";
 import { timestampMs } from "../../wires/files/timestamp.ts";
 import { clean } from "../terminal/clean.ts";
-import { shortDuration } from "../terminal/time.ts";
+import { shortDuration } from "../../core/words.ts";
 import { truncate } from "../terminal/width.ts";
 
 export interface Choice {
