@@ -69,7 +69,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   try {
     // Wires first: whoever gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
-    mountOnHttp(http, { ...options, bound });
+    mountOnHttp(http, { ...options, bound, claims, search });
     const health = mountOnGrpc(grpc, { ...options, claims, search });
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
@@ -112,18 +112,22 @@ async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise
   return door.listen({ ...httpAddr, port: 0 });
 }
 
-interface Mounted extends DoorsOptions {
+interface Mounted extends Wired {
   readonly bound: { readonly grpc: Address; readonly http: Address };
 }
 
 function mountOnHttp(http: HttpDoor, options: Mounted): void {
-  const { engine, clock, metrics, version } = options;
+  const { engine, claims, search, clock, metrics, version } = options;
   metrics.observe({ engine, door: http, version });
   const streams = new EventStreams({ engine, clock });
   const startedAt = new Date().toISOString();
   http.mount({
     hot: { "/v1/events": streams.serve },
     routes: apiRoutes({
+      engine,
+      claims,
+      finder: search,
+      clock,
       metrics,
       notReady: () => notReady(options),
       status: () => statusOf(options, startedAt),
@@ -131,12 +135,12 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
   });
 }
 
-interface MountedOnGrpc extends DoorsOptions {
+interface Wired extends DoorsOptions {
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
 }
 
-function mountOnGrpc(grpc: GrpcDoor, options: MountedOnGrpc): Health {
+function mountOnGrpc(grpc: GrpcDoor, options: Wired): Health {
   const { engine, claims, search, metrics, logger } = options;
   const health = new Health({
     isServing: () => notReady(options) === undefined,

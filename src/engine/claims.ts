@@ -15,7 +15,7 @@
  * last try is kept for the next call of the agent instead, because giving it back would be the end
  * of a task that nobody has even seen. When no call comes, the claim runs out like any other.
  */
-import { livingAgent } from "../core/agents.ts";
+import { livingAgent, type AgentEntry } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
 import { Heap, type Slot } from "../core/heap.ts";
 import type { Task } from "../core/tasks.ts";
@@ -81,10 +81,7 @@ export class TaskClaims {
 
   /** Resolves with a task the agent has claimed; rejects when the signal aborts before. */
   async claim(agentId: string, signal: AbortSignal): Promise<Task> {
-    const agent = await this.#engine.read((state) => livingAgent(state, agentId));
-    if ("ok" in agent) throw new RollcallError(agent.code, agent.reason);
-    if (this.#isClosed) throw closing();
-    if (signal.aborted) throw signal.reason;
+    const agent = await this.#living(agentId, signal);
     const kept = this.#takeKept(agentId);
     if (kept) return kept;
     if (this.#waiting >= this.#maxWaiting) {
@@ -97,11 +94,30 @@ export class TaskClaims {
     });
   }
 
+  /** The same without waiting: null when no task fits now. */
+  async claimNow(agentId: string, signal: AbortSignal): Promise<Task | null> {
+    await this.#living(agentId, signal);
+    const kept = this.#takeKept(agentId);
+    if (kept) return kept;
+    const task = await this.#engine.execute({ type: "task.claim", agentId });
+    if (!signal.aborted) return task;
+    if (task) this.#giveBack(agentId, task);
+    throw signal.reason;
+  }
+
   /** Idempotent; everybody who waits is told. */
   close(): void {
     this.#isClosed = true;
     this.#watch?.close();
     this.#failAll(closing());
+  }
+
+  async #living(agentId: string, signal: AbortSignal): Promise<AgentEntry> {
+    const agent = await this.#engine.read((state) => livingAgent(state, agentId));
+    if ("ok" in agent) throw new RollcallError(agent.code, agent.reason);
+    if (this.#isClosed) throw closing();
+    if (signal.aborted) throw signal.reason;
+    return agent;
   }
 
   #add(call: {

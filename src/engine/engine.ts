@@ -123,24 +123,29 @@ export class Engine implements ForwardTarget {
   /**
    * Reads the latest state: everything that was acknowledged anywhere before this call is in it,
    * and everything in it is durable when this resolves. What is selected must not be changed.
+   * `sequence` is that of the last event in it: who watches from there misses nothing.
    */
-  async read<T>(select: (state: State) => T): Promise<T> {
+  async read<T>(select: (state: State, sequence: number) => T): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       while (this.#mode === "loading") {
         if (!(await this.#loaded.opened(ENGINE.catchUpMs))) throw this.#unavailable();
       }
       try {
         if (this.#isClosed()) throw closed();
-        if (this.#leading) return await this.#leading.current(select(this.#replica.state));
+        if (this.#leading) return await this.#leading.current(this.#select(select));
         // The only writer, and it cannot write: what it has is all there is.
-        if (!this.#log.shared) return select(this.#replica.state);
+        if (!this.#log.shared) return this.#select(select);
         await this.#catchUp();
-        if (this.#mode === "following") return select(this.#replica.state);
+        if (this.#mode === "following") return this.#select(select);
       } catch (error) {
         if (codeOf(error) !== "UNAVAILABLE" || tries === READ_TRIES || this.#isClosed())
           throw error;
       }
     }
+  }
+
+  #select<T>(select: (state: State, sequence: number) => T): T {
+    return select(this.#replica.state, this.#replica.head);
   }
 
   /** Looks at the state as it is here and now, durable or not: for gauges and the like. */

@@ -14,3 +14,18 @@ export const EVENT_STREAM = {
   /** What a client waits before it comes back. */
   retryMs: 1 * SECOND,
 } as const;
+
+export const LIST = {
+  /** A screen or a few; who wants more says so. */
+  limitDefault: 100,
+  limitMost: 1_000,
+  /** What one page may weigh, whatever the limit: cards may have 128 KiB each. */
+  answerBytes: 8 * 1024 * 1024,
+  /** A place is a moment and a key of at most 256 characters, three bytes each, as base64. */
+  cursorLength: 1_100,
+} as const;
+
+export const CLAIM = {
+  /** Each wait holds a connection; a worker that finds nothing for this long asks again. */
+  waitMsMost: 600 * SECOND,
+} as const;
