@@ -5,6 +5,7 @@
  */
 import type { Event, Topic } from "../core/events.ts";
 import type { DaemonEvent } from "../client/events.ts";
+import { shortId } from "./daemon.ts";
 import { shortDuration } from "./terminal/time.ts";
 
 /** The events with this topic: some share their shape with others. */
@@ -18,11 +19,6 @@ type Sentences = { readonly [T in Topic]: (event: EventOf<T>) => string };
 
 /** Agents by their names, as far as this stream has told them. */
 export type Names = Map<string, string>;
-
-/** A generated id by its first characters, as git does; one that people chose in full. */
-function shortId(id: string): string {
-  return /^[0-9a-f]{32}$/.test(id) ? id.slice(0, 8) : id;
-}
 
 export function describe(event: DaemonEvent, names: Names): string {
   const { topic, data } = event;

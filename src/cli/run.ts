@@ -1,12 +1,14 @@
 /**
  * From the words on the command line to an exit code. What stands before the command (`rollcall
- * --url X events`) goes behind it, `--version` and `help COMMAND` become what they mean, and
- * `--verbose` is taken out wherever it stands: the parser only ever sees a command and its flags.
+ * --url X events`) goes behind it, `--version`, `help COMMAND` and a group without a command become
+ * what they mean, and `--verbose` is taken out wherever it stands: the parser only ever sees a
+ * command and its flags.
  */
 import { run, type Application, type Command } from "@stricli/core";
 import { systemContext, type Context } from "./context.ts";
 import { exitCodeOfParser } from "./exit.ts";
-import { applicationFor, applicationOf, entriesOf, type Program } from "./program.ts";
+import { applicationFor, applicationOf, entriesOf, groupOf } from "./program.ts";
+import type { Group, Program } from "./program.ts";
 import { releaseVersion } from "../daemon/version.ts";
 import { PROGRAM } from "./tree.ts";
 
@@ -14,7 +16,7 @@ import { PROGRAM } from "./tree.ts";
 export async function rollcall(argv: readonly string[]): Promise<void> {
   const { words, isVerbose } = withoutVerbose(argv);
   const inputs = normalise(words, PROGRAM);
-  await finish(isVerbose, inputs, (context) => applicationFor(PROGRAM, inputs[0], context));
+  await finish(isVerbose, inputs, (context) => applicationFor(PROGRAM, inputs, context));
 }
 
 /** Runs a program that is one command. */
@@ -57,6 +59,22 @@ export function normalise(words: readonly string[], program: Program): readonly 
   const at = words.findIndex((word) => Object.hasOwn(entries, word));
   const isLed =
     at > 0 && words.slice(0, at).every((word, i) => i % 2 === 1 || word.startsWith("--"));
-  if (!isLed) return words;
-  return [...words.slice(at, at + 1), ...words.slice(0, at), ...words.slice(at + 1)];
+  if (at !== 0 && !isLed) return words;
+  const flags = words.slice(0, at);
+  const [word = "", ...after] = words.slice(at);
+  const [command, others] = commandOf(groupOf(program, word), after);
+  return [word, ...command, ...flags, ...others];
 }
+
+type Split = readonly [command: readonly string[], rest: readonly string[]];
+
+/** The command of a group: the one that is named, or the usual one when only flags follow. */
+function commandOf(group: Group | undefined, after: readonly string[]): Split {
+  const [next, ...rest] = after;
+  if (!group) return [[], after];
+  if (next !== undefined && Object.hasOwn(group.commands, next)) return [[next], rest];
+  const isOther = next !== undefined && (!next.startsWith("-") || HELP.includes(next));
+  return isOther ? [[], after] : [[group.usual], after];
+}
+
+const HELP = ["--help", "-h"];

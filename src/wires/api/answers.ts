@@ -4,6 +4,7 @@
  * Things look as they do in events, with the same names and times in milliseconds, so that whoever
  * has read a list can keep it up to date from `GET /v1/events?from=SEQUENCE`. Of several pages the
  * sequence of the first counts: what a later page knew already comes again and changes nothing.
+ * Names of agents are beside their ids for people to read.
  */
 import type { Agent } from "../../core/agents.ts";
 import type { Election } from "../../core/elections.ts";
@@ -24,12 +25,18 @@ export interface AgentList extends Listed {
   readonly agents: readonly Agent[];
 }
 
+export interface LeaseRow extends Lease {
+  /** What its holder is called; empty when that is no longer known. */
+  readonly holderName: string;
+}
+
 export interface LeaseList extends Listed {
-  readonly leases: readonly Lease[];
+  readonly leases: readonly LeaseRow[];
 }
 
 /** A group in a list: its candidates may be thousands. */
 export interface ElectionRow extends Election {
+  readonly leaderName: string;
   readonly candidateCount: number;
 }
 
@@ -54,6 +61,7 @@ export interface PolicyVerdict extends Omit<Verdict, "policy"> {
 
 /** A task in a list: what goes in and comes out may be megabytes. */
 export interface TaskRow extends Omit<Task, "input" | "output"> {
+  readonly claimedByName: string;
   readonly inputBytes: number;
   readonly outputBytes: number;
 }
@@ -64,6 +72,8 @@ export interface TaskList extends Listed {
 
 /** A task alone: bytes as base64, and as text where they are text. */
 export interface TaskDetail extends Task {
+  /** When it was asked for by its id. */
+  readonly claimedByName?: string;
   readonly inputText?: string;
   readonly outputText?: string;
 }

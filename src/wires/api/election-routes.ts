@@ -4,8 +4,10 @@ import { z } from "zod";
 import type { GroupEntry } from "../../core/elections.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { key } from "../../core/fields.ts";
+import type { State } from "../../core/state.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { ElectionDetail, ElectionRow } from "./answers.ts";
+import { nameOf } from "./names.ts";
 import { byKey, matching, pageOf, sendPage } from "./pages.ts";
 import { bodyOf, check, LIST_QUERY, queryOf } from "./parse.ts";
 
@@ -27,9 +29,10 @@ export function electionRoutes(engine: Engine): Hono {
     const isWanted = ({ election }: GroupEntry) =>
       election.group.startsWith(groupPrefix) &&
       (leader === undefined || election.leader === leader);
-    const found = await engine.read(({ elections }, sequence) => {
-      const page = pageOf(matching(elections.byGroup.values(), isWanted), ENTRY_ORDER, asked);
-      return { sequence, page: { ...page, items: page.items.map(rowOf) } };
+    const found = await engine.read((state, sequence) => {
+      const groups = matching(state.elections.byGroup.values(), isWanted);
+      const page = pageOf(groups, ENTRY_ORDER, asked);
+      return { sequence, page: { ...page, items: page.items.map((each) => rowOf(state, each)) } };
     });
     return sendPage(c, { name: "elections", order: ORDER, ...found });
   });
@@ -37,9 +40,9 @@ export function electionRoutes(engine: Engine): Hono {
     queryOf(c, z.strictObject({}));
     const group = c.req.param("group");
     check(key("group", group));
-    const found = await engine.read(({ elections }, sequence) => {
-      const entry = elections.byGroup.get(group);
-      return entry && { election: detailOf(entry), sequence };
+    const found = await engine.read((state, sequence) => {
+      const entry = state.elections.byGroup.get(group);
+      return entry && { election: detailOf(state, entry), sequence };
     });
     if (!found) throw new RollcallError("NOT_FOUND", `no election group ${group}`);
     return c.json(found);
@@ -48,16 +51,19 @@ export function electionRoutes(engine: Engine): Hono {
     routes.post(`/elections/${verb}`, async (c) => {
       const body = await bodyOf(c, CANDIDACY);
       check(key("group", body.group), key("agentId", body.agentId));
-      return c.json({ election: await engine.execute({ type: `election.${verb}`, ...body }) });
+      const election = await engine.execute({ type: `election.${verb}`, ...body });
+      const leaderName = engine.peek((state) => nameOf(state, election.leader));
+      return c.json({ election: { ...election, leaderName } });
     });
   }
   return routes;
 }
 
-function rowOf({ election, candidates }: GroupEntry): ElectionRow {
-  return { ...election, candidateCount: candidates.size };
+function rowOf(state: State, { election, candidates }: GroupEntry): ElectionRow {
+  const leaderName = nameOf(state, election.leader);
+  return { ...election, leaderName, candidateCount: candidates.size };
 }
 
-function detailOf(entry: GroupEntry): ElectionDetail {
-  return { ...rowOf(entry), candidates: [...entry.candidates] };
+function detailOf(state: State, entry: GroupEntry): ElectionDetail {
+  return { ...rowOf(state, entry), candidates: [...entry.candidates] };
 }

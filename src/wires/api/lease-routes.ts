@@ -6,6 +6,8 @@ import { key, ttl } from "../../core/fields.ts";
 import { leasesOf, type Lease } from "../../core/leases.ts";
 import type { State } from "../../core/state.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { LeaseRow } from "./answers.ts";
+import { nameOf } from "./names.ts";
 import { byKey, matching, pageOf, sendPage } from "./pages.ts";
 import { bodyOf, check, LIST_QUERY, queryOf, ttlMs } from "./parse.ts";
 
@@ -28,7 +30,8 @@ export function leaseRoutes(engine: Engine): Hono {
     const isWanted = ({ taskId }: Lease) => taskId.startsWith(taskIdPrefix);
     const found = await engine.read((state, sequence) => {
       const leases = holder === undefined ? allLeases(state) : leasesOf(state, holder);
-      return { sequence, page: pageOf(matching(leases, isWanted), ORDER, asked) };
+      const page = pageOf(matching(leases, isWanted), ORDER, asked);
+      return { sequence, page: { ...page, items: page.items.map((each) => rowOf(state, each)) } };
     });
     return sendPage(c, { name: "leases", order: ORDER, ...found });
   });
@@ -36,22 +39,24 @@ export function leaseRoutes(engine: Engine): Hono {
     queryOf(c, z.strictObject({}));
     const taskId = c.req.param("taskId");
     check(key("taskId", taskId));
-    const found = await engine.read(({ leases }, sequence) => ({
-      lease: leases.byTask.get(taskId)?.lease,
-      sequence,
-    }));
-    if (!found.lease) throw new RollcallError("NOT_FOUND", `no lease on ${taskId}`);
+    const found = await engine.read((state, sequence) => {
+      const lease = state.leases.byTask.get(taskId)?.lease;
+      return lease && { lease: rowOf(state, lease), sequence };
+    });
+    if (!found) throw new RollcallError("NOT_FOUND", `no lease on ${taskId}`);
     return c.json(found);
   });
   routes.post("/leases/acquire", async (c) => {
     const body = await bodyOf(c, ACQUIRE);
     checkLease(body);
-    return c.json(await engine.execute({ type: "lease.acquire", ...body }));
+    const { acquired, lease } = await engine.execute({ type: "lease.acquire", ...body });
+    return c.json({ acquired, lease: engine.peek((state) => rowOf(state, lease)) });
   });
   routes.post("/leases/renew", async (c) => {
     const body = await bodyOf(c, RENEW);
     checkLease(body);
-    return c.json({ lease: await engine.execute({ type: "lease.renew", ...body }) });
+    const lease = await engine.execute({ type: "lease.renew", ...body });
+    return c.json({ lease: engine.peek((state) => rowOf(state, lease)) });
   });
   routes.post("/leases/release", async (c) => {
     const body = await bodyOf(c, RELEASE);
@@ -60,6 +65,10 @@ export function leaseRoutes(engine: Engine): Hono {
     return c.json({});
   });
   return routes;
+}
+
+function rowOf(state: State, lease: Lease): LeaseRow {
+  return { ...lease, holderName: nameOf(state, lease.holder) };
 }
 
 function checkLease(body: z.output<typeof ACQUIRE>): void {

@@ -43,7 +43,7 @@ export function* matching<T>(items: Iterable<T>, isWanted: (item: T) => boolean)
 }
 
 /** The first of `items` behind the cursor. */
-export function pageOf<T>(items: Iterable<T>, order: Order<T>, asked: Asked): Page<T> {
+export function pageOf<T>(items: Iterable<T>, order: Order<NoInfer<T>>, asked: Asked): Page<T> {
   const after = asked.cursor === undefined ? undefined : placeOf(asked.cursor);
   const compare = (a: T, b: T) => comparePlaces(at(order, a), at(order, b));
   const most = asked.limit + 1;
@@ -69,9 +69,7 @@ interface Answer<T> {
   readonly name: string;
   readonly sequence: number;
   readonly page: Page<T>;
-  readonly order: Order<T>;
-  /** As it is shown. */
-  readonly show?: (item: T) => unknown;
+  readonly order: Order<NoInfer<T>>;
 }
 
 export function sendPage<T>(c: Context, answer: Answer<T>): Response {
@@ -79,11 +77,11 @@ export function sendPage<T>(c: Context, answer: Answer<T>): Response {
 }
 
 /** One that weighs too much ends early, and its cursor says where. */
-function pageText<T>({ name, sequence, page, order, show }: Answer<T>): string {
+function pageText<T>({ name, sequence, page, order }: Answer<T>): string {
   const texts: string[] = [];
   let bytes = 0;
   for (const item of page.items) {
-    const text = JSON.stringify(show ? show(item) : item);
+    const text = JSON.stringify(item);
     bytes += text.length;
     if (bytes > LIST.answerBytes && texts.length > 0) break;
     texts.push(text);

@@ -4,8 +4,10 @@
  * text: to send, in place of the other; to read, beside it, when the bytes are UTF-8.
  */
 import { z } from "zod";
+import type { State } from "../../core/state.ts";
 import type { Task } from "../../core/tasks.ts";
 import type { TaskDetail, TaskRow } from "./answers.ts";
+import { nameOf } from "./names.ts";
 import { quoted, wrong } from "./parse.ts";
 
 /** The two fields of a body, of which one may be given. */
@@ -30,8 +32,9 @@ export function base64Of(name: string, { base64, text }: Content): string {
   throw wrong(`${name} is ${quoted(base64)}, not base64; text goes into ${name}Text`);
 }
 
-export function taskRow({ input, output, ...task }: Task): TaskRow {
-  return { ...task, inputBytes: bytesIn(input), outputBytes: bytesIn(output) };
+export function taskRow(state: State, { input, output, ...task }: Task): TaskRow {
+  const claimedByName = nameOf(state, task.claimedBy);
+  return { ...task, claimedByName, inputBytes: bytesIn(input), outputBytes: bytesIn(output) };
 }
 
 export function taskDetail(task: Task): TaskDetail {

@@ -17,6 +17,7 @@ import type { TaskClaims } from "../../engine/claims.ts";
 import type { Clock } from "../../engine/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { CLAIM } from "./limits.ts";
+import { nameOf } from "./names.ts";
 import { matching, pageOf, sendPage, type Order } from "./pages.ts";
 import { bodyOf, check, LIST_QUERY, queryOf, ttlMs } from "./parse.ts";
 import { base64Of, INPUT, OUTPUT, taskDetail, taskRow } from "./task-content.ts";
@@ -49,7 +50,10 @@ const COMPLETE = HELD.extend(OUTPUT);
 const FAIL = HELD.extend({ reason: z.string().default("") });
 
 /** The first to come first. */
-const ORDER: Order<Task> = { atMs: ({ createdAtMs }) => createdAtMs, key: ({ id }) => id };
+const ORDER: Order<Pick<Task, "id" | "createdAtMs">> = {
+  atMs: ({ createdAtMs }) => createdAtMs,
+  key: ({ id }) => id,
+};
 
 export interface TaskRoutesOptions {
   readonly engine: Engine;
@@ -67,21 +71,23 @@ export function taskRoutes(options: TaskRoutesOptions): Hono<{ Bindings: HttpBin
       (type === undefined || task.type === type) &&
       (claimedBy === undefined || task.claimedBy === claimedBy) &&
       task.id.startsWith(idPrefix);
-    const found = await engine.read(({ tasks }, sequence) => ({
-      sequence,
-      page: pageOf(matching(tasksOf(tasks.byId.values()), isWanted), ORDER, asked),
-    }));
-    return sendPage(c, { name: "tasks", order: ORDER, show: taskRow, ...found });
+    const found = await engine.read((state, sequence) => {
+      const tasks = tasksOf(state.tasks.byId.values());
+      const page = pageOf(matching(tasks, isWanted), ORDER, asked);
+      return { sequence, page: { ...page, items: page.items.map((each) => taskRow(state, each)) } };
+    });
+    return sendPage(c, { name: "tasks", order: ORDER, ...found });
   });
   routes.get("/tasks/:taskId", async (c) => {
     queryOf(c, z.strictObject({}));
     const taskId = c.req.param("taskId");
-    const found = await engine.read(({ tasks }, sequence) => {
-      const task = tasks.byId.get(taskId)?.task;
-      return task && { task, sequence };
+    const found = await engine.read((state, sequence) => {
+      const task = state.tasks.byId.get(taskId)?.task;
+      return task && { task, claimedByName: nameOf(state, task.claimedBy), sequence };
     });
     if (!found) throw new RollcallError("NOT_FOUND", `no task ${taskId}`);
-    return c.json({ ...found, task: taskDetail(found.task) });
+    const { task, claimedByName, sequence } = found;
+    return c.json({ task: { ...taskDetail(task), claimedByName }, sequence });
   });
   routes.post("/tasks/create", async (c) => {
     const { type: taskType, input, inputText, ...rest } = await bodyOf(c, CREATE);
