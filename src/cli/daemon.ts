@@ -30,8 +30,11 @@ export function itemPath(path: string, key: string): string {
   throw new RollcallError("INVALID_ARGUMENT", `"${key}" cannot be asked for alone: list them`);
 }
 
+/** All that looking something up takes. */
+type Reader = Pick<Client, "get">;
+
 /** The daemon is ours: what it answers has the shape that wires/api/answers.ts promises. */
-export async function read<T>(daemon: Client, path: string, signal?: AbortSignal): Promise<T> {
+export async function read<T>(daemon: Reader, path: string, signal?: AbortSignal): Promise<T> {
   return (await daemon.get(path, signal ? { signal } : {})) as T;
 }
 
@@ -39,8 +42,8 @@ const WHOLE_ID = /^[0-9a-f]{32}$/;
 
 /** The id of the agent that acts: as given, or as the environment says. */
 export async function actingAgent(
-  daemon: Client,
-  { env }: Context,
+  daemon: Reader,
+  { env }: Pick<Context, "env">,
   flag: string | undefined,
 ): Promise<string> {
   const given = flag ?? env["ROLLCALL_AGENT_ID"] ?? "";
@@ -50,8 +53,8 @@ export async function actingAgent(
 }
 
 /** An agent's whole id, from its beginning. */
-export async function agentId(daemon: Client, given: string): Promise<string> {
-  if (WHOLE_ID.test(given)) return given;
+export async function agentId(daemon: Reader, given: string): Promise<string> {
+  if (isWhole("agent", given)) return given;
   const path = pathOf("/v1/agents", { idPrefix: given, limit: CANDIDATES });
   const { agents, total } = await read<AgentList>(daemon, path);
   const found = agents.map((each) => ({ id: each.agentId, name: each.card.name }));
@@ -59,12 +62,21 @@ export async function agentId(daemon: Client, given: string): Promise<string> {
 }
 
 /** A task's whole id, from its beginning. */
-export async function taskId(daemon: Client, given: string): Promise<string> {
-  if (WHOLE_ID.test(given)) return given;
+export async function taskId(daemon: Reader, given: string): Promise<string> {
+  if (isWhole("task", given)) return given;
   const path = pathOf("/v1/tasks", { idPrefix: given, limit: CANDIDATES });
   const { tasks, total } = await read<TaskList>(daemon, path);
   const found = tasks.map(({ id, type }) => ({ id, name: type }));
   return only({ what: "task", given, found, total });
+}
+
+/** A script whose variable is empty must not hit the only one there is. */
+const SHORTEST = 4;
+
+function isWhole(what: string, given: string): boolean {
+  if (given.length >= SHORTEST) return WHOLE_ID.test(given);
+  const message = `"${given}" is too short for an id of ${what}: give ${SHORTEST} characters or more`;
+  throw new RollcallError("INVALID_ARGUMENT", message);
 }
 
 /** As many as one reads to see which was meant. */

@@ -1,6 +1,5 @@
 /** One task for people to read, what went in and came out included. */
 import type { TaskDetail } from "../wires/api/answers.ts";
-import { who } from "./daemon.ts";
 import { clean } from "./terminal/clean.ts";
 import type { Style } from "./terminal/output.ts";
 import type { Cell } from "./terminal/table.ts";
@@ -20,7 +19,7 @@ export function taskFacts(
     ["id", clean(task.id)],
     ["type", clean(task.type)],
     ["status", { text: task.status, style }],
-    ["agent", task.claimedBy === "" ? "" : who(task.claimedBy, task.claimedByName)],
+    ["agent", clean(`${task.claimedBy} ${task.claimedByName ?? ""}`.trim())],
     ["token", task.token === 0 ? "" : String(task.token)],
     ["claim ends", task.status === "claimed" ? at(task.expiresAtMs) : ""],
     ["created", at(task.createdAtMs)],

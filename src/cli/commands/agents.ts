@@ -56,8 +56,8 @@ function listing({ all = false, status, tool, name }: Filters): Listing<Agent> {
     key: (agent) => agent.agentId,
     nothing:
       status || tool || name !== undefined
-        ? "no agent fits; `rollcall agents --all` shows all, those that are gone too"
-        : "no agents; `rollcall agents register NAME` makes one, --all shows those that are gone",
+        ? "no agent fits; `rollcall agents --all` shows all, the dead too"
+        : "no agents; `rollcall agents register NAME` makes one; --all shows the dead",
   };
 }
 
@@ -150,7 +150,7 @@ export const agentsRegister = buildCommand<Registration, [string], Context>({
   docs: {
     brief: "Register an agent, and print its id",
     fullDescription: about(
-      "Register an agent, and print its id. It stays alive as long as somebody sends its\n" +
+      "Register an agent, and print its id. It stays alive as long as somebody sends its " +
         "heartbeats: this command does not.",
       { call: "rollcall agents register web-1 --tool browser", does: "for 30 s" },
       { call: "rollcall agents register ocr --can 'ocr: reads scans' --ttl 1h", does: "for long" },
@@ -216,7 +216,7 @@ export const agentsDeregister = buildCommand<AnswerFlags, [string], Context>({
   docs: {
     brief: "Let an agent go, with all it holds",
     fullDescription: about(
-      "Let an agent go: its leases are free at once, its tasks go back to the queue, and\n" +
+      "Let an agent go: its leases are free at once, its tasks go back to the queue, and " +
         "groups it led get another leader.",
       { call: "rollcall agents deregister 3f2a9c1b", does: "no wait for its ttl" },
     ),

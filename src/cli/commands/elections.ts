@@ -46,7 +46,7 @@ function listing(prefix: string | undefined): Listing<ElectionRow> {
 
 function leaderOf({ leader, leaderName }: ElectionRow, id: (id: string) => string) {
   if (leader === "") return { text: "nobody", style: "yellow" } as const;
-  return leaderName === "" ? id(leader) : `${clean(leaderName)} (${id(leader)})`;
+  return `${id(leader)} ${clean(leaderName)}`.trim();
 }
 
 export const electionsList = buildCommand<Filters, [], Context>({
@@ -102,7 +102,7 @@ export const electionsCampaign = buildCommand<ActingFlags, [string], Context>({
   docs: {
     brief: "Have an agent stand for a group",
     fullDescription: about(
-      "Have an agent stand for a group, and print the id of who leads it: the agent itself when\n" +
+      "Have an agent stand for a group, and print the id of who leads it: the agent itself when " +
         "nobody did. Who leads stays until it resigns or dies.",
       { call: "rollcall elections campaign planners --agent 3f2a9c1b", does: "joins" },
     ),
@@ -124,7 +124,7 @@ export const electionsResign = buildCommand<ActingFlags, [string], Context>({
   docs: {
     brief: "Have an agent stand no longer",
     fullDescription: about(
-      "Have an agent stand for a group no longer; if it led, the candidate that has waited\n" +
+      "Have an agent stand for a group no longer; if it led, the candidate that has waited " +
         "longest leads at once. Prints the id of who leads now, if anybody does.",
       { call: "rollcall elections resign planners --agent 3f2a9c1b", does: "leaves" },
     ),

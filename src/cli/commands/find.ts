@@ -38,7 +38,7 @@ export const find = buildCommand<Flags, readonly string[], Context>({
   docs: {
     brief: "Find agents by what they are good at",
     fullDescription: about(
-      "Find agents that are alive by what they are good at, best first: by meaning, not only by\n" +
+      "Find agents that are alive by what they are good at, best first: by meaning, not only by " +
         "word. Without a query it lists those with the tools, last seen first. Nobody found is 1.",
       { call: "rollcall find read scanned invoices", does: "in plain words" },
       { call: "rollcall find summarise --tool browser --limit 3", does: "that have the tool" },

@@ -69,7 +69,7 @@ function listing(holder: string | undefined, prefix: string | undefined): Listin
 }
 
 function holderOf({ holder, holderName }: LeaseRow, id: (id: string) => string): string {
-  return holderName === "" ? id(holder) : `${clean(holderName)} (${id(holder)})`;
+  return `${id(holder)} ${clean(holderName)}`.trim();
 }
 
 export const leasesList = buildCommand<Filters, [], Context>({
@@ -136,8 +136,8 @@ export const leasesAcquire = buildCommand<AcquireFlags, [string], Context>({
   docs: {
     brief: "Acquire a lease, and print its token",
     fullDescription: about(
-      "Acquire a lease for an agent, and print its token: whatever the lease protects should\n" +
-        "refuse tokens lower than the highest it has seen. When somebody else holds it, that is\n" +
+      "Acquire a lease for an agent, and print its token: whatever the lease protects should " +
+        "refuse tokens lower than the highest it has seen. When somebody else holds it, that is " +
         "said and the exit code is 1. Nothing renews it: it ends with its ttl, or with its agent.",
       { call: "rollcall leases acquire deploy --agent 3f2a9c1b", does: "for 60 s" },
       { call: "TOKEN=$(rollcall leases acquire deploy --ttl 5m) || exit", does: "in a script" },

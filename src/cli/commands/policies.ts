@@ -45,7 +45,7 @@ function listing(subject: string | undefined): Listing<Policy> {
     key: ({ id }) => id,
     nothing:
       subject === undefined
-        ? "no policies, so everything is denied; `rollcall policies set ID allow WHO WHAT WHERE`"
+        ? "no policies: all is denied; `rollcall policies set ID allow WHO WHAT WHERE`"
         : "no policy fits; `rollcall policies` shows all",
   };
 }
@@ -77,7 +77,7 @@ export const policiesSet = buildCommand<AnswerFlags, Setting, Context>({
   docs: {
     brief: "Set a policy, in place of one with the same id",
     fullDescription: about(
-      "Set a policy, in place of one with the same id. A denial beats every allowance, and what\n" +
+      "Set a policy, in place of one with the same id. A denial beats every allowance, and what " +
         "nothing allows is denied.",
       { call: "rollcall policies set web allow 'scraper-*' call 'tool:browser'", does: "allows" },
       { call: "rollcall policies set prod deny '*' write 'db:prod/*'", does: "denies" },
@@ -135,7 +135,7 @@ export const policiesCheck = buildCommand<AnswerFlags, [string, string, string],
   docs: {
     brief: "Ask whether somebody may do something",
     fullDescription: about(
-      "Ask whether a subject may do an action to a resource, and which policy says so. Allowed\n" +
+      "Ask whether a subject may do an action to a resource, and which policy says so. Allowed " +
         "is 0, denied is 1.",
       { call: "rollcall policies check scraper-1 call tool:browser", does: "for people" },
       { call: 'if rollcall policies check "$WHO" write db; then …', does: "in a script" },

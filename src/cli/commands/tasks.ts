@@ -63,19 +63,19 @@ function listing({ all = false, status, type, agent }: Filters): Listing<TaskRow
     nothing:
       (status ?? type ?? agent)
         ? "no task fits; `rollcall tasks --all` shows all, finished ones too"
-        : "no unfinished tasks; `rollcall tasks create TYPE` makes one, --all shows finished ones",
+        : "no unfinished tasks; `rollcall tasks create TYPE` makes one; --all shows all",
   };
 }
 
 function claimerOf({ claimedBy, claimedByName }: TaskRow, id: (id: string) => string): string {
-  return claimedByName === "" ? id(claimedBy) : `${clean(claimedByName)} (${id(claimedBy)})`;
+  return `${id(claimedBy)} ${clean(claimedByName)}`.trim();
 }
 
 export const tasksList = buildCommand<Filters, [], Context>({
   docs: {
     brief: "List the tasks that are not finished",
     fullDescription: about(
-      "List the tasks that are not finished, the first to come first; with --all the completed\n" +
+      "List the tasks that are not finished, the first to come first; with --all the completed " +
         "and the dead of the last day as well.",
       { call: "rollcall tasks", does: "what waits, and what is worked on" },
       { call: "rollcall tasks --status dead", does: "what ran out of retries" },

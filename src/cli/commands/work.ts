@@ -22,7 +22,7 @@ export const tasksClaim = buildCommand<ClaimFlags, [], Context>({
   docs: {
     brief: "Claim the task that has waited longest",
     fullDescription: about(
-      "Claim the task that has waited longest of those the agent has the tools for. Without one\n" +
+      "Claim the task that has waited longest of those the agent has the tools for. Without one " +
         "it ends with 1, at once or after --wait. Interrupted, it has claimed nothing.",
       { call: "rollcall tasks claim --agent 3f2a9c1b", does: "what is there" },
       { call: "rollcall tasks claim --agent 3f2a9c1b --wait 5m --json", does: "or comes" },
@@ -33,6 +33,7 @@ export const tasksClaim = buildCommand<ClaimFlags, [], Context>({
     const signal = this.untilInterrupted();
     await using daemon = daemonOf(this, flags);
     const agentId = await actingAgent(daemon, this, flags.agent);
+    if (waitMs > 0) await note(this, `waiting for a task, ${shortDuration(waitMs)} at most`);
     const body = { agentId, waitMs };
     const answer = await daemon.post("/v1/tasks/claim", body, { waitMs, signal });
     const task = answer["task"] as TaskDetail | null;

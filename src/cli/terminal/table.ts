@@ -14,7 +14,7 @@ export interface Column {
   readonly isNumber?: boolean;
   /** It may be cut down to so many columns. */
   readonly least?: number;
-  /** One can do without it. */
+  /** One can do without it, and does when it says nothing. */
   readonly isExtra?: boolean;
 }
 
@@ -35,30 +35,40 @@ export function tableLines(
   rows: readonly (readonly Cell[])[],
   look: Look,
 ): string[] {
-  const widths = columns.map(({ title }, i) =>
-    rows.reduce((most, row) => Math.max(most, widthOf(textOf(row[i]))), widthOf(title)),
-  );
-  fit(columns, widths, look.width);
+  const natural = columns.map(({ title, isExtra }, i) => {
+    const widest = rows.reduce((most, row) => Math.max(most, widthOf(textOf(row[i]))), 0);
+    return widest === 0 && isExtra === true ? 0 : Math.max(widest, widthOf(title));
+  });
+  const widths = fitted(columns, natural, look.width);
   const heading = columns.map(({ title }): Cell => ({ text: title, style: "dim" }));
   return [heading, ...rows].map((row) => lineOf(row, { columns, widths, look }));
 }
 
-/** Cuts widths until they fit; a column that goes is 0 wide. */
-function fit(columns: readonly Column[], widths: number[], room: number): void {
-  const leastOf = (i: number) => {
-    const { title = "", least = Infinity } = columns[i] ?? {};
-    return Math.max(widthOf(title), least);
-  };
-  const extras = columns.flatMap(({ isExtra }, i) => (isExtra === true ? [i] : []));
-  while (totalOf(widths) > room) {
-    const widest = widths
-      .map((width, i) => ({ width, i }))
-      .filter(({ width, i }) => width > leastOf(i))
-      .reduce((a, b) => (b.width > a.width ? b : a), { width: 0, i: -1 });
-    if (widest.width > 0) widths[widest.i] = widest.width - 1;
-    else if (extras.length > 0) widths[extras.pop() ?? 0] = 0;
-    else return;
+/** Widths that fit, if there are any; a column that goes is 0 wide. */
+function fitted(columns: readonly Column[], natural: readonly number[], room: number): number[] {
+  const leasts = columns.map(({ title, least = Infinity }) => Math.max(widthOf(title), least));
+  const there = [...natural];
+  for (;;) {
+    const widths = cut(there, leasts, room);
+    const extra = columns.findLastIndex(({ isExtra }, i) => isExtra === true && there[i] !== 0);
+    if (totalOf(widths) <= room || extra === -1) return widths;
+    there[extra] = 0;
   }
+}
+
+/** The widest goes first, down to the least of each. */
+function cut(natural: readonly number[], leasts: readonly number[], room: number): number[] {
+  const widths = [...natural];
+  while (totalOf(widths) > room) {
+    let widest = -1;
+    for (const [i, width] of widths.entries()) {
+      const mayShrink = width > (leasts[i] ?? Infinity);
+      if (mayShrink && width > (widths[widest] ?? 0)) widest = i;
+    }
+    if (widest === -1) return widths;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return widths;
 }
 
 function totalOf(widths: readonly number[]): number {
@@ -74,10 +84,11 @@ interface Layout {
 function lineOf(row: readonly Cell[], { columns, widths, look }: Layout): string {
   let line = "";
   let room = look.width;
-  for (const [i, width] of widths.entries()) {
-    if (width === 0 || room <= 0) continue;
+  for (const [i, wanted] of widths.entries()) {
+    const width = Math.min(wanted, room);
+    if (width <= 0) continue;
     const cell = row[i] ?? "";
-    const text = truncate(textOf(cell), Math.min(width, room));
+    const text = truncate(textOf(cell), width);
     const filled = columns[i]?.isNumber === true ? padStart(text, width) : padEnd(text, width);
     const painted = typeof cell === "string" ? filled : look.paint(cell.style, filled);
     line += `${painted}${" ".repeat(GAP)}`;
