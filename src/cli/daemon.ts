@@ -75,7 +75,7 @@ const SHORTEST = 4;
 
 function isWhole(what: string, given: string): boolean {
   if (given.length >= SHORTEST) return WHOLE_ID.test(given);
-  const message = `"${given}" is too short for an id of ${what}: give ${SHORTEST} characters or more`;
+  const message = `"${given}" is too short for the id of ${what}: ${SHORTEST} characters at least`;
   throw new RollcallError("INVALID_ARGUMENT", message);
 }
 

@@ -1,5 +1,4 @@
 /** Flags that several commands have, each defined once. */
-import { isDuration, parseDuration } from "./terminal/time.ts";
 
 export const jsonFlag = {
   kind: "boolean",
@@ -78,14 +77,6 @@ export function textFlag<P extends string>(placeholder: P, brief: string) {
 export function textsFlag<P extends string>(placeholder: P, brief: string) {
   const flag = textFlag(placeholder, brief);
   return { ...flag, variadic: true } as const;
-}
-
-export function durationFlag(brief: string) {
-  const parse = (text: string) => {
-    if (isDuration(text)) return parseDuration(text);
-    throw new Error("not a duration, such as 30s, 5m or 2h");
-  };
-  return { kind: "parsed", optional: true, parse, placeholder: "TIME", brief } as const;
 }
 
 export const tokenFlag = {

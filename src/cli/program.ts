@@ -94,23 +94,21 @@ export function applicationOf(
 }
 
 async function targetOf(entry: Entry, isCalled: boolean, next?: string): Promise<Target> {
-  if (!("commands" in entry)) return isCalled ? entry.load() : placeholder(entry);
+  if (!isCalled) return placeholder(entry);
+  if (!("commands" in entry)) return entry.load();
   const routes: Record<string, Target> = {};
   for (const [name, leaf] of Object.entries(entry.commands)) {
-    routes[name] = await targetOf(leaf, isCalled && name === next);
+    routes[name] = await targetOf(leaf, name === next);
   }
   const fullDescription = `${entry.brief}. Without a command it is \`${entry.usual}\`.`;
   return buildRouteMap({ routes, docs: { brief: entry.brief, fullDescription } });
 }
 
-function placeholder(entry: Leaf): Command<Context> {
+function placeholder({ brief }: Entry): Command<Context> {
   return buildCommand({
-    docs: { brief: entry.brief },
+    docs: { brief },
     parameters: {},
-    loader: async () => {
-      await entry.load();
-      throw new Error("a command was run that was not loaded");
-    },
+    loader: () => Promise.reject(new Error("a command was run that was not loaded")),
   });
 }
 

@@ -6,8 +6,8 @@
 import { buildCommand, proposeCompletions } from "@stricli/core";
 import type { Context } from "../context.ts";
 import { applicationFor } from "../program.ts";
-import { normalise } from "../run.ts";
 import { PROGRAM } from "../tree.ts";
+import { normalise } from "../words.ts";
 
 export const complete = buildCommand<NonNullable<unknown>, readonly string[], Context>({
   docs: { brief: "Propose how the words given may go on" },

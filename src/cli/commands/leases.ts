@@ -14,12 +14,12 @@ import {
   read,
   who,
 } from "../daemon.ts";
+import { durationFlag } from "../durations.ts";
 import { EXIT } from "../exit.ts";
 import {
   actingFlags,
   answerFlags,
   argument,
-  durationFlag,
   listFlags,
   textFlag,
   tokenFlag,

@@ -1,10 +1,11 @@
-/** `rollcall tasks`: the queue, to look at and to look after. A worker's commands are in work.ts. */
+/** `rollcall tasks`: the queue, to look at and to fill. What a worker does is in work.ts. */
 import { buildCommand } from "@stricli/core";
 import type { Task, TaskStatus } from "../../core/tasks.ts";
 import type { TaskDetail, TaskRow } from "../../wires/api/answers.ts";
 import type { Context } from "../context.ts";
 import { agentId, daemonOf, itemPath, lookOf, note, printJson, read, taskId } from "../daemon.ts";
-import { answerFlags, argument, durationFlag, listFlags, textFlag, textsFlag } from "../flags.ts";
+import { durationFlag } from "../durations.ts";
+import { answerFlags, argument, listFlags, textFlag, textsFlag } from "../flags.ts";
 import type { AnswerFlags, ListFlags } from "../flags.ts";
 import { about } from "../help.ts";
 import { list, type Listing } from "../listing.ts";

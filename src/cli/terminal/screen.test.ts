@@ -33,7 +33,7 @@ test("a frame goes over the last one without clearing the screen", async () => {
   expect(written.join("")).not.toContain(`${ESC}[2J`);
 });
 
-test("what is shown already is not written again, unless the terminal has another size", async () => {
+test("what is shown already is not written again, unless the size is another", async () => {
   const { written, sink, output } = terminal();
   await using screen = new Screen(output);
   await screen.draw(["same"]);

@@ -61,16 +61,3 @@ export function moment(atMs: number, nowMs: number): string {
   const when = atMs > nowMs ? inTime(atMs, nowMs) : ago(atMs, nowMs);
   return `${dayOf(atMs)} ${timeOfDay(atMs).slice(0, 8)} (${when})`;
 }
-
-const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/;
-
-/** "30s", "1.5m", "2h"; a number alone is seconds. */
-export function isDuration(text: string): boolean {
-  return DURATION.test(text);
-}
-
-export function parseDuration(text: string): number {
-  const [, amount = "0", unit = "s"] = DURATION.exec(text) ?? [];
-  const sizeMs = UNITS.find(([name]) => name === unit)?.[1] ?? 1;
-  return Math.round(Number(amount) * sizeMs);
-}

@@ -30,27 +30,15 @@ export interface LeaseRow extends Lease {
   readonly holderName: string;
 }
 
-export interface LeaseList extends Listed {
-  readonly leases: readonly LeaseRow[];
-}
-
 /** A group in a list: its candidates may be thousands. */
 export interface ElectionRow extends Election {
   readonly leaderName: string;
   readonly candidateCount: number;
 }
 
-export interface ElectionList extends Listed {
-  readonly elections: readonly ElectionRow[];
-}
-
 /** A group alone: its candidates in order of joining. */
 export interface ElectionDetail extends ElectionRow {
   readonly candidates: readonly string[];
-}
-
-export interface PolicyList extends Listed {
-  readonly policies: readonly Policy[];
 }
 
 export interface PolicyVerdict extends Omit<Verdict, "policy"> {

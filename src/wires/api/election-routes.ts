@@ -1,4 +1,4 @@
-/** Election groups over HTTP: who leads, who stands, and the two things an agent can do about it. */
+/** Election groups over HTTP: who leads, who stands, and joining and leaving. */
 import { Hono } from "hono";
 import { z } from "zod";
 import type { GroupEntry } from "../../core/elections.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { entriesOf } from "./program.ts";
-import { normalise } from "./run.ts";
 import { PROGRAM } from "./tree.ts";
+import { normalise } from "./words.ts";
 
 test.each([
   ["", ""],
