@@ -65,7 +65,7 @@ export async function list<Item>(
 const PAGE = 1_000;
 
 export async function fetchList<Item>(
-  daemon: Client,
+  daemon: Pick<Client, "get">,
   { noun, params }: Listing<Item>,
   { limit, signal }: { readonly limit: number; readonly signal?: AbortSignal },
 ): Promise<Listed<Item>> {
