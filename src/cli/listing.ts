@@ -105,8 +105,9 @@ export function rowsOf<Item>(
   return tableLines(listing.columns, rows, look);
 }
 
-/** How much of the ids tells them apart; eight characters nearly always. */
-function enough(ids: readonly string[]): number {
+/** How much of generated ids tells them apart; eight characters nearly always. */
+function enough(keys: readonly string[]): number {
+  const ids = keys.filter((key) => shortId(key) !== key);
   let length = 8;
   while (length < 32 && new Set(ids.map((id) => id.slice(0, length))).size < ids.length)
     length += 1;

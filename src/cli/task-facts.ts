@@ -1,6 +1,5 @@
 /** One task for people to read, what went in and came out included. */
 import type { TaskDetail } from "../wires/api/answers.ts";
-import { clean } from "./terminal/clean.ts";
 import type { Style } from "./terminal/output.ts";
 import type { Cell } from "./terminal/table.ts";
 import { moment, shortDuration } from "./terminal/time.ts";
@@ -16,10 +15,10 @@ export function taskFacts(
 ): readonly (readonly [string, Cell])[] {
   const at = (atMs: number) => (atMs === 0 ? "" : moment(atMs, nowMs));
   return [
-    ["id", clean(task.id)],
-    ["type", clean(task.type)],
+    ["id", task.id],
+    ["type", task.type],
     ["status", { text: task.status, style }],
-    ["agent", clean(`${task.claimedBy} ${task.claimedByName ?? ""}`.trim())],
+    ["agent", `${task.claimedBy} ${task.claimedByName ?? ""}`.trim()],
     ["token", task.token === 0 ? "" : String(task.token)],
     ["claim ends", task.status === "claimed" ? at(task.expiresAtMs) : ""],
     ["created", at(task.createdAtMs)],
@@ -27,8 +26,8 @@ export function taskFacts(
     ["finished", at(task.finishedAtMs)],
     ["ttl", shortDuration(task.ttlMs)],
     ["retries", `${task.retryCount} of ${task.maxRetries}`],
-    ["needs", clean(task.requiredTools.join(", "))],
-    ["last failure", clean(task.failureReason)],
+    ["needs", task.requiredTools.join(", ")],
+    ["last failure", task.failureReason],
     ["input", contentOf(task.input, task.inputText)],
     ["output", contentOf(task.output, task.outputText)],
   ];
@@ -39,7 +38,7 @@ function contentOf(base64: string, text: string | undefined): string {
   if (base64 === "") return "";
   const bytes = Buffer.byteLength(base64, "base64");
   if (text === undefined) return `${bytes} bytes; --json has them`;
-  const shown = clean(text.slice(0, LONGEST));
+  const shown = text.slice(0, LONGEST);
   return text.length > LONGEST ? `${shown}… (${bytes} bytes; --json has all)` : shown;
 }
 

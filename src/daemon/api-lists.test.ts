@@ -156,7 +156,7 @@ describe("a list", () => {
     }
     const first = await agents(api, "?limit=1000");
     expect(first.agents.length).toBeLessThan(150);
-    expect(JSON.stringify(first).length).toBeLessThan(LIST.answerBytes + 1_000);
+    expect(JSON.stringify(first).length).toBeLessThan(LIST.answerLength + 1_000);
     const second = await agents(api, `?limit=1000&cursor=${first.cursor}`);
     expect(first.agents.length + second.agents.length).toBe(150);
     expect(second).not.toHaveProperty("cursor");

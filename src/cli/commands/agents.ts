@@ -47,12 +47,12 @@ function listing({ all = false, status, tool, name }: Filters): Listing<Agent> {
     ],
     cells: (agent, { nowMs, id }) => [
       id(agent.agentId),
-      clean(agent.card.name),
+      agent.card.name,
       statusOf(agent),
       ago(agent.lastHeartbeatAtMs, nowMs),
       ago(agent.registeredAtMs, nowMs),
-      clean(agent.card.tools.join(", ")),
-      clean(agent.card.description),
+      agent.card.tools.join(", "),
+      agent.card.description,
     ],
     key: (agent) => agent.agentId,
     nothing:
@@ -120,21 +120,19 @@ function factsOf(agent: Agent): readonly (readonly [string, Cell])[] {
   const nowMs = Date.now();
   return [
     ["id", agent.agentId],
-    ["name", clean(card.name)],
+    ["name", card.name],
     ["status", statusOf(agent)],
     ["seen", moment(agent.lastHeartbeatAtMs, nowMs)],
     ["here since", moment(agent.registeredAtMs, nowMs)],
     ["died", agent.diedAtMs === 0 ? "" : moment(agent.diedAtMs, nowMs)],
     ["ttl", shortDuration(agent.ttlMs)],
-    ["version", clean(card.version)],
-    ["description", clean(card.description)],
-    ["tools", clean(card.tools.join(", "))],
+    ["version", card.version],
+    ["description", card.description],
+    ["tools", card.tools.join(", ")],
     ...card.capabilities.map(
-      ({ name, description }) => ["can", clean([name, description].join(": "))] as const,
+      ({ name, description }) => ["can", [name, description].join(": ")] as const,
     ),
-    ...Object.entries(card.metadata).map(
-      ([name, value]) => ["meta", clean(`${name}=${value}`)] as const,
-    ),
+    ...Object.entries(card.metadata).map(([name, value]) => ["meta", `${name}=${value}`] as const),
   ];
 }
 

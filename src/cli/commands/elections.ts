@@ -30,7 +30,7 @@ function listing(prefix: string | undefined): Listing<ElectionRow> {
       { title: "CANDIDATES", isNumber: true },
     ],
     cells: (election, { nowMs, id }) => [
-      clean(election.group),
+      election.group,
       leaderOf(election, id),
       String(election.term),
       ago(election.electedAtMs, nowMs),
@@ -46,7 +46,7 @@ function listing(prefix: string | undefined): Listing<ElectionRow> {
 
 function leaderOf({ leader, leaderName }: ElectionRow, id: (id: string) => string) {
   if (leader === "") return { text: "nobody", style: "yellow" } as const;
-  return `${id(leader)} ${clean(leaderName)}`.trim();
+  return `${id(leader)} ${leaderName}`.trim();
 }
 
 export const electionsList = buildCommand<Filters, [], Context>({
@@ -83,11 +83,11 @@ export const electionsGet = buildCommand<AnswerFlags, [string], Context>({
     const { election } = answer;
     const facts = factLines(
       [
-        ["group", clean(election.group)],
+        ["group", election.group],
         ["leader", leaderOf(election, (id) => id)],
         ["term", String(election.term)],
         ["since", moment(election.electedAtMs, Date.now())],
-        ...election.candidates.map((id) => ["candidate", clean(id)] as const),
+        ...election.candidates.map((id) => ["candidate", id] as const),
       ],
       lookOf(this),
     );

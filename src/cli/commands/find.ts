@@ -7,7 +7,6 @@ import { EXIT } from "../exit.ts";
 import { answerFlags, parseCount, textsFlag, type AnswerFlags } from "../flags.ts";
 import { about } from "../help.ts";
 import { rowsOf, type Listing } from "../listing.ts";
-import { clean } from "../terminal/clean.ts";
 
 interface Flags extends AnswerFlags {
   readonly tool?: readonly string[];
@@ -26,9 +25,9 @@ const LISTING: Listing<Agent> = {
   ],
   cells: ({ agentId, card }, { id }) => [
     id(agentId),
-    clean(card.name),
-    clean(card.description),
-    clean(card.tools.join(", ")),
+    card.name,
+    card.description,
+    card.tools.join(", "),
   ],
   key: ({ agentId }) => agentId,
   nothing: "no living agent fits; `rollcall agents` shows who is here",

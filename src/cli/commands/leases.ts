@@ -29,7 +29,6 @@ import {
 } from "../flags.ts";
 import { about } from "../help.ts";
 import { list, type Listing } from "../listing.ts";
-import { clean } from "../terminal/clean.ts";
 import { factLines } from "../terminal/table.ts";
 import { ago, inTime, moment, shortDuration } from "../terminal/time.ts";
 
@@ -54,7 +53,7 @@ function listing(holder: string | undefined, prefix: string | undefined): Listin
       { title: "HELD SINCE", isExtra: true },
     ],
     cells: (lease, { nowMs, id }) => [
-      clean(lease.taskId),
+      lease.taskId,
       holderOf(lease, id),
       String(lease.token),
       inTime(lease.expiresAtMs, nowMs),
@@ -69,7 +68,7 @@ function listing(holder: string | undefined, prefix: string | undefined): Listin
 }
 
 function holderOf({ holder, holderName }: LeaseRow, id: (id: string) => string): string {
-  return `${id(holder)} ${clean(holderName)}`.trim();
+  return `${id(holder)} ${holderName}`.trim();
 }
 
 export const leasesList = buildCommand<Filters, [], Context>({
@@ -115,7 +114,7 @@ export const leasesGet = buildCommand<AnswerFlags, [string], Context>({
     const nowMs = Date.now();
     const facts = factLines(
       [
-        ["key", clean(lease.taskId)],
+        ["key", lease.taskId],
         ["holder", holderOf(lease, (id) => id)],
         ["token", String(lease.token)],
         ["expires", moment(lease.expiresAtMs, nowMs)],

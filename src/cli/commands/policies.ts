@@ -36,11 +36,11 @@ function listing(subject: string | undefined): Listing<Policy> {
       { title: "RESOURCE", least: 12 },
     ],
     cells: (policy) => [
-      clean(policy.id),
+      policy.id,
       effectOf(policy),
-      clean(policy.subject),
-      clean(policy.action),
-      clean(policy.resource),
+      policy.subject,
+      policy.action,
+      policy.resource,
     ],
     key: ({ id }) => id,
     nothing:

@@ -51,14 +51,14 @@ function listing({ all = false, status, type, agent }: Filters): Listing<TaskRow
     ],
     cells: (task, { nowMs, id }) => [
       id(task.id),
-      clean(task.type),
+      task.type,
       { text: task.status, style: COLOURS[task.status] },
       claimerOf(task, id),
       ago(task.createdAtMs, nowMs),
       task.status === "claimed" ? inTime(task.expiresAtMs, nowMs) : "",
       `${task.retryCount} of ${task.maxRetries}`,
-      clean(task.requiredTools.join(", ")),
-      clean(task.failureReason),
+      task.requiredTools.join(", "),
+      task.failureReason,
     ],
     key: ({ id }) => id,
     nothing:
@@ -69,7 +69,7 @@ function listing({ all = false, status, type, agent }: Filters): Listing<TaskRow
 }
 
 function claimerOf({ claimedBy, claimedByName }: TaskRow, id: (id: string) => string): string {
-  return `${id(claimedBy)} ${clean(claimedByName)}`.trim();
+  return `${id(claimedBy)} ${claimedByName}`.trim();
 }
 
 export const tasksList = buildCommand<Filters, [], Context>({

@@ -35,8 +35,12 @@ export const tasksClaim = buildCommand<ClaimFlags, [], Context>({
     await using daemon = daemonOf(this, flags);
     const agentId = await actingAgent(daemon, this, flags.agent);
     if (waitMs > 0) await note(this, `waiting for a task, ${shortDuration(waitMs)} at most`);
-    const body = { agentId, waitMs };
-    const answer = await daemon.post("/v1/tasks/claim", body, { waitMs, signal });
+    const answer = await daemon
+      .post("/v1/tasks/claim", { agentId, waitMs }, { waitMs, signal })
+      .catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+        return { task: null };
+      });
     const task = answer["task"] as TaskDetail | null;
     if (!task) this.endWith(EXIT.nothingFound);
     if (flags.json === true) return await printJson(this, answer);

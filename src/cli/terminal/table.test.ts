@@ -58,6 +58,12 @@ describe("a table", () => {
     }
   });
 
+  test("shows what agents say as text and nothing else", () => {
+    const evil = "\u001b[2J\u202Eone\ntwo";
+    const lines = tableLines([{ title: "A" }], [[evil]], { width: 80, paint: (_, text) => text });
+    expect(lines).toEqual(["A", "one two"]);
+  });
+
   test("is coloured without losing its shape", () => {
     const paint = (style: string, text: string) => `<${style}>${text}</>`;
     const rows: Cell[][] = [[{ text: "a", style: "red" }, "b"]];

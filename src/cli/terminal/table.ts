@@ -3,8 +3,10 @@
  * the columns that may be cut are cut, the widest first; then those one can do without go, the last
  * first; at last the line ends where the terminal does.
  *
- * Texts must be clean (see clean.ts). Colour goes on last, so that it counts for no width.
+ * Whatever the cells hold is cleaned here: no command can forget it. Colour goes on last, so that
+ * it counts for no width.
  */
+import { clean } from "./clean.ts";
 import type { Style } from "./output.ts";
 import { padEnd, padStart, truncate, widthOf } from "./width.ts";
 
@@ -32,9 +34,10 @@ const GAP = 2;
 /** The heading, then a line for each row. */
 export function tableLines(
   columns: readonly Column[],
-  rows: readonly (readonly Cell[])[],
+  dirty: readonly (readonly Cell[])[],
   look: Look,
 ): string[] {
+  const rows = dirty.map((row) => row.map(cleaned));
   const natural = columns.map(({ title, isExtra }, i) => {
     const widest = rows.reduce((most, row) => Math.max(most, widthOf(textOf(row[i]))), 0);
     return widest === 0 && isExtra === true ? 0 : Math.max(widest, widthOf(title));
@@ -97,6 +100,10 @@ function lineOf(row: readonly Cell[], { columns, widths, look }: Layout): string
   return line.trimEnd();
 }
 
+function cleaned(cell: Cell): Cell {
+  return typeof cell === "string" ? clean(cell) : { ...cell, text: clean(cell.text) };
+}
+
 function textOf(cell: Cell | undefined): string {
   if (cell === undefined) return "";
   return typeof cell === "string" ? cell : cell.text;
@@ -104,7 +111,9 @@ function textOf(cell: Cell | undefined): string {
 
 /** One thing with its facts below each other; what is empty is left out. */
 export function factLines(facts: readonly (readonly [name: string, cell: Cell])[], look: Look) {
-  const there = facts.filter(([, cell]) => textOf(cell) !== "");
+  const there = facts
+    .map(([name, cell]) => [name, cleaned(cell)] as const)
+    .filter(([, cell]) => textOf(cell) !== "");
   const width = Math.max(0, ...there.map(([name]) => widthOf(name)));
   return there.map(([name, cell]) => {
     const text = typeof cell === "string" ? cell : look.paint(cell.style, cell.text);

@@ -19,8 +19,8 @@ export const LIST = {
   /** A screen or a few; who wants more says so. */
   limitDefault: 100,
   limitMost: 1_000,
-  /** What one page may weigh, whatever the limit: cards may have 128 KiB each. */
-  answerBytes: 8 * 1024 * 1024,
+  /** Of one page in characters, whatever the limit: cards may have 128 Ki each. */
+  answerLength: 8 * 1024 * 1024,
   /** A place is a moment and a key of at most 256 characters, three bytes each, as base64. */
   cursorLength: 1_100,
 } as const;

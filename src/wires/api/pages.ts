@@ -82,11 +82,11 @@ export function sendPage<T>(c: Context, answer: Answer<T>): Response {
 /** One that weighs too much ends early, and its cursor says where. */
 function pageText<T>({ name, sequence, page, order }: Answer<T>): string {
   const texts: string[] = [];
-  let bytes = 0;
+  let length = 0;
   for (const item of page.items) {
     const text = JSON.stringify(item);
-    bytes += text.length;
-    if (bytes > LIST.answerBytes && texts.length > 0) break;
+    length += text.length;
+    if (length > LIST.answerLength && texts.length > 0) break;
     texts.push(text);
   }
   const last = page.items[texts.length - 1];
