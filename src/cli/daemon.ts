@@ -2,6 +2,7 @@
 import { connect, type Client } from "../client/client.ts";
 import { findUrl } from "../client/url.ts";
 import { RollcallError } from "../core/errors.ts";
+import { shortId } from "../core/words.ts";
 import type { AgentList, TaskList } from "../wires/api/answers.ts";
 import type { Context } from "./context.ts";
 import type { DaemonFlags } from "./flags.ts";
@@ -97,11 +98,6 @@ function only({ what, given, found, total }: Candidates): string {
   const more = total > found.length ? `, and ${total - found.length} more` : "";
   const message = `the ids of ${total} ${what}s begin ${given}: ${names.join(", ")}${more}`;
   throw new RollcallError("INVALID_ARGUMENT", message);
-}
-
-/** A generated id by its first characters, as git does; one that people chose in full. */
-export function shortId(id: string): string {
-  return WHOLE_ID.test(id) ? id.slice(0, 8) : id;
 }
 
 /** An agent by its name, where that is known, and always by its id. */

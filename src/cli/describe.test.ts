@@ -41,6 +41,9 @@ test("an event is a sentence with the facts that matter", () => {
   expect(describe(sent({ type: "node.leading", node: "box", epoch: 3 }), new Map())).toBe(
     "box leads, epoch 3",
   );
+  expect(describe(sent({ type: "task.returned", taskId: ID, agentId: ID }), new Map())).toBe(
+    "01234567 waits again, the call of 01234567 was gone",
+  );
 });
 
 test("an agent that was introduced is called by its name from then on", () => {

@@ -3,8 +3,9 @@
  * columns, its filters, its topics) is a `Listing`; the rest is the same for all and is here.
  */
 import type { Client } from "../client/client.ts";
+import { shortId } from "../core/words.ts";
 import type { Context } from "./context.ts";
-import { daemonOf, lookOf, note, pathOf, printJson, read, shortId } from "./daemon.ts";
+import { daemonOf, lookOf, note, pathOf, printJson, read } from "./daemon.ts";
 import type { ListFlags } from "./flags.ts";
 import { tableLines, type Cell, type Column, type Look } from "./terminal/table.ts";
 

@@ -1,8 +1,9 @@
 /** One task for people to read, what went in and came out included. */
+import { shortDuration } from "../core/words.ts";
 import type { TaskDetail } from "../wires/api/answers.ts";
 import type { Style } from "./terminal/output.ts";
 import type { Cell } from "./terminal/table.ts";
-import { moment, shortDuration } from "./terminal/time.ts";
+import { moment } from "./terminal/time.ts";
 
 interface Look {
   readonly nowMs: number;

@@ -75,6 +75,7 @@ test("a token that is no longer current neither renews nor releases nor complete
         expect(world.decide({ type: "task.complete", ...about, output: "" }).ok).toBe(false);
         expect(world.decide({ type: "task.fail", ...about, reason: "" }).ok).toBe(false);
         expect(world.decide({ type: "task.renew", ...about }).ok).toBe(false);
+        expect(world.decide({ type: "task.return", ...about }).ok).toBe(false);
       }
     }
   }, 60);
@@ -123,7 +124,8 @@ test("a task is completed at most once, by its holder, is never lost nor tried w
       } else if (event.type !== "task.renewed") {
         expect(event.agentId).toBe(task.claimer);
         task.claimer = "";
-        task.isFinished = event.type !== "task.requeued";
+        task.isFinished = event.type === "task.completed" || event.type === "task.died";
+        if (event.type === "task.returned") task.claims -= 1;
       }
     }
     expect(new Set(world.state.tasks.byId.keys())).toEqual(new Set(tasks.keys()));

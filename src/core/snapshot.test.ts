@@ -71,6 +71,35 @@ test("tasks that were requeued wait in the order they came back", async () => {
   expect(restored.tasks.pending.inOrder()).toEqual([ids[1], ids[2], ids[0]]);
 });
 
+test("a claimed task goes back to its old place after a restart, too", async () => {
+  const world = new World();
+  const agentId = world.register();
+  const ids = [world.create(), world.create(), world.create()];
+  world.claim(agentId);
+  world.claim(agentId);
+  const restored = await restore(capture(world.state));
+  for (const [i, token] of [2, 1].entries()) {
+    const taskId = ids[token - 1] ?? "";
+    expect(restored.tasks.pending.firstFor([])).toBe(ids[2 - i]);
+    rules.evolve(restored, { type: "task.returned", taskId, agentId }, world.nowMs);
+  }
+  expect(restored.tasks.pending.firstFor([])).toBe(ids[0]);
+  expect(audit(restored)).toEqual([]);
+});
+
+test("a snapshot of version 1 has no place for claimed tasks, and loses none", async () => {
+  const world = new World();
+  const agentId = world.register();
+  const ids = [world.create(), world.create(), world.create()];
+  world.claim(agentId);
+  const old = [...capture(world.state)].map((piece) =>
+    piece.replace('"version":2', '"version":1').replace(/("part":"queue".*\[)"\w+",/, "$1"),
+  );
+  expect(old.at(-1)).toBe(`{"part":"queue","records":["${ids[1]}","${ids[2]}"]}`);
+  const restored = await restore(old);
+  expect(fingerprint(restored)).toBe(fingerprint(world.state));
+});
+
 test("the next candidate in line is the same after a restart", async () => {
   const world = fullWorld();
   const candidates = world.state.elections.byGroup.get("g")?.candidates;
@@ -104,7 +133,7 @@ test("no piece is larger than one can write without holding up others", () => {
 
 test("a snapshot of a newer program is refused, not misread", async () => {
   const [first = "", ...others] = capture(fullWorld().state);
-  const newer = first.replace('"version":1', '"version":2');
+  const newer = first.replace('"version":2', '"version":3');
   await expect(restore([newer, ...others])).rejects.toMatchObject({ code: "STORAGE_TOO_NEW" });
 });
 

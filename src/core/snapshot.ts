@@ -12,11 +12,13 @@ import { RollcallError } from "./errors.ts";
 import { ENGINE } from "./limits.ts";
 import type { Leadership } from "./nodes.ts";
 import { evolvePolicy, type Policy } from "./policies.ts";
+import { restoreQuestion, type Question } from "./questions.ts";
+import { restoreReport, type Report } from "./reports.ts";
 import { emptyState, type State } from "./state.ts";
-import { restoreTask, type Task } from "./tasks.ts";
+import { restorePlace, restoreTask, type Task } from "./tasks.ts";
 
 /** Grows when an older program could not read what is written here. */
-const VERSION = 1;
+const VERSION = 2;
 
 interface Scalars {
   readonly version: number;
@@ -39,7 +41,9 @@ type Piece =
   | { readonly part: "groups"; readonly records: readonly Group[] }
   | { readonly part: "policies"; readonly records: readonly Policy[] }
   | { readonly part: "tasks"; readonly records: readonly Task[] }
-  /** Ids of the tasks that wait, in order. */
+  | { readonly part: "reports"; readonly records: readonly Report[] }
+  | { readonly part: "questions"; readonly records: readonly Question[] }
+  /** Ids of the tasks in the queue, in order; since version 2 of those that are claimed as well. */
   | { readonly part: "queue"; readonly records: readonly string[] };
 
 /** Copies what must not change under way, now; the pieces are encoded as they are asked for. */
@@ -70,6 +74,11 @@ function partsOf(state: State): readonly Piece[] {
     },
     { part: "policies", records: [...policies.byId.values()] },
     { part: "tasks", records: Array.from(tasks.byId.values(), ({ task }) => task) },
+    { part: "reports", records: Array.from(state.reports.byAlias.values(), (each) => each.report) },
+    {
+      part: "questions",
+      records: Array.from(state.questions.byId.values(), ({ question }) => question),
+    },
     { part: "queue", records: tasks.pending.inOrder() },
   ];
 }
@@ -126,9 +135,16 @@ function restorePiece(state: State, piece: Piece): void {
     case "tasks":
       for (const task of piece.records) restoreTask(state, task);
       return;
+    case "reports":
+      for (const report of piece.records) restoreReport(state, report);
+      return;
+    case "questions":
+      for (const question of piece.records) restoreQuestion(state, question);
+      return;
     case "queue":
       for (const id of piece.records) {
-        state.tasks.pending.add(id, state.tasks.byId.get(id)?.task.requiredTools ?? []);
+        const entry = state.tasks.byId.get(id);
+        if (entry) restorePlace(state.tasks, entry.task);
       }
       return;
   }

@@ -5,6 +5,14 @@
  * Tasks that need the same tools stand in one line, in order of arrival. A line is filed under the
  * first of its tools (in order of name): an agent can only take from lines filed under a tool that
  * it has, or from the line that needs none.
+ *
+ *          take               drop
+ *   waits ──────▶ place kept ──────▶ gone
+ *     ▲               │
+ *     └── put back ───┘
+ *
+ * Who is taken out of the line keeps its place until it is known what came of it: what nobody has
+ * worked on goes back to where it was, what failed arrives anew.
  */
 import { Heap, type Slot } from "./heap.ts";
 
@@ -15,43 +23,59 @@ interface Line {
 }
 
 interface Place {
-  readonly line: Line;
+  readonly tools: readonly string[];
+  /** In its line while it waits. */
   readonly slot: Slot<string>;
 }
 
 export class TaskQueue {
+  /** In order of arrival, as maps are. */
   readonly #places = new Map<string, Place>();
   /** First tool ("" for none) → the line's tools as text → the line. */
   readonly #lines = new Map<string, Map<string, Line>>();
   #arrivals = 0;
+  #waiting = 0;
 
+  /** How many wait. */
   get size(): number {
-    return this.#places.size;
+    return this.#waiting;
   }
 
-  /** `requiredTools` in order of name, each once. */
+  /** At the end, wherever it was before; `requiredTools` in order of name, each once. */
   add(taskId: string, requiredTools: readonly string[]): void {
-    const filed = requiredTools[0] ?? "";
-    let lines = this.#lines.get(filed);
-    if (!lines) this.#lines.set(filed, (lines = new Map<string, Line>()));
-    const name = requiredTools.join("\n");
-    let line = lines.get(name);
-    if (!line) lines.set(name, (line = { tools: requiredTools, waiting: new Heap() }));
+    this.drop(taskId);
     this.#arrivals += 1;
-    this.#places.set(taskId, { line, slot: line.waiting.add(this.#arrivals, taskId) });
+    const slot: Slot<string> = { at: this.#arrivals, value: taskId, place: -1 };
+    this.#places.set(taskId, { tools: requiredTools, slot });
+    this.putBack(taskId);
   }
 
-  delete(taskId: string): void {
+  /** Out of the line; its place is kept. */
+  take(taskId: string): void {
     const place = this.#places.get(taskId);
-    if (!place) return;
-    this.#places.delete(taskId);
-    const { line, slot } = place;
-    line.waiting.remove(slot);
-    if (line.waiting.size > 0) return;
-    const filed = line.tools[0] ?? "";
+    if (!place || place.slot.place < 0) return;
+    const { waiting } = this.#lineOf(place.tools);
+    waiting.remove(place.slot);
+    this.#waiting -= 1;
+    if (waiting.size > 0) return;
+    const filed = place.tools[0] ?? "";
     const lines = this.#lines.get(filed);
-    lines?.delete(line.tools.join("\n"));
+    lines?.delete(place.tools.join("\n"));
     if (lines?.size === 0) this.#lines.delete(filed);
+  }
+
+  /** Into the line again, where it was. */
+  putBack(taskId: string): void {
+    const place = this.#places.get(taskId);
+    if (!place || place.slot.place >= 0) return;
+    this.#lineOf(place.tools).waiting.move(place.slot, place.slot.at);
+    this.#waiting += 1;
+  }
+
+  /** For good. */
+  drop(taskId: string): void {
+    this.take(taskId);
+    this.#places.delete(taskId);
   }
 
   /** The task that has waited longest of those that need no other tools than these. */
@@ -67,10 +91,28 @@ export class TaskQueue {
     return first?.first();
   }
 
-  /** All that wait, in order of arrival. */
+  /** All that have a place, in order of arrival: those that wait, and those taken out. */
   inOrder(): string[] {
-    return [...this.#places.entries()]
-      .toSorted(([, a], [, b]) => a.slot.at - b.slot.at)
-      .map(([taskId]) => taskId);
+    return [...this.#places.keys()];
+  }
+
+  /** The first of those that wait. */
+  oldest(count: number): string[] {
+    const ids: string[] = [];
+    for (const [taskId, { slot }] of this.#places) {
+      if (ids.length >= count) break;
+      if (slot.place >= 0) ids.push(taskId);
+    }
+    return ids;
+  }
+
+  #lineOf(tools: readonly string[]): Line {
+    const filed = tools[0] ?? "";
+    let lines = this.#lines.get(filed);
+    if (!lines) this.#lines.set(filed, (lines = new Map<string, Line>()));
+    const name = tools.join("\n");
+    let line = lines.get(name);
+    if (!line) lines.set(name, (line = { tools, waiting: new Heap() }));
+    return line;
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { FIELD, TTL } from "./limits.ts";
+import { fingerprint } from "./snapshot.ts";
 import { DAY, SECOND, START_MS, taskCreate, World } from "./testing.ts";
 
 function base64Of(bytes: number): string {
@@ -155,6 +156,30 @@ test("a task that comes back waits behind all others", () => {
   world.claim(agentId);
   world.run({ type: "task.fail", taskId: failing, agentId, reason: "" });
   expect([world.claim(agentId), world.claim(agentId)]).toEqual([other, failing]);
+});
+
+// "… when the caller cancels or its deadline passes, nothing is claimed."
+test("a claim that is returned was never made: same place in the queue, same retries", () => {
+  const world = new World();
+  const [agentId, other] = [world.register(), world.register()];
+  const ids = [world.create({ maxRetries: 1 }), world.create(), world.create()];
+  world.claim(agentId);
+  world.run({ type: "task.fail", taskId: ids[0] ?? "", agentId, reason: "no network" });
+  const before = fingerprint(world.state);
+  const claims = [1, 2, 3].map(() => world.run({ type: "task.claim", agentId }));
+  for (const task of claims) {
+    const about = { type: "task.return", taskId: task?.id ?? "", token: task?.token ?? 0 } as const;
+    expect(world.refusal({ ...about, agentId: other })).toContain("has no claim");
+    expect(world.refusal({ ...about, agentId, token: 1 })).toContain("no longer current");
+    expect(world.topicsOf(() => world.run({ ...about, agentId }))).toEqual(["task.returned"]);
+    expect(world.refusal({ ...about, agentId })).toContain("is pending");
+  }
+  // All but the counter of tokens, which never falls.
+  const lastToken = `"lastToken":${world.state.fencing.lastToken}`;
+  expect(fingerprint(world.state)).toContain(lastToken.replaceAll('"', '\\"'));
+  world.state.fencing.lastToken = 1;
+  expect(fingerprint(world.state)).toBe(before);
+  expect(world.claim(other)).toBe(ids[1]);
 });
 
 test("an earlier claim of the same agent is told apart by its token", () => {

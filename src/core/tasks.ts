@@ -10,7 +10,8 @@
  *
  * A claim carries a fencing token from the same counter as the leases, so that whoever lost the
  * claim can be told apart from whoever has it now. A task that comes back waits at the end of the
- * queue: one that fails every time does not keep the others waiting.
+ * queue: one that fails every time does not keep the others waiting. A claim that its agent never
+ * heard of is returned instead, as if it had not been made: the old place, and no retry spent.
  */
 import { livingAgent } from "./agents.ts";
 import { Heap, type Slot } from "./heap.ts";
@@ -60,6 +61,8 @@ export class Tasks {
   readonly pending = new TaskQueue();
   readonly claims = new Heap<string>();
   readonly finished = new Heap<string>();
+  /** How many of the finished were given up. */
+  dead = 0;
   /** What they weigh together. */
   unfinishedBytes = 0;
   finishedBytes = 0;
@@ -85,7 +88,8 @@ export type TaskCommand =
   | { readonly type: "task.claim"; readonly agentId: string }
   | HolderCommand<"task.renew">
   | (HolderCommand<"task.complete"> & { readonly output: string })
-  | (HolderCommand<"task.fail"> & { readonly reason: string });
+  | (HolderCommand<"task.fail"> & { readonly reason: string })
+  | (HolderCommand<"task.return"> & { readonly token: number });
 
 export interface TaskReplies {
   "task.create": Task;
@@ -94,6 +98,7 @@ export interface TaskReplies {
   "task.renew": Task;
   "task.complete": null;
   "task.fail": null;
+  "task.return": null;
 }
 
 export interface Claim {
@@ -122,6 +127,7 @@ export type TaskEvent =
       readonly reason: string;
       readonly givenUpAtMs: number;
     }
+  | { readonly type: "task.returned"; readonly taskId: string; readonly agentId: string }
   | { readonly type: "task.forgotten"; readonly taskId: string };
 
 export function decideTask(
@@ -152,6 +158,12 @@ export function decideTask(
       if ("ok" in task) return task;
       const { reason } = command;
       return decided(giveUp(state, [task.id], { reason, nowMs: moment.nowMs }), null);
+    }
+    case "task.return": {
+      const task = claimedTask(state, command);
+      if ("ok" in task) return task;
+      const { taskId, agentId } = command;
+      return decided([{ type: "task.returned", taskId, agentId }], null);
     }
   }
 }
@@ -273,6 +285,11 @@ function claimed(task: Task, { agentId, token, claimedAtMs, expiresAtMs }: Claim
   return { ...task, status: "claimed", claimedBy: agentId, token, claimedAtMs, expiresAtMs };
 }
 
+function unclaimed(task: Task): Task {
+  const nobody = { claimedBy: "", token: 0, claimedAtMs: 0, expiresAtMs: 0 };
+  return { ...task, status: "pending", ...nobody };
+}
+
 export function evolveTask(state: State, event: TaskEvent): void {
   const { tasks, fencing } = state;
   if (event.type === "task.created") {
@@ -286,7 +303,7 @@ export function evolveTask(state: State, event: TaskEvent): void {
   switch (event.type) {
     case "task.claimed":
       entry.task = claimed(task, event.claim);
-      tasks.pending.delete(task.id);
+      tasks.pending.take(task.id);
       tasks.byClaimer.add(event.claim.agentId, task.id);
       tasks.claims.move(timer, event.claim.expiresAtMs);
       fencing.lastToken = Math.max(fencing.lastToken, event.claim.token);
@@ -303,16 +320,16 @@ export function evolveTask(state: State, event: TaskEvent): void {
     case "task.requeued":
       unclaim(tasks, entry);
       entry.task = {
-        ...task,
-        status: "pending",
-        claimedBy: "",
-        token: 0,
-        claimedAtMs: 0,
-        expiresAtMs: 0,
+        ...unclaimed(task),
         retryCount: task.retryCount + 1,
         failureReason: event.reason,
       };
       tasks.pending.add(task.id, task.requiredTools);
+      return;
+    case "task.returned":
+      unclaim(tasks, entry);
+      entry.task = unclaimed(task);
+      tasks.pending.putBack(task.id);
       return;
     case "task.died": {
       const { reason: failureReason, givenUpAtMs: finishedAtMs } = event;
@@ -323,6 +340,7 @@ export function evolveTask(state: State, event: TaskEvent): void {
     case "task.forgotten":
       tasks.finished.remove(timer);
       tasks.finishedBytes -= weightOf(task);
+      if (task.status === "dead") tasks.dead -= 1;
       tasks.byId.delete(task.id);
       return;
   }
@@ -339,6 +357,8 @@ export function restoreTask({ tasks }: State, task: Task): void {
     case "claimed":
       tasks.byClaimer.add(task.claimedBy, task.id);
       tasks.claims.move(entry.timer, task.expiresAtMs);
+      // Ahead of all that wait, where a snapshot of version 1 does not tell its place.
+      restorePlace(tasks, task);
       return;
     case "completed":
     case "dead":
@@ -347,10 +367,18 @@ export function restoreTask({ tasks }: State, task: Task): void {
   }
 }
 
+/** Its place in the queue, which a claimed task has as well. Called in the order of the queue. */
+export function restorePlace({ pending }: Tasks, { id, requiredTools, status }: Task): void {
+  pending.add(id, requiredTools);
+  if (status === "claimed") pending.take(id);
+}
+
 function finish(tasks: Tasks, entry: TaskEntry, task: Task): void {
   tasks.unfinishedBytes -= weightOf(entry.task);
   tasks.finishedBytes += weightOf(task);
+  if (task.status === "dead") tasks.dead += 1;
   entry.task = task;
+  tasks.pending.drop(task.id);
   tasks.finished.move(entry.timer, task.finishedAtMs + RETENTION.finishedTaskMs);
 }
 

@@ -14,6 +14,9 @@ export type SettingName =
   | "reflection"
   | "allowed_hosts"
   | "rate_limit"
+  | "embedder_url"
+  | "embedder_model"
+  | "embedder_key_file"
   | "log_level"
   | "config";
 
@@ -71,6 +74,13 @@ export const SETTINGS: readonly Setting[] = [
   setting("rate_limit", "HTTP requests a second from one address, 0 for no limit", {
     placeholder: "N",
     default: String(DEFAULT_RATE_LIMIT),
+  }),
+  setting("embedder_url", "an embedding endpoint like OpenAI's, in place of the built-in model", {
+    placeholder: "URL",
+  }),
+  setting("embedder_model", "the model that the endpoint should run", { placeholder: "NAME" }),
+  setting("embedder_key_file", "a file with the endpoint's key; or set ROLLCALL_EMBEDDER_KEY", {
+    placeholder: "FILE",
   }),
   setting("log_level", `how much to log: ${LOG_LEVELS.join(", ")}`, {
     placeholder: "LEVEL",

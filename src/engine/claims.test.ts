@@ -147,24 +147,21 @@ describe("a claim that does not wait", () => {
     await expect(claims.claimNow("nobody", staying)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("gives back what was written for a caller who left meanwhile, or keeps it", async () => {
+  test("returns what was written for a caller who left meanwhile", async () => {
     const { engine, claims, log } = await open();
     const agentId = await worker(engine);
-    const [retried, last] = [await create(engine, { maxRetries: 1 }), await create(engine)];
-    for (const { id } of [retried, last]) {
-      const release = log.hold();
-      const leaving = new AbortController();
-      const gone = claims.claimNow(agentId, leaving.signal);
-      gone.catch(() => undefined);
-      await quiet();
-      expect(statusOf(engine, id)?.status).toBe("claimed");
-      leaving.abort(new Error("gone"));
-      release();
-      await expect(gone).rejects.toThrow("gone");
-      await quiet();
-    }
-    expect(statusOf(engine, retried.id)).toMatchObject({ status: "pending", retryCount: 1 });
-    expect(await claims.claimNow(agentId, staying)).toMatchObject({ id: last.id });
+    const { id } = await create(engine);
+    const release = log.hold();
+    const leaving = new AbortController();
+    const gone = claims.claimNow(agentId, leaving.signal);
+    gone.catch(() => undefined);
+    await quiet();
+    expect(statusOf(engine, id)?.status).toBe("claimed");
+    leaving.abort(new Error("gone"));
+    release();
+    await expect(gone).rejects.toThrow("gone");
+    await quiet();
+    expect(statusOf(engine, id)).toMatchObject({ status: "pending", retryCount: 0 });
   });
 });
 
@@ -183,18 +180,18 @@ describe("a call that goes away", () => {
   });
 
   /** A call that leaves while its claim is being written. */
-  async function leaveInTheAct(maxRetries: number) {
-    const opened = await open();
+  async function leaveInTheAct(opening: Opening = {}) {
+    const opened = await open(opening);
     const { engine, claims, log } = opened;
     const agentId = await worker(engine);
-    const { id } = await create(engine, { maxRetries });
+    const { id } = await create(engine);
     await quiet();
     const release = log.hold();
     const gone = call(claims, agentId);
     await quiet();
     expect(statusOf(engine, id)?.status).toBe("claimed");
     gone.leave();
-    return { ...opened, agentId, id, release };
+    return { ...opened, id, release };
   }
 
   test("in the act leaves the task to another call of its agent", async () => {
@@ -208,7 +205,7 @@ describe("a call that goes away", () => {
       release = log.hold();
       onAppend = () => {};
     };
-    const { id } = await create(engine, { maxRetries: 3 });
+    const { id } = await create(engine);
     await quiet();
     expect(statusOf(engine, id)?.status).toBe("claimed");
     gone.leave();
@@ -218,33 +215,35 @@ describe("a call that goes away", () => {
     expect(statusOf(engine, id)).toMatchObject({ status: "claimed", retryCount: 0 });
   });
 
-  test("in the act gives the task back when it may be tried again", async () => {
-    const { engine, claims, id, release } = await leaveInTheAct(3);
+  // "… when the caller cancels or its deadline passes, nothing is claimed."
+  test("in the act leaves the task where it was, its only try not spent", async () => {
+    const { engine, claims, id, release } = await leaveInTheAct();
+    const later = create(engine);
     release();
+    await later;
     await quiet();
-    expect(statusOf(engine, id)).toMatchObject({ status: "pending", retryCount: 1 });
-    const other = call(claims, await worker(engine));
-    await other.done;
-    expect(other.outcome).toEqual({ task: id });
-  });
-
-  test("in the act leaves the last try of a task to the next call of its agent", async () => {
-    const { engine, claims, agentId, id, release } = await leaveInTheAct(0);
-    release();
-    await quiet();
-    expect(statusOf(engine, id)?.status).toBe("claimed");
-    const next = call(claims, agentId);
+    expect(statusOf(engine, id)).toMatchObject({ status: "pending", retryCount: 0, token: 0 });
+    const next = call(claims, await worker(engine));
     await next.done;
     expect(next.outcome).toEqual({ task: id });
   });
 
-  test("in the act loses what it kept once the claim ran out", async () => {
-    const { claims, clock, agentId, release } = await leaveInTheAct(0);
+  test("in the act leaves the claim to run out when the task cannot be returned", async () => {
+    let onAppend = () => {};
+    const left = await leaveInTheAct({ onAppend: () => onAppend() });
+    const { engine, claims, clock, log, id, release } = left;
+    onAppend = () => {
+      log.faults.push({ error: new Error("no disk"), isWritten: false });
+      onAppend = () => {};
+    };
     release();
-    await clock.advance(11_000);
-    const next = call(claims, agentId);
     await quiet();
-    expect(next.outcome).toEqual({});
+    await clock.advance(2_000);
+    expect(engine.stats.rebuilds).toBe(1);
+    expect(statusOf(engine, id)?.status).toBe("claimed");
+    await clock.advance(30_000);
+    expect(statusOf(engine, id)?.status).toBe("dead");
+    expect(claims.waiting).toBe(0);
   });
 });
 

@@ -10,12 +10,11 @@
  * Agents with the same tools wait in one line, so that a new task costs a look at each line and
  * not at each of ten thousand agents.
  *
- * A caller may go away in the moment its claim becomes durable. Then another call of the same agent
- * gets the task. With none waiting it goes back to the queue if that is only a retry spent; the
- * last try is kept for the next call of the agent instead, because giving it back would be the end
- * of a task that nobody has even seen. When no call comes, the claim runs out like any other.
+ * A caller may go away in the moment its claim becomes durable. Then the task is returned to its
+ * old place in the queue, and whoever waits for it longest gets it: nobody has worked on it, so
+ * nothing is spent.
  */
-import { livingAgent, type AgentEntry } from "../core/agents.ts";
+import { livingAgent } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
 import { Heap, type Slot } from "../core/heap.ts";
 import type { Task } from "../core/tasks.ts";
@@ -26,7 +25,7 @@ import type { Watch, WatchItem } from "./watch.ts";
 const MAX_WAITING = 100_000;
 
 /** What may make a task fit, and what ends a wait. */
-const TOPICS = ["task.created", "task.requeued", "agent.died"];
+const TOPICS = ["task.created", "task.requeued", "task.returned", "agent.died"];
 
 interface Waiter {
   readonly agentId: string;
@@ -60,8 +59,6 @@ export class TaskClaims {
   readonly #maxWaiting: number;
   readonly #lines = new Map<string, Line>();
   readonly #byAgent = new Map<string, Set<Waiter>>();
-  /** Claims made for calls that are gone, by agent: its next call gets them. */
-  readonly #kept = new Map<string, Task[]>();
   #watch: Watch | undefined;
   #waiting = 0;
   #arrivals = 0;
@@ -81,9 +78,10 @@ export class TaskClaims {
 
   /** Resolves with a task the agent has claimed; rejects when the signal aborts before. */
   async claim(agentId: string, signal: AbortSignal): Promise<Task> {
-    const agent = await this.#living(agentId, signal);
-    const kept = this.#takeKept(agentId);
-    if (kept) return kept;
+    const agent = await this.#engine.read((state) => livingAgent(state, agentId));
+    if ("ok" in agent) throw new RollcallError(agent.code, agent.reason);
+    if (this.#isClosed) throw closing();
+    if (signal.aborted) throw signal.reason;
     if (this.#waiting >= this.#maxWaiting) {
       throw new RollcallError("LIMIT_EXCEEDED", `${this.#waiting} calls already wait for a task`);
     }
@@ -96,9 +94,6 @@ export class TaskClaims {
 
   /** The same without waiting: null when no task fits now. */
   async claimNow(agentId: string, signal: AbortSignal): Promise<Task | null> {
-    await this.#living(agentId, signal);
-    const kept = this.#takeKept(agentId);
-    if (kept) return kept;
     const task = await this.#engine.execute({ type: "task.claim", agentId });
     if (!signal.aborted) return task;
     if (task) this.#giveBack(agentId, task);
@@ -110,14 +105,6 @@ export class TaskClaims {
     this.#isClosed = true;
     this.#watch?.close();
     this.#failAll(closing());
-  }
-
-  async #living(agentId: string, signal: AbortSignal): Promise<AgentEntry> {
-    const agent = await this.#engine.read((state) => livingAgent(state, agentId));
-    if ("ok" in agent) throw new RollcallError(agent.code, agent.reason);
-    if (this.#isClosed) throw closing();
-    if (signal.aborted) throw signal.reason;
-    return agent;
   }
 
   #add(call: {
@@ -223,40 +210,11 @@ export class TaskClaims {
     if (isWorthAnother) this.#serve();
   }
 
-  #giveBack(agentId: string, task: Task): void {
-    for (const other of this.#byAgent.get(agentId) ?? []) if (other.give(task)) return;
-    if (task.retryCount >= task.maxRetries) {
-      this.#keep(agentId, task);
-      return;
-    }
-    const { id: taskId, token } = task;
-    const reason = "the call that claimed it was gone";
-    const given = this.#engine.execute({ type: "task.fail", taskId, agentId, token, reason });
+  /** As if it had never been claimed. */
+  #giveBack(agentId: string, { id: taskId, token }: Task): void {
+    const given = this.#engine.execute({ type: "task.return", taskId, agentId, token });
     // Lost already, or nobody can write: either way the claim will not last.
     given.catch(() => undefined);
-  }
-
-  #keep(agentId: string, task: Task): void {
-    for (const [each, tasks] of this.#kept) {
-      const current = tasks.filter((one) => this.#isCurrent(one));
-      if (current.length > 0) this.#kept.set(each, current);
-      else this.#kept.delete(each);
-    }
-    this.#kept.set(agentId, [...(this.#kept.get(agentId) ?? []), task]);
-  }
-
-  #takeKept(agentId: string): Task | undefined {
-    const tasks = this.#kept.get(agentId);
-    if (!tasks) return undefined;
-    const [first, ...rest] = tasks.filter((task) => this.#isCurrent(task));
-    if (rest.length > 0) this.#kept.set(agentId, rest);
-    else this.#kept.delete(agentId);
-    return first;
-  }
-
-  #isCurrent({ id, token }: Task): boolean {
-    const now = this.#engine.peek(({ tasks }) => tasks.byId.get(id)?.task);
-    return now?.status === "claimed" && now.token === token;
   }
 
   /** From the first call on until the engine closes. */
@@ -301,7 +259,6 @@ export class TaskClaims {
   }
 
   #failCalls(agentId: string): void {
-    this.#kept.delete(agentId);
     const error = new RollcallError("NOT_FOUND", `agent ${agentId} is dead`);
     for (const waiter of this.#byAgent.get(agentId) ?? []) waiter.fail(error);
   }

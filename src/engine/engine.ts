@@ -30,9 +30,10 @@ import type { ForwardTarget } from "./forward.ts";
 import { Gate } from "./gate.ts";
 import { Leading } from "./leading.ts";
 import { DEFAULTS, type EngineOptions } from "./options.ts";
-import { apply, load, type Replica } from "./replica.ts";
+import { history, stateAt, type Past } from "./past.ts";
+import { apply, load, selected, type Replica } from "./replica.ts";
 import { DEFAULT_RETENTION, Snapshots } from "./snapshots.ts";
-import { emptyStats, type EngineStats } from "./stats.ts";
+import { countBatch, emptyStats, type EngineStats } from "./stats.ts";
 import { Turn } from "./turn.ts";
 import { WatchHub, type Watch, type WatchOptions } from "./watch.ts";
 
@@ -121,9 +122,8 @@ export class Engine implements ForwardTarget {
   }
 
   /**
-   * Reads the latest state: everything that was acknowledged anywhere before this call is in it,
-   * and everything in it is durable when this resolves. What is selected must not be changed.
-   * `sequence` is that of the last event in it: who watches from there misses nothing.
+   * Reads the latest state: everything acknowledged anywhere before this call is in it, and all of
+   * it, up to `sequence`, is durable when this resolves. What is selected must not be changed.
    */
   async read<T>(select: (state: State, sequence: number) => T): Promise<T> {
     for (let tries = 1; ; tries += 1) {
@@ -132,20 +132,16 @@ export class Engine implements ForwardTarget {
       }
       try {
         if (this.#isClosed()) throw closed();
-        if (this.#leading) return await this.#leading.current(this.#select(select));
+        if (this.#leading) return await this.#leading.current(selected(this.#replica, select));
         // The only writer, and it cannot write: what it has is all there is.
-        if (!this.#log.shared) return this.#select(select);
+        if (!this.#log.shared) return selected(this.#replica, select);
         await this.#catchUp();
-        if (this.#mode === "following") return this.#select(select);
+        if (this.#mode === "following") return selected(this.#replica, select);
       } catch (error) {
         if (codeOf(error) !== "UNAVAILABLE" || tries === READ_TRIES || this.#isClosed())
           throw error;
       }
     }
-  }
-
-  #select<T>(select: (state: State, sequence: number) => T): T {
-    return select(this.#replica.state, this.#replica.head);
   }
 
   /** Looks at the state as it is here and now, durable or not: for gauges and the like. */
@@ -156,6 +152,21 @@ export class Engine implements ForwardTarget {
   watch(options: WatchOptions = {}): Watch {
     if (this.#isClosed()) throw closed();
     return this.#hub.watch(options);
+  }
+
+  /** The state as it was at a moment; rejects with OUT_OF_RANGE where the log does not reach. */
+  past(atMs: number): Promise<Past> {
+    return stateAt(this.#log, this.#rules, atMs);
+  }
+
+  /** What happened, as far as the log reaches back; `isWanted` sees each as the log keeps it. */
+  history(isWanted: (text: string) => boolean): AsyncGenerator<Recorded> {
+    return history(this.#log, isWanted);
+  }
+
+  /** Now, as events tell it. */
+  get nowMs(): number {
+    return this.#time.nowMs();
   }
 
   executeHere<C extends Command>(command: C): Promise<ReplyTo<C>> {
@@ -306,8 +317,7 @@ export class Engine implements ForwardTarget {
       claimedAtMs,
       proved,
       onDurable: (recorded, tookMs) => {
-        this.stats.appends += 1;
-        this.stats.events += recorded.length;
+        countBatch(this.stats, recorded);
         this.#hub.publish(recorded);
         onAppend?.(recorded.length, tookMs);
       },

@@ -39,7 +39,10 @@ export class Snapshots {
   /** The state was rebuilt; whatever is newer than its snapshot counts towards the next one. */
   async start(nowMs: number): Promise<void> {
     const newest = await this.#log.loadSnapshot(Infinity);
-    this.#last = { sequence: newest?.sequence ?? 0, atMs: newest ? await ageOf(newest) : nowMs };
+    this.#last = {
+      sequence: newest?.sequence ?? 0,
+      atMs: newest ? await takenAtMs(newest) : nowMs,
+    };
   }
 
   isDue(head: number, nowMs: number): boolean {
@@ -71,7 +74,7 @@ export class Snapshots {
     let snapshot = await this.#log.loadSnapshot(head);
     while (snapshot) {
       const { sequence } = snapshot;
-      const isOld = (await ageOf(snapshot)) <= nowMs - this.#retention.maxAgeMs;
+      const isOld = (await takenAtMs(snapshot)) <= nowMs - this.#retention.maxAgeMs;
       if (isOld || sequence <= head - this.#retention.maxEvents) {
         await this.#log.truncate(sequence);
         return;
@@ -81,7 +84,8 @@ export class Snapshots {
   }
 }
 
-async function ageOf(snapshot: Snapshot): Promise<number> {
+/** When the state was captured. */
+export async function takenAtMs(snapshot: Snapshot): Promise<number> {
   for await (const chunk of snapshot.chunks) return capturedAtMs(chunk);
   return 0;
 }

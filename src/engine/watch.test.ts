@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { decode, encode, type Event } from "../core/events.ts";
 import { WATCH } from "../core/limits.ts";
+import { memoryStore } from "../log/memory.ts";
 import type { Engine } from "./engine.ts";
 import { openEngine, quiet, register } from "./testing.ts";
-import type { Watch, WatchItem } from "./watch.ts";
+import { WatchHub, type Watch, type WatchItem } from "./watch.ts";
 
 /** "3 agent.registered", "bookmark 3", "resync 9". */
 function told(item: WatchItem): string {
@@ -85,6 +87,22 @@ describe("what a watcher sees", () => {
     await engine.close();
   });
 
+  test("a bookmark when it asks for one, once it is caught up", async () => {
+    const { engine } = await openEngine();
+    const watch = engine.watch({ prefixes: ["agent."] });
+    const next = take(watch, 1);
+    await setPolicies(engine, 10);
+    await quiet();
+    watch.bookmark();
+    expect(await next).toEqual(["bookmark 11"]);
+    await setPolicies(engine, WATCH.pullEvents + 10);
+    await register(engine);
+    watch.bookmark();
+    const head = 12 + WATCH.pullEvents + 10;
+    expect(await take(watch, 2)).toEqual([`${head} agent.registered`, `bookmark ${head}`]);
+    await engine.close();
+  });
+
   test("one resync when the log no longer reaches back, then what is new", async () => {
     const { engine, log, clock } = await openEngine({
       retention: { snapshotEveryEvents: 10, maxEvents: 5 },
@@ -164,6 +182,49 @@ describe("many watchers", () => {
     const resumed = engine.watch({ from: 1 });
     expect(await take(resumed, 1)).toContain("2 policy.set");
     await engine.close();
+  });
+});
+
+describe("more in one batch than a watcher may be behind", () => {
+  /** A hub over a log of its own, and a batch that is all that at once. */
+  async function openHub() {
+    const { log } = memoryStore();
+    await log.open();
+    const hub = new WatchHub({ log, barrier: () => Promise.resolve(hub.head) });
+    const burst = async () => {
+      const events: Event[] = Array.from({ length: WATCH.lagEvents + 1 }, () => ({
+        type: "policy.deleted",
+        id: "p",
+      }));
+      const recorded = [...events, { type: "agent.forgotten", agentId: "a" } as const].map(
+        (event, i) => decode(encode(event, 0), hub.head + 1 + i),
+      );
+      const texts = recorded.map(({ text }) => text);
+      await log.append(texts, hub.head);
+      hub.publish(recorded);
+    };
+    return { hub, burst };
+  }
+
+  test("cuts nobody who waited for it, and they see all of it", async () => {
+    const { hub, burst } = await openHub();
+    const seen = take(hub.watch({}), WATCH.lagEvents + 2);
+    const found = take(hub.watch({ prefixes: ["agent."] }), 1);
+    await burst();
+    expect((await seen).at(-1)).toBe(`${hub.head} agent.forgotten`);
+    expect(await found).toEqual([`${hub.head} agent.forgotten`]);
+    expect(hub.cuts).toBe(0);
+  });
+
+  test("is no excuse for who then falls behind as far again", async () => {
+    const { hub, burst } = await openHub();
+    const watch = hub.watch({});
+    const pulled = watch.pull();
+    await burst();
+    await pulled;
+    expect(watch.cut.aborted).toBe(false);
+    await burst();
+    expect(watch.cut.aborted).toBe(true);
   });
 });
 

@@ -87,8 +87,10 @@ export class WatchHub {
     const last = recorded.at(-1);
     if (!last) return;
     this.recent.push(recorded);
+    const before = this.#head;
     this.#head = last.sequence;
-    for (const watch of this.#watches) watch.wake();
+    const topics = new Set(recorded.map(({ event }) => event.type));
+    for (const watch of this.#watches) watch.wakeFor(topics, before);
   }
 
   /** The state was taken over from a snapshot: what lies between is only in the log. */
@@ -120,6 +122,8 @@ export class Watch implements AsyncIterable<WatchItem> {
   #told: number;
   #isLive: boolean;
   #isBookmarkDue: boolean;
+  /** Up to here it is not to blame for being behind: it came all at once, while it waited. */
+  #excusedTo = 0;
   #isClosed = false;
   #replay: AsyncGenerator<readonly Recorded[]> | undefined;
   #wake: (() => void) | undefined;
@@ -176,10 +180,34 @@ export class Watch implements AsyncIterable<WatchItem> {
     this.#wake?.();
   }
 
+  /** The hub's call: all between the head that was and the head is of these topics. */
+  wakeFor(topics: ReadonlySet<string>, before: number): void {
+    const isWaiting = this.#wake !== undefined && this.#cursor === before;
+    if (isWaiting && !this.#wantsAny(topics)) {
+      this.#cursor = this.#hub.head;
+      if (this.#cursor - this.#told < WATCH.bookmarkEvents) return;
+    }
+    this.wake();
+  }
+
   /** The hub's call: there is more, or the state moved. */
   wake(): void {
+    const { head } = this.#hub;
+    if (this.#wake) {
+      this.#excusedTo = head;
+      this.#wake();
+    } else if (this.#isLive && head - Math.max(this.#cursor, this.#excusedTo) > WATCH.lagEvents) {
+      this.#cutOff();
+    }
+  }
+
+  /**
+   * Has a bookmark told as soon as it is caught up, however little was skipped: for who must know
+   * that nothing it asked for has happened, and not only that it has not heard of it.
+   */
+  bookmark(): void {
+    this.#isBookmarkDue = true;
     this.#wake?.();
-    if (this.#isLive && this.#hub.head - this.#cursor > WATCH.lagEvents) this.#cutOff();
   }
 
   #cutOff(): void {
@@ -238,6 +266,11 @@ export class Watch implements AsyncIterable<WatchItem> {
     }
     if (items.length > 0) this.#told = this.#cursor;
     return items;
+  }
+
+  #wantsAny(topics: ReadonlySet<string>): boolean {
+    for (const topic of topics) if (this.#isWanted(topic)) return true;
+    return false;
   }
 
   #isWanted(topic: string): boolean {

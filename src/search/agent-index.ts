@@ -8,8 +8,9 @@
  *                            └────┘ goes on after the last event it knows
  *
  * It follows like any watcher, so a registration is acknowledged without waiting for an embedding.
- * It watches every topic, not only those of agents: a filtered watcher cannot tell that nothing
- * happened from not having heard yet, and who asks must know that the documents are up to date.
+ * It watches agents only: thousands of leases a second are none of its business. Who asks must know
+ * that the documents are up to date, and not only that nothing was heard: then it has the watch
+ * tell how far it is.
  */
 import type { Agent } from "../core/agents.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
@@ -24,8 +25,10 @@ import { pause, within } from "./waiting.ts";
 
 /** What a search needs of an engine. */
 export interface Followed extends Pick<Engine, "head" | "mode" | "peek" | "read"> {
-  watch(options: WatchOptions): Pick<Watch, "pull" | "close">;
+  watch(options: WatchOptions): Pick<Watch, "pull" | "bookmark" | "close">;
 }
+
+const PREFIXES = ["agent."];
 
 export interface AgentIndexOptions {
   readonly engine: Followed;
@@ -42,6 +45,7 @@ export class AgentIndex {
   readonly #following: Promise<void>;
   /** The last sequence the documents know of; −1 before the first state was read. */
   #applied = -1;
+  #watch: Pick<Watch, "bookmark"> | undefined;
   readonly #waiting = new Set<{ readonly target: number; readonly resolve: () => void }>();
 
   constructor({ engine, embedder, onTrouble }: AgentIndexOptions) {
@@ -72,6 +76,7 @@ export class AgentIndex {
     let waiting = { target, resolve: () => {} };
     const reached = new Promise<void>((resolve) => (waiting = { target, resolve }));
     this.#waiting.add(waiting);
+    this.#watch?.bookmark();
     await within(SEARCH.catchUpMs, reached);
     this.#waiting.delete(waiting);
     if (this.#applied >= target) return;
@@ -88,7 +93,7 @@ export class AgentIndex {
     while (!this.#isClosing()) {
       try {
         if (this.#applied < 0) await this.#load();
-        await this.#watch();
+        await this.#listen();
       } catch (error) {
         if (this.#isClosing()) return;
         // It may have been cut while many registered at once; the log has the rest.
@@ -120,14 +125,17 @@ export class AgentIndex {
   }
 
   /** Applies what happens until the watch ends; after a resync the state has to be read anew. */
-  async #watch(): Promise<void> {
-    const watch = this.#engine.watch({ from: this.#applied, signal: this.#closing.signal });
+  async #listen(): Promise<void> {
+    const { signal } = this.#closing;
+    const watch = this.#engine.watch({ prefixes: PREFIXES, from: this.#applied, signal });
+    this.#watch = watch;
     try {
       for (;;) {
         const items = await watch.pull();
         if (items.length === 0 || !(await this.#take(items))) return;
       }
     } finally {
+      this.#watch = undefined;
       watch.close();
     }
   }

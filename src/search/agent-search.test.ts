@@ -240,6 +240,62 @@ describe("embedding", () => {
 });
 
 describe("following the engine", () => {
+  /** The engine, but for how it is watched. */
+  function watched(engine: Engine, watch: Followed["watch"]): Followed {
+    return {
+      get head() {
+        return engine.head;
+      },
+      get mode() {
+        return engine.mode;
+      },
+      peek: (select) => engine.peek(select),
+      read: (select) => engine.read(select),
+      watch,
+    };
+  }
+
+  /** An engine whose first watch does what is told, once it is told to. */
+  function disturbed(engine: Engine, answer: () => Promise<readonly WatchItem[]>) {
+    let watches = 0;
+    let disturb = () => {};
+    const disturbance = new Promise<void>((resolve) => (disturb = resolve));
+    const followed = watched(engine, (options) => {
+      watches += 1;
+      if (watches > 1) return engine.watch(options);
+      const nothing = () => undefined;
+      return { pull: () => disturbance.then(answer), bookmark: nothing, close: nothing };
+    });
+    return { followed, disturb };
+  }
+
+  test("hears of agents only, and of how far it is when somebody asks", async () => {
+    const { engine, register } = await openSearch();
+    const told: string[] = [];
+    const followed = watched(engine, (options) => {
+      const watch = engine.watch(options);
+      const pull = async () => {
+        const items = await watch.pull();
+        for (const item of items) {
+          told.push(item.kind === "event" ? item.recorded.event.type : item.kind);
+        }
+        return items;
+      };
+      return { pull, bookmark: () => watch.bookmark(), close: () => watch.close() };
+    });
+    const search = new AgentSearch({ engine: followed });
+    closers.push(() => search.close());
+    await search.find();
+    told.length = 0;
+    const agentId = await register("holder");
+    for (let i = 0; i < 50; i += 1) {
+      await engine.execute({ type: "lease.acquire", taskId: `t${i}`, agentId, ttlMs: 0 });
+    }
+    expect(await search.find()).toHaveLength(1);
+    expect(await search.find()).toHaveLength(1);
+    expect(told).toEqual(["agent.registered", "bookmark"]);
+  });
+
   test("goes on where it was when the store failed and came back", async () => {
     const { register, names, log, engine, clock } = await openSearch();
     await register("before");
@@ -267,29 +323,6 @@ describe("following the engine", () => {
     await search.close();
     await expect(search.find()).rejects.toThrow(/closing/);
   });
-
-  /** An engine whose first watch does what is told, once it is told to. */
-  function disturbed(engine: Engine, answer: () => Promise<readonly WatchItem[]>) {
-    let watches = 0;
-    let disturb = () => {};
-    const disturbance = new Promise<void>((resolve) => (disturb = resolve));
-    const followed: Followed = {
-      get head() {
-        return engine.head;
-      },
-      get mode() {
-        return engine.mode;
-      },
-      peek: (select) => engine.peek(select),
-      read: (select) => engine.read(select),
-      watch(options) {
-        watches += 1;
-        if (watches > 1) return engine.watch(options);
-        return { pull: () => disturbance.then(answer), close: () => undefined };
-      },
-    };
-    return { followed, disturb };
-  }
 
   test.each<[string, (engine: Engine) => Promise<readonly WatchItem[]>]>([
     [

@@ -51,6 +51,7 @@ export class Beliefs {
         if (told.reply) this.claims.push(told.reply);
         return;
       case "agent.heartbeat":
+      case "fleet.report":
       case "agent.deregister":
       case "lease.renew":
       case "lease.release":
@@ -61,6 +62,7 @@ export class Beliefs {
       case "task.renew":
       case "task.complete":
       case "task.fail":
+      case "task.return":
         return;
     }
   }

@@ -137,6 +137,7 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
     case "task.renew":
     case "task.complete":
     case "task.fail":
+    case "task.return":
       return { noun: "task", key: command.taskId };
     case "task.create":
     case "task.claim": {
@@ -147,6 +148,7 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
     case "agent.register":
     case "agent.heartbeat":
     case "agent.deregister":
+    case "fleet.report":
       return undefined;
   }
 }
@@ -180,6 +182,8 @@ function isEffectOf(event: Event, op: Op): boolean {
     case "task.requeued":
     case "task.died":
       return commandOf(op, "task.fail")?.taskId === event.taskId;
+    case "task.returned":
+      return commandOf(op, "task.return")?.taskId === event.taskId;
     default:
       return false;
   }

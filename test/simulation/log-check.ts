@@ -136,13 +136,14 @@ export class LogCheck {
         return;
       case "task.completed":
       case "task.requeued":
+      case "task.returned":
       case "task.died":
         if (event.agentId !== life.holder) {
           fail("only its holder ends a claim", `${event.taskId} by ${event.agentId}`);
         }
         life.holder = "";
         if (event.type === "task.requeued") life.retries += 1;
-        else life.isFinished = true;
+        else life.isFinished = event.type !== "task.returned";
         if (life.retries > life.maxRetries) fail("retries are bounded", event.taskId);
         return;
     }

@@ -59,7 +59,7 @@ function asked(state: TaskState, op: Op): TaskState | undefined {
     const answer = told<Task>(op);
     return answer.kind === "ok" ? claimed(state, claim.agentId, answer.reply.token) : undefined;
   }
-  const command = commandOf(op, "task.renew", "task.complete", "task.fail");
+  const command = commandOf(op, "task.renew", "task.complete", "task.fail", "task.return");
   if (!command) return undefined;
   const answer = told(op);
   if (!isHolder(state, command.agentId, command.token)) {
@@ -74,6 +74,8 @@ function asked(state: TaskState, op: Op): TaskState | undefined {
       return { ...state, status: "completed" };
     case "task.fail":
       return givenUp(state);
+    case "task.return":
+      return { ...state, status: "pending", claimedBy: "", token: 0 };
   }
 }
 

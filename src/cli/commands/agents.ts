@@ -1,6 +1,7 @@
 /** `rollcall agents`: who is here, and what an agent without a program of its own needs. */
 import { buildCommand } from "@stricli/core";
 import type { Agent, AgentStatus } from "../../core/agents.ts";
+import { shortDuration } from "../../core/words.ts";
 import type { Context } from "../context.ts";
 import { agentId, daemonOf, itemPath, lookOf, note, printJson, read } from "../daemon.ts";
 import { durationFlag } from "../durations.ts";
@@ -11,7 +12,7 @@ import { list, type Listing } from "../listing.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
 import { factLines, type Cell } from "../terminal/table.ts";
-import { ago, moment, shortDuration } from "../terminal/time.ts";
+import { ago, moment } from "../terminal/time.ts";
 
 const STATUSES = ["alive", "unreachable", "dead"] as const;
 

@@ -1,6 +1,7 @@
 /** `rollcall leases`: who holds what, and taking and giving it back from a script. */
 import { buildCommand } from "@stricli/core";
 import type { Lease } from "../../core/leases.ts";
+import { shortDuration } from "../../core/words.ts";
 import type { LeaseRow } from "../../wires/api/answers.ts";
 import type { Context } from "../context.ts";
 import {
@@ -30,7 +31,7 @@ import {
 import { about } from "../help.ts";
 import { list, type Listing } from "../listing.ts";
 import { factLines } from "../terminal/table.ts";
-import { ago, inTime, moment, shortDuration } from "../terminal/time.ts";
+import { ago, inTime, moment } from "../terminal/time.ts";
 
 const KEY = argument("KEY", "What the lease is on: any text on one line");
 

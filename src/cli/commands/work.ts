@@ -1,5 +1,6 @@
 /** The commands of `rollcall tasks` that a worker needs: claim, renew, complete, fail. */
 import { buildCommand } from "@stricli/core";
+import { shortDuration } from "../../core/words.ts";
 import type { TaskDetail } from "../../wires/api/answers.ts";
 import type { Context } from "../context.ts";
 import { actingAgent, daemonOf, lookOf, note, printJson, taskId } from "../daemon.ts";
@@ -11,7 +12,6 @@ import { about } from "../help.ts";
 import { contentFlags, contentOf, type ContentFlags } from "../task-content.ts";
 import { taskFacts } from "../task-facts.ts";
 import { factLines } from "../terminal/table.ts";
-import { shortDuration } from "../terminal/time.ts";
 
 const TASK = argument("TASK", "The task's id, or enough of its beginning");
 

@@ -1,0 +1,62 @@
+/**
+ * The past, from the log: the state as it was at a moment, and what happened since the log begins.
+ * The log is only ever truncated at a snapshot that stays, so every moment it reaches back to can
+ * be rebuilt by the very rules that made it.
+ */
+import { decode, type Recorded } from "../core/events.ts";
+import { RollcallError } from "../core/errors.ts";
+import type { Rules } from "../core/rules.ts";
+import { restore } from "../core/snapshot.ts";
+import { emptyState, type State } from "../core/state.ts";
+import type { Log, Snapshot } from "../log/log.ts";
+import { takenAtMs } from "./snapshots.ts";
+
+export interface Past {
+  readonly state: State;
+  /** Of the last event that had happened. */
+  readonly sequence: number;
+}
+
+export async function stateAt(log: Log, rules: Rules, atMs: number): Promise<Past> {
+  const snapshot = await newestBefore(log, atMs);
+  const state = snapshot ? await restore(snapshot.chunks) : emptyState();
+  let sequence = snapshot?.sequence ?? 0;
+  try {
+    for await (const { first, entries } of log.read(sequence)) {
+      for (const [i, text] of entries.entries()) {
+        const recorded = decode(text, first + i);
+        if (recorded.atMs > atMs) return { state, sequence };
+        rules.evolve(state, recorded.event, recorded.atMs);
+        sequence = recorded.sequence;
+      }
+    }
+  } catch (error) {
+    if (error instanceof RollcallError && error.code === "OUT_OF_RANGE") {
+      throw new RollcallError("OUT_OF_RANGE", "the log does not reach back that far", {
+        cause: error,
+      });
+    }
+    throw error;
+  }
+  return { state, sequence };
+}
+
+/** Everything the log still has whose text is wanted, oldest first. */
+export async function* history(
+  log: Log,
+  isWanted: (text: string) => boolean,
+): AsyncGenerator<Recorded> {
+  const { oldest } = await log.open();
+  for await (const { first, entries } of log.read(oldest - 1)) {
+    for (const [i, text] of entries.entries()) if (isWanted(text)) yield decode(text, first + i);
+  }
+}
+
+async function newestBefore(log: Log, atMs: number): Promise<Snapshot | undefined> {
+  let snapshot = await log.loadSnapshot(Infinity);
+  while (snapshot && (await takenAtMs(snapshot)) > atMs) {
+    snapshot = await log.loadSnapshot(snapshot.sequence - 1);
+  }
+  // What was looked at cannot be read again.
+  return snapshot && log.loadSnapshot(snapshot.sequence);
+}

@@ -1,0 +1,169 @@
+/**
+ * One row per agent, from all that is said of it: four axes, each with its evidence, and a headline
+ * that answers the one question people have first. A pure function of reports and the moment, so
+ * that the fleet of an hour ago is made by the very rules that made it then.
+ *
+ * Sources are not equal. Who sees an agent's every step (its editor's proxy, its hooks) knows what
+ * it does; who only hears its heartbeats knows that it lives. So what it does is told by the
+ * closest source that is up to date, and that it lives by any.
+ */
+import { isGone } from "../core/questions.ts";
+import type { Activity, Asked, Facts, Liveness, Outcome, Report, Ruled } from "../core/reports.ts";
+import { headlineOf, type Headline } from "./headline.ts";
+import { stuckSince, type Patience } from "./stuck.ts";
+
+/** Why a value is believed. */
+export interface Evidence {
+  readonly wire: string;
+  readonly alias: string;
+  readonly rule: string;
+  readonly reportedAtMs: number;
+  readonly order: number;
+}
+
+export interface Axis<Value> {
+  readonly value: Value;
+  readonly evidence: Evidence;
+}
+
+export interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly headline: Headline;
+  /** The headline in a few words. */
+  readonly why: string;
+  readonly workspace: string | null;
+  readonly goal: string | null;
+  readonly liveness: Axis<Liveness>;
+  readonly activity: Axis<Activity> & {
+    readonly message: string | null;
+    readonly task: string | null;
+  };
+  readonly blockedOn: Axis<Asked> | null;
+  readonly outcome:
+    | (Axis<Outcome> & { readonly text: string | null; readonly atMs: number })
+    | null;
+  /** Since when nothing happened, if that is too long for what it says it does. */
+  readonly stuckSinceMs: number | null;
+  readonly lastActivityAtMs: number | null;
+  /** What it is called on each wire. */
+  readonly aliases: readonly string[];
+  /** When something of it was last told. */
+  readonly reportedAtMs: number;
+}
+
+export interface RowOptions {
+  readonly nowMs: number;
+  readonly patience: Patience;
+}
+
+/** The closest to the agent first. */
+const WIRES = ["acp", "hook", "file", "arcp", "a2a", "keeper"];
+
+/** `file` of file@host:NAME. */
+export function wireOf(alias: string): string {
+  return /^[^:@]*/.exec(alias)?.[0] ?? "";
+}
+
+/** `sources` has at least one. */
+export function rowOf(id: string, sources: readonly Report[], options: RowOptions): Row {
+  const near = sources.toSorted(
+    (a, b) => rankOf(a.alias) - rankOf(b.alias) || b.reportedAtMs - a.reportedAtMs,
+  );
+  const liveness = livenessOf(near);
+  const current = near.filter(({ facts }) => isCurrent(facts.liveness.value));
+  const told = current.length > 0 ? current : near;
+  const seen = {
+    id,
+    name: firstOf(near, ({ name }) => name) ?? id,
+    workspace: firstOf(near, ({ workspace }) => workspace) ?? null,
+    goal: firstOf(near, ({ goal }) => goal) ?? null,
+    liveness,
+    activity: activityOf(told),
+    blockedOn: isGone(liveness.value) ? null : questionOf(told),
+    outcome: outcomeOf(near),
+    lastActivityAtMs: latest(near.map(({ facts }) => facts.lastActivityAtMs)),
+    aliases: sources.map(({ alias }) => alias).toSorted(),
+    reportedAtMs: latest(near.map(({ reportedAtMs }) => reportedAtMs)) ?? 0,
+  };
+  const stuckSinceMs = stuckSince(seen, options);
+  return { ...seen, stuckSinceMs, ...headlineOf({ ...seen, stuckSinceMs }, options.nowMs) };
+}
+
+function rankOf(alias: string): number {
+  const rank = WIRES.indexOf(wireOf(alias));
+  return rank === -1 ? WIRES.length : rank;
+}
+
+/** Whether what it says of the agent may still be so. */
+function isCurrent(liveness: Liveness): boolean {
+  return liveness === "alive" || liveness === "starting" || liveness === "unreachable";
+}
+
+/** Any sign of life beats silence; among those who saw no life the last word counts. */
+function livenessOf(sources: readonly Report[]): Axis<Liveness> {
+  for (const value of ["alive", "starting", "unreachable"] as const) {
+    const found = sources.find(({ facts }) => facts.liveness.value === value);
+    if (found) return axis(found, found.facts.liveness);
+  }
+  const known = sources.filter(({ facts }) => facts.liveness.value !== "unknown");
+  const [last] = (known.length > 0 ? known : sources).toSorted(
+    (a, b) => b.reportedAtMs - a.reportedAtMs,
+  );
+  if (!last) throw new Error("a row without a source");
+  return axis(last, last.facts.liveness);
+}
+
+function activityOf(sources: readonly Report[]): Row["activity"] {
+  const knows = sources.find(({ facts }) => (facts.activity?.value ?? "unknown") !== "unknown");
+  const source = knows ?? sources[0];
+  if (!source) throw new Error("a row without a source");
+  const activity = source.facts.activity ?? { value: "unknown", rule: "nobody said" };
+  const { message = null, task = null } =
+    "message" in activity || "task" in activity ? activity : {};
+  return { ...axis(source, activity), message, task };
+}
+
+/** The one that has waited longest. */
+function questionOf(sources: readonly Report[]): Axis<Asked> | null {
+  let first: Axis<Asked> | null = null;
+  for (const source of sources) {
+    const { question } = source.facts;
+    if (!question || (first && first.value.sinceMs <= question.value.sinceMs)) continue;
+    first = axis(source, question);
+  }
+  return first;
+}
+
+function outcomeOf(sources: readonly Report[]): Row["outcome"] {
+  let last: Row["outcome"] = null;
+  for (const source of sources) {
+    const { outcome } = source.facts;
+    if (!outcome || (last && last.atMs >= outcome.atMs)) continue;
+    const { text = null, atMs } = outcome;
+    last = { ...axis<Outcome>(source, outcome), text, atMs };
+  }
+  return last;
+}
+
+function firstOf(
+  sources: readonly Report[],
+  select: (facts: Facts) => string | undefined,
+): string | undefined {
+  for (const { facts } of sources) {
+    const value = select(facts);
+    if (value !== undefined && value !== "") return value;
+  }
+  return undefined;
+}
+
+function latest(times: readonly (number | undefined)[]): number | null {
+  let last: number | null = null;
+  for (const each of times) if (each !== undefined && each > (last ?? -1)) last = each;
+  return last;
+}
+
+function axis<Value>(source: Report, { value, rule }: Ruled<Value>): Axis<Value> {
+  const { alias, reportedAtMs, order } = source;
+  return { value, evidence: { wire: wireOf(alias), alias, rule, reportedAtMs, order } };
+}

@@ -1,0 +1,32 @@
+/** The whole fleet of a state: every source in its row, every row in its place. */
+import type { Report } from "../core/reports.ts";
+import type { State } from "../core/state.ts";
+import { byHeadline } from "./headline.ts";
+import { rowIdOf } from "./identity.ts";
+import { keeperReport } from "./keeper-agents.ts";
+import { rowOf, type Row, type RowOptions } from "./row.ts";
+
+/** What needs a person first. */
+export function rowsOf(state: State, options: RowOptions): Row[] {
+  const rows: Row[] = [];
+  for (const [id, sources] of groups(state)) rows.push(rowOf(id, sources, options));
+  return rows.sort(byHeadline);
+}
+
+export function rowNamed(state: State, id: string, options: RowOptions): Row | undefined {
+  const sources = groups(state).get(id);
+  return sources && rowOf(id, sources, options);
+}
+
+function groups(state: State): Map<string, Report[]> {
+  const byRow = new Map<string, Report[]>();
+  const add = (report: Report) => {
+    const id = rowIdOf(state, report);
+    const group = byRow.get(id);
+    if (group) group.push(report);
+    else byRow.set(id, [report]);
+  };
+  for (const { report } of state.reports.byAlias.values()) add(report);
+  for (const entry of state.agents.byId.values()) add(keeperReport(state, entry));
+  return byRow;
+}

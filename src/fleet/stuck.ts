@@ -1,0 +1,30 @@
+/** Says that it works, and nothing happens: how long that may be depends on what it says it does. */
+import type { Activity } from "../core/reports.ts";
+import type { Row } from "./row.ts";
+
+/** In milliseconds; what is not here is never stuck. */
+export type Patience = Readonly<Partial<Record<Activity, number>>>;
+
+const MINUTE = 60_000;
+
+export const DEFAULT_PATIENCE: Patience = {
+  /** A model that takes longer for one answer has mostly lost its connection. */
+  thinking: 10 * MINUTE,
+  reading: 10 * MINUTE,
+  writing: 10 * MINUTE,
+  working: 10 * MINUTE,
+  /** For a build, a test run, another agent. */
+  waiting: 30 * MINUTE,
+};
+
+/** Since when nothing happened, if that is too long ago. */
+export function stuckSince(
+  row: Pick<Row, "activity" | "lastActivityAtMs" | "liveness" | "blockedOn">,
+  { nowMs, patience }: { readonly nowMs: number; readonly patience: Patience },
+): number | null {
+  const { activity, liveness } = row;
+  const mayTakeMs = patience[activity.value];
+  if (mayTakeMs === undefined || liveness.value !== "alive" || row.blockedOn) return null;
+  const sinceMs = Math.max(row.lastActivityAtMs ?? 0, activity.evidence.reportedAtMs);
+  return nowMs - sinceMs > mayTakeMs ? sinceMs : null;
+}

@@ -1,0 +1,164 @@
+/**
+ * The fleet as it changes. Rows also change by themselves (an hour of nothing is a problem), and
+ * one event may change several, so rows are made anew and compared: soon after something happened,
+ * and now and then without. However many look on, this is done once; with nobody, not at all.
+ *
+ *   nobody ──first comes──▶ looking ──last goes──▶ nobody
+ *
+ * A large fleet takes longer to make: the pause after it grows with that, so that looking never
+ * takes more than a small part of the time.
+ */
+import type { Clock } from "../engine/clock.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Watch } from "../engine/watch.ts";
+import type { FleetNow } from "./fleet.ts";
+import type { Row } from "./row.ts";
+
+export interface FleetChange {
+  readonly sequence: number;
+  readonly atMs: number;
+  /** New ones and changed ones; at first all. */
+  readonly rows: readonly Row[];
+  /** The ids of those that are no more. */
+  readonly gone: readonly string[];
+}
+
+export interface FleetViewOptions {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly rows: () => Promise<FleetNow>;
+}
+
+/** People see no difference below this. */
+const SOON_MS = 100;
+/** What changes by time alone changes in minutes. */
+const SELDOM_MS = 5_000;
+/** Of the time that making the rows takes. */
+const PAUSES = 9;
+
+interface Looker {
+  /** What it was told of each row. */
+  readonly told: Map<string, string>;
+  wake: () => void;
+}
+
+export class FleetView {
+  readonly #options: FleetViewOptions;
+  readonly #lookers = new Set<Looker>();
+  #now: FleetNow | undefined;
+  #texts = new Map<string, string>();
+  #watch: Watch | undefined;
+  #stopTimer: (() => void) | undefined;
+  /** What happens next: soon, because something happened; or just now. */
+  #next: "seldom" | "soon" | "making" = "seldom";
+  #pauseMs = SOON_MS;
+  #isClosed = false;
+
+  constructor(options: FleetViewOptions) {
+    this.#options = options;
+  }
+
+  async *changes(signal?: AbortSignal): AsyncGenerator<FleetChange, void, undefined> {
+    const looker: Looker = { told: new Map(), wake: () => undefined };
+    const onAbort = () => looker.wake();
+    signal?.addEventListener("abort", onAbort);
+    this.#lookers.add(looker);
+    if (this.#lookers.size === 1) this.#begin();
+    try {
+      let isFirst = true;
+      while (!this.#isClosed && !signal?.aborted) {
+        const change = this.#changeFor(looker);
+        if (change && (isFirst || change.rows.length > 0 || change.gone.length > 0)) {
+          isFirst = false;
+          yield change;
+        } else {
+          await new Promise<void>((woken) => (looker.wake = woken));
+        }
+      }
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+      this.#lookers.delete(looker);
+      if (this.#lookers.size === 0) this.#end();
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#end();
+    this.#wakeAll();
+  }
+
+  #changeFor({ told }: Looker): FleetChange | undefined {
+    if (!this.#now) return undefined;
+    const { sequence, atMs } = this.#now;
+    const rows = this.#now.rows.filter(({ id }) => told.get(id) !== this.#texts.get(id));
+    const gone = [...told.keys()].filter((id) => !this.#texts.has(id));
+    for (const { id } of rows) told.set(id, this.#texts.get(id) ?? "");
+    for (const id of gone) told.delete(id);
+    return { sequence, atMs, rows, gone };
+  }
+
+  #begin(): void {
+    this.#now = undefined;
+    const watch = this.#options.engine.watch();
+    this.#watch = watch;
+    void this.#listen(watch);
+    void this.#make();
+  }
+
+  #end(): void {
+    this.#watch?.close();
+    this.#watch = undefined;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+  }
+
+  /** What happened does not matter, only that something did. */
+  async #listen(watch: Watch): Promise<void> {
+    try {
+      while ((await watch.pull()).length > 0) this.#changed();
+    } catch {
+      // Cut, or the log cannot be read: the seldom look goes on.
+    }
+  }
+
+  #changed(): void {
+    if (this.#next !== "seldom") return;
+    this.#stopTimer?.();
+    this.#schedule("soon", this.#pauseMs);
+  }
+
+  #schedule(next: "soon" | "seldom", delayMs: number): void {
+    this.#next = next;
+    if (this.#lookers.size === 0 || this.#isClosed) return;
+    this.#stopTimer = this.#options.clock.after(delayMs, () => void this.#make());
+  }
+
+  async #make(): Promise<void> {
+    this.#next = "making";
+    const startedMs = this.#options.clock.monotonicMs();
+    const { head } = this.#options.engine;
+    try {
+      this.#now = await this.#options.rows();
+      this.#texts = new Map(this.#now.rows.map((row) => [row.id, textOf(row)]));
+      this.#wakeAll();
+    } catch {
+      // Nobody leads just now: what was told stands until somebody does.
+    }
+    this.#pauseMs = Math.max(SOON_MS, PAUSES * (this.#options.clock.monotonicMs() - startedMs));
+    const isBehind = this.#options.engine.head !== head;
+    if (isBehind) this.#schedule("soon", this.#pauseMs);
+    else this.#schedule("seldom", SELDOM_MS);
+  }
+
+  #wakeAll(): void {
+    for (const looker of this.#lookers) looker.wake();
+  }
+}
+
+/** What would be news: that a heartbeat came again is none. */
+function textOf(row: Row): string {
+  return JSON.stringify(row, (key, value: unknown) =>
+    key === "reportedAtMs" || key === "order" ? undefined : value,
+  );
+}
