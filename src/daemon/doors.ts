@@ -127,13 +127,17 @@ interface Mounted extends Wired {
 }
 
 function mountOnHttp(http: HttpDoor, options: Mounted): void {
-  const { engine, clock, metrics } = options;
+  const { engine, claims, search, clock, metrics } = options;
   const streams = new EventStreams({ engine, clock });
   metrics.observe({ ...options, http, streams });
   const startedAt = new Date().toISOString();
   http.mount({
     hot: { "/v1/events": streams.serve },
     routes: apiRoutes({
+      engine,
+      claims,
+      finder: search,
+      clock,
       metrics,
       notReady: () => notReady(options),
       status: () => statusOf(options, startedAt),
