@@ -46,6 +46,13 @@ export class Fleet {
     return isNew;
   }
 
+  /** What every source said last, but for the registry, which knows its own. */
+  reports(): Promise<readonly Report[]> {
+    return this.#engine.read(({ reports }) =>
+      Array.from(reports.byAlias.values(), ({ report }) => report),
+    );
+  }
+
   async rows(): Promise<FleetNow> {
     return this.#engine.read((state) => ({
       rows: rowsOf(state, this.#options()),
