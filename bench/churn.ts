@@ -38,7 +38,9 @@ const TTL_SECONDS = Number(flags.ttl);
 /** Twice in a ttl, as the SDK does. */
 const HEARTBEATS_PER_SECOND = AGENTS / (TTL_SECONDS / 2);
 /** Until what is compiled is compiled, and caches are what they will be. */
-const WARM_UP_SECONDS = 3;
+const WARM_UP_SECONDS = 5;
+/** After a start all agents are read and embedded; how long that may take. */
+const SETTLE_SECONDS = 120;
 const IDLE_SECONDS = Math.min(10, SECONDS);
 const MIB = 1024 * 1024;
 
@@ -64,6 +66,19 @@ class LoadProcess {
   kill(): void {
     this.#child.kill();
   }
+}
+
+/** Until it has done what it does after a start. */
+async function untilQuiet(daemon: Daemon): Promise<void> {
+  const spent = async () => (await daemon.metrics()).get("process_cpu_seconds_total") ?? NaN;
+  let before = await spent();
+  for (let second = 0; second < SETTLE_SECONDS; second += 1) {
+    await sleep(1000);
+    const after = await spent();
+    if (after - before < 0.1) return;
+    before = after;
+  }
+  throw new Error(`the daemon was not done after ${SETTLE_SECONDS} s`);
 }
 
 /** What memory the daemon took, second by second. */
@@ -169,6 +184,7 @@ async function measure(folder: string): Promise<void> {
     const [agentId = ""] = await load.ask("fill", filling);
     const nodeFlags = flags["node-flags"].split(" ").filter((flag) => flag !== "");
     daemon = await Daemon.start(folder, nodeFlags);
+    await untilQuiet(daemon);
     const { port } = daemon;
     await probe(port, agentId, WARM_UP_SECONDS);
     const idle = await probe(port, agentId, IDLE_SECONDS);

@@ -21,6 +21,8 @@ export class Caller {
   constructor(port: number) {
     this.#session = connect(`http://127.0.0.1:${port}`);
     this.#session.setMaxListeners(0);
+    // Each call under way is told as well, and tells.
+    this.#session.on("error", () => undefined);
   }
 
   /** Rejects with what the daemon says when the status is another than 0. */
