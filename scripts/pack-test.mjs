@@ -1,8 +1,9 @@
 /**
  * What `npm pack` gives works for those who install it, without install scripts: the metadata is
- * sound, the types resolve, every program says its version and every export can be imported.
+ * sound, the types resolve, every program says its version, every export can be imported and the
+ * daemon has its page.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,6 +33,31 @@ function must(condition, complaint) {
   if (!condition) throw new Error(complaint);
 }
 
+/**
+ * The files that the page of a daemon is made of, all there.
+ * @param {string} program
+ */
+async function checkPage(program) {
+  const args = ["--addr=127.0.0.1:0", "--metrics-addr=127.0.0.1:0"];
+  const daemon = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"] });
+  try {
+    let said = "";
+    for await (const text of daemon.stdout.setEncoding("utf8")) {
+      said += text;
+      if (/HTTP +\S+\n/.test(said)) break;
+    }
+    const url = /HTTP +(\S+)/.exec(said)?.[1] ?? "";
+    const page = await (await fetch(url)).text();
+    for (const [, path = ""] of page.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      const { status } = await fetch(new URL(path, url));
+      must(status === 200, `the packed daemon answers ${status} for ${path}`);
+    }
+    must(page.includes("/page/page.mjs"), `the packed daemon has no page: ${page}`);
+  } finally {
+    daemon.kill();
+  }
+}
+
 const place = mkdtempSync(join(tmpdir(), "rollcall-pack-"));
 try {
   const [packed] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", place]));
@@ -53,6 +79,7 @@ try {
   const imports = paths.map((path) => `import ${JSON.stringify(join(name, path))};\n`);
   writeFileSync(join(place, "imports.js"), imports.join(""));
   run(process.execPath, ["imports.js"], place);
+  await checkPage(join(place, "node_modules", ".bin", "agentkeeper"));
 } finally {
   rmSync(place, { recursive: true, force: true });
 }

@@ -17,6 +17,8 @@ const sdkMade = join(sdk, "requirements.txt");
 /** The Python that has the AgentKeeper SDK. */
 export const AGENTKEEPER_PYTHON = join(sdk, "bin", "python");
 
+export const CHROMIUM = "/usr/bin/chromium";
+
 /**
  * @typedef {object} Prerequisite
  * @property {string} name
@@ -24,6 +26,7 @@ export const AGENTKEEPER_PYTHON = join(sdk, "bin", "python");
  * @property {() => boolean} isThere
  * @property {string} [apt] the Debian package that brings it
  * @property {() => boolean} [install] another way to get it
+ * @property {boolean} [isOnDemand] nothing that `npm test` needs: whoever does names it
  */
 
 /** @type {readonly Prerequisite[]} */
@@ -41,6 +44,26 @@ export const PREREQUISITES = [
     isThere: hasSdk,
     install: installSdk,
   },
+  {
+    name: "h2load",
+    need: "to load the gRPC door from outside Node (npm run bench keeper)",
+    isThere: () => run("h2load", "--version"),
+    apt: "nghttp2-client",
+    isOnDemand: true,
+  },
+  {
+    name: "etcd",
+    need: "what the gRPC door is compared with (npm run bench keeper)",
+    isThere: () => run("etcd", "--version"),
+    apt: "etcd-server",
+    isOnDemand: true,
+  },
+  {
+    name: "chromium",
+    need: "to look at the page as people do",
+    isThere: () => existsSync(CHROMIUM),
+    apt: "chromium",
+  },
 ];
 
 const isRoot = process.getuid?.() === 0;
@@ -53,11 +76,15 @@ export function lacks(name) {
 }
 
 /**
- * Gets what is missing, and returns what cannot be had.
+ * Gets what is missing of these, else of what tests need, and returns what cannot be had.
+ * @param {readonly string[]} [names]
  * @returns {readonly Prerequisite[]}
  */
-export function provide() {
-  const missing = PREREQUISITES.filter((each) => !each.isThere());
+export function provide(names) {
+  const wanted = PREREQUISITES.filter(({ name, isOnDemand }) =>
+    names ? names.includes(name) : !isOnDemand,
+  );
+  const missing = wanted.filter((each) => !each.isThere());
   const packages = missing.flatMap(({ apt }) => apt ?? []);
   if (packages.length > 0 && isRoot) {
     console.error(`installing ${packages.join(" ")}…`);

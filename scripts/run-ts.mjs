@@ -10,8 +10,11 @@ import { bundle, present, THREADS } from "./bundle.mjs";
 import { isAlive, root } from "./root.mjs";
 
 const cache = join(root, ".cache");
-/** Not this one: examples import it by its name and mean the sources. */
-const PACKAGES = [/^(?!rollcall$)[^./]/];
+/**
+ * Not this one: examples import it by its name and mean the sources. And not what the bundler puts
+ * in by itself where Node 20 lacks a feature.
+ */
+const PACKAGES = [/^(?!rollcall$|@oxc-project\/runtime)[@a-z]/];
 
 /** The bundles of programs that were killed. */
 function sweep() {

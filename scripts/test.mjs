@@ -20,6 +20,7 @@ const GROUPS = [
   {
     pack: "node scripts/pack-test.mjs",
     types: "tsc",
+    page: "tsc --project assets/page",
     lint: "oxlint",
     format: "oxfmt --check",
     unused: "knip --no-progress",

@@ -1,95 +1,27 @@
 /**
- * Events in words, for people: who, what, and the number that matters, most telling first. A new
- * kind of event does not compile until it has its sentence here; one that a newer daemon sends and
- * this program does not know is shown by its plain fields.
+ * Events in words (see core/words.ts), for who follows a stream of them: names are learnt on the
+ * way, and an event that a newer daemon sends and this program does not know is shown by its plain
+ * fields.
  */
-import type { Event, Topic } from "../core/events.ts";
 import type { DaemonEvent } from "../client/events.ts";
-import { shortDuration } from "./terminal/time.ts";
-
-/** The events with this topic: some share their shape with others. */
-type EventOf<T extends Topic, E = Event> = E extends { readonly type: infer Types }
-  ? T extends Types
-    ? E
-    : never
-  : never;
-
-type Sentences = { readonly [T in Topic]: (event: EventOf<T>) => string };
+import type { Event } from "../core/events.ts";
+import { sentenceOf } from "../core/words.ts";
 
 /** Agents by their names, as far as this stream has told them. */
 export type Names = Map<string, string>;
 
-/** A generated id by its first characters, as git does; one that people chose in full. */
-function shortId(id: string): string {
-  return /^[0-9a-f]{32}$/.test(id) ? id.slice(0, 8) : id;
-}
-
 export function describe(event: DaemonEvent, names: Names): string {
   const { topic, data } = event;
   remember(names, data["agent"]);
-  const sentences = sentencesFor(names);
-  const sentence = Object.hasOwn(sentences, topic) ? sentences[topic as Topic] : undefined;
   try {
-    // The topic picked the sentence, so the event is of its kind, if the daemon kept its word.
-    if (sentence) return (sentence as (event: unknown) => string)(data);
+    // The daemon says which kind it is, and is taken at its word.
+    const said = { ...data, type: topic } as unknown as Event;
+    const sentence = sentenceOf(said, (id) => names.get(id));
+    if (sentence !== undefined) return sentence;
   } catch {
-    // It did not: what it sent is shown as it is.
+    // It did not keep it: what it sent is shown as it is.
   }
   return plainFields(data);
-}
-
-function sentencesFor(names: Names): Sentences {
-  const who = (id: string) => {
-    const name = names.get(id);
-    return name ? `${name} (${shortId(id)})` : shortId(id);
-  };
-  return {
-    "agent.registered": ({ agent }) =>
-      `${who(agent.agentId)} is here, ttl ${shortDuration(agent.ttlMs)}` +
-      listed(", tools", agent.card.tools),
-    "agent.unreachable": ({ agent }) =>
-      `${who(agent.agentId)} missed its heartbeat of ${shortDuration(agent.ttlMs)}`,
-    "agent.recovered": ({ agent }) => `${who(agent.agentId)} is back`,
-    "agent.died": ({ agent, cause }) =>
-      cause === "silent" ? `${who(agent.agentId)} is dead: silent` : `${who(agent.agentId)} left`,
-    "agent.forgotten": ({ agentId }) => `${who(agentId)} is forgotten`,
-    "lease.acquired": ({ lease }) =>
-      `${lease.taskId} held by ${who(lease.holder)} for ${shortDuration(lease.ttlMs)}, ` +
-      `token ${lease.token}`,
-    "lease.renewed": ({ lease }) =>
-      `${lease.taskId} kept by ${who(lease.holder)} for ${shortDuration(lease.ttlMs)}, ` +
-      `token ${lease.token}`,
-    "lease.expired": ({ lease }) => `${lease.taskId} is free: ${who(lease.holder)} let it expire`,
-    "lease.released": ({ lease, cause }) =>
-      cause === "released"
-        ? `${lease.taskId} is free: ${who(lease.holder)} released it`
-        : `${lease.taskId} is free: ${who(lease.holder)} is gone`,
-    "election.joined": ({ group, agentId }) => `${group}: ${who(agentId)} stands for election`,
-    "election.left": ({ group, agentId }) => `${group}: ${who(agentId)} no longer stands`,
-    "leader.changed": ({ election }) =>
-      election.leader
-        ? `${election.group}: ${who(election.leader)} leads, term ${election.term}`
-        : `${election.group}: nobody leads, term ${election.term}`,
-    "election.forgotten": ({ group }) => `${group} is forgotten`,
-    "policy.set": ({ policy }) =>
-      `${policy.id}: ${policy.effect} ${policy.subject} to ${policy.action} ${policy.resource}`,
-    "policy.deleted": ({ id }) => `${id} is gone`,
-    "task.created": ({ task }) =>
-      `${shortId(task.id)} ${task.type} waits` + listed(" for tools", task.requiredTools),
-    "task.claimed": ({ taskId, claim }) =>
-      `${shortId(taskId)} taken by ${who(claim.agentId)}, token ${claim.token}`,
-    "task.renewed": ({ taskId }) => `${shortId(taskId)} is still worked on`,
-    "task.completed": ({ taskId, agentId }) => `${shortId(taskId)} done by ${who(agentId)}`,
-    "task.requeued": ({ taskId, agentId, reason }) =>
-      `${shortId(taskId)} waits again, ${who(agentId)} gave it up: ${reason}`,
-    "task.returned": ({ taskId, agentId }) =>
-      `${shortId(taskId)} waits again, the call of ${who(agentId)} was gone`,
-    "task.died": ({ taskId, agentId, reason }) =>
-      `${shortId(taskId)} is dead, last with ${who(agentId)}: ${reason}`,
-    "task.forgotten": ({ taskId }) => `${shortId(taskId)} is forgotten`,
-    "node.leading": ({ node, epoch }) => `${node} leads, epoch ${epoch}`,
-    "node.resumed": ({ node, unseenMs }) => `${node} is back after ${shortDuration(unseenMs)}`,
-  };
 }
 
 function remember(names: Names, agent: unknown): void {
@@ -102,10 +34,6 @@ function remember(names: Names, agent: unknown): void {
 }
 
 const MAX_NAMES = 10_000;
-
-function listed(title: string, items: readonly string[]): string {
-  return items.length === 0 ? "" : `${title} ${items.join(", ")}`;
-}
 
 function plainFields(data: Readonly<Record<string, unknown>>): string {
   return Object.entries(data)

@@ -55,6 +55,8 @@ export interface AgentEntry {
 
 export class Agents {
   readonly byId = new Map<string, AgentEntry>();
+  /** Of the living: those that missed a heartbeat. */
+  readonly unreachable = new Set<string>();
   /** Of the living: when to look at one again. */
   readonly deadlines = new Heap<string>();
   /** Of the dead: when to forget one. */
@@ -112,7 +114,10 @@ export function evolveAgent(state: State, event: AgentEvent): void {
       const entry = knownAgent(agents, event.agent.agentId);
       entry.agent = event.agent;
       entry.seenAtMs = event.agent.lastHeartbeatAtMs;
-      if (event.type === "agent.unreachable") entry.missedAtMs = state.lastAtMs;
+      if (event.type === "agent.unreachable") {
+        entry.missedAtMs = state.lastAtMs;
+        agents.unreachable.add(event.agent.agentId);
+      } else agents.unreachable.delete(event.agent.agentId);
       agents.deadlines.move(entry.timer, deadlineOf(state, entry));
       return;
     }
@@ -120,6 +125,7 @@ export function evolveAgent(state: State, event: AgentEvent): void {
       const entry = knownAgent(agents, event.agent.agentId);
       entry.agent = event.agent;
       entry.seenAtMs = event.agent.lastHeartbeatAtMs;
+      agents.unreachable.delete(event.agent.agentId);
       agents.deadlines.remove(entry.timer);
       agents.graves.move(entry.timer, event.agent.diedAtMs + RETENTION.deadAgentMs);
       return;
@@ -140,6 +146,7 @@ export function restoreAgent({ agents }: State, agent: Agent): void {
       ? agents.graves.add(agent.diedAtMs + RETENTION.deadAgentMs, agent.agentId)
       : agents.deadlines.add(seenAtMs + agent.ttlMs, agent.agentId);
   agents.byId.set(agent.agentId, { agent, seenAtMs, missedAtMs: 0, timer });
+  if (agent.status === "unreachable") agents.unreachable.add(agent.agentId);
 }
 
 function knownAgent(agents: Agents, agentId: string): AgentEntry {

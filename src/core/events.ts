@@ -4,9 +4,19 @@ import type { ElectionEvent } from "./elections.ts";
 import type { LeaseEvent } from "./leases.ts";
 import type { NodeEvent } from "./nodes.ts";
 import type { PolicyEvent } from "./policies.ts";
+import type { QuestionEvent } from "./questions.ts";
+import type { ReportEvent } from "./reports.ts";
 import type { TaskEvent } from "./tasks.ts";
 
-export type Event = AgentEvent | LeaseEvent | ElectionEvent | PolicyEvent | TaskEvent | NodeEvent;
+export type Event =
+  | AgentEvent
+  | LeaseEvent
+  | ElectionEvent
+  | PolicyEvent
+  | TaskEvent
+  | ReportEvent
+  | QuestionEvent
+  | NodeEvent;
 
 /** The topic of an event is its type: watchers ask for prefixes of it. */
 export type Topic = Event["type"];

@@ -29,6 +29,19 @@ export const FIELD = {
   maxRetries: 1000,
 } as const;
 
+/** What wires may say of an agent: it is shown on one line, or in a page of detail. */
+export const FLEET = {
+  /** An alias may hold a URL. */
+  aliasLength: 1024,
+  links: 8,
+  nameLength: 256,
+  /** As long as paths may be. */
+  workspaceLength: 4 * KIB,
+  textLength: 1 * KIB,
+  questionLength: 4 * KIB,
+  options: 20,
+} as const;
+
 /** How long things may live; outside the range is refused, zero means the default. */
 export const TTL = {
   minMs: 1 * SECOND,
@@ -48,6 +61,8 @@ export const COUNT = {
   candidatesPerGroup: 10_000,
   groupsPerAgent: 1_000,
   policies: 100_000,
+  /** Sources of reports: every session of every host of a large team. */
+  reports: 200_000,
   unfinishedTasks: 1_000_000,
   claimsPerAgent: 1_000,
   /** What unfinished tasks may weigh together: they all sit in memory. */
@@ -65,6 +80,9 @@ export const RETENTION = {
   /** As many as one death may finish: keeps the batch short. */
   forgottenAtOnce: 1_000,
   emptyGroupMs: 24 * HOUR,
+  overReportMs: 24 * HOUR,
+  questionMs: 24 * HOUR,
+  questions: 50_000,
   /** What the log keeps, whichever is less. */
   logMs: 7 * 24 * HOUR,
   logEvents: 1_000_000,

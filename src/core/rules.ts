@@ -12,14 +12,28 @@ import { evolveNode } from "./nodes.ts";
 import { decidePolicy, evolvePolicy } from "./policies.ts";
 import type { PolicyCommand, PolicyReplies } from "./policies.ts";
 import { decideAgent, expireAgent } from "./registry.ts";
+import { dueQuestion, evolveQuestion, expireQuestion } from "./questions.ts";
+import { decideReport, dueReport, evolveReport, expireReport } from "./reports.ts";
+import type { ReportCommand, ReportReplies } from "./reports.ts";
 import type { State } from "./state.ts";
 import { dueTask, expireTask } from "./task-expiry.ts";
 import { decideTask, evolveTask } from "./tasks.ts";
 import type { TaskCommand, TaskReplies } from "./tasks.ts";
 
-export type Command = AgentCommand | LeaseCommand | ElectionCommand | PolicyCommand | TaskCommand;
+export type Command =
+  | AgentCommand
+  | LeaseCommand
+  | ElectionCommand
+  | PolicyCommand
+  | TaskCommand
+  | ReportCommand;
 
-export type Replies = AgentReplies & LeaseReplies & ElectionReplies & PolicyReplies & TaskReplies;
+export type Replies = AgentReplies &
+  LeaseReplies &
+  ElectionReplies &
+  PolicyReplies &
+  TaskReplies &
+  ReportReplies;
 
 export type Reply = Replies[keyof Replies];
 
@@ -64,6 +78,8 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
     case "task.fail":
     case "task.return":
       return decideTask(state, command, moment);
+    case "fleet.report":
+      return decideReport(state, command, moment);
   }
 }
 
@@ -98,6 +114,15 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "task.died":
     case "task.forgotten":
       return evolveTask(state, event);
+    case "fleet.reported":
+    case "fleet.forgotten":
+      return evolveReport(state, event);
+    case "question.asked":
+    case "question.answered":
+    case "question.withdrawn":
+    case "question.expired":
+    case "question.forgotten":
+      return evolveQuestion(state, event);
     case "node.leading":
     case "node.resumed":
       return evolveNode(state, event);
@@ -109,6 +134,8 @@ const EXPIRIES = [
   { due: (state: State) => dueLease(state.leases), expire: expireLease },
   { due: (state: State) => dueTask(state.tasks), expire: expireTask },
   { due: (state: State) => dueElection(state.elections), expire: expireElection },
+  { due: (state: State) => dueReport(state.reports), expire: expireReport },
+  { due: (state: State) => dueQuestion(state.questions), expire: expireQuestion },
 ];
 
 function due(state: State): number | undefined {

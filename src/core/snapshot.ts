@@ -12,6 +12,8 @@ import { RollcallError } from "./errors.ts";
 import { ENGINE } from "./limits.ts";
 import type { Leadership } from "./nodes.ts";
 import { evolvePolicy, type Policy } from "./policies.ts";
+import { restoreQuestion, type Question } from "./questions.ts";
+import { restoreReport, type Report } from "./reports.ts";
 import { emptyState, type State } from "./state.ts";
 import { restorePlace, restoreTask, type Task } from "./tasks.ts";
 
@@ -39,6 +41,8 @@ type Piece =
   | { readonly part: "groups"; readonly records: readonly Group[] }
   | { readonly part: "policies"; readonly records: readonly Policy[] }
   | { readonly part: "tasks"; readonly records: readonly Task[] }
+  | { readonly part: "reports"; readonly records: readonly Report[] }
+  | { readonly part: "questions"; readonly records: readonly Question[] }
   /** Ids of the tasks in the queue, in order; since version 2 of those that are claimed as well. */
   | { readonly part: "queue"; readonly records: readonly string[] };
 
@@ -70,6 +74,11 @@ function partsOf(state: State): readonly Piece[] {
     },
     { part: "policies", records: [...policies.byId.values()] },
     { part: "tasks", records: Array.from(tasks.byId.values(), ({ task }) => task) },
+    { part: "reports", records: Array.from(state.reports.byAlias.values(), (each) => each.report) },
+    {
+      part: "questions",
+      records: Array.from(state.questions.byId.values(), ({ question }) => question),
+    },
     { part: "queue", records: tasks.pending.inOrder() },
   ];
 }
@@ -125,6 +134,12 @@ function restorePiece(state: State, piece: Piece): void {
       return;
     case "tasks":
       for (const task of piece.records) restoreTask(state, task);
+      return;
+    case "reports":
+      for (const report of piece.records) restoreReport(state, report);
+      return;
+    case "questions":
+      for (const question of piece.records) restoreQuestion(state, question);
       return;
     case "queue":
       for (const id of piece.records) {

@@ -4,6 +4,8 @@ import { Elections } from "./elections.ts";
 import { Leases } from "./leases.ts";
 import type { Leadership } from "./nodes.ts";
 import { Policies } from "./policies.ts";
+import { Questions } from "./questions.ts";
+import { Reports } from "./reports.ts";
 import { Tasks } from "./tasks.ts";
 
 export interface State {
@@ -12,6 +14,8 @@ export interface State {
   readonly elections: Elections;
   readonly policies: Policies;
   readonly tasks: Tasks;
+  readonly reports: Reports;
+  readonly questions: Questions;
   /** One counter for leases and claims: tokens grow over all grants of all things. */
   readonly fencing: { lastToken: number };
   leadership: Leadership;
@@ -28,6 +32,8 @@ export function emptyState(): State {
     elections: new Elections(),
     policies: new Policies(),
     tasks: new Tasks(),
+    reports: new Reports(),
+    questions: new Questions(),
     fencing: { lastToken: 0 },
     leadership: { node: "", epoch: 0 },
     graceFromMs: 0,

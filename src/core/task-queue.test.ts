@@ -87,6 +87,7 @@ test("it finds what looking at every task would find", () => {
       }
       expect(queue.inOrder()).toEqual(model.map(({ id }) => id));
       const waiting = model.filter(({ waits }) => waits);
+      expect(queue.oldest(3)).toEqual(waiting.slice(0, 3).map(({ id }) => id));
       expect(queue.size).toBe(waiting.length);
       for (const has of agents) {
         const first = waiting.find(({ tools }) => tools.every((tool) => has.includes(tool)));

@@ -96,6 +96,16 @@ export class TaskQueue {
     return [...this.#places.keys()];
   }
 
+  /** The first of those that wait. */
+  oldest(count: number): string[] {
+    const ids: string[] = [];
+    for (const [taskId, { slot }] of this.#places) {
+      if (ids.length >= count) break;
+      if (slot.place >= 0) ids.push(taskId);
+    }
+    return ids;
+  }
+
   #lineOf(tools: readonly string[]): Line {
     const filed = tools[0] ?? "";
     let lines = this.#lines.get(filed);

@@ -61,6 +61,8 @@ export class Tasks {
   readonly pending = new TaskQueue();
   readonly claims = new Heap<string>();
   readonly finished = new Heap<string>();
+  /** How many of the finished were given up. */
+  dead = 0;
   /** What they weigh together. */
   unfinishedBytes = 0;
   finishedBytes = 0;
@@ -338,6 +340,7 @@ export function evolveTask(state: State, event: TaskEvent): void {
     case "task.forgotten":
       tasks.finished.remove(timer);
       tasks.finishedBytes -= weightOf(task);
+      if (task.status === "dead") tasks.dead -= 1;
       tasks.byId.delete(task.id);
       return;
   }
@@ -373,6 +376,7 @@ export function restorePlace({ pending }: Tasks, { id, requiredTools, status }: 
 function finish(tasks: Tasks, entry: TaskEntry, task: Task): void {
   tasks.unfinishedBytes -= weightOf(entry.task);
   tasks.finishedBytes += weightOf(task);
+  if (task.status === "dead") tasks.dead += 1;
   entry.task = task;
   tasks.pending.drop(task.id);
   tasks.finished.move(entry.timer, task.finishedAtMs + RETENTION.finishedTaskMs);

@@ -2,9 +2,10 @@
  * What must hold in any state between two commands, checked the slow way: every index against a
  * scan, every timer against what it guards. For tests and the simulator.
  */
-import type { Heap, Slot } from "./heap.ts";
+import type { Slot } from "./heap.ts";
 import type { State } from "./state.ts";
 import { RETENTION } from "./limits.ts";
+import { isGone } from "./questions.ts";
 
 /** What is wrong, one sentence each; nothing when all is well. */
 export function audit(state: State): string[] {
@@ -13,16 +14,57 @@ export function audit(state: State): string[] {
     ...leaseProblems(state),
     ...groupProblems(state),
     ...taskProblems(state),
+    ...reportProblems(state),
+    ...questionProblems(state),
   ];
+}
+
+function reportProblems({ reports }: State): string[] {
+  const problems: string[] = [];
+  let over = 0;
+  for (const [alias, { report, timer }] of reports.byAlias) {
+    if (report.alias !== alias) problems.push(`${alias} is filed under another name`);
+    if (!reports.byAgent.of(report.agentId).has(alias)) problems.push(`byAgent lacks ${alias}`);
+    for (const link of report.links) {
+      if (!reports.linked.of(link).has(alias)) problems.push(`linked lacks ${link} of ${alias}`);
+    }
+    if (!isGone(report.facts.liveness.value)) continue;
+    over += 1;
+    const forgetAtMs = report.reportedAtMs + RETENTION.overReportMs;
+    problems.push(...timerProblems(`report ${alias}`, timer, forgetAtMs));
+  }
+  problems.push(...sizeProblem("reports that are over", reports.over, over));
+  return problems;
+}
+
+function questionProblems({ questions, reports }: State): string[] {
+  const problems: string[] = [];
+  let ended = 0;
+  for (const [id, { question, timer }] of questions.byId) {
+    const isOpen = question.state === "open";
+    if ((questions.openOf.get(question.alias) === id) !== isOpen) problems.push(`openOf: ${id}`);
+    const asked = reports.byAlias.get(question.alias)?.report.facts.question?.value;
+    if (isOpen && asked?.text !== question.text) problems.push(`${id} is open, nobody asks it`);
+    if (isOpen) continue;
+    ended += 1;
+    const forgetAtMs = question.endedAtMs + RETENTION.questionMs;
+    problems.push(...timerProblems(`question ${id}`, timer, forgetAtMs));
+  }
+  problems.push(...sizeProblem("ended questions", questions.ended, ended));
+  return problems;
 }
 
 function agentProblems({ agents, graceFromMs }: State): string[] {
   const problems: string[] = [];
   let living = 0;
   let dead = 0;
+  let unreachable = 0;
   for (const [agentId, { agent, seenAtMs, missedAtMs, timer }] of agents.byId) {
     if (agent.status === "dead") dead += 1;
     else living += 1;
+    const isUnreachable = agent.status === "unreachable";
+    if (agents.unreachable.has(agentId) !== isUnreachable) problems.push(`unreachable: ${agentId}`);
+    if (isUnreachable) unreachable += 1;
     const aliveUntilMs = Math.max(seenAtMs, graceFromMs) + agent.ttlMs;
     const deadFromMs = Math.max(aliveUntilMs, missedAtMs) + agent.ttlMs;
     const deadlineMs = {
@@ -34,6 +76,7 @@ function agentProblems({ agents, graceFromMs }: State): string[] {
   }
   problems.push(...sizeProblem("deadlines of agents", agents.deadlines, living));
   problems.push(...sizeProblem("graves", agents.graves, dead));
+  problems.push(...sizeProblem("the unreachable", agents.unreachable, unreachable));
   return problems;
 }
 
@@ -124,6 +167,7 @@ function taskProblems(state: State): string[] {
   if (queued.size !== count.pending + count.claimed) problems.push("the queue keeps wrong places");
   problems.push(...sizeProblem("claims", tasks.claims, count.claimed));
   problems.push(...sizeProblem("finished tasks", tasks.finished, count.completed + count.dead));
+  if (tasks.dead !== count.dead) problems.push("dead tasks are miscounted");
   if (tasks.unfinishedBytes !== weight.unfinished) problems.push("unfinished tasks miscount bytes");
   if (tasks.finishedBytes !== weight.finished) problems.push("finished tasks miscount bytes");
   return problems;
@@ -135,8 +179,12 @@ function timerProblems(what: string, { at, place }: Slot<string>, deadlineMs: nu
   return at > deadlineMs ? [`${what} rings at ${at}, due at ${deadlineMs}`] : [];
 }
 
-function sizeProblem(what: string, heap: Heap<string>, expected: number): string[] {
-  return heap.size === expected ? [] : [`${what}: ${heap.size} instead of ${expected}`];
+function sizeProblem(
+  what: string,
+  { size }: { readonly size: number },
+  expected: number,
+): string[] {
+  return size === expected ? [] : [`${what}: ${size} instead of ${expected}`];
 }
 
 function lifeProblem({ agents }: State, agentId: string, does: string): string[] {

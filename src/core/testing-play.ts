@@ -4,6 +4,7 @@
  */
 import type { Event } from "./events.ts";
 import type { Command } from "./rules.ts";
+import { someReport } from "./testing-reports.ts";
 import { card, DAY, SECOND, taskCreate, World } from "./testing.ts";
 
 /** Every number may be anything from 0 to 255. */
@@ -105,6 +106,14 @@ const MOVES: readonly (Move | "time" | "beats" | "node")[] = [
     const taskId = claimOf(world, agentId, what);
     return { type: "task.return", taskId, agentId, token: world.task(taskId)?.token ?? 0 };
   },
+  (world, _, [, who, what, how]) => ({
+    type: "fleet.report",
+    report: someReport({ who, what, order: world.nowMs + how - 128 }),
+  }),
+  (world, _, [, who, what]) => ({
+    type: "fleet.report",
+    report: someReport({ who, what, order: world.nowMs }),
+  }),
   "time",
   "time",
   "beats",

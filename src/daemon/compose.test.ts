@@ -84,34 +84,6 @@ describe("a daemon that is up", () => {
     expect((await ask(httpPort(daemon), "/healthz")).status).toBe(200);
   });
 
-  test("counts for Prometheus what it does", async () => {
-    const daemon = await start();
-    const agentId = await register(daemon.engine);
-    await register(daemon.engine);
-    await daemon.engine.execute({ type: "lease.acquire", taskId: "t", agentId, ttlMs: 0 });
-    await daemon.engine.heartbeat(agentId);
-    await ask(httpPort(daemon), "/nope");
-    const { headers, body } = await ask(httpPort(daemon), "/metrics");
-    expect(headers["content-type"]).toContain("text/plain; version=0.0.4");
-    const values = parseMetrics(body);
-    expect(values.get("agentkeeper_agents_alive")).toBe(2);
-    expect(values.get("agentkeeper_leases_active")).toBe(1);
-    expect(values.get('rollcall_mode{mode="leading"}')).toBe(1);
-    expect(values.get('rollcall_mode{mode="following"}')).toBe(0);
-    expect(values.get("rollcall_log_head")).toBe(4);
-    expect(values.get("rollcall_commands_total")).toBe(3);
-    expect(values.get("rollcall_heartbeats_total")).toBe(1);
-    expect(values.get("rollcall_append_seconds_count")).toBe(values.get("rollcall_appends_total"));
-    expect(values.get("rollcall_append_events_sum")).toBe(values.get("rollcall_events_total"));
-    expect(values.get('rollcall_http_refusals_total{code="NOT_FOUND"}')).toBe(1);
-    expect(values.get("process_resident_memory_bytes")).toBeGreaterThan(0);
-    expect(
-      parseMetrics((await ask(httpPort(daemon), "/metrics")).body).get(
-        "rollcall_http_requests_total",
-      ),
-    ).toBe(3);
-  });
-
   test("keeps its state in a folder that is nobody else's business", async () => {
     const dataDir = join(folder(), "deep", "state");
     const first = await start({ dataDir });
@@ -124,18 +96,6 @@ describe("a daemon that is up", () => {
     expect(agent?.status).toBe("alive");
   });
 });
-
-/** Every line is a comment or a sample; nothing else is Prometheus' format. */
-function parseMetrics(page: string): Map<string, number> {
-  const values = new Map<string, number>();
-  for (const line of page.split("\n")) {
-    if (line === "" || line.startsWith("# HELP ") || line.startsWith("# TYPE ")) continue;
-    const sample = /^([a-z_\d]+(?:\{[^}]*\})?) (-?[\d.e+-]+|NaN|\+Inf)$/i.exec(line);
-    if (!sample) throw new Error(`not a sample: ${line}`);
-    values.set(sample[1] ?? "", Number(sample[2]));
-  }
-  return values;
-}
 
 describe("a port that is taken", () => {
   test("stops no daemon when nobody asked for it: it takes another and says so", async () => {

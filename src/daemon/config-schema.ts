@@ -35,6 +35,16 @@ const host = z
   .toLowerCase()
   .regex(/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/);
 
+/** Somebody may put a password into it, which would then be everywhere an address is shown. */
+const endpoint = z
+  .string()
+  .max(2048)
+  .refine((text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+    return isHttp && url.username === "" && url.password === "";
+  });
+
 const schema = {
   addr: address,
   http_addr: address,
@@ -55,6 +65,9 @@ const schema = {
         .transform(Number),
     ])
     .pipe(z.number().int().min(0).max(MAX_RATE_LIMIT)),
+  embedder_url: endpoint,
+  embedder_model: z.string().regex(/^[\x21-\x7e]{1,256}$/),
+  embedder_key_file: z.string().min(1),
   log_level: z.enum(LOG_LEVELS),
   config: z.string().min(1),
 } satisfies Record<SettingName, z.ZodType>;
@@ -68,6 +81,9 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   reflection: "true or false",
   allowed_hosts: `at most ${MAX_ALLOWED_HOSTS} of HOST or HOST:PORT, no scheme and no path`,
   rate_limit: `a whole number from 0 to ${MAX_RATE_LIMIT}`,
+  embedder_url: "http(s)://HOST/PATH without a user or a password",
+  embedder_model: "1 to 256 letters, digits or signs",
+  embedder_key_file: "the path of a file",
   log_level: `one of ${LOG_LEVELS.join(", ")}`,
   config: "the path of a TOML file",
 };
@@ -82,7 +98,8 @@ export function parseValues(said: ReadonlyMap<SettingName, Said>): Values {
   for (const [name, { value, source }] of said) {
     const parsed = schema[name].safeParse(value);
     if (!parsed.success) {
-      const shown = JSON.stringify(value);
+      // Where an address is wrong, a password may be in it.
+      const shown = name === "embedder_url" ? "no such address" : JSON.stringify(value);
       throw new RollcallError(
         "INVALID_ARGUMENT",
         `${source} is ${shown}: expected ${EXPECTED[name]}`,

@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { codeOf } from "../core/errors.ts";
 import { loadConfig, type Config, type ConfigSources } from "./config.ts";
@@ -165,6 +166,79 @@ describe("a mistake", () => {
     );
     const large = file(`# ${"x".repeat(300_000)}`);
     expect(await problem({ flags: { config: large.path } })).toContain("a config file at most");
+  });
+});
+
+describe("an embedding endpoint", () => {
+  const url = "https://models.example/v1/embeddings?api-version=2";
+  const flags = { "embedder-url": url, "embedder-model": "small" };
+
+  test("is the built-in model when nothing is said", async () => {
+    expect((await load({ env: { ROLLCALL_EMBEDDER_KEY: "for-others" } })).embedder).toBeUndefined();
+  });
+
+  test("is an address and a model, with a key or without", async () => {
+    expect((await load({ flags })).embedder).toEqual({ url, model: "small", key: undefined });
+    const config = await load({ flags, env: { ROLLCALL_EMBEDDER_KEY: "sk-secret" } });
+    expect(config.embedder?.key?.()).toBe("sk-secret");
+  });
+
+  test("has its key in a file, beside the one that names it; printing it shows none", async () => {
+    const { path, folder } = file(
+      `embedder_url = "${url}"\nembedder_model = "m"\nembedder_key_file = "key"`,
+    );
+    writeFileSync(join(folder, "key"), "  sk-secret\n");
+    const config = await load({ flags: { config: path } });
+    expect(config.embedder?.key?.()).toBe("sk-secret");
+    expect(JSON.stringify(config)).not.toContain("secret");
+    expect(inspect(config, { depth: 9 })).not.toContain("secret");
+  });
+
+  test("is refused by halves", async () => {
+    expect(await problem({ flags: { "embedder-url": url } })).toContain("embedder_model is not");
+    expect(await problem({ flags: { "embedder-model": "m" } })).toContain("embedder_url is not");
+    const keyFile = { "embedder-key-file": "key" };
+    expect(await problem({ flags: keyFile })).toContain("embedder_key_file is set, and");
+    const env = { ROLLCALL_EMBEDDER_KEY: "sk-1" };
+    expect(await problem({ flags: { ...flags, ...keyFile }, env })).toBe(
+      "embedder_key_file and ROLLCALL_EMBEDDER_KEY are two keys: give one of them",
+    );
+  });
+
+  test.each([
+    ["http://user:sk-secret@models.example/"],
+    ["https://sk-secret@models.example/"],
+    ["ftp://models.example/sk-secret"],
+    ["models.example?key=sk-secret"],
+    [`https://models.example/${"sk-secret".repeat(300)}`],
+  ])("is refused at a wrong address, which is not repeated: %#", async (wrong) => {
+    const message = await problem({ flags: { ...flags, "embedder-url": wrong } });
+    expect(message).toContain("--embedder-url is no such address: expected http(s)://HOST/PATH");
+    expect(message).not.toContain("secret");
+  });
+
+  test.each([
+    "sk-secret sk-secret",
+    "sk-secret\nX-Evil: 1",
+    "s\u00e9cret",
+    "sk-secret".repeat(999),
+  ])("is refused with a key that is none, which is not repeated: %#", async (key) => {
+    const inEnvironment = await problem({ flags, env: { ROLLCALL_EMBEDDER_KEY: key } });
+    expect(inEnvironment).toContain("ROLLCALL_EMBEDDER_KEY holds no key");
+    const { path } = file(key);
+    const inFile = await problem({ flags: { ...flags, "embedder-key-file": path } });
+    expect(inFile).toContain(`${path} holds no key`);
+    expect(inEnvironment + inFile).not.toMatch(/s[e\u00e9]cret/);
+  });
+
+  test("is refused with a key file that is not there, or empty", async () => {
+    expect(await problem({ flags: { ...flags, "embedder-key-file": "/no/key" } })).toContain(
+      "cannot read the embedding key: ENOENT",
+    );
+    const { path } = file("\n");
+    expect(await problem({ flags: { ...flags, "embedder-key-file": path } })).toContain(
+      "holds no key",
+    );
   });
 });
 

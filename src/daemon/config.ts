@@ -9,6 +9,7 @@ import { RollcallError } from "../core/errors.ts";
 import { parseAddress, type Address } from "./address.ts";
 import { parseValues, type Values } from "./config-schema.ts";
 import { fromEnvironment, fromFile, fromFlags } from "./config-sources.ts";
+import { embedderConfig, type EmbedderConfig } from "./embedder.ts";
 import { DEFAULT_ADDR, DEFAULT_HTTP_ADDR, DEFAULT_RATE_LIMIT, type LogLevel } from "./settings.ts";
 
 export interface Config {
@@ -23,6 +24,8 @@ export interface Config {
   readonly allowedHosts: readonly string[];
   /** Requests a second from one address; 0 means no limit. */
   readonly rateLimit: number;
+  /** Absent: the built-in model. */
+  readonly embedder: EmbedderConfig | undefined;
   readonly logLevel: LogLevel;
 }
 
@@ -64,6 +67,12 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     reflection: values.reflection ?? true,
     allowedHosts: values.allowed_hosts ?? [],
     rateLimit: values.rate_limit ?? DEFAULT_RATE_LIMIT,
+    embedder: await embedderConfig({
+      url: values.embedder_url,
+      model: values.embedder_model,
+      keyFile: keyFile(voices, home),
+      env,
+    }),
     logLevel: values.log_level ?? "info",
   };
 }
@@ -85,6 +94,15 @@ function dataDir(voices: readonly Voice[], { home, stateHome }: Homes): string |
   }
   const isUsable = stateHome !== undefined && isAbsolute(stateHome);
   return join(isUsable ? stateHome : join(home, ".local", "state"), "rollcall");
+}
+
+function keyFile(voices: readonly Voice[], home: string): string | undefined {
+  for (const { values, folder } of voices) {
+    if (values.embedder_key_file !== undefined) {
+      return atHome(values.embedder_key_file, { folder, home });
+    }
+  }
+  return undefined;
 }
 
 /** A leading ~ is the home: no shell stands between a file or a variable and us. */

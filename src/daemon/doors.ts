@@ -10,18 +10,21 @@ import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
 import { AgentSearch } from "../search/agent-search.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
+import { overviewRoutes } from "../wires/api/overview.ts";
 import { apiRoutes, type Status } from "../wires/api/routes.ts";
-import { Health as HealthService } from "../wires/keeper/gen/grpc/health/v1/health_pb.ts";
-import { Health } from "../wires/keeper/health.ts";
+import { Health as HealthService } from "../grpc/gen/grpc/health/v1/health_pb.ts";
+import { Health } from "../grpc/health.ts";
 import { addKeeper } from "../wires/keeper/services.ts";
 import { formatAddress, type Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";
 import type { Config } from "./config.ts";
+import { embedderFor } from "./embedder.ts";
 import { GrpcDoor } from "./grpc-door.ts";
 import { HttpDoor } from "./http-door.ts";
 import { bindError, isTaken } from "./listen.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
+import { pageRoutes } from "./page.ts";
 
 export interface DoorsOptions {
   readonly config: Config;
@@ -55,11 +58,17 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     monotonicMs: () => options.clock.monotonicMs(),
     onFault: (error) => logger.error({ err: error }, "a request failed"),
   });
-  const grpc = new GrpcDoor({ authenticator });
+  const grpc = new GrpcDoor({
+    authenticator,
+    meterOf: (method) => options.metrics.meterOf(method),
+    onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
+  });
   const doors = [grpc, http];
   const claims = new TaskClaims({ engine: options.engine });
+  const embedder = embedderFor(config.embedder, logger);
   const search = new AgentSearch({
     engine: options.engine,
+    ...(embedder && { embedder }),
     onTrouble: (what, error) => logger.warn({ err: error }, what),
   });
   const close = async (graceMs: number) => {
@@ -69,7 +78,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   try {
     // Wires first: whoever gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
-    mountOnHttp(http, { ...options, bound });
+    mountOnHttp(http, { ...options, bound, claims, search });
     const health = mountOnGrpc(grpc, { ...options, claims, search });
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
@@ -112,14 +121,14 @@ async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise
   return door.listen({ ...httpAddr, port: 0 });
 }
 
-interface Mounted extends DoorsOptions {
+interface Mounted extends Wired {
   readonly bound: { readonly grpc: Address; readonly http: Address };
 }
 
 function mountOnHttp(http: HttpDoor, options: Mounted): void {
-  const { engine, clock, metrics, version } = options;
-  metrics.observe({ engine, door: http, version });
+  const { engine, clock, metrics } = options;
   const streams = new EventStreams({ engine, clock });
+  metrics.observe({ ...options, door: http, streams });
   const startedAt = new Date().toISOString();
   http.mount({
     hot: { "/v1/events": streams.serve },
@@ -129,28 +138,24 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
       status: () => statusOf(options, startedAt),
     }),
   });
+  http.mount({ routes: overviewRoutes(options) });
+  http.mount({ routes: pageRoutes() });
 }
 
-interface MountedOnGrpc extends DoorsOptions {
+interface Wired extends DoorsOptions {
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
 }
 
-function mountOnGrpc(grpc: GrpcDoor, options: MountedOnGrpc): Health {
-  const { engine, claims, search, metrics, logger } = options;
+function mountOnGrpc(grpc: GrpcDoor, options: Wired): Health {
+  const { engine, claims, search } = options;
   const health = new Health({
     isServing: () => notReady(options) === undefined,
     services: () => grpc.services.map(({ typeName }) => typeName),
-    clock: options.clock,
+    after: (ms, then) => options.clock.after(ms, then),
   });
-  grpc.add(HealthService, health.implementation);
-  addKeeper(grpc, {
-    engine,
-    claims,
-    finder: search,
-    meterOf: (method) => metrics.meterOf(method),
-    onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
-  });
+  grpc.add(HealthService, health.handlers);
+  addKeeper(grpc, { engine, claims, finder: search });
   if (options.config.reflection) grpc.addReflection();
   return health;
 }

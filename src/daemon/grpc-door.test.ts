@@ -3,23 +3,23 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import * as grpc from "@grpc/grpc-js";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { TestClock } from "../engine/testing.ts";
-import { definitionOf } from "../wires/keeper/definition.ts";
+import { SERVER_LIMITS } from "../grpc/limits.ts";
+import { definitionOf } from "../grpc/testing.ts";
 import {
   Health as HealthService,
   HealthCheckRequestSchema,
   HealthCheckResponse_ServingStatus as Serving,
   type HealthCheckResponse,
   type HealthListResponse,
-} from "../wires/keeper/gen/grpc/health/v1/health_pb.ts";
+} from "../grpc/gen/grpc/health/v1/health_pb.ts";
 import {
   ServerReflection,
   ServerReflectionRequestSchema,
   type ServerReflectionResponse,
-} from "../wires/keeper/gen/grpc/reflection/v1/reflection_pb.ts";
-import { Health } from "../wires/keeper/health.ts";
+} from "../grpc/gen/grpc/reflection/v1/reflection_pb.ts";
+import { Health } from "../grpc/health.ts";
 import { loopbackOnly } from "./auth.ts";
 import { GrpcDoor, type GrpcDoorOptions } from "./grpc-door.ts";
-import { GRPC_LIMITS } from "./limits.ts";
 import { FREE, say } from "./testing.ts";
 
 const cleanups: (() => unknown)[] = [];
@@ -31,10 +31,11 @@ afterEach(async () => {
 async function open(options: Partial<GrpcDoorOptions> & { isReflecting?: boolean } = {}) {
   const door = new GrpcDoor({ authenticator: loopbackOnly(), ...options });
   const clock = new TestClock();
+  const after = (ms: number, then: () => void) => clock.after(ms, then);
   const state = { isServing: true };
   const services = () => door.services.map(({ typeName }) => typeName);
-  const health = new Health({ isServing: () => state.isServing, services, clock });
-  door.add(HealthService, health.implementation);
+  const health = new Health({ isServing: () => state.isServing, services, after });
+  door.add(HealthService, health.handlers);
   if (options.isReflecting ?? true) door.addReflection();
   const { port } = await door.listen(FREE);
   const client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure());
@@ -227,7 +228,7 @@ describe("a call", () => {
 
   test("larger than a message may be is refused", async () => {
     const { client } = await open();
-    const service = "x".repeat(GRPC_LIMITS.messageBytes);
+    const service = "x".repeat(SERVER_LIMITS.messageBytes);
     await expect(call(client, "Check", { service })).rejects.toMatchObject({
       code: grpc.status.RESOURCE_EXHAUSTED,
     });

@@ -1,65 +1,60 @@
 /**
  * The gRPC door: HTTP/2 without TLS, as gRPC clients on one machine speak it. Wires add services;
  * every call passes the authenticator before its handler sees it.
- *
- * The listening socket is ours and connections are handed in, so that a taken port, the number of
- * connections and closing are the same as on the HTTP door.
  */
-import { createServer, type Server as NetServer } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
-import * as grpc from "@grpc/grpc-js";
-import { definitionOf } from "../wires/keeper/definition.ts";
-import { grpcStatusOf } from "../grpc/status.ts";
-import { REFLECTION, reflectionOf } from "../wires/keeper/reflection.ts";
+import { SERVER_LIMITS } from "../grpc/limits.ts";
+import { GrpcServer, type AddOptions } from "../grpc/server.ts";
+import type { Handlers, Meter } from "../grpc/service.ts";
+import { REFLECTION, reflectionOf } from "../grpc/reflection.ts";
 import type { Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";
-import { GRPC_LIMITS } from "./limits.ts";
+import { GRPC_CONNECTIONS } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Sockets } from "./sockets.ts";
 
 export interface GrpcDoorOptions {
   readonly authenticator: Authenticator;
-  /** The other end of the connection; a test puts a stranger in its place. */
-  readonly peerOf?: (call: grpc.ServerInterceptingCallInterface) => string | undefined;
+  readonly meterOf?: (path: string) => Meter;
+  /** A call met a fault of this program. */
+  readonly onFault?: (path: string, error: unknown) => void;
+  /** The other end of the connection, given what the kernel says; a test puts a stranger there. */
+  readonly peerOf?: (peer: string | undefined) => string | undefined;
 }
 
 export class GrpcDoor {
-  readonly #grpc: grpc.Server;
-  readonly #listener: NetServer;
+  readonly #grpc: GrpcServer;
   readonly #sockets: Sockets;
   readonly #services: DescService[] = [];
 
-  constructor(options: GrpcDoorOptions) {
-    this.#grpc = new grpc.Server({
-      "grpc.max_receive_message_length": GRPC_LIMITS.messageBytes,
-      "grpc.max_concurrent_streams": GRPC_LIMITS.streams,
-      "grpc.keepalive_time_ms": GRPC_LIMITS.keepaliveMs,
-      "grpc.keepalive_timeout_ms": GRPC_LIMITS.keepaliveTimeoutMs,
-      "grpc.enable_channelz": 0,
-      interceptors: [guard(options)],
+  constructor({ authenticator, peerOf = (peer) => peer, ...options }: GrpcDoorOptions) {
+    this.#grpc = new GrpcServer({
+      ...options,
+      limits: SERVER_LIMITS,
+      admit: (caller) =>
+        authenticator.authenticate({
+          peer: peerOf(caller.peer),
+          header: (name) => caller.header(name),
+        }),
     });
-    const injector = this.#grpc.createConnectionInjector(grpc.ServerCredentials.createInsecure());
-    this.#listener = createServer((socket) => {
-      socket.on("error", () => socket.destroy());
-      socket.setNoDelay(true);
-      injector.injectConnection(socket);
-    });
-    this.#sockets = new Sockets(this.#listener, GRPC_LIMITS.connections);
+    this.#sockets = new Sockets(this.#grpc.listener, GRPC_CONNECTIONS);
   }
 
-  add(service: DescService, implementation: grpc.UntypedServiceImplementation): void {
+  add<Service extends DescService>(
+    service: Service,
+    handlers: Handlers<Service>,
+    options: AddOptions<Service> = {},
+  ): void {
     this.#services.push(service);
-    this.#grpc.addService(definitionOf(service), implementation);
+    this.#grpc.add(service, handlers, options);
   }
 
   /** Lets clients ask what was added: to be called last. Older ones ask under another name. */
   addReflection(): void {
     const [current] = REFLECTION;
     this.#services.push(...REFLECTION);
-    const implementation = reflectionOf(this.#services);
-    for (const { typeName } of REFLECTION) {
-      this.#grpc.addService(definitionOf(current, typeName), implementation);
-    }
+    const handlers = reflectionOf(this.#services);
+    for (const { typeName: name } of REFLECTION) this.#grpc.add(current, handlers, { name });
   }
 
   get services(): readonly DescService[] {
@@ -75,39 +70,17 @@ export class GrpcDoor {
   }
 
   listen(address: Address): Promise<Address> {
-    return listen(this.#listener, address);
+    return listen(this.#grpc.listener, address);
   }
 
   /** No new connections, no new calls; those under way may finish. */
   stopAccepting(): void {
-    this.#listener.close();
-    this.#grpc.tryShutdown(() => undefined);
+    this.#grpc.listener.close();
+    this.#grpc.stopAccepting();
   }
 
   async close(graceMs: number): Promise<void> {
     this.stopAccepting();
     await this.#sockets.drain(graceMs, () => undefined);
-    this.#grpc.forceShutdown();
   }
-}
-
-function guard({ authenticator, peerOf }: GrpcDoorOptions): grpc.ServerInterceptor {
-  const peer = peerOf ?? ((call) => call.getConnectionInfo().remoteAddress);
-  return (_method, call) =>
-    new grpc.ServerInterceptingCall(call, {
-      start: (next) =>
-        next({
-          onReceiveMetadata: (metadata, pass) => {
-            const refuse = (error: unknown) => call.sendStatus(grpcStatusOf(error));
-            try {
-              const header = (name: string) => metadata.get(name)[0]?.toString();
-              const admitted = authenticator.authenticate({ peer: peer(call), header });
-              if (admitted instanceof Promise) admitted.then(() => pass(metadata), refuse);
-              else pass(metadata);
-            } catch (error) {
-              refuse(error);
-            }
-          },
-        }),
-    });
 }

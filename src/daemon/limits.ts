@@ -42,16 +42,8 @@ export const RATE = {
   peers: 10_000,
 } as const;
 
-export const GRPC_LIMITS = {
-  /** A task's input is at most 2 MiB; this is what gRPC clients expect of a server. */
-  messageBytes: 4 * MIB,
-  /** Of one connection: a program that runs thousands of agents shares it, a stream each. */
-  streams: 10_000,
-  connections: 10_000,
-  /** A peer that went away without a word is noticed after the sum of these. */
-  keepaliveMs: 30 * SECOND,
-  keepaliveTimeoutMs: 10 * SECOND,
-} as const;
+/** Every agent of a large machine that brings its own connection. */
+export const GRPC_CONNECTIONS = 10_000;
 
 /** Closing: together under the 5 s after which a supervisor kills. */
 export const CLOSING = {

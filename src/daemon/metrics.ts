@@ -3,15 +3,24 @@
  * page is asked for; only how long appends take is measured as it happens.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { TaskClaims } from "../engine/claims.ts";
+import type { Clock } from "../engine/clock.ts";
 import type { Engine, EngineMode } from "../engine/engine.ts";
-import type { Meter } from "../wires/keeper/service.ts";
+import type { Meter } from "../grpc/service.ts";
+import type { AgentSearch } from "../search/agent-search.ts";
+import type { EventStreams } from "../wires/api/event-stream.ts";
 import type { HttpDoor } from "./http-door.ts";
+import { STATE_GAUGES, type StateGauge } from "./state-metrics.ts";
 
 const MODES: readonly EngineMode[] = ["loading", "following", "leading", "closed"];
 
 export interface Observed {
   readonly engine: Engine;
   readonly door: HttpDoor;
+  readonly streams: EventStreams;
+  readonly claims: TaskClaims;
+  readonly search: AgentSearch;
+  readonly clock: Clock;
   readonly version: string;
 }
 
@@ -59,10 +68,12 @@ export class Metrics {
   }
 
   /** Called once, when there is something to look at. */
-  observe({ engine, door, version }: Observed): void {
+  observe(observed: Observed): void {
+    const { engine, version } = observed;
     this.#observeEngine(engine);
-    this.#observeState(engine);
-    this.#observeDoor(door);
+    for (const gauge of STATE_GAUGES) this.#observeState(gauge, observed);
+    this.#observeDoor(observed);
+    this.#observeWork(observed);
     this.#observeCalls();
     const build = new Gauge({
       name: "rollcall_build_info",
@@ -92,12 +103,21 @@ export class Metrics {
     this.#counter("rollcall_refusals_total", "Commands refused.", () => stats.refusals);
     this.#counter("rollcall_heartbeats_total", "Heartbeats taken.", () => stats.heartbeats);
     this.#counter("rollcall_appends_total", "Batches made durable.", () => stats.appends);
-    this.#counter("rollcall_events_total", "Events made durable.", () => stats.events);
     this.#counter("rollcall_rebuilds_total", "Rebuilds after a failure.", () => stats.rebuilds);
     this.#counter("rollcall_snapshots_total", "Snapshots saved.", () => engine.snapshotCount);
     this.#gauge("rollcall_watches_open", "Watches that are open.", () => engine.watches.open);
     this.#counter("rollcall_watches_cut_total", "Watches cut.", () => engine.watches.cut);
     this.#gauge("rollcall_log_head", "Sequence of the last durable event.", () => engine.head);
+    const events = new Counter({
+      name: "rollcall_events_total",
+      help: "Events made durable, by topic.",
+      labelNames: ["topic"],
+      registers: [this.#registry],
+      collect: () => {
+        events.reset();
+        for (const [topic, count] of stats.topics) events.inc({ topic }, count);
+      },
+    });
     const mode = new Gauge({
       name: "rollcall_mode",
       help: "1 for the mode of this node.",
@@ -109,16 +129,38 @@ export class Metrics {
     });
   }
 
-  #observeState(engine: Engine): void {
-    this.#gauge("agentkeeper_agents_alive", "Agents alive or unreachable.", () =>
-      engine.peek(({ agents }) => agents.deadlines.size),
+  #observeState({ name, help, label, read }: StateGauge, { engine, clock }: Observed): void {
+    const gauge = new Gauge({
+      name,
+      help,
+      labelNames: label === undefined ? [] : [label],
+      registers: [this.#registry],
+      collect: () => {
+        const value = engine.peek((state) => read(state, clock.wallMs()));
+        if (typeof value === "number") gauge.set(value);
+        else {
+          for (const [key, each] of Object.entries(value)) gauge.set({ [label ?? ""]: key }, each);
+        }
+      },
+    });
+  }
+
+  #observeWork({ claims, search, streams }: Observed): void {
+    this.#gauge("rollcall_claims_waiting", "Calls that wait for a task.", () => claims.waiting);
+    this.#gauge("rollcall_event_streams_open", "Event streams over HTTP.", () => streams.open);
+    this.#gauge(
+      "rollcall_search_documents",
+      "Agents that find looks through.",
+      () => search.stats.documents,
     );
-    this.#gauge("agentkeeper_leases_active", "Leases held.", () =>
-      engine.peek(({ leases }) => leases.byTask.size),
+    this.#gauge(
+      "rollcall_search_unembedded",
+      "Of those: agents without a vector yet, found by their words only.",
+      () => search.stats.unembedded,
     );
   }
 
-  #observeDoor(door: HttpDoor): void {
+  #observeDoor({ door }: Observed): void {
     this.#counter("rollcall_http_requests_total", "HTTP requests.", () => door.stats.requests);
     this.#gauge("rollcall_http_connections", "HTTP connections.", () => door.connections);
     const refusals = new Counter({

@@ -14,6 +14,9 @@ export type SettingName =
   | "reflection"
   | "allowed_hosts"
   | "rate_limit"
+  | "embedder_url"
+  | "embedder_model"
+  | "embedder_key_file"
   | "log_level"
   | "config";
 
@@ -72,6 +75,15 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "N",
     default: String(DEFAULT_RATE_LIMIT),
   }),
+  setting("embedder_url", "embed agents by this endpoint (as OpenAI's) and not by our own model", {
+    placeholder: "URL",
+  }),
+  setting("embedder_model", "the model that the endpoint should run", { placeholder: "NAME" }),
+  setting(
+    "embedder_key_file",
+    "a file with the endpoint's key, or set ROLLCALL_EMBEDDER_KEY; never give it as a flag",
+    { placeholder: "FILE" },
+  ),
   setting("log_level", `how much to log: ${LOG_LEVELS.join(", ")}`, {
     placeholder: "LEVEL",
     default: "info",

@@ -32,7 +32,7 @@ import { Leading } from "./leading.ts";
 import { DEFAULTS, type EngineOptions } from "./options.ts";
 import { apply, load, type Replica } from "./replica.ts";
 import { DEFAULT_RETENTION, Snapshots } from "./snapshots.ts";
-import { emptyStats, type EngineStats } from "./stats.ts";
+import { countBatch, emptyStats, type EngineStats } from "./stats.ts";
 import { Turn } from "./turn.ts";
 import { WatchHub, type Watch, type WatchOptions } from "./watch.ts";
 
@@ -301,8 +301,7 @@ export class Engine implements ForwardTarget {
       claimedAtMs,
       proved,
       onDurable: (recorded, tookMs) => {
-        this.stats.appends += 1;
-        this.stats.events += recorded.length;
+        countBatch(this.stats, recorded);
         this.#hub.publish(recorded);
         onAppend?.(recorded.length, tookMs);
       },

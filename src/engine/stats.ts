@@ -1,15 +1,31 @@
 /** What the engine counts about itself, for metrics. Plain numbers: reading them costs nothing. */
+import type { Recorded, Topic } from "../core/events.ts";
 
 export interface EngineStats {
   commands: number;
   refusals: number;
   heartbeats: number;
   appends: number;
-  events: number;
+  /** Durable events. */
+  readonly topics: Map<Topic, number>;
   /** Times the state was rebuilt after the log refused an append. */
   rebuilds: number;
 }
 
 export function emptyStats(): EngineStats {
-  return { commands: 0, refusals: 0, heartbeats: 0, appends: 0, events: 0, rebuilds: 0 };
+  return {
+    commands: 0,
+    refusals: 0,
+    heartbeats: 0,
+    appends: 0,
+    topics: new Map(),
+    rebuilds: 0,
+  };
+}
+
+/** A batch became durable. */
+export function countBatch(stats: EngineStats, recorded: readonly Recorded[]): void {
+  const { topics } = stats;
+  stats.appends += 1;
+  for (const { event } of recorded) topics.set(event.type, (topics.get(event.type) ?? 0) + 1);
 }

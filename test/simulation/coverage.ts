@@ -25,6 +25,7 @@ const COMMANDS: Record<Command["type"], true> = {
   "task.renew": true,
   "task.complete": true,
   "task.fail": true,
+  "fleet.report": true,
   "task.return": true,
 };
 
@@ -52,6 +53,13 @@ const EVENTS: Record<Topic, true> = {
   "task.returned": true,
   "task.died": true,
   "task.forgotten": true,
+  "fleet.reported": true,
+  "fleet.forgotten": true,
+  "question.asked": true,
+  "question.answered": true,
+  "question.withdrawn": true,
+  "question.expired": true,
+  "question.forgotten": true,
   "node.leading": true,
   "node.resumed": true,
 };

@@ -148,6 +148,7 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
     case "agent.register":
     case "agent.heartbeat":
     case "agent.deregister":
+    case "fleet.report":
       return undefined;
   }
 }

@@ -3,6 +3,7 @@ import type { AgentCard } from "../../src/core/agents.ts";
 import type { Lease } from "../../src/core/leases.ts";
 import type { Command } from "../../src/core/rules.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
+import { someReport } from "../../src/core/testing-reports.ts";
 import type { Task } from "../../src/core/tasks.ts";
 import type { Beliefs, Names } from "./beliefs.ts";
 import type { Ask } from "./history.ts";
@@ -118,6 +119,7 @@ const MOVES: readonly (readonly [weight: number, Move])[] = [
       token: task.token,
     })),
   ],
+  [6, ({ random, known }) => reporting(random, known)],
   [22, reading],
 ];
 
@@ -162,6 +164,12 @@ function creation(random: Random, known: Names): Command {
     maxRetries: random.between(0, 2),
     ttlMs: random.pick(TTLS_MS),
   };
+}
+
+function reporting(random: Random, known: Names): Command {
+  const order = known.taskIds.length + random.between(0, 3);
+  const picked = { who: random.between(0, 255), what: random.between(0, 255), order };
+  return { type: "fleet.report", report: someReport(picked) };
 }
 
 /** The latest mostly, an old one now and then. */

@@ -54,7 +54,7 @@ function isProven({ ask, outcome }: Op, state: State, next: readonly Recorded[])
   if (ask.kind === "read") return outcome.kind === "ok" && ask.select(state) === outcome.reply;
   const { command } = ask;
   const nowMs = next[0]?.atMs ?? state.lastAtMs;
-  const newId = () => idIn(outcome.kind === "ok" ? outcome.reply : null);
+  const newId = () => idIn(outcome.kind === "ok" ? outcome.reply : null) ?? idOfQuestion(next);
   const decision = rules.decide(state, command, { nowMs, newId });
   if (!decision.ok) return outcome.kind === "refused" && outcome.code === decision.code;
   // A heartbeat is soft: it is taken by whoever leads, whatever the log knows of the agent by then.
@@ -72,7 +72,14 @@ function hard(text: string): string {
   return text.replace(/"lastHeartbeatAtMs":\d+/, "");
 }
 
-function idIn(reply: unknown): string {
+/** What was made, if the answer tells. */
+function idIn(reply: unknown): string | undefined {
   const named = (reply ?? {}) as { readonly agentId?: string; readonly id?: string };
-  return named.agentId ?? named.id ?? "";
+  return named.agentId ?? named.id;
+}
+
+/** A report's answer does not tell the id of the question it asks; the log does. */
+function idOfQuestion(next: readonly Recorded[]): string {
+  for (const { event } of next) if (event.type === "question.asked") return event.question.id;
+  return "";
 }

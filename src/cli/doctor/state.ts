@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { codeOf } from "../../core/errors.ts";
 import { decode } from "../../core/events.ts";
 import { sqliteStore } from "../../log/sqlite.ts";
-import { shortDuration } from "../terminal/time.ts";
+import { shortDuration } from "../../core/words.ts";
 import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";
 
 const GIB = 1 << 30;

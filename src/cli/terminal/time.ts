@@ -1,4 +1,4 @@
-/** Moments and durations as people read them in a column. */
+/** Moments as people read them in a column. */
 
 /** The local time of day; the date is said once, where it changes. */
 export function timeOfDay(atMs: number): string {
@@ -14,19 +14,4 @@ export function dayOf(atMs: number): string {
 
 function two(value: number): string {
   return String(value).padStart(2, "0");
-}
-
-const UNITS = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
-  ["s", 1000],
-] as const;
-
-/** In its largest unit, with one digit behind the point where that says more. */
-export function shortDuration(durationMs: number): string {
-  for (const [unit, sizeMs] of UNITS) {
-    if (durationMs >= sizeMs) return `${Number((durationMs / sizeMs).toFixed(1))}${unit}`;
-  }
-  return `${Math.round(durationMs)}ms`;
 }

@@ -14,3 +14,14 @@ export const EVENT_STREAM = {
   /** What a client waits before it comes back. */
   retryMs: 1 * SECOND,
 } as const;
+
+/** What a page shows of a state that may hold millions. */
+export const OVERVIEW = {
+  /** Of each list: more than a screen shows, few enough to send every second. */
+  rows: 50,
+  /** Of one agent or task. */
+  tools: 12,
+  events: 30,
+  /** Of one event in words: a reason may be a page. */
+  textLength: 400,
+} as const;

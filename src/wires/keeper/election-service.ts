@@ -10,7 +10,7 @@ import {
   type ElectionService,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { placeOf } from "./registry-service.ts";
-import type { Handlers } from "./service.ts";
+import type { Handlers } from "../../grpc/service.ts";
 import { electionState } from "./to-proto.ts";
 
 export function electionService(engine: Engine): Handlers<typeof ElectionService> {

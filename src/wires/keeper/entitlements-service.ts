@@ -13,7 +13,7 @@ import {
   SetPolicyResponseSchema,
   type EntitlementsService,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
-import type { Handlers } from "./service.ts";
+import type { Handlers } from "../../grpc/service.ts";
 import { policyMessage } from "./to-proto.ts";
 
 export function entitlementsService(engine: Engine): Handlers<typeof EntitlementsService> {

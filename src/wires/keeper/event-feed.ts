@@ -10,9 +10,10 @@
 import { RollcallError } from "../../core/errors.ts";
 import type { Recorded } from "../../core/events.ts";
 import type { Watch, WatchItem } from "../../engine/watch.ts";
-import { eventBytes } from "./event-message.ts";
+import type { Feed } from "../../grpc/service.ts";
+import { eventFrame, eventFrames } from "./event-message.ts";
 
-export class EventFeed {
+export class EventFeed implements Feed {
   readonly #watch: Watch;
   readonly #isWanted: (recorded: Recorded) => boolean;
 
@@ -21,26 +22,28 @@ export class EventFeed {
     this.#isWanted = isWanted;
   }
 
-  /** Aborts, with the reason, when the watcher is cut while its transport is busy. */
   get cut(): AbortSignal {
     return this.#watch.cut;
   }
 
-  /** The next events, each as bytes; possibly none of them wanted. */
-  async next(): Promise<readonly Uint8Array[]> {
-    const items = await this.#watch.pull();
-    if (items.length === 0) throw new RollcallError("UNAVAILABLE", "this node is closing");
-    return items.flatMap((item) => this.#bytesOf(item));
+  async next(): Promise<Uint8Array> {
+    for (;;) {
+      const items = await this.#watch.pull();
+      if (items.length === 0) throw new RollcallError("UNAVAILABLE", "this node is closing");
+      const events = items.flatMap((item) => this.#wanted(item));
+      const [first] = events;
+      if (first) return events.length === 1 ? eventFrame(first) : eventFrames(events);
+    }
   }
 
   close(): void {
     this.#watch.close();
   }
 
-  #bytesOf(item: WatchItem): readonly Uint8Array[] {
+  #wanted(item: WatchItem): readonly Recorded[] {
     switch (item.kind) {
       case "event":
-        return this.#isWanted(item.recorded) ? [eventBytes(item.recorded)] : [];
+        return this.#isWanted(item.recorded) ? [item.recorded] : [];
       case "bookmark":
         return [];
       case "resync": {

@@ -5,6 +5,7 @@
 import { create, toBinary, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { anyPack, type Any } from "@bufbuild/protobuf/wkt";
 import type { Event, Recorded } from "../../core/events.ts";
+import { framed } from "../../grpc/frames.ts";
 import {
   AgentInfoSchema,
   ElectionStateSchema,
@@ -22,9 +23,10 @@ import {
   timestamp,
 } from "./to-proto.ts";
 
-const encoded = new WeakMap<Recorded, Uint8Array>();
+const encoded = new WeakMap<Recorded, Buffer>();
 
-export function eventBytes(recorded: Recorded): Uint8Array {
+/** The message of an event, framed. */
+export function eventFrame(recorded: Recorded): Buffer {
   const known = encoded.get(recorded);
   if (known) return known;
   const payload = payloadOf(recorded.event);
@@ -34,10 +36,26 @@ export function eventBytes(recorded: Recorded): Uint8Array {
     occurredAt: timestamp(recorded.atMs),
     ...(payload && { payload }),
   });
-  const bytes = toBinary(EventSchema, message);
-  encoded.set(recorded, bytes);
-  return bytes;
+  const frame = framed(toBinary(EventSchema, message));
+  encoded.set(recorded, frame);
+  return frame;
 }
+
+/**
+ * The frames of several, one after the other. Watchers that are up to date are woken together and
+ * want the same ones, so the last answer is mostly the next one as well.
+ */
+export function eventFrames(events: readonly Recorded[]): Buffer {
+  const isSame =
+    events.length === joined.events.length && events.every((each, i) => each === joined.events[i]);
+  if (!isSame) joined = { events, frames: Buffer.concat(events.map(eventFrame)) };
+  return joined.frames;
+}
+
+let joined: { readonly events: readonly Recorded[]; readonly frames: Buffer } = {
+  events: [],
+  frames: Buffer.alloc(0),
+};
 
 /** What it is about, where the proto has a message for it; of a task, what changed. */
 function payloadOf(event: Event): Any | undefined {
@@ -83,6 +101,13 @@ function payloadOf(event: Event): Any | undefined {
     case "election.left":
     case "election.forgotten":
     case "task.forgotten":
+    case "fleet.reported":
+    case "fleet.forgotten":
+    case "question.asked":
+    case "question.answered":
+    case "question.withdrawn":
+    case "question.expired":
+    case "question.forgotten":
     case "node.leading":
     case "node.resumed":
       return undefined;

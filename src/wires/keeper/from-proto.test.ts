@@ -9,7 +9,7 @@ import {
   type PolicyEffect,
   type TaskStatus,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
-import type { Call } from "./service.ts";
+import type { Call } from "../../grpc/service.ts";
 
 describe("the reason of a failure", () => {
   test.each([

@@ -13,7 +13,7 @@ import {
   type FencingToken,
   type Policy as ProtoPolicy,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
-import type { Call } from "./service.ts";
+import type { Call } from "../../grpc/service.ts";
 
 export function msOf(ttlSeconds: number): number {
   return ttlSeconds * 1000;

@@ -8,7 +8,7 @@ import {
   RenewLeaseResponseSchema,
   type LeaseService,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
-import type { Handlers } from "./service.ts";
+import type { Handlers } from "../../grpc/service.ts";
 import { leaseMessage } from "./to-proto.ts";
 
 export function leaseService(engine: Engine): Handlers<typeof LeaseService> {

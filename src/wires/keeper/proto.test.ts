@@ -9,9 +9,9 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import * as keeper from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
-import * as health from "./gen/grpc/health/v1/health_pb.ts";
-import * as reflection from "./gen/grpc/reflection/v1/reflection_pb.ts";
-import * as oldReflection from "./gen/grpc/reflection/v1alpha/reflection_pb.ts";
+import * as health from "../../grpc/gen/grpc/health/v1/health_pb.ts";
+import * as reflection from "../../grpc/gen/grpc/reflection/v1/reflection_pb.ts";
+import * as oldReflection from "../../grpc/gen/grpc/reflection/v1alpha/reflection_pb.ts";
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL("../../..", import.meta.url));

@@ -17,7 +17,7 @@ import {
   type RegistryService,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { KEEPER } from "./limits.ts";
-import type { Call, Handlers } from "./service.ts";
+import type { Call, Handlers } from "../../grpc/service.ts";
 import { agentInfo } from "./to-proto.ts";
 
 /** Where a watcher begins: after the sequence it names, or now. */

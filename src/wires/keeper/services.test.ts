@@ -1,13 +1,17 @@
+import type { AddressInfo } from "node:net";
 import { create, fromBinary, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import * as grpc from "@grpc/grpc-js";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { WATCH } from "../../core/limits.ts";
 import { TaskClaims } from "../../engine/claims.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { FrameReader } from "../../grpc/frames.ts";
+import { SERVER_LIMITS } from "../../grpc/limits.ts";
+import { GrpcServer } from "../../grpc/server.ts";
+import { definitionOf } from "../../grpc/testing.ts";
 import { CARD, openEngine, register, type Fixture } from "../../engine/testing.ts";
 import { AgentSearch } from "../../search/agent-search.ts";
-import { definitionOf } from "./definition.ts";
-import { eventBytes } from "./event-message.ts";
+import { eventFrame } from "./event-message.ts";
 import type { Finder } from "./finder.ts";
 import {
   EventSchema,
@@ -40,17 +44,12 @@ const NOTHING: Finder = { find: () => Promise.resolve([]) };
 async function open(finderOn: (engine: Engine) => Finder = () => NOTHING): Promise<Opened> {
   const fixture = await openEngine();
   const { engine } = fixture;
-  const server = new grpc.Server();
   const claims = new TaskClaims({ engine });
   const faults: unknown[] = [];
   const meters = new Map<string, { served: number; took: number }>();
-  const door: Parameters<typeof addKeeper>[0] = {
-    add: (service, implementation) => server.addService(definitionOf(service), implementation),
-  };
-  addKeeper(door, {
-    engine,
-    claims,
-    finder: finderOn(engine),
+  const server = new GrpcServer({
+    limits: SERVER_LIMITS,
+    admit: () => undefined,
     meterOf: (path) => {
       const meter = { served: 0, took: 0 };
       meters.set(path, meter);
@@ -58,16 +57,16 @@ async function open(finderOn: (engine: Engine) => Finder = () => NOTHING): Promi
     },
     onFault: (_path, error) => faults.push(error),
   });
-  const port = await new Promise<number>((resolve, reject) => {
-    const insecure = grpc.ServerCredentials.createInsecure();
-    server.bindAsync("127.0.0.1:0", insecure, (error, bound) => {
-      if (error) reject(error);
-      else resolve(bound);
+  addKeeper(server, { engine, claims, finder: finderOn(engine) });
+  const { listener } = server;
+  const port = await new Promise<number>((resolve) => {
+    listener.listen({ host: "127.0.0.1", port: 0 }, () => {
+      resolve((listener.address() as AddressInfo).port);
     });
   });
   const client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure());
   cleanups.push(
-    () => server.forceShutdown(),
+    () => listener.close(),
     () => client.close(),
     () => engine.close(),
   );
@@ -168,11 +167,12 @@ test("an event is encoded once, however many watch", async () => {
     watches.map(async (each) => {
       const [item] = await each.pull();
       if (item?.kind !== "event") throw new Error("no event");
-      return eventBytes(item.recorded);
+      return eventFrame(item.recorded);
     }),
   );
   expect(one).toBe(two);
-  const event = fromBinary(EventSchema, one ?? new Uint8Array());
+  const [message = new Uint8Array()] = new FrameReader(1_000).push(one ?? Buffer.alloc(0));
+  const event = fromBinary(EventSchema, message);
   expect(event.payload?.typeUrl).toBe("type.googleapis.com/agentkeeper.v1.AgentInfo");
 });
 

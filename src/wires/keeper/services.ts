@@ -1,8 +1,7 @@
 /** All services of this wire, on whatever takes them. */
-import type { DescService } from "@bufbuild/protobuf";
-import type { UntypedServiceImplementation } from "@grpc/grpc-js";
 import type { TaskClaims } from "../../engine/claims.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { GrpcServer } from "../../grpc/server.ts";
 import { electionService } from "./election-service.ts";
 import { entitlementsService } from "./entitlements-service.ts";
 import type { Finder } from "./finder.ts";
@@ -13,30 +12,29 @@ import {
   RegistryService,
   TaskService,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
-import { implementationOf, type CarryOptions } from "./grpc-js.ts";
 import { leaseService } from "./lease-service.ts";
+import { KEEPER } from "./limits.ts";
 import { registryService } from "./registry-service.ts";
-import type { Handlers } from "./service.ts";
 import { taskService } from "./task-service.ts";
 
-export interface KeeperOptions extends CarryOptions {
+export interface KeeperOptions {
   readonly engine: Engine;
   readonly claims: TaskClaims;
   readonly finder: Finder;
 }
 
 /** What takes services: a door. */
-interface Taker {
-  add(service: DescService, implementation: UntypedServiceImplementation): void;
-}
+type Taker = Pick<GrpcServer, "add">;
 
-export function addKeeper(door: Taker, options: KeeperOptions): void {
-  const { engine, claims, finder } = options;
-  const add = <Service extends DescService>(service: Service, handlers: Handlers<Service>) =>
-    door.add(service, implementationOf(service, handlers, options));
-  add(RegistryService, registryService(engine, finder));
-  add(LeaseService, leaseService(engine));
-  add(ElectionService, electionService(engine));
-  add(EntitlementsService, entitlementsService(engine));
-  add(TaskService, taskService(engine, claims));
+export function addKeeper(door: Taker, { engine, claims, finder }: KeeperOptions): void {
+  const { registerBytes, createTaskBytes, completeTaskBytes } = KEEPER;
+  door.add(RegistryService, registryService(engine, finder), {
+    bytes: { register: registerBytes },
+  });
+  door.add(LeaseService, leaseService(engine));
+  door.add(ElectionService, electionService(engine));
+  door.add(EntitlementsService, entitlementsService(engine));
+  door.add(TaskService, taskService(engine, claims), {
+    bytes: { createTask: createTaskBytes, completeTask: completeTaskBytes },
+  });
 }

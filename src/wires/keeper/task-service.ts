@@ -20,7 +20,7 @@ import {
   ListTasksResponseSchema,
   type TaskService,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
-import type { Call, Handlers } from "./service.ts";
+import type { Call, Handlers } from "../../grpc/service.ts";
 import { taskMessage } from "./to-proto.ts";
 
 const FENCING_TOKEN = "rollcall-fencing-token";

@@ -53,7 +53,7 @@ assert client.claim_task(other.agent_id).id == untouched.id
 fenced = client.create_task("any", b"", max_retries=3, ttl=30)
 request = pb.ClaimTaskRequest(agent_id=other.agent_id)
 response, call = client._task.ClaimTask.with_call(request)
-token = int(dict(call.trailing_metadata())["rollcall-fencing-token"])
+token = int(dict(call.initial_metadata())["rollcall-fencing-token"])
 done = pb.CompleteTaskRequest(task_id=fenced.id, agent_id=other.agent_id)
 with refused(grpc.StatusCode.FAILED_PRECONDITION, "no longer current"):
     client._task.CompleteTask(done, metadata=[("rollcall-fencing-token", str(token - 1))])

@@ -12,7 +12,8 @@ import {
   type Registry,
 } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { status, type ServerDuplexStream, type UntypedServiceImplementation } from "@grpc/grpc-js";
+import { wireCodes, type ErrorCode } from "../core/errors.ts";
+import type { Handlers } from "./service.ts";
 import {
   ServerReflection,
   ServerReflectionResponseSchema,
@@ -27,12 +28,11 @@ export const REFLECTION = [ServerReflection, OldReflection] as const;
 type Answer = NonNullable<
   MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]
 >;
-type Call = ServerDuplexStream<ServerReflectionRequest, ServerReflectionResponse>;
 
-export function reflectionOf(services: readonly DescService[]): UntypedServiceImplementation {
+export function reflectionOf(services: readonly DescService[]): Handlers<typeof ServerReflection> {
   const reflection = new Reflection(services);
   return {
-    ServerReflectionInfo: (call: Call) => reflection.converse(call),
+    serverReflectionInfo: (requests) => reflection.converse(requests),
   };
 }
 
@@ -48,18 +48,16 @@ class Reflection {
   }
 
   /** The next question is read when the last answer is taken. */
-  converse(call: Call): void {
-    call.on("data", (request: ServerReflectionRequest) => {
-      const response = create(ServerReflectionResponseSchema, {
+  async *converse(
+    requests: AsyncIterable<ServerReflectionRequest>,
+  ): AsyncGenerator<ServerReflectionResponse> {
+    for await (const request of requests) {
+      yield create(ServerReflectionResponseSchema, {
         validHost: request.host,
         originalRequest: request,
         messageResponse: this.#answer(request.messageRequest),
       });
-      if (call.write(response)) return;
-      call.pause();
-      call.once("drain", () => call.resume());
-    });
-    call.on("end", () => call.end());
+    }
   }
 
   #answer(question: ServerReflectionRequest["messageRequest"]): Answer {
@@ -82,7 +80,7 @@ class Reflection {
         return notFound(`no message ${question.value}`);
       }
       case undefined:
-        return failure(status.INVALID_ARGUMENT, "message_request is not set");
+        return failure("INVALID_ARGUMENT", "message_request is not set");
     }
   }
 
@@ -118,9 +116,10 @@ function filesOf(file: DescFile | undefined, what: string): Answer {
 }
 
 function notFound(errorMessage: string): Answer {
-  return failure(status.NOT_FOUND, errorMessage);
+  return failure("NOT_FOUND", errorMessage);
 }
 
-function failure(errorCode: number, errorMessage: string): Answer {
+function failure(code: ErrorCode, errorMessage: string): Answer {
+  const errorCode = wireCodes(code).grpc;
   return { case: "errorResponse", value: { errorCode, errorMessage } };
 }

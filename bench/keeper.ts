@@ -1,0 +1,186 @@
+/**
+ * The keeper wire under load, from clients that are not Node's: against a grpc-js server that does
+ * nothing (what the transport alone costs), and against etcd (what people would use instead). All
+ * in turns, in one run, all that is written synced to the same disk.
+ *
+ * etcd has no single call that takes a lease on a key: it is a grant and a put, so a taken lease
+ * costs it the time of both.
+ */
+import { execFile, execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import {
+  create,
+  fromBinary,
+  toBinary,
+  type MessageInitShape,
+  type DescMessage,
+} from "@bufbuild/protobuf";
+import { provide } from "../scripts/prerequisites.mjs";
+import {
+  AcquireLeaseRequestSchema,
+  CheckPolicyRequestSchema,
+  HeartbeatRequestSchema,
+  PolicyEffect,
+  RegisterRequestSchema,
+  RegisterResponseSchema,
+  SetPolicyRequestSchema,
+  WatchRequestSchema,
+} from "../src/wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
+import { call } from "./keeper/call.ts";
+import { ETCD } from "./keeper/etcd.ts";
+import { h2load, type Measured } from "./keeper/h2load.ts";
+import { startBare, startEtcd, startKeeper } from "./keeper/programs.ts";
+import { conclude, inTemporaryFolder, median, report } from "./measure.ts";
+
+const ROUNDS = 5;
+const STREAMS = 1_000;
+
+interface Method {
+  readonly path: string;
+  readonly body: Uint8Array;
+}
+
+function method<Schema extends DescMessage>(
+  path: string,
+  schema: Schema,
+  init: MessageInitShape<Schema>,
+): Method {
+  return { path: `/agentkeeper.v1.${path}`, body: toBinary(schema, create(schema, init)) };
+}
+
+/** What is called, once an agent and a thousand policies are there. */
+async function setUpKeeper(address: string) {
+  const ask = ({ path, body }: Method) => call(address, path, body);
+  const card = { name: "bench", tools: ["git"] };
+  const register = method("RegistryService/Register", RegisterRequestSchema, {
+    card,
+    ttlSeconds: 86_400,
+  });
+  const { agentId } = fromBinary(RegisterResponseSchema, await ask(register));
+  for (let i = 0; i < 1_000; i += 1) {
+    const policy = {
+      id: `p${i}`,
+      subject: `team-${i}:*`,
+      action: "tool:*",
+      resource: "*",
+      effect: i % 2 === 0 ? PolicyEffect.ALLOW : PolicyEffect.DENY,
+    };
+    await ask(method("EntitlementsService/SetPolicy", SetPolicyRequestSchema, { policy }));
+  }
+  const question = { subject: "team-500:alice", action: "tool:git", resource: "repo" };
+  return {
+    heartbeat: method("RegistryService/Heartbeat", HeartbeatRequestSchema, { agentId }),
+    check: method("EntitlementsService/CheckPolicy", CheckPolicyRequestSchema, question),
+    acquire: method("LeaseService/AcquireLease", AcquireLeaseRequestSchema, {
+      taskId: "job-1",
+      agentId,
+      ttlSeconds: 3_600,
+    }),
+    watch: method("RegistryService/Watch", WatchRequestSchema, { topics: ["lease."] }),
+  };
+}
+
+const missing = provide(["h2load", "etcd"]);
+if (missing.length > 0) {
+  throw new Error(`this needs ${missing.map(({ name, need }) => `${name}, ${need}`).join("; ")}`);
+}
+
+await inTemporaryFolder(async (folder) => {
+  await using keeper = await startKeeper(folder);
+  await using bare = await startBare();
+  await using etcd = await startEtcd(folder);
+  const ours = await setUpKeeper(keeper.address);
+  await call(etcd.address, ETCD.grantOnce.path, ETCD.grantOnce.body);
+
+  const load = (server: { readonly address: string }, what: Method, callers: number) => {
+    const requests = callers * 200;
+    return () => h2load(folder, { address: server.address, ...what, callers, requests });
+  };
+  const nothing: Method = { path: "/bare/Nothing", body: ours.heartbeat.body };
+
+  const [floor, heartbeat, check, acquire, keepAlive] = await inTurns([
+    load(bare, nothing, 256),
+    load(keeper, ours.heartbeat, 256),
+    load(keeper, ours.check, 256),
+    load(keeper, ours.acquire, 256),
+    load(etcd, ETCD.keepAlive, 256),
+  ]);
+  report({ name: "grpc-js that does nothing", value: floor.perSecond, unit: "/s" });
+  compare("Heartbeat / grpc-js", [heartbeat.perSecond, floor.perSecond], 0.6);
+  compare("CheckPolicy, 1,000 policies / grpc-js", [check.perSecond, floor.perSecond], 0.6);
+  compare("AcquireLease, durable / grpc-js", [acquire.perSecond, floor.perSecond], 0.4);
+  report({ name: "etcd keepalive, 256 callers", value: keepAlive.perSecond, unit: "/s" });
+  compare("Heartbeat / etcd keepalive", [heartbeat.perSecond, keepAlive.perSecond], 1);
+
+  for (const callers of [64, 256]) {
+    const [mine, grant, put] = await inTurns([
+      load(keeper, ours.acquire, callers),
+      load(etcd, ETCD.grant, callers),
+      load(etcd, ETCD.put, callers),
+    ]);
+    const theirs = 1 / (1 / grant.perSecond + 1 / put.perSecond);
+    const who = `${callers} callers`;
+    report({ name: `AcquireLease, ${who}`, value: mine.perSecond, unit: "/s" });
+    report({ name: `etcd grant + put, ${who}`, value: theirs, unit: "/s" });
+    compare(`AcquireLease / etcd grant + put, ${who}`, [mine.perSecond, theirs], 2);
+    // One after the other they take at least as long as the slower of the two.
+    const theirP99Ms = Math.max(grant.p99Ms, put.p99Ms);
+    report({ name: `  p99 of the slower etcd call, ${who}`, value: theirP99Ms, unit: "ms" });
+    report({
+      name: `  p99 of AcquireLease, ${who}`,
+      value: mine.p99Ms,
+      unit: "ms",
+      target: { atMost: theirP99Ms },
+    });
+  }
+
+  // h2load looks at HTTP only: that all of it is still answered, not refused, is seen here.
+  for (const each of Object.values(ours)) {
+    if (each !== ours.watch) await call(keeper.address, each.path, each.body);
+  }
+  for (const each of [ETCD.put, ETCD.keepAlive]) await call(etcd.address, each.path, each.body);
+
+  const fanout = join(folder, "fanout");
+  execFileSync("go", ["build", "-o", fanout, "."], { cwd: "bench/keeper/fanout" });
+  const spread = async (kind: string, address: string, [watch, write]: readonly Method[]) => {
+    const words = [watch, write].flatMap((each) => [
+      each?.path ?? "",
+      Buffer.from(each?.body ?? []).toString("hex"),
+    ]);
+    const args = [kind, address, String(STREAMS), "500", ...words];
+    const { stdout } = await promisify(execFile)(fanout, args);
+    return { perSecond: Number(stdout), p99Ms: NaN };
+  };
+  const [mine, theirs] = await inTurns([
+    () => spread("keeper", keeper.address, [ours.watch, ours.acquire]),
+    () => spread("etcd", etcd.address, [ETCD.watch, ETCD.put]),
+  ]);
+  report({ name: "etcd, deliveries to 1,000 watchers", value: theirs.perSecond, unit: "/s" });
+  report({ name: "ours", value: mine.perSecond, unit: "/s" });
+  compare("deliveries to 1,000 watchers / etcd", [mine.perSecond, theirs.perSecond], 1);
+});
+conclude();
+
+/** The median of each, all run in turns. */
+async function inTurns<const Runs extends readonly (() => Promise<Measured>)[]>(
+  runs: Runs,
+): Promise<{ readonly [Index in keyof Runs]: Measured }> {
+  const all = runs.map((): Measured[] => []);
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const [i, run] of runs.entries()) {
+      const measured = await run();
+      // The first round warms up.
+      if (round > 0) all[i]?.push(measured);
+    }
+  }
+  const medians = all.map((each) => ({
+    perSecond: median(each.map(({ perSecond }) => perSecond)),
+    p99Ms: median(each.map(({ p99Ms }) => p99Ms)),
+  }));
+  return medians as unknown as { readonly [Index in keyof Runs]: Measured };
+}
+
+function compare(name: string, [ours, theirs]: readonly [number, number], atLeast: number): void {
+  report({ name, value: ours / theirs, unit: "×", target: { atLeast } });
+}

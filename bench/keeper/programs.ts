@@ -1,0 +1,79 @@
+/** The servers under load, each a process of its own on a free port of this machine. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+const START_MS = 20_000;
+
+export interface Program extends AsyncDisposable {
+  /** HOST:PORT of the gRPC side. */
+  readonly address: string;
+}
+
+export async function startKeeper(folder: string): Promise<Program> {
+  const [address, http] = [await freeAddress(), await freeAddress()];
+  const flags = ["--addr", address, "--metrics-addr", http, "--data-dir", join(folder, "keeper")];
+  return start(process.execPath, ["dist/bin/agentkeeper.js", ...flags], address);
+}
+
+/** A grpc-js server whose handler does nothing. */
+export async function startBare(): Promise<Program> {
+  const address = await freeAddress();
+  return start(process.execPath, ["bench/keeper/bare.mjs", address], address);
+}
+
+/** As it comes: every write is synced. */
+export async function startEtcd(folder: string): Promise<Program> {
+  const [address, peer] = [await freeAddress(), `http://${await freeAddress()}`];
+  const url = `http://${address}`;
+  const flags = [
+    ["--data-dir", join(folder, "etcd")],
+    ["--listen-client-urls", url, "--advertise-client-urls", url],
+    ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer],
+    ["--initial-cluster", `default=${peer}`, "--log-level", "error"],
+  ];
+  return start("etcd", flags.flat(), address);
+}
+
+async function start(command: string, args: readonly string[], address: string): Promise<Program> {
+  const child = spawn(command, args, { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const deadline = performance.now() + START_MS;
+  while (!(await answers(address))) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      throw new Error(`${command} did not start: ${said}`);
+    }
+    await delay(50);
+  }
+  return {
+    address,
+    async [Symbol.asyncDispose]() {
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+async function freeAddress(): Promise<string> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return `127.0.0.1:${port}`;
+}
+
+function answers(address: string): Promise<boolean> {
+  const [host = "", port = ""] = address.split(":");
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), host);
+    const tell = (isThere: boolean) => () => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.on("connect", tell(true)).on("error", tell(false));
+  });
+}

@@ -1,0 +1,136 @@
+/**
+ * What agents wait for a person to answer. A question begins with the report that asks it and ends
+ * with the one that no longer does; how it ended is told by what the agent does next.
+ *
+ *               goes on, or asks something else ──▶ answered
+ *   asked ──▶ open ── rests ──────────────────────▶ withdrawn       a day later: forgotten
+ *               └── is gone ──────────────────────▶ expired
+ */
+import type { Moment } from "./decide.ts";
+import type { Event } from "./events.ts";
+import { Heap, type Slot } from "./heap.ts";
+import { RETENTION } from "./limits.ts";
+import type { Asked, Facts, Liveness, Report } from "./reports.ts";
+import type { State } from "./state.ts";
+
+/** Whether somebody knows that it is no longer there; who fell silent may come back. */
+export function isGone(liveness: Liveness): boolean {
+  return liveness === "dead" || liveness === "exited";
+}
+
+export type QuestionState = "open" | "answered" | "withdrawn" | "expired";
+
+export interface Question extends Asked {
+  readonly id: string;
+  readonly agentId: string;
+  /** Which source of the agent asks. */
+  readonly alias: string;
+  readonly state: QuestionState;
+  /** 0 while it is open. */
+  readonly endedAtMs: number;
+}
+
+export interface QuestionEntry {
+  question: Question;
+  /** Rings when one that ended may be forgotten. */
+  readonly timer: Slot<string>;
+}
+
+export class Questions {
+  readonly byId = new Map<string, QuestionEntry>();
+  /** The open one of a source: it asks one at a time. */
+  readonly openOf = new Map<string, string>();
+  readonly ended = new Heap<string>();
+}
+
+export type QuestionEvent =
+  | {
+      readonly type:
+        | "question.asked"
+        | "question.answered"
+        | "question.withdrawn"
+        | "question.expired";
+      readonly question: Question;
+    }
+  | { readonly type: "question.forgotten"; readonly id: string };
+
+/** What a report means for the question its source had open, and for the one it asks. */
+export function questionEvents(state: State, report: Report, moment: Moment): readonly Event[] {
+  const { questions } = state;
+  const { alias, agentId, facts } = report;
+  const open = questions.byId.get(questions.openOf.get(alias) ?? "")?.question;
+  const asked = isGone(facts.liveness.value) ? undefined : facts.question?.value;
+  if (open && asked && isSame(open, asked)) return [];
+  const events: Event[] = [];
+  if (open) events.push(ending(open, howItEnded(facts, asked), moment.nowMs));
+  if (asked) {
+    const oldest = questions.byId.size >= RETENTION.questions ? questions.ended.first() : undefined;
+    if (oldest !== undefined) events.push({ type: "question.forgotten", id: oldest });
+    const id = moment.newId();
+    const question: Question = { ...asked, id, agentId, alias, state: "open", endedAtMs: 0 };
+    events.push({ type: "question.asked", question });
+  }
+  return events;
+}
+
+function isSame(open: Question, asked: Asked): boolean {
+  return open.kind === asked.kind && open.text === asked.text && open.sinceMs >= asked.sinceMs;
+}
+
+function howItEnded(
+  { liveness, activity }: Facts,
+  asked: Asked | undefined,
+): Exclude<QuestionState, "open"> {
+  if (isGone(liveness.value)) return "expired";
+  if (asked) return "answered";
+  const doing = activity?.value ?? "unknown";
+  return doing === "idle" || doing === "unknown" ? "withdrawn" : "answered";
+}
+
+function ending(open: Question, state: Exclude<QuestionState, "open">, nowMs: number): Event {
+  return { type: `question.${state}`, question: { ...open, state, endedAtMs: nowMs } };
+}
+
+export function evolveQuestion(state: State, event: QuestionEvent): void {
+  const { questions } = state;
+  switch (event.type) {
+    case "question.asked":
+    case "question.answered":
+    case "question.withdrawn":
+    case "question.expired":
+      remove(questions, event.question.id);
+      restoreQuestion(state, event.question);
+      return;
+    case "question.forgotten":
+      remove(questions, event.id);
+      return;
+  }
+}
+
+export function restoreQuestion({ questions }: State, question: Question): void {
+  const { id, alias } = question;
+  const timer = questions.ended.add(question.endedAtMs + RETENTION.questionMs, id);
+  if (question.state === "open") {
+    questions.ended.remove(timer);
+    questions.openOf.set(alias, id);
+  }
+  questions.byId.set(id, { question, timer });
+}
+
+function remove(questions: Questions, id: string): void {
+  const entry = questions.byId.get(id);
+  if (!entry) return;
+  questions.ended.remove(entry.timer);
+  questions.byId.delete(id);
+  const { alias } = entry.question;
+  if (questions.openOf.get(alias) === id) questions.openOf.delete(alias);
+}
+
+export function dueQuestion(questions: Questions): number | undefined {
+  return questions.ended.nextAt();
+}
+
+export function expireQuestion({ questions }: State, nowMs: number): readonly Event[] {
+  const old = questions.ended.takeDue(nowMs);
+  return old ? [{ type: "question.forgotten", id: old.value }] : [];
+}

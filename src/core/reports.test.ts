@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest";
+import { COUNT, FLEET, RETENTION } from "./limits.ts";
+import type { Facts, Report } from "./reports.ts";
+import { SECOND, World } from "./testing.ts";
+
+const ALIVE = { liveness: { value: "alive", rule: "fresh" } } as const;
+const WORKING: Facts = { ...ALIVE, activity: { value: "working", rule: "task.state" } };
+const IDLE: Facts = { ...ALIVE, activity: { value: "idle", rule: "no task" } };
+const GONE: Facts = { liveness: { value: "exited", rule: "its process is gone" } };
+
+function asking(text: string, sinceMs = 1): Facts {
+  return { ...ALIVE, question: { value: { kind: "text", text, sinceMs }, rule: "input-required" } };
+}
+
+function report(order: number, facts: Facts, rest: Partial<Report> = {}): Report {
+  const about = { alias: "file:claude", agentId: "claude", links: [] };
+  return { ...about, order, reportedAtMs: order, facts, ...rest };
+}
+
+function topics(world: World, given: Report): string[] {
+  return world.topicsOf(() => world.run({ type: "fleet.report", report: given }));
+}
+
+function refusal(given: Report): string {
+  return new World().refusal({ type: "fleet.report", report: given });
+}
+
+describe("a report", () => {
+  test("replaces the one before, and a late one changes nothing", () => {
+    const world = new World();
+    expect(topics(world, report(10, WORKING))).toEqual(["fleet.reported"]);
+    expect(topics(world, report(9, IDLE))).toEqual([]);
+    expect(topics(world, report(10, IDLE))).toEqual(["fleet.reported"]);
+    expect(world.state.reports.byAlias.get("file:claude")?.report.facts).toEqual(IDLE);
+  });
+
+  test("that says the same again is not recorded", () => {
+    const world = new World();
+    topics(world, report(10, WORKING));
+    expect(topics(world, report(20, WORKING))).toEqual([]);
+  });
+
+  test("remembers what was said before", () => {
+    const world = new World();
+    topics(world, report(1, WORKING));
+    const decision = world.decide({ type: "fleet.report", report: report(2, IDLE) });
+    expect(decision).toMatchObject({ events: [{ before: { order: 1, facts: WORKING } }] });
+  });
+
+  test("from the future is from now", () => {
+    const world = new World();
+    const ahead = world.nowMs + 5_000;
+    topics(world, report(ahead, { ...WORKING, lastActivityAtMs: ahead }));
+    const { report: kept } = world.state.reports.byAlias.get("file:claude") ?? {};
+    expect(kept?.reportedAtMs).toBe(world.nowMs);
+    expect(kept?.facts.lastActivityAtMs).toBe(world.nowMs);
+  });
+
+  test("of what is over is forgotten a day later", () => {
+    const world = new World();
+    topics(world, report(world.nowMs, GONE));
+    world.pass(RETENTION.overReportMs + SECOND);
+    expect(world.state.reports.byAlias.size).toBe(0);
+  });
+
+  test.each([
+    ["alias is not WIRE:NAME", { alias: "claude" }],
+    ["alias is empty", { alias: "" }],
+    ["agent_id is empty", { agentId: "" }],
+    ["links has 9 entries", { links: Array.from({ length: 9 }, (_, i) => `a2a:${i}`) }],
+    ["order is not a whole number", { order: -1 }],
+    ["reported_at is not a whole number", { reportedAtMs: 0.5 }],
+    ["name holds a control character", { facts: { ...IDLE, name: "\u001b[31m" } }],
+    ["goal has 2000 characters", { facts: { ...IDLE, goal: "x".repeat(2_000) } }],
+    ["question.text has", { facts: asking("x".repeat(FLEET.questionLength + 1)) }],
+  ])("is refused when %s", (why, rest) => {
+    expect(refusal(report(1, IDLE, rest))).toContain(why);
+  });
+
+  test("finds no room only when nothing is over", () => {
+    const world = new World();
+    for (let i = 0; i < COUNT.reports; i += 1) {
+      world.record([
+        {
+          type: "fleet.reported",
+          report: report(1, i === 7 ? GONE : IDLE, { alias: `file:${i}` }),
+        },
+      ]);
+    }
+    expect(topics(world, report(1, IDLE))).toEqual(["fleet.forgotten", "fleet.reported"]);
+    const full = world.decide({ type: "fleet.report", report: report(1, IDLE, { alias: "a:b" }) });
+    expect(full).toMatchObject({ ok: false, code: "LIMIT_EXCEEDED" });
+  });
+});
+
+describe("a question", () => {
+  test.each([
+    ["answered when the agent goes on", WORKING, ["question.answered"]],
+    ["withdrawn when the agent rests", IDLE, ["question.withdrawn"]],
+    ["expired when the agent is gone", GONE, ["question.expired"]],
+    ["answered when it asks something else", asking("b"), ["question.answered", "question.asked"]],
+    ["open while it is asked", { ...asking("a"), goal: "the same" }, []],
+    ["asked anew when it is a later one", asking("a", 2), ["question.answered", "question.asked"]],
+  ])("is %s", (_how, facts, expected) => {
+    const world = new World();
+    expect(topics(world, report(1, asking("a")))).toEqual(["fleet.reported", "question.asked"]);
+    expect(topics(world, report(2, facts))).toEqual(["fleet.reported", ...expected]);
+  });
+
+  test("of who is gone is not asked", () => {
+    const world = new World();
+    const facts = { ...asking("a"), ...GONE };
+    expect(topics(world, report(1, facts))).toEqual(["fleet.reported"]);
+  });
+
+  test("that ended is forgotten a day later, an open one is not", () => {
+    const world = new World();
+    topics(world, report(1, asking("a")));
+    world.pass(2 * RETENTION.questionMs);
+    expect(world.state.questions.byId.size).toBe(1);
+    topics(world, report(2, IDLE));
+    world.pass(RETENTION.questionMs + SECOND);
+    expect(world.state.questions.byId.size).toBe(0);
+  });
+});

@@ -1,0 +1,264 @@
+/**
+ * What wires say of agents. A report is all that one source knows of one agent at one moment: a
+ * status file, a hook, a proxy. The last one of each source is kept; the fleet makes rows of them.
+ *
+ *   report ──▶ current ──report──▶ current …     one older than what is known changes nothing
+ *                 │
+ *                 └──says that it is over──▶ over ──a day──▶ forgotten
+ *
+ * Reports are recorded only when they say something new: that the same is still so is the source's
+ * to know, and it reports when it no longer is.
+ */
+import { decided, refuse, type Decision, type Moment } from "./decide.ts";
+import type { Event } from "./events.ts";
+import { atMost, invalid, key, line, prose, type Problem } from "./fields.ts";
+import { Heap, type Slot } from "./heap.ts";
+import { IndexBy } from "./index-by.ts";
+import { COUNT, FLEET, RETENTION } from "./limits.ts";
+import { isGone, questionEvents } from "./questions.ts";
+import type { State } from "./state.ts";
+
+export const LIVENESS = [
+  "starting",
+  "alive",
+  "unreachable",
+  "stale",
+  "dead",
+  "exited",
+  "unknown",
+] as const;
+
+/** "working" is busy with nobody knows what; a source that knows says so. */
+export const ACTIVITIES = [
+  "thinking",
+  "reading",
+  "writing",
+  "working",
+  "waiting",
+  "idle",
+  "unknown",
+] as const;
+
+export const OUTCOMES = ["success", "failed", "rejected", "cancelled"] as const;
+
+export const QUESTION_KINDS = ["permission", "choice", "text", "auth", "budget"] as const;
+
+export type Liveness = (typeof LIVENESS)[number];
+export type Activity = (typeof ACTIVITIES)[number];
+export type Outcome = (typeof OUTCOMES)[number];
+export type QuestionKind = (typeof QUESTION_KINDS)[number];
+
+/** A value, and the rule of its source that made it: what `explain` shows. */
+export interface Ruled<Value> {
+  readonly value: Value;
+  readonly rule: string;
+}
+
+export interface Asked {
+  readonly kind: QuestionKind;
+  readonly text: string;
+  readonly options?: readonly string[];
+  readonly sinceMs: number;
+}
+
+export interface Facts {
+  readonly name?: string;
+  readonly workspace?: string;
+  readonly goal?: string;
+  /** The process on that host, and when it began, so that another with its number is told apart. */
+  readonly process?: { readonly pid: number; readonly startedAtMs?: number };
+  readonly liveness: Ruled<Liveness>;
+  readonly activity?: Ruled<Activity> & { readonly message?: string; readonly task?: string };
+  readonly question?: Ruled<Asked>;
+  readonly outcome?: Ruled<Outcome> & { readonly text?: string; readonly atMs: number };
+  readonly lastActivityAtMs?: number;
+}
+
+export interface Report {
+  /** WIRE:NAME, what the source calls it; sources of one machine say WIRE@HOST:NAME. */
+  readonly alias: string;
+  /** Whose row it belongs to. */
+  readonly agentId: string;
+  /** Aliases on other wires that the source says are the same agent. */
+  readonly links: readonly string[];
+  /** Grows with every report of the source. */
+  readonly order: number;
+  readonly reportedAtMs: number;
+  readonly facts: Facts;
+}
+
+export interface ReportEntry {
+  report: Report;
+  /** Rings when a report of what is over may be forgotten. */
+  readonly timer: Slot<string>;
+}
+
+export class Reports {
+  readonly byAlias = new Map<string, ReportEntry>();
+  readonly byAgent = new IndexBy();
+  /** Which reports say that an alias is their own agent's; the last one that said so last. */
+  readonly linked = new IndexBy();
+  readonly over = new Heap<string>();
+}
+
+export interface ReportCommand {
+  readonly type: "fleet.report";
+  readonly report: Report;
+}
+
+export interface ReportReplies {
+  /** Whether it was taken; one that is late or says nothing new is not. */
+  "fleet.report": { readonly isNew: boolean };
+}
+
+export type ReportEvent =
+  | { readonly type: "fleet.reported"; readonly report: Report; readonly before?: Report }
+  | { readonly type: "fleet.forgotten"; readonly alias: string };
+
+export function decideReport(
+  state: State,
+  { report: given }: ReportCommand,
+  moment: Moment,
+): Decision<Event, ReportReplies["fleet.report"]> {
+  const refusal = invalid(...problemsOf(given));
+  if (refusal) return refusal;
+  const { byAlias, over } = state.reports;
+  const before = byAlias.get(given.alias)?.report;
+  const report = notAhead(given, moment.nowMs);
+  if (before && (report.order < before.order || saysTheSame(report, before))) {
+    return decided([], { isNew: false });
+  }
+  const events: Event[] = [];
+  if (!before && byAlias.size >= COUNT.reports) {
+    const oldest = over.first();
+    if (oldest === undefined) {
+      return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.reports} reports`);
+    }
+    events.push({ type: "fleet.forgotten", alias: oldest });
+  }
+  events.push({ type: "fleet.reported", report, ...(before && { before }) });
+  events.push(...questionEvents(state, report, moment));
+  return decided(events, { isNew: true });
+}
+
+/** A clock that runs ahead must not make a report the newest for ever. */
+function notAhead(report: Report, nowMs: number): Report {
+  const clamp = (atMs: number) => Math.min(atMs, nowMs);
+  const { lastActivityAtMs, question, outcome } = report.facts;
+  return {
+    ...report,
+    reportedAtMs: clamp(report.reportedAtMs),
+    facts: {
+      ...report.facts,
+      ...(lastActivityAtMs !== undefined && { lastActivityAtMs: clamp(lastActivityAtMs) }),
+      ...(question && {
+        question: {
+          ...question,
+          value: { ...question.value, sinceMs: clamp(question.value.sinceMs) },
+        },
+      }),
+      ...(outcome && { outcome: { ...outcome, atMs: clamp(outcome.atMs) } }),
+    },
+  };
+}
+
+/** Apart from when it was said. */
+function saysTheSame(a: Report, b: Report): boolean {
+  const said = ({ agentId, links, facts }: Report) => JSON.stringify([agentId, links, facts]);
+  return said(a) === said(b);
+}
+
+export function evolveReport(state: State, event: ReportEvent): void {
+  const { reports } = state;
+  switch (event.type) {
+    case "fleet.reported":
+      remove(reports, event.report.alias);
+      restoreReport(state, event.report);
+      return;
+    case "fleet.forgotten":
+      remove(reports, event.alias);
+      return;
+  }
+}
+
+export function restoreReport({ reports }: State, report: Report): void {
+  const { alias, agentId, links } = report;
+  const timer = reports.over.add(report.reportedAtMs + RETENTION.overReportMs, alias);
+  if (!isOver(report)) reports.over.remove(timer);
+  reports.byAlias.set(alias, { report, timer });
+  reports.byAgent.add(agentId, alias);
+  for (const link of links) reports.linked.add(link, alias);
+}
+
+function remove(reports: Reports, alias: string): void {
+  const entry = reports.byAlias.get(alias);
+  if (!entry) return;
+  reports.over.remove(entry.timer);
+  reports.byAlias.delete(alias);
+  reports.byAgent.delete(entry.report.agentId, alias);
+  for (const link of entry.report.links) reports.linked.delete(link, alias);
+}
+
+function isOver({ facts }: Report): boolean {
+  return isGone(facts.liveness.value);
+}
+
+export function dueReport(reports: Reports): number | undefined {
+  return reports.over.nextAt();
+}
+
+export function expireReport({ reports }: State, nowMs: number): readonly Event[] {
+  const old = reports.over.takeDue(nowMs);
+  return old ? [{ type: "fleet.forgotten", alias: old.value }] : [];
+}
+
+function problemsOf({ alias, agentId, links, order, reportedAtMs, facts }: Report): Problem[] {
+  const { name = "", workspace = "", goal = "", process, activity, question, outcome } = facts;
+  return [
+    key("alias", alias, FLEET.aliasLength),
+    alias.includes(":") ? undefined : "alias is not WIRE:NAME",
+    key("agent_id", agentId, FLEET.aliasLength),
+    atMost("links", links.length, FLEET.links),
+    ...links.map((link) => key("links", link, FLEET.aliasLength)),
+    time("order", order),
+    time("reported_at", reportedAtMs),
+    line("name", name, FLEET.nameLength),
+    line("workspace", workspace, FLEET.workspaceLength),
+    prose("goal", goal, FLEET.textLength),
+    time("pid", process?.pid),
+    time("process_started_at", process?.startedAtMs),
+    time("last_activity_at", facts.lastActivityAtMs),
+    oneOf("liveness", facts.liveness.value, LIVENESS),
+    oneOf("activity", activity?.value ?? "unknown", ACTIVITIES),
+    oneOf("outcome", outcome?.value ?? "success", OUTCOMES),
+    ...[facts.liveness, activity, question, outcome].map((each) =>
+      line("rule", each?.rule ?? "", FLEET.nameLength),
+    ),
+    prose("message", activity?.message ?? "", FLEET.textLength),
+    prose("task", activity?.task ?? "", FLEET.textLength),
+    prose("outcome.text", outcome?.text ?? "", FLEET.textLength),
+    time("outcome.at", outcome?.atMs),
+    ...problemsOfQuestion(question?.value),
+  ];
+}
+
+function problemsOfQuestion(question: Asked | undefined): Problem[] {
+  if (!question) return [];
+  const { kind, text, options = [], sinceMs } = question;
+  return [
+    oneOf("question.kind", kind, QUESTION_KINDS),
+    prose("question.text", text, FLEET.questionLength),
+    atMost("question.options", options.length, FLEET.options),
+    ...options.map((option) => line("question.options", option, FLEET.nameLength)),
+    time("question.since", sinceMs),
+  ];
+}
+
+function time(field: string, value: number | undefined): Problem {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return undefined;
+  return `${field} is not a whole number from 0 up`;
+}
+
+function oneOf(field: string, value: string, allowed: readonly string[]): Problem {
+  return allowed.includes(value) ? undefined : `${field} is none of ${allowed.join(", ")}`;
+}

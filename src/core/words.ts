@@ -1,0 +1,125 @@
+/**
+ * Events in words, for people: who, what, and the number that matters, most telling first. A new
+ * kind of event does not compile until it has its sentence here.
+ *
+ * Names and keys are as agents chose them: whoever shows a sentence cleans it first.
+ */
+import type { Event, Topic } from "./events.ts";
+import { isGone } from "./questions.ts";
+import type { Report } from "./reports.ts";
+
+/** The events with this topic: some share their shape with others. */
+type EventOf<T extends Topic, E = Event> = E extends { readonly type: infer Types }
+  ? T extends Types
+    ? E
+    : never
+  : never;
+
+type Sentences = { readonly [T in Topic]: (event: EventOf<T>) => string };
+
+/** The name of an agent, where it is known. */
+export type NameOf = (agentId: string) => string | undefined;
+
+/** Nothing for an event of a newer program, which has no sentence here. */
+export function sentenceOf(event: Event, nameOf: NameOf): string | undefined {
+  const sentences = sentencesFor(nameOf);
+  if (!Object.hasOwn(sentences, event.type)) return undefined;
+  // The topic picked the sentence, so the event is of its kind.
+  return (sentences[event.type] as (event: Event) => string)(event);
+}
+
+/** A generated id by its first characters, as git does; one that people chose in full. */
+function shortId(id: string): string {
+  return /^[0-9a-f]{32}$/.test(id) ? id.slice(0, 8) : id;
+}
+
+function sentencesFor(nameOf: NameOf): Sentences {
+  const who = (id: string) => {
+    const name = nameOf(id);
+    return name ? `${name} (${shortId(id)})` : shortId(id);
+  };
+  return {
+    "agent.registered": ({ agent }) =>
+      `${who(agent.agentId)} is here, ttl ${shortDuration(agent.ttlMs)}` +
+      listed(", tools", agent.card.tools),
+    "agent.unreachable": ({ agent }) =>
+      `${who(agent.agentId)} missed its heartbeat of ${shortDuration(agent.ttlMs)}`,
+    "agent.recovered": ({ agent }) => `${who(agent.agentId)} is back`,
+    "agent.died": ({ agent, cause }) =>
+      cause === "silent" ? `${who(agent.agentId)} is dead: silent` : `${who(agent.agentId)} left`,
+    "agent.forgotten": ({ agentId }) => `${who(agentId)} is forgotten`,
+    "lease.acquired": ({ lease }) =>
+      `${lease.taskId} held by ${who(lease.holder)} for ${shortDuration(lease.ttlMs)}, ` +
+      `token ${lease.token}`,
+    "lease.renewed": ({ lease }) =>
+      `${lease.taskId} kept by ${who(lease.holder)} for ${shortDuration(lease.ttlMs)}, ` +
+      `token ${lease.token}`,
+    "lease.expired": ({ lease }) => `${lease.taskId} is free: ${who(lease.holder)} let it expire`,
+    "lease.released": ({ lease, cause }) =>
+      cause === "released"
+        ? `${lease.taskId} is free: ${who(lease.holder)} released it`
+        : `${lease.taskId} is free: ${who(lease.holder)} is gone`,
+    "election.joined": ({ group, agentId }) => `${group}: ${who(agentId)} stands for election`,
+    "election.left": ({ group, agentId }) => `${group}: ${who(agentId)} no longer stands`,
+    "leader.changed": ({ election }) =>
+      election.leader
+        ? `${election.group}: ${who(election.leader)} leads, term ${election.term}`
+        : `${election.group}: nobody leads, term ${election.term}`,
+    "election.forgotten": ({ group }) => `${group} is forgotten`,
+    "policy.set": ({ policy }) =>
+      `${policy.id}: ${policy.effect} ${policy.subject} to ${policy.action} ${policy.resource}`,
+    "policy.deleted": ({ id }) => `${id} is gone`,
+    "task.created": ({ task }) =>
+      `${shortId(task.id)} ${task.type} waits` + listed(" for tools", task.requiredTools),
+    "task.claimed": ({ taskId, claim }) =>
+      `${shortId(taskId)} taken by ${who(claim.agentId)}, token ${claim.token}`,
+    "task.renewed": ({ taskId }) => `${shortId(taskId)} is still worked on`,
+    "task.completed": ({ taskId, agentId }) => `${shortId(taskId)} done by ${who(agentId)}`,
+    "task.requeued": ({ taskId, agentId, reason }) =>
+      `${shortId(taskId)} waits again, ${who(agentId)} gave it up: ${reason}`,
+    "task.returned": ({ taskId, agentId }) =>
+      `${shortId(taskId)} waits again, the call of ${who(agentId)} was gone`,
+    "task.died": ({ taskId, agentId, reason }) =>
+      `${shortId(taskId)} is dead, last with ${who(agentId)}: ${reason}`,
+    "task.forgotten": ({ taskId }) => `${shortId(taskId)} is forgotten`,
+    "fleet.reported": ({ report }) => reportWords(report),
+    "fleet.forgotten": ({ alias }) => `${alias} is forgotten`,
+    "question.asked": ({ question }) => `${question.agentId} asks: ${question.text}`,
+    "question.answered": ({ question }) =>
+      `${question.agentId} goes on, was asked: ${question.text}`,
+    "question.withdrawn": ({ question }) => `${question.agentId} no longer asks: ${question.text}`,
+    "question.expired": ({ question }) =>
+      `${question.agentId} is gone, had asked: ${question.text}`,
+    "question.forgotten": ({ id }) => `question ${shortId(id)} is forgotten`,
+    "node.leading": ({ node, epoch }) => `${node} leads, epoch ${epoch}`,
+    "node.resumed": ({ node, unseenMs }) => `${node} is back after ${shortDuration(unseenMs)}`,
+  };
+}
+
+function reportWords({ agentId, facts }: Report): string {
+  const { liveness, activity, question } = facts;
+  if (isGone(liveness.value)) return `${agentId} is ${liveness.value}: ${liveness.rule}`;
+  if (question) return `${agentId} waits for a person`;
+  const doing = activity?.value ?? "unknown";
+  const what = activity?.message ?? activity?.task;
+  return `${agentId} is ${liveness.value}, ${doing}${what ? `: ${what}` : ""}`;
+}
+
+function listed(title: string, items: readonly string[]): string {
+  return items.length === 0 ? "" : `${title} ${items.join(", ")}`;
+}
+
+const UNITS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1000],
+] as const;
+
+/** In its largest unit, with one digit behind the point where that says more. */
+export function shortDuration(durationMs: number): string {
+  for (const [unit, sizeMs] of UNITS) {
+    if (durationMs >= sizeMs) return `${Number((durationMs / sizeMs).toFixed(1))}${unit}`;
+  }
+  return `${Math.round(durationMs)}ms`;
+}

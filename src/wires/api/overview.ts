@@ -1,0 +1,241 @@
+/**
+ * `GET /v1/overview`: what is going on here, in one answer that fits a screen. For people who look
+ * at a page, so it is bounded whatever the state holds: numbers of everything, and the newest few.
+ *
+ * It is made to be asked for again when the event stream stirs, which needs no care about what was
+ * missed: each answer stands by itself and holds everything up to its `sequence`.
+ */
+import { Hono } from "hono";
+import { asSeen, type AgentStatus } from "../../core/agents.ts";
+import type { Election } from "../../core/elections.ts";
+import type { Recorded, Topic } from "../../core/events.ts";
+import type { Lease } from "../../core/leases.ts";
+import type { State } from "../../core/state.ts";
+import type { Task } from "../../core/tasks.ts";
+import { sentenceOf } from "../../core/words.ts";
+import type { Clock } from "../../engine/clock.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { OVERVIEW } from "./limits.ts";
+
+/** An agent by both of its names; the second is empty for one that is forgotten. */
+export interface Who {
+  readonly agentId: string;
+  readonly name: string;
+}
+
+export interface Overview {
+  /** Everything up to this place in the log is in it. */
+  readonly sequence: number;
+  /** When it was made, by the daemon's clock: ages are the distance from here. */
+  readonly atMs: number;
+  readonly counts: {
+    readonly alive: number;
+    readonly unreachable: number;
+    readonly leases: number;
+    readonly leaders: number;
+    readonly pending: number;
+    readonly claimed: number;
+    readonly completed: number;
+    readonly dead: number;
+    /** Calls that wait for a task. */
+    readonly waiting: number;
+  };
+  /** The living: those that are unreachable first, then the newest. */
+  readonly agents: readonly (Who & {
+    readonly status: AgentStatus;
+    readonly tools: readonly string[];
+    readonly ttlMs: number;
+    readonly registeredAtMs: number;
+    readonly lastHeartbeatAtMs: number;
+  })[];
+  /** The newest first. */
+  readonly leases: readonly (Pick<Lease, "taskId" | "token" | "acquiredAtMs" | "expiresAtMs"> & {
+    readonly holder: Who;
+  })[];
+  /** Of groups that have one; the newest first. */
+  readonly leaders: readonly (Pick<Election, "group" | "term" | "electedAtMs"> & {
+    readonly leader: Who;
+    readonly candidates: number;
+  })[];
+  /** Those that wait, the oldest first. */
+  readonly pending: readonly QueuedTask[];
+  /** Those that are worked on, the claim that ends first before the others. */
+  readonly claimed: readonly (QueuedTask & { readonly by: Who; readonly claimedAtMs: number })[];
+  /** The last things that happened, in words, the newest first. */
+  readonly events: readonly {
+    readonly sequence: number;
+    readonly atMs: number;
+    readonly topic: Topic;
+    readonly text: string;
+  }[];
+}
+
+type QueuedTask = Pick<
+  Task,
+  "id" | "type" | "requiredTools" | "createdAtMs" | "retryCount" | "maxRetries"
+>;
+
+export interface OverviewOptions {
+  readonly engine: Engine;
+  readonly claims: { readonly waiting: number };
+  readonly clock: Clock;
+}
+
+export function overviewRoutes(options: OverviewOptions): Hono {
+  const routes = new Hono();
+  routes.get("/v1/overview", async (c) => c.json(await overviewOf(options)));
+  return routes;
+}
+
+async function overviewOf({ engine, claims, clock }: OverviewOptions): Promise<Overview> {
+  const { sequence, ...known } = await engine.read((state) => ({
+    sequence: engine.head,
+    counts: { ...countsOf(state), waiting: claims.waiting },
+    agents: agentsOf(state),
+    leases: leasesOf(state),
+    leaders: leadersOf(state),
+    ...tasksOf(state),
+  }));
+  const recorded = await lastEvents(engine, sequence);
+  return {
+    sequence,
+    atMs: clock.wallMs(),
+    ...known,
+    events: engine.peek((state) => recorded.toReversed().map((each) => told(state, each))),
+  };
+}
+
+function countsOf({ agents, leases, elections, tasks }: State) {
+  return {
+    alive: agents.deadlines.size - agents.unreachable.size,
+    unreachable: agents.unreachable.size,
+    leases: leases.byTask.size,
+    leaders: elections.byGroup.size - elections.empty.size,
+    pending: tasks.pending.size,
+    claimed: tasks.claims.size,
+    completed: tasks.finished.size - tasks.dead,
+    dead: tasks.dead,
+  };
+}
+
+function agentsOf(state: State): Overview["agents"] {
+  const { byId, unreachable } = state.agents;
+  const alive = newest(byId, ({ agent }) => agent.status === "alive");
+  const lost = newest(unreachable).flatMap((agentId) => byId.get(agentId) ?? []);
+  return [...lost, ...alive].slice(0, OVERVIEW.rows).map((entry) => {
+    const { card, agentId, status, ttlMs, registeredAtMs, lastHeartbeatAtMs } = asSeen(entry);
+    const tools = card.tools.slice(0, OVERVIEW.tools);
+    const { name } = card;
+    return { agentId, name, status, tools, ttlMs, registeredAtMs, lastHeartbeatAtMs };
+  });
+}
+
+function leasesOf(state: State): Overview["leases"] {
+  return newest(state.leases.byTask).map(({ lease }) => {
+    const { taskId, token, acquiredAtMs, expiresAtMs } = lease;
+    return { taskId, token, acquiredAtMs, expiresAtMs, holder: who(state, lease.holder) };
+  });
+}
+
+function leadersOf(state: State): Overview["leaders"] {
+  const led = newest(state.elections.byGroup, ({ election }) => election.leader !== "");
+  return led.map(({ election, candidates }) => {
+    const { group, term, electedAtMs } = election;
+    const leader = who(state, election.leader);
+    return { group, term, electedAtMs, leader, candidates: candidates.size };
+  });
+}
+
+function tasksOf(state: State): Pick<Overview, "pending" | "claimed"> {
+  const { byId, pending, claims } = state.tasks;
+  const taskOf = (taskId: string) => byId.get(taskId)?.task ?? [];
+  return {
+    pending: pending.oldest(OVERVIEW.rows).flatMap(taskOf).map(queued),
+    claimed: first(claims.inOrder())
+      .flatMap(taskOf)
+      .map((task) => ({
+        ...queued(task),
+        by: who(state, task.claimedBy),
+        claimedAtMs: task.claimedAtMs,
+      })),
+  };
+}
+
+function queued(task: Task): QueuedTask {
+  const { id, type, createdAtMs, retryCount, maxRetries } = task;
+  const requiredTools = task.requiredTools.slice(0, OVERVIEW.tools);
+  return { id, type, requiredTools, createdAtMs, retryCount, maxRetries };
+}
+
+function who(state: State, agentId: string): Who {
+  return { agentId, name: nameOf(state, agentId) ?? "" };
+}
+
+function nameOf({ agents }: State, agentId: string): string | undefined {
+  return agents.byId.get(agentId)?.agent.card.name;
+}
+
+function first<T>(all: Iterable<T>): T[] {
+  const kept: T[] = [];
+  for (const each of all) {
+    if (kept.length >= OVERVIEW.rows) break;
+    kept.push(each);
+  }
+  return kept;
+}
+
+interface Collection<T> {
+  readonly size: number;
+  values(): Iterable<T>;
+}
+
+/**
+ * The last few that count, the last first: a map and a set keep the order of arrival. Those before
+ * are stepped over without a look, because looking at a million takes tens of milliseconds. Only
+ * where too few of the last count is there a look further back.
+ */
+function newest<T>(all: Collection<T>, counts: (each: T) => boolean = () => true): T[] {
+  for (let depth = 4 * OVERVIEW.rows; ; depth *= 8) {
+    const kept: T[] = [];
+    let before = all.size - depth;
+    for (const each of all.values()) {
+      if (before > 0) before -= 1;
+      else if (counts(each)) kept.push(each);
+    }
+    if (kept.length >= OVERVIEW.rows || depth >= all.size) {
+      return kept.slice(-OVERVIEW.rows).reverse();
+    }
+  }
+}
+
+/** The last events up to a sequence; fewer where the log does not reach back so far. */
+async function lastEvents(engine: Engine, sequence: number): Promise<readonly Recorded[]> {
+  for (let count: number = OVERVIEW.events; count >= 1; count = Math.floor(count / 2)) {
+    const events = await eventsBetween(engine, Math.max(0, sequence - count), sequence);
+    if (events.length > 0) return events;
+  }
+  return [];
+}
+
+/** Those after `from` up to `to`; none when they can no longer be told. */
+async function eventsBetween(engine: Engine, from: number, to: number): Promise<Recorded[]> {
+  const events: Recorded[] = [];
+  const watch = engine.watch({ from });
+  try {
+    for (let items = await watch.pull(); items.length > 0; items = await watch.pull()) {
+      for (const item of items) {
+        if (item.kind !== "event") return events;
+        if (item.recorded.sequence <= to) events.push(item.recorded);
+        if (item.recorded.sequence >= to) return events;
+      }
+    }
+    return events;
+  } finally {
+    watch.close();
+  }
+}
+
+function told(state: State, { sequence, atMs, event }: Recorded): Overview["events"][number] {
+  const text = sentenceOf(event, (agentId) => nameOf(state, agentId)) ?? "";
+  return { sequence, atMs, topic: event.type, text: text.slice(0, OVERVIEW.textLength) };
+}
