@@ -20,10 +20,7 @@ const results: Result[] = [];
 export function report(result: Result): void {
   results.push(result);
   const verdict = result.target ? (isMet(result) ? "ok  " : "MISS") : "    ";
-  const goal = [
-    result.target?.atLeast === undefined ? "" : `at least ${shown(result.target.atLeast)}`,
-    result.target?.atMost === undefined ? "" : `at most ${shown(result.target.atMost)}`,
-  ].join("");
+  const goal = goalOf(result.target);
   const value = `${shown(result.value)} ${result.unit}`.trim();
   console.log(`${verdict} ${result.name.padEnd(62)} ${value.padStart(16)}   ${goal}`);
 }
@@ -33,6 +30,15 @@ export function conclude(): void {
   const missed = results.filter((result) => !isMet(result));
   console.log(missed.length === 0 ? "\nall targets met" : `\n${missed.length} targets missed`);
   process.exitCode = missed.length === 0 ? 0 : 1;
+}
+
+function goalOf({ atLeast, atMost }: NonNullable<Result["target"]> = {}): string {
+  if (atLeast !== undefined && atLeast === atMost) return `exactly ${shown(atLeast)}`;
+  const bounds = [
+    ...(atLeast === undefined ? [] : [`at least ${shown(atLeast)}`]),
+    ...(atMost === undefined ? [] : [`at most ${shown(atMost)}`]),
+  ];
+  return bounds.join(", ");
 }
 
 function isMet({ value, target }: Result): boolean {

@@ -45,6 +45,7 @@ export async function bundle(entries, directory, options = {}) {
       alias: {
         "rollcall/embedded": join(root, "src/embedded.ts"),
         "rollcall/keeper": join(root, "src/client/keeper/index.ts"),
+        "rollcall/status": join(root, "src/status.ts"),
         rollcall: join(root, "src/index.ts"),
       },
     },

@@ -11,8 +11,8 @@ import { isAlive, root } from "./root.mjs";
 
 const cache = join(root, ".cache");
 /**
- * Not this one: examples import it by its name and mean the sources. And not what the bundler puts
- * in by itself where Node 20 lacks a feature.
+ * Not this one: examples import it by its name and mean the sources. Nor what the bundler itself
+ * needs for syntax that Node does not have yet.
  */
 const PACKAGES = [/^(?!rollcall(?:$|\/)|@oxc-project\/runtime)[@a-z]/];
 

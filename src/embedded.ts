@@ -38,6 +38,8 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
       addr: `127.0.0.1:${port}`,
       "http-addr": "127.0.0.1:0",
       "log-level": "silent",
+      // The agents of this machine are not those of a test.
+      "status-files": "false",
       ...(dataDir === undefined ? { memory: "true" } : { "data-dir": dataDir }),
     },
     // What is meant for the daemon of this machine is not meant for this one.

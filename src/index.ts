@@ -1,5 +1,11 @@
 /** The library: the engine with its stores, the client of a daemon, and the words they speak. */
-export { connect, type Client, type ConnectOptions, type GetOptions } from "./client/client.ts";
+export {
+  connect,
+  type Client,
+  type ConnectOptions,
+  type GetOptions,
+  type PostOptions,
+} from "./client/client.ts";
 export type {
   ConnectionState,
   DaemonEvent,

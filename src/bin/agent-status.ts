@@ -1,4 +1,6 @@
-/** The binary `agent-status`: not in this version, and it says so. */
-import { promised } from "../cli/promised.ts";
+/** The binary `agent-status`: status files, with the flags that its users know. */
+import * as module from "node:module";
 
-await promised("agent-status", process.argv.slice(2));
+(module as { enableCompileCache?: () => void }).enableCompileCache?.();
+const { agentStatus } = await import("../cli/status/agent-status.ts");
+await agentStatus(process.argv.slice(2));

@@ -10,6 +10,8 @@ export interface Context extends CommandContext {
   readonly env: Environment;
   /** Aborts at the first Ctrl-C or SIGTERM, or when nobody reads any more; a second one kills. */
   untilInterrupted(): AbortSignal;
+  /** Keys as they are pressed, until the returned function is called; Ctrl-C interrupts. */
+  listenForKeys(pressed: (key: string) => void): () => void;
   /** For a command that did its work and has bad news: the number to end with. */
   endWith(code: number): void;
 }
@@ -37,6 +39,13 @@ export function systemContext(env: Environment): SystemContext {
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
       return interruption().signal;
     },
+    listenForKeys(pressed) {
+      const { stdin } = process;
+      if (!stdin.isTTY) return () => undefined;
+      const take = (bytes: Buffer) => (bytes.includes(CTRL_C) ? stop() : pressed(String(bytes)));
+      stdin.setRawMode(true).on("data", take).resume();
+      return () => void stdin.setRawMode(false).off("data", take).pause();
+    },
     endWith(code) {
       exitCode = code;
     },
@@ -45,6 +54,8 @@ export function systemContext(env: Environment): SystemContext {
     },
   };
 }
+
+const CTRL_C = 3;
 
 function plain(stream: Sink): { write(text: string): void } {
   return { write: (text) => void stream.write(text) };

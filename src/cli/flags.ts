@@ -21,3 +21,84 @@ export const daemonFlags = {
     brief: "Where the daemon is [ROLLCALL_URL, or http://127.0.0.1:9090]",
   },
 } as const;
+
+export interface AnswerFlags extends DaemonFlags {
+  readonly json?: boolean;
+}
+
+/** Of every command that has an answer to show. */
+export const answerFlags = { json: jsonFlag, ...daemonFlags } as const;
+
+export interface ListFlags extends AnswerFlags {
+  readonly limit: number;
+  readonly watch?: boolean;
+}
+
+/** Of every command that shows a list. */
+export const listFlags = {
+  limit: {
+    kind: "parsed",
+    parse: parseCount,
+    default: "1000",
+    placeholder: "N",
+    brief: "At most so many [1000]",
+  },
+  watch: {
+    kind: "boolean",
+    optional: true,
+    withNegated: false,
+    brief: "Live: what changes shows at once; q or Ctrl-C ends it",
+  },
+  ...answerFlags,
+} as const;
+
+export interface ActingFlags extends AnswerFlags {
+  readonly agent?: string;
+}
+
+/** Of every command that an agent does. */
+export const actingFlags = {
+  agent: {
+    kind: "parsed",
+    optional: true,
+    parse: String,
+    placeholder: "AGENT",
+    brief: "Who does it: an id, or enough of its beginning [ROLLCALL_AGENT_ID]",
+  },
+  ...answerFlags,
+} as const;
+
+/** A text that may be given or not. */
+export function textFlag<P extends string>(placeholder: P, brief: string) {
+  return { kind: "parsed", optional: true, parse: String, placeholder, brief } as const;
+}
+
+/** A text that may be given several times. */
+export function textsFlag<P extends string>(placeholder: P, brief: string) {
+  const flag = textFlag(placeholder, brief);
+  return { ...flag, variadic: true } as const;
+}
+
+export const tokenFlag = {
+  kind: "parsed",
+  parse: parseToken,
+  placeholder: "TOKEN",
+  brief: "The token that came with it",
+} as const;
+
+/** One argument that must be given. */
+export function argument<P extends string>(placeholder: P, brief: string) {
+  return { parse: String, placeholder, brief } as const;
+}
+
+export function parseCount(text: string): number {
+  const count = Number(text);
+  if (/^\d{1,9}$/.test(text) && count > 0) return count;
+  throw new Error("not a whole number from 1 up");
+}
+
+function parseToken(text: string): number {
+  const token = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(token)) return token;
+  throw new Error("not a token, which is a whole number");
+}

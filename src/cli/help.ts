@@ -25,7 +25,7 @@ export interface Example {
 export function about(text: string, ...examples: readonly Example[]): string {
   if (examples.length === 0) return text;
   const rows = examples.map(({ call, does }): Row => [call, does]);
-  return [text, "", "Examples", ...table(rows)].join("\n");
+  return [text, "", EXAMPLES, ...table(rows)].join("\n");
 }
 
 /** `--help` and `-h` wherever they stand; a group of commands alone shows it too. */
@@ -58,22 +58,36 @@ function helpOf({ target, prefix }: Found, columns: number): readonly string[] {
   if ("getAllEntries" in target) {
     const rows = target.getAllEntries().filter((entry) => !entry.hidden);
     const commands = rows.map((each): Row => [each.name.original, each.target.brief]);
-    return [...opening(`${name} COMMAND`, target), "Commands", ...table(commands, columns)];
+    const more = `${name} COMMAND --help says more, with examples.`;
+    const lines = ["Commands", ...table(commands, columns), "", more];
+    return [...opening(`${name} COMMAND`, target, columns), ...lines];
   }
   const { flags = {}, positional } = target.parameters;
   const visible = Object.entries(flags).filter(([, flag]) => flag.hidden !== true);
   const rows = visible.map(([key, flag]): Row => [flagName(key, flag), flag.brief]);
   const usage = [name, visible.length > 0 ? "[FLAGS]" : "", placeholders(positional)];
   return [
-    ...opening(usage.filter(Boolean).join(" "), target),
+    ...opening(usage.filter(Boolean).join(" "), target, columns),
     "Flags",
     ...table([...rows, ...ALWAYS], columns),
   ];
 }
 
-function opening(usage: string, target: Found["target"]): readonly string[] {
-  return [`Usage: ${usage}`, "", target.fullDescription ?? target.brief, ""];
+function opening(usage: string, target: Found["target"], columns: number): readonly string[] {
+  const paragraphs = (target.fullDescription ?? target.brief).split("\n\n");
+  const lines = paragraphs.flatMap((each) => ["", ...filled(each, columns)]);
+  return [`Usage: ${usage}`, ...lines, ""];
 }
+
+/** Prose as wide as it reads well; examples are lines of their own. */
+function filled(paragraph: string, columns: number): readonly string[] {
+  const lines = paragraph.split("\n");
+  if (lines[0] === EXAMPLES) return lines;
+  return wrap(lines.join(" "), Math.min(columns, WIDEST));
+}
+
+const EXAMPLES = "Examples";
+const WIDEST = 88;
 
 function flagName(key: string, flag: Flag): string {
   const name = kebab(key);

@@ -1,7 +1,8 @@
 /**
  * A program is a tree of commands of which only the one that is called gets loaded: its flags, its
  * help and its work are one module. The others are known by their one line for the overview, so a
- * program with fifty commands starts as fast as one with five.
+ * program with fifty commands starts as fast as one with five. A group has commands of its own, one
+ * of which it is when none is named: `rollcall agents` is `rollcall agents list`.
  */
 import {
   ArgumentParseError,
@@ -19,13 +20,21 @@ import { describeError, exitCodeOf } from "./exit.ts";
 import { helpFlag, kebab, table } from "./help.ts";
 import { clean } from "./terminal/clean.ts";
 
-export type Target = Command<Context> | RouteMap<Context>;
+type Target = Command<Context> | RouteMap<Context>;
 
-export interface Entry {
+export interface Leaf {
   readonly brief: string;
-  /** A command, or a group of them. */
-  load(): Promise<Target>;
+  load(): Promise<Command<Context>>;
 }
+
+export interface Group {
+  readonly brief: string;
+  readonly commands: Readonly<Record<string, Leaf>>;
+  /** The command it is alone. */
+  readonly usual: string;
+}
+
+export type Entry = Leaf | Group;
 
 export interface Program {
   readonly name: string;
@@ -41,15 +50,21 @@ export function entriesOf(program: Program): Readonly<Record<string, Entry>> {
   return Object.assign({}, ...Object.values(program.groups)) as Record<string, Entry>;
 }
 
-/** Ready to parse; of all commands only `word` is really there. */
+export function groupOf(program: Program, word: string | undefined): Group | undefined {
+  const entries = entriesOf(program);
+  const entry = word !== undefined && Object.hasOwn(entries, word) ? entries[word] : undefined;
+  return entry && "commands" in entry ? entry : undefined;
+}
+
+/** Ready to parse; of all commands only the one that the first words name is really there. */
 export async function applicationFor(
   program: Program,
-  word: string | undefined,
+  [word, next]: readonly string[],
   context: Context,
 ): Promise<Application<Context>> {
   const routes: Record<string, Target> = {};
   for (const [name, entry] of Object.entries(entriesOf(program))) {
-    routes[name] = name === word ? await entry.load() : placeholder(entry);
+    routes[name] = await targetOf(entry, name === word, next);
   }
   const hidden = Object.keys(program.groups[""] ?? {});
   const root = buildRouteMap({
@@ -60,7 +75,10 @@ export async function applicationFor(
     },
   });
   const help = helpFlag(context.out, overview(program));
-  const called = word !== undefined && Object.hasOwn(routes, word) ? [word] : [];
+  const group = groupOf(program, word);
+  const isNamed = word !== undefined && Object.hasOwn(routes, word);
+  const isNextNamed = next !== undefined && Object.hasOwn(group?.commands ?? {}, next);
+  const called = [...(isNamed ? [word] : []), ...(isNextNamed ? [next] : [])];
   return buildApplication(root, settings(program.name, called, context), { help });
 }
 
@@ -75,14 +93,22 @@ export function applicationOf(
   });
 }
 
-function placeholder(entry: Entry): Command<Context> {
+async function targetOf(entry: Entry, isCalled: boolean, next?: string): Promise<Target> {
+  if (!isCalled) return placeholder(entry);
+  if (!("commands" in entry)) return entry.load();
+  const routes: Record<string, Target> = {};
+  for (const [name, leaf] of Object.entries(entry.commands)) {
+    routes[name] = await targetOf(leaf, name === next);
+  }
+  const fullDescription = `${entry.brief}. Without a command it is \`${entry.usual}\`.`;
+  return buildRouteMap({ routes, docs: { brief: entry.brief, fullDescription } });
+}
+
+function placeholder({ brief }: Entry): Command<Context> {
   return buildCommand({
-    docs: { brief: entry.brief },
+    docs: { brief },
     parameters: {},
-    loader: async () => {
-      await entry.load();
-      throw new Error("a command was run that was not loaded");
-    },
+    loader: () => Promise.reject(new Error("a command was run that was not loaded")),
   });
 }
 

@@ -1,20 +1,20 @@
 /**
- * From the words on the command line to an exit code. What stands before the command (`rollcall
- * --url X events`) goes behind it, `--version` and `help COMMAND` become what they mean, and
- * `--verbose` is taken out wherever it stands: the parser only ever sees a command and its flags.
+ * From the words on the command line to an exit code. The parser only ever sees a command and its
+ * flags: words.ts puts them in order, and `--verbose` is taken out wherever it stands.
  */
 import { run, type Application, type Command } from "@stricli/core";
 import { systemContext, type Context } from "./context.ts";
 import { exitCodeOfParser } from "./exit.ts";
-import { applicationFor, applicationOf, entriesOf, type Program } from "./program.ts";
+import { applicationFor, applicationOf } from "./program.ts";
 import { releaseVersion } from "../daemon/version.ts";
 import { PROGRAM } from "./tree.ts";
+import { normalise } from "./words.ts";
 
 /** Runs `rollcall`; the process ends with the resulting code once everything is written. */
 export async function rollcall(argv: readonly string[]): Promise<void> {
   const { words, isVerbose } = withoutVerbose(argv);
   const inputs = normalise(words, PROGRAM);
-  await finish(isVerbose, inputs, (context) => applicationFor(PROGRAM, inputs[0], context));
+  await finish(isVerbose, inputs, (context) => applicationFor(PROGRAM, inputs, context));
 }
 
 /** Runs a program that is one command. */
@@ -47,16 +47,4 @@ function withoutVerbose(argv: readonly string[]): { words: readonly string[]; is
   const ours = end === -1 ? argv : argv.slice(0, end);
   const words = ours.filter((word) => word !== "--verbose");
   return { words: [...words, ...argv.slice(ours.length)], isVerbose: words.length < ours.length };
-}
-
-export function normalise(words: readonly string[], program: Program): readonly string[] {
-  const [first, ...rest] = words;
-  if (first === "--version" || first === "-V") return ["version", ...rest];
-  if (first === "help") return [...rest, "--help"];
-  const entries = entriesOf(program);
-  const at = words.findIndex((word) => Object.hasOwn(entries, word));
-  const isLed =
-    at > 0 && words.slice(0, at).every((word, i) => i % 2 === 1 || word.startsWith("--"));
-  if (!isLed) return words;
-  return [...words.slice(at, at + 1), ...words.slice(0, at), ...words.slice(at + 1)];
 }

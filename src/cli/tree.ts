@@ -1,5 +1,140 @@
 /** Every command of `rollcall`, under the heading of the overview. A command is one line here. */
-import type { Program } from "./program.ts";
+import type { Group, Program } from "./program.ts";
+
+const AGENTS: Group = {
+  brief: "Who is here, and what each can do",
+  usual: "list",
+  commands: {
+    list: {
+      brief: "List the agents that are here",
+      load: async () => (await import("./commands/agents.ts")).agentsList,
+    },
+    get: {
+      brief: "Show one agent with its card",
+      load: async () => (await import("./commands/agents.ts")).agentsGet,
+    },
+    register: {
+      brief: "Register an agent, and print its id",
+      load: async () => (await import("./commands/agents.ts")).agentsRegister,
+    },
+    heartbeat: {
+      brief: "Say that an agent is alive",
+      load: async () => (await import("./commands/agents.ts")).agentsHeartbeat,
+    },
+    deregister: {
+      brief: "Let an agent go, with all it holds",
+      load: async () => (await import("./commands/agents.ts")).agentsDeregister,
+    },
+  },
+};
+
+const LEASES: Group = {
+  brief: "Who holds what, one agent at a time",
+  usual: "list",
+  commands: {
+    list: {
+      brief: "List the leases that are held",
+      load: async () => (await import("./commands/leases.ts")).leasesList,
+    },
+    get: {
+      brief: "Show one lease: who holds it, and its token",
+      load: async () => (await import("./commands/leases.ts")).leasesGet,
+    },
+    acquire: {
+      brief: "Acquire a lease, and print its token",
+      load: async () => (await import("./commands/leases.ts")).leasesAcquire,
+    },
+    renew: {
+      brief: "Hold a lease for longer",
+      load: async () => (await import("./commands/leases.ts")).leasesRenew,
+    },
+    release: {
+      brief: "Give a lease back before it ends",
+      load: async () => (await import("./commands/leases.ts")).leasesRelease,
+    },
+  },
+};
+
+const ELECTIONS: Group = {
+  brief: "Which agent leads each group",
+  usual: "list",
+  commands: {
+    list: {
+      brief: "List the groups and who leads them",
+      load: async () => (await import("./commands/elections.ts")).electionsList,
+    },
+    get: {
+      brief: "Show one group: its leader and its candidates",
+      load: async () => (await import("./commands/elections.ts")).electionsGet,
+    },
+    campaign: {
+      brief: "Have an agent stand for a group",
+      load: async () => (await import("./commands/elections.ts")).electionsCampaign,
+    },
+    resign: {
+      brief: "Have an agent stand no longer",
+      load: async () => (await import("./commands/elections.ts")).electionsResign,
+    },
+  },
+};
+
+const POLICIES: Group = {
+  brief: "Who may do what",
+  usual: "list",
+  commands: {
+    list: {
+      brief: "List the policies",
+      load: async () => (await import("./commands/policies.ts")).policiesList,
+    },
+    set: {
+      brief: "Set a policy, in place of one with the same id",
+      load: async () => (await import("./commands/policies.ts")).policiesSet,
+    },
+    delete: {
+      brief: "Delete a policy",
+      load: async () => (await import("./commands/policies.ts")).policiesDelete,
+    },
+    check: {
+      brief: "Ask whether somebody may do something",
+      load: async () => (await import("./commands/policies.ts")).policiesCheck,
+    },
+  },
+};
+
+const TASKS: Group = {
+  brief: "The queue: what waits, what is worked on",
+  usual: "list",
+  commands: {
+    list: {
+      brief: "List the tasks that are not finished",
+      load: async () => (await import("./commands/tasks.ts")).tasksList,
+    },
+    get: {
+      brief: "Show one task with what went in and came out",
+      load: async () => (await import("./commands/tasks.ts")).tasksGet,
+    },
+    create: {
+      brief: "Create a task, and print its id",
+      load: async () => (await import("./commands/tasks.ts")).tasksCreate,
+    },
+    claim: {
+      brief: "Claim the task that has waited longest",
+      load: async () => (await import("./commands/work.ts")).tasksClaim,
+    },
+    renew: {
+      brief: "Say that a task is still worked on",
+      load: async () => (await import("./commands/work.ts")).tasksRenew,
+    },
+    complete: {
+      brief: "Say that a task is done, and what came out",
+      load: async () => (await import("./commands/work.ts")).tasksComplete,
+    },
+    fail: {
+      brief: "Give a task up: it is tried again, or dead",
+      load: async () => (await import("./commands/work.ts")).tasksFail,
+    },
+  },
+};
 
 export const PROGRAM: Program = {
   name: "rollcall",
@@ -16,9 +151,46 @@ export const PROGRAM: Program = {
       },
     },
     "See what happens": {
+      agents: AGENTS,
+      find: {
+        brief: "Find agents by what they are good at",
+        load: async () => (await import("./commands/find.ts")).find,
+      },
       events: {
         brief: "Follow what happens, live or from any point of the past",
         load: async () => (await import("./commands/events.ts")).events,
+      },
+    },
+    "Coordinate agents": {
+      leases: LEASES,
+      elections: ELECTIONS,
+      policies: POLICIES,
+      tasks: TASKS,
+    },
+    "Status files": {
+      list: {
+        brief: "Show the agents of this machine, from their status files",
+        load: async () => (await import("./commands/status-files.ts")).list,
+      },
+      watch: {
+        brief: "Show the agents of this machine, as they change",
+        load: async () => (await import("./commands/status-files.ts")).watch,
+      },
+      get: {
+        brief: "Print the status file of an agent",
+        load: async () => (await import("./commands/status-files.ts")).get,
+      },
+      emit: {
+        brief: "Write the status of an agent into its file",
+        load: async () => (await import("./commands/status-files.ts")).emit,
+      },
+      prune: {
+        brief: "Remove status files that are old and over",
+        load: async () => (await import("./commands/status-files.ts")).prune,
+      },
+      validate: {
+        brief: "Check a status file, or print what one must be",
+        load: async () => (await import("./commands/status-files.ts")).validate,
       },
     },
     Else: {

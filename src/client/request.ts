@@ -12,6 +12,10 @@ export interface RequestOptions {
   readonly agent: Agent;
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>>;
+  /** JSON, which makes it a POST. */
+  readonly body?: string | undefined;
+  /** How long it may take until the answer begins, where that is longer than usual. */
+  readonly answerMs?: number | undefined;
 }
 
 /** Resolves with the head of a good answer; the body is the caller's to read or destroy. */
@@ -22,16 +26,18 @@ export async function open(url: URL, options: RequestOptions): Promise<IncomingM
 }
 
 async function send(url: URL, options: RequestOptions): Promise<IncomingMessage> {
-  const { agent, signal, headers } = options;
+  const { agent, signal, body, answerMs = CLIENT.answerMs } = options;
   signal?.throwIfAborted();
+  const method = body === undefined ? "GET" : "POST";
+  const headers = { ...options.headers, ...(body !== undefined && JSON_BODY) };
   // Only who calls a daemon over TLS pays for loading it.
   const request = url.protocol === "https:" ? (await import("node:https")).request : httpRequest;
   return new Promise((resolve, reject) => {
-    const call = request(url, { ...(url.protocol === "http:" && { agent }), headers });
+    const call = request(url, { method, ...(url.protocol === "http:" && { agent }), headers });
     const giveUp = () => call.destroy(cancelled());
     signal?.addEventListener("abort", giveUp, { once: true });
     const done = () => signal?.removeEventListener("abort", giveUp);
-    call.setTimeout(CLIENT.answerMs, () => call.destroy(silent(url)));
+    call.setTimeout(answerMs, () => call.destroy(silent(url, answerMs)));
     call.on("response", (response) => {
       call.setTimeout(0);
       // The signal also ends the body, however long that is.
@@ -42,9 +48,11 @@ async function send(url: URL, options: RequestOptions): Promise<IncomingMessage>
       done();
       reject(asRollcallError(url, error));
     });
-    call.end();
+    call.end(body);
   });
 }
+
+const JSON_BODY = { "content-type": "application/json" } as const;
 
 /** The whole body; more than the limit is an error. */
 export async function readBody(url: URL, response: IncomingMessage): Promise<string> {
@@ -114,8 +122,8 @@ function reasonOf(error: unknown): string {
   return REASONS[code] ?? (error.message || code || error.name);
 }
 
-function silent(url: URL): RollcallError {
-  const message = `${url.origin} took the call but sent no answer for ${CLIENT.answerMs} ms`;
+function silent(url: URL, answerMs: number): RollcallError {
+  const message = `${url.origin} took the call but sent no answer for ${answerMs} ms`;
   return new RollcallError("UNAVAILABLE", message);
 }
 

@@ -1,6 +1,6 @@
 import { array, assert, nat, property } from "fast-check";
 import { expect, test } from "vitest";
-import { atMost, count, invalid, key, line, prose, ttl } from "./fields.ts";
+import { asLine, asProse, atMost, count, invalid, key, line, prose, ttl } from "./fields.ts";
 import { FIELD, TTL } from "./limits.ts";
 
 test("a key is one line of text that is not empty", () => {
@@ -73,4 +73,14 @@ test("of several problems the first is told", () => {
   });
   expect(invalid(undefined, undefined)).toBeUndefined();
   expect(invalid()).toBeUndefined();
+});
+
+test("text of others is made into what is allowed", () => {
+  const nasty = "a\u001b[31m\u0000\n\u2028b\ud800c\u{1f600}";
+  for (const maxLength of [3, 9, 12, 100]) {
+    expect(line("x", asLine(nasty, maxLength), maxLength)).toBeUndefined();
+    expect(prose("x", asProse(nasty, maxLength), maxLength)).toBeUndefined();
+  }
+  expect(asLine("plain", 100)).toBe("plain");
+  expect(asProse("two\nlines", 100)).toBe("two\nlines");
 });

@@ -65,3 +65,23 @@ function malformed(field: string, value: string): Problem {
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/**
+ * Text of others as `line` takes it: for what must be shown even where its author took no care.
+ * Control characters become spaces, what is too long is cut.
+ */
+export function asLine(value: string, maxLength: number): string {
+  return wellFormed(value.slice(0, maxLength)).replaceAll(ALL_CONTROL, " ");
+}
+
+/** The same as `prose` takes it. */
+export function asProse(value: string, maxLength: number): string {
+  return wellFormed(value.slice(0, maxLength)).replaceAll(ALL_CONTROL_IN_PROSE, " ");
+}
+
+function wellFormed(value: string): string {
+  return value.replaceAll(/\p{Surrogate}/gu, "\uFFFD");
+}
+
+const ALL_CONTROL = new RegExp(CONTROL, "g");
+const ALL_CONTROL_IN_PROSE = new RegExp(CONTROL_IN_PROSE, "g");

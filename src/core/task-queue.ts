@@ -96,12 +96,23 @@ export class TaskQueue {
     return [...this.#places.keys()];
   }
 
-  /** The first of those that wait. */
+  /** The first of those that wait: the lines are merged, so that nobody looks at those taken. */
   oldest(count: number): string[] {
+    const heads = new Heap<{ readonly taskId: string; readonly line: Generator<string> }>();
+    const reach = (line: Generator<string>) => {
+      const taskId = line.next().value as string | undefined;
+      const place = taskId === undefined ? undefined : this.#places.get(taskId);
+      if (place) heads.add(place.slot.at, { taskId: place.slot.value, line });
+    };
+    for (const lines of this.#lines.values()) {
+      for (const { waiting } of lines.values()) reach(waiting.inOrder());
+    }
     const ids: string[] = [];
-    for (const [taskId, { slot }] of this.#places) {
-      if (ids.length >= count) break;
-      if (slot.place >= 0) ids.push(taskId);
+    while (ids.length < count) {
+      const head = heads.takeDue(Infinity)?.value;
+      if (!head) break;
+      ids.push(head.taskId);
+      reach(head.line);
     }
     return ids;
   }

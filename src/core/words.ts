@@ -29,7 +29,7 @@ export function sentenceOf(event: Event, nameOf: NameOf): string | undefined {
 }
 
 /** A generated id by its first characters, as git does; one that people chose in full. */
-function shortId(id: string): string {
+export function shortId(id: string): string {
   return /^[0-9a-f]{32}$/.test(id) ? id.slice(0, 8) : id;
 }
 

@@ -7,6 +7,8 @@
  * - A page of another origin shows in Origin, or in Sec-Fetch-Site where a browser sends no Origin
  *   (images, scripts). Following a link to us is fine.
  * - There is no CORS: a preflight is refused, and no answer carries a header that would open it.
+ * - Even a page of ours may only look: a command needs proof that a person on this machine wanted
+ *   it, and there is no session yet that could prove that.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { RollcallError } from "../core/errors.ts";
@@ -49,11 +51,25 @@ export function checkBrowser(request: IncomingMessage, hosts: ReadonlySet<string
   if (isFromElsewhere(headers) && !isNavigation(request)) {
     throw denied("a page of another origin may only link here");
   }
+  if (isCommand(request) && isFromBrowser(headers)) {
+    throw denied(
+      "a browser may only look: use the rollcall command, or a program, to change things",
+    );
+  }
 }
 
 function isFromElsewhere(headers: IncomingHttpHeaders): boolean {
   const site = headers["sec-fetch-site"];
   return site === "cross-site" || site === "same-site";
+}
+
+function isCommand({ method }: IncomingMessage): boolean {
+  return method !== "GET" && method !== "HEAD";
+}
+
+/** Every browser sends one of these with what is not a plain GET; programs send neither. */
+function isFromBrowser(headers: IncomingHttpHeaders): boolean {
+  return headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
 }
 
 function isNavigation({ headers, method }: IncomingMessage): boolean {

@@ -18,6 +18,7 @@ import { openDoors, type Doors } from "./doors.ts";
 import { CLOSING } from "./limits.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { Metrics } from "./metrics.ts";
+import { startServices, type Services } from "./services.ts";
 import { releaseVersion } from "./version.ts";
 
 export interface Daemon {
@@ -44,7 +45,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
   const { clock = systemClock } = options;
   const release = releaseVersion();
   const metrics = new Metrics();
-  const opened: { store?: Store; engine?: Engine } = {};
+  const opened: { store?: Store; engine?: Engine; services?: Services } = {};
   let trouble = "";
   try {
     const store = await openStore(config, release);
@@ -60,9 +61,12 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       },
     });
     opened.engine = engine;
+    const services = startServices({ config, engine, clock, logger });
+    opened.services = services;
     const doors = await openDoors({
       config,
       engine,
+      services,
       store,
       metrics,
       logger,
@@ -71,9 +75,10 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       version: release,
       trouble: () => trouble,
     });
-    return running({ config, store, engine, doors, metrics, logger, version: release });
+    return running({ config, store, engine, services, doors, metrics, logger, version: release });
   } catch (error) {
     metrics.close();
+    await opened.services?.close();
     await opened.engine?.close();
     await opened.store?.close();
     throw error;
@@ -84,6 +89,7 @@ interface Parts {
   readonly config: Config;
   readonly store: Store;
   readonly engine: Engine;
+  readonly services: Services;
   readonly doors: Doors;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -115,7 +121,8 @@ function running(parts: Parts): Daemon {
 }
 
 /** Commands under way become durable, watchers hear why it ends, then everything goes. */
-async function shutDown({ store, engine, doors, metrics, logger }: Parts): Promise<void> {
+async function shutDown(parts: Parts): Promise<void> {
+  const { store, engine, services, doors, metrics, logger } = parts;
   const step = async (what: string, work: Promise<void>, withinMs: number) => {
     try {
       await within(work, withinMs);
@@ -125,6 +132,7 @@ async function shutDown({ store, engine, doors, metrics, logger }: Parts): Promi
   };
   logger.info("closing");
   doors.stopAccepting();
+  await step("the services", services.close(), CLOSING.servicesMs);
   await step("the engine", engine.close(), CLOSING.engineMs);
   await step("the doors", doors.close(CLOSING.doorsMs), CLOSING.doorsMs + CLOSING.cutMs);
   await step("the store", store.close(), CLOSING.storeMs);

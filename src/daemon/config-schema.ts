@@ -12,6 +12,7 @@ export interface Said {
 
 const MAX_ALLOWED_HOSTS = 64;
 const MAX_RATE_LIMIT = 1_000_000;
+const MINUTE = 60_000;
 
 const isOn = z.union([
   z.boolean(),
@@ -45,6 +46,20 @@ const endpoint = z
     return isHttp && url.username === "" && url.password === "";
   });
 
+const STATES = ["thinking", "reading", "writing", "working", "waiting"] as const;
+const MAX_PATIENCE = STATES.length + 1;
+
+/** MIN for all states, or STATE=MIN for one. */
+const patience = z
+  .union([z.string(), z.number().transform(String)])
+  .transform((text) => /^(?:(\w+)=)?(\d{1,6}(?:\.\d+)?)$/.exec(text.trim()))
+  .transform((found, context) => {
+    const state = STATES.find((each) => each === found?.[1]);
+    if (found && (found[1] === undefined || state)) return { state, ms: Number(found[2]) * MINUTE };
+    context.addIssue("not a time");
+    return z.NEVER;
+  });
+
 const schema = {
   addr: address,
   http_addr: address,
@@ -68,6 +83,12 @@ const schema = {
   embedder_url: endpoint,
   embedder_model: z.string().regex(/^[\x21-\x7e]{1,256}$/),
   embedder_key_file: z.string().min(1),
+  status_dir: z.string().min(1),
+  status_files: isOn,
+  stuck_after: z.preprocess(
+    (value) => (typeof value === "string" ? value.split(",") : value),
+    z.array(patience).max(MAX_PATIENCE),
+  ),
   log_level: z.enum(LOG_LEVELS),
   config: z.string().min(1),
 } satisfies Record<SettingName, z.ZodType>;
@@ -84,6 +105,9 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   embedder_url: "http(s)://HOST/PATH without a user or a password",
   embedder_model: "1 to 256 letters, digits or signs",
   embedder_key_file: "the path of a file",
+  status_dir: "the path of a folder",
+  status_files: "true or false",
+  stuck_after: `minutes for all, or STATE=MINUTES with one of ${STATES.join(", ")}; 0 for never`,
   log_level: `one of ${LOG_LEVELS.join(", ")}`,
   config: "the path of a TOML file",
 };

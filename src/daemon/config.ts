@@ -9,6 +9,8 @@ import { RollcallError } from "../core/errors.ts";
 import { parseAddress, type Address } from "./address.ts";
 import { parseValues, type Values } from "./config-schema.ts";
 import { fromEnvironment, fromFile, fromFlags } from "./config-sources.ts";
+import { DEFAULT_PATIENCE, type Patience } from "../fleet/stuck.ts";
+import { statusDirectory } from "../wires/files/directory.ts";
 import { embedderConfig, type EmbedderConfig } from "./embedder.ts";
 import { DEFAULT_ADDR, DEFAULT_HTTP_ADDR, DEFAULT_RATE_LIMIT, type LogLevel } from "./settings.ts";
 
@@ -26,6 +28,10 @@ export interface Config {
   readonly rateLimit: number;
   /** Absent: the built-in model. */
   readonly embedder: EmbedderConfig | undefined;
+  /** Where the status files of this machine are; absent: they are not followed. */
+  readonly statusDir: string | undefined;
+  /** How long somebody may say that it works while nothing happens. */
+  readonly patience: Patience;
   readonly logLevel: LogLevel;
 }
 
@@ -70,9 +76,14 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     embedder: await embedderConfig({
       url: values.embedder_url,
       model: values.embedder_model,
-      keyFile: keyFile(voices, home),
+      keyFile: pathOf("embedder_key_file", voices, home),
       env,
     }),
+    statusDir:
+      values.status_files === false
+        ? undefined
+        : (pathOf("status_dir", voices, home) ?? statusDirectory({ ...env, HOME: home })),
+    patience: patienceOf(values.stuck_after ?? []),
     logLevel: values.log_level ?? "info",
   };
 }
@@ -96,13 +107,27 @@ function dataDir(voices: readonly Voice[], { home, stateHome }: Homes): string |
   return join(isUsable ? stateHome : join(home, ".local", "state"), "rollcall");
 }
 
-function keyFile(voices: readonly Voice[], home: string): string | undefined {
+/** A path starts from where it was said. */
+function pathOf(
+  name: "embedder_key_file" | "status_dir",
+  voices: readonly Voice[],
+  home: string,
+): string | undefined {
   for (const { values, folder } of voices) {
-    if (values.embedder_key_file !== undefined) {
-      return atHome(values.embedder_key_file, { folder, home });
-    }
+    const path = values[name];
+    if (path !== undefined) return atHome(path, { folder, home });
   }
   return undefined;
+}
+
+/** What is said of one state overrules what is said of all. */
+function patienceOf(said: NonNullable<Values["stuck_after"]>): Patience {
+  const patience: Record<string, number> = {};
+  const given = (ms: number) => (ms === 0 ? Infinity : ms);
+  const forAll = said.find(({ state }) => state === undefined);
+  if (forAll) for (const state of Object.keys(DEFAULT_PATIENCE)) patience[state] = given(forAll.ms);
+  for (const { state, ms } of said) if (state !== undefined) patience[state] = given(ms);
+  return patience;
 }
 
 /** A leading ~ is the home: no shell stands between a file or a variable and us. */

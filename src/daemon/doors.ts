@@ -4,11 +4,9 @@
  * A taken HTTP port that nobody asked for must not stop a daemon: programs that bring their own
  * daemon along run side by side. It gets a free port instead, and says so.
  */
-import { TaskClaims } from "../engine/claims.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
-import { AgentSearch } from "../search/agent-search.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
 import { overviewRoutes } from "../wires/api/overview.ts";
 import { apiRoutes, type Status } from "../wires/api/routes.ts";
@@ -18,17 +16,18 @@ import { addKeeper } from "../wires/keeper/services.ts";
 import { formatAddress, type Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";
 import type { Config } from "./config.ts";
-import { embedderFor } from "./embedder.ts";
 import { GrpcDoor } from "./grpc-door.ts";
 import { HttpDoor } from "./http-door.ts";
 import { bindError, isTaken } from "./listen.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import { pageRoutes } from "./page.ts";
+import type { Services } from "./services.ts";
 
 export interface DoorsOptions {
   readonly config: Config;
   readonly engine: Engine;
+  readonly services: Services;
   readonly store: Store;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -64,22 +63,14 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
   });
   const doors = [grpc, http];
-  const claims = new TaskClaims({ engine: options.engine });
-  const embedder = embedderFor(config.embedder, logger);
-  const search = new AgentSearch({
-    engine: options.engine,
-    ...(embedder && { embedder }),
-    onTrouble: (what, error) => logger.warn({ err: error }, what),
-  });
   const close = async (graceMs: number) => {
-    claims.close();
-    await Promise.all([search.close(), ...doors.map((door) => door.close(graceMs))]);
+    await Promise.all(doors.map((door) => door.close(graceMs)));
   };
   try {
     // Wires first: whoever gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
-    mountOnHttp(http, { ...options, bound, claims, search, grpc });
-    const health = mountOnGrpc(grpc, { ...options, claims, search });
+    mountOnHttp(http, { ...options, bound, grpc });
+    const health = mountOnGrpc(grpc, options);
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
     return {
@@ -121,42 +112,41 @@ async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise
   return door.listen({ ...httpAddr, port: 0 });
 }
 
-interface Mounted extends Wired {
+interface Mounted extends DoorsOptions {
   readonly bound: { readonly grpc: Address; readonly http: Address };
   readonly grpc: GrpcDoor;
 }
 
 function mountOnHttp(http: HttpDoor, options: Mounted): void {
-  const { engine, clock, metrics } = options;
+  const { engine, services, clock, metrics } = options;
   const streams = new EventStreams({ engine, clock });
-  metrics.observe({ ...options, http, streams });
+  metrics.observe({ ...options, ...services, http, streams });
   const startedAt = new Date().toISOString();
   http.mount({
     hot: { "/v1/events": streams.serve },
     routes: apiRoutes({
+      engine,
+      claims: services.claims,
+      finder: services.search,
+      clock,
       metrics,
       notReady: () => notReady(options),
       status: () => statusOf(options, startedAt),
     }),
   });
-  http.mount({ routes: overviewRoutes(options) });
+  http.mount({ routes: overviewRoutes({ ...options, ...services }) });
   http.mount({ routes: pageRoutes() });
 }
 
-interface Wired extends DoorsOptions {
-  readonly claims: TaskClaims;
-  readonly search: AgentSearch;
-}
-
-function mountOnGrpc(grpc: GrpcDoor, options: Wired): Health {
-  const { engine, claims, search } = options;
+function mountOnGrpc(grpc: GrpcDoor, options: DoorsOptions): Health {
+  const { engine, services } = options;
   const health = new Health({
     isServing: () => notReady(options) === undefined,
     services: () => grpc.services.map(({ typeName }) => typeName),
     after: (ms, then) => options.clock.after(ms, then),
   });
   grpc.add(HealthService, health.handlers);
-  addKeeper(grpc, { engine, claims, finder: search });
+  addKeeper(grpc, { engine, claims: services.claims, finder: services.search });
   if (options.config.reflection) grpc.addReflection();
   return health;
 }

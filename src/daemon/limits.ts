@@ -47,8 +47,10 @@ export const GRPC_CONNECTIONS = 10_000;
 
 /** Closing: together under the 5 s after which a supervisor kills. */
 export const CLOSING = {
+  /** For what is under way below the wires. */
+  servicesMs: 250,
   /** For commands under way to become durable. */
-  engineMs: 2 * SECOND,
+  engineMs: 1.75 * SECOND,
   /** For answers and last words to reach their clients; then connections are cut. */
   doorsMs: 1 * SECOND,
   /** For cut connections to be gone. */

@@ -17,6 +17,9 @@ export type SettingName =
   | "embedder_url"
   | "embedder_model"
   | "embedder_key_file"
+  | "status_dir"
+  | "status_files"
+  | "stuck_after"
   | "log_level"
   | "config";
 
@@ -81,6 +84,19 @@ export const SETTINGS: readonly Setting[] = [
   setting("embedder_model", "the model that the endpoint should run", { placeholder: "NAME" }),
   setting("embedder_key_file", "a file with the endpoint's key; or set ROLLCALL_EMBEDDER_KEY", {
     placeholder: "FILE",
+  }),
+  setting("status_dir", "where the status files of this machine's agents are", {
+    placeholder: "DIR",
+    default: "$AGENT_STATUS_DIR, or agent-status beside the state",
+  }),
+  setting("status_files", "follow the status files of this machine", {
+    kind: "switch",
+    default: "true",
+  }),
+  setting("stuck_after", "minutes without activity until who says it works is a problem", {
+    placeholder: "[STATE=]MIN,…",
+    kind: "list",
+    default: "10,waiting=30",
   }),
   setting("log_level", `how much to log: ${LOG_LEVELS.join(", ")}`, {
     placeholder: "LEVEL",

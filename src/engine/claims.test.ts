@@ -134,6 +134,37 @@ describe("a claim", () => {
   });
 });
 
+describe("a claim that does not wait", () => {
+  const staying = new AbortController().signal;
+
+  test("takes what is there, or nothing", async () => {
+    const { engine, claims } = await open();
+    const agentId = await worker(engine);
+    expect(await claims.claimNow(agentId, staying)).toBeNull();
+    const { id } = await create(engine);
+    expect(await claims.claimNow(agentId, staying)).toMatchObject({ id, claimedBy: agentId });
+    expect(claims.waiting).toBe(0);
+    await expect(claims.claimNow("nobody", staying)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("returns what was written for a caller who left meanwhile", async () => {
+    const { engine, claims, log } = await open();
+    const agentId = await worker(engine);
+    const { id } = await create(engine);
+    const release = log.hold();
+    const leaving = new AbortController();
+    const gone = claims.claimNow(agentId, leaving.signal);
+    gone.catch(() => undefined);
+    await quiet();
+    expect(statusOf(engine, id)?.status).toBe("claimed");
+    leaving.abort(new Error("gone"));
+    release();
+    await expect(gone).rejects.toThrow("gone");
+    await quiet();
+    expect(statusOf(engine, id)).toMatchObject({ status: "pending", retryCount: 0 });
+  });
+});
+
 describe("a call that goes away", () => {
   test("claims nothing", async () => {
     const { engine, claims } = await open();

@@ -92,6 +92,14 @@ export class TaskClaims {
     });
   }
 
+  /** The same without waiting: null when no task fits now. */
+  async claimNow(agentId: string, signal: AbortSignal): Promise<Task | null> {
+    const task = await this.#engine.execute({ type: "task.claim", agentId });
+    if (!signal.aborted) return task;
+    if (task) this.#giveBack(agentId, task);
+    throw signal.reason;
+  }
+
   /** Idempotent; everybody who waits is told. */
   close(): void {
     this.#isClosed = true;

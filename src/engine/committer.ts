@@ -161,7 +161,7 @@ export class Committer {
 
   #flush(): void {
     if (this.#isStopped || this.#inFlight) return;
-    const batch = this.#closed.shift() ?? this.#takeOpen();
+    const batch = this.#takeNext();
     if (!batch) return;
     this.#inFlight = batch;
     this.#waiting.callers -= batch.waiters.length;
@@ -172,6 +172,17 @@ export class Committer {
       () => this.#durable(batch, started),
       (error: unknown) => this.#failed(error),
     );
+  }
+
+  /**
+   * The closed batch, while the disk keeps up. When more than one waits for it, it was slow for
+   * once, and all that was gathered goes together: one append each would never catch up.
+   */
+  #takeNext(): Batch | undefined {
+    if (this.#closed.length === 1) return this.#closed.shift();
+    const closed = this.#closed.splice(0);
+    const open = this.#takeOpen();
+    return closed.length === 0 ? open : merged(open ? [...closed, open] : closed);
   }
 
   #takeOpen(): Batch | undefined {
@@ -202,6 +213,15 @@ export class Committer {
     this.stop(new RollcallError("UNAVAILABLE", `could not commit: ${message}`, { cause }));
     this.#options.onFailure(cause);
   }
+}
+
+function merged(batches: readonly Batch[]): Batch {
+  return {
+    recorded: batches.flatMap(({ recorded }) => recorded),
+    waiters: batches.flatMap(({ waiters }) => waiters),
+    bytes: batches.reduce((sum, { bytes }) => sum + bytes, 0),
+    openedAtMs: batches[0]?.openedAtMs ?? 0,
+  };
 }
 
 function emptyBatch(): Batch {

@@ -70,6 +70,22 @@ describe("durability", () => {
     await engine.close();
   });
 
+  test("so it does when the disk, quick so far, takes long for once", async () => {
+    const { engine, log, clock } = await openEngine();
+    const agentId = await register(engine);
+    const before = log.appends;
+    const release = log.hold();
+    const acquiring = [];
+    for (let i = 0; i < 100; i += 1) {
+      acquiring.push(engine.execute(acquire(agentId, `task:${i}`)));
+      await clock.advance(2);
+    }
+    release();
+    await Promise.all(acquiring);
+    expect(log.appends - before).toBeLessThanOrEqual(3);
+    await engine.close();
+  });
+
   test("a bad command names its field and leaves nothing behind", async () => {
     const { engine } = await openEngine();
     const agentId = await register(engine);

@@ -31,7 +31,7 @@ import { Gate } from "./gate.ts";
 import { Leading } from "./leading.ts";
 import { DEFAULTS, type EngineOptions } from "./options.ts";
 import { history, stateAt, type Past } from "./past.ts";
-import { apply, load, type Replica } from "./replica.ts";
+import { apply, load, selected, type Replica } from "./replica.ts";
 import { DEFAULT_RETENTION, Snapshots } from "./snapshots.ts";
 import { countBatch, emptyStats, type EngineStats } from "./stats.ts";
 import { Turn } from "./turn.ts";
@@ -122,21 +122,21 @@ export class Engine implements ForwardTarget {
   }
 
   /**
-   * Reads the latest state: everything that was acknowledged anywhere before this call is in it,
-   * and everything in it is durable when this resolves. What is selected must not be changed.
+   * Reads the latest state: everything acknowledged anywhere before this call is in it, and all of
+   * it, up to `sequence`, is durable when this resolves. What is selected must not be changed.
    */
-  async read<T>(select: (state: State) => T): Promise<T> {
+  async read<T>(select: (state: State, sequence: number) => T): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       while (this.#mode === "loading") {
         if (!(await this.#loaded.opened(ENGINE.catchUpMs))) throw this.#unavailable();
       }
       try {
         if (this.#isClosed()) throw closed();
-        if (this.#leading) return await this.#leading.current(select(this.#replica.state));
+        if (this.#leading) return await this.#leading.current(selected(this.#replica, select));
         // The only writer, and it cannot write: what it has is all there is.
-        if (!this.#log.shared) return select(this.#replica.state);
+        if (!this.#log.shared) return selected(this.#replica, select);
         await this.#catchUp();
-        if (this.#mode === "following") return select(this.#replica.state);
+        if (this.#mode === "following") return selected(this.#replica, select);
       } catch (error) {
         if (codeOf(error) !== "UNAVAILABLE" || tries === READ_TRIES || this.#isClosed())
           throw error;

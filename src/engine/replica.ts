@@ -21,6 +21,13 @@ export async function load(log: Log, rules: Rules): Promise<Replica> {
   return replica;
 }
 
+export function selected<T>(
+  { state, head }: Replica,
+  select: (state: State, sequence: number) => T,
+): T {
+  return select(state, head);
+}
+
 /** Takes in what is new of a batch and gives it back, decoded. */
 export function apply(replica: Replica, rules: Rules, { first, entries }: LogBatch): Recorded[] {
   const fresh: Recorded[] = [];

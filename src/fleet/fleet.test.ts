@@ -118,13 +118,13 @@ test("whoever looks on sees all rows, then what changes, by events and by time a
   await fleet.report(report(engine.nowMs, WORKING));
   const timers = clock.timers;
   const abort = new AbortController();
-  const changes = fleet.changes(abort.signal)[Symbol.asyncIterator]();
+  const changes = fleet.changes(abort.signal);
   const next = async (): Promise<FleetChange> => {
     const pending = changes.next();
     await clock.advance(200);
-    const { value, done } = await pending;
-    if (done) throw new Error("it ended");
-    return value;
+    const item = await pending;
+    if (item.done) throw new Error("it ended");
+    return item.value;
   };
   const told = ({ rows, gone }: FleetChange) => [
     rows.map(({ id, headline }) => [id, headline]),
@@ -135,9 +135,9 @@ test("whoever looks on sees all rows, then what changes, by events and by time a
   expect(told(await next())).toEqual([[["b", "IDLE"]], []]);
   const stuck = changes.next();
   await clock.advance(11 * 60_000);
-  const { value } = await stuck;
-  if (!value) throw new Error("it ended");
-  expect(told(value)).toEqual([[["claude", "PROBLEM"]], []]);
+  const item = await stuck;
+  if (item.done) throw new Error("it ended");
+  expect(told(item.value)).toEqual([[["claude", "PROBLEM"]], []]);
   const ended = changes.next();
   abort.abort();
   expect((await ended).done).toBe(true);

@@ -46,6 +46,13 @@ export class Fleet {
     return isNew;
   }
 
+  /** What every source said last, but for the registry, which knows its own. */
+  reports(): Promise<readonly Report[]> {
+    return this.#engine.read(({ reports }) =>
+      Array.from(reports.byAlias.values(), ({ report }) => report),
+    );
+  }
+
   async rows(): Promise<FleetNow> {
     return this.#engine.read((state) => ({
       rows: rowsOf(state, this.#options()),
@@ -93,7 +100,7 @@ export class Fleet {
   }
 
   /** All rows, then those that change; until it is closed or the signal aborts. */
-  changes(signal?: AbortSignal): AsyncIterable<FleetChange> {
+  changes(signal?: AbortSignal): AsyncGenerator<FleetChange, void, undefined> {
     return this.#view.changes(signal);
   }
 

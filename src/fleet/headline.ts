@@ -39,7 +39,7 @@ export function headlineOf(row: Seen, nowMs: number): Judged {
 }
 
 /** Whether it says that it is at something. */
-export function isBusy({ activity }: Pick<Row, "activity">): boolean {
+function isBusy({ activity }: Pick<Row, "activity">): boolean {
   return activity.value !== "idle" && activity.value !== "unknown";
 }
 

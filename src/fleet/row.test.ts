@@ -89,7 +89,8 @@ describe("the headline", () => {
     ["WORKING", "works", WORKING, "working"],
     ["IDLE", "rests", IDLE, ""],
     ["IDLE", "is there", ALIVE, ""],
-  ] as const)("is %s of one that %s", (headline, _what, facts, why) => {
+  ] as const)("is %s of one that %s", (...given) => {
+    const [headline, , facts, why] = given;
     const judged = row(report("file@box:1", facts));
     expect(judged.headline).toBe(headline);
     expect(judged.why).toContain(why);

@@ -1,4 +1,4 @@
-/** Says that it works, and nothing happens: how long that may be depends on what it says it does. */
+/** Says that it works, and nothing happens: how long that may last depends on what it does. */
 import type { Activity } from "../core/reports.ts";
 import type { Row } from "./row.ts";
 

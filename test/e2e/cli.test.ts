@@ -3,6 +3,8 @@ import { writeFileSync } from "node:fs";
 import { createConnection, createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { entriesOf } from "../../src/cli/program.ts";
+import { PROGRAM } from "../../src/cli/tree.ts";
 import { daemon, environment, programFile, run, scratch, start } from "./programs.ts";
 
 describe("help", () => {
@@ -35,12 +37,27 @@ describe("help", () => {
   });
 
   test("every command has examples and ends well when asked for help", async () => {
-    for (const command of ["events", "doctor", "completion", "version"]) {
-      const { code, stdout } = await run(["help", command]);
+    const commands = Object.entries(entriesOf(PROGRAM)).flatMap(([name, entry]) =>
+      "commands" in entry ? Object.keys(entry.commands).map((each) => `${name} ${each}`) : [name],
+    );
+    const shown = commands.filter((command) => command !== "__complete");
+    expect(shown.length).toBeGreaterThan(25);
+    for (const command of shown) {
+      const { code, stdout } = await run(["help", ...command.split(" ")]);
       expect(code).toBe(0);
       expect(stdout).toContain(`Usage: rollcall ${command}`);
-      expect(stdout).toMatch(/^Examples\n {2}\S*rollcall|^Examples\n {2}source/m);
+      expect(stdout).toMatch(/^Examples\n {2}.*rollcall/m);
+      const [prose = ""] = stdout.split("\nFlags\n");
+      expect(prose.split("\n").filter((line) => line.length > 88)).toEqual([]);
     }
+  }, 60_000);
+
+  test("a group of commands alone shows them", async () => {
+    const { code, stdout } = await run(["leases", "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("Usage: rollcall leases COMMAND");
+    expect(stdout).toContain("Without a command it is `list`.");
+    expect(stdout).toMatch(/^ {2}acquire +Acquire a lease, and print its token$/m);
   });
 });
 
@@ -51,6 +68,11 @@ describe("usage", () => {
     [["events", "--form", "1"], "--form, did you mean --from?"],
     [["events", "--url", "ftp://x"], '--url is "ftp://x": give it as http://HOST:PORT'],
     [["completion", "tcsh"], "not one of bash, zsh, fish"],
+    [["agents", "gett"], "there is no command `gett`; did you mean `get`?"],
+    [["agents", "--limit", "0"], '--limit is "0": not a whole number from 1 up'],
+    [["leases", "acquire"], "expected argument for KEY"],
+    [["leases", "acquire", "k", "--ttl", "soon"], '--ttl is "soon": not a duration'],
+    [["leases", "release", "k", "--token", "x"], '--token is "x": not a token'],
     [["up", "--addr", "nowhere"], "addr"],
     [["up", "--memory", "--data-dir", "x"], "exclude each other"],
   ])("%j is refused with 2 and a line that says why", async (args, why) => {
@@ -76,7 +98,7 @@ describe("usage", () => {
   });
 
   test("programs of later versions say that they are not here yet", async () => {
-    for (const program of ["agent-status", "arcp"]) {
+    for (const program of ["arcp"]) {
       const { code, stderr } = await run(["list", "--json"], { program });
       expect(code).toBe(2);
       expect(stderr).toMatch(new RegExp(`^error: rollcall \\S+ has no ${program} commands yet`));
@@ -241,5 +263,18 @@ describe("completion", () => {
     expect(completeInBash("rollcall events --topic le")).toEqual(["leader.", "lease."]);
     expect(completeInBash("rollcall events --topic=lea")).toEqual(["leader.", "lease."]);
     expect(completeInBash("rollcall nonsense ")).toEqual([]);
+  });
+
+  test("bash completes the commands of a group, and its flags with or without one", () => {
+    expect(completeInBash("rollcall le")).toEqual(["leases"]);
+    expect(completeInBash("rollcall leases ")).toEqual(
+      expect.arrayContaining(["list", "get", "acquire", "renew", "release"]),
+    );
+    expect(completeInBash("rollcall leases re")).toEqual(["renew", "release"]);
+    expect(completeInBash("rollcall leases acquire --tt")).toEqual(["--ttl"]);
+    expect(completeInBash("rollcall agents --sta")).toEqual(["--status"]);
+    expect(completeInBash("rollcall agents list --status un")).toEqual(["unreachable"]);
+    expect(completeInBash("rollcall policies set id d")).toEqual(["deny"]);
+    expect(completeInBash("rollcall leases nonsense ")).toEqual([]);
   });
 });

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { AGENTKEEPER_PYTHON, lacks } from "../../scripts/prerequisites.mjs";
+import { Engine } from "../../src/engine/engine.ts";
+import { sqliteStore } from "../../src/log/sqlite.ts";
 import { daemon, environment, programFile, Running, scratch } from "../e2e/programs.ts";
 
 const SCRIPTS = fileURLToPath(new URL("keeper/", import.meta.url));
@@ -26,6 +28,8 @@ test.skipIf(isMissing).for([
   ["policies.py", "policies allow and deny, and say which one decided"],
   ["tasks.py", "tasks are claimed in order, wait, come back, and are fenced"],
   ["events.py", "the bus tells everything once, in order, also from the past"],
+  ["examples.py", "every example of its page does what the page says"],
+  ["tools.py", "health and reflection say what is served"],
 ] as const)("the Python SDK, %s: %s", { timeout: 40_000 }, async ([script]) => {
   using home = scratch();
   const { up, url } = await daemon("--memory");
@@ -39,10 +43,44 @@ test.skipIf(isMissing).for([
 });
 
 test.skipIf(isMissing)(
-  "the Python SDK starts daemons itself, two at once, and one finds its state again",
+  "the Python SDK finds and starts daemons itself, two at once, and one finds its state again",
+  { timeout: 60_000 },
+  async () => {
+    using home = scratch();
+    await python("embedded.py", home.path, home.path);
+  },
+);
+
+// "OUT_OF_RANGE when the log no longer reaches back to the sequence asked for"
+test.skipIf(isMissing)(
+  "the Python SDK, truncated.py: a watcher whose place is gone is told where to go on from",
   { timeout: 40_000 },
   async () => {
     using home = scratch();
-    await python("embedded.py", join(home.path, "state"), home.path);
+    await truncatedLog(join(home.path, "rollcall.db"));
+    const { up } = await daemon("--data-dir", home.path);
+    await using running = up;
+    const [, port = ""] = await running.says(/gRPC +127\.0\.0\.1:(\d+)/);
+    await python("truncated.py", port, home.path);
   },
 );
+
+/** A log that has a policy in its snapshot, and has let go of how it came there. */
+async function truncatedLog(path: string): Promise<void> {
+  const store = sqliteStore({ path });
+  const retention = { snapshotEveryEvents: 10, maxEvents: 5 };
+  const engine = await Engine.open({ log: store.log, retention });
+  const about = { subject: "*", action: "*", resource: "*", effect: "allow" } as const;
+  for (let i = 0; i < 20; i += 1) {
+    await engine.execute({ type: "policy.set", policy: { id: "kept", ...about } });
+  }
+  await vi.waitFor(
+    async () => {
+      await engine.execute({ type: "policy.set", policy: { id: "kept", ...about } });
+      expect((await store.log.open()).oldest).toBeGreaterThan(10);
+    },
+    { timeout: 20_000 },
+  );
+  await engine.close();
+  await store.close();
+}

@@ -7,6 +7,7 @@ import { buildCommand, proposeCompletions } from "@stricli/core";
 import type { Context } from "../context.ts";
 import { applicationFor } from "../program.ts";
 import { PROGRAM } from "../tree.ts";
+import { normalise } from "../words.ts";
 
 export const complete = buildCommand<NonNullable<unknown>, readonly string[], Context>({
   docs: { brief: "Propose how the words given may go on" },
@@ -17,10 +18,10 @@ export const complete = buildCommand<NonNullable<unknown>, readonly string[], Co
     },
   },
   async func(_flags, ...words) {
-    const [first] = words;
-    const word = words.length > 1 ? first : undefined;
-    const application = await applicationFor(PROGRAM, word, this);
-    const proposals = await proposeCompletions(application, words, this);
+    const inputs = words.length > 1 ? normalise(words, PROGRAM) : words;
+    // The last word is still being typed: it names nothing yet.
+    const application = await applicationFor(PROGRAM, inputs.slice(0, -1), this);
+    const proposals = await proposeCompletions(application, inputs, this);
     for (const { completion, brief } of proposals) {
       // A switch may be proposed with an empty value to go on with.
       if (completion) await this.out.line(`${completion}\t${brief}`);

@@ -23,8 +23,11 @@ export type Style = keyof typeof STYLES;
 export interface Sink {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
   write(text: string, done?: (error?: Error | null) => void): boolean;
   getColorDepth?(env?: object): number;
+  on?(event: "resize", call: () => void): unknown;
+  off?(event: "resize", call: () => void): unknown;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -43,6 +46,17 @@ export class Output {
   /** How wide lines may be; without a terminal as wide as they are. */
   get columns(): number {
     return this.isTerminal ? (this.#sink.columns ?? 80) : Infinity;
+  }
+
+  /** How many lines fit on the screen. */
+  get rows(): number {
+    return this.isTerminal ? (this.#sink.rows ?? 24) : Infinity;
+  }
+
+  /** Calls back whenever the terminal gets another size, until the returned function is called. */
+  whenResized(call: () => void): () => void {
+    this.#sink.on?.("resize", call);
+    return () => this.#sink.off?.("resize", call);
   }
 
   /** Resolves when there is room for more: whoever waits for it never fills the memory. */

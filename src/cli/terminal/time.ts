@@ -15,3 +15,34 @@ export function dayOf(atMs: number): string {
 function two(value: number): string {
   return String(value).padStart(2, "0");
 }
+
+const SPOKEN = [
+  ["d", 86_400_000, 48 * 3_600_000],
+  ["h", 3_600_000, 3_600_000],
+  ["min", 60_000, 60_000],
+  ["s", 1000, 1000],
+] as const;
+
+/** How long, in one whole unit: "3 s", "5 min"; days from the third on. */
+function spoken(durationMs: number): string {
+  const [unit, sizeMs] = SPOKEN.find(([, , fromMs]) => durationMs >= fromMs) ?? [];
+  return unit === undefined ? "" : `${Math.floor(durationMs / sizeMs)} ${unit}`;
+}
+
+/** "3 s ago". What lies ahead, by a clock that differs, is now. */
+export function ago(atMs: number, nowMs: number): string {
+  const duration = spoken(nowMs - atMs);
+  return duration === "" ? "now" : `${duration} ago`;
+}
+
+/** "in 12 s", and "now" once it is due. */
+export function inTime(atMs: number, nowMs: number): string {
+  const duration = spoken(atMs - nowMs);
+  return duration === "" ? "now" : `in ${duration}`;
+}
+
+/** A moment in full, where there is room for it. */
+export function moment(atMs: number, nowMs: number): string {
+  const when = atMs > nowMs ? inTime(atMs, nowMs) : ago(atMs, nowMs);
+  return `${dayOf(atMs)} ${timeOfDay(atMs).slice(0, 8)} (${when})`;
+}

@@ -15,6 +15,21 @@ export const EVENT_STREAM = {
   retryMs: 1 * SECOND,
 } as const;
 
+export const LIST = {
+  /** A screen or a few; who wants more says so. */
+  limitDefault: 100,
+  limitMost: 1_000,
+  /** Of one page in characters, whatever the limit: cards may have 128 Ki each. */
+  answerLength: 8 * 1024 * 1024,
+  /** A place is a moment and a key of at most 256 characters, three bytes each, as base64. */
+  cursorLength: 1_100,
+} as const;
+
+export const CLAIM = {
+  /** Each wait holds a connection; a worker that finds nothing for this long asks again. */
+  waitMsMost: 600 * SECOND,
+} as const;
+
 /** What a page shows of a state that may hold millions. */
 export const OVERVIEW = {
   /** Of each list: more than a screen shows, few enough to send every second. */

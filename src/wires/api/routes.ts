@@ -1,6 +1,15 @@
-/** The small pages of the HTTP API: is it up, can it work, what does it count, what is it. */
+/**
+ * All routes of the HTTP API. Reads are GET; commands are POST /v1/NOUN/VERB with a JSON object, so
+ * that keys, which may be any text, are never part of a path that something on the way rewrites.
+ */
+import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import { RollcallError } from "../../core/errors.ts";
+import { agentRoutes, type Finder } from "./agent-routes.ts";
+import { electionRoutes } from "./election-routes.ts";
+import { leaseRoutes } from "./lease-routes.ts";
+import { policyRoutes } from "./policy-routes.ts";
+import { taskRoutes, type TaskRoutesOptions } from "./task-routes.ts";
 
 /** What `GET /v1/status` tells, and `rollcall doctor` reads. */
 export interface Status {
@@ -17,15 +26,22 @@ export interface Status {
   readonly loopbackOnly: boolean;
 }
 
-export interface ApiOptions {
+export interface ApiOptions extends TaskRoutesOptions {
+  readonly finder: Finder;
   status(): Status;
   /** Why commands cannot be answered now; nothing when they can. */
   notReady(): string | undefined;
   readonly metrics: { readonly contentType: string; page(): Promise<string> };
 }
 
-export function apiRoutes(options: ApiOptions): Hono {
-  const routes = new Hono();
+export function apiRoutes(options: ApiOptions): Hono<{ Bindings: HttpBindings }> {
+  const { engine, finder } = options;
+  const routes = new Hono<{ Bindings: HttpBindings }>();
+  routes.route("/v1", agentRoutes(engine, finder));
+  routes.route("/v1", leaseRoutes(engine));
+  routes.route("/v1", electionRoutes(engine));
+  routes.route("/v1", policyRoutes(engine));
+  routes.route("/v1", taskRoutes(options));
   routes.get("/healthz", (c) => c.text("ok"));
   routes.get("/readyz", (c) => {
     const reason = options.notReady();

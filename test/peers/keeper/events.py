@@ -1,5 +1,7 @@
 """The bus: topics by prefix, one sequence without gaps, replay from a sequence."""
 
+from datetime import timedelta
+
 import grpc
 from agentkeeper import AgentInfo, ElectionState, Lease, PolicyEffect
 from agentkeeper.v1 import agentkeeper_pb2 as pb
@@ -40,6 +42,9 @@ for topic, kind in {
 for topic in ("task.created", "task.claimed", "task.completed", "policy.set", "policy.deleted"):
     assert payloads[topic] is None, topic
 
+# "datetime (UTC)"
+assert all(event.timestamp.utcoffset() == timedelta(0) for event in everything.all)
+
 sequences = [event.sequence for event in everything.all]
 assert sequences == list(range(sequences[0], sequences[0] + len(sequences))), sequences
 times = [event.timestamp for event in everything.all]
@@ -75,3 +80,12 @@ with refused(grpc.StatusCode.INVALID_ARGUMENT, "topics has 65 entries"):
 now = client._registry.Watch(pb.WatchRequest())
 assert int(dict(now.initial_metadata())["rollcall-sequence"]) > sequences[-1]
 now.cancel()
+
+# "Stop receiving events": while others still hear, who cancelled does not.
+stopped, still = Heard(), Heard()
+begun(client.watch(["agent."], stopped)).cancel()
+heard_before = len(everything.all)
+with begun(client.watch(["agent."], still)):
+    client.register("unheard", "", "1").deregister()
+    still.topic("agent.died")
+assert stopped.all == [] and len(everything.all) == heard_before

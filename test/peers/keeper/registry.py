@@ -70,6 +70,18 @@ with begun(client.watch([], heard)):
     assert client.get_agent(silent.agent_id).status == AgentStatus.DEAD
     assert client.acquire_lease("task:of-silent", standby.agent_id).lease.token > lease.lease.token
 
+# "background thread sends Heartbeat every ttl/2 seconds automatically": it outlives its ttl.
+heard = Heard()
+with begun(client.watch(["agent.unreachable"], heard)):
+    with client.register("lively", "", "1", ttl=2) as lively:
+        def age():
+            info = client.get_agent(lively.agent_id)
+            assert info.status == AgentStatus.ALIVE
+            return (info.last_heartbeat_at - info.registered_at).total_seconds()
+
+        eventually(lambda: age() > 2.5)
+    assert heard.all == []
+
 # "a heartbeat while UNREACHABLE brings the agent back to ALIVE"
 late = client.register("late", "", "1", ttl=1)
 crash(late)

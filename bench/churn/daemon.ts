@@ -1,0 +1,53 @@
+/** The daemon under load: the built program, a process of its own, its state on disk. */
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+export class Daemon {
+  readonly #child: ChildProcess;
+  readonly port: number;
+  readonly #url: string;
+
+  /** Resolves when it is up; `nodeFlags` are for who wants to look inside. */
+  static async start(folder: string, nodeFlags: readonly string[] = []): Promise<Daemon> {
+    const { status } = spawnSync(process.execPath, ["scripts/build.mjs"]);
+    if (status !== 0) throw new Error("dist/ could not be built");
+    const where = ["--addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0", "--data-dir", folder];
+    const args = [...nodeFlags, "dist/bin/rollcall.js", "up", ...where, "--rate-limit", "0"];
+    const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+    const stdio = ["ignore", "pipe", "inherit"] as const;
+    const child = spawn(process.execPath, args, { env, stdio: [...stdio] });
+    let said = "";
+    for await (const line of createInterface(child.stdout)) {
+      said += `${line}\n`;
+      const [, url, port] = /HTTP +(http:\S+)[^]*gRPC +\S+:(\d+)/.exec(said) ?? [];
+      if (url !== undefined) return new Daemon(child, Number(port), url);
+    }
+    throw new Error(`the daemon did not come up: ${said}`);
+  }
+
+  private constructor(child: ChildProcess, port: number, url: string) {
+    this.#child = child;
+    this.port = port;
+    this.#url = url;
+  }
+
+  /** What the metrics page says, by the names with their labels. */
+  async metrics(): Promise<ReadonlyMap<string, number>> {
+    const text = await (await fetch(`${this.#url}/metrics`)).text();
+    const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    return new Map(
+      lines.map((line) => {
+        const space = line.lastIndexOf(" ");
+        return [line.slice(0, space), Number(line.slice(space + 1))];
+      }),
+    );
+  }
+
+  async close(): Promise<void> {
+    if (this.#child.exitCode !== null) return;
+    const ended = once(this.#child, "exit");
+    this.#child.kill("SIGTERM");
+    await ended;
+  }
+}

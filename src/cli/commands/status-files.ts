@@ -1,0 +1,162 @@
+/**
+ * `rollcall emit`, `list`, `get`, `watch`, `prune` and `validate`: status files, without a daemon.
+ * Their flags and their work are those of `agent-status`; here they get our parser and our help.
+ */
+import { buildCommand, type Command, type FlagParametersForType } from "@stricli/core";
+import { STATUS_SCHEMA } from "../../wires/files/schema.ts";
+import { jsonText } from "../../wires/files/json-text.ts";
+import { RollcallError } from "../../core/errors.ts";
+import type { Context } from "../context.ts";
+import { about, kebab, type Example } from "../help.ts";
+import { integerOf, numberOf, type Option, type Value } from "../status/arguments.ts";
+import { STATUS_COMMANDS, Values, type StatusCommand } from "../status/commands.ts";
+
+export const emit = build("emit", "Write the status of an agent into its file", {
+  text: "Write the status of an agent into its file, whole or not at all, and print its path.",
+  examples: [
+    {
+      call: "rollcall emit --agent-id pi-1 --agent-name pi --lifecycle running",
+      does: "it is here and idle",
+    },
+    { call: "… --task-state working --task-summary 'fix the tests'", does: "and what it does" },
+  ],
+});
+
+export const list = build("list", "Show the agents of this machine, from their status files", {
+  text: "Show the agents of this machine, from their status files. No daemon is needed.",
+  examples: [
+    { call: "rollcall list", does: "a table" },
+    { call: "rollcall list --needs-me", does: "only those that wait for you" },
+    { call: "rollcall list --oneline", does: "2 need you · 5 working · 3 idle" },
+    { call: "rollcall list --json | jq '.agents[].state'", does: "for programs" },
+  ],
+});
+
+export const get = build("get", "Print the status file of an agent", {
+  text: "Print the status file of an agent: JSON, keys in order.",
+  examples: [{ call: "rollcall get pi-1 | jq .task", does: "what it does" }],
+});
+
+export const watch = build("watch", "Show the agents of this machine, as they change", {
+  text: "Show the agents of this machine, as they change; q ends it.",
+  examples: [
+    { call: "rollcall watch", does: "a table that follows" },
+    { call: "rollcall watch --json --needs-me", does: "one JSON object for each change" },
+  ],
+});
+
+export const prune = build("prune", "Remove status files that are old and over", {
+  text: "Remove status files of agents that stopped or fell silent long ago; print their paths.",
+  examples: [{ call: "rollcall prune --prune-after 3600", does: "after an hour, not a day" }],
+});
+
+interface ValidateFlags {
+  readonly schema?: boolean;
+}
+
+export const validate = buildCommand<ValidateFlags, [string?], Context>({
+  docs: {
+    brief: "Check a status file, or print what one must be",
+    fullDescription: about(
+      "Check a status file: `valid`, or everything that is wrong with it and exit code 1.",
+      { call: "rollcall validate FILE", does: "a file, or - for standard input" },
+      { call: "rollcall validate --schema", does: "the format as JSON Schema" },
+    ),
+  },
+  parameters: {
+    flags: {
+      schema: {
+        kind: "boolean",
+        optional: true,
+        withNegated: false,
+        brief: "Print the format as JSON Schema",
+      },
+    },
+    positional: {
+      kind: "tuple",
+      parameters: [{ brief: "The file", placeholder: "FILE", parse: String, optional: true }],
+    },
+  },
+  async func({ schema }, file) {
+    if (schema) return this.out.line(jsonText(STATUS_SCHEMA));
+    if (file === undefined) {
+      throw new RollcallError("INVALID_ARGUMENT", "give a FILE to check, or --schema");
+    }
+    const { validate: check } = await import("../status/files.ts");
+    return check(this, file);
+  },
+});
+
+type Flags = Readonly<Record<string, Value | undefined>>;
+
+interface Help {
+  readonly text: string;
+  readonly examples: readonly Example[];
+}
+
+function build(name: string, brief: string, { text, examples }: Help): Command<Context> {
+  const command = STATUS_COMMANDS[name];
+  if (!command) throw new Error(`there is no command ${name} for status files`);
+  const { word, options } = command;
+  const docs = { brief, fullDescription: about(text, ...examples) };
+  const flags = flagsOf(options);
+  if (word === undefined) {
+    return buildCommand<Flags, [], Context>({
+      docs,
+      parameters: { flags },
+      func(given) {
+        return command.run(this, valuesOf(command, given));
+      },
+    });
+  }
+  const parameter = { brief: word, placeholder: word.toUpperCase(), parse: String };
+  return buildCommand<Flags, [string], Context>({
+    docs,
+    parameters: { flags, positional: { kind: "tuple", parameters: [parameter] } },
+    func(given, value) {
+      return command.run(this, valuesOf(command, given, value));
+    },
+  });
+}
+
+function valuesOf({ word = "" }: StatusCommand, given: Flags, value?: string): Values {
+  const values = new Map<string, Value>(value === undefined ? [] : [[word, value]]);
+  for (const [key, each] of Object.entries(given)) {
+    if (each !== undefined) values.set(`--${kebab(key)}`, each);
+  }
+  return new Values(values);
+}
+
+function flagsOf(options: readonly Option[]): FlagParametersForType<Flags, Context> {
+  const flags = options.map((option) => [camel(option.flag), flagOf(option)] as const);
+  // The parser's types know each flag by its name; these have theirs from a table.
+  return Object.fromEntries(flags) as FlagParametersForType<Flags, Context>;
+}
+
+function flagOf({ kind, choices, help, isRequired = false }: Option): object {
+  const brief = help.charAt(0).toUpperCase() + help.slice(1);
+  const optional = !isRequired;
+  if (kind === "switch" || kind === "toggle") {
+    return { kind: "boolean", optional, withNegated: kind === "toggle", brief };
+  }
+  if (choices) return { kind: "enum", values: choices, optional, brief };
+  const placeholder = { text: "TEXT", many: "KEY=VALUE", integer: "NUMBER", number: "SECONDS" }[
+    kind
+  ];
+  const many = kind === "many" ? { variadic: true } : {};
+  return { kind: "parsed", parse: parserOf(kind), optional, brief, placeholder, ...many };
+}
+
+function parserOf(kind: "text" | "many" | "integer" | "number"): (text: string) => Value {
+  if (kind === "text" || kind === "many") return String;
+  const read = kind === "integer" ? integerOf : numberOf;
+  return (text) => {
+    const number = read(text);
+    if (number !== undefined) return number;
+    throw new Error(kind === "integer" ? "not a whole number" : "not a number");
+  };
+}
+
+function camel(flag: string): string {
+  return flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,119 @@
+/** What commands ask of a daemon, and how they say what came of it. */
+import { connect, type Client } from "../client/client.ts";
+import { findUrl } from "../client/url.ts";
+import { RollcallError } from "../core/errors.ts";
+import { shortId } from "../core/words.ts";
+import type { AgentList, TaskList } from "../wires/api/answers.ts";
+import type { Context } from "./context.ts";
+import type { DaemonFlags } from "./flags.ts";
+import { clean, cleanJson } from "./terminal/clean.ts";
+import type { Look } from "./terminal/table.ts";
+
+export function daemonOf({ env }: Context, { url }: DaemonFlags): Client {
+  return connect({ url: findUrl(url, env) });
+}
+
+type Value = string | number | readonly string[] | undefined;
+
+/** `/v1/agents?status=alive&…`: what is undefined is left out, a list is given several times. */
+export function pathOf(path: string, params: Readonly<Record<string, Value>> = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    if (value === undefined) continue;
+    for (const each of Array.isArray(value) ? value : [value]) query.append(name, String(each));
+  }
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
+/** One thing by its key, which may be any text but two that no URL can hold. */
+export function itemPath(path: string, key: string): string {
+  if (key !== "." && key !== ".." && key !== "") return `${path}/${encodeURIComponent(key)}`;
+  throw new RollcallError("INVALID_ARGUMENT", `"${key}" cannot be asked for alone: list them`);
+}
+
+/** All that looking something up takes. */
+type Reader = Pick<Client, "get">;
+
+/** The daemon is ours: what it answers has the shape that wires/api/answers.ts promises. */
+export async function read<T>(daemon: Reader, path: string, signal?: AbortSignal): Promise<T> {
+  return (await daemon.get(path, signal ? { signal } : {})) as T;
+}
+
+const WHOLE_ID = /^[0-9a-f]{32}$/;
+
+/** The id of the agent that acts: as given, or as the environment says. */
+export async function actingAgent(
+  daemon: Reader,
+  { env }: Pick<Context, "env">,
+  flag: string | undefined,
+): Promise<string> {
+  const given = flag ?? env["ROLLCALL_AGENT_ID"] ?? "";
+  if (given !== "") return agentId(daemon, given);
+  const message = "--agent is not set: say which agent does it, or set ROLLCALL_AGENT_ID";
+  throw new RollcallError("INVALID_ARGUMENT", message);
+}
+
+/** An agent's whole id, from its beginning. */
+export async function agentId(daemon: Reader, given: string): Promise<string> {
+  if (isWhole("agent", given)) return given;
+  const path = pathOf("/v1/agents", { idPrefix: given, limit: CANDIDATES });
+  const { agents, total } = await read<AgentList>(daemon, path);
+  const found = agents.map((each) => ({ id: each.agentId, name: each.card.name }));
+  return only({ what: "agent", given, found, total });
+}
+
+/** A task's whole id, from its beginning. */
+export async function taskId(daemon: Reader, given: string): Promise<string> {
+  if (isWhole("task", given)) return given;
+  const path = pathOf("/v1/tasks", { idPrefix: given, limit: CANDIDATES });
+  const { tasks, total } = await read<TaskList>(daemon, path);
+  const found = tasks.map(({ id, type }) => ({ id, name: type }));
+  return only({ what: "task", given, found, total });
+}
+
+/** A script whose variable is empty must not hit the only one there is. */
+const SHORTEST = 4;
+
+function isWhole(what: string, given: string): boolean {
+  if (given.length >= SHORTEST) return WHOLE_ID.test(given);
+  const message = `"${given}" is too short for the id of ${what}: ${SHORTEST} characters at least`;
+  throw new RollcallError("INVALID_ARGUMENT", message);
+}
+
+/** As many as one reads to see which was meant. */
+const CANDIDATES = 5;
+
+interface Candidates {
+  readonly what: string;
+  readonly given: string;
+  readonly found: readonly { readonly id: string; readonly name: string }[];
+  readonly total: number;
+}
+
+function only({ what, given, found, total }: Candidates): string {
+  const [first, ...others] = found;
+  if (!first) throw new RollcallError("NOT_FOUND", `no ${what} has an id that begins ${given}`);
+  if (others.length === 0) return first.id;
+  const names = found.map(({ id, name }) => `${id.slice(0, given.length + 8)} (${name})`);
+  const more = total > found.length ? `, and ${total - found.length} more` : "";
+  const message = `the ids of ${total} ${what}s begin ${given}: ${names.join(", ")}${more}`;
+  throw new RollcallError("INVALID_ARGUMENT", message);
+}
+
+/** An agent by its name, where that is known, and always by its id. */
+export function who(id: string, name: string | undefined): string {
+  return name ? `${clean(name)} (${shortId(id)})` : shortId(id);
+}
+
+export async function printJson({ out }: Context, answer: unknown): Promise<void> {
+  await out.line(cleanJson(answer));
+}
+
+/** For the person beside the pipe: on stderr. */
+export async function note({ err }: Context, text: string): Promise<void> {
+  await err.line(err.paint("dim", `· ${clean(text)}`));
+}
+
+export function lookOf({ out }: Context): Look {
+  return { width: out.columns, paint: (style, text) => out.paint(style, text) };
+}

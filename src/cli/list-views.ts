@@ -1,0 +1,168 @@
+/**
+ * How a list that changes is shown. On a screen it is a table drawn over itself. In a pipe it is a
+ * line for each row that came, changed or went; with --json the whole list, each time on a line of
+ * its own.
+ */
+import type { Client } from "../client/client.ts";
+import type { Context } from "./context.ts";
+import { note, printJson } from "./daemon.ts";
+import type { ListFlags } from "./flags.ts";
+import { rowsOf, type Listed, type Listing } from "./listing.ts";
+import { clean } from "./terminal/clean.ts";
+import { Screen } from "./terminal/screen.ts";
+import { timeOfDay } from "./terminal/time.ts";
+import { truncate } from "./terminal/width.ts";
+
+/** Ages grow, and heartbeats are no events. */
+const AGEING_MS = 1_000;
+
+export interface Watching<Item> {
+  readonly context: Context;
+  readonly daemon: Pick<Client, "url" | "get" | "events">;
+  readonly listing: Listing<Item>;
+  readonly flags: ListFlags;
+}
+
+export interface ListView<Item> extends AsyncDisposable {
+  /** How many items are worth asking for. */
+  readonly limit: number;
+  /** How long it is good for when nothing happens. */
+  readonly freshMs: number | undefined;
+  show(listed: Listed<Item>): Promise<void>;
+  trouble(text: string): Promise<void>;
+}
+
+export function viewOf<Item>(watching: Watching<Item>): ListView<Item> {
+  if (watching.flags.json === true) return new JsonView(watching);
+  return watching.context.out.isTerminal ? new ScreenView(watching) : new LinesView(watching);
+}
+
+class ScreenView<Item> implements ListView<Item> {
+  readonly #watching: Watching<Item>;
+  readonly #screen: Screen;
+  readonly freshMs = AGEING_MS;
+  #listed: Listed<Item> | undefined;
+  #trouble = "";
+
+  constructor(watching: Watching<Item>) {
+    this.#watching = watching;
+    this.#screen = new Screen(watching.context.out);
+  }
+
+  /** A line each for where it is, the heading and how many more there are. */
+  get limit(): number {
+    return Math.max(1, this.#watching.context.out.rows - 3);
+  }
+
+  async show(listed: Listed<Item>): Promise<void> {
+    this.#trouble = "";
+    this.#listed = listed;
+    await this.#draw();
+  }
+
+  async trouble(text: string): Promise<void> {
+    this.#trouble = clean(text);
+    await this.#draw();
+  }
+
+  async #draw(): Promise<void> {
+    const { context, daemon, listing } = this.#watching;
+    const { out } = context;
+    const { items = [], total = 0 } = this.#listed ?? {};
+    // The last column stays free: what is written there and what clears the line get in each
+    // other's way.
+    const width = out.columns - 1;
+    const look = { width, paint: out.paint.bind(out) };
+    const where = `${total} ${listing.noun} at ${daemon.url}, ${timeOfDay(Date.now()).slice(0, 8)}`;
+    const title =
+      this.#trouble === ""
+        ? out.paint("dim", truncate(`${where}; q ends`, width))
+        : out.paint("yellow", truncate(this.#trouble, width));
+    const rows =
+      items.length === 0
+        ? [truncate(clean(listing.nothing), width)]
+        : rowsOf(listing, items, { look, isWhole: false });
+    const more = total - items.length;
+    const rest = more > 0 ? [out.paint("dim", `… and ${more} more`)] : [];
+    await this.#screen.draw([title, ...rows, ...rest]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#screen.close();
+  }
+}
+
+class LinesView<Item> implements ListView<Item> {
+  readonly #watching: Watching<Item>;
+  readonly limit = Infinity;
+  readonly freshMs = undefined;
+  #shown: ReadonlyMap<string, string> = new Map();
+  #isFirst = true;
+
+  constructor(watching: Watching<Item>) {
+    this.#watching = watching;
+  }
+
+  async show({ items }: Listed<Item>): Promise<void> {
+    const { context, listing } = this.#watching;
+    const { out } = context;
+    const look = { width: Infinity, paint: out.paint.bind(out) };
+    const [heading = "", ...lines] = rowsOf(listing, items, { look, isWhole: true });
+    if (this.#isFirst) await out.line(`${" ".repeat(TIME_WIDTH)}  ${heading}`);
+    const time = timeOfDay(Date.now()).slice(0, 8);
+    const shown = new Map<string, string>();
+    for (const [i, item] of items.entries()) {
+      const key = listing.key(item);
+      const before = this.#shown.get(key);
+      const now = factsOf(item);
+      shown.set(key, now);
+      if (before === now) continue;
+      const what = before === undefined ? (this.#isFirst ? "is" : "new") : "changed";
+      await out.line(`${time} ${what.padEnd(7)}  ${lines[i] ?? ""}`);
+    }
+    for (const key of this.#shown.keys()) {
+      if (!shown.has(key)) await out.line(`${time} ${"gone".padEnd(7)}  ${clean(key)}`);
+    }
+    this.#shown = shown;
+    this.#isFirst = false;
+  }
+
+  trouble(text: string): Promise<void> {
+    return note(this.#watching.context, text);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+const TIME_WIDTH = "00:00:00 changed".length;
+
+/** What makes a row another one; a heartbeat does not. */
+function factsOf(item: unknown): string {
+  return JSON.stringify(item, (name, value: unknown) =>
+    name === "lastHeartbeatAtMs" ? undefined : value,
+  );
+}
+
+class JsonView<Item> implements ListView<Item> {
+  readonly #watching: Watching<Item>;
+  readonly limit = Infinity;
+  readonly freshMs = undefined;
+  #shown = "";
+
+  constructor(watching: Watching<Item>) {
+    this.#watching = watching;
+  }
+
+  async show({ items, answer }: Listed<Item>): Promise<void> {
+    const now = factsOf(items);
+    if (now === this.#shown) return;
+    this.#shown = now;
+    await printJson(this.#watching.context, answer);
+  }
+
+  trouble(text: string): Promise<void> {
+    return note(this.#watching.context, text);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}

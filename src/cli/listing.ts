@@ -1,0 +1,116 @@
+/**
+ * A list as a table for people, as JSON for programs, or live. What a noun has of its own (its
+ * columns, its filters, its topics) is a `Listing`; the rest is the same for all and is here.
+ */
+import type { Client } from "../client/client.ts";
+import { shortId } from "../core/words.ts";
+import type { Context } from "./context.ts";
+import { daemonOf, lookOf, note, pathOf, printJson, read } from "./daemon.ts";
+import type { ListFlags } from "./flags.ts";
+import { tableLines, type Cell, type Column, type Look } from "./terminal/table.ts";
+
+export interface Listing<Item> {
+  /** As in the path and in the answer. */
+  readonly noun: "agents" | "leases" | "elections" | "policies" | "tasks";
+  readonly params: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Beginnings of the topics that may change it. */
+  readonly topics: readonly string[];
+  readonly columns: readonly Column[];
+  cells(item: Item, view: View): readonly Cell[];
+  /** Names one item among all. */
+  key(item: Item): string;
+  /** What is said when there is nothing. */
+  readonly nothing: string;
+}
+
+/** What cells need to know beside their item. */
+export interface View {
+  readonly nowMs: number;
+  /** A generated id: as much of it as the reader needs. */
+  readonly id: (id: string) => string;
+}
+
+/** All pages that were asked for, as one; otherwise just what the API answers. */
+export interface Listed<Item> {
+  readonly sequence: number;
+  readonly total: number;
+  readonly cursor?: string;
+  readonly items: readonly Item[];
+  /** As the API gave it. */
+  readonly answer: Readonly<Record<string, unknown>>;
+}
+
+export async function list<Item>(
+  context: Context,
+  flags: ListFlags,
+  prepare: (daemon: Client) => Listing<Item> | Promise<Listing<Item>>,
+): Promise<void> {
+  await using daemon = daemonOf(context, flags);
+  const listing = await prepare(daemon);
+  if (flags.watch === true) {
+    const { watchList } = await import("./watching.ts");
+    await watchList({ context, daemon, listing, flags });
+    return;
+  }
+  const listed = await fetchList(daemon, listing, flags);
+  if (flags.json === true) return await printJson(context, listed.answer);
+  if (listed.items.length === 0) return await note(context, listing.nothing);
+  const look = lookOf(context);
+  const isWhole = !context.out.isTerminal;
+  for (const line of rowsOf(listing, listed.items, { look, isWhole })) await context.out.line(line);
+  const more = listed.total - listed.items.length;
+  if (more > 0) await note(context, `${more} more: --limit says how many are shown`);
+}
+
+/** The largest page the daemon gives. */
+const PAGE = 1_000;
+
+export async function fetchList<Item>(
+  daemon: Pick<Client, "get">,
+  { noun, params }: Listing<Item>,
+  { limit, signal }: { readonly limit: number; readonly signal?: AbortSignal },
+): Promise<Listed<Item>> {
+  type Page = Omit<Listed<Item>, "items" | "answer"> & Record<typeof noun, readonly Item[]>;
+  const items: Item[] = [];
+  let first: Page | undefined;
+  let cursor: string | undefined;
+  do {
+    const wanted = Math.min(PAGE, limit - items.length);
+    const path = pathOf(`/v1/${noun}`, { ...params, limit: wanted, cursor });
+    const page: Page = await read(daemon, path, signal);
+    first ??= page;
+    items.push(...page[noun]);
+    cursor = page.cursor;
+  } while (cursor !== undefined && items.length < limit);
+  const { sequence, total } = first;
+  const place = { sequence, total, ...(cursor !== undefined && { cursor }) };
+  return { ...place, items, answer: { ...place, [noun]: items } };
+}
+
+export interface RowsLook {
+  readonly look: Look;
+  /** Ids in full: for pipes, where nobody has to fit them in. */
+  readonly isWhole: boolean;
+}
+
+/** The heading and a line for each item. */
+export function rowsOf<Item>(
+  listing: Listing<Item>,
+  items: readonly Item[],
+  { look, isWhole }: RowsLook,
+): string[] {
+  const length = enough(items.map((item) => listing.key(item)));
+  const id = (each: string) => (isWhole || shortId(each) === each ? each : each.slice(0, length));
+  const view: View = { nowMs: Date.now(), id };
+  const rows = items.map((item) => listing.cells(item, view));
+  return tableLines(listing.columns, rows, look);
+}
+
+/** How much of generated ids tells them apart; eight characters nearly always. */
+function enough(keys: readonly string[]): number {
+  const ids = keys.filter((key) => shortId(key) !== key);
+  let length = 8;
+  while (length < 32 && new Set(ids.map((id) => id.slice(0, length))).size < ids.length)
+    length += 1;
+  return length;
+}

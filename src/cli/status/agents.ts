@@ -1,0 +1,88 @@
+/** What a directory of status files says, ready to be shown: rows in order, counts, warnings. */
+import {
+  deriveFile,
+  displayOrder,
+  headlineOf,
+  HEADLINES,
+  type DerivedState,
+  type Headline,
+} from "../../wires/files/derive.ts";
+import type { StatusFile, StatusReading } from "../../wires/files/read.ts";
+import { timestampMs } from "../../wires/files/timestamp.ts";
+import { clean } from "../terminal/clean.ts";
+import { shortDuration } from "../../core/words.ts";
+import { truncate } from "../terminal/width.ts";
+
+export interface Choice {
+  readonly staleAfterMs: number;
+  /** Only those that wait for a person. */
+  readonly needsMe: boolean;
+}
+
+export interface AgentRow {
+  readonly file: StatusFile;
+  readonly state: DerivedState;
+  readonly headline: Headline;
+  readonly ageMs: number;
+}
+
+export interface Agents {
+  readonly rows: readonly AgentRow[];
+  /** Of all agents, also of those that are not shown. */
+  readonly counts: ReadonlyMap<Headline, number>;
+  readonly warnings: readonly string[];
+}
+
+export function agentsOf(
+  readings: Iterable<StatusReading>,
+  { staleAfterMs, needsMe }: Choice,
+  nowMs: number,
+): Agents {
+  const all = [...readings];
+  const files = all.filter((reading) => reading.kind === "status");
+  const rows = displayOrder(files, { nowMs, staleAfterMs }).map((file): AgentRow => {
+    const state = deriveFile(file, { nowMs, staleAfterMs });
+    const ageMs = Math.max(0, nowMs - file.updatedAtMs);
+    return { file, state, headline: headlineOf(state), ageMs };
+  });
+  return {
+    rows: needsMe ? rows.filter(({ headline }) => headline === "needs you") : rows,
+    counts: new Map(
+      HEADLINES.map((each) => [each, rows.filter(({ headline }) => headline === each).length]),
+    ),
+    warnings: all.flatMap((reading) => warningOf(reading, nowMs) ?? []),
+  };
+}
+
+/** Long enough for every honest problem. */
+const MOST_COLUMNS = 1000;
+
+/** One line about a file that cannot be believed, or not quite. */
+function warningOf(reading: StatusReading, nowMs: number): string | undefined {
+  const problem = problemOf(reading, nowMs);
+  return problem && `warning: ${truncate(clean(problem), MOST_COLUMNS)}`;
+}
+
+function problemOf(reading: StatusReading, nowMs: number): string | undefined {
+  const { path } = reading;
+  if (reading.kind === "status") {
+    if (reading.oddities.length === 0) return undefined;
+    const { agent_id: id, runtime } = reading.status;
+    const aheadMs = timestampMs(runtime.updated_at) - nowMs;
+    const told = {
+      misnamed: `says that its agent_id is ${JSON.stringify(id)}`,
+      ahead: `is dated ${shortDuration(aheadMs)} ahead of this machine's clock`,
+    };
+    return `${path} ${reading.oddities.map((oddity) => told[oddity]).join(" and ")}`;
+  }
+  const problems = reading.problems.join("; ");
+  switch (reading.reason) {
+    case "json":
+      return `ignored invalid JSON ${path}: ${problems}`;
+    case "status":
+      return `ignored invalid status ${path}: ${problems}`;
+    case "unreadable":
+    case "missing":
+      return `ignored unreadable ${path}: ${problems}`;
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * The commands about status files, each a table of flags and what it does with them. They are the
+ * same in `rollcall` and in `agent-status`, which differ in how they read a command line.
+ */
+import { expandPath, statusDirectory } from "../../wires/files/directory.ts";
+import { GOAL_SOURCES, LIFECYCLES, TASK_STATES } from "../../wires/files/format.ts";
+import { FRESHNESS } from "../../wires/files/limits.ts";
+import type { Context } from "../context.ts";
+import type { Option, Syntax, Value } from "./arguments.ts";
+import type { ListOptions } from "./list.ts";
+
+/** The values of a command's flags; which of them are there, its table says. */
+export class Values {
+  readonly #values: ReadonlyMap<string, Value>;
+
+  constructor(values: ReadonlyMap<string, Value>) {
+    this.#values = values;
+  }
+
+  text(name: string): string | undefined {
+    return this.#values.get(name) as string | undefined;
+  }
+
+  number(name: string): number | undefined {
+    return this.#values.get(name) as number | undefined;
+  }
+
+  texts(name: string): readonly string[] {
+    return (this.#values.get(name) ?? []) as readonly string[];
+  }
+
+  toggle(name: string): boolean | undefined {
+    return this.#values.get(name) as boolean | undefined;
+  }
+}
+
+export interface StatusCommand extends Omit<Syntax, "program"> {
+  run(context: Context, values: Values): Promise<void>;
+}
+
+const directoryFlag: Option = {
+  flag: "--status-dir",
+  kind: "text",
+  help: "where the files are [AGENT_STATUS_DIR, or agent-status in XDG_STATE_HOME]",
+};
+const staleFlag: Option = {
+  flag: "--stale-after",
+  kind: "integer",
+  help: "seconds of silence after which an agent is stale [60]",
+};
+const viewFlags: readonly Option[] = [
+  { flag: "--color", kind: "toggle", help: "paint, or do not [on a terminal]" },
+  { flag: "--json", kind: "switch", help: "JSON, for programs" },
+  { flag: "--needs-me", kind: "switch", help: "only agents that wait for a person" },
+  { flag: "--oneline", kind: "switch", help: "counts alone, for a prompt or a status bar" },
+];
+
+export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
+  emit: {
+    about: "Write status snapshot",
+    options: [
+      { flag: "--agent-id", kind: "text", isRequired: true, help: "unique for this run" },
+      { flag: "--agent-name", kind: "text", isRequired: true, help: "the program that runs" },
+      {
+        flag: "--lifecycle",
+        kind: "text",
+        isRequired: true,
+        choices: LIFECYCLES,
+        help: "whether it runs",
+      },
+      { flag: "--workspace", kind: "text", help: "where it works; made absolute" },
+      { flag: "--pid", kind: "integer", help: "its process" },
+      { flag: "--updated-at", kind: "text", help: "the time of this snapshot [now]" },
+      { flag: "--last-activity-at", kind: "text", help: "when it last did something" },
+      { flag: "--goal-summary", kind: "text", help: "what the session is for" },
+      { flag: "--goal-updated-at", kind: "text", help: "since when" },
+      { flag: "--goal-source", kind: "text", choices: GOAL_SOURCES, help: "who says so" },
+      { flag: "--task-id", kind: "text", help: "" },
+      { flag: "--context-id", kind: "text", help: "" },
+      { flag: "--task-state", kind: "text", choices: TASK_STATES, help: "how the task stands" },
+      { flag: "--task-summary", kind: "text", help: "what it does now" },
+      { flag: "--task-status-timestamp", kind: "text", help: "since when" },
+      { flag: "--agent-card-url", kind: "text", help: "its A2A card" },
+      { flag: "--service-url", kind: "text", help: "its A2A service" },
+      { flag: "--meta", kind: "many", help: "key=value; may be given several times" },
+      directoryFlag,
+    ],
+    async run(context, values) {
+      const { emit } = await import("./emit.ts");
+      const flags = {
+        agentId: values.text("--agent-id") ?? "",
+        agentName: values.text("--agent-name") ?? "",
+        lifecycle: values.text("--lifecycle") ?? "",
+        workspace: values.text("--workspace"),
+        pid: values.number("--pid"),
+        updatedAt: values.text("--updated-at"),
+        lastActivityAt: values.text("--last-activity-at"),
+        goalSummary: values.text("--goal-summary"),
+        goalUpdatedAt: values.text("--goal-updated-at"),
+        goalSource: values.text("--goal-source"),
+        taskId: values.text("--task-id"),
+        contextId: values.text("--context-id"),
+        taskState: values.text("--task-state"),
+        taskSummary: values.text("--task-summary"),
+        taskStatusTimestamp: values.text("--task-status-timestamp"),
+        agentCardUrl: values.text("--agent-card-url"),
+        serviceUrl: values.text("--service-url"),
+        meta: values.texts("--meta"),
+      };
+      await emit(context, flags, directoryOf(context, values));
+    },
+  },
+  list: {
+    about: "List status snapshots",
+    options: [directoryFlag, staleFlag, ...viewFlags],
+    async run(context, values) {
+      const { list } = await import("./list.ts");
+      await list(context, listOptions(context, values));
+    },
+  },
+  get: {
+    about: "Get one status snapshot",
+    options: [directoryFlag],
+    word: "agent_id",
+    async run(context, values) {
+      const { get } = await import("./files.ts");
+      await get(context, values.text("agent_id") ?? "", directoryOf(context, values));
+    },
+  },
+  watch: {
+    about: "Poll and render status snapshots",
+    options: [
+      directoryFlag,
+      staleFlag,
+      { flag: "--interval", kind: "number", help: "seconds between redraws [2]" },
+      ...viewFlags,
+    ],
+    async run(context, values) {
+      const { watch } = await import("./watch.ts");
+      const intervalMs = (values.number("--interval") ?? 2) * 1000;
+      await watch(context, { ...listOptions(context, values), intervalMs });
+    },
+  },
+  validate: {
+    about: "Validate status file",
+    options: [],
+    word: "file",
+    async run(context, values) {
+      const { validate } = await import("./files.ts");
+      await validate(context, values.text("file") ?? "");
+    },
+  },
+  prune: {
+    about: "Remove old stale or stopped snapshots",
+    options: [
+      directoryFlag,
+      staleFlag,
+      { flag: "--prune-after", kind: "integer", help: "seconds after which they are old [86400]" },
+      {
+        flag: "--keep-stopped",
+        kind: "switch",
+        help: "keep those that stopped until they are stale",
+      },
+    ],
+    async run(context, values) {
+      const { prune } = await import("./files.ts");
+      await prune(context, {
+        directory: directoryOf(context, values),
+        staleAfterMs: staleAfterMs(values),
+        pruneAfterMs: (values.number("--prune-after") ?? FRESHNESS.pruneAfterMs / 1000) * 1000,
+        keepStopped: values.toggle("--keep-stopped") ?? false,
+      });
+    },
+  },
+};
+
+function directoryOf({ env }: Context, values: Values): string {
+  const given = values.text("--status-dir");
+  return given === undefined ? statusDirectory(env) : expandPath(given, env);
+}
+
+function staleAfterMs(values: Values): number {
+  return (values.number("--stale-after") ?? FRESHNESS.staleAfterMs / 1000) * 1000;
+}
+
+function listOptions(context: Context, values: Values): ListOptions {
+  const form = values.toggle("--json") ? "json" : values.toggle("--oneline") ? "oneline" : "table";
+  return {
+    directory: directoryOf(context, values),
+    staleAfterMs: staleAfterMs(values),
+    color: values.toggle("--color"),
+    needsMe: values.toggle("--needs-me") ?? false,
+    form,
+  };
+}

@@ -1,0 +1,65 @@
+/** `get`, `validate` and `prune`: single files, by name, by path and by age. */
+import { readFileSync } from "node:fs";
+import { statusPath } from "../../wires/files/directory.ts";
+import { readJson } from "../../wires/files/json-read.ts";
+import { jsonText } from "../../wires/files/json-text.ts";
+import { STATUS_FILE } from "../../wires/files/limits.ts";
+import { prune as pruneFiles, type PruneOptions } from "../../wires/files/prune.ts";
+import { parseStatus, readText } from "../../wires/files/read.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit.ts";
+import { clean } from "../terminal/clean.ts";
+import type { Output } from "../terminal/output.ts";
+
+/** As it is for a program, without what a terminal would act on for a person. */
+export function pathFor(output: Output, path: string): string {
+  return output.isTerminal ? clean(path) : path;
+}
+
+export async function get(context: Context, agentId: string, directory: string): Promise<void> {
+  const { out, err } = context;
+  const path = statusPath(agentId, directory);
+  const read = readText(path, { follow: false });
+  const refused = async (problem: string) => {
+    await err.line(`${problem}: ${clean(path)}`);
+    context.endWith(EXIT.nothingFound);
+  };
+  if (!("text" in read)) {
+    await refused(read.reason === "missing" ? "not found" : "invalid status file");
+    return;
+  }
+  const json = readJson(read.text);
+  if (!json.ok || !("status" in parseStatus(read.text))) await refused("invalid status file");
+  else await out.line(jsonText(json.value));
+}
+
+export async function validate(context: Context, path: string): Promise<void> {
+  const problems = problemsOf(path);
+  for (const problem of problems) await context.err.line(clean(problem));
+  if (problems.length > 0) context.endWith(EXIT.nothingFound);
+  else await context.out.line("valid");
+}
+
+function problemsOf(path: string): readonly string[] {
+  const read = ["-", "/dev/stdin"].includes(path)
+    ? standardInput()
+    : readText(path, { follow: true });
+  if (!("text" in read)) return read.problems.map((problem) => `${path} ${problem}`);
+  const parsed = parseStatus(read.text);
+  if ("status" in parsed) return [];
+  const prefix = parsed.reason === "json" ? "invalid JSON: " : "";
+  return parsed.problems.map((problem) => prefix + problem);
+}
+
+type FileText = ReturnType<typeof readText>;
+
+function standardInput(): FileText {
+  const text = readFileSync(0, "utf8");
+  if (text.length <= STATUS_FILE.bytes) return { text, writtenAtMs: Date.now() };
+  const problem = `has more than ${STATUS_FILE.bytes} bytes`;
+  return { reason: "unreadable", problems: [problem] };
+}
+
+export async function prune(context: Context, options: PruneOptions): Promise<void> {
+  for (const path of pruneFiles(options)) await context.out.line(pathFor(context.out, path));
+}

@@ -1,0 +1,64 @@
+/** `list`: the agents of a directory as a table, one line, or JSON. */
+import { readStatusDir } from "../../wires/files/read.ts";
+import type { Context } from "../context.ts";
+import { cleanJson } from "../terminal/clean.ts";
+import { Output } from "../terminal/output.ts";
+import { agentsOf, type AgentRow, type Agents } from "./agents.ts";
+import { summary } from "./summary.ts";
+import { table, type TableOptions } from "./table.ts";
+
+export interface ListOptions {
+  readonly directory: string;
+  readonly staleAfterMs: number;
+  /** Whether to paint, whatever the reader is. */
+  readonly color: boolean | undefined;
+  readonly needsMe: boolean;
+  readonly form: "table" | "oneline" | "json";
+}
+
+export async function list(context: Context, options: ListOptions): Promise<void> {
+  const nowMs = Date.now();
+  const agents = agentsOf(readStatusDir(options.directory, { nowMs }), options, nowMs);
+  for (const warning of agents.warnings) await context.err.line(warning);
+  await context.out.write(`${linesOf(agents, context, options).join("\n")}\n`);
+}
+
+export function linesOf(
+  agents: Agents,
+  { out }: Context,
+  { form, color }: ListOptions,
+): readonly string[] {
+  const look = lookFor(out, color);
+  switch (form) {
+    case "table":
+      return table(agents, look);
+    case "oneline":
+      // Somebody who looks wants an answer; a status bar wants nothing to show.
+      return [summary(agents, look.painter) || (out.isTerminal ? "no agents" : "")];
+    case "json":
+      return [cleanJson(jsonOf(agents))];
+  }
+}
+
+/** Paints for everybody: a reader that asked for colours gets them. */
+const PAINTER = new Output({ isTTY: true, write: () => true, getColorDepth: () => 8 }, {});
+const NO_PAINTER = new Output({ write: () => true }, {});
+
+function lookFor(out: Output, color: boolean | undefined): TableOptions {
+  return {
+    columns: out.columns,
+    isPlain: !(color ?? out.isTerminal),
+    painter: color === undefined ? out : color ? PAINTER : NO_PAINTER,
+  };
+}
+
+function jsonOf({ rows, counts }: Agents): unknown {
+  return { agents: rows.map(jsonOfRow), counts: Object.fromEntries(counts) };
+}
+
+function jsonOfRow({ file, state, headline, ageMs }: AgentRow): unknown {
+  const { path, status, oddities } = file;
+  const { agent_id, agent_name } = status;
+  const age_seconds = Math.floor(ageMs / 1000);
+  return { agent_id, agent_name, state, headline, age_seconds, oddities, path, status };
+}

@@ -1,0 +1,40 @@
+/** What goes into a task or comes out of it: a text on the command line, or a file's bytes. */
+import { readFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
+import { RollcallError } from "../core/errors.ts";
+import { textFlag } from "./flags.ts";
+
+type Name = "input" | "output";
+
+export type ContentFlags<N extends Name> = { readonly [Key in N | `${N}File`]?: string };
+
+export function contentFlags<N extends Name>(name: N, brief: string) {
+  const [text, file] = [textFlag("TEXT", brief), textFlag("FILE", `${brief}; - is stdin`)];
+  return { [name]: text, [`${name}File`]: file } as {
+    readonly [Key in N | `${N}File`]: typeof text;
+  };
+}
+
+/** The fields of a body that say it. */
+export async function contentOf<N extends Name>(
+  name: N,
+  flags: ContentFlags<N>,
+): Promise<Readonly<Record<string, string>>> {
+  const [text, file]: (string | undefined)[] = [flags[name], flags[`${name}File`]];
+  if (text !== undefined && file !== undefined) {
+    const message = `--${name} and --${name}-file exclude each other`;
+    throw new RollcallError("INVALID_ARGUMENT", message);
+  }
+  if (text !== undefined) return { [`${name}Text`]: text };
+  if (file === undefined) return {};
+  return { [name]: (await bytesOf(file, `--${name}-file`)).toString("base64") };
+}
+
+async function bytesOf(file: string, flag: string): Promise<Buffer> {
+  try {
+    return await (file === "-" ? buffer(process.stdin) : readFile(file));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new RollcallError("INVALID_ARGUMENT", `${flag} cannot be read: ${why}`, { cause });
+  }
+}

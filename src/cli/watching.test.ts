@@ -1,0 +1,143 @@
+import { expect, test, vi } from "vitest";
+import type { StreamItem } from "../client/events.ts";
+import { RollcallError } from "../core/errors.ts";
+import type { Policy } from "../core/policies.ts";
+import type { Context } from "./context.ts";
+import type { Listing } from "./listing.ts";
+import { Output, type Sink } from "./terminal/output.ts";
+import { watchList } from "./watching.ts";
+
+const LISTING: Listing<Policy> = {
+  noun: "policies",
+  params: {},
+  topics: ["policy."],
+  columns: [{ title: "ID" }, { title: "EFFECT" }],
+  cells: ({ id, effect }) => [id, effect],
+  key: ({ id }) => id,
+  nothing: "no policies",
+};
+
+const ESC = "\u001b";
+
+/** A daemon of which the test says what it has, and when something happens. */
+function fakeDaemon() {
+  const state = { policies: [] as Policy[], fetches: 0, isDown: false, asked: "" };
+  let wake: () => void = () => undefined;
+  return {
+    state,
+    url: "http://x",
+    happen: () => wake(),
+    get: async (path: string) => {
+      state.fetches += 1;
+      state.asked = path;
+      if (state.isDown) throw new RollcallError("UNAVAILABLE", "no daemon");
+      return { sequence: 7, total: state.policies.length, policies: state.policies };
+    },
+    async *events({ signal }: { signal?: AbortSignal } = {}): AsyncGenerator<StreamItem> {
+      signal?.addEventListener("abort", () => wake());
+      while (signal?.aborted !== true) {
+        await new Promise<void>((resolve) => (wake = resolve));
+        yield { kind: "resync", after: 0, sequence: 1 };
+      }
+    },
+  };
+}
+
+function fakeTerminal(isTTY: boolean) {
+  const written: string[] = [];
+  let press: (key: string) => void = () => undefined;
+  let isListening = false;
+  const sink = {
+    isTTY,
+    columns: 40,
+    rows: 6,
+    write: (text: string, done?: () => void) => {
+      written.push(text);
+      done?.();
+      return true;
+    },
+  } satisfies Sink;
+  const interrupted = new AbortController();
+  const context: Context = {
+    process: { stdout: sink, stderr: sink },
+    out: new Output(sink, {}),
+    err: new Output({ ...sink, isTTY: false }, {}),
+    env: {},
+    untilInterrupted: () => interrupted.signal,
+    listenForKeys: (pressed) => {
+      press = pressed;
+      isListening = true;
+      return () => (isListening = false);
+    },
+    endWith: () => undefined,
+  };
+  return {
+    context,
+    written,
+    interrupt: () => interrupted.abort(),
+    press: (key: string) => press(key),
+    isListening: () => isListening,
+  };
+}
+
+function policy(id: string): Policy {
+  return { id, subject: "s", action: "a", resource: "r", effect: "allow" };
+}
+
+test("a screen shows what happens, and q gives the terminal back as it was", async () => {
+  const daemon = fakeDaemon();
+  const terminal = fakeTerminal(true);
+  const { context, written } = terminal;
+  const flags = { limit: 1_000, watch: true };
+  const watching = watchList({ context, daemon, listing: LISTING, flags });
+  await vi.waitFor(() => expect(written.join("")).toContain("no policies"));
+  // No more is asked for than the screen holds.
+  expect(daemon.state.asked).toBe("/v1/policies?limit=3");
+  daemon.state.policies = ["one", "two", "three", "four"].map(policy);
+  daemon.happen();
+  await vi.waitFor(() => expect(written.at(-1)).toContain("4 policies at http://x"));
+  expect(written.at(-1)).toContain("three  allow");
+  terminal.press("x");
+  terminal.press("q");
+  await watching;
+  expect(written.at(-1)).toBe(`${ESC}[?25h${ESC}[?1049l`);
+  expect(terminal.isListening()).toBe(false);
+});
+
+test("a storm of events costs ten looks a second, and the last one is seen", async () => {
+  const daemon = fakeDaemon();
+  const { context, written, interrupt } = fakeTerminal(false);
+  const flags = { limit: 1_000, watch: true, json: true };
+  const startedAt = performance.now();
+  const watching = watchList({ context, daemon, listing: LISTING, flags });
+  await vi.waitFor(() => expect(daemon.state.fetches).toBe(1));
+  for (let i = 0; i < 500; i += 1) {
+    daemon.state.policies = [policy(`p${i}`)];
+    daemon.happen();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await vi.waitFor(() => expect(written.at(-1)).toContain('"id":"p499"'));
+  const seconds = (performance.now() - startedAt) / 1000;
+  expect(daemon.state.fetches).toBeLessThanOrEqual(2 + seconds * 10);
+  interrupt();
+  await watching;
+});
+
+test("while the daemon is away what was shown stays, and what cannot pass ends it", async () => {
+  const daemon = fakeDaemon();
+  const { context, written } = fakeTerminal(true);
+  daemon.state.policies = [policy("kept")];
+  const flags = { limit: 1_000, watch: true };
+  const watching = watchList({ context, daemon, listing: LISTING, flags });
+  watching.catch(() => undefined);
+  await vi.waitFor(() => expect(written.join("")).toContain("kept"));
+  daemon.state.isDown = true;
+  daemon.happen();
+  await vi.waitFor(() => expect(daemon.state.fetches).toBeGreaterThan(1));
+  daemon.get = async () => {
+    throw new RollcallError("PERMISSION_DENIED", "not for you");
+  };
+  daemon.happen();
+  await expect(watching).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+  expect(written.at(-1)).toBe(`${ESC}[?25h${ESC}[?1049l`);
+});

@@ -1,0 +1,34 @@
+/**
+ * The words of a command line in the order that the parser wants: what stands before the command
+ * (`rollcall --url X events`) goes behind it; `--version`, `help COMMAND` and a group without a
+ * command become what they mean.
+ */
+import { entriesOf, groupOf, type Group, type Program } from "./program.ts";
+
+export function normalise(words: readonly string[], program: Program): readonly string[] {
+  const [first, ...rest] = words;
+  if (first === "--version" || first === "-V") return ["version", ...rest];
+  if (first === "help") return [...rest, "--help"];
+  const entries = entriesOf(program);
+  const at = words.findIndex((word) => Object.hasOwn(entries, word));
+  const isLed =
+    at > 0 && words.slice(0, at).every((word, i) => i % 2 === 1 || word.startsWith("--"));
+  if (at !== 0 && !isLed) return words;
+  const flags = words.slice(0, at);
+  const [word = "", ...after] = words.slice(at);
+  const [command, others] = commandOf(groupOf(program, word), after);
+  return [word, ...command, ...flags, ...others];
+}
+
+type Split = readonly [command: readonly string[], rest: readonly string[]];
+
+/** The command of a group: the one that is named, or the usual one when only flags follow. */
+function commandOf(group: Group | undefined, after: readonly string[]): Split {
+  const [next, ...rest] = after;
+  if (!group) return [[], after];
+  if (next !== undefined && Object.hasOwn(group.commands, next)) return [[next], rest];
+  const isOther = next !== undefined && (!next.startsWith("-") || HELP.includes(next));
+  return isOther ? [[], after] : [[group.usual], after];
+}
+
+const HELP = ["--help", "-h"];

@@ -1,0 +1,62 @@
+/** For tests of the HTTP API: all of it on a real door, over an engine whose clock is ours. */
+import { TaskClaims } from "../engine/claims.ts";
+import { openEngine, type Fixture } from "../engine/testing.ts";
+import type { Finder } from "../wires/api/agent-routes.ts";
+import { apiRoutes } from "../wires/api/routes.ts";
+import { ask, openDoor, type Asked, type OpenDoor } from "./testing.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface Reply {
+  readonly status: number;
+  readonly body: Fields;
+}
+
+export interface Api extends Fixture {
+  readonly opened: OpenDoor;
+  readonly claims: TaskClaims;
+  get(path: string): Promise<Reply>;
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+export async function openApi(finder: Finder = { find: async () => [] }): Promise<Api> {
+  const fixture = await openEngine();
+  const { engine, clock } = fixture;
+  const claims = new TaskClaims({ engine });
+  const opened = await openDoor();
+  opened.door.mount({
+    routes: apiRoutes({
+      engine,
+      claims,
+      clock,
+      finder,
+      notReady: () => undefined,
+      status: () => {
+        throw new Error("nobody asks for it here");
+      },
+      metrics: { contentType: "text/plain", page: async () => "" },
+    }),
+  });
+  const call = async (path: string, asked: Asked): Promise<Reply> => {
+    const { status, body } = await ask(opened.port, path, asked);
+    return { status, body: JSON.parse(body) as Fields };
+  };
+  return {
+    ...fixture,
+    opened,
+    claims,
+    get: (path) => call(path, {}),
+    post: (path, body, headers = {}) =>
+      call(path, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    async close() {
+      claims.close();
+      await opened.door.close(0);
+      await engine.close();
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * What the API answers with, as types: for the routes that make it and the programs that read it.
+ *
+ * Things look as they do in events, with the same names and times in milliseconds, so that whoever
+ * has read a list can keep it up to date from `GET /v1/events?from=SEQUENCE`. Of several pages the
+ * sequence of the first counts: what a later page knew already comes again and changes nothing.
+ * Names of agents are beside their ids for people to read.
+ */
+import type { Agent } from "../../core/agents.ts";
+import type { Election } from "../../core/elections.ts";
+import type { Lease } from "../../core/leases.ts";
+import type { Policy, Verdict } from "../../core/policies.ts";
+import type { Task } from "../../core/tasks.ts";
+
+interface Listed {
+  /** Of the last event that the list knows of. */
+  readonly sequence: number;
+  /** How many there are on all pages together. */
+  readonly total: number;
+  /** Where the next page begins; absent on the last one. */
+  readonly cursor?: string;
+}
+
+export interface AgentList extends Listed {
+  readonly agents: readonly Agent[];
+}
+
+export interface LeaseRow extends Lease {
+  /** What its holder is called; empty when that is no longer known. */
+  readonly holderName: string;
+}
+
+/** A group in a list: its candidates may be thousands. */
+export interface ElectionRow extends Election {
+  readonly leaderName: string;
+  readonly candidateCount: number;
+}
+
+/** A group alone: its candidates in order of joining. */
+export interface ElectionDetail extends ElectionRow {
+  readonly candidates: readonly string[];
+}
+
+export interface PolicyVerdict extends Omit<Verdict, "policy"> {
+  /** The policy that decided; null when nothing matched. */
+  readonly policy: Policy | null;
+  readonly sequence: number;
+}
+
+/** A task in a list: what goes in and comes out may be megabytes. */
+export interface TaskRow extends Omit<Task, "input" | "output"> {
+  readonly claimedByName: string;
+  readonly inputBytes: number;
+  readonly outputBytes: number;
+}
+
+export interface TaskList extends Listed {
+  readonly tasks: readonly TaskRow[];
+}
+
+/** A task alone: bytes as base64, and as text where they are text. */
+export interface TaskDetail extends Task {
+  /** When it was asked for by its id. */
+  readonly claimedByName?: string;
+  readonly inputText?: string;
+  readonly outputText?: string;
+}

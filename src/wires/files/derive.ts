@@ -1,0 +1,97 @@
+/**
+ * What the state of an agent is, from what it wrote and how long ago:
+ *
+ *   silent for longer than staleAfter          → stale   (evidence, not garbage: kept)
+ *   running, nothing to do                     → idle
+ *   with a task that says how it stands        → that
+ *   else                                       → the lifecycle
+ *
+ * The states are the peer's. People ask a simpler question, so each also has a headline.
+ */
+import type { Lifecycle, Status, TaskState } from "./format.ts";
+import { byCodePoints } from "./json-text.ts";
+import { FRESHNESS } from "./limits.ts";
+import type { StatusFile } from "./read.ts";
+import { timestampMs } from "./timestamp.ts";
+
+export type DerivedState = "stale" | "idle" | TaskState | Lifecycle;
+
+/** In the order in which they deserve attention. */
+export const HEADLINES = ["needs you", "problem", "working", "idle", "gone"] as const;
+
+export type Headline = (typeof HEADLINES)[number];
+
+export interface DeriveOptions {
+  readonly nowMs: number;
+  readonly staleAfterMs?: number;
+}
+
+export function derive(status: Status, options: DeriveOptions): DerivedState {
+  return deriveAt(status, timestampMs(status.runtime.updated_at), options);
+}
+
+/** The same of a file, whose time is known and not in the future. */
+export function deriveFile(file: StatusFile, options: DeriveOptions): DerivedState {
+  return deriveAt(file.status, file.updatedAtMs, options);
+}
+
+function deriveAt(status: Status, updatedAtMs: number, options: DeriveOptions): DerivedState {
+  const { nowMs, staleAfterMs = FRESHNESS.staleAfterMs } = options;
+  const { runtime, task } = status;
+  if (nowMs - updatedAtMs > staleAfterMs) return "stale";
+  const hasTask = Object.keys(task ?? {}).length > 0;
+  if (runtime.lifecycle === "running" && !hasTask) return "idle";
+  return task?.state ?? runtime.lifecycle;
+}
+
+const HEADLINE_OF: Readonly<Record<DerivedState, Headline>> = {
+  "input-required": "needs you",
+  "auth-required": "needs you",
+  failed: "problem",
+  rejected: "problem",
+  working: "working",
+  submitted: "working",
+  /** A task without a state: it runs, and does something. */
+  running: "working",
+  idle: "idle",
+  completed: "idle",
+  canceled: "idle",
+  unknown: "idle",
+  stale: "gone",
+  stopped: "gone",
+};
+
+export function headlineOf(state: DerivedState): Headline {
+  return HEADLINE_OF[state];
+}
+
+const RESTING: ReadonlySet<DerivedState> = new Set([
+  "idle",
+  "stale",
+  "stopped",
+  "unknown",
+  "canceled",
+]);
+
+/** Active agents first, by their ids; then the others, who did something last before the rest. */
+export function displayOrder(
+  files: readonly StatusFile[],
+  options: DeriveOptions,
+): readonly StatusFile[] {
+  const keyed = files.map((file) => {
+    const isResting = RESTING.has(deriveFile(file, options));
+    return { file, isResting, atMs: isResting ? activeAtMs(file) : 0 };
+  });
+  keyed.sort(
+    (a, b) =>
+      Number(a.isResting) - Number(b.isResting) ||
+      b.atMs - a.atMs ||
+      byCodePoints(a.file.status.agent_id, b.file.status.agent_id),
+  );
+  return keyed.map(({ file }) => file);
+}
+
+function activeAtMs({ status, updatedAtMs }: StatusFile): number {
+  const { last_activity_at } = status.runtime;
+  return last_activity_at === undefined ? updatedAtMs : timestampMs(last_activity_at);
+}

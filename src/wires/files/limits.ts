@@ -1,0 +1,43 @@
+/** The bounds of status files, each with its reason. */
+
+const SECOND = 1000;
+const MIB = 1024 * 1024;
+
+export const STATUS_FILE = {
+  /** A thousand times what an agent says; beyond, it is no status but a mistake or an attack. */
+  bytes: 1 * MIB,
+  /** How deep objects may lie in each other: far beyond use, far below what overflows a stack. */
+  depth: 64,
+  /** With ".json", a dot before and a random ending behind it is still a file name everywhere. */
+  idBytes: 230,
+} as const;
+
+export const STATUS_DIRECTORY = {
+  /** More agents than a machine runs; whoever fills the directory does not fill the memory. */
+  files: 100_000,
+} as const;
+
+export const FRESHNESS = {
+  /** Three missed heartbeats. */
+  staleAfterMs: 60 * SECOND,
+  /** Old news stay a day, so that somebody can find out what happened. */
+  pruneAfterMs: 24 * 3600 * SECOND,
+  /** Clocks differ a little and times are whole seconds; beyond this one of them is wrong. */
+  aheadMs: 5 * SECOND,
+} as const;
+
+export const STATUS_WATCH = {
+  /** An atomic write is two or three notices at once; long enough to read the file only once. */
+  settleMs: 10,
+  /** Where the system does not tell of changes (network disks), they are found after this long. */
+  rescanMs: 30 * SECOND,
+  /** Where it watches nothing at all: often enough to be of use, seldom enough to cost nothing. */
+  pollMs: 1 * SECOND,
+  /** Files read before others get their turn: about two milliseconds. */
+  filesPerTurn: 100,
+} as const;
+
+export const EMITTER = {
+  /** A reader takes three in a row that are missing for silence. */
+  heartbeatMs: 20 * SECOND,
+} as const;

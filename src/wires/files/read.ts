@@ -1,0 +1,200 @@
+/**
+ * Status files read as what they are: written by programs we do not know, perhaps half, perhaps by
+ * an attacker. A file that cannot be believed is refused with one sentence; the others are read.
+ *
+ * Opening never blocks (a FIFO without a writer) and never follows a link out of the directory;
+ * what is no plain file, or too big, is not read at all. All of it is synchronous: the files are
+ * small, and a promise for each would take longer than reading it.
+ */
+import { isUtf8 } from "node:buffer";
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { basename } from "node:path";
+import { pathIn, statusDirectory } from "./directory.ts";
+import type { Status } from "./format.ts";
+import { readJson, withPlainNumbers } from "./json-read.ts";
+import { byCodePoints } from "./json-text.ts";
+import { FRESHNESS, STATUS_DIRECTORY, STATUS_FILE } from "./limits.ts";
+import { systemCode, systemError } from "./system-error.ts";
+import { timestampMs } from "./timestamp.ts";
+import { validate } from "./validate.ts";
+
+export interface StatusFile {
+  readonly kind: "status";
+  readonly path: string;
+  readonly status: Status;
+  /** When it was updated. Not in the future: then it is when the file was written. */
+  readonly updatedAtMs: number;
+  /** What is odd about it, though it can be read. */
+  readonly oddities: readonly Oddity[];
+}
+
+/** Its agent_id is not what the file is called; its time is ahead of this machine's clock. */
+export type Oddity = "misnamed" | "ahead";
+
+export interface RefusedFile {
+  readonly kind: "refused";
+  readonly path: string;
+  /** Which promise it broke: gone in the meantime, no plain file, not JSON, not a status. */
+  readonly reason: "missing" | "unreadable" | "json" | "status";
+  readonly problems: readonly string[];
+}
+
+export type StatusReading = StatusFile | RefusedFile;
+
+export interface ReadOptions {
+  readonly nowMs?: number;
+}
+
+export function readStatus(path: string, options: ReadOptions = {}): StatusReading {
+  const read = readText(path, { follow: false });
+  if (!("text" in read)) return { kind: "refused", path, ...read };
+  const parsed = parseStatus(read.text);
+  if (!("status" in parsed)) return { kind: "refused", path, ...parsed };
+  const { status } = parsed;
+  const nowMs = options.nowMs ?? Date.now();
+  const saidMs = timestampMs(status.runtime.updated_at);
+  const isAhead = saidMs > nowMs + FRESHNESS.aheadMs;
+  const oddities: Oddity[] = [];
+  if (basename(path) !== `${status.agent_id}.json`) oddities.push("misnamed");
+  if (isAhead) oddities.push("ahead");
+  const updatedAtMs = Math.min(saidMs, isAhead ? read.writtenAtMs : nowMs, nowMs);
+  return { kind: "status", path, status, updatedAtMs, oddities };
+}
+
+/** All files of a directory, newest first, and behind them those that were refused. */
+export function readStatusDir(
+  directory: string = statusDirectory(),
+  options: ReadOptions = {},
+): readonly StatusReading[] {
+  const { nowMs = Date.now() } = options;
+  const paths = statusNames(directory).map((name) => pathIn(directory, name));
+  const readings = paths.map((path) => readStatus(path, { nowMs }));
+  const there = readings.filter((each) => each.kind === "status" || each.reason !== "missing");
+  return there.toSorted((a, b) => ageRank(b) - ageRank(a));
+}
+
+function ageRank(reading: StatusReading): number {
+  return reading.kind === "status" ? reading.updatedAtMs : -Number.MAX_VALUE;
+}
+
+/** None without a directory. */
+export function statusNames(directory: string): readonly string[] {
+  try {
+    const names = readdirSync(directory).filter((name) => name.endsWith(".json"));
+    return names.toSorted(byCodePoints).slice(0, STATUS_DIRECTORY.files);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(systemCode(error))) return [];
+    throw systemError(`read ${directory}`, error);
+  }
+}
+
+type Refusal = Pick<RefusedFile, "reason" | "problems">;
+
+/** Why a text is no status, or the status. */
+export function parseStatus(text: string): { readonly status: Status } | Refusal {
+  const parsed = parseJson(text);
+  if ("reason" in parsed) return parsed;
+  const problems = validate(parsed.exact ?? parsed.value);
+  if (problems.length > 0) return { reason: "status", problems };
+  // Everything that the type says was checked.
+  return { status: parsed.value as Status };
+}
+
+/** A number that the fast way would read as another one: with a point, an exponent, many digits. */
+const ODD_NUMBER = /[[:,]\s*-?\d+(?:[.eE]|\d{15})/;
+
+interface Parsed {
+  readonly value: unknown;
+  /** With numbers as they were written, where that makes a difference. */
+  readonly exact?: unknown;
+}
+
+function parseJson(text: string): Parsed | Refusal {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!ODD_NUMBER.test(text) && !isDeep(value, STATUS_FILE.depth)) return { value };
+  } catch {
+    // The other reader says why, or takes it.
+  }
+  const read = readJson(text);
+  if (!read.ok) return { reason: "json", problems: [read.problem] };
+  return { value: withPlainNumbers(read.value), exact: read.value };
+}
+
+function isDeep(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels < 0 || Object.values(value).some((each) => isDeep(each, levels - 1));
+}
+
+interface FileText {
+  readonly text: string;
+  readonly writtenAtMs: number;
+}
+
+export interface OpenOptions {
+  /** Whether a link is followed: only where a person named the file. */
+  readonly follow: boolean;
+}
+
+/** Shared by all reads: nothing waits in between. */
+let buffer = Buffer.allocUnsafe(64 * 1024);
+
+export function readText(path: string, { follow }: OpenOptions): FileText | Refusal {
+  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+  let file: number | undefined;
+  try {
+    file = openSync(path, O_RDONLY | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW));
+    const stats = fstatSync(file);
+    if (!stats.isFile()) return unreadable(stats.isDirectory() ? "is a directory" : "is no file");
+    if (stats.size > STATUS_FILE.bytes) return unreadable(tooBig(stats.size));
+    const length = readWhole(file);
+    if (length > STATUS_FILE.bytes) return unreadable(tooBig(length));
+    const bytes = buffer.subarray(0, length);
+    if (!isUtf8(bytes)) return unreadable("is not UTF-8");
+    return { text: bytes.toString(), writtenAtMs: stats.mtimeMs };
+  } catch (error) {
+    return refusedBySystem(error as NodeJS.ErrnoException);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** Up to one byte more than is allowed: it may grow while it is read. */
+function readWhole(file: number): number {
+  let length = 0;
+  for (;;) {
+    if (length === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
+    const room = Math.min(buffer.length, STATUS_FILE.bytes + 1) - length;
+    const count = room > 0 ? readSync(file, buffer, length, room, null) : 0;
+    if (count === 0) return length;
+    length += count;
+  }
+}
+
+function unreadable(problem: string): Refusal {
+  return { reason: "unreadable", problems: [problem] };
+}
+
+function tooBig(bytes: number): string {
+  return `has ${bytes} bytes or more, at most ${STATUS_FILE.bytes} are allowed`;
+}
+
+function refusedBySystem(error: NodeJS.ErrnoException): Refusal {
+  switch (error.code) {
+    case "ENOENT":
+    case "ENOTDIR":
+      return { reason: "missing", problems: ["is not there"] };
+    case "ELOOP":
+    case "EMLINK":
+      return unreadable("is a link");
+    case "EACCES":
+    case "EPERM":
+      return unreadable("may not be read by this user");
+    case "ENXIO":
+      return unreadable("is no file");
+    case undefined:
+      throw error;
+    default:
+      return unreadable(`cannot be read: ${error.message}`);
+  }
+}

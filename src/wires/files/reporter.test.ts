@@ -1,0 +1,185 @@
+import { unlinkSync } from "node:fs";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { Report } from "../../core/reports.ts";
+import { TestClock } from "../../engine/testing.ts";
+import type { Status } from "./format.ts";
+import { FileReporter } from "./reporter.ts";
+import { scratch, statusOf } from "./testing.ts";
+import { writeTimestamp } from "./timestamp.ts";
+import { writeStatusSync } from "./write.ts";
+
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+interface FakeProcess {
+  isThere: boolean;
+  startedAtMs: number;
+}
+
+function open(known: readonly Report[] = []) {
+  const directory = scratch();
+  const clock = new TestClock();
+  const process: FakeProcess = { isThere: true, startedAtMs: clock.wallMs() - 60_000 };
+  const told: Report[] = [];
+  const state = { isDown: false };
+  const reporter = new FileReporter({
+    directory: directory.path,
+    host: "box",
+    clock,
+    known: async () => known,
+    report: async (report) => {
+      if (state.isDown) throw new Error("nobody leads");
+      told.push(report);
+    },
+    processes: {
+      isThere: () => process.isThere,
+      startedAtMs: () => (process.isThere ? process.startedAtMs : undefined),
+    },
+  });
+  cleanups.push(
+    () => directory[Symbol.dispose](),
+    () => reporter.close(),
+  );
+  const write = (changes: Parameters<typeof statusOf>[0] = {}): Status => {
+    const runtime = { updated_at: writeTimestamp(clock.wallMs()), ...changes.runtime };
+    const status = statusOf({ ...changes, runtime });
+    writeStatusSync(status, directory.path);
+    return status;
+  };
+  /** The last report, once it is so. */
+  const says = (expected: object) =>
+    vi.waitFor(() => expect(told.at(-1)?.facts).toMatchObject(expected), { interval: 5 });
+  return { directory, clock, process, told, state, write, says };
+}
+
+describe("an agent", () => {
+  test("is told of as its file says", async () => {
+    const { write, told, clock } = open();
+    const since = writeTimestamp(clock.wallMs() - 5_000);
+    write({
+      agent_id: "claude-1",
+      agent_name: "claude-code",
+      runtime: { workspace: "/repo", pid: 7 },
+      goal: { summary: "ship it", updated_at: since, source: "initial-prompt" },
+      task: { state: "input-required", summary: "Allow rm?", status_timestamp: since },
+      a2a: { agent_card_url: "http://127.0.0.1:9/card" },
+      x_meta: {
+        rollcall_agent_id: "team-1",
+        rollcall: {
+          question: { kind: "permission", text: "Allow Bash(rm)?", options: ["y", "n"] },
+        },
+      },
+    });
+    await vi.waitFor(() => expect(told).toHaveLength(1));
+    expect(told[0]).toMatchObject({
+      alias: "file@box:claude-1",
+      agentId: "team-1",
+      links: ["a2a:http://127.0.0.1:9/card"],
+      facts: {
+        name: "claude-code",
+        workspace: "/repo",
+        goal: "ship it",
+        process: { pid: 7 },
+        liveness: { value: "alive", rule: "its file is fresh" },
+        activity: { value: "waiting" },
+        question: {
+          value: { kind: "permission", text: "Allow Bash(rm)?", options: ["y", "n"] },
+          rule: "task.state is input-required",
+        },
+      },
+    });
+    expect(told[0]?.facts.question?.value.sinceMs).toBe(Date.parse(since));
+  });
+
+  test("whose process ends has exited within two seconds", async () => {
+    const { write, says, process, clock } = open();
+    write({ runtime: { pid: 7 }, task: { state: "working" } });
+    await says({ liveness: { value: "alive" } });
+    process.isThere = false;
+    await clock.advance(2_000);
+    await says({ liveness: { value: "exited", rule: "process 7 is gone" } });
+  });
+
+  test("whose number another process has now is not believed", async () => {
+    const { write, says, process, clock } = open();
+    process.startedAtMs = clock.wallMs() + 10_000;
+    write({ runtime: { pid: 7 } });
+    await says({ liveness: { value: "exited", rule: "process 7 is another one now" } });
+  });
+
+  test("whose number was given away while nobody looked is found out", async () => {
+    const { write, says, process, clock } = open();
+    write({ runtime: { pid: 7 } });
+    await says({ liveness: { value: "alive" } });
+    process.startedAtMs += 50_000;
+    await clock.advance(35_000);
+    await says({ liveness: { value: "exited", rule: "process 7 is another one now" } });
+  });
+
+  test("that falls silent is stale, unless its process is there", async () => {
+    const { write, says, clock } = open();
+    write();
+    await says({ liveness: { value: "alive" } });
+    await clock.advance(62_000);
+    await says({ liveness: { value: "stale", rule: "its file is old" } });
+    write({ runtime: { pid: 7 } });
+    await says({ liveness: { value: "alive", rule: "its file is fresh" } });
+    await clock.advance(62_000);
+    await says({ liveness: { value: "alive", rule: "its file is old, but its process is there" } });
+  });
+
+  test("whose file is removed is gone, also while nobody looked", async () => {
+    const before: Report = {
+      alias: "file@box:old",
+      agentId: "old",
+      links: [],
+      order: 1,
+      reportedAtMs: 1,
+      facts: { liveness: { value: "alive", rule: "its file is fresh" } },
+    };
+    const elsewhere = { ...before, alias: "file@other:old" };
+    const { write, told, says, directory } = open([before, elsewhere]);
+    await vi.waitFor(() => expect(told.map(({ alias }) => alias)).toEqual(["file@box:old"]));
+    await says({ liveness: { value: "exited", rule: "its file is gone" } });
+    write({ agent_id: "new" });
+    await says({ liveness: { value: "alive" } });
+    unlinkSync(`${directory.path}/new.json`);
+    await says({ liveness: { value: "exited", rule: "its file is gone" } });
+    expect(told.at(-1)?.alias).toBe("file@box:new");
+  });
+
+  test("that could not be told of is told of later", async () => {
+    const { write, told, says, state, clock } = open();
+    write();
+    await says({ liveness: { value: "alive" } });
+    state.isDown = true;
+    write({ task: { state: "working" } });
+    await clock.advance(3_000);
+    expect(told).toHaveLength(1);
+    state.isDown = false;
+    await vi.waitFor(async () => {
+      await clock.advance(1_500);
+      expect(told.at(-1)?.facts.activity?.value).toBe("working");
+    });
+  });
+});
+
+test("a question keeps its time while its file is written again and again", async () => {
+  const { write, told, clock, says } = open();
+  write({ task: { state: "input-required", summary: "which?" } });
+  await says({ question: { value: { text: "which?" } } });
+  await clock.advance(20_000);
+  write({ task: { state: "input-required", summary: "which?" } });
+  await vi.waitFor(() => expect(told).toHaveLength(2));
+  const [first, second] = told.map(({ facts }) => facts.question?.value.sinceMs);
+  expect(second).toBe(first);
+});
+
+test("text that would do harm on a terminal comes out harmless", async () => {
+  const { write, says } = open();
+  write({ agent_name: "\u001b[31mred", task: { state: "working", summary: "a\u0007b\nc" } });
+  await says({ name: " [31mred", activity: { message: "a b\nc" } });
+});

@@ -1,0 +1,114 @@
+/**
+ * A status file is replaced, never changed: whoever reads sees the old one or the new one, whole,
+ * also when the writer is killed or the machine loses its power in between. So the new text goes to
+ * a file beside it under a random name, reaches the disk, and then takes the name over.
+ */
+import { randomBytes } from "node:crypto";
+import * as fs from "node:fs";
+import { basename, dirname } from "node:path";
+import { RollcallError } from "../../core/errors.ts";
+import { pathIn, statusDirectory, statusPath } from "./directory.ts";
+import type { Status } from "./format.ts";
+import { jsonText } from "./json-text.ts";
+import { STATUS_FILE } from "./limits.ts";
+import { systemCode, systemError } from "./system-error.ts";
+import { validate } from "./validate.ts";
+
+/** For the owner alone: prompts and paths are nobody else's business. */
+const FILE_MODE = 0o600;
+const DIRECTORY_MODE = 0o700;
+
+/** Writes the file of an agent and returns its path; what is no status is refused. */
+export async function writeStatus(
+  status: Status,
+  directory: string = statusDirectory(),
+): Promise<string> {
+  const { path, draft, text } = prepare(status, directory);
+  const { mkdir, open, rename, rm } = fs.promises;
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE });
+    await using file = await open(draft, "wx", FILE_MODE);
+    await file.writeFile(text);
+    await file.sync();
+    await rename(draft, path);
+    await using folder = await open(dirname(path), "r");
+    await folder.sync().catch(mustBeUnsyncable);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw systemError(`write ${path}`, error);
+  }
+  return path;
+}
+
+/** The same at once: for a process that is about to end, and for hooks. */
+export function writeStatusSync(status: Status, directory: string = statusDirectory()): string {
+  const { path, draft, text } = prepare(status, directory);
+  try {
+    fs.mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE });
+    fs.writeFileSync(draft, text, { flag: "wx", mode: FILE_MODE, flush: true });
+    fs.renameSync(draft, path);
+    syncDirectory(dirname(path));
+  } catch (error) {
+    removeQuietly(draft);
+    throw systemError(`write ${path}`, error);
+  }
+  return path;
+}
+
+function syncDirectory(directory: string): void {
+  const folder = fs.openSync(directory, "r");
+  try {
+    fs.fsyncSync(folder);
+  } catch (error) {
+    mustBeUnsyncable(error);
+  } finally {
+    fs.closeSync(folder);
+  }
+}
+
+/** Some systems cannot sync a directory; the file is in its place all the same. */
+function mustBeUnsyncable(error: unknown): void {
+  if (!["EINVAL", "ENOTSUP", "EPERM"].includes(systemCode(error))) throw error;
+}
+
+/** What went wrong is told; that its draft cannot be removed either is no news. */
+function removeQuietly(draft: string): void {
+  try {
+    fs.rmSync(draft, { force: true });
+  } catch {
+    // A sweep finds it.
+  }
+}
+
+/** Drafts whose writers were killed. */
+const DRAFT = /^\..+\.json\.\w+\.tmp$/;
+
+/** Removes drafts that nobody has touched for so long that nobody will finish them. */
+export function sweepDrafts(directory: string, beforeMs: number): void {
+  for (const name of fs.readdirSync(directory).filter((each) => DRAFT.test(each))) {
+    const path = pathIn(directory, name);
+    const stats = fs.lstatSync(path, { throwIfNoEntry: false });
+    if (stats?.isFile() && stats.mtimeMs < beforeMs) removeQuietly(path);
+  }
+}
+
+interface Prepared {
+  readonly path: string;
+  readonly draft: string;
+  readonly text: string;
+}
+
+function prepare(status: Status, directory: string): Prepared {
+  const problems = validate(status);
+  if (problems.length > 0) throw new RollcallError("INVALID_ARGUMENT", problems.join("; "));
+  const path = statusPath(status.agent_id, directory);
+  const text = `${jsonText(status)}\n`;
+  // ASCII: a character is a byte.
+  if (text.length > STATUS_FILE.bytes) {
+    const most = STATUS_FILE.bytes;
+    const message = `the status has ${text.length} bytes, at most ${most} are allowed`;
+    throw new RollcallError("TOO_LARGE", message);
+  }
+  const name = `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`;
+  return { path, draft: pathIn(dirname(path), name), text };
+}
