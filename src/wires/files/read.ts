@@ -46,7 +46,7 @@ export interface ReadOptions {
 }
 
 export function readStatus(path: string, options: ReadOptions = {}): StatusReading {
-  const read = readText(path, { follow: false });
+  const read = readText(path);
   if (!("text" in read)) return { kind: "refused", path, ...read };
   const parsed = parseStatus(read.text);
   if (!("status" in parsed)) return { kind: "refused", path, ...parsed };
@@ -67,23 +67,37 @@ export function readStatusDir(
   options: ReadOptions = {},
 ): readonly StatusReading[] {
   const { nowMs = Date.now() } = options;
-  const paths = statusNames(directory).map((name) => pathIn(directory, name));
-  const readings = paths.map((path) => readStatus(path, { nowMs }));
+  const { names, overfull } = statusNames(directory);
+  const readings = names.map((name) => readStatus(pathIn(directory, name), { nowMs }));
   const there = readings.filter((each) => each.kind === "status" || each.reason !== "missing");
-  return there.toSorted((a, b) => ageRank(b) - ageRank(a));
+  return [...there.toSorted((a, b) => ageRank(b) - ageRank(a)), ...overfull];
 }
 
 function ageRank(reading: StatusReading): number {
   return reading.kind === "status" ? reading.updatedAtMs : -Number.MAX_VALUE;
 }
 
-/** None without a directory. */
-export function statusNames(directory: string): readonly string[] {
+export interface StatusNames {
+  readonly names: readonly string[];
+  /** What is said instead of those that are too many. */
+  readonly overfull: readonly RefusedFile[];
+}
+
+/** The files to be read, in the order of their names; none without a directory. */
+export function statusNames(directory: string, most: number = STATUS_DIRECTORY.files): StatusNames {
   try {
     const names = readdirSync(directory).filter((name) => name.endsWith(".json"));
-    return names.toSorted(byCodePoints).slice(0, STATUS_DIRECTORY.files);
+    const problems = [`holds ${names.length} files, of which the first ${most} are read`];
+    const refused: RefusedFile = {
+      kind: "refused",
+      path: directory,
+      reason: "unreadable",
+      problems,
+    };
+    const overfull = names.length > most ? [refused] : [];
+    return { names: names.toSorted(byCodePoints).slice(0, most), overfull };
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(systemCode(error))) return [];
+    if (["ENOENT", "ENOTDIR"].includes(systemCode(error))) return { names: [], overfull: [] };
     throw systemError(`read ${directory}`, error);
   }
 }
@@ -132,20 +146,25 @@ interface FileText {
 }
 
 export interface OpenOptions {
-  /** Whether a link is followed: only where a person named the file. */
-  readonly follow: boolean;
+  /** By a person: then links are followed, and pipes waited for. */
+  readonly isNamed?: boolean;
 }
+
+const STANDARD_INPUT = 0;
 
 /** Shared by all reads: nothing waits in between. */
 let buffer = Buffer.allocUnsafe(64 * 1024);
 
-export function readText(path: string, { follow }: OpenOptions): FileText | Refusal {
+export function readText(path: string, { isNamed = false }: OpenOptions = {}): FileText | Refusal {
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+  const isInput = isNamed && ["-", "/dev/stdin"].includes(path);
   let file: number | undefined;
   try {
-    file = openSync(path, O_RDONLY | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW));
+    const flags = isNamed ? O_RDONLY : O_RDONLY | O_NONBLOCK | O_NOFOLLOW;
+    file = isInput ? STANDARD_INPUT : openSync(path, flags);
     const stats = fstatSync(file);
-    if (!stats.isFile()) return unreadable(stats.isDirectory() ? "is a directory" : "is no file");
+    if (stats.isDirectory()) return unreadable("is a directory");
+    if (!stats.isFile() && !isNamed) return unreadable("is no file");
     if (stats.size > STATUS_FILE.bytes) return unreadable(tooBig(stats.size));
     const length = readWhole(file);
     if (length > STATUS_FILE.bytes) return unreadable(tooBig(length));
@@ -155,7 +174,7 @@ export function readText(path: string, { follow }: OpenOptions): FileText | Refu
   } catch (error) {
     return refusedBySystem(error as NodeJS.ErrnoException);
   } finally {
-    if (file !== undefined) closeSync(file);
+    if (file !== undefined && !isInput) closeSync(file);
   }
 }
 

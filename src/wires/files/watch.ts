@@ -143,9 +143,9 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
     this.#mustScan = false;
     if (isScan) {
       this.#attach();
-      for (const name of [...this.#stamps.keys(), ...statusNames(this.#directory)]) {
-        this.#noticed.add(name);
-      }
+      const { names, overfull } = statusNames(this.#directory);
+      for (const name of [...this.#stamps.keys(), ...names]) this.#noticed.add(name);
+      for (const refused of overfull) this.#read.set(refused.path, refused);
     }
     const names = [...this.#noticed];
     this.#noticed.clear();
