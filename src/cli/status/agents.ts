@@ -48,7 +48,7 @@ export function agentsOf(
     counts: new Map(
       HEADLINES.map((each) => [each, rows.filter(({ headline }) => headline === each).length]),
     ),
-    warnings: all.flatMap((reading) => warningOf(reading) ?? []),
+    warnings: all.map(warningOf).filter((warning) => warning !== undefined),
   };
 }
 

@@ -114,8 +114,8 @@ export function parseStatus(text: string): { readonly status: Status } | Refusal
   return { status: parsed.value as Status };
 }
 
-/** A number that the fast way would read as another one: with a point, an exponent, many digits. */
-const ODD_NUMBER = /[[:,]\s*-?\d+(?:[.eE]|\d{15})/;
+/** The one number whose form matters, in a form that the fast way does not see: 7.0 is no id. */
+const ODD_PID = /"pid"\s*:\s*-?\d+[.eE]/;
 
 interface Parsed {
   readonly value: unknown;
@@ -126,7 +126,7 @@ interface Parsed {
 function parseJson(text: string): Parsed | Refusal {
   try {
     const value: unknown = JSON.parse(text);
-    if (!ODD_NUMBER.test(text) && !isDeep(value, STATUS_FILE.depth)) return { value };
+    if (!ODD_PID.test(text) && !mayBeDeep(text)) return { value };
   } catch {
     // The other reader says why, or takes it.
   }
@@ -135,9 +135,15 @@ function parseJson(text: string): Parsed | Refusal {
   return { value: withPlainNumbers(read.value), exact: read.value };
 }
 
-function isDeep(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels < 0 || Object.values(value).some((each) => isDeep(each, levels - 1));
+/** What has few brackets has few of them in each other; the other reader looks closely. */
+function mayBeDeep(text: string): boolean {
+  return countOf("{", text) + countOf("[", text) > STATUS_FILE.depth;
+}
+
+function countOf(bracket: string, text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) count += 1;
+  return count;
 }
 
 interface FileText {
@@ -166,11 +172,14 @@ export function readText(path: string, { isNamed = false }: OpenOptions = {}): F
     if (stats.isDirectory()) return unreadable("is a directory");
     if (!stats.isFile() && !isNamed) return unreadable("is no file");
     if (stats.size > STATUS_FILE.bytes) return unreadable(tooBig(stats.size));
-    const length = readWhole(file);
+    const length = readWhole(file, stats.size);
     if (length > STATUS_FILE.bytes) return unreadable(tooBig(length));
-    const bytes = buffer.subarray(0, length);
-    if (!isUtf8(bytes)) return unreadable("is not UTF-8");
-    return { text: bytes.toString(), writtenAtMs: stats.mtimeMs };
+    const text = buffer.toString("utf8", 0, length);
+    // What is wrong is read as this character, which may also be meant.
+    if (text.includes("\ufffd") && !isUtf8(buffer.subarray(0, length))) {
+      return unreadable("is not UTF-8");
+    }
+    return { text, writtenAtMs: stats.mtimeMs };
   } catch (error) {
     return refusedBySystem(error as NodeJS.ErrnoException);
   } finally {
@@ -178,15 +187,15 @@ export function readText(path: string, { isNamed = false }: OpenOptions = {}): F
   }
 }
 
-/** Up to one byte more than is allowed: it may grow while it is read. */
-function readWhole(file: number): number {
+/** To its end or one byte more than is allowed: a pipe says no size, a file may grow. */
+function readWhole(file: number, size: number): number {
   let length = 0;
   for (;;) {
     if (length === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
     const room = Math.min(buffer.length, STATUS_FILE.bytes + 1) - length;
     const count = room > 0 ? readSync(file, buffer, length, room, null) : 0;
-    if (count === 0) return length;
     length += count;
+    if (count === 0 || length === size) return length;
   }
 }
 
