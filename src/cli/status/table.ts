@@ -79,20 +79,17 @@ function box(rows: readonly Cells[], { columns, painter, isPlain }: TableOptions
     return painter.paint("dim", left + parts.join(cross) + right);
   };
   const side = painter.paint("dim", lines.side);
-  const drawn = [rule(lines.top), "", rule(lines.middle)];
-  drawn[1] = side;
-  for (const { name, width } of shown) {
-    drawn[1] += ` ${painter.paint("bold", padEnd(name, width))} ${side}`;
-  }
-  // Plain loops: of ten thousand agents, drawing takes longest.
+  const between = ` ${side} `;
+  const joined = (cells: readonly string[]) => `${side} ${cells.join(between)} ${side}`;
+  const drawn = [
+    rule(lines.top),
+    joined(shown.map(({ name, width }) => painter.paint("bold", padEnd(name, width)))),
+    rule(lines.middle),
+  ];
   for (const cells of rows) {
-    let height = 0;
-    for (const { name } of shown) height = Math.max(height, cells[name].length);
+    const height = shown.reduce((most, { name }) => Math.max(most, cells[name].length), 0);
     for (let i = 0; i < height; i += 1) {
-      let line = side;
-      for (const { name, width } of shown)
-        line += ` ${draw(cells[name][i], width, painter)} ${side}`;
-      drawn.push(line);
+      drawn.push(joined(shown.map(({ name, width }) => draw(cells[name][i], width, painter))));
     }
   }
   drawn.push(rule(lines.bottom));

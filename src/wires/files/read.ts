@@ -8,7 +8,6 @@
  */
 import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from "node:fs";
-import { basename } from "node:path";
 import { pathIn, statusDirectory } from "./directory.ts";
 import type { Status } from "./format.ts";
 import { readJson, withPlainNumbers } from "./json-read.ts";
@@ -55,7 +54,8 @@ export function readStatus(path: string, options: ReadOptions = {}): StatusReadi
   const saidMs = timestampMs(status.runtime.updated_at);
   const isAhead = saidMs > nowMs + FRESHNESS.aheadMs;
   const oddities: Oddity[] = [];
-  if (basename(path) !== `${status.agent_id}.json`) oddities.push("misnamed");
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (name !== `${status.agent_id}.json`) oddities.push("misnamed");
   if (isAhead) oddities.push("ahead");
   const updatedAtMs = Math.min(saidMs, isAhead ? read.writtenAtMs : nowMs, nowMs);
   return { kind: "status", path, status, updatedAtMs, oddities };
