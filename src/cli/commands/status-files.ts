@@ -133,16 +133,22 @@ function flagsOf(options: readonly Option[]): FlagParametersForType<Flags, Conte
   return Object.fromEntries(flags) as FlagParametersForType<Flags, Context>;
 }
 
-function flagOf({ kind, choices, help, isRequired = false }: Option): object {
+const PLACEHOLDERS = {
+  text: "TEXT",
+  many: "KEY=VALUE",
+  integer: "NUMBER",
+  number: "SECONDS",
+} as const;
+
+function flagOf(option: Option): object {
+  const { kind, choices, help, isRequired = false } = option;
   const brief = help.charAt(0).toUpperCase() + help.slice(1);
   const optional = !isRequired;
   if (kind === "switch" || kind === "toggle") {
     return { kind: "boolean", optional, withNegated: kind === "toggle", brief };
   }
   if (choices) return { kind: "enum", values: choices, optional, brief };
-  const placeholder = { text: "TEXT", many: "KEY=VALUE", integer: "NUMBER", number: "SECONDS" }[
-    kind
-  ];
+  const placeholder = option.placeholder ?? PLACEHOLDERS[kind];
   const many = kind === "many" ? { variadic: true } : {};
   return { kind: "parsed", parse: parserOf(kind), optional, brief, placeholder, ...many };
 }

@@ -65,9 +65,8 @@ export function table(agents: Agents, options: TableOptions): readonly string[] 
   return [title, ...box(agents.rows.map(cellsOf), options)];
 }
 
-/** Wider cells help nobody, not even in a pipe. */
-const WIDEST = 200;
-const MOST = { "AGENT ID": 48, NAME: 24 } as const;
+/** Wider cells help nobody, not even in a pipe; longer than any id. */
+const WIDEST = 300;
 const DISPENSABLE = ["LIFECYCLE", "NAME"] as const;
 const LEAST = { TASK: 27, "AGENT ID": 14 } as const;
 
@@ -145,12 +144,10 @@ function taken(widths: ReadonlyMap<ColumnName, number>): number {
 }
 
 function naturalWidth(rows: readonly Cells[], name: ColumnName): number {
-  const most = name === "AGENT ID" || name === "NAME" ? MOST[name] : WIDEST;
-  const widest = rows.reduce(
+  return rows.reduce(
     (found, cells) => cells[name].reduce((each, { width }) => Math.max(each, width), found),
     name.length,
   );
-  return Math.min(widest, most);
 }
 
 function cellsOf({ file, state, headline, ageMs }: AgentRow): Cells {
@@ -178,7 +175,7 @@ function aboutOf({ goal, task, runtime }: Status, usual: Style | undefined): rea
 
 /** Of text that is clean. */
 function cellOf(said: string, style: Style | undefined, cutAt: Cell["cut"] = "end"): Cell {
-  const text = said.length > WIDEST ? truncate(said, WIDEST) : said;
+  const text = said.length * 2 > WIDEST ? truncate(said, WIDEST) : said;
   return { text, width: widthOf(text), style, cut: cutAt };
 }
 

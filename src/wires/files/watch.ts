@@ -15,7 +15,7 @@ import { lstatSync, statSync, watch, type FSWatcher, type Stats } from "node:fs"
 import { basename, dirname, relative, resolve, sep } from "node:path";
 import { RollcallError } from "../../core/errors.ts";
 import { pathIn, statusDirectory } from "./directory.ts";
-import { STATUS_WATCH } from "./limits.ts";
+import { STATUS_DIRECTORY, STATUS_WATCH } from "./limits.ts";
 import { readStatus, statusNames, type StatusReading } from "./read.ts";
 
 export interface StatusChanges {
@@ -163,7 +163,9 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
   #examine(name: string): boolean {
     const path = pathIn(this.#directory, name);
     const stamp = stampOf(path);
-    if (stamp === this.#stamps.get(name)) return false;
+    const known = this.#stamps.get(name);
+    if (stamp === known) return false;
+    if (known === undefined && this.#stamps.size >= STATUS_DIRECTORY.files) return false;
     const reading = stamp === undefined ? undefined : readStatus(path);
     if (stamp === undefined || reading === undefined || isMissing(reading)) {
       if (!this.#stamps.delete(name)) return false;
