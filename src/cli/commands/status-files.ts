@@ -11,6 +11,14 @@ import { about, kebab, type Example } from "../help.ts";
 import { integerOf, numberOf, type Option, type Value } from "../status/arguments.ts";
 import { STATUS_COMMANDS, Values, type StatusCommand } from "../status/commands.ts";
 
+/** What a value is called in the help, unless its flag says something better. */
+const PLACEHOLDERS = {
+  text: "TEXT",
+  many: "KEY=VALUE",
+  integer: "NUMBER",
+  number: "SECONDS",
+} as const;
+
 export const emit = build("emit", "Write the status of an agent into its file", {
   text: "Write the status of an agent into its file, whole or not at all, and print its path.",
   examples: [
@@ -132,13 +140,6 @@ function flagsOf(options: readonly Option[]): FlagParametersForType<Flags, Conte
   // The parser's types know each flag by its name; these have theirs from a table.
   return Object.fromEntries(flags) as FlagParametersForType<Flags, Context>;
 }
-
-const PLACEHOLDERS = {
-  text: "TEXT",
-  many: "KEY=VALUE",
-  integer: "NUMBER",
-  number: "SECONDS",
-} as const;
 
 function flagOf(option: Option): object {
   const { kind, choices, help, isRequired = false } = option;
