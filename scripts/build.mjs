@@ -20,6 +20,12 @@ const PROGRAMS = {
   arcp: "src/bin/arcp.ts",
 };
 
+/** What is called as `rollcall`: hooks, and the way to all else. */
+const FRONT = { rollcall: "src/bin/rollcall.ts" };
+
+/** What hooks start. */
+const SIDECAR = { sidecar: "src/bin/sidecar.ts" };
+
 const dist = join(root, "dist");
 const stamp = join(dist, ".built-from");
 const lock = join(root, ".cache", "build.lock");
@@ -61,7 +67,12 @@ async function buildInto(directory) {
   await bundle({ ...programs, ...present(THREADS) }, bin, {
     banner: (name) => (name in programs ? "#!/usr/bin/env node" : ""),
   });
-  for (const name of Object.keys(programs)) fs.chmodSync(join(bin, `${name}.js`), 0o755);
+  // Each by itself, so that it shares no file with the others and is opened in one go.
+  await bundle(present(SIDECAR), bin);
+  await bundle(present(FRONT), bin, { format: "cjs", banner: () => "#!/usr/bin/env node" });
+  for (const file of [...Object.keys(programs).map((name) => `${name}.js`), "rollcall.cjs"]) {
+    fs.chmodSync(join(bin, file), 0o755);
+  }
 }
 
 /**

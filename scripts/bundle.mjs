@@ -33,9 +33,10 @@ export function present(entries) {
  * @param {boolean} [options.sourcemap]
  * @param {(string | RegExp)[]} [options.external]
  * @param {(name: string) => string} [options.banner] the first line of an entry
+ * @param {"esm" | "cjs"} [options.format]
  */
 export async function bundle(entries, directory, options = {}) {
-  const { sourcemap = false, external = NATIVE, banner = () => "" } = options;
+  const { sourcemap = false, external = NATIVE, banner = () => "", format = "esm" } = options;
   const bundler = await rolldown({
     cwd: root,
     input: entries,
@@ -47,9 +48,9 @@ export async function bundle(entries, directory, options = {}) {
   try {
     await bundler.write({
       dir: directory,
-      format: "esm",
+      format,
       sourcemap,
-      entryFileNames: "[name].js",
+      entryFileNames: format === "cjs" ? "[name].cjs" : "[name].js",
       chunkFileNames: "[name]-[hash].js",
       banner: (chunk) => (chunk.isEntry ? banner(chunk.name) : ""),
     });

@@ -9,11 +9,11 @@ const LAYERS: readonly (readonly string[])[] = [
   ["bin"],
   ["cli"],
   ["tui"],
-  ["daemon", "client"],
+  ["daemon", "client", "hosts"],
   ["wires"],
-  ["fleet", "jobs", "search"],
+  ["fleet", "jobs", "notify", "search"],
   ["engine"],
-  ["grpc"],
+  ["grpc", "machine"],
   ["log", "core"],
 ];
 

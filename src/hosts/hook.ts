@@ -1,0 +1,83 @@
+/**
+ * `rollcall hook HOST`: what a coding agent runs at every step. It reads what happened on standard
+ * input, and the session's status file follows.
+ *
+ * The host comes first. Whatever goes wrong here, it ends with 0, having printed what the host
+ * wants to read and nothing else. The host also waits, so a hook only leaves a note for the
+ * session's sidecar, which has the time to write; where there is none it writes itself.
+ */
+import { writeSync } from "node:fs";
+import { complain } from "./complaints.ts";
+import { eventOf, factOf, HOOK_HOSTS, sessionIdOf, type Circumstances } from "./fact.ts";
+import { deposit, factId } from "./deposit.ts";
+import { agentIdOf, sessionDirectory } from "./places.ts";
+import type * as recording from "./record.ts";
+import { readStdin } from "./stdin.ts";
+import { attend, isAttended } from "./attendance.ts";
+import { hostProcess, rollcallAgentId, tmuxPane } from "./surroundings.ts";
+
+export async function hook(host: string): Promise<void> {
+  try {
+    await run(host);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+async function run(name: string): Promise<void> {
+  const text = readStdin();
+  if (text === undefined) throw new Error("standard input was too much, or had no end");
+  const payload = parse(text);
+  // A host that ends a turn wants an object in answer; whatever else it reads becomes a message.
+  if (eventOf(payload) === "Stop") say("{}\n");
+  const host = HOOK_HOSTS.find((each) => each === name);
+  if (host === undefined) throw new Error(`there are no hooks for ${JSON.stringify(name)}`);
+  const fact = factOf(payload, circumstances());
+  if (!fact) return;
+  const sessionId = sessionIdOf(payload);
+  if (sessionId === undefined) throw new Error(`a ${fact.event} of ${host} without a session_id`);
+  const directory = sessionDirectory(agentIdOf(host, sessionId));
+  deposit(directory, fact);
+  if (isAttended(directory)) return;
+  const { recordOf } = await loadRecord();
+  const session = recordOf({ host, sessionId }).spool.settle();
+  if (!session.isOver) attend({ directory, host, sessionId });
+}
+
+/** By its address, so that it stays a file of its own: most hooks never open it. */
+async function loadRecord(): Promise<typeof recording> {
+  const address = new URL("./sidecar.js", import.meta.url).href;
+  return (await import(address)) as typeof recording;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`standard input is not JSON (${text.length} characters)`);
+  }
+}
+
+function say(text: string): void {
+  try {
+    writeSync(1, text);
+  } catch {
+    // Nobody reads it.
+  }
+}
+
+function circumstances(): Circumstances {
+  const sinceStartMs = process.uptime() * 1000;
+  const order = Math.round(Number(process.hrtime.bigint() / 1000n) - sinceStartMs * 1000);
+  const host = hostProcess();
+  const tmux = tmuxPane(process.env);
+  const agentId = rollcallAgentId(process.env);
+  return {
+    id: factId(order),
+    order,
+    atMs: Math.round(Date.now() - sinceStartMs),
+    ...(host && { process: host }),
+    ...(tmux && { tmux }),
+    ...(agentId !== undefined && { rollcallAgentId: agentId }),
+  };
+}

@@ -1,0 +1,42 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, test, vi } from "vitest";
+import { findProcess, hasProcess, isRunning, readPs } from "./processes.ts";
+
+test("this process is found, with its parent", () => {
+  expect(findProcess(process.pid)).toMatchObject({ pid: process.pid, parent: process.ppid });
+});
+
+test("a number without a process is nobody", () => {
+  for (const pid of [0, -1, 1.5, NaN, 2 ** 22 + 1]) expect(findProcess(pid)).toBeUndefined();
+});
+
+test("a process that was killed does not run, though nobody asked how it ended", async () => {
+  const child = spawn(process.execPath, ["-e", "setInterval(() => 0, 1000)"], { stdio: "ignore" });
+  const { pid = 0 } = child;
+  const found = await vi.waitFor(() => findProcess(pid) ?? expect.fail("not there yet"));
+  expect(isRunning(found)).toBe(true);
+  expect(hasProcess(pid)).toBe(true);
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await vi.waitFor(() => expect(isRunning(found)).toBe(false));
+  await ended;
+  expect(hasProcess(pid)).toBe(false);
+});
+
+test("another process that was given the number is not believed", () => {
+  const here = findProcess(process.pid);
+  expect(here && isRunning({ ...here, start: `${here.start}0` })).toBe(false);
+});
+
+test("what ps prints is understood", () => {
+  const line = "    1 Mon Nov  6 03:51:01 2026     Ss   /usr/local/bin/claude code\n";
+  expect(readPs(7, line)).toEqual({
+    pid: 7,
+    parent: 1,
+    name: "claude code",
+    start: "Mon Nov 6 03:51:01 2026",
+  });
+  expect(readPs(7, "1 Mon Nov  6 03:51:01 2026 Z claude")).toBeUndefined();
+  expect(readPs(7, "")).toBeUndefined();
+});
