@@ -47,6 +47,16 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/status-files.ts")).validate,
       },
     },
+    "Coding agents": {
+      hooks: {
+        brief: "Make Claude Code, Codex, OpenCode or Pi show up by themselves",
+        load: async () => (await import("./commands/hooks.ts")).hooks,
+      },
+      hook: {
+        brief: "What they run at every step",
+        load: async () => (await import("./commands/hook.ts")).hook,
+      },
+    },
     Else: {
       completion: {
         brief: "Make the shell complete commands and flags",

@@ -59,7 +59,7 @@ export function eventOf(payload: unknown): HookEvent | undefined {
   return HOOK_EVENTS.find((event) => event.toLowerCase() === plain);
 }
 
-export function isOfSubagent(payload: unknown): boolean {
+function isOfSubagent(payload: unknown): boolean {
   return Boolean(field(payload, "agent_id") ?? field(payload, "agent_transcript_path"));
 }
 

@@ -28,8 +28,8 @@ export const SPOOL = {
   rounds: 200,
   /** How long after another a hook that began before it may still report: its timeout. */
   lateMs: 10 * SECOND,
-  /** Facts kept to be ordered anew when a late one comes; more than come in that time. */
-  recent: 64,
+  /** Facts kept to be ordered anew when a late one comes; more than hooks run in that time. */
+  recent: 512,
   /** Versions kept behind the latest, for those who are just reading one. */
   versions: 4,
   /** Whoever wrote a draft or claimed something and did not finish by then was killed. */
@@ -55,6 +55,11 @@ export const SIDECAR = {
   startMs: 10 * SECOND,
   /** Of a session whose host is not known: nobody will tell that it ended. */
   orphanMs: 24 * 3600 * SECOND,
+} as const;
+
+export const IN_PROCESS = {
+  /** Sessions of one process of a host that are shown: more than a person has open. */
+  sessions: 256,
 } as const;
 
 export const COMPLAINTS = {

@@ -18,7 +18,9 @@ const KEYS = new RegExp(
   "gsu",
 );
 
-const NAME = String.raw`[\w.-]*(?:password|passwd|passphrase|secret|token|credential|api[_-]?key|access[_-]?key|private[_-]?key|auth)[\w.-]*`;
+const TELLING =
+  "password|passwd|passphrase|secret|token|credential|auth|(?:api|access|private)[_-]?key";
+const NAME = String.raw`[\w.-]*(?:${TELLING})[\w.-]*`;
 const VALUE = String.raw`"[^"]*"|'[^']*'|[^\s"'&;|]+`;
 
 /** TOKEN=x, "token": "x", --token x, --token=x */

@@ -17,6 +17,7 @@ import { HOOK_HOSTS, type HookHost } from "./fact.ts";
 import { SIDECAR } from "./limits.ts";
 import { recordOf, type SessionRecord } from "./record.ts";
 import type { Session } from "./session.ts";
+import { sweepSessions } from "./sweep.ts";
 
 export interface SidecarOptions {
   readonly host: HookHost;
@@ -86,7 +87,7 @@ export class Sidecar {
   }
 }
 
-/** What the program does, given HOST SESSION TOKEN: it runs until there is nothing to look after. */
+/** The program, given HOST SESSION TOKEN: runs until there is nothing to look after. */
 export function sidecar([name, sessionId = "", token = ""]: readonly string[]): void {
   const host = HOOK_HOSTS.find((each) => each === name);
   if (!host) return;
@@ -104,6 +105,7 @@ export function sidecar([name, sessionId = "", token = ""]: readonly string[]): 
   const watcher = watchFacts(attending.directory, () => {
     soon ??= setTimeout(look, SIDECAR.settleMs);
   });
+  sweepSessions(Date.now());
   const timer = setInterval(look, watcher ? SIDECAR.lookMs : SIDECAR.pollMs);
   const stop = () => {
     watcher?.close();

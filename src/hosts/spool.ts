@@ -4,9 +4,9 @@
  * lock that could be left behind:
  *
  *   1. A hook puts its fact into the session's directory, as a file of its own (deposit.ts).
- *   2. The sidecar, or the hook itself where there is none, reads the latest version of the history,
- *      adds all facts that are not in it, and offers the result as the next version. Only one can:
- *      the name is taken or it is not (link(2)).
+ *   2. The sidecar, or the hook itself where there is none, reads the latest version of the
+ *      history, adds all facts that are not in it, and offers the result as the next version. Only
+ *      one can: the name is taken or it is not (link(2)).
  *   3. Who lost looks again: most often the winner's version has all facts already.
  *   4. Who won publishes the status, then looks again: if the history went on meanwhile, what it
  *      wrote may be old, and it writes once more. So the last write is always of the latest.

@@ -1,4 +1,4 @@
-/** All of standard input at once. It is read to its end even if it is too much: its writer waits. */
+/** All of standard input. It is read to its end even if it is too much: its writer waits. */
 import { readSync } from "node:fs";
 import { PAYLOAD } from "./limits.ts";
 

@@ -238,3 +238,55 @@ describe("a hook never fails its host", () => {
     expect(existsSync(at.sessions)).toBe(false);
   });
 });
+
+describe("rollcall hooks", () => {
+  const hooks = (at: Home, ...words: readonly string[]) => {
+    const args = [PROGRAM, "hooks", ...words];
+    const ended = spawnSync(process.execPath, args, { env: at.env, encoding: "utf8" });
+    return { code: ended.status, stdout: ended.stdout, stderr: ended.stderr };
+  };
+  const settings = (at: Home) => join(at.env["HOME"] ?? "", ".claude/settings.json");
+
+  test("shows what it would change, changes it, and says how things stand", () => {
+    using at = home();
+    const dry = hooks(at, "install", "claude-code", "--dry-run");
+    expect(dry.stdout).toContain("~/.claude/settings.json would be made:");
+    expect(dry.stdout).toContain(`hook claude-code"`);
+    expect(existsSync(settings(at))).toBe(false);
+    expect(hooks(at, "status").code).toBe(1);
+    expect(hooks(at, "install", "claude-code").stdout).toContain("Claude Code: installed in ~/");
+    expect(hooks(at, "install", "claude-code").stdout).toContain("is installed already");
+    const { code, stdout } = hooks(at, "status", "--json");
+    const { hosts } = JSON.parse(stdout) as { hosts: { host: string; state: string }[] };
+    expect(code).toBe(0);
+    expect(hosts.map(({ host, state }) => `${host} ${state}`)).toEqual([
+      "claude-code installed",
+      "codex absent",
+      "opencode absent",
+      "pi absent",
+    ]);
+  });
+
+  test("the command that it installs is one that works", () => {
+    using at = home();
+    hooks(at, "install", "claude-code");
+    const text = readFileSync(settings(at), "utf8");
+    const { hooks: installed } = JSON.parse(text) as {
+      hooks: Record<string, [{ hooks: [{ command: string }] }]>;
+    };
+    const command = installed["Stop"]?.[0].hooks[0].command ?? "";
+    const input = JSON.stringify(say("Stop"));
+    const ended = spawnSync("sh", ["-c", command], { env: at.env, input, encoding: "utf8" });
+    expect([ended.status, ended.stdout]).toEqual([0, "{}\n"]);
+  });
+
+  test("settings that cannot be read are left alone", () => {
+    using at = home();
+    mkdirSync(join(settings(at), ".."), { recursive: true });
+    writeFileSync(settings(at), "{ broken");
+    const { code, stderr } = hooks(at, "install", "claude-code");
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/^error: .*settings.json cannot be changed: .* line 1, column/);
+    expect(readFileSync(settings(at), "utf8")).toBe("{ broken");
+  });
+});

@@ -66,14 +66,20 @@ describe("hooks in a settings file", () => {
   });
 
   test("of another version are brought up to date where they stand", () => {
-    const older = withHooks(SETTINGS, { ...plan, command: "'/old/node' '/x/rollcall.cjs' hook claude-code" });
+    const older = withHooks(SETTINGS, {
+      ...plan,
+      command: "'/old/node' '/x/rollcall.cjs' hook claude-code",
+    });
     expect(censusOf(older, plan)).toEqual({ current: [], outdated: ["Stop", "SessionStart"] });
     expect(withHooks(older, plan)).toBe(withHooks(SETTINGS, plan));
   });
 
   test("are taken out again, and the file is what it was", () => {
     const noTrailingComma = SETTINGS.replace("],\n    },", "] // all\n    },");
-    const trailingCommas = SETTINGS.replace('"] }\n', '"] }, // end\n').replace("} // l", "}, // l");
+    const trailingCommas = SETTINGS.replace('"] }\n', '"] }, // end\n').replace(
+      "} // l",
+      "}, // l",
+    );
     for (const text of [SETTINGS, noTrailingComma, trailingCommas]) {
       expect(withoutHooks(withHooks(text, plan), "claude-code")).toBe(text);
     }
