@@ -16,15 +16,20 @@ import { filesUnder, hasCode, isAlive, root } from "./root.mjs";
 const PROGRAMS = {
   rollcall: "src/main.ts",
   agentkeeper: "src/bin/agentkeeper.ts",
-  "agent-status": "src/bin/agent-status.ts",
   arcp: "src/bin/arcp.ts",
+};
+
+/** Starts for every step of an agent: one file each, as every further one takes a millisecond. */
+const QUICK_PROGRAMS = {
+  "agent-status": "src/bin/agent-status.ts",
+  /** What hooks start. */
+  sidecar: "src/bin/sidecar.ts",
 };
 
 /** What is called as `rollcall`: hooks, and the way to all else. */
 const FRONT = { rollcall: "src/bin/rollcall.ts" };
 
-/** What hooks start. */
-const SIDECAR = { sidecar: "src/bin/sidecar.ts" };
+const SHEBANG = "#!/usr/bin/env node";
 
 const dist = join(root, "dist");
 const stamp = join(dist, ".built-from");
@@ -65,13 +70,16 @@ async function buildInto(directory) {
   if (Object.keys(programs).length === 0) return;
   const bin = join(directory, "bin");
   await bundle({ ...programs, ...present(THREADS) }, bin, {
-    banner: (name) => (name in programs ? "#!/usr/bin/env node" : ""),
+    banner: (name) => (name in programs ? SHEBANG : ""),
   });
-  // Each by itself, so that it shares no file with the others and is opened in one go.
-  await bundle(present(SIDECAR), bin);
-  await bundle(present(FRONT), bin, { format: "cjs", banner: () => "#!/usr/bin/env node" });
-  for (const file of [...Object.keys(programs).map((name) => `${name}.js`), "rollcall.cjs"]) {
-    fs.chmodSync(join(bin, file), 0o755);
+  const quick = Object.entries(present(QUICK_PROGRAMS));
+  for (const [name, source] of quick) {
+    await bundle({ [name]: source }, bin, { whole: true, banner: () => SHEBANG });
+  }
+  await bundle(present(FRONT), bin, { whole: true, format: "cjs", banner: () => SHEBANG });
+  fs.chmodSync(join(bin, "rollcall.cjs"), 0o755);
+  for (const [name] of [...Object.entries(programs), ...quick]) {
+    fs.chmodSync(join(bin, `${name}.js`), 0o755);
   }
 }
 

@@ -33,16 +33,23 @@ export function present(entries) {
  * @param {boolean} [options.sourcemap]
  * @param {(string | RegExp)[]} [options.external]
  * @param {(name: string) => string} [options.banner] the first line of an entry
+ * @param {boolean} [options.whole] everything in one file, also what is loaded on demand
  * @param {"esm" | "cjs"} [options.format]
  */
 export async function bundle(entries, directory, options = {}) {
-  const { sourcemap = false, external = NATIVE, banner = () => "", format = "esm" } = options;
+  const { sourcemap = false, external = NATIVE, banner = () => "" } = options;
+  const { whole = false, format = "esm" } = options;
   const bundler = await rolldown({
     cwd: root,
     input: entries,
     platform: "node",
     external,
-    resolve: { alias: { rollcall: join(root, "src/index.ts") } },
+    resolve: {
+      alias: {
+        "rollcall/status": join(root, "src/status.ts"),
+        rollcall: join(root, "src/index.ts"),
+      },
+    },
     transform: { target: "node20.19" },
   });
   try {
@@ -52,6 +59,7 @@ export async function bundle(entries, directory, options = {}) {
       sourcemap,
       entryFileNames: format === "cjs" ? "[name].cjs" : "[name].js",
       chunkFileNames: "[name]-[hash].js",
+      ...(whole && { codeSplitting: false }),
       banner: (chunk) => (chunk.isEntry ? banner(chunk.name) : ""),
     });
   } finally {

@@ -9,13 +9,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./root.mjs";
 
-const sdk = join(root, ".cache", "venv", "agentkeeper");
-const sdkWanted = join(root, "test", "peers", "keeper", "requirements.txt");
-/** What the environment was made from; the last thing written, so it is whole when it is there. */
-const sdkMade = join(sdk, "requirements.txt");
+const keeper = environment("agentkeeper", "keeper");
+const status = environment("agent-status", "agent-status");
 
 /** The Python that has the AgentKeeper SDK. */
-export const AGENTKEEPER_PYTHON = join(sdk, "bin", "python");
+export const AGENTKEEPER_PYTHON = keeper.python;
+/** The Python that has the program agent-status. */
+export const AGENT_STATUS_PYTHON = status.python;
 
 /**
  * @typedef {object} Prerequisite
@@ -31,15 +31,21 @@ export const PREREQUISITES = [
   { name: "tmpfs", need: "a small disk to fill up", isThere: canMountTmpfs },
   {
     name: "python",
-    need: "to run the AgentKeeper SDK",
+    need: "to run the peers that are written in it",
     isThere: () => run("python3", "-c", "import venv, ensurepip"),
     apt: "python3-venv",
   },
   {
     name: "agentkeeper-sdk",
     need: "the client that our gRPC door is a drop-in for",
-    isThere: hasSdk,
-    install: installSdk,
+    isThere: keeper.isThere,
+    install: keeper.install,
+  },
+  {
+    name: "agent-status",
+    need: "the program whose files and commands ours are",
+    isThere: status.isThere,
+    install: status.install,
   },
 ];
 
@@ -81,17 +87,29 @@ function canMountTmpfs() {
   return isMounted;
 }
 
-function hasSdk() {
-  return existsSync(sdkMade) && readFileSync(sdkMade).equals(readFileSync(sdkWanted));
-}
-
-function installSdk() {
-  rmSync(sdk, { recursive: true, force: true });
-  const isMade =
-    run("python3", "-m", "venv", sdk) &&
-    run(AGENTKEEPER_PYTHON, "-m", "pip", "install", "--quiet", "--requirement", sdkWanted);
-  if (isMade) copyFileSync(sdkWanted, sdkMade);
-  return isMade;
+/**
+ * A Python of its own for what a peer needs, in the versions that test/peers/PEER names.
+ * @param {string} name
+ * @param {string} peer
+ */
+function environment(name, peer) {
+  const folder = join(root, ".cache", "venv", name);
+  const wanted = join(root, "test", "peers", peer, "requirements.txt");
+  /** What it was made from; the last thing written, so it is whole when that is there. */
+  const made = join(folder, "requirements.txt");
+  const python = join(folder, "bin", "python");
+  return {
+    python,
+    isThere: () => existsSync(made) && readFileSync(made).equals(readFileSync(wanted)),
+    install: () => {
+      rmSync(folder, { recursive: true, force: true });
+      const isMade =
+        run("python3", "-m", "venv", folder) &&
+        run(python, "-m", "pip", "install", "--quiet", "--requirement", wanted);
+      if (isMade) copyFileSync(wanted, made);
+      return isMade;
+    },
+  };
 }
 
 /**

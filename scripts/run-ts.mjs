@@ -10,8 +10,11 @@ import { bundle, present, THREADS } from "./bundle.mjs";
 import { isAlive, root } from "./root.mjs";
 
 const cache = join(root, ".cache");
-/** Not this one: examples import it by its name and mean the sources. */
-const PACKAGES = [/^(?!rollcall$)[^./]/];
+/**
+ * Not this one: examples import it by its name and mean the sources. Nor what the bundler itself
+ * needs for syntax that Node does not have yet.
+ */
+const PACKAGES = [/^(?!rollcall(?:$|\/)|@oxc-project\/runtime\/)[^./\0]/];
 
 /** The bundles of programs that were killed. */
 function sweep() {

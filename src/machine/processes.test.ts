@@ -12,7 +12,11 @@ test("a number without a process is nobody", () => {
 });
 
 test("a process that was killed does not run, though nobody asked how it ended", async () => {
-  const child = spawn(process.execPath, ["-e", "require('net').createServer().listen(0, '127.0.0.1')"], { stdio: "ignore" });
+  const child = spawn(
+    process.execPath,
+    ["-e", "require('net').createServer().listen(0, '127.0.0.1')"],
+    { stdio: "ignore" },
+  );
   const { pid = 0 } = child;
   const found = await vi.waitFor(() => findProcess(pid) ?? expect.fail("not there yet"));
   expect(isRunning(found)).toBe(true);

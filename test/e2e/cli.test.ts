@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { daemon, environment, programFile, run, scratch, start } from "./programs.ts";
 
+const STATUS_COMMANDS = ["emit", "list", "get", "watch", "prune", "validate"];
+
 describe("help", () => {
   test("without a word the program says what it can do", async () => {
     const { code, stdout } = await run([]);
@@ -35,7 +37,7 @@ describe("help", () => {
   });
 
   test("every command has examples and ends well when asked for help", async () => {
-    for (const command of ["events", "doctor", "completion", "version"]) {
+    for (const command of ["events", "doctor", "completion", "version", ...STATUS_COMMANDS]) {
       const { code, stdout } = await run(["help", command]);
       expect(code).toBe(0);
       expect(stdout).toContain(`Usage: rollcall ${command}`);
@@ -76,7 +78,7 @@ describe("usage", () => {
   });
 
   test("programs of later versions say that they are not here yet", async () => {
-    for (const program of ["agent-status", "arcp"]) {
+    for (const program of ["arcp"]) {
       const { code, stderr } = await run(["list", "--json"], { program });
       expect(code).toBe(2);
       expect(stderr).toMatch(new RegExp(`^error: rollcall \\S+ has no ${program} commands yet`));

@@ -1,7 +1,7 @@
 /**
  * How many columns a text takes in a terminal, and cutting or filling it to a number of them. Only
- * what is clean may come here: see clean.ts. Plain text, which is nearly everything, never loads the
- * segmenter.
+ * what is clean may come here: see clean.ts. Plain text, which is nearly everything, never loads
+ * the segmenter.
  */
 
 /**

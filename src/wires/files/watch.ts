@@ -15,7 +15,7 @@ import { lstatSync, statSync, watch, type FSWatcher, type Stats } from "node:fs"
 import { basename, dirname, relative, resolve, sep } from "node:path";
 import { RollcallError } from "../../core/errors.ts";
 import { pathIn, statusDirectory } from "./directory.ts";
-import { STATUS_WATCH } from "./limits.ts";
+import { STATUS_DIRECTORY, STATUS_WATCH } from "./limits.ts";
 import { readStatus, statusNames, type StatusReading } from "./read.ts";
 
 export interface StatusChanges {
@@ -121,7 +121,10 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
     if (this.#isBusy) return;
     this.#isBusy = true;
     try {
-      while (!this.#isClosed && (this.#mustScan || this.#noticed.size > 0)) await this.#round();
+      while (!this.#isClosed && (this.#mustScan || this.#noticed.size > 0)) {
+        await this.#round();
+        this.#wake();
+      }
     } catch (error) {
       // Before anything was seen it is the caller's to know; later the next scan tries again.
       if (!(error instanceof RollcallError)) throw error;
@@ -140,28 +143,32 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
     this.#mustScan = false;
     if (isScan) {
       this.#attach();
-      for (const name of [...this.#stamps.keys(), ...statusNames(this.#directory)]) {
-        this.#noticed.add(name);
-      }
+      const { names, overfull } = statusNames(this.#directory);
+      for (const name of [...this.#stamps.keys(), ...names]) this.#noticed.add(name);
+      for (const refused of overfull) this.#read.set(refused.path, refused);
     }
     const names = [...this.#noticed];
     this.#noticed.clear();
+    let isNews = isScan && !this.#isIntroduced;
     for (const [i, name] of names.entries()) {
-      this.#examine(name);
+      if (this.#examine(name)) isNews = true;
       if (i % STATUS_WATCH.filesPerTurn === STATUS_WATCH.filesPerTurn - 1) await othersTurn();
       if (this.#isClosed) return;
     }
-    if (isScan && !this.#isIntroduced) this.#hasNews = true;
     this.#isIntroduced ||= isScan;
+    this.#hasNews ||= isNews;
   }
 
-  #examine(name: string): void {
+  /** Whether there is something new about the file. */
+  #examine(name: string): boolean {
     const path = pathIn(this.#directory, name);
-    const stamp = stampOf(lstatSync(path, { throwIfNoEntry: false }));
-    if (stamp === this.#stamps.get(name)) return;
+    const stamp = stampOf(path);
+    const known = this.#stamps.get(name);
+    if (stamp === known) return false;
+    if (known === undefined && this.#stamps.size >= STATUS_DIRECTORY.files) return false;
     const reading = stamp === undefined ? undefined : readStatus(path);
     if (stamp === undefined || reading === undefined || isMissing(reading)) {
-      if (!this.#stamps.delete(name)) return;
+      if (!this.#stamps.delete(name)) return false;
       this.#read.delete(path);
       this.#removed.add(path);
     } else {
@@ -169,7 +176,7 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
       this.#removed.delete(path);
       this.#read.set(path, reading);
     }
-    this.#hasNews = true;
+    return true;
   }
 
   /** Sees to it that the directory is watched, or the nearest one above it that is there. */
@@ -191,7 +198,8 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
 
   #watchWanted(wanted: string): FSWatcher {
     return this.#watch(wanted, (name) => {
-      // A directory tells of its own end by its own name.
+      // A directory tells of its own end by its own name; what follows may look the same.
+      if (name === basename(wanted)) this.#identity = undefined;
       if (name === null || name === basename(wanted)) this.#mustScan = true;
       if (name?.endsWith(".json")) this.#noticed.add(name);
     });
@@ -224,13 +232,23 @@ function isMissing(reading: StatusReading): boolean {
   return reading.kind === "refused" && reading.reason === "missing";
 }
 
-function stampOf(stats: Stats | undefined): string | undefined {
+function stampOf(path: string): string | undefined {
+  const stats = there(() => lstatSync(path));
   return stats && `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
 }
 
 function identityOf(place: string): string | undefined {
-  const stats = statSync(place, { throwIfNoEntry: false });
+  const stats = there(() => statSync(place));
   return stats?.isDirectory() === true ? `${stats.dev} ${stats.ino}` : undefined;
+}
+
+/** Nothing of what is gone, or may not be looked at. */
+function there(look: () => Stats): Stats | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
 }
 
 function othersTurn(): Promise<void> {
