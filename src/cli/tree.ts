@@ -53,7 +53,7 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/hooks.ts")).hooks,
       },
       hook: {
-        brief: "What they run at every step",
+        brief: "What coding agents run at every step",
         load: async () => (await import("./commands/hook.ts")).hook,
       },
     },

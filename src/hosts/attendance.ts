@@ -37,24 +37,30 @@ export function readBadge(directory: string): Badge | undefined {
 export function attend({ directory, host, sessionId }: Attended): void {
   const token = `${process.pid}-${process.hrtime.bigint()}`;
   // Only one that is out of date: another hook may have written its own just now.
-  if (!isAttended(directory)) fs.rmSync(badgePath(directory), { force: true });
-  try {
-    fs.writeFileSync(badgePath(directory), JSON.stringify({ token }), { flag: "wx", mode: 0o600 });
-  } catch (error) {
-    // Another hook of the session was faster.
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
-    throw error;
-  }
-  start([host, sessionId, token]);
+  if (attendanceOf(directory) === "lost") fs.rmSync(badgePath(directory), { force: true });
+  if (claim(directory, { token })) start([host, sessionId, token]);
 }
 
-export function isAttended(directory: string): boolean {
+/** Whether the place was free. */
+export function claim(directory: string, badge: Badge): boolean {
+  try {
+    fs.writeFileSync(badgePath(directory), JSON.stringify(badge), { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** There or on its way, never there, or gone without having said so. */
+export function attendanceOf(directory: string): "present" | "absent" | "lost" {
   const stats = fs.statSync(badgePath(directory), { throwIfNoEntry: false });
-  if (!stats) return false;
+  if (!stats) return "absent";
   const ageMs = Date.now() - stats.mtimeMs;
   const pid = readBadge(directory)?.pid;
-  if (pid === undefined) return ageMs < SIDECAR.startMs;
-  return ageMs < SIDECAR.silentMs && hasProcess(pid);
+  const isThere =
+    pid === undefined ? ageMs < SIDECAR.startMs : ageMs < SIDECAR.silentMs && hasProcess(pid);
+  return isThere ? "present" : "lost";
 }
 
 /** What a sidecar needs to know; not the certificates and options that make Node start slowly. */

@@ -4,16 +4,24 @@
  *
  * The host comes first. Whatever goes wrong here, it ends with 0, having printed what the host
  * wants to read and nothing else. The host also waits, so a hook only leaves a note for the
- * session's sidecar, which has the time to write; where there is none it writes itself.
+ * session's sidecar, which has the time to write; the first one starts it.
  */
 import { writeSync } from "node:fs";
 import { complain } from "./complaints.ts";
-import { eventOf, factOf, HOOK_HOSTS, sessionIdOf, type Circumstances } from "./fact.ts";
+import {
+  eventOf,
+  factOf,
+  HOOK_HOSTS,
+  sessionIdOf,
+  type Circumstances,
+  type HookHost,
+} from "./fact.ts";
 import { deposit, factId } from "./deposit.ts";
 import { agentIdOf, sessionDirectory } from "./places.ts";
 import type * as recording from "./record.ts";
+import type { Session } from "./session.ts";
 import { readStdin } from "./stdin.ts";
-import { attend, isAttended } from "./attendance.ts";
+import { attend, attendanceOf } from "./attendance.ts";
 import { hostProcess, rollcallAgentId, tmuxPane } from "./surroundings.ts";
 
 export async function hook(host: string): Promise<void> {
@@ -38,16 +46,18 @@ async function run(name: string): Promise<void> {
   if (sessionId === undefined) throw new Error(`a ${fact.event} of ${host} without a session_id`);
   const directory = sessionDirectory(agentIdOf(host, sessionId));
   deposit(directory, fact);
-  if (isAttended(directory)) return;
-  const { recordOf } = await loadRecord();
-  const session = recordOf({ host, sessionId }).spool.settle();
-  if (!session.isOver) attend({ directory, host, sessionId });
+  const attendance = attendanceOf(directory);
+  if (attendance === "present") return;
+  // One that is lost may not be able to live here at all, so nobody waits for the next.
+  if (attendance === "lost" && (await settle(host, sessionId)).isOver) return;
+  attend({ directory, host, sessionId });
 }
 
-/** By its address, so that it stays a file of its own: most hooks never open it. */
-async function loadRecord(): Promise<typeof recording> {
+/** The sidecar's work, from its file: most hooks never open it. */
+async function settle(host: HookHost, sessionId: string): Promise<Session> {
   const address = new URL("./sidecar.js", import.meta.url).href;
-  return (await import(address)) as typeof recording;
+  const { recordOf } = (await import(address)) as typeof recording;
+  return recordOf({ host, sessionId }).spool.settle();
 }
 
 function parse(text: string): unknown {

@@ -10,7 +10,7 @@
  */
 import * as fs from "node:fs";
 import { isRunning, type ProcessProof } from "../machine/processes.ts";
-import { badgePath, readBadge } from "./attendance.ts";
+import { badgePath, claim, readBadge } from "./attendance.ts";
 import { complain } from "./complaints.ts";
 import { deposit, factId } from "./deposit.ts";
 import { HOOK_HOSTS, type HookHost } from "./fact.ts";
@@ -51,9 +51,14 @@ export class Sidecar {
     if (readBadge(directory)?.token !== this.#token) return false;
     const session = this.#isBeatDue() ? this.#beat() : spool.settle();
     if (!session.isOver && this.#isDeserted(session)) this.#endFor(session);
-    const isOver = spool.present().isOver;
-    if (isOver) fs.rmSync(badgePath(directory), { force: true });
-    return !isOver;
+    return !spool.present().isOver || !this.#leave();
+  }
+
+  /** Whether it may: a hook that still saw the badge relies on it, and has left its fact before. */
+  #leave(): boolean {
+    const { directory, spool } = this.#record;
+    fs.rmSync(badgePath(directory), { force: true });
+    return spool.settle().isOver || !claim(directory, { token: this.#token, pid: process.pid });
   }
 
   #isBeatDue(): boolean {

@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { badgePath, isAttended } from "./attendance.ts";
+import { badgePath, attendanceOf } from "./attendance.ts";
 import { complain } from "./complaints.ts";
 import { deposit } from "./deposit.ts";
 import { newSession, type Session } from "./session.ts";
@@ -117,19 +117,19 @@ describe("attendance", () => {
   };
 
   test.each([
-    ["one that runs", { token: "t", pid: process.pid }, 0, true],
+    ["one that runs", { token: "t", pid: process.pid }, 0, "present"],
     [
       "one that fell silent, whoever has its number",
       { token: "t", pid: process.pid },
       61_000,
-      false,
+      "lost",
     ],
-    ["one whose process is gone", { token: "t", pid: 2 ** 22 + 1 }, 0, false],
-    ["one that is being started", { token: "t" }, 0, true],
-    ["one that never came up", { token: "t" }, 11_000, false],
+    ["one whose process is gone", { token: "t", pid: 2 ** 22 + 1 }, 0, "lost"],
+    ["one that is being started", { token: "t" }, 0, "present"],
+    ["one that never came up", { token: "t" }, 11_000, "lost"],
   ])("%s", (...[, value, ageMs, wanted]) => {
     badge(value, ageMs);
-    expect(isAttended(directory)).toBe(wanted);
+    expect(attendanceOf(directory)).toBe(wanted);
   });
 });
 

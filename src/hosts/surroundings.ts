@@ -5,9 +5,10 @@ import { MAX_SHELLS, PAYLOAD } from "./limits.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Hosts run their hooks through these; a login shell has a dash before its name. */
-const BETWEEN = /^-?(?:sh|bash|dash|ash|zsh|fish|ksh|busybox|env|timeout|nice|setsid)$/;
+const BETWEEN =
+  /^-?(?:sh|bash|dash|ash|zsh|fish|ksh|busybox|env|timeout|nice|setsid|(?:p?npm|npx|yarn|bunx)\b.*)$/;
 
-/** The host is the first process above the hook that is no shell. */
+/** The host is the first process above the hook that is no shell, nor runs scripts. */
 export function hostProcess(parent: number = process.ppid): ProcessProof | undefined {
   let pid = parent;
   for (let step = 0; step < MAX_SHELLS; step += 1) {

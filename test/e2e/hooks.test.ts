@@ -113,6 +113,7 @@ describe("a session with its host", () => {
     using at = home({ ROLLCALL_AGENT_ID: "agent-7", TMUX: "/run/t,mux,12,0", TMUX_PANE: "%3" });
     await using host = await Host.start(at);
     await host.fire(say("SessionStart", { source: "startup", model: "opus" }));
+    await vi.waitFor(() => expect(stateOf(at, "claude-code-s1")).toBe("idle"), SOON);
     expect(status(at, "claude-code-s1")).toMatchObject({
       agent_name: "claude-code",
       runtime: { lifecycle: "running", pid: host.pid, workspace: "/project" },
@@ -141,7 +142,7 @@ describe("a session with its host", () => {
     await host.fire(say("UserPromptSubmit", { prompt: "go" }));
     const session = join(at.sessions, "codex-s1");
     const pid = await vi.waitFor(() => readBadge(session)?.pid ?? expect.fail("no pid"), SOON);
-    expect(stateOf(at, "codex-s1")).toBe("working");
+    await vi.waitFor(() => expect(stateOf(at, "codex-s1")).toBe("working"), SOON);
     host.kill();
     await vi.waitFor(() => expect(stateOf(at, "codex-s1")).toBe("gone"), SOON);
     await vi.waitFor(() => expect(hasProcess(pid)).toBe(false), SOON);

@@ -5,7 +5,7 @@ import { about } from "../help.ts";
 
 export const hook = buildCommand<NonNullable<unknown>, [string], Context>({
   docs: {
-    brief: "What a coding agent runs at every step (see hooks)",
+    brief: "What coding agents run at every step",
     fullDescription: about(
       "What a coding agent runs at every step: reads the event as JSON on standard input, and\n" +
         "its status file follows. It prints what the agent wants to read and ends with 0,\n" +

@@ -122,7 +122,7 @@ const status = buildCommand<StatusFlags, [Host?], Context>({
 
 export const hooks = buildRouteMap({
   routes: { install, uninstall, status },
-  docs: { brief: "Make coding agents show up by themselves" },
+  docs: { brief: "Make Claude Code, Codex, OpenCode or Pi show up by themselves" },
 });
 
 type Row = Omit<Standing, "state"> & {
