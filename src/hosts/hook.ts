@@ -14,6 +14,7 @@ import {
   HOOK_HOSTS,
   sessionIdOf,
   type Circumstances,
+  type HookEvent,
   type HookHost,
 } from "./fact.ts";
 import { deposit, factId } from "./deposit.ts";
@@ -37,10 +38,11 @@ async function run(name: string): Promise<void> {
   if (text === undefined) throw new Error("standard input was too much, or had no end");
   const payload = parse(text);
   // A host that ends a turn wants an object in answer; whatever else it reads becomes a message.
-  if (eventOf(payload) === "Stop") say("{}\n");
+  const event = eventOf(payload);
+  if (event === "Stop") say("{}\n");
   const host = HOOK_HOSTS.find((each) => each === name);
   if (host === undefined) throw new Error(`there are no hooks for ${JSON.stringify(name)}`);
-  const fact = factOf(payload, circumstances());
+  const fact = factOf(payload, circumstances(event));
   if (!fact) return;
   const sessionId = sessionIdOf(payload);
   if (sessionId === undefined) throw new Error(`a ${fact.event} of ${host} without a session_id`);
@@ -76,10 +78,14 @@ function say(text: string): void {
   }
 }
 
-function circumstances(): Circumstances {
+/** Where asking for the process takes long, it is asked for when it can be another one. */
+const CHANGES_PROCESS = new Set<HookEvent | undefined>(["SessionStart", "UserPromptSubmit"]);
+
+function circumstances(event: HookEvent | undefined): Circumstances {
   const sinceStartMs = process.uptime() * 1000;
   const order = Math.round(Number(process.hrtime.bigint() / 1000n) - sinceStartMs * 1000);
-  const host = hostProcess();
+  const isAsked = process.platform === "linux" || CHANGES_PROCESS.has(event);
+  const host = isAsked ? hostProcess() : undefined;
   const tmux = tmuxPane(process.env);
   const agentId = rollcallAgentId(process.env);
   return {

@@ -53,6 +53,8 @@ export const SIDECAR = {
   silentMs: 60 * SECOND,
   /** Starting Node on a machine that is very busy. */
   startMs: 10 * SECOND,
+  /** In a row: about a minute. If it cannot write by then, it is for the next hook to try. */
+  failures: 30,
   /** Of a session whose host is not known: nobody will tell that it ended. */
   orphanMs: 24 * 3600 * SECOND,
 } as const;

@@ -98,19 +98,21 @@ export function sidecar([name, sessionId = "", token = ""]: readonly string[]): 
   if (!host) return;
   const attending = new Sidecar({ host, sessionId, token });
   let soon: NodeJS.Timeout | undefined;
+  let failures = 0;
   const look = () => {
     soon = undefined;
     try {
       if (!attending.look()) stop();
+      failures = 0;
     } catch (error) {
       // A full disk may have room again at the next look.
       complain(error);
+      if ((failures += 1) >= SIDECAR.failures) stop();
     }
   };
   const watcher = watchFacts(attending.directory, () => {
     soon ??= setTimeout(look, SIDECAR.settleMs);
   });
-  sweepSessions(Date.now());
   const timer = setInterval(look, watcher ? SIDECAR.lookMs : SIDECAR.pollMs);
   const stop = () => {
     watcher?.close();
@@ -118,6 +120,7 @@ export function sidecar([name, sessionId = "", token = ""]: readonly string[]): 
     clearInterval(timer);
   };
   look();
+  sweepSessions(Date.now());
 }
 
 /** Nothing where the system watches no more: looking often has to do. */

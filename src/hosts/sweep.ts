@@ -7,15 +7,15 @@ import { hooksDirectory } from "./places.ts";
 
 /** A directory changes with everything that happens in its session, heartbeats too. */
 export function sweepSessions(nowMs: number): void {
-  const base = hooksDirectory();
-  for (const entry of readdirSync(base, { withFileTypes: true })) {
-    if (!entry.isDirectory()) continue;
-    const path = join(base, entry.name);
-    try {
-      const quietMs = nowMs - statSync(path).mtimeMs;
-      if (quietMs > SPOOL.forgetMs) rmSync(path, { recursive: true, force: true });
-    } catch (error) {
-      complain(error);
+  try {
+    const base = hooksDirectory();
+    for (const entry of readdirSync(base, { withFileTypes: true })) {
+      if (!entry.isDirectory()) continue;
+      const path = join(base, entry.name);
+      const changedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
+      if (nowMs - changedMs > SPOOL.forgetMs) rmSync(path, { recursive: true, force: true });
     }
+  } catch (error) {
+    complain(error);
   }
 }
