@@ -291,3 +291,52 @@ describe("rollcall hooks", () => {
     expect(readFileSync(settings(at), "utf8")).toBe("{ broken");
   });
 });
+
+describe("what is put into the process of a host", () => {
+  test.each([
+    [
+      "opencode",
+      ".config/opencode/plugins/rollcall.js",
+      "const { event } = await host.RollcallPlugin({ directory: '/project' });" +
+        "await event({ event: { type: 'session.created', properties: { info: { id: 's1' } } } });",
+      "working",
+    ],
+    [
+      "pi",
+      ".pi/agent/extensions/rollcall.ts",
+      "const on = {}; await host.default({ on: (name, handler) => (on[name] = handler) });" +
+        "await on.session_start({}, { cwd: '/project', sessionManager: { getSessionId: () => 's1' } });",
+      "idle",
+    ],
+  ])("of %s is loaded, shows its session, and takes it away at the end", async (...row) => {
+    const [host, file, script, state] = row;
+    using at = home();
+    const folder = at.env["HOME"] ?? "";
+    spawnSync(process.execPath, [PROGRAM, "hooks", "install", host], { env: at.env });
+    // Pi reads TypeScript, and takes any JavaScript for it.
+    const text = readFileSync(join(folder, file), "utf8");
+    writeFileSync(join(folder, "host.mjs"), text);
+    const main = `import * as host from "./host.mjs"; ${script} process.stdin.resume();`;
+    writeFileSync(join(folder, "main.mjs"), main);
+    const child = spawn(process.execPath, [join(folder, "main.mjs")], {
+      env: at.env,
+      stdio: ["pipe", "inherit", "inherit"],
+    });
+    await vi.waitFor(() => expect(stateOf(at, `${host}-s1`)).toBe(state), SOON);
+    child.kill("SIGTERM");
+    await vi.waitFor(() => expect(stateOf(at, `${host}-s1`)).toBe("gone"), SOON);
+  });
+
+  test("is no trouble for it when rollcall is gone", async () => {
+    using at = home();
+    const folder = at.env["HOME"] ?? "";
+    spawnSync(process.execPath, [PROGRAM, "hooks", "install", "opencode"], { env: at.env });
+    const file = join(folder, ".config/opencode/plugins/rollcall.js");
+    const text = readFileSync(file, "utf8").replace("/dist/hosts/", "/gone/");
+    writeFileSync(join(folder, "host.mjs"), text);
+    const loaded = (await import(join(folder, "host.mjs"))) as {
+      RollcallPlugin: (input: object) => Promise<unknown>;
+    };
+    expect(await loaded.RollcallPlugin({})).toEqual({});
+  });
+});
