@@ -144,10 +144,9 @@ function taken(widths: ReadonlyMap<ColumnName, number>): number {
 }
 
 function naturalWidth(rows: readonly Cells[], name: ColumnName): number {
-  return rows.reduce(
-    (found, cells) => cells[name].reduce((each, { width }) => Math.max(each, width), found),
-    name.length,
-  );
+  let widest = name.length;
+  for (const row of rows) for (const cell of row[name]) widest = Math.max(widest, cell.width);
+  return widest;
 }
 
 function cellsOf({ file, state, headline, ageMs }: AgentRow): Cells {
