@@ -5,8 +5,8 @@ import { MAX_SHELLS, PAYLOAD } from "./limits.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Hosts run their hooks through these; a login shell has a dash before its name. */
-const BETWEEN =
-  /^-?(?:sh|bash|dash|ash|zsh|fish|ksh|busybox|env|timeout|nice|setsid|(?:p?npm|npx|yarn|bunx)\b.*)$/;
+const SHELLS = /^-?(?:sh|bash|dash|ash|zsh|fish|ksh|busybox|env|timeout|nice|setsid)$/;
+const RUNNERS = /^(?:p?npm|npx|yarn|bunx)\b/;
 
 /** The host is the first process above the hook that is no shell, nor runs scripts. */
 export function hostProcess(parent: number = process.ppid): ProcessProof | undefined {
@@ -14,8 +14,9 @@ export function hostProcess(parent: number = process.ppid): ProcessProof | undef
   for (let step = 0; step < MAX_SHELLS; step += 1) {
     const found = pid > 1 ? findProcess(pid) : undefined;
     if (!found) return undefined;
-    if (!BETWEEN.test(found.name)) return { pid: found.pid, start: found.start };
-    pid = found.parent;
+    const { name, start, parent: above } = found;
+    if (!SHELLS.test(name) && !RUNNERS.test(name)) return { pid, start };
+    pid = above;
   }
   return undefined;
 }

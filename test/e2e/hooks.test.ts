@@ -10,7 +10,9 @@ import { readStatus } from "../../src/wires/files/read.ts";
 import { environment, programFile, scratch } from "./programs.ts";
 
 const PROGRAM = programFile("rollcall").replace(/\.js$/, ".cjs");
-const SOON = { timeout: 8000, interval: 20 };
+const SOON = { timeout: 20_000, interval: 20 };
+/** Real processes on a machine that may be busy. */
+const PATIENT = { timeout: 60_000 };
 
 type Payload = Readonly<Record<string, unknown>>;
 
@@ -108,7 +110,7 @@ const say = (hook_event_name: string, more: Payload = {}): Payload => ({
   ...more,
 });
 
-describe("a session with its host", () => {
+describe("a session with its host", PATIENT, () => {
   test("is shown from its start to its end, with the host's process", async () => {
     using at = home({ ROLLCALL_AGENT_ID: "agent-7", TMUX: "/run/t,mux,12,0", TMUX_PANE: "%3" });
     await using host = await Host.start(at);
@@ -165,7 +167,7 @@ describe("a session with its host", () => {
   });
 });
 
-describe("many hooks at once", () => {
+describe("many hooks at once", PATIENT, () => {
   test("50 of them lose no event, and the last state is that of the last event", async () => {
     using at = home();
     await using host = await Host.start(at);
@@ -188,7 +190,7 @@ describe("many hooks at once", () => {
     }, SOON);
     expect(heard(session)).toBe(51);
     expect(existsSync(at.log)).toBe(false);
-  }, 60_000);
+  });
 });
 
 /** How many events are in the latest version of the history. */
@@ -199,7 +201,7 @@ function heard(session: string): number {
   return (JSON.parse(text) as { heard: number }).heard;
 }
 
-describe("a hook never fails its host", () => {
+describe("a hook never fails its host", PATIENT, () => {
   test.each([
     ["not JSON", "{ secret: 1"],
     ["nothing", ""],
@@ -240,7 +242,7 @@ describe("a hook never fails its host", () => {
   });
 });
 
-describe("rollcall hooks", () => {
+describe("rollcall hooks", PATIENT, () => {
   const hooks = (at: Home, ...words: readonly string[]) => {
     const args = [PROGRAM, "hooks", ...words];
     const ended = spawnSync(process.execPath, args, { env: at.env, encoding: "utf8" });
@@ -292,7 +294,7 @@ describe("rollcall hooks", () => {
   });
 });
 
-describe("what is put into the process of a host", () => {
+describe("what is put into the process of a host", PATIENT, () => {
   test.each([
     [
       "opencode",
@@ -305,7 +307,8 @@ describe("what is put into the process of a host", () => {
       "pi",
       ".pi/agent/extensions/rollcall.ts",
       "const on = {}; await host.default({ on: (name, handler) => (on[name] = handler) });" +
-        "await on.session_start({}, { cwd: '/project', sessionManager: { getSessionId: () => 's1' } });",
+        "const sessionManager = { getSessionId: () => 's1' };" +
+        "await on.session_start({}, { cwd: '/project', sessionManager });",
       "idle",
     ],
   ])("of %s is loaded, shows its session, and takes it away at the end", async (...row) => {
