@@ -4,14 +4,8 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { apply } from "../../hosts/install/apply.ts";
 import { diff, type DiffLine } from "../../hosts/install/diff.ts";
-import {
-  HOSTS,
-  INSTALLERS,
-  type Host,
-  type Plan,
-  type Scene,
-  type Standing,
-} from "../../hosts/install/hosts.ts";
+import { HOSTS, INSTALLERS, type Host } from "../../hosts/install/hosts.ts";
+import type { Plan, Scene, Standing } from "../../hosts/install/installer.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
 import { jsonFlag } from "../flags.ts";

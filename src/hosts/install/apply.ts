@@ -4,7 +4,7 @@
  */
 import * as fs from "node:fs";
 import { dirname } from "node:path";
-import type { Plan } from "./hosts.ts";
+import type { Plan } from "./installer.ts";
 
 /** Where the text from before lies now, if there was one. */
 export function apply({ path, before, after }: Plan): string | undefined {

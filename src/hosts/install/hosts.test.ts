@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { apply } from "./apply.ts";
 import { diff } from "./diff.ts";
-import { HOSTS, INSTALLERS, type Host, type Scene } from "./hosts.ts";
+import { HOSTS, INSTALLERS, type Host } from "./hosts.ts";
+import type { Scene } from "./installer.ts";
 
 let home = "";
 let scene: Scene;
@@ -150,6 +151,10 @@ describe("the command", () => {
     fs.rmSync(join(home, "path/rollcall"));
     write("path/rollcall", "another");
     expect(command()).toContain(program);
+    fs.mkdirSync(join(home, "node_modules/.bin"), { recursive: true });
+    fs.symlinkSync(program, join(home, "node_modules/.bin/rollcall"));
+    scene = { ...scene, env: { PATH: join(home, "node_modules/.bin") } };
+    expect(command()).toContain(program);
   });
 
   test("is quoted where a shell would read it otherwise", () => {
@@ -161,6 +166,7 @@ describe("the command", () => {
   test("is not one that npx will throw away", () => {
     scene = { ...scene, programs: "/h/.npm/_npx/1/node_modules/rollcall/dist/bin" };
     expect(() => install("codex")).toThrow("npm install -g rollcall");
+    expect(state("codex")).toBe("absent");
   });
 });
 
