@@ -18,10 +18,13 @@ export interface RecordOptions {
   readonly host: HookHost;
   readonly sessionId: string;
   readonly now?: () => number;
+  /** Named after the session unless given. */
+  readonly directory?: string;
 }
 
-export function recordOf({ host, sessionId, now = Date.now }: RecordOptions): SessionRecord {
-  const directory = sessionDirectory(agentIdOf(host, sessionId));
+export function recordOf(options: RecordOptions): SessionRecord {
+  const { host, sessionId, now = Date.now } = options;
+  const { directory = sessionDirectory(agentIdOf(host, sessionId)) } = options;
   const publish = (session: Session) => show(session, basename(directory), now());
   return {
     directory,

@@ -30,6 +30,8 @@ export interface Session {
   readonly isOver: boolean;
   /** Whether the last turn came to its end. */
   readonly isAtRest: boolean;
+  /** How it was begun last: startup, resume, clear, compact. */
+  readonly source?: string;
   readonly goal?: { readonly summary: string; readonly atMs: number };
   /** What this turn is about. */
   readonly prompt?: string;
@@ -95,9 +97,14 @@ function withCircumstances(session: Session, fact: Fact): Session {
 }
 
 function started(session: Session, { source }: Fact): Session {
-  const { goal, prompt: _prompt, ...rest } = withoutTask(session);
-  const isFresh = source === "clear";
-  return { ...rest, isOver: false, isAtRest: false, ...(goal && !isFresh && { goal }) };
+  const { goal, prompt: _prompt, source: _before, ...rest } = withoutTask(session);
+  return {
+    ...rest,
+    isOver: false,
+    isAtRest: false,
+    ...(source !== undefined && { source }),
+    ...(goal && source !== "clear" && { goal }),
+  };
 }
 
 function prompted(session: Session, fact: Fact): Session {

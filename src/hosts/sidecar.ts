@@ -2,7 +2,8 @@
  * The process beside a session: it shows that the session lives, which its hooks cannot while
  * nothing happens, and takes the file away when the session or its host is gone.
  *
- *   start ──▶ at every fact: the status follows
+ *   start: ends the session that this one replaces
+ *     └─────▶ at every fact: the status follows
  *               │ every 2 s: does the host run?
  *               │ every 20 s: a heartbeat
  *               └──▶ leaves: the session ended · the host is gone (then it ends the session) ·
@@ -17,6 +18,7 @@ import { HOOK_HOSTS, type HookHost } from "./fact.ts";
 import { SIDECAR } from "./limits.ts";
 import { recordOf, type SessionRecord } from "./record.ts";
 import type { Session } from "./session.ts";
+import { endReplaced } from "./successor.ts";
 import { sweepSessions } from "./sweep.ts";
 
 export interface SidecarOptions {
@@ -33,6 +35,7 @@ export class Sidecar {
   readonly #now: () => number;
   readonly #runs: (host: ProcessProof) => boolean;
   #beatAtMs = -Infinity;
+  #isNew = true;
 
   constructor({ token, now = Date.now, runs = isRunning, ...session }: SidecarOptions) {
     this.#record = recordOf({ ...session, now });
@@ -51,6 +54,7 @@ export class Sidecar {
     if (readBadge(directory)?.token !== this.#token) return false;
     const session = this.#isBeatDue() ? this.#beat() : spool.settle();
     if (!session.isOver && this.#isDeserted(session)) this.#endFor(session);
+    if (this.#isNew) this.#replace(session);
     return !spool.present().isOver || !this.#leave();
   }
 
@@ -59,6 +63,12 @@ export class Sidecar {
     const { directory, spool } = this.#record;
     fs.rmSync(badgePath(directory), { force: true });
     return spool.settle().isOver || !claim(directory, { token: this.#token, pid: process.pid });
+  }
+
+  /** Once: whatever goes wrong with another session is no reason to neglect this one. */
+  #replace(session: Session): void {
+    this.#isNew = false;
+    endReplaced(session, this.#now());
   }
 
   #isBeatDue(): boolean {
