@@ -6,17 +6,18 @@
  *              │                          │
  *              └── stopped, removed, its process gone ──▶ over
  *
- * Files are read when they change. All else is looked at every second or so, for ten thousand
- * agents at the cost of ten thousand cheap system calls: whether a process with that number is
- * there. That it is still the same process is proved by its start, when the file changes and now
- * and then.
+ * Files are read when they change. All else is looked at every second or so. That a process is
+ * still there, and still the same, is proved by its number and its start. With very many agents
+ * that takes turns, and in between a cheap signal must do, which a dead one that nobody buried or
+ * another with its number would answer as well.
  */
 import type { Liveness, Report, Ruled } from "../../core/reports.ts";
 import type { Clock } from "../../engine/clock.ts";
-import { processes as systemProcesses, type Processes } from "../../fleet/processes.ts";
+import { findProcess, startedAtMs, type ProcessProof } from "../../machine/processes.ts";
+import type { Status } from "./format.ts";
 import { FRESHNESS } from "./limits.ts";
 import type { StatusFile } from "./read.ts";
-import { aliasOf, reportOf } from "./report.ts";
+import { aliasOf, recordOf, reportOf } from "./report.ts";
 import { watchStatusDir, type StatusChanges } from "./watch.ts";
 
 export interface FileReporterOptions {
@@ -33,17 +34,46 @@ export interface FileReporterOptions {
 
 /** Together with the time to tell it, an end is known within two seconds. */
 const LOOK_MS = 1_500;
-/** Every so many looks it is asked whether a process is still the same. */
-const PROOF_LOOKS = 20;
+/** How many processes are proved to be the same in one look: a few milliseconds. */
+const PROOFS_PER_LOOK = 200;
 /** Reports become durable together; more than this would only wait in memory. */
 const TOLD_AT_ONCE = 500;
-/** How far the system's and a file's idea of a start may be apart: both tell whole seconds. */
+/** Both the start of a process and the time of a file are told in whole seconds. */
 const SAME_START_MS = 2_000;
+
+/** Of this machine; a test has its own. */
+export interface Processes {
+  /** May be wrong about one that is dead, and never about one that lives. */
+  mayBeThere(pid: number): boolean;
+  find(pid: number): Found | undefined;
+}
+
+interface Found extends ProcessProof {
+  /** Where the system tells. */
+  readonly startedAtMs: number | undefined;
+}
+
+const PROCESSES: Processes = {
+  find(pid) {
+    const found = findProcess(pid);
+    return found && { ...found, startedAtMs: startedAtMs(found) };
+  },
+  mayBeThere(pid) {
+    try {
+      return process.kill(pid, 0);
+    } catch (error) {
+      // Somebody else's: there, but not ours to signal.
+      return (error as NodeJS.ErrnoException).code === "EPERM";
+    }
+  },
+};
 
 interface Followed {
   file: StatusFile;
   /** What was made of it last. */
   liveness: Ruled<Liveness>;
+  /** The process that wrote it, as its file says or as it was first seen. */
+  process: ProcessProof | undefined;
   processStartedAtMs: number | undefined;
   /** When its task came into the state it is in, as far as was seen. */
   inState: { readonly key: string; readonly sinceMs: number };
@@ -63,7 +93,7 @@ export class FileReporter {
 
   constructor(options: FileReporterOptions) {
     this.#options = options;
-    this.#processes = options.processes ?? systemProcesses;
+    this.#processes = options.processes ?? PROCESSES;
     this.#staleAfterMs = options.staleAfterMs ?? FRESHNESS.staleAfterMs;
     this.#following = this.#follow();
     this.#lookLater();
@@ -104,10 +134,11 @@ export class FileReporter {
     const key = `${file.status.task?.id} ${file.status.task?.state} ${file.status.task?.summary}`;
     const inState =
       before?.inState.key === key ? before.inState : { key, sinceMs: file.updatedAtMs };
-    const { pid } = file.status.runtime;
-    const processStartedAtMs =
-      pid === undefined || pid <= 0 ? undefined : this.#processes.startedAtMs(pid);
-    const followed = { file, processStartedAtMs, inState, isUntold: true };
+    const { pid = 0 } = file.status.runtime;
+    const found = pid > 0 ? this.#processes.find(pid) : undefined;
+    const process = writerOf(file.status) ?? found;
+    const processStartedAtMs = found?.startedAtMs;
+    const followed = { file, process, processStartedAtMs, inState, isUntold: true };
     const liveness = this.#livenessOf(followed, { isProof: true });
     this.#aliasOf.set(file.path, alias);
     this.#byAlias.set(alias, { ...followed, liveness });
@@ -149,8 +180,11 @@ export class FileReporter {
 
   async #look(): Promise<void> {
     this.#looks += 1;
-    const isProof = this.#looks % PROOF_LOOKS === 0;
+    const turns = Math.ceil(this.#byAlias.size / PROOFS_PER_LOOK);
+    let place = this.#looks;
     for (const [alias, followed] of this.#byAlias) {
+      place += 1;
+      const isProof = place % turns === 0;
       if (followed.liveness.value !== "exited") {
         const liveness = this.#livenessOf(followed, { isProof });
         if (liveness.rule !== followed.liveness.rule) {
@@ -163,14 +197,14 @@ export class FileReporter {
   }
 
   #livenessOf(
-    { file, processStartedAtMs }: Pick<Followed, "file" | "processStartedAtMs">,
+    { file, process }: Pick<Followed, "file" | "process">,
     { isProof }: { readonly isProof: boolean },
   ): Ruled<Liveness> {
     const { lifecycle, pid = 0 } = file.status.runtime;
     if (lifecycle === "stopped") return STOPPED;
-    const isThere = pid > 0 && this.#processes.isThere(pid);
+    const isThere = pid > 0 && this.#isThere(pid, isProof);
     if (pid > 0 && !isThere) return { value: "exited", rule: `process ${pid} is gone` };
-    if (isProof && isThere && this.#isAnother({ pid, file, processStartedAtMs })) {
+    if (isProof && isThere && this.#isAnother(pid, file, process)) {
       return { value: "exited", rule: `process ${pid} is another one now` };
     }
     const isStale = this.#options.clock.wallMs() - file.updatedAtMs > this.#staleAfterMs;
@@ -178,19 +212,16 @@ export class FileReporter {
     return lifecycle === "running" ? FRESH : UNKNOWN;
   }
 
-  /** It began after its file was written, or at another time than when it was first seen. */
-  #isAnother(seen: {
-    readonly pid: number;
-    readonly file: StatusFile;
-    readonly processStartedAtMs: number | undefined;
-  }): boolean {
-    const startedAtMs = this.#processes.startedAtMs(seen.pid);
-    if (startedAtMs === undefined) return false;
-    const firstMs = seen.processStartedAtMs ?? startedAtMs;
-    return (
-      startedAtMs > seen.file.updatedAtMs + SAME_START_MS ||
-      Math.abs(startedAtMs - firstMs) > SAME_START_MS
-    );
+  #isThere(pid: number, isProof: boolean): boolean {
+    return isProof ? this.#processes.find(pid) !== undefined : this.#processes.mayBeThere(pid);
+  }
+
+  /** It is not the one that wrote the file, or it began only after that. */
+  #isAnother(pid: number, file: StatusFile, writer: ProcessProof | undefined): boolean {
+    const found = this.#processes.find(pid);
+    if (!found || !writer) return false;
+    const isLater = (found.startedAtMs ?? 0) > file.updatedAtMs + SAME_START_MS;
+    return found.start !== writer.start || isLater;
   }
 
   /** What cannot be told now is told at the next look. */
@@ -214,6 +245,15 @@ export class FileReporter {
       this.#options.onTrouble?.(`${alias} was not reported`, error);
     }
   }
+}
+
+/** What our own emitters say of the process that they speak for. */
+function writerOf({ runtime, x_meta }: Status): ProcessProof | undefined {
+  const said = recordOf(recordOf(x_meta?.["rollcall"])["process"]);
+  const { pid, start } = said;
+  if (typeof start !== "string" || pid !== runtime.pid || runtime.pid === undefined)
+    return undefined;
+  return { pid: runtime.pid, start };
 }
 
 const FRESH: Ruled<Liveness> = { value: "alive", rule: "its file is fresh" };
