@@ -127,7 +127,9 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
     routes: apiRoutes({
       engine,
       claims: services.claims,
+      fleet: services.fleet,
       finder: services.search,
+      streams,
       clock,
       metrics,
       notReady: () => notReady(options),

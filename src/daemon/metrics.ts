@@ -7,6 +7,7 @@ import type { TaskClaims } from "../engine/claims.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Engine, EngineMode } from "../engine/engine.ts";
 import type { Meter } from "../grpc/service.ts";
+import type { Fleet } from "../fleet/fleet.ts";
 import type { AgentSearch } from "../search/agent-search.ts";
 import type { EventStreams } from "../wires/api/event-stream.ts";
 import type { GrpcDoor } from "./grpc-door.ts";
@@ -22,6 +23,7 @@ export interface Observed {
   readonly streams: EventStreams;
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
+  readonly fleet: Fleet;
   readonly clock: Clock;
   readonly version: string;
 }
@@ -76,6 +78,7 @@ export class Metrics {
     for (const gauge of STATE_GAUGES) this.#observeState(gauge, observed);
     this.#observeDoors(observed);
     this.#observeWork(observed);
+    this.#observeFleet(observed);
     this.#observeCalls();
     const build = new Gauge({
       name: "rollcall_build_info",
@@ -159,6 +162,32 @@ export class Metrics {
       "rollcall_search_unembedded",
       "Of those: agents without a vector yet, found by their words only.",
       () => search.stats.unembedded,
+    );
+  }
+
+  #observeFleet({ fleet, clock }: Observed): void {
+    const headlines = new Gauge({
+      name: "rollcall_fleet",
+      help: "Agents of all wires by headline, as of a few seconds ago.",
+      labelNames: ["headline"],
+      registers: [this.#registry],
+      collect: () => {
+        const counts = Object.entries(fleet.numbers().headlines);
+        for (const [headline, count] of counts) headlines.set({ headline }, count);
+      },
+    });
+    this.#gauge(
+      "rollcall_questions_open",
+      "Questions that wait for a person.",
+      () => fleet.numbers().openQuestions,
+    );
+    this.#gauge(
+      "rollcall_question_oldest_seconds",
+      "Age of the question that has waited longest; 0 when none waits.",
+      () => {
+        const { askedAtMs } = fleet.numbers();
+        return askedAtMs === null ? 0 : Math.max(0, clock.wallMs() - askedAtMs) / 1000;
+      },
     );
   }
 

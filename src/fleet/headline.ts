@@ -39,7 +39,7 @@ export function headlineOf(row: Seen, nowMs: number): Judged {
 }
 
 /** Whether it says that it is at something. */
-export function isBusy({ activity }: Pick<Row, "activity">): boolean {
+function isBusy({ activity }: Pick<Row, "activity">): boolean {
   return activity.value !== "idle" && activity.value !== "unknown";
 }
 
@@ -55,15 +55,17 @@ function judged(headline: Headline, why: string): Judged {
 
 /** What needs a person first, then by how long it has. */
 export function byHeadline(a: Row, b: Row): number {
-  return (
-    HEADLINES.indexOf(a.headline) - HEADLINES.indexOf(b.headline) ||
-    sinceOf(a) - sinceOf(b) ||
-    (a.id < b.id ? -1 : 1)
-  );
+  return placeOf(a) - placeOf(b) || (a.id < b.id ? -1 : 1);
 }
 
-/** Questions: the oldest first. All else: what moved last first. */
-function sinceOf(row: Row): number {
-  if (row.blockedOn) return row.blockedOn.value.sinceMs;
-  return -(row.lastActivityAtMs ?? row.reportedAtMs);
+/** More milliseconds than any moment of the next centuries has. */
+const ALL_TIME_MS = 1e13;
+
+/** Where a row stands among all, as a number. Questions: oldest first; else: what moved last. */
+export function placeOf(row: Row): number {
+  const { headline, blockedOn, lastActivityAtMs, reportedAtMs } = row;
+  const withinMs = blockedOn
+    ? blockedOn.value.sinceMs
+    : ALL_TIME_MS - (lastActivityAtMs ?? reportedAtMs);
+  return HEADLINES.indexOf(headline) * ALL_TIME_MS + withinMs;
 }

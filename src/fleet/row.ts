@@ -61,7 +61,7 @@ export interface RowOptions {
 const WIRES = ["acp", "hook", "file", "arcp", "a2a", "keeper"];
 
 /** `file` of file@host:NAME. */
-export function wireOf(alias: string): string {
+function wireOf(alias: string): string {
   return /^[^:@]*/.exec(alias)?.[0] ?? "";
 }
 
