@@ -28,8 +28,11 @@ interface Watched {
 
 async function start(): Promise<Watched> {
   const flags = { memory: "true", addr: ":0", "http-addr": ":0", "log-level": "silent" };
+  const files = { "status-files": "false" };
   const clock = new TestClock();
-  const daemon = await startDaemon(await loadConfig({ flags, env: {} }), { clock });
+  const daemon = await startDaemon(await loadConfig({ flags: { ...flags, ...files }, env: {} }), {
+    clock,
+  });
   cleanups.push(() => daemon.close());
   const port = daemon.httpAddress?.port ?? 0;
   const look = async () => parse((await ask(port, "/metrics")).body);

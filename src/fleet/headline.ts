@@ -7,12 +7,9 @@ export const HEADLINES = ["NEEDS YOU", "PROBLEM", "WORKING", "IDLE", "GONE"] as 
 
 export type Headline = (typeof HEADLINES)[number];
 
-interface Judged {
-  readonly headline: Headline;
-  readonly why: string;
-}
+type Judged = Pick<Row, "headline" | "why" | "because">;
 
-type Seen = Omit<Row, "headline" | "why">;
+type Seen = Omit<Row, keyof Judged>;
 
 /** A death that nobody asked for is a problem while it is news. */
 const NEWS_MS = 15 * 60_000;
@@ -20,22 +17,30 @@ const NEWS_MS = 15 * 60_000;
 export function headlineOf(row: Seen, nowMs: number): Judged {
   const { liveness, activity, blockedOn, outcome } = row;
   const doing = activity.message ?? activity.task ?? "";
-  if (blockedOn)
-    return judged("NEEDS YOU", blockedOn.value.text || `asks for ${blockedOn.value.kind}`);
+  if (blockedOn) {
+    const { text, kind } = blockedOn.value;
+    return judged("NEEDS YOU", text || `asks for ${kind}`, "it waits for a person");
+  }
   if (isGone(liveness.value)) return gone(row, nowMs);
-  if (liveness.value === "unreachable") return judged("PROBLEM", "does not answer");
+  if (liveness.value === "unreachable") {
+    return judged("PROBLEM", "does not answer", "it missed its heartbeats");
+  }
   if (liveness.value === "stale") {
     return isBusy(row)
-      ? judged("PROBLEM", `fell silent while ${activity.value}`)
-      : judged("GONE", "fell silent");
+      ? judged("PROBLEM", `fell silent while ${activity.value}`, "it fell silent at work")
+      : judged("GONE", "fell silent", "it fell silent, and was at nothing");
   }
   if (row.stuckSinceMs !== null) {
-    return judged("PROBLEM", `says that it is ${activity.value}, but nothing happens`);
+    const why = `says that it is ${activity.value}, but nothing happens`;
+    return judged("PROBLEM", why, "nothing happened for too long");
   }
-  if (isBusy(row)) return judged("WORKING", doing === "" ? activity.value : doing);
+  if (isBusy(row)) {
+    return judged("WORKING", doing === "" ? activity.value : doing, "it is at something");
+  }
   const failed = outcome && (outcome.value === "failed" || outcome.value === "rejected");
-  if (failed) return judged("PROBLEM", outcome.text ?? outcome.value);
-  return judged("IDLE", outcome ? (outcome.text ?? outcome.value) : doing);
+  if (failed) return judged("PROBLEM", outcome.text ?? outcome.value, "what it did last failed");
+  const last = outcome ? (outcome.text ?? outcome.value) : doing;
+  return judged("IDLE", last, "it is there, and at nothing");
 }
 
 /** Whether it says that it is at something. */
@@ -44,13 +49,15 @@ function isBusy({ activity }: Pick<Row, "activity">): boolean {
 }
 
 function gone({ liveness, reportedAtMs }: Seen, nowMs: number): Judged {
-  const isNews = nowMs - reportedAtMs < NEWS_MS;
-  const headline = liveness.value === "dead" && isNews ? "PROBLEM" : "GONE";
-  return judged(headline, liveness.evidence.rule);
+  const { rule } = liveness.evidence;
+  const isNews = liveness.value === "dead" && nowMs - reportedAtMs < NEWS_MS;
+  return isNews
+    ? judged("PROBLEM", rule, "it died just now, and nobody asked it to")
+    : judged("GONE", rule, "it is no longer there");
 }
 
-function judged(headline: Headline, why: string): Judged {
-  return { headline, why };
+function judged(headline: Headline, why: string, because: string): Judged {
+  return { headline, why, because };
 }
 
 /** What needs a person first, then by how long it has. */

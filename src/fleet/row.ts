@@ -30,8 +30,10 @@ export interface Row {
   readonly id: string;
   readonly name: string;
   readonly headline: Headline;
-  /** The headline in a few words. */
+  /** What it does, asks or suffers from, in a few words. */
   readonly why: string;
+  /** The rule that chose the headline. */
+  readonly because: string;
   readonly workspace: string | null;
   readonly goal: string | null;
   readonly liveness: Axis<Liveness>;

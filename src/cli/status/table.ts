@@ -3,12 +3,13 @@
  * does now. It takes the room that the others leave; when they leave too little, ids get shorter,
  * then the lifecycle goes, which the state nearly always implies, then the name.
  */
-import { homedir, hostname } from "node:os";
+import { hostname } from "node:os";
 import type { DerivedState } from "../../wires/files/derive.ts";
 import type { Status } from "../../wires/files/format.ts";
 import { clean } from "../terminal/clean.ts";
+import { fromHome } from "../terminal/path.ts";
 import type { Output, Style } from "../terminal/output.ts";
-import { padEnd, truncate, widthOf } from "../terminal/width.ts";
+import { padEnd, truncate, truncateStart, widthOf } from "../terminal/width.ts";
 import type { AgentRow, Agents } from "./agents.ts";
 import { HEADLINE_STYLES, summary } from "./summary.ts";
 
@@ -100,14 +101,6 @@ function draw(cell: Cell | undefined, width: number, painter: Pick<Output, "pain
   return style ? painter.paint(style, padded) : padded;
 }
 
-/** At most so many columns, the last ones. */
-function truncateStart(text: string, columns: number): string {
-  if (widthOf(text) <= columns) return text;
-  let kept = Array.from(text).slice(-columns);
-  while (kept.length > 0 && widthOf(kept.join("")) > columns - 1) kept = kept.slice(1);
-  return `…${kept.join("")}`;
-}
-
 /** How wide each column is that is shown. */
 function fit(rows: readonly Cells[], columns: number): ReadonlyMap<ColumnName, number> {
   const natural = new Map(COLUMNS.map((name) => [name, naturalWidth(rows, name)]));
@@ -166,7 +159,7 @@ function aboutOf({ goal, task, runtime }: Status, isResting: boolean): readonly 
   const bright = isResting ? "dim" : "bold";
   const lines: (Cell | undefined)[] = [
     said(goal?.summary, { style: bright }),
-    said(fromHome(runtime.workspace), { style: "dim", cut: "start" }),
+    said(runtime.workspace && fromHome(runtime.workspace), { style: "dim", cut: "start" }),
     said(task?.summary && `▸ ${task.summary}`, isResting ? { style: "dim" } : {}),
   ];
   const there = lines.filter((line) => line !== undefined);
@@ -175,11 +168,6 @@ function aboutOf({ goal, task, runtime }: Status, isResting: boolean): readonly 
 
 function said(text: string | undefined, cell: Omit<Cell, "text">): Cell | undefined {
   return text ? { ...cell, text: truncate(clean(text), WIDEST) } : undefined;
-}
-
-function fromHome(path: string | undefined): string | undefined {
-  const home = homedir();
-  return path === home || path?.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }
 
 const UNITS = [

@@ -61,6 +61,14 @@ export function truncate(text: string, columns: number): string {
   return kept + ELLIPSIS;
 }
 
+/** The same, of its end. */
+export function truncateStart(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let kept = Array.from(text).slice(-columns);
+  while (kept.length > 0 && widthOf(kept.join("")) > columns - 1) kept = kept.slice(1);
+  return ELLIPSIS + kept.join("");
+}
+
 export function padEnd(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - widthOf(text)));
 }

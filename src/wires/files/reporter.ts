@@ -15,6 +15,7 @@ import type { Liveness, Report, Ruled } from "../../core/reports.ts";
 import type { Clock } from "../../engine/clock.ts";
 import { processes as systemProcesses, type Processes } from "../../fleet/processes.ts";
 import { FRESHNESS } from "./limits.ts";
+import { GONE, livenessOf } from "./liveness.ts";
 import type { StatusFile } from "./read.ts";
 import { aliasOf, reportOf } from "./report.ts";
 import { watchStatusDir, type StatusChanges } from "./watch.ts";
@@ -37,8 +38,6 @@ const LOOK_MS = 1_500;
 const PROOF_LOOKS = 20;
 /** Reports become durable together; more than this would only wait in memory. */
 const TOLD_AT_ONCE = 500;
-/** How far the system's and a file's idea of a start may be apart: both tell whole seconds. */
-const SAME_START_MS = 2_000;
 
 interface Followed {
   file: StatusFile;
@@ -166,31 +165,13 @@ export class FileReporter {
     { file, processStartedAtMs }: Pick<Followed, "file" | "processStartedAtMs">,
     { isProof }: { readonly isProof: boolean },
   ): Ruled<Liveness> {
-    const { lifecycle, pid = 0 } = file.status.runtime;
-    if (lifecycle === "stopped") return STOPPED;
-    const isThere = pid > 0 && this.#processes.isThere(pid);
-    if (pid > 0 && !isThere) return { value: "exited", rule: `process ${pid} is gone` };
-    if (isProof && isThere && this.#isAnother({ pid, file, processStartedAtMs })) {
-      return { value: "exited", rule: `process ${pid} is another one now` };
-    }
-    const isStale = this.#options.clock.wallMs() - file.updatedAtMs > this.#staleAfterMs;
-    if (isStale) return isThere ? QUIET : STALE;
-    return lifecycle === "running" ? FRESH : UNKNOWN;
-  }
-
-  /** It began after its file was written, or at another time than when it was first seen. */
-  #isAnother(seen: {
-    readonly pid: number;
-    readonly file: StatusFile;
-    readonly processStartedAtMs: number | undefined;
-  }): boolean {
-    const startedAtMs = this.#processes.startedAtMs(seen.pid);
-    if (startedAtMs === undefined) return false;
-    const firstMs = seen.processStartedAtMs ?? startedAtMs;
-    return (
-      startedAtMs > seen.file.updatedAtMs + SAME_START_MS ||
-      Math.abs(startedAtMs - firstMs) > SAME_START_MS
-    );
+    return livenessOf(file, {
+      nowMs: this.#options.clock.wallMs(),
+      staleAfterMs: this.#staleAfterMs,
+      processes: this.#processes,
+      processStartedAtMs,
+      isProof,
+    });
   }
 
   /** What cannot be told now is told at the next look. */
@@ -215,13 +196,3 @@ export class FileReporter {
     }
   }
 }
-
-const FRESH: Ruled<Liveness> = { value: "alive", rule: "its file is fresh" };
-const QUIET: Ruled<Liveness> = {
-  value: "alive",
-  rule: "its file is old, but its process is there",
-};
-const STALE: Ruled<Liveness> = { value: "stale", rule: "its file is old" };
-const STOPPED: Ruled<Liveness> = { value: "exited", rule: "it says that it stopped" };
-const GONE: Ruled<Liveness> = { value: "exited", rule: "its file is gone" };
-const UNKNOWN: Ruled<Liveness> = { value: "unknown", rule: "its lifecycle is unknown" };
