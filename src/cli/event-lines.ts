@@ -38,6 +38,7 @@ const COLOURS: readonly (readonly [prefix: string, style: Style])[] = [
   ["question.", "cyan"],
 ];
 
+/** Everything that happens, with its place in the log. */
 export class LineView implements EventView {
   readonly #context: Context;
   readonly #names: Names = new Map();
@@ -66,10 +67,45 @@ export class LineView implements EventView {
     const topic = padEnd(clean(event.topic), this.#topicWidth);
     const room = out.columns - `${time} ${sequence} ${topic} `.length;
     const words = truncate(clean(describe(event, this.#names)), Math.max(room, 20));
-    const style = COLOURS.find(([prefix]) => event.topic.startsWith(prefix))?.[1];
+    const style = styleOf(event.topic);
     const painted = style ? out.paint(style, topic) : topic;
     return `${out.paint("dim", `${time} ${sequence}`)} ${painted} ${words}`;
   }
+}
+
+/** What happened to one agent: who that is need not be said on every line. */
+export class AgentLineView implements EventView {
+  readonly #context: Context;
+  readonly #agentId: string;
+  readonly #names: Names = new Map();
+  #day = "";
+  #reported = "";
+
+  constructor(context: Context, agentId: string) {
+    this.#context = context;
+    this.#agentId = agentId;
+  }
+
+  async show(event: DaemonEvent): Promise<void> {
+    const { out } = this.#context;
+    const sentence = describe(event, this.#names);
+    // A report that says the same in other ways is for programs.
+    if (event.topic === "fleet.reported" && sentence === this.#reported) return;
+    if (event.topic === "fleet.reported") this.#reported = sentence;
+    const day = dayOf(event.atMs);
+    if (day !== this.#day) await out.line(out.paint("dim", `── ${day} ──`));
+    this.#day = day;
+    const time = timeOfDay(event.atMs).slice(0, 8);
+    const self = `${this.#agentId} `;
+    const said = sentence.startsWith(self) ? sentence.slice(self.length) : sentence;
+    const words = truncate(clean(said), Math.max(out.columns - time.length - 2, 20));
+    const style = styleOf(event.topic);
+    await out.line(`${out.paint("dim", time)}  ${style ? out.paint(style, words) : words}`);
+  }
+}
+
+function styleOf(topic: string): Style | undefined {
+  return COLOURS.find(([prefix]) => topic.startsWith(prefix))?.[1];
 }
 
 /** What is not an event: on stderr, so that a pipe only gets events. */

@@ -38,7 +38,7 @@ function listing({ all = false, at }: Flags): Listing<AgentQuestion> {
       { title: "AGENT", least: 10 },
       { title: "WORKSPACE", least: 12, isExtra: true, cut: "start" },
       { title: "KIND" },
-      { title: "QUESTION", least: 24 },
+      { title: "QUESTION", least: 32 },
       { title: "OPTIONS", least: 12, isExtra: true },
     ],
     cells: (question, { nowMs }) => [
@@ -51,7 +51,12 @@ function listing({ all = false, at }: Flags): Listing<AgentQuestion> {
       (question.options ?? []).join(" / "),
     ],
     key: ({ id }) => id,
-    nothing: all ? "nobody asked anything" : "nobody waits for you; --all shows what was asked",
+    nothing:
+      at !== undefined
+        ? "nobody waited for you then"
+        : all
+          ? "nobody asked anything"
+          : "nobody waits for you; --all shows what was asked",
   };
 }
 

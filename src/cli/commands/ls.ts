@@ -35,10 +35,10 @@ function listing({ all, needsMe, at }: Flags): Listing<Row> {
     columns: [
       { title: "HEADLINE" },
       { title: "AGENT", least: 10 },
-      { title: "ID", least: 8 },
       { title: "WORKSPACE", least: 12, isExtra: true, cut: "start" },
-      { title: "DOING", least: 24 },
+      { title: "DOING", least: 28 },
       { title: "SINCE" },
+      { title: "ID", least: 12, isExtra: true },
     ],
     cells: (row, { nowMs, id }) => {
       const isOver = row.headline === "GONE";
@@ -46,17 +46,19 @@ function listing({ all, needsMe, at }: Flags): Listing<Row> {
       return [
         { text: row.headline, style: HEADLINE_COLOURS[row.headline] },
         said(row.name),
-        said(id(row.id)),
         said(row.workspace === null ? "" : fromHome(row.workspace)),
         said(row.why),
         said(ago(sinceOf(row), nowMs)),
+        { text: id(row.id), style: "dim" },
       ];
     },
     key: ({ id }) => id,
     nothing:
-      needsMe === true
-        ? "nobody needs you"
-        : "nobody is here; --all shows who is gone, `rollcall emit --help` how to show up",
+      at !== undefined
+        ? `nobody ${needsMe === true ? "needed you" : "was here"} then`
+        : needsMe === true
+          ? "nobody needs you"
+          : "nobody is here; --all shows who is gone, `rollcall emit --help` how to show up",
     summary: (answer) => summary(answer as unknown as FleetList),
   };
 }

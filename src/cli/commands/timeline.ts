@@ -4,7 +4,7 @@ import type { DaemonEvent } from "../../client/events.ts";
 import type { FleetRow, TimelineEvents } from "../../wires/api/answers.ts";
 import type { Context } from "../context.ts";
 import { daemonOf, itemPath, note, pathOf, printJson, read } from "../daemon.ts";
-import { JsonView, LineView, Notices } from "../event-lines.ts";
+import { AgentLineView, JsonView, Notices } from "../event-lines.ts";
 import { answerFlags, argument, parseCount, type AnswerFlags } from "../flags.ts";
 import { about } from "../help.ts";
 
@@ -53,7 +53,7 @@ export const timeline = buildCommand<Flags, [string], Context>({
     const asked = pathOf(path, { limit: Math.min(limit, MOST) });
     const answer = await read<TimelineEvents>(daemon, asked);
     if (json && !follow) return await printJson(this, answer);
-    const view = json ? new JsonView(this) : new LineView(this);
+    const view = json ? new JsonView(this) : new AgentLineView(this, row.id);
     for (const event of answer.events) await view.show(asEvent(event));
     if (!follow) {
       if (answer.events.length === 0) await note(this, "nothing that the log still has");

@@ -13,7 +13,9 @@ export const HEADLINE_COLOURS: Readonly<Record<Headline, Style>> = {
 };
 
 /** Since when it is as its headline says. */
-export function sinceOf({ blockedOn, stuckSinceMs, lastActivityAtMs, reportedAtMs }: Row): number {
+export function sinceOf(row: Row): number {
+  const { headline, liveness, blockedOn, stuckSinceMs, lastActivityAtMs, reportedAtMs } = row;
+  if (headline === "GONE") return liveness.evidence.reportedAtMs;
   return blockedOn?.value.sinceMs ?? stuckSinceMs ?? lastActivityAtMs ?? reportedAtMs;
 }
 

@@ -46,6 +46,8 @@ interface Followed {
   processStartedAtMs: number | undefined;
   /** When its task came into the state it is in, as far as was seen. */
   inState: { readonly key: string; readonly sinceMs: number };
+  /** When what is told of it was so: its file's time, or when its end was found out. */
+  foundAtMs: number;
   isUntold: boolean;
 }
 
@@ -56,6 +58,8 @@ export class FileReporter {
   readonly #abort = new AbortController();
   readonly #byAlias = new Map<string, Followed>();
   readonly #aliasOf = new Map<string, string>();
+  /** What the fleet knew of our files at the start; empty once they were all read. */
+  readonly #known = new Map<string, Report>();
   readonly #following: Promise<void>;
   #stopLooking: (() => void) | undefined;
   #looks = 0;
@@ -76,14 +80,28 @@ export class FileReporter {
 
   async #follow(): Promise<void> {
     let isFirst = true;
+    await this.#remember();
     try {
       for await (const changes of watchStatusDir(this.#options.directory, this.#abort)) {
         await this.#take(changes);
         if (isFirst) await this.#endUnknown();
         isFirst = false;
+        this.#known.clear();
       }
     } catch (error) {
       this.#options.onTrouble?.("status files are not followed", error);
+    }
+  }
+
+  /** What the fleet knows of our files from before. */
+  async #remember(): Promise<void> {
+    const prefix = `file@${this.#options.host}:`;
+    try {
+      for (const report of await this.#options.known()) {
+        if (report.alias.startsWith(prefix)) this.#known.set(report.alias, report);
+      }
+    } catch (error) {
+      this.#options.onTrouble?.("what is known of status files could not be read", error);
     }
   }
 
@@ -102,15 +120,33 @@ export class FileReporter {
     if (before && file.updatedAtMs < before.file.updatedAtMs) return;
     const key = `${file.status.task?.id} ${file.status.task?.state} ${file.status.task?.summary}`;
     const inState =
-      before?.inState.key === key ? before.inState : { key, sinceMs: file.updatedAtMs };
+      before?.inState.key === key ? before.inState : { key, sinceMs: this.#sinceOf(alias, file) };
     const { pid } = file.status.runtime;
     const processStartedAtMs =
       pid === undefined || pid <= 0 ? undefined : this.#processes.startedAtMs(pid);
     const followed = { file, processStartedAtMs, inState, isUntold: true };
     const liveness = this.#livenessOf(followed, { isProof: true });
     this.#aliasOf.set(file.path, alias);
-    this.#byAlias.set(alias, { ...followed, liveness });
+    // Its file does not know that its process is gone, nor when it went.
+    const isFound = liveness.value === "exited" && file.status.runtime.lifecycle !== "stopped";
+    const foundAtMs = isFound ? this.#options.clock.wallMs() : file.updatedAtMs;
+    this.#byAlias.set(alias, { ...followed, liveness, foundAtMs });
     await this.#tell(alias);
+  }
+
+  /** Since when its task is in its state: as the fleet knows it, where that is the same. */
+  #sinceOf(alias: string, file: StatusFile): number {
+    const known = this.#known.get(alias)?.facts;
+    const { host } = this.#options;
+    const about = { host, liveness: GONE, inStateSinceMs: file.updatedAtMs };
+    const { question, outcome } = reportOf(file, about).facts;
+    const [asked, before] = [question?.value, known?.question?.value];
+    if (asked && before && asked.kind === before.kind && asked.text === before.text) {
+      return before.sinceMs;
+    }
+    const isSame =
+      outcome?.value === known?.outcome?.value && outcome?.text === known?.outcome?.text;
+    return isSame ? (known?.outcome?.atMs ?? file.updatedAtMs) : file.updatedAtMs;
   }
 
   async #end(path: string): Promise<void> {
@@ -120,18 +156,19 @@ export class FileReporter {
     const followed = this.#byAlias.get(alias);
     if (followed?.file.path !== path) return;
     followed.liveness = GONE;
+    followed.foundAtMs = this.#options.clock.wallMs();
     followed.isUntold = true;
     await this.#tell(alias);
   }
 
-  /** What the fleet knows from before, and whose file was removed while nobody looked. */
+  /** Those whose file was removed while nobody looked. */
   async #endUnknown(): Promise<void> {
-    const prefix = `file@${this.#options.host}:`;
+    const reportedAtMs = this.#options.clock.wallMs();
     try {
-      for (const report of await this.#options.known()) {
-        const isOurs = report.alias.startsWith(prefix) && !this.#byAlias.has(report.alias);
-        if (!isOurs || report.facts.liveness.value === "exited") continue;
-        await this.#options.report({ ...report, facts: { ...report.facts, liveness: GONE } });
+      for (const [alias, report] of this.#known) {
+        if (this.#byAlias.has(alias) || report.facts.liveness.value === "exited") continue;
+        const facts = { ...report.facts, liveness: GONE };
+        await this.#options.report({ ...report, reportedAtMs, facts });
       }
     } catch (error) {
       this.#options.onTrouble?.("agents whose files are gone were not reported", error);
@@ -154,6 +191,7 @@ export class FileReporter {
         const liveness = this.#livenessOf(followed, { isProof });
         if (liveness.rule !== followed.liveness.rule) {
           followed.liveness = liveness;
+          if (liveness.value === "exited") followed.foundAtMs = this.#options.clock.wallMs();
           followed.isUntold = true;
         }
       }
@@ -178,17 +216,16 @@ export class FileReporter {
   async #tell(alias: string): Promise<void> {
     const followed = this.#byAlias.get(alias);
     if (!followed) return;
-    const { file, liveness, processStartedAtMs, inState } = followed;
+    const { file, liveness, processStartedAtMs, inState, foundAtMs } = followed;
     const isOver = liveness === GONE;
+    const report = reportOf(file, {
+      host: this.#options.host,
+      liveness,
+      ...(processStartedAtMs !== undefined && { processStartedAtMs }),
+      inStateSinceMs: inState.sinceMs,
+    });
     try {
-      await this.#options.report(
-        reportOf(file, {
-          host: this.#options.host,
-          liveness,
-          ...(processStartedAtMs !== undefined && { processStartedAtMs }),
-          inStateSinceMs: inState.sinceMs,
-        }),
-      );
+      await this.#options.report({ ...report, reportedAtMs: foundAtMs });
       followed.isUntold = false;
       if (isOver && this.#byAlias.get(alias) === followed) this.#byAlias.delete(alias);
     } catch (error) {
