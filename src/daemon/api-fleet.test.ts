@@ -167,7 +167,7 @@ describe("one agent", () => {
     expect((await api.get(`${path}/timeline`)).body).toMatchObject({ id: "a/b ?#%2F日本" });
   });
 
-  test("has a timeline: what happened to it, oldest first, as the event stream tells it", async () => {
+  test("has a timeline: what happened to it, as the event stream tells it", async () => {
     await say("a", WORKING);
     await say("b", WORKING);
     await api.clock.advance(10);

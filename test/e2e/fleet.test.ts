@@ -145,7 +145,7 @@ describe("ls", () => {
 });
 
 test("a process that is killed is gone within two seconds, and ls says which", async () => {
-  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1e6)"], { stdio: "ignore" });
+  const child = spawn("cat", { stdio: ["pipe", "ignore", "ignore"] });
   await once(child, "spawn");
   try {
     await emit("a", "--pid", String(child.pid), "--task-state", "working");
@@ -248,9 +248,9 @@ describe("explain, timeline and inbox", () => {
 
   test("inbox shows what is open, and with --all what became of the rest", async () => {
     await fill();
-    expect(await done("inbox")).toMatch(
-      /^ASKED +AGENT +WORKSPACE +KIND +QUESTION\n(?:now|\d+ s ago) +claude +\/src\/shop +text +Shall I drop the table\?$/,
-    );
+    const [heading, question] = (await done("inbox")).split("\n");
+    expect(heading).toMatch(/^ASKED +AGENT +WORKSPACE +KIND +QUESTION$/);
+    expect(question).toMatch(/ +claude +\/src\/shop +text +Shall I drop the table\?$/);
     await emit("asks-1", "--agent-name", "claude", "--task-state", "working");
     await vi.waitFor(async () => expect((await rc("inbox")).stderr).toContain("nobody waits"));
     expect(await done("inbox", "--all")).toMatch(/ago +answered +claude +text +Shall I/);
@@ -322,9 +322,9 @@ test("nothing that an agent says reaches the terminal as more than text", async 
 describe("the page about the API", () => {
   const PAGE = readFileSync(new URL("../../docs/fleet.md", import.meta.url), "utf8");
 
-  async function shell(id: string): Promise<unknown> {
+  async function shell(commands: string): Promise<unknown> {
     const env = environment(folder.path, { ROLLCALL_URL: url });
-    await using shown = new Running("/bin/sh", ["-c", shellBlock(id, [PAGE])], env);
+    await using shown = new Running("/bin/sh", ["-c", commands], env);
     const { code, stdout } = await shown.end();
     expect(code).toBe(0);
     return JSON.parse(stdout);
@@ -345,11 +345,11 @@ describe("the page about the API", () => {
     await emit("claude-7d5d6ca5", "--agent-name", "claude-code", ...goal, ...at, ...ask);
     await shows("claude-7d5d6ca5");
     const shown = JSON.parse(/^```json\n(.*?)^```/ms.exec(PAGE)?.[1] ?? "") as object;
-    expect(shapeOf(await shell("fleet"))).toEqual(shapeOf(shown));
+    expect(shapeOf(await shell(shellBlock("fleet", [PAGE])))).toEqual(shapeOf(shown));
   });
 
   test("shows a report that is taken", async () => {
-    expect(await shell("report")).toEqual({ isNew: true });
+    expect(await shell(shellBlock("report", [PAGE]))).toEqual({ isNew: true });
     expect(await row("nightly")).toMatchObject({ headline: "WORKING", why: "copying the archive" });
   });
 });

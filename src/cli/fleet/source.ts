@@ -47,8 +47,8 @@ export class FleetSource implements Reader, AsyncDisposable {
       if (!answer) throw error;
       this.#isDecided = true;
       this.#files = files;
-      const where = `no daemon at ${this.#daemon.url}: this is from the status files in ${files.url}`;
-      await note(this.#context, where);
+      const why = `no daemon at ${this.#daemon.url}`;
+      await note(this.#context, `${why}: this is from the status files in ${files.url}`);
       for (const warning of files.warnings()) await this.#context.err.line(warning);
       return answer;
     }
