@@ -5,10 +5,10 @@
 import type { StatusReading } from "../../wires/files/read.ts";
 import { watchStatusDir } from "../../wires/files/watch.ts";
 import type { Context } from "../context.ts";
+import { isQuit, Screen } from "../terminal/screen.ts";
 import { truncate } from "../terminal/width.ts";
 import { agentsOf, type Agents } from "./agents.ts";
 import { linesOf, type ListOptions } from "./list.ts";
-import { Screen } from "./screen.ts";
 
 export interface WatchOptions extends ListOptions {
   readonly intervalMs: number;
@@ -21,15 +21,18 @@ export async function watch(context: Context, options: WatchOptions): Promise<vo
   const { directory, intervalMs } = options;
   const ending = new AbortController();
   const signal = AbortSignal.any([context.untilInterrupted(), ending.signal]);
-  using view = context.out.isTerminal
-    ? new Picture(context, options, () => ending.abort())
+  await using view = context.out.isTerminal
+    ? new Picture(context, options)
     : new Feed(context, options);
   const readings = new Map<string, StatusReading>();
   const show = () => {
     const nowMs = Date.now();
     view.show(agentsOf(readings.values(), options, nowMs));
   };
-  view.onResize = show;
+  const stopResizing = context.out.whenResized(show);
+  const stopKeys = context.listenForKeys((key) => {
+    if (isQuit(key)) ending.abort();
+  });
   const changes = watchStatusDir(directory, { signal, rescanMs: intervalMs * RESCAN_INTERVALS });
   const redraw = setInterval(show, intervalMs);
   try {
@@ -40,21 +43,20 @@ export async function watch(context: Context, options: WatchOptions): Promise<vo
     }
   } finally {
     clearInterval(redraw);
+    stopResizing();
+    stopKeys();
   }
 }
 
-class Picture implements Disposable {
+class Picture implements AsyncDisposable {
   readonly #context: Context;
   readonly #options: WatchOptions;
   readonly #screen: Screen;
-  onResize: () => void = () => undefined;
 
-  constructor(context: Context, options: WatchOptions, quit: () => void) {
+  constructor(context: Context, options: WatchOptions) {
     this.#context = context;
     this.#options = options;
-    const { stdin, stdout } = process;
-    const resized = () => this.onResize();
-    this.#screen = new Screen({ input: stdin, output: stdout, quit, resized });
+    this.#screen = new Screen(context.out);
   }
 
   show(agents: Agents): void {
@@ -64,20 +66,19 @@ class Picture implements Disposable {
       return out.paint("yellow", truncate(each, out.columns));
     });
     const notes = [...warnings, out.paint("dim", "q quits")];
-    this.#screen.draw([...lines, "", ...notes]);
+    void this.#screen.draw([...lines, "", ...notes]);
   }
 
-  [Symbol.dispose](): void {
-    this.#screen.close();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#screen.close();
   }
 }
 
-class Feed implements Disposable {
+class Feed implements AsyncDisposable {
   readonly #context: Context;
   readonly #options: WatchOptions;
   readonly #warned = new Set<string>();
   #shown: string | undefined;
-  onResize: () => void = () => undefined;
 
   constructor(context: Context, options: WatchOptions) {
     this.#context = context;
@@ -99,7 +100,5 @@ class Feed implements Disposable {
     void out.line(linesOf(agents, this.#context, this.#options).join("\n"));
   }
 
-  [Symbol.dispose](): void {
-    this.#warned.clear();
-  }
+  async [Symbol.asyncDispose](): Promise<void> {}
 }
