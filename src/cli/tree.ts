@@ -155,10 +155,6 @@ export const PROGRAM: Program = {
         brief: "Who is here, what each does, and which one needs you",
         load: async () => (await import("./commands/ls.ts")).ls,
       },
-      inbox: {
-        brief: "What agents wait for you to answer",
-        load: async () => (await import("./commands/inbox.ts")).inbox,
-      },
       explain: {
         brief: "Why an agent is shown as it is, with the evidence",
         load: async () => (await import("./commands/explain.ts")).explain,
@@ -166,6 +162,10 @@ export const PROGRAM: Program = {
       timeline: {
         brief: "What happened to an agent",
         load: async () => (await import("./commands/timeline.ts")).timeline,
+      },
+      inbox: {
+        brief: "What agents wait for you to answer",
+        load: async () => (await import("./commands/inbox.ts")).inbox,
       },
       at: {
         brief: "Look back: `rollcall at 14:03 ls`",

@@ -9,12 +9,12 @@ export type Headline = (typeof HEADLINES)[number];
 
 type Judged = Pick<Row, "headline" | "why" | "because">;
 
-type Seen = Omit<Row, keyof Judged>;
+type Seen = Omit<Row, keyof Judged | "stuckSinceMs">;
 
 /** A death that nobody asked for is a problem while it is news. */
 const NEWS_MS = 15 * 60_000;
 
-export function headlineOf(row: Seen, nowMs: number): Judged {
+export function headlineOf(row: Seen, stuckSinceMs: number | null, nowMs: number): Judged {
   const { liveness, activity, blockedOn, outcome } = row;
   const doing = activity.message ?? activity.task ?? "";
   if (blockedOn) {
@@ -30,7 +30,7 @@ export function headlineOf(row: Seen, nowMs: number): Judged {
       ? judged("PROBLEM", `fell silent while ${activity.value}`, "it fell silent at work")
       : judged("GONE", "fell silent", "it fell silent, and was at nothing");
   }
-  if (row.stuckSinceMs !== null) {
+  if (stuckSinceMs !== null) {
     const why = `says that it is ${activity.value}, but nothing happens`;
     return judged("PROBLEM", why, "nothing happened for too long");
   }
@@ -61,8 +61,11 @@ function judged(headline: Headline, why: string, because: string): Judged {
 }
 
 /** What needs a person first, then by how long it has. */
-export function byHeadline(a: Row, b: Row): number {
-  return placeOf(a) - placeOf(b) || (a.id < b.id ? -1 : 1);
+export function inOrder(rows: readonly Row[]): Row[] {
+  // The place of each is worked out once, not at every comparison.
+  const placed = rows.map((row) => ({ row, place: placeOf(row) }));
+  placed.sort((a, b) => a.place - b.place || (a.row.id < b.row.id ? -1 : 1));
+  return placed.map(({ row }) => row);
 }
 
 /** More milliseconds than any moment of the next centuries has. */

@@ -11,6 +11,8 @@ import type { Patience } from "./stuck.ts";
 
 /** Beyond, callers are told to come back. */
 const WAITING_MOST = 8;
+/** What a caller's clock may be ahead of the engine's: that moment is now. */
+const CLOCKS_DIFFER_MS = 60_000;
 /** A larger fleet is not worth its memory between two looks. */
 const KEPT_ROWS = 20_000;
 
@@ -31,8 +33,10 @@ export class FleetPast {
     this.#patience = patience;
   }
 
-  async at(atMs: number): Promise<FleetThen> {
-    if (atMs > this.#engine.nowMs) {
+  async at(givenMs: number): Promise<FleetThen> {
+    const { nowMs } = this.#engine;
+    const atMs = Math.min(givenMs, nowMs);
+    if (givenMs > nowMs + CLOCKS_DIFFER_MS) {
       throw new RollcallError("INVALID_ARGUMENT", "at is a moment that is yet to come");
     }
     if (this.#waiting >= WAITING_MOST) {
@@ -53,7 +57,8 @@ export class FleetPast {
     const { state, sequence } = await this.#engine.past(atMs);
     const rows = rowsOf(state, { nowMs: atMs, patience: this.#patience });
     const then = { rows, questions: questionsOf(state), sequence, atMs };
-    this.#last = rows.length > KEPT_ROWS ? undefined : then;
+    const isOver = atMs < this.#engine.nowMs;
+    this.#last = isOver && rows.length <= KEPT_ROWS ? then : undefined;
     return then;
   }
 }
