@@ -33,9 +33,10 @@ export function present(entries) {
  * @param {boolean} [options.sourcemap]
  * @param {(string | RegExp)[]} [options.external]
  * @param {(name: string) => string} [options.banner] the first line of an entry
+ * @param {boolean} [options.whole] everything in one file, also what is loaded on demand
  */
 export async function bundle(entries, directory, options = {}) {
-  const { sourcemap = false, external = NATIVE, banner = () => "" } = options;
+  const { sourcemap = false, external = NATIVE, banner = () => "", whole = false } = options;
   const bundler = await rolldown({
     cwd: root,
     input: entries,
@@ -43,6 +44,8 @@ export async function bundle(entries, directory, options = {}) {
     external,
     resolve: {
       alias: {
+        "rollcall/embedded": join(root, "src/embedded.ts"),
+        "rollcall/keeper": join(root, "src/client/keeper/index.ts"),
         "rollcall/status": join(root, "src/status.ts"),
         rollcall: join(root, "src/index.ts"),
       },
@@ -56,6 +59,7 @@ export async function bundle(entries, directory, options = {}) {
       sourcemap,
       entryFileNames: "[name].js",
       chunkFileNames: "[name]-[hash].js",
+      ...(whole && { codeSplitting: false }),
       banner: (chunk) => (chunk.isEntry ? banner(chunk.name) : ""),
     });
   } finally {

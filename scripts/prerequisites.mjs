@@ -19,6 +19,11 @@ export const AGENT_STATUS_PYTHON = status.python;
 
 export const CHROMIUM = "/usr/bin/chromium";
 
+const H2SPEC_VERSION = "v2.2.1+incompatible";
+const goPrograms = join(root, ".cache", "go");
+/** The conformance test of HTTP/2. */
+export const H2SPEC = join(goPrograms, "h2spec");
+
 /**
  * @typedef {object} Prerequisite
  * @property {string} name
@@ -65,6 +70,18 @@ export const PREREQUISITES = [
     isOnDemand: true,
   },
   {
+    name: "go",
+    need: "to make the conformance test of HTTP/2",
+    isThere: () => run("go", "version"),
+    apt: "golang-go",
+  },
+  {
+    name: "h2spec",
+    need: "to test our HTTP/2 as its standard says",
+    isThere: () => existsSync(H2SPEC),
+    install: installH2spec,
+  },
+  {
     name: "chromium",
     need: "to look at the page as people do",
     isThere: () => existsSync(CHROMIUM),
@@ -103,6 +120,12 @@ export function provide(names) {
     install();
   }
   return missing.filter((each) => !each.isThere());
+}
+
+function installH2spec() {
+  const module = `github.com/summerwind/h2spec/cmd/h2spec@${H2SPEC_VERSION}`;
+  const env = { ...process.env, GOBIN: goPrograms };
+  return spawnSync("go", ["install", module], { stdio: "ignore", env }).status === 0;
 }
 
 function canMountTmpfs() {

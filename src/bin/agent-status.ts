@@ -1,6 +1,4 @@
 /** The binary `agent-status`: status files, with the flags that its users know. */
-import * as module from "node:module";
+import { agentStatus } from "../cli/status/agent-status.ts";
 
-(module as { enableCompileCache?: () => void }).enableCompileCache?.();
-const { agentStatus } = await import("../cli/status/agent-status.ts");
 await agentStatus(process.argv.slice(2));

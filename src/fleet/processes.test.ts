@@ -5,7 +5,7 @@ import { processes } from "./processes.ts";
 
 test("a process is there from its start to its end, and began when it did", async () => {
   const beforeMs = Date.now();
-  const child = spawn("cat");
+  const child = spawn(process.execPath, ["-e", "process.stdin.resume()"]);
   await once(child, "spawn");
   const pid = child.pid ?? 0;
   expect(processes.isThere(pid)).toBe(true);

@@ -1,18 +1,13 @@
 /** The bounds of a gRPC server, each with its reason. */
-import type { Keepalive } from "./keepalive.ts";
+import type { ConnectionLimits } from "../http2/connection.ts";
 
 const SECOND = 1000;
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-export interface ServerLimits extends Keepalive {
+export interface ServerLimits extends ConnectionLimits {
   /** What a message may weigh where its method says nothing else. */
   readonly messageBytes: number;
-  /** Of one connection at a time: a program that runs thousands of agents shares one. */
-  readonly streams: number;
-  readonly headerBytes: number;
-  /** What the streams of one connection may hold in memory. */
-  readonly sessionMiB: number;
   /** What all requests that have not come whole may hold together. */
   readonly gatheredBytes: number;
   /** How long a request may take to come. */
@@ -24,9 +19,16 @@ export interface ServerLimits extends Keepalive {
 export const SERVER_LIMITS: ServerLimits = {
   /** Names, keys and reasons; cards, inputs and outputs have their own. */
   messageBytes: 256 * KIB,
+  /** Of one connection: a program that runs thousands of agents shares one. */
   streams: 10_000,
   headerBytes: 16 * KIB,
-  sessionMiB: 256,
+  /** The largest message in a few round trips. */
+  streamWindow: 1 * MIB,
+  connectionWindow: 4 * MIB,
+  /** The largest answers of some calls; who leaves more unread is cut. */
+  waitingBytes: 64 * MIB,
+  /** Ten times what the busiest client we know sends. */
+  idleFramesPerSecond: 20_000,
   gatheredBytes: 64 * MIB,
   requestMs: 30 * SECOND,
   keepaliveMs: 30 * SECOND,

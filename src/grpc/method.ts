@@ -104,6 +104,7 @@ class Method {
     };
     const onData = (chunk: Buffer) => {
       if (isOver) return;
+      stream.consumed(chunk.length);
       try {
         for (const each of reader.push(chunk)) {
           if (message) throw new RollcallError("INVALID_ARGUMENT", "more than one message");
@@ -130,13 +131,14 @@ class Method {
     };
     gathering.begin(call, performance.now());
     call.onClose = end;
-    stream.on("data", onData).on("end", onEnd);
+    stream.take({ data: onData, end: onEnd });
   }
 
   async *#requests(call: ServerCall): AsyncGenerator<Message> {
     const reader = new FrameReader(this.#options.maxBytes);
-    for await (const chunk of call.stream as AsyncIterable<Buffer>) {
+    for await (const chunk of chunksOf(call)) {
       for (const message of reader.push(chunk)) yield this.#decoded(message);
+      call.stream.consumed(chunk.length);
     }
   }
 
@@ -154,7 +156,11 @@ class Method {
     try {
       const opened = feedOf(open(), this.#output);
       feed = opened;
-      call.onClose = () => opened.close();
+      const before = call.onClose;
+      call.onClose = () => {
+        before?.();
+        opened.close();
+      };
       // At once: whoever has it knows that nothing is missed from here on.
       call.begin();
       for (let frames = await feed.next(); frames; frames = await feed.next()) {
@@ -179,19 +185,39 @@ class Method {
   }
 }
 
+/** What comes, as it comes; how much that may be is for the credit given to the caller. */
+async function* chunksOf(call: ServerCall): AsyncGenerator<Buffer> {
+  const chunks: Buffer[] = [];
+  let wake: () => void = () => undefined;
+  call.stream.take({
+    data: (chunk) => {
+      chunks.push(chunk);
+      wake();
+    },
+    end: () => wake(),
+  });
+  call.signal.addEventListener("abort", () => wake());
+  for (;;) {
+    const chunk = chunks.shift();
+    if (chunk) yield chunk;
+    else if (call.stream.isRemoteEnded || call.isOver) return;
+    else await new Promise<void>((woken) => (wake = woken));
+  }
+}
+
 /** Resolves when the caller has taken what was written, or there is no more to wait for. */
-function drained({ stream }: ServerCall, cut: AbortSignal): Promise<void> {
+function drained(call: ServerCall, cut: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
-      stream.off("drain", settle);
-      stream.off("close", settle);
+      call.stream.drained(undefined);
       cut.removeEventListener("abort", settle);
+      call.signal.removeEventListener("abort", settle);
       resolve();
     };
-    stream.on("drain", settle);
-    stream.on("close", settle);
     cut.addEventListener("abort", settle);
-    if (cut.aborted || stream.destroyed) settle();
+    call.signal.addEventListener("abort", settle);
+    if (cut.aborted || call.isOver) settle();
+    else call.stream.drained(settle);
   });
 }
 

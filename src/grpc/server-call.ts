@@ -7,36 +7,41 @@
  *
  * One is made for every heartbeat of every agent, so what few calls need is made when asked for.
  */
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { RollcallError } from "../core/errors.ts";
+import { encoded } from "../http2/hpack.ts";
+import type { Stream } from "../http2/stream.ts";
 import type { Call } from "./service.ts";
 import { grpcStatusOf, trailersOf, type GrpcStatus } from "./status.ts";
 import { parseTimeout } from "./timeout.ts";
 
-const CONTENT_TYPE = "application/grpc";
 /** What a timer can wait, and longer than any call lives. */
 const LONGEST_MS = 2 ** 31 - 1;
 
+const HEADERS = [
+  [":status", "200"],
+  ["content-type", "application/grpc"],
+] as const;
+/** The same bytes for nearly all calls. */
+const OK_HEADERS = encoded(HEADERS);
+const OK_TRAILERS = encoded([["grpc-status", "0"]]);
+
 export class ServerCall implements Call {
-  readonly stream: ServerHttp2Stream;
-  readonly #headers: IncomingHttpHeaders;
+  readonly stream: Stream;
   #abort: AbortController | undefined;
   #deadline: NodeJS.Timeout | undefined;
-  #told: Record<string, string> | undefined;
+  #told: [string, string][] | undefined;
   #isBegun = false;
   #isAnswered = false;
   /** Called when nothing more comes or goes. */
   onClose: (() => void) | undefined;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+  constructor(stream: Stream) {
     this.stream = stream;
-    this.#headers = headers;
-    // One listener for all that depends on it: each costs as much as a look at the headers.
-    stream.on("close", () => {
+    stream.onClose = () => {
       clearTimeout(this.#deadline);
       this.#giveUp("CANCELLED", GONE);
       this.onClose?.();
-    });
+    };
   }
 
   get signal(): AbortSignal {
@@ -47,17 +52,16 @@ export class ServerCall implements Call {
 
   /** Whether nothing can be sent any more. */
   get isOver(): boolean {
-    return this.#isAnswered || this.stream.destroyed || this.stream.closed;
+    return this.#isAnswered || this.stream.isClosed;
   }
 
   header(name: string): string | undefined {
-    const value = this.#headers[name];
-    return Array.isArray(value) ? value[0] : value;
+    return this.stream.headers.get(name);
   }
 
   tell(name: string, value: string): void {
-    this.#told ??= {};
-    this.#told[name] = value;
+    this.#told ??= [];
+    this.#told.push([name, value]);
   }
 
   /** From here on the caller's patience counts, if it said how long that is. */
@@ -75,16 +79,14 @@ export class ServerCall implements Call {
   begin(): void {
     if (this.#isBegun || this.isOver) return;
     this.#isBegun = true;
-    this.stream.respond({ ":status": 200, "content-type": CONTENT_TYPE, ...this.#told }, STREAMED);
+    this.stream.respond(this.#headers());
   }
 
   /** The one answer, framed. */
   answer(frame: Buffer): void {
     if (this.isOver) return;
-    this.begin();
     this.#isAnswered = true;
-    this.stream.on("wantTrailers", sendOk);
-    this.stream.end(frame);
+    this.stream.answer({ headers: this.#headers(), data: frame, trailers: OK_TRAILERS });
   }
 
   /** The end of a stream that came to one. */
@@ -92,31 +94,26 @@ export class ServerCall implements Call {
     if (this.isOver) return;
     this.begin();
     this.#isAnswered = true;
-    this.stream.on("wantTrailers", sendOk);
-    this.stream.end();
+    this.stream.end(OK_TRAILERS);
   }
 
   fail(status: GrpcStatus): void {
     if (this.isOver) return;
     this.#isAnswered = true;
-    const { stream } = this;
-    const trailers = trailersOf(status);
-    if (this.#isBegun) {
-      stream.on("wantTrailers", () => stream.sendTrailers(trailers));
-      stream.end();
-    } else {
-      const headers = { ":status": 200, "content-type": CONTENT_TYPE, ...this.#told, ...trailers };
-      stream.respond(headers, { endStream: true });
-    }
-    if (!stream.readableEnded) stopReading(stream);
+    const trailers = Object.entries(trailersOf(status));
+    if (this.#isBegun) this.stream.end(encoded(trailers));
+    else this.stream.endWith(encoded([...HEADERS, ...(this.#told ?? []), ...trailers]));
   }
 
   /** After this long the stream is let go of, whether everything was taken or not. */
   endWithin(ms: number): void {
-    const { stream } = this;
-    if (stream.closed || stream.destroyed) return;
-    const timer = setTimeout(() => stream.destroy(), ms);
-    stream.once("close", () => clearTimeout(timer));
+    if (this.stream.isClosed) return;
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => this.stream.reset(), ms);
+  }
+
+  #headers(): Buffer {
+    return this.#told ? encoded([...HEADERS, ...this.#told]) : OK_HEADERS;
   }
 
   #expire(): void {
@@ -131,16 +128,3 @@ export class ServerCall implements Call {
 }
 
 const GONE = "the caller went away";
-/** Nobody reads the date. */
-const STREAMED = { waitForTrailers: true, sendDate: false };
-
-/** Shared by all calls; `this` is the stream. */
-function sendOk(this: ServerHttp2Stream): void {
-  this.sendTrailers({ "grpc-status": "0" });
-}
-
-/** The rest of what the caller sends is not wanted: it is told, and what is under way dropped. */
-function stopReading(stream: ServerHttp2Stream): void {
-  stream.resume();
-  stream.close(constants.NGHTTP2_NO_ERROR);
-}

@@ -10,7 +10,8 @@ export const SEARCH = {
   /** A query is a sentence or two; as long as a description, so that one can be pasted. */
   queryLength: 4 * KIB,
   defaultLimit: 10,
-  maxLimit: 100,
+  /** As many as one answer can hold. */
+  maxLimit: 1_000,
   /** Embedded before others get their turn: about a millisecond. */
   charactersPerTurn: 8 * KIB,
   /** Documents added before others get theirs. */

@@ -35,8 +35,17 @@ function numberOf(reading: StatusReading): number {
   const { agent_name: name, runtime, x_meta: meta } = reading.status;
   const { pid: number = 0 } = runtime;
   expect(meta?.["last"]).toBe(`${name} ${number}`);
-  expect(meta?.["filler"] === `${number} `.repeat(20_000)).toBe(true);
+  expect(meta?.["filler"] === `${number} `.repeat(100_000)).toBe(true);
   return number;
+}
+
+/** A text is being written that was not there before. */
+async function whenDrafting(): Promise<void> {
+  const before = new Set(readdirSync(directory));
+  for (let looks = 0; looks < 10_000; looks += 1) {
+    if (readdirSync(directory).some((name) => !before.has(name))) return;
+    await new Promise((turn) => setImmediate(turn));
+  }
 }
 
 function read(): StatusReading {
@@ -57,8 +66,7 @@ test(
       let written = 0;
       for await (const line of createInterface({ input: writer.stdout })) {
         written = Number(line);
-        // Not at once but in the middle of the next one.
-        if (written === last) process.nextTick(() => writer.kill("SIGKILL"));
+        if (written === last) void whenDrafting().then(() => writer.kill("SIGKILL"));
       }
       await ended;
       const found = numberOf(read());

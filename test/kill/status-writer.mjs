@@ -14,7 +14,7 @@ for (let n = 1; ; n += 1) {
     agent_id: "victim",
     agent_name: name,
     runtime: { lifecycle: "running", updated_at: "2026-06-20T16:45:00Z", pid: n },
-    x_meta: { filler: `${n} `.repeat(20_000), last: `${name} ${n}` },
+    x_meta: { filler: `${n} `.repeat(100_000), last: `${name} ${n}` },
   };
   if (n % 2 === 0) writeStatusSync(status, directory);
   else await writeStatus(status, directory);

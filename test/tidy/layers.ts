@@ -14,6 +14,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["fleet", "jobs", "search"],
   ["engine"],
   ["grpc"],
+  ["http2"],
   ["log", "core"],
 ];
 

@@ -11,6 +11,14 @@ import { about, kebab, type Example } from "../help.ts";
 import { integerOf, numberOf, type Option, type Value } from "../status/arguments.ts";
 import { STATUS_COMMANDS, Values, type StatusCommand } from "../status/commands.ts";
 
+/** What a value is called in the help, unless its flag says something better. */
+const PLACEHOLDERS = {
+  text: "TEXT",
+  many: "KEY=VALUE",
+  integer: "NUMBER",
+  number: "SECONDS",
+} as const;
+
 export const emit = build("emit", "Write the status of an agent into its file", {
   text: "Write the status of an agent into its file, whole or not at all, and print its path.",
   examples: [
@@ -133,16 +141,15 @@ function flagsOf(options: readonly Option[]): FlagParametersForType<Flags, Conte
   return Object.fromEntries(flags) as FlagParametersForType<Flags, Context>;
 }
 
-function flagOf({ kind, choices, help, isRequired = false }: Option): object {
+function flagOf(option: Option): object {
+  const { kind, choices, help, isRequired = false } = option;
   const brief = help.charAt(0).toUpperCase() + help.slice(1);
   const optional = !isRequired;
   if (kind === "switch" || kind === "toggle") {
     return { kind: "boolean", optional, withNegated: kind === "toggle", brief };
   }
   if (choices) return { kind: "enum", values: choices, optional, brief };
-  const placeholder = { text: "TEXT", many: "KEY=VALUE", integer: "NUMBER", number: "SECONDS" }[
-    kind
-  ];
+  const placeholder = option.placeholder ?? PLACEHOLDERS[kind];
   const many = kind === "many" ? { variadic: true } : {};
   return { kind: "parsed", parse: parserOf(kind), optional, brief, placeholder, ...many };
 }

@@ -8,9 +8,7 @@ import {
   type Headline,
 } from "../../wires/files/derive.ts";
 import type { StatusFile, StatusReading } from "../../wires/files/read.ts";
-import { timestampMs } from "../../wires/files/timestamp.ts";
 import { clean } from "../terminal/clean.ts";
-import { shortDuration } from "../../core/words.ts";
 import { truncate } from "../terminal/width.ts";
 
 export interface Choice {
@@ -50,7 +48,7 @@ export function agentsOf(
     counts: new Map(
       HEADLINES.map((each) => [each, rows.filter(({ headline }) => headline === each).length]),
     ),
-    warnings: all.flatMap((reading) => warningOf(reading, nowMs) ?? []),
+    warnings: all.map(warningOf).filter((warning) => warning !== undefined),
   };
 }
 
@@ -58,20 +56,19 @@ export function agentsOf(
 const MOST_COLUMNS = 1000;
 
 /** One line about a file that cannot be believed, or not quite. */
-function warningOf(reading: StatusReading, nowMs: number): string | undefined {
-  const problem = problemOf(reading, nowMs);
+function warningOf(reading: StatusReading): string | undefined {
+  const problem = problemOf(reading);
   return problem && `warning: ${truncate(clean(problem), MOST_COLUMNS)}`;
 }
 
-function problemOf(reading: StatusReading, nowMs: number): string | undefined {
+function problemOf(reading: StatusReading): string | undefined {
   const { path } = reading;
   if (reading.kind === "status") {
     if (reading.oddities.length === 0) return undefined;
     const { agent_id: id, runtime } = reading.status;
-    const aheadMs = timestampMs(runtime.updated_at) - nowMs;
     const told = {
       misnamed: `says that its agent_id is ${JSON.stringify(id)}`,
-      ahead: `is dated ${shortDuration(aheadMs)} ahead of this machine's clock`,
+      ahead: `is dated ${runtime.updated_at}, ahead of this machine's clock`,
     };
     return `${path} ${reading.oddities.map((oddity) => told[oddity]).join(" and ")}`;
   }

@@ -12,6 +12,8 @@ export interface Option {
   readonly kind: "text" | "integer" | "number" | "many" | "switch" | "toggle";
   readonly choices?: readonly string[];
   readonly isRequired?: boolean;
+  /** What its value is called in the help of `rollcall`. */
+  readonly placeholder?: string;
   readonly help: string;
 }
 

@@ -41,6 +41,7 @@ export interface StatusCommand extends Omit<Syntax, "program"> {
 const directoryFlag: Option = {
   flag: "--status-dir",
   kind: "text",
+  placeholder: "DIR",
   help: "where the files are [AGENT_STATUS_DIR, or agent-status in XDG_STATE_HOME]",
 };
 const staleFlag: Option = {
@@ -57,7 +58,7 @@ const viewFlags: readonly Option[] = [
 
 export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
   emit: {
-    about: "Write status snapshot",
+    about: "Write the status of an agent into its file",
     options: [
       { flag: "--agent-id", kind: "text", isRequired: true, help: "unique for this run" },
       { flag: "--agent-name", kind: "text", isRequired: true, help: "the program that runs" },
@@ -111,7 +112,7 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
     },
   },
   list: {
-    about: "List status snapshots",
+    about: "Show the agents of this machine",
     options: [directoryFlag, staleFlag, ...viewFlags],
     async run(context, values) {
       const { list } = await import("./list.ts");
@@ -119,7 +120,7 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
     },
   },
   get: {
-    about: "Get one status snapshot",
+    about: "Print the status file of an agent",
     options: [directoryFlag],
     word: "agent_id",
     async run(context, values) {
@@ -128,7 +129,7 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
     },
   },
   watch: {
-    about: "Poll and render status snapshots",
+    about: "Show the agents of this machine, as they change",
     options: [
       directoryFlag,
       staleFlag,
@@ -142,7 +143,7 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
     },
   },
   validate: {
-    about: "Validate status file",
+    about: "Check a status file",
     options: [],
     word: "file",
     async run(context, values) {
@@ -151,7 +152,7 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
     },
   },
   prune: {
-    about: "Remove old stale or stopped snapshots",
+    about: "Remove files that are old and over",
     options: [
       directoryFlag,
       staleFlag,

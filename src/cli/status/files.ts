@@ -1,9 +1,7 @@
 /** `get`, `validate` and `prune`: single files, by name, by path and by age. */
-import { readFileSync } from "node:fs";
 import { statusPath } from "../../wires/files/directory.ts";
 import { readJson } from "../../wires/files/json-read.ts";
 import { jsonText } from "../../wires/files/json-text.ts";
-import { STATUS_FILE } from "../../wires/files/limits.ts";
 import { prune as pruneFiles, type PruneOptions } from "../../wires/files/prune.ts";
 import { parseStatus, readText } from "../../wires/files/read.ts";
 import type { Context } from "../context.ts";
@@ -19,7 +17,7 @@ export function pathFor(output: Output, path: string): string {
 export async function get(context: Context, agentId: string, directory: string): Promise<void> {
   const { out, err } = context;
   const path = statusPath(agentId, directory);
-  const read = readText(path, { follow: false });
+  const read = readText(path);
   const refused = async (problem: string) => {
     await err.line(`${problem}: ${clean(path)}`);
     context.endWith(EXIT.nothingFound);
@@ -41,23 +39,12 @@ export async function validate(context: Context, path: string): Promise<void> {
 }
 
 function problemsOf(path: string): readonly string[] {
-  const read = ["-", "/dev/stdin"].includes(path)
-    ? standardInput()
-    : readText(path, { follow: true });
+  const read = readText(path, { isNamed: true });
   if (!("text" in read)) return read.problems.map((problem) => `${path} ${problem}`);
   const parsed = parseStatus(read.text);
   if ("status" in parsed) return [];
   const prefix = parsed.reason === "json" ? "invalid JSON: " : "";
   return parsed.problems.map((problem) => prefix + problem);
-}
-
-type FileText = ReturnType<typeof readText>;
-
-function standardInput(): FileText {
-  const text = readFileSync(0, "utf8");
-  if (text.length <= STATUS_FILE.bytes) return { text, writtenAtMs: Date.now() };
-  const problem = `has more than ${STATUS_FILE.bytes} bytes`;
-  return { reason: "unreadable", problems: [problem] };
 }
 
 export async function prune(context: Context, options: PruneOptions): Promise<void> {

@@ -129,7 +129,7 @@ test("each file that is not what it should be gets one warning, in the peer's wo
     "warning: ignored invalid JSON /d/a.json: Extra data: line 1",
     "warning: ignored invalid status /d/b.json: one; two",
     "warning: ignored unreadable /d/c.json: is a link",
-    'warning: /d/pi-1.json says that its agent_id is "pi-1" and is dated 2h ahead of this ' +
-      "machine's clock",
+    'warning: /d/pi-1.json says that its agent_id is "pi-1" and is dated ' +
+      "2026-06-20T18:45:00Z, ahead of this machine's clock",
   ]);
 });

@@ -45,11 +45,13 @@ const COLUMNS = ["TASK", "AGENT ID", "NAME", "LIFECYCLE", "STATE", "UPDATED"] as
 
 type ColumnName = (typeof COLUMNS)[number];
 
+/** Clean, and no wider than anybody needs. */
 interface Cell {
   readonly text: string;
-  readonly style?: Style;
-  /** What is cut when there is no room: of a path the end says more. */
-  readonly cut?: "start";
+  readonly width: number;
+  readonly style: Style | undefined;
+  /** Where it is cut when there is no room: of a path the end says more. */
+  readonly cut: "start" | "end";
 }
 
 type Cells = Readonly<Record<ColumnName, readonly Cell[]>>;
@@ -64,41 +66,47 @@ export function table(agents: Agents, options: TableOptions): readonly string[] 
   return [title, ...box(agents.rows.map(cellsOf), options)];
 }
 
-/** Wider cells help nobody, not even in a pipe. */
-const WIDEST = 200;
-const MOST = { "AGENT ID": 48, NAME: 24 } as const;
+/** Wider cells help nobody, not even in a pipe; longer than any id. */
+const WIDEST = 300;
 const DISPENSABLE = ["LIFECYCLE", "NAME"] as const;
 const LEAST = { TASK: 27, "AGENT ID": 14 } as const;
 
 function box(rows: readonly Cells[], { columns, painter, isPlain }: TableOptions): string[] {
   const lines = isPlain ? PLAIN : ROUND;
-  const widths = fit(rows, columns);
+  const shown = [...fit(rows, columns)].map(([name, width]) => ({ name, width }));
   const rule = ([left = "", line = "", cross = "", right = ""]: string) => {
-    const parts = [...widths.values()].map((width) => line.repeat(width + 2));
+    const parts = shown.map(({ width }) => line.repeat(width + 2));
     return painter.paint("dim", left + parts.join(cross) + right);
   };
   const side = painter.paint("dim", lines.side);
-  const joined = (cells: readonly string[]) => `${side} ${cells.join(` ${side} `)} ${side}`;
-  const heading = [...widths].map(([name, width]) => painter.paint("bold", padEnd(name, width)));
-  return [
+  const between = ` ${side} `;
+  const joined = (cells: readonly string[]) => `${side} ${cells.join(between)} ${side}`;
+  const drawn = [
     rule(lines.top),
-    joined(heading),
+    joined(shown.map(({ name, width }) => painter.paint("bold", padEnd(name, width)))),
     rule(lines.middle),
-    ...rows.flatMap((cells) => {
-      const height = Math.max(...[...widths.keys()].map((name) => cells[name].length));
-      return Array.from({ length: height }, (_, i) =>
-        joined([...widths].map(([name, width]) => draw(cells[name][i], width, painter))),
-      );
-    }),
-    rule(lines.bottom),
   ];
+  for (const cells of rows) {
+    const height = shown.reduce((most, { name }) => Math.max(most, cells[name].length), 0);
+    for (let i = 0; i < height; i += 1) {
+      drawn.push(joined(shown.map(({ name, width }) => draw(cells[name][i], width, painter))));
+    }
+  }
+  drawn.push(rule(lines.bottom));
+  return drawn;
 }
 
 function draw(cell: Cell | undefined, width: number, painter: Pick<Output, "paint">): string {
-  const { text = "", style, cut } = cell ?? {};
-  const fitting = cut === "start" ? truncateStart(text, width) : truncate(text, width);
-  const padded = padEnd(fitting, width);
-  return style ? painter.paint(style, padded) : padded;
+  if (!cell) return " ".repeat(width);
+  const padded =
+    cell.width <= width
+      ? cell.text + " ".repeat(width - cell.width)
+      : padEnd(cut(cell, width), width);
+  return cell.style ? painter.paint(cell.style, padded) : padded;
+}
+
+function cut(cell: Cell, width: number): string {
+  return cell.cut === "start" ? truncateStart(cell.text, width) : truncate(cell.text, width);
 }
 
 /** How wide each column is that is shown. */
@@ -130,44 +138,38 @@ function taken(widths: ReadonlyMap<ColumnName, number>): number {
 }
 
 function naturalWidth(rows: readonly Cells[], name: ColumnName): number {
-  const most = name === "AGENT ID" || name === "NAME" ? MOST[name] : WIDEST;
-  const widest = rows.reduce(
-    (found, cells) => cells[name].reduce((each, { text }) => Math.max(each, widthOf(text)), found),
-    name.length,
-  );
-  return Math.min(widest, most);
+  let widest = name.length;
+  for (const row of rows) for (const cell of row[name]) widest = Math.max(widest, cell.width);
+  return widest;
 }
 
 function cellsOf({ file, state, headline, ageMs }: AgentRow): Cells {
   const { agent_id, agent_name, runtime } = file.status;
   const isResting = headline === "idle" || headline === "gone";
-  const one = (text: string, style?: Style): readonly Cell[] => {
-    const shown = isResting ? "dim" : style;
-    return [{ text: truncate(clean(text), WIDEST), ...(shown && { style: shown }) }];
-  };
+  const usual = isResting ? "dim" : undefined;
+  const mark = file.oddities.includes("ahead") ? " !" : "";
   return {
-    TASK: aboutOf(file.status, isResting),
-    "AGENT ID": one(agent_id),
-    NAME: one(agent_name),
-    LIFECYCLE: one(`${LIFECYCLE_ICONS[runtime.lifecycle]} ${runtime.lifecycle}`),
-    STATE: one(`${STATE_ICONS[state]} ${state}`, HEADLINE_STYLES[headline]),
-    UPDATED: one(file.oddities.includes("ahead") ? `${age(ageMs)} !` : age(ageMs)),
+    TASK: aboutOf(file.status, usual),
+    "AGENT ID": [cellOf(clean(agent_id), usual)],
+    NAME: [cellOf(clean(agent_name), usual)],
+    LIFECYCLE: [cellOf(`${LIFECYCLE_ICONS[runtime.lifecycle]} ${runtime.lifecycle}`, usual)],
+    STATE: [cellOf(`${STATE_ICONS[state]} ${state}`, HEADLINE_STYLES[headline])],
+    UPDATED: [cellOf(age(ageMs) + mark, usual)],
   };
 }
 
-function aboutOf({ goal, task, runtime }: Status, isResting: boolean): readonly Cell[] {
-  const bright = isResting ? "dim" : "bold";
-  const lines: (Cell | undefined)[] = [
-    said(goal?.summary, { style: bright }),
-    said(runtime.workspace && fromHome(runtime.workspace), { style: "dim", cut: "start" }),
-    said(task?.summary && `▸ ${task.summary}`, isResting ? { style: "dim" } : {}),
-  ];
-  const there = lines.filter((line) => line !== undefined);
-  return there.length > 0 ? there : [{ text: "–", style: "dim" }];
+function aboutOf({ goal, task, runtime }: Status, usual: Style | undefined): readonly Cell[] {
+  const lines: Cell[] = [];
+  if (goal?.summary) lines.push(cellOf(clean(goal.summary), usual ?? "bold"));
+  if (runtime.workspace) lines.push(cellOf(clean(fromHome(runtime.workspace)), "dim", "start"));
+  if (task?.summary) lines.push(cellOf(`▸ ${clean(task.summary)}`, usual));
+  return lines.length > 0 ? lines : [cellOf("–", "dim")];
 }
 
-function said(text: string | undefined, cell: Omit<Cell, "text">): Cell | undefined {
-  return text ? { ...cell, text: truncate(clean(text), WIDEST) } : undefined;
+/** Of text that is clean. */
+function cellOf(said: string, style: Style | undefined, cutAt: Cell["cut"] = "end"): Cell {
+  const text = said.length * 2 > WIDEST ? truncate(said, WIDEST) : said;
+  return { text, width: widthOf(text), style, cut: cutAt };
 }
 
 const UNITS = [

@@ -14,32 +14,42 @@ export interface WatchOptions extends ListOptions {
   readonly intervalMs: number;
 }
 
+/** More often is a waste; more seldom, and a timer would overflow. */
+const INTERVAL = { leastMs: 100, mostMs: 3_600_000 } as const;
 /** Rescans are for disks that do not tell of changes; they may take longer than a redraw. */
 const RESCAN_INTERVALS = 5;
 
+interface View extends AsyncDisposable {
+  show(agents: Agents): Promise<void>;
+}
+
 export async function watch(context: Context, options: WatchOptions): Promise<void> {
-  const { directory, intervalMs } = options;
   const ending = new AbortController();
   const signal = AbortSignal.any([context.untilInterrupted(), ending.signal]);
-  await using view = context.out.isTerminal
+  const everyMs = Math.min(Math.max(options.intervalMs, INTERVAL.leastMs), INTERVAL.mostMs);
+  await using view: View = context.out.isTerminal
     ? new Picture(context, options)
     : new Feed(context, options);
   const readings = new Map<string, StatusReading>();
-  const show = () => {
-    const nowMs = Date.now();
-    view.show(agentsOf(readings.values(), options, nowMs));
+  let isShowing = false;
+  const show = async () => {
+    // A reader that is slow gets fewer lists, not a queue of them.
+    if (isShowing) return;
+    isShowing = true;
+    await view.show(agentsOf(readings.values(), options, Date.now()));
+    isShowing = false;
   };
-  const stopResizing = context.out.whenResized(show);
+  const stopResizing = context.out.whenResized(() => void show());
   const stopKeys = context.listenForKeys((key) => {
     if (isQuit(key)) ending.abort();
   });
-  const changes = watchStatusDir(directory, { signal, rescanMs: intervalMs * RESCAN_INTERVALS });
-  const redraw = setInterval(show, intervalMs);
+  const redraw = setInterval(() => void show(), everyMs);
+  const rescanMs = everyMs * RESCAN_INTERVALS;
   try {
-    for await (const { read, removed } of changes) {
+    for await (const { read, removed } of watchStatusDir(options.directory, { signal, rescanMs })) {
       for (const path of removed) readings.delete(path);
       for (const reading of read) readings.set(reading.path, reading);
-      show();
+      await show();
     }
   } finally {
     clearInterval(redraw);
@@ -48,7 +58,7 @@ export async function watch(context: Context, options: WatchOptions): Promise<vo
   }
 }
 
-class Picture implements AsyncDisposable {
+class Picture implements View {
   readonly #context: Context;
   readonly #options: WatchOptions;
   readonly #screen: Screen;
@@ -59,14 +69,13 @@ class Picture implements AsyncDisposable {
     this.#screen = new Screen(context.out);
   }
 
-  show(agents: Agents): void {
+  async show(agents: Agents): Promise<void> {
     const { out } = this.#context;
-    const lines = linesOf(agents, this.#context, this.#options);
     const warnings = agents.warnings.map((each) => {
       return out.paint("yellow", truncate(each, out.columns));
     });
-    const notes = [...warnings, out.paint("dim", "q quits")];
-    void this.#screen.draw([...lines, "", ...notes]);
+    const lines = linesOf(agents, this.#context, this.#options);
+    await this.#screen.draw([...lines, "", ...warnings, out.paint("dim", "q quits")]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -74,10 +83,10 @@ class Picture implements AsyncDisposable {
   }
 }
 
-class Feed implements AsyncDisposable {
+class Feed implements View {
   readonly #context: Context;
   readonly #options: WatchOptions;
-  readonly #warned = new Set<string>();
+  #warned: ReadonlySet<string> = new Set();
   #shown: string | undefined;
 
   constructor(context: Context, options: WatchOptions) {
@@ -85,19 +94,18 @@ class Feed implements AsyncDisposable {
     this.#options = options;
   }
 
-  show(agents: Agents): void {
+  async show(agents: Agents): Promise<void> {
     const { out, err } = this.#context;
-    for (const warning of agents.warnings.filter((each) => !this.#warned.has(each))) {
-      void err.line(warning);
+    for (const warning of agents.warnings) {
+      if (!this.#warned.has(warning)) await err.line(warning);
     }
-    this.#warned.clear();
-    for (const warning of agents.warnings) this.#warned.add(warning);
+    this.#warned = new Set(agents.warnings);
     // Ages grow all the time; that alone is no news.
     const ageless = { ...agents, rows: agents.rows.map((row) => ({ ...row, ageMs: 0 })) };
     const text = linesOf(ageless, this.#context, this.#options).join("\n");
     if (text === this.#shown) return;
     this.#shown = text;
-    void out.line(linesOf(agents, this.#context, this.#options).join("\n"));
+    await out.line(linesOf(agents, this.#context, this.#options).join("\n"));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

@@ -71,8 +71,9 @@ export class Output {
   }
 
   paint(style: Style, text: string): string {
+    if (!this.hasColour) return text;
     const [on, off] = STYLES[style];
-    return this.hasColour ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+    return `\u001b[${on}m${text}\u001b[${off}m`;
   }
 }
 

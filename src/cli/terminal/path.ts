@@ -1,8 +1,9 @@
 /** Paths as people write them. */
 import { homedir } from "node:os";
 
+const HOME = homedir();
+
 /** With ~ for the home of who reads it. */
 export function fromHome(path: string): string {
-  const home = homedir();
-  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+  return path === HOME || path.startsWith(`${HOME}/`) ? `~${path.slice(HOME.length)}` : path;
 }

@@ -8,9 +8,7 @@
  * alive; changes that come while a write is under way go together in the next one. What went wrong
  * is told to `onError`, if somebody wants to know.
  */
-import { randomUUID } from "node:crypto";
-import { rmSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import * as fs from "node:fs";
 import { statusDirectory, statusPath } from "./directory.ts";
 import { SCHEMA_VERSION, type Status, type StatusGoal, type StatusTask } from "./format.ts";
 import { leaveWith, stay } from "./leaving.ts";
@@ -50,7 +48,7 @@ export class StatusEmitter implements AsyncDisposable {
   #writing: Promise<void> | undefined;
 
   constructor(options: StatusEmitterOptions) {
-    const { agentName, agentId = `${agentName}-${randomUUID()}`, signal } = options;
+    const { agentName, agentId = `${agentName}-${crypto.randomUUID()}`, signal } = options;
     this.agentId = agentId;
     this.#options = options;
     this.#directory = options.directory ?? statusDirectory();
@@ -97,7 +95,7 @@ export class StatusEmitter implements AsyncDisposable {
     await this.flush();
     try {
       if (this.#options.atEnd === "stopped") await writeStatus(this.#status(), this.#directory);
-      else await rm(this.path, { force: true });
+      else await fs.promises.rm(this.path, { force: true });
     } catch (error) {
       this.#tell(error);
     }
@@ -109,7 +107,7 @@ export class StatusEmitter implements AsyncDisposable {
     this.#end();
     try {
       if (this.#options.atEnd === "stopped") writeStatusSync(this.#status(), this.#directory);
-      else rmSync(this.path, { force: true });
+      else fs.rmSync(this.path, { force: true });
     } catch (error) {
       this.#tell(error);
     }

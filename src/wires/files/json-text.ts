@@ -59,8 +59,13 @@ function quoted(text: string): string {
   });
 }
 
+/** Halves of characters, and what comes behind them. */
+const HIGH = /[\ud800-\uffff]/;
+
 /** As the peer sorts: JavaScript compares halves of characters, and puts emoji too early. */
 export function byCodePoints(a: string, b: string): number {
+  if (a === b) return 0;
+  if (!HIGH.test(a) && !HIGH.test(b)) return a < b ? -1 : 1;
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i += 1) {
     if (a.charCodeAt(i) === b.charCodeAt(i)) continue;

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readStatus, readStatusDir } from "./read.ts";
+import { readStatus, readStatusDir, statusNames } from "./read.ts";
 import { NOW, NOW_MS, scratch, statusOf } from "./testing.ts";
 import { writeStatusSync } from "./write.ts";
 
@@ -178,4 +178,21 @@ test("a file of exactly the allowed size is read, one byte more is not", () => {
   expect(readStatus(path).kind).toBe("status");
   fs.writeFileSync(path, text.padEnd(1024 * 1024 + 1));
   expect(readStatus(path).kind).toBe("refused");
+});
+
+test("of more files than anybody needs the first are read, and that is said", () => {
+  using directory = scratch();
+  for (const id of ["a", "b", "c"]) writeStatusSync(statusOf({ agent_id: id }), directory.path);
+  expect(statusNames(directory.path, 3).overfull).toEqual([]);
+  expect(statusNames(directory.path, 2)).toEqual({
+    names: ["a.json", "b.json"],
+    overfull: [
+      {
+        kind: "refused",
+        path: directory.path,
+        reason: "unreadable",
+        problems: ["holds 3 files, of which the first 2 are read"],
+      },
+    ],
+  });
 });

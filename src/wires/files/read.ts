@@ -8,7 +8,6 @@
  */
 import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from "node:fs";
-import { basename } from "node:path";
 import { pathIn, statusDirectory } from "./directory.ts";
 import type { Status } from "./format.ts";
 import { readJson, withPlainNumbers } from "./json-read.ts";
@@ -46,7 +45,7 @@ export interface ReadOptions {
 }
 
 export function readStatus(path: string, options: ReadOptions = {}): StatusReading {
-  const read = readText(path, { follow: false });
+  const read = readText(path);
   if (!("text" in read)) return { kind: "refused", path, ...read };
   const parsed = parseStatus(read.text);
   if (!("status" in parsed)) return { kind: "refused", path, ...parsed };
@@ -55,7 +54,8 @@ export function readStatus(path: string, options: ReadOptions = {}): StatusReadi
   const saidMs = timestampMs(status.runtime.updated_at);
   const isAhead = saidMs > nowMs + FRESHNESS.aheadMs;
   const oddities: Oddity[] = [];
-  if (basename(path) !== `${status.agent_id}.json`) oddities.push("misnamed");
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (name !== `${status.agent_id}.json`) oddities.push("misnamed");
   if (isAhead) oddities.push("ahead");
   const updatedAtMs = Math.min(saidMs, isAhead ? read.writtenAtMs : nowMs, nowMs);
   return { kind: "status", path, status, updatedAtMs, oddities };
@@ -67,23 +67,37 @@ export function readStatusDir(
   options: ReadOptions = {},
 ): readonly StatusReading[] {
   const { nowMs = Date.now() } = options;
-  const paths = statusNames(directory).map((name) => pathIn(directory, name));
-  const readings = paths.map((path) => readStatus(path, { nowMs }));
+  const { names, overfull } = statusNames(directory);
+  const readings = names.map((name) => readStatus(pathIn(directory, name), { nowMs }));
   const there = readings.filter((each) => each.kind === "status" || each.reason !== "missing");
-  return there.toSorted((a, b) => ageRank(b) - ageRank(a));
+  return [...there.toSorted((a, b) => ageRank(b) - ageRank(a)), ...overfull];
 }
 
 function ageRank(reading: StatusReading): number {
   return reading.kind === "status" ? reading.updatedAtMs : -Number.MAX_VALUE;
 }
 
-/** None without a directory. */
-export function statusNames(directory: string): readonly string[] {
+export interface StatusNames {
+  readonly names: readonly string[];
+  /** What is said instead of those that are too many. */
+  readonly overfull: readonly RefusedFile[];
+}
+
+/** The files to be read, in the order of their names; none without a directory. */
+export function statusNames(directory: string, most: number = STATUS_DIRECTORY.files): StatusNames {
   try {
     const names = readdirSync(directory).filter((name) => name.endsWith(".json"));
-    return names.toSorted(byCodePoints).slice(0, STATUS_DIRECTORY.files);
+    const problems = [`holds ${names.length} files, of which the first ${most} are read`];
+    const refused: RefusedFile = {
+      kind: "refused",
+      path: directory,
+      reason: "unreadable",
+      problems,
+    };
+    const overfull = names.length > most ? [refused] : [];
+    return { names: names.toSorted(byCodePoints).slice(0, most), overfull };
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(systemCode(error))) return [];
+    if (["ENOENT", "ENOTDIR"].includes(systemCode(error))) return { names: [], overfull: [] };
     throw systemError(`read ${directory}`, error);
   }
 }
@@ -100,8 +114,8 @@ export function parseStatus(text: string): { readonly status: Status } | Refusal
   return { status: parsed.value as Status };
 }
 
-/** A number that the fast way would read as another one: with a point, an exponent, many digits. */
-const ODD_NUMBER = /[[:,]\s*-?\d+(?:[.eE]|\d{15})/;
+/** The one number whose form matters, in a form that the fast way does not see: 7.0 is no id. */
+const ODD_PID = /"pid"\s*:\s*-?\d+[.eE]/;
 
 interface Parsed {
   readonly value: unknown;
@@ -112,7 +126,7 @@ interface Parsed {
 function parseJson(text: string): Parsed | Refusal {
   try {
     const value: unknown = JSON.parse(text);
-    if (!ODD_NUMBER.test(text) && !isDeep(value, STATUS_FILE.depth)) return { value };
+    if (!ODD_PID.test(text) && !mayBeDeep(text)) return { value };
   } catch {
     // The other reader says why, or takes it.
   }
@@ -121,9 +135,15 @@ function parseJson(text: string): Parsed | Refusal {
   return { value: withPlainNumbers(read.value), exact: read.value };
 }
 
-function isDeep(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels < 0 || Object.values(value).some((each) => isDeep(each, levels - 1));
+/** What has few brackets has few of them in each other; the other reader looks closely. */
+function mayBeDeep(text: string): boolean {
+  return countOf("{", text) + countOf("[", text) > STATUS_FILE.depth;
+}
+
+function countOf(bracket: string, text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) count += 1;
+  return count;
 }
 
 interface FileText {
@@ -132,42 +152,50 @@ interface FileText {
 }
 
 export interface OpenOptions {
-  /** Whether a link is followed: only where a person named the file. */
-  readonly follow: boolean;
+  /** By a person: then links are followed, and pipes waited for. */
+  readonly isNamed?: boolean;
 }
+
+const STANDARD_INPUT = 0;
 
 /** Shared by all reads: nothing waits in between. */
 let buffer = Buffer.allocUnsafe(64 * 1024);
 
-export function readText(path: string, { follow }: OpenOptions): FileText | Refusal {
+export function readText(path: string, { isNamed = false }: OpenOptions = {}): FileText | Refusal {
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+  const isInput = isNamed && ["-", "/dev/stdin"].includes(path);
   let file: number | undefined;
   try {
-    file = openSync(path, O_RDONLY | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW));
+    const flags = isNamed ? O_RDONLY : O_RDONLY | O_NONBLOCK | O_NOFOLLOW;
+    file = isInput ? STANDARD_INPUT : openSync(path, flags);
     const stats = fstatSync(file);
-    if (!stats.isFile()) return unreadable(stats.isDirectory() ? "is a directory" : "is no file");
+    if (stats.isDirectory()) return unreadable("is a directory");
+    if (!stats.isFile() && !isNamed) return unreadable("is no file");
     if (stats.size > STATUS_FILE.bytes) return unreadable(tooBig(stats.size));
-    const length = readWhole(file);
+    const length = readWhole(file, stats.size);
     if (length > STATUS_FILE.bytes) return unreadable(tooBig(length));
-    const bytes = buffer.subarray(0, length);
-    if (!isUtf8(bytes)) return unreadable("is not UTF-8");
-    return { text: bytes.toString(), writtenAtMs: stats.mtimeMs };
+    const text = buffer.toString("utf8", 0, length);
+    // What is wrong is read as this character, which may also be meant.
+    if (text.includes("\ufffd") && !isUtf8(buffer.subarray(0, length))) {
+      return unreadable("is not UTF-8");
+    }
+    return { text, writtenAtMs: stats.mtimeMs };
   } catch (error) {
     return refusedBySystem(error as NodeJS.ErrnoException);
   } finally {
-    if (file !== undefined) closeSync(file);
+    if (file !== undefined && !isInput) closeSync(file);
   }
 }
 
-/** Up to one byte more than is allowed: it may grow while it is read. */
-function readWhole(file: number): number {
+/** To its end or one byte more than is allowed: a pipe says no size, a file may grow. */
+function readWhole(file: number, size: number): number {
   let length = 0;
   for (;;) {
     if (length === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
     const room = Math.min(buffer.length, STATUS_FILE.bytes + 1) - length;
     const count = room > 0 ? readSync(file, buffer, length, room, null) : 0;
-    if (count === 0) return length;
     length += count;
+    if (count === 0 || length === size) return length;
   }
 }
 

@@ -138,7 +138,7 @@ describe("an agent", () => {
     await says({ liveness: { value: "alive", rule: "its file is old, but its process is there" } });
   });
 
-  test("whose file is removed is gone, also when nobody looked as it went", async () => {
+  test("whose file is removed is gone, also while nobody looked", async () => {
     const before: Report = {
       alias: "file@box:old",
       agentId: "old",

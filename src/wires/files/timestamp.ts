@@ -19,20 +19,44 @@ function clock(prefix: string): string {
   return `(?<${prefix}hour>\\d\\d)${minutes}(?:[.,](?<${prefix}fraction>\\d+))?`;
 }
 
-/** What writers write, on days that every month has: most of all that is ever read. */
-const USUAL =
-  /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
-
 /** Milliseconds since 1970, with microseconds behind the point; or what is wrong, in words. */
 export function readTimestamp(value: unknown): number | string {
   if (typeof value !== "string" || value === "") return "timestamp must be non-empty string";
-  if (USUAL.test(value)) return Date.parse(value);
+  const usualMs = readUsual(value);
+  if (usualMs !== undefined) return usualMs;
   const parts = FORM.exec(value.replaceAll("Z", "+00:00"))?.groups;
   const atMs = parts && momentOf(parts);
   if (atMs === undefined) return `invalid timestamp: ${value}`;
   const zoneMs = zoneOf(parts ?? {});
   if (zoneMs === undefined) return `timestamp must include timezone: ${value}`;
   return Number.isNaN(zoneMs) ? `invalid timestamp: ${value}` : atMs - zoneMs;
+}
+
+const DIGITS = "0".charCodeAt(0);
+
+/**
+ * What writers write, 2026-06-20T16:45:00Z, on days that every month has: nearly all that is ever
+ * read, and ten times as fast as the rest.
+ */
+function readUsual(text: string): number | undefined {
+  if (text.length !== 20 || text[10] !== "T" || text[19] !== "Z") return undefined;
+  if (text[4] !== "-" || text[7] !== "-" || text[13] !== ":" || text[16] !== ":") return undefined;
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
+  const month = twoDigits(text, 5);
+  const day = twoDigits(text, 8);
+  const hour = twoDigits(text, 11);
+  const minute = twoDigits(text, 14);
+  const second = twoDigits(text, 17);
+  const isDay = year >= 1000 && month >= 1 && month <= 12 && day >= 1 && day <= 28;
+  const isTime = hour <= 23 && minute <= 59 && second <= 59;
+  return isDay && isTime ? Date.UTC(year, month - 1, day, hour, minute, second) : undefined;
+}
+
+/** NaN when they are none. */
+function twoDigits(text: string, at: number): number {
+  const tens = text.charCodeAt(at) - DIGITS;
+  const ones = text.charCodeAt(at + 1) - DIGITS;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : NaN;
 }
 
 /** Of a timestamp that was checked. */

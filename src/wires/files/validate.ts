@@ -52,7 +52,8 @@ function checkRuntime(runtime: Section): void {
   }
   const updatedAt = requiredText(runtime, "updated_at");
   // The one moment that the peer complains about without its name.
-  if (updatedAt !== undefined) errors.push(...timestampErrors(updatedAt));
+  const problem = updatedAt === undefined ? undefined : timestampProblem(updatedAt);
+  if (problem !== undefined) errors.push(problem);
   checkMoment(runtime, "last_activity_at");
   if ("pid" in fields && !isInteger(fields["pid"])) errors.push("runtime.pid must be integer");
   checkTexts(runtime, ["workspace"]);
@@ -112,12 +113,13 @@ function checkTexts({ fields, prefix, errors }: Section, keys: readonly string[]
 
 function checkMoment({ fields, prefix, errors }: Section, key: string): void {
   if (!(key in fields)) return;
-  errors.push(...timestampErrors(fields[key]).map((problem) => `${prefix}${key}: ${problem}`));
+  const problem = timestampProblem(fields[key]);
+  if (problem !== undefined) errors.push(`${prefix}${key}: ${problem}`);
 }
 
-function timestampErrors(value: unknown): readonly string[] {
+function timestampProblem(value: unknown): string | undefined {
   const read = readTimestamp(value);
-  return typeof read === "string" ? [read] : [];
+  return typeof read === "string" ? read : undefined;
 }
 
 function isObject(value: unknown): value is Fields {

@@ -15,7 +15,7 @@ import { lstatSync, statSync, watch, type FSWatcher, type Stats } from "node:fs"
 import { basename, dirname, relative, resolve, sep } from "node:path";
 import { RollcallError } from "../../core/errors.ts";
 import { pathIn, statusDirectory } from "./directory.ts";
-import { STATUS_WATCH } from "./limits.ts";
+import { STATUS_DIRECTORY, STATUS_WATCH } from "./limits.ts";
 import { readStatus, statusNames, type StatusReading } from "./read.ts";
 
 export interface StatusChanges {
@@ -143,9 +143,9 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
     this.#mustScan = false;
     if (isScan) {
       this.#attach();
-      for (const name of [...this.#stamps.keys(), ...statusNames(this.#directory)]) {
-        this.#noticed.add(name);
-      }
+      const { names, overfull } = statusNames(this.#directory);
+      for (const name of [...this.#stamps.keys(), ...names]) this.#noticed.add(name);
+      for (const refused of overfull) this.#read.set(refused.path, refused);
     }
     const names = [...this.#noticed];
     this.#noticed.clear();
@@ -163,7 +163,9 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
   #examine(name: string): boolean {
     const path = pathIn(this.#directory, name);
     const stamp = stampOf(path);
-    if (stamp === this.#stamps.get(name)) return false;
+    const known = this.#stamps.get(name);
+    if (stamp === known) return false;
+    if (known === undefined && this.#stamps.size >= STATUS_DIRECTORY.files) return false;
     const reading = stamp === undefined ? undefined : readStatus(path);
     if (stamp === undefined || reading === undefined || isMissing(reading)) {
       if (!this.#stamps.delete(name)) return false;

@@ -3,7 +3,6 @@
  * also when the writer is killed or the machine loses its power in between. So the new text goes to
  * a file beside it under a random name, reaches the disk, and then takes the name over.
  */
-import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { basename, dirname } from "node:path";
 import { RollcallError } from "../../core/errors.ts";
@@ -109,6 +108,8 @@ function prepare(status: Status, directory: string): Prepared {
     const message = `the status has ${text.length} bytes, at most ${most} are allowed`;
     throw new RollcallError("TOO_LARGE", message);
   }
-  const name = `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`;
+  // A name that is taken is refused when it is opened, so it need not be a secret as well: loading
+  // node:crypto for it would take longer than everything else here.
+  const name = `.${basename(path)}.${Math.random().toString(36).slice(2)}.tmp`;
   return { path, draft: pathIn(dirname(path), name), text };
 }

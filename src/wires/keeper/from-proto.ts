@@ -14,6 +14,7 @@ import {
   type Policy as ProtoPolicy,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
 import type { Call } from "../../grpc/service.ts";
+import { FENCING_TOKEN } from "./metadata.ts";
 
 export function msOf(ttlSeconds: number): number {
   return ttlSeconds * 1000;
@@ -91,6 +92,12 @@ export function numberFrom(call: Call, name: string): number | undefined {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
   if (Number.isSafeInteger(value)) return value;
   throw wrong(`${name} is not a whole number`);
+}
+
+/** The token of a claim, from callers that send it along. */
+export function fenceOf(call: Call): { readonly token?: number } {
+  const token = numberFrom(call, FENCING_TOKEN);
+  return token === undefined ? {} : { token };
 }
 
 /** Throws when there is something wrong with what was said. */

@@ -7,7 +7,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
 import type { Finder } from "./finder.ts";
-import { cardOf, check, granted, msOf, numberFrom } from "./from-proto.ts";
+import { cardOf, check, fenceOf, granted, msOf, numberFrom } from "./from-proto.ts";
 import {
   DeregisterResponseSchema,
   FindResponseSchema,
@@ -17,11 +17,9 @@ import {
   type RegistryService,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { KEEPER } from "./limits.ts";
+import { CLAIM_TTL_MS, FROM_SEQUENCE, RENEW_TASK, SEQUENCE } from "./metadata.ts";
 import type { Call, Handlers } from "../../grpc/service.ts";
 import { agentInfo } from "./to-proto.ts";
-
-/** Where a watcher begins: after the sequence it names, or now. */
-const FROM_SEQUENCE = "rollcall-from-sequence";
 
 export function registryService(engine: Engine, finder: Finder): Handlers<typeof RegistryService> {
   return {
@@ -31,8 +29,12 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
       return create(RegisterResponseSchema, { agentId: agent.agentId });
     },
 
-    async heartbeat({ agentId }) {
+    async heartbeat({ agentId }, call) {
       await engine.heartbeat(agentId);
+      const taskId = call.header(RENEW_TASK);
+      if (taskId === undefined) return HEARD;
+      const task = await engine.execute({ type: "task.renew", taskId, agentId, ...fenceOf(call) });
+      call.tell(CLAIM_TTL_MS, String(task.ttlMs));
       return HEARD;
     },
 
@@ -73,6 +75,6 @@ const HEARD = create(HeartbeatResponseSchema);
 export function placeOf(engine: Engine, call: Call): { readonly from?: number } {
   const from = numberFrom(call, FROM_SEQUENCE);
   if (from !== undefined) return { from };
-  call.tell("rollcall-sequence", String(engine.head));
+  call.tell(SEQUENCE, String(engine.head));
   return {};
 }

@@ -10,7 +10,7 @@ import type { Task } from "../../core/tasks.ts";
 import type { TaskClaims } from "../../engine/claims.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { bounded } from "./answer.ts";
-import { base64Of, check, msOf, numberFrom, reasonOf, wantedStatusOf } from "./from-proto.ts";
+import { base64Of, check, fenceOf, msOf, reasonOf, wantedStatusOf } from "./from-proto.ts";
 import {
   ClaimTaskResponseSchema,
   CompleteTaskResponseSchema,
@@ -20,10 +20,9 @@ import {
   ListTasksResponseSchema,
   type TaskService,
 } from "./gen/agentkeeper/v1/agentkeeper_pb.ts";
-import type { Call, Handlers } from "../../grpc/service.ts";
+import { CLAIM_TTL_MS, FENCING_TOKEN } from "./metadata.ts";
+import type { Handlers } from "../../grpc/service.ts";
 import { taskMessage } from "./to-proto.ts";
-
-const FENCING_TOKEN = "rollcall-fencing-token";
 
 export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof TaskService> {
   return {
@@ -42,18 +41,19 @@ export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof
     async claimTask({ agentId }, call) {
       const task = await claims.claim(agentId, call.signal);
       call.tell(FENCING_TOKEN, String(task.token));
+      call.tell(CLAIM_TTL_MS, String(task.ttlMs));
       return create(ClaimTaskResponseSchema, { task: taskMessage(task) });
     },
 
     async completeTask({ taskId, agentId, output: bytes }, call) {
       const output = base64Of(bytes);
-      await engine.execute({ type: "task.complete", taskId, agentId, output, ...fence(call) });
+      await engine.execute({ type: "task.complete", taskId, agentId, output, ...fenceOf(call) });
       return create(CompleteTaskResponseSchema);
     },
 
     async failTask({ taskId, agentId, reason: text }, call) {
       const reason = reasonOf(text);
-      await engine.execute({ type: "task.fail", taskId, agentId, reason, ...fence(call) });
+      await engine.execute({ type: "task.fail", taskId, agentId, reason, ...fenceOf(call) });
       return create(FailTaskResponseSchema);
     },
 
@@ -74,11 +74,6 @@ export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof
       return create(ListTasksResponseSchema, { tasks: list.map(taskMessage) });
     },
   };
-}
-
-function fence(call: Call): { readonly token?: number } {
-  const token = numberFrom(call, FENCING_TOKEN);
-  return token === undefined ? {} : { token };
 }
 
 function weightOf({ input, output, type, failureReason, requiredTools }: Task): number {

@@ -1,0 +1,105 @@
+/**
+ * Status files against the peer, on the same directories, in turns; and what it costs to watch ten
+ * thousand of them while nothing happens.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SCHEMA_VERSION, watchStatusDir, type Status } from "../src/status.ts";
+import { conclude, inTemporaryFolder, inTurns, rate, report } from "./measure.ts";
+
+// A machine-wide certificate bundle costs Node 20 most of its start; it is not ours to measure.
+const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+const NODE = process.execPath;
+const OURS = [NODE, "dist/bin/agent-status.js"];
+const PYTHON = ".cache/venv/agent-status/bin/python";
+const PEER = [PYTHON, "-m", "agent_status"];
+
+/** Long enough for one look at all files. */
+const IDLE_MS = 40_000;
+
+function runOf([command = "", ...args]: readonly string[]): () => Promise<number> {
+  return () =>
+    rate(1, () => {
+      const { status } = spawnSync(command, args, { env, stdio: "ignore" });
+      if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${status}`);
+    });
+}
+
+function fill(directory: string, count: number): void {
+  mkdirSync(directory);
+  const now = `${new Date().toISOString().slice(0, 19)}Z`;
+  for (let i = 0; i < count; i += 1) {
+    const status: Status = {
+      schema_version: SCHEMA_VERSION,
+      agent_id: `claude-${i.toString(16).padStart(8, "0")}`,
+      agent_name: "claude-code",
+      runtime: { lifecycle: "running", updated_at: now, last_activity_at: now, pid: i + 1 },
+      goal: { summary: `Make scheduler ${i} fair`, updated_at: now, source: "initial-prompt" },
+      task: { state: "working", summary: "refactor its tests", status_timestamp: now },
+    };
+    writeFileSync(join(directory, `${status.agent_id}.json`), JSON.stringify(status));
+  }
+}
+
+interface Race {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly rounds: number;
+  /** How many times as fast as the peer. */
+  readonly atLeast: number;
+}
+
+async function race({ name, args, rounds, atLeast }: Race): Promise<void> {
+  const [ours = 0, peer = 0] = await inTurns(
+    rounds,
+    runOf([...OURS, ...args]),
+    runOf([...PEER, ...args]),
+  );
+  report({ name: `${name}, ours`, value: 1000 / ours, unit: "ms" });
+  report({ name: `${name}, against the peer`, value: ours / peer, unit: "×", target: { atLeast } });
+}
+
+if (!existsSync(PYTHON)) throw new Error("the peer is not installed: run npm test once");
+
+await inTemporaryFolder(async (folder) => {
+  const who = ["--agent-id", "a", "--agent-name", "pi", "--lifecycle", "running"];
+  const emitting = ["emit", ...who, "--status-dir", join(folder, "emitted")];
+  await race({ name: "emit", args: emitting, rounds: 15, atLeast: 2 });
+  const [bare = 0, emit = 0] = await inTurns(
+    15,
+    runOf([NODE, "-e", "0"]),
+    runOf([...OURS, ...emitting]),
+  );
+  report({ name: "emit, against bare node", value: bare / emit, unit: "×" });
+  for (const [count, rounds, atLeast] of [
+    [10, 15, 2],
+    [1_000, 5, 12],
+    [10_000, 3, 30],
+  ] as const) {
+    const directory = join(folder, String(count));
+    fill(directory, count);
+    const args = ["list", "--status-dir", directory];
+    await race({ name: `list of ${count}`, args, rounds, atLeast });
+  }
+  await watchIdly(join(folder, "10000"));
+});
+
+async function watchIdly(directory: string): Promise<void> {
+  using changes = watchStatusDir(directory);
+  const first = await changes[Symbol.asyncIterator]().next();
+  if (first.done) throw new Error("the watch ended");
+  const before = process.cpuUsage();
+  await sleep(IDLE_MS);
+  const { user, system } = process.cpuUsage(before);
+  const share = ((user + system) / 1000 / IDLE_MS) * 100;
+  report({
+    name: "watching 10,000 files, idle",
+    value: share,
+    unit: "% of a core",
+    target: { atMost: 1 },
+  });
+}
+
+conclude();

@@ -1,0 +1,30 @@
+/** How the client of the keeper wire paces itself, each number with its reason. */
+
+const SECOND = 1000;
+
+export const PACE = {
+  /** For one answer: a daemon that runs answers in milliseconds, one that restarts in seconds. */
+  answerMs: 10 * SECOND,
+  /** For a last word (release, resign, deregister): time does the same, only later. */
+  farewellMs: 2 * SECOND,
+  /** A third of the ttl leaves room for two that are lost before anything is. */
+  renewAt: 1 / 3,
+  /** Of the wait between two: so that a thousand agents do not speak at once. */
+  jitter: 0.15,
+  /** After one that failed: a tenth of the ttl, but no longer than this. */
+  againMs: 1 * SECOND,
+  /**
+   * What is given up before the daemon can: clocks of two machines drift apart, and who is told to
+   * stop needs a moment to do it.
+   */
+  margin: 0.05,
+  leastMarginMs: 50,
+  /** How often held things are looked at: a machine that slept wakes with its timers behind. */
+  watchdogMs: 1 * SECOND,
+  /** Who waits for a lease is woken by events; this is for the case that none can come. */
+  waitAgainMs: 30 * SECOND,
+  firstRetryMs: 50,
+  lastRetryMs: 2 * SECOND,
+  /** For tasks under way to finish when a worker stops. */
+  graceMs: 10 * SECOND,
+} as const;

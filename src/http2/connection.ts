@@ -1,0 +1,376 @@
+/**
+ * One HTTP/2 connection, the server's end of it (RFC 9113). Node has one too; this one costs a
+ * fifth: a call is a few table look-ups and its answer one piece of bytes, and what is answered
+ * together is written together.
+ *
+ *   preface ──settings──▶ open ──GOAWAY (ours)──▶ closing ──last stream ends──▶ closed
+ *                           └── what must not be: GOAWAY with the reason ──────────┘
+ *
+ * Whoever is at the other end may be hostile: headers, frames that only cost us, what waits to be
+ * sent and how many streams there are all have a bound, and beyond it the connection ends.
+ */
+import type { Socket } from "node:net";
+import {
+  ConnectionError,
+  DEFAULT_FRAME_BYTES,
+  DEFAULT_WINDOW,
+  ERROR,
+  FLAG,
+  FRAME,
+  MAX_WINDOW,
+  SETTING,
+  tooLong,
+  wrong,
+  type ErrorNumber,
+} from "./codes.ts";
+import { FrameParser, type Frame, type FrameLimits } from "./frame-parser.ts";
+import { HeaderDecoder, type Field } from "./hpack.ts";
+import { Outbox } from "./outbox.ts";
+import { areTrailers, requestHeaders } from "./request-headers.ts";
+import { Stream, type Carrier, type WholeAnswer } from "./stream.ts";
+
+export interface ConnectionLimits extends FrameLimits {
+  /** At a time. */
+  readonly streams: number;
+  /** What may be under way to us on one stream, and on all of them. */
+  readonly streamWindow: number;
+  readonly connectionWindow: number;
+  /** What may wait for a client that does not read. */
+  readonly waitingBytes: number;
+  /** How often the other end is asked whether it is there, and how long it has to answer. */
+  readonly keepaliveMs: number;
+  readonly keepaliveTimeoutMs: number;
+}
+
+export interface ConnectionOptions {
+  readonly limits: ConnectionLimits;
+  readonly onStream: (stream: Stream) => void;
+  readonly onClose: () => void;
+}
+
+/** How long the other end has to read why the connection ends. */
+const LAST_WORDS_MS = 1_000;
+/** Streams that we reset, whose frames may still be under way. */
+const RESETS_KEPT = 1_000;
+
+export class Connection implements Carrier {
+  readonly #socket: Socket;
+  readonly #options: ConnectionOptions;
+  readonly #decoder: HeaderDecoder;
+  readonly #outbox: Outbox;
+  readonly #streams = new Map<number, Stream>();
+  readonly #wereReset = new Set<number>();
+  readonly #asking: NodeJS.Timeout;
+  #lastId = 0;
+  #receiveWindow: number;
+  #receivedBytes = 0;
+  #lateness: NodeJS.Timeout | undefined;
+  #isClosing = false;
+  #isClosed = false;
+
+  constructor(socket: Socket, options: ConnectionOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    const { limits } = options;
+    this.#decoder = new HeaderDecoder(limits.headerBytes);
+    this.#receiveWindow = limits.connectionWindow;
+    this.#outbox = new Outbox(socket, {
+      waitingBytes: limits.waitingBytes,
+      onOverflow: () => this.destroy(),
+      onEnded: (stream) => this.#ended(stream),
+    });
+    this.#asking = setInterval(() => this.#askWhetherThere(), limits.keepaliveMs);
+    const parser = new FrameParser(limits, (frame) => this.#take(frame));
+    socket.on("data", (chunk: Buffer) => this.#read(parser, chunk));
+    socket.on("error", () => this.destroy());
+    socket.on("end", () => this.destroy());
+    socket.on("close", () => this.destroy());
+    this.#outbox.settings([
+      [SETTING.MAX_CONCURRENT_STREAMS, limits.streams],
+      [SETTING.INITIAL_WINDOW_SIZE, limits.streamWindow],
+      [SETTING.MAX_HEADER_LIST_SIZE, limits.headerBytes],
+    ]);
+    this.#outbox.windowUpdate(0, limits.connectionWindow - DEFAULT_WINDOW);
+  }
+
+  /** No new streams; when those under way have ended, so does the connection. */
+  close(): void {
+    if (this.#isClosing || this.#isClosed) return;
+    this.#isClosing = true;
+    this.#outbox.goAway(this.#lastId, ERROR.NO_ERROR, "");
+    this.#endWhenIdle();
+  }
+
+  destroy(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearInterval(this.#asking);
+    clearTimeout(this.#lateness);
+    this.#socket.destroy();
+    for (const stream of this.#streams.values()) stream.closed();
+    this.#streams.clear();
+    this.#options.onClose();
+  }
+
+  send(stream: Stream): void {
+    this.#outbox.send(stream);
+  }
+
+  sendHeaders(stream: Stream, block: Buffer, isEnd: boolean): void {
+    this.#outbox.headers(stream.id, block, isEnd);
+    if (isEnd) this.#ended(stream);
+  }
+
+  sendWhole(stream: Stream, answer: WholeAnswer): boolean {
+    if (!this.#outbox.whole(stream, answer)) return false;
+    this.#ended(stream);
+    return true;
+  }
+
+  credit(stream: Stream, bytes: number): void {
+    stream.uncredited += bytes;
+    // A small request is over before that is worth a frame.
+    if (stream.uncredited < this.#options.limits.streamWindow / 2) return;
+    this.#outbox.windowUpdate(stream.id, stream.uncredited);
+    stream.receiveWindow += stream.uncredited;
+    stream.uncredited = 0;
+  }
+
+  reset(stream: Stream, number: ErrorNumber): void {
+    this.#resetId(stream.id, number);
+    this.#forget(stream);
+  }
+
+  /** We have said all. A caller that has not is told that we want no more. */
+  #ended(stream: Stream): void {
+    stream.isLocalEnded = true;
+    if (!stream.isRemoteEnded) this.#resetId(stream.id, ERROR.NO_ERROR);
+    this.#forget(stream);
+  }
+
+  #forget(stream: Stream): void {
+    this.#streams.delete(stream.id);
+    this.#outbox.forget(stream);
+    stream.closed();
+    this.#endWhenIdle();
+  }
+
+  #resetId(id: number, number: ErrorNumber): void {
+    this.#outbox.reset(id, number);
+    this.#wereReset.add(id);
+    if (this.#wereReset.size <= RESETS_KEPT) return;
+    for (const oldest of this.#wereReset) {
+      this.#wereReset.delete(oldest);
+      return;
+    }
+  }
+
+  #endWhenIdle(): void {
+    if (!this.#isClosing || this.#streams.size > 0 || this.#isClosed) return;
+    this.#outbox.end();
+    setTimeout(() => this.destroy(), LAST_WORDS_MS).unref();
+  }
+
+  #fail(number: ErrorNumber, message: string): void {
+    if (this.#isClosed) return;
+    this.#outbox.goAway(this.#lastId, number, message);
+    this.#outbox.end();
+    this.#socket.removeAllListeners("data");
+    this.#socket.resume();
+    for (const stream of this.#streams.values()) stream.closed();
+    this.#streams.clear();
+    setTimeout(() => this.destroy(), LAST_WORDS_MS).unref();
+  }
+
+  #askWhetherThere(): void {
+    this.#outbox.ping();
+    clearTimeout(this.#lateness);
+    this.#lateness = setTimeout(() => this.destroy(), this.#options.limits.keepaliveTimeoutMs);
+  }
+
+  #read(parser: FrameParser, chunk: Buffer): void {
+    if (this.#isClosed) return;
+    try {
+      parser.push(chunk);
+    } catch (error) {
+      const number = error instanceof ConnectionError ? error.number : ERROR.INTERNAL_ERROR;
+      this.#fail(number, error instanceof ConnectionError ? error.message : "");
+    }
+  }
+
+  #take(frame: Frame): void {
+    switch (frame.type) {
+      case FRAME.DATA:
+        return this.#data(frame);
+      case FRAME.HEADERS:
+        return this.#headers(frame);
+      case FRAME.PRIORITY:
+        return this.#priority(frame);
+      case FRAME.RST_STREAM:
+        return this.#wasReset(frame);
+      case FRAME.SETTINGS:
+        return this.#settings(frame);
+      case FRAME.PUSH_PROMISE:
+        throw wrong("a client cannot push");
+      case FRAME.PING:
+        return this.#ping(frame);
+      case FRAME.GOAWAY:
+        if (frame.id !== 0) throw wrong("GOAWAY on a stream");
+        return;
+      case FRAME.WINDOW_UPDATE:
+        return this.#windowUpdate(frame);
+      // Other types are extensions, which we do not know and need not.
+    }
+  }
+
+  #data({ id, flags, payload, length }: Frame): void {
+    const stream = this.#streams.get(id);
+    if (!stream && (id === 0 || id > this.#lastId)) throw wrong("DATA on no stream");
+    this.#received(length);
+    if (!stream) {
+      if (!this.#wereReset.has(id)) this.#resetId(id, ERROR.STREAM_CLOSED);
+      return;
+    }
+    if (stream.isRemoteEnded) return this.reset(stream, ERROR.STREAM_CLOSED);
+    stream.receiveWindow -= length;
+    if (stream.receiveWindow < 0) return this.reset(stream, ERROR.FLOW_CONTROL_ERROR);
+    if (length > payload.length) stream.consumed(length - payload.length);
+    stream.dataBytes += payload.length;
+    if (payload.length > 0) stream.received(payload);
+    if (flags & FLAG.END_STREAM) this.#remoteEnded(stream);
+  }
+
+  #remoteEnded(stream: Stream): void {
+    if (stream.isClosed) return;
+    const promised = stream.headers.get("content-length");
+    if (promised !== undefined && Number(promised) !== stream.dataBytes) {
+      return this.reset(stream, ERROR.PROTOCOL_ERROR);
+    }
+    stream.remoteEnded();
+  }
+
+  /** For the whole connection credit is given as it is used: streams have their own. */
+  #received(bytes: number): void {
+    this.#receiveWindow -= bytes;
+    if (this.#receiveWindow < 0) {
+      throw new ConnectionError(ERROR.FLOW_CONTROL_ERROR, "more than there was credit for");
+    }
+    this.#receivedBytes += bytes;
+    if (this.#receivedBytes < this.#options.limits.connectionWindow / 2) return;
+    this.#outbox.windowUpdate(0, this.#receivedBytes);
+    this.#receiveWindow += this.#receivedBytes;
+    this.#receivedBytes = 0;
+  }
+
+  #headers({ id, flags, payload }: Frame): void {
+    if (id % 2 === 0) throw wrong("a stream of a client has an odd number");
+    const isEnd = (flags & FLAG.END_STREAM) !== 0;
+    // Also of what is refused: the next block may refer to it.
+    const fields = this.#decoder.decode(payload);
+    const stream = this.#streams.get(id);
+    if (stream) return this.#trailers(stream, fields, isEnd);
+    if (id > this.#lastId) return this.#open(id, fields, isEnd);
+    if (this.#wereReset.has(id)) return;
+    throw new ConnectionError(ERROR.STREAM_CLOSED, `stream ${id} is closed`);
+  }
+
+  #trailers(stream: Stream, fields: readonly Field[] | undefined, isEnd: boolean): void {
+    if (stream.isRemoteEnded) return this.reset(stream, ERROR.STREAM_CLOSED);
+    if (!isEnd || !fields || !areTrailers(fields)) {
+      return this.reset(stream, ERROR.PROTOCOL_ERROR);
+    }
+    this.#remoteEnded(stream);
+  }
+
+  #open(id: number, fields: readonly Field[] | undefined, isEnd: boolean): void {
+    this.#lastId = id;
+    const { limits, onStream } = this.#options;
+    if (this.#isClosing || this.#streams.size >= limits.streams) {
+      return this.#resetId(id, ERROR.REFUSED_STREAM);
+    }
+    if (!fields) return this.#resetId(id, ERROR.ENHANCE_YOUR_CALM);
+    const headers = requestHeaders(fields);
+    if (!headers) return this.#resetId(id, ERROR.PROTOCOL_ERROR);
+    const stream = new Stream(this, {
+      id,
+      headers,
+      peer: this.#socket.remoteAddress,
+      sendWindow: this.#outbox.initialWindow,
+      receiveWindow: limits.streamWindow,
+    });
+    this.#streams.set(id, stream);
+    onStream(stream);
+    if (isEnd) this.#remoteEnded(stream);
+  }
+
+  #priority({ id, payload }: Frame): void {
+    if (id === 0) throw wrong("PRIORITY on no stream");
+    if (payload.length !== 5) return this.#streamError(id, ERROR.FRAME_SIZE_ERROR);
+    const isItself = (payload.readUInt32BE(0) & 0x7fffffff) === id;
+    if (isItself) this.#streamError(id, ERROR.PROTOCOL_ERROR);
+  }
+
+  #streamError(id: number, number: ErrorNumber): void {
+    const stream = this.#streams.get(id);
+    if (stream) this.reset(stream, number);
+    else this.#resetId(id, number);
+  }
+
+  #wasReset({ id, payload }: Frame): void {
+    if (payload.length !== 4) throw tooLong();
+    if (id === 0 || id > this.#lastId) throw wrong("RST_STREAM on no stream");
+    const stream = this.#streams.get(id);
+    if (stream) this.#forget(stream);
+  }
+
+  #settings({ id, flags, payload }: Frame): void {
+    if (id !== 0) throw wrong("SETTINGS on a stream");
+    if (flags & FLAG.ACK) {
+      if (payload.length > 0) throw tooLong();
+      return;
+    }
+    if (payload.length % 6 !== 0) throw tooLong();
+    // First the word that it was heard, then what it lets us send.
+    this.#outbox.settingsAck();
+    for (let at = 0; at < payload.length; at += 6) {
+      const value = payload.readUInt32BE(at + 2);
+      switch (payload.readUInt16BE(at)) {
+        case SETTING.ENABLE_PUSH:
+          if (value > 1) throw wrong("ENABLE_PUSH is neither 0 nor 1");
+          break;
+        case SETTING.INITIAL_WINDOW_SIZE:
+          if (value > MAX_WINDOW) throw new ConnectionError(ERROR.FLOW_CONTROL_ERROR, "too large");
+          this.#outbox.resizeWindows(value, this.#streams.values());
+          break;
+        case SETTING.MAX_FRAME_SIZE:
+          if (value < DEFAULT_FRAME_BYTES || value > 2 ** 24 - 1) throw wrong("MAX_FRAME_SIZE");
+          break;
+      }
+    }
+  }
+
+  #ping({ id, flags, payload }: Frame): void {
+    if (payload.length !== 8) throw tooLong();
+    if (id !== 0) throw wrong("PING on a stream");
+    if (flags & FLAG.ACK) clearTimeout(this.#lateness);
+    else this.#outbox.pingAck(payload);
+  }
+
+  #windowUpdate({ id, payload }: Frame): void {
+    if (payload.length !== 4) throw tooLong();
+    const increment = payload.readUInt32BE(0) & 0x7fffffff;
+    if (id === 0) {
+      if (increment === 0) throw wrong("a window grows by nothing");
+      return this.#outbox.grow(increment);
+    }
+    if (id > this.#lastId) throw wrong("WINDOW_UPDATE on no stream");
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    if (increment === 0) return this.reset(stream, ERROR.PROTOCOL_ERROR);
+    if (stream.sendWindow + increment > MAX_WINDOW) {
+      return this.reset(stream, ERROR.FLOW_CONTROL_ERROR);
+    }
+    stream.sendWindow += increment;
+    this.#outbox.send(stream);
+  }
+}

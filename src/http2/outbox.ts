@@ -1,0 +1,262 @@
+/**
+ * What goes out on a connection. Frames gather until the turn of the event loop is over and are
+ * written as one piece; data waits in its stream while the other end has no room for it.
+ */
+import type { Socket } from "node:net";
+import {
+  ConnectionError,
+  DEFAULT_FRAME_BYTES,
+  DEFAULT_WINDOW,
+  ERROR,
+  FLAG,
+  FRAME,
+  FRAME_HEADER_BYTES,
+  MAX_WINDOW,
+  type ErrorNumber,
+} from "./codes.ts";
+import type { Stream, WholeAnswer } from "./stream.ts";
+
+export interface OutboxOptions {
+  /** What the socket may hold for a client that does not read. */
+  readonly waitingBytes: number;
+  readonly onOverflow: () => void;
+  /** All that a stream had to say is out. */
+  readonly onEnded: (stream: Stream) => void;
+}
+
+export class Outbox {
+  readonly #socket: Socket;
+  readonly #options: OutboxOptions;
+  #frames: Uint8Array[] = [];
+  #bytes = 0;
+  #isScheduled = false;
+  #isCongested = false;
+  #isEnding = false;
+  #window = DEFAULT_WINDOW;
+  /** Streams with something to send and no room for it, in the order in which they get some. */
+  readonly #blocked = new Set<Stream>();
+  /** What a new stream may be sent. */
+  initialWindow = DEFAULT_WINDOW;
+
+  constructor(socket: Socket, options: OutboxOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    socket.on("drain", () => {
+      this.#isCongested = false;
+      this.#unblock();
+    });
+  }
+
+  /** The whole connection has more room. */
+  grow(increment: number): void {
+    this.#window += increment;
+    if (this.#window > MAX_WINDOW) {
+      throw new ConnectionError(ERROR.FLOW_CONTROL_ERROR, "a window larger than there can be");
+    }
+    this.#unblock();
+  }
+
+  /** Streams that are open get as much more room, or less, as new ones do. */
+  resizeWindows(window: number, streams: Iterable<Stream>): void {
+    const more = window - this.initialWindow;
+    this.initialWindow = window;
+    for (const stream of streams) {
+      stream.sendWindow += more;
+      if (stream.sendWindow > MAX_WINDOW) {
+        throw new ConnectionError(ERROR.FLOW_CONTROL_ERROR, "a window larger than there can be");
+      }
+      this.send(stream);
+    }
+  }
+
+  /** Sends what waits in a stream, as far as there is room. */
+  send(stream: Stream): void {
+    const { waiting } = stream;
+    while (stream.waitingBytes > 0) {
+      const room = this.#isCongested ? 0 : Math.min(this.#window, stream.sendWindow);
+      const [first] = waiting;
+      if (room <= 0 || !first) {
+        // One that lacks room of its own is told when it has some.
+        if (this.#isCongested || this.#window <= 0) this.#blocked.add(stream);
+        return;
+      }
+      const length = Math.min(first.length, room, DEFAULT_FRAME_BYTES);
+      this.#push(frameHeader(FRAME.DATA, { length, flags: 0, id: stream.id }));
+      this.#push(length === first.length ? first : first.subarray(0, length));
+      if (length === first.length) waiting.shift();
+      else waiting[0] = first.subarray(length);
+      stream.waitingBytes -= length;
+      stream.sendWindow -= length;
+      this.#window -= length;
+    }
+    this.#blocked.delete(stream);
+    if (stream.trailers && !stream.isLocalEnded) {
+      this.headers(stream.id, stream.trailers, true);
+      this.#options.onEnded(stream);
+    } else {
+      stream.wasSent();
+    }
+  }
+
+  /** An answer that fits goes as one piece of bytes. */
+  whole(stream: Stream, { headers, data, trailers }: WholeAnswer): boolean {
+    const { length } = data;
+    const room = this.#isCongested ? 0 : Math.min(this.#window, stream.sendWindow);
+    if (length > room || length > DEFAULT_FRAME_BYTES || stream.waitingBytes > 0) return false;
+    const { id } = stream;
+    const bytes = Buffer.allocUnsafe(
+      3 * FRAME_HEADER_BYTES + headers.length + length + trailers.length,
+    );
+    let at = putHeader(bytes, 0, {
+      type: FRAME.HEADERS,
+      length: headers.length,
+      flags: FLAG.END_HEADERS,
+      id,
+    });
+    bytes.set(headers, at);
+    at = putHeader(bytes, at + headers.length, { type: FRAME.DATA, length, flags: 0, id });
+    bytes.set(data, at);
+    const flags = FLAG.END_HEADERS | FLAG.END_STREAM;
+    at = putHeader(bytes, at + length, { type: FRAME.HEADERS, length: trailers.length, flags, id });
+    bytes.set(trailers, at);
+    stream.sendWindow -= length;
+    this.#window -= length;
+    this.#push(bytes);
+    return true;
+  }
+
+  headers(id: number, block: Buffer, isEnd: boolean): void {
+    let rest = block;
+    let type: number = FRAME.HEADERS;
+    let flags = isEnd ? FLAG.END_STREAM : 0;
+    do {
+      const part = rest.subarray(0, DEFAULT_FRAME_BYTES);
+      rest = rest.subarray(part.length);
+      if (rest.length === 0) flags |= FLAG.END_HEADERS;
+      this.#push(frameHeader(type, { length: part.length, flags, id }));
+      this.#push(part);
+      type = FRAME.CONTINUATION;
+      flags = 0;
+    } while (rest.length > 0);
+  }
+
+  settings(values: readonly (readonly [setting: number, value: number])[]): void {
+    const payload = Buffer.alloc(values.length * 6);
+    for (const [i, [setting, value]] of values.entries()) {
+      payload.writeUInt16BE(setting, i * 6);
+      payload.writeUInt32BE(value, i * 6 + 2);
+    }
+    this.#control(FRAME.SETTINGS, payload);
+  }
+
+  settingsAck(): void {
+    this.#push(frameHeader(FRAME.SETTINGS, { length: 0, flags: FLAG.ACK, id: 0 }));
+  }
+
+  ping(): void {
+    this.#control(FRAME.PING, Buffer.alloc(8));
+  }
+
+  pingAck(payload: Buffer): void {
+    this.#push(frameHeader(FRAME.PING, { length: 8, flags: FLAG.ACK, id: 0 }));
+    this.#push(payload);
+  }
+
+  windowUpdate(id: number, increment: number): void {
+    const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + 4);
+    putHeader(frame, 0, { type: FRAME.WINDOW_UPDATE, length: 4, flags: 0, id });
+    frame.writeUInt32BE(increment, FRAME_HEADER_BYTES);
+    this.#push(frame);
+  }
+
+  reset(id: number, number: ErrorNumber): void {
+    const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + 4);
+    putHeader(frame, 0, { type: FRAME.RST_STREAM, length: 4, flags: 0, id });
+    frame.writeUInt32BE(number, FRAME_HEADER_BYTES);
+    this.#push(frame);
+  }
+
+  goAway(lastId: number, number: ErrorNumber, message: string): void {
+    const text = Buffer.from(message);
+    const payload = Buffer.alloc(8 + text.length);
+    payload.writeUInt32BE(lastId, 0);
+    payload.writeUInt32BE(number, 4);
+    payload.set(text, 8);
+    this.#control(FRAME.GOAWAY, payload);
+  }
+
+  forget(stream: Stream): void {
+    this.#blocked.delete(stream);
+  }
+
+  /** Writes what there is, then ends the connection. */
+  end(): void {
+    this.#isEnding = true;
+    this.#schedule();
+  }
+
+  #control(type: number, payload: Buffer): void {
+    this.#push(frameHeader(type, { length: payload.length, flags: 0, id: 0 }));
+    this.#push(payload);
+  }
+
+  #push(bytes: Uint8Array): void {
+    this.#frames.push(bytes);
+    this.#bytes += bytes.length;
+    this.#schedule();
+  }
+
+  /** After everything that is answered in this turn: a batch that became durable is one write. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    process.nextTick(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#isScheduled = false;
+    if (this.#socket.destroyed) return;
+    if (this.#bytes > 0) {
+      const [only] = this.#frames;
+      const bytes =
+        only && this.#frames.length === 1 ? only : Buffer.concat(this.#frames, this.#bytes);
+      this.#frames = [];
+      this.#bytes = 0;
+      this.#isCongested = !this.#socket.write(bytes);
+      if (this.#socket.writableLength > this.#options.waitingBytes) this.#options.onOverflow();
+    }
+    if (this.#isEnding) this.#socket.end();
+  }
+
+  #unblock(): void {
+    for (const stream of this.#blocked) {
+      if (this.#isCongested || this.#window <= 0) return;
+      this.#blocked.delete(stream);
+      this.send(stream);
+    }
+  }
+}
+
+interface HeaderOf {
+  readonly length: number;
+  readonly flags: number;
+  readonly id: number;
+}
+
+function frameHeader(type: number, header: HeaderOf): Buffer {
+  const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
+  putHeader(bytes, 0, { type, ...header });
+  return bytes;
+}
+
+/** Gives where the payload goes. */
+function putHeader(
+  bytes: Buffer,
+  at: number,
+  header: HeaderOf & { readonly type: number },
+): number {
+  bytes.writeUIntBE(header.length, at, 3);
+  bytes[at + 3] = header.type;
+  bytes[at + 4] = header.flags;
+  return bytes.writeUInt32BE(header.id, at + 5);
+}

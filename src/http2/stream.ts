@@ -1,0 +1,171 @@
+/**
+ * One call on a connection: what comes, what goes, and the two ends of it.
+ *
+ *            the caller ends        we end
+ *   open ──▶ half closed ──────────────▶ closed
+ *     │                                    ▲
+ *     └── reset by either, connection gone ┘
+ *
+ * What comes is handed on at once; credit for more is given when whoever takes it says so. What
+ * goes waits here until the other side has room, and asks whoever sends to wait as well.
+ */
+import { ERROR, type ErrorNumber } from "./codes.ts";
+
+/** What a stream needs of its connection. */
+export interface Carrier {
+  /** Sends what waits, as far as there is room. */
+  send(stream: Stream): void;
+  sendHeaders(stream: Stream, block: Buffer, isEnd: boolean): void;
+  /** All of an answer at once, if there is room for it. */
+  sendWhole(stream: Stream, answer: WholeAnswer): boolean;
+  credit(stream: Stream, bytes: number): void;
+  reset(stream: Stream, number: ErrorNumber): void;
+}
+
+export interface WholeAnswer {
+  readonly headers: Buffer;
+  readonly data: Uint8Array;
+  readonly trailers: Buffer;
+}
+
+/** Who takes what comes. */
+export interface Taker {
+  data(chunk: Buffer): void;
+  /** The caller has said all. */
+  end(): void;
+}
+
+/** What may wait in a stream before whoever fills it is asked to stop. */
+const HIGH_WATER_BYTES = 64 * 1024;
+
+export class Stream {
+  readonly id: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly peer: string | undefined;
+  readonly #carrier: Carrier;
+  #taker: Taker | undefined;
+  /** What came before there was anybody to take it. */
+  #early: Buffer[] = [];
+  #onDrain: (() => void) | undefined;
+  /** Called once, when nothing more comes or goes. */
+  onClose: (() => void) | undefined;
+
+  /** For the connection: what may still be sent and received, and what waits to be sent. */
+  sendWindow: number;
+  receiveWindow: number;
+  /** Taken, and credit not yet given for it. */
+  uncredited = 0;
+  readonly waiting: Uint8Array[] = [];
+  waitingBytes = 0;
+  /** What is sent when nothing waits any more; then it is over. */
+  trailers: Buffer | undefined;
+  /** What came so far. */
+  dataBytes = 0;
+  isRemoteEnded = false;
+  isLocalEnded = false;
+  isClosed = false;
+
+  constructor(
+    carrier: Carrier,
+    start: {
+      readonly id: number;
+      readonly headers: ReadonlyMap<string, string>;
+      readonly peer: string | undefined;
+      readonly sendWindow: number;
+      readonly receiveWindow: number;
+    },
+  ) {
+    this.#carrier = carrier;
+    this.id = start.id;
+    this.headers = start.headers;
+    this.peer = start.peer;
+    this.sendWindow = start.sendWindow;
+    this.receiveWindow = start.receiveWindow;
+  }
+
+  /** From here on what comes, and came, is handed on. */
+  take(taker: Taker): void {
+    this.#taker = taker;
+    for (const chunk of this.#early.splice(0)) taker.data(chunk);
+    if (this.isRemoteEnded) taker.end();
+  }
+
+  /** So much of what came is dealt with: as much more may come. */
+  consumed(bytes: number): void {
+    if (!this.isClosed && !this.isRemoteEnded) this.#carrier.credit(this, bytes);
+  }
+
+  respond(block: Buffer): void {
+    if (!this.isClosed) this.#carrier.sendHeaders(this, block, false);
+  }
+
+  /** False when enough waits; `drained` tells when that has changed. */
+  write(bytes: Uint8Array): boolean {
+    if (this.isClosed || this.trailers) return false;
+    this.#queue(bytes);
+    this.#carrier.send(this);
+    return this.waitingBytes < HIGH_WATER_BYTES;
+  }
+
+  /** Calls when what waited was sent; not when the stream closes. */
+  drained(then: (() => void) | undefined): void {
+    this.#onDrain = then;
+    if (this.waitingBytes === 0) this.wasSent();
+  }
+
+  end(trailers: Buffer): void {
+    if (this.isClosed || this.trailers) return;
+    this.trailers = trailers;
+    this.#carrier.send(this);
+  }
+
+  /** Headers that are also the end. */
+  endWith(block: Buffer): void {
+    if (!this.isClosed) this.#carrier.sendHeaders(this, block, true);
+  }
+
+  /** Headers, one piece of data, trailers. */
+  answer(answer: WholeAnswer): void {
+    if (this.isClosed || this.#carrier.sendWhole(this, answer)) return;
+    this.respond(answer.headers);
+    this.#queue(answer.data);
+    this.end(answer.trailers);
+  }
+
+  /** Ends it at once, with what waits. */
+  reset(number: ErrorNumber = ERROR.CANCEL): void {
+    if (!this.isClosed) this.#carrier.reset(this, number);
+  }
+
+  /** For the connection. */
+  received(chunk: Buffer): void {
+    if (this.#taker) this.#taker.data(chunk);
+    else this.#early.push(chunk);
+  }
+
+  remoteEnded(): void {
+    this.isRemoteEnded = true;
+    this.#taker?.end();
+  }
+
+  wasSent(): void {
+    const then = this.#onDrain;
+    this.#onDrain = undefined;
+    then?.();
+  }
+
+  closed(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.waiting.length = 0;
+    this.waitingBytes = 0;
+    this.#early = [];
+    this.onClose?.();
+  }
+
+  #queue(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.waiting.push(bytes);
+    this.waitingBytes += bytes.length;
+  }
+}
