@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Facts } from "../core/reports.ts";
 import { EVENT_STREAM, FLEET_LIST } from "../wires/api/limits.ts";
 import { openApi, type Api } from "./testing-api.ts";
+import { ask } from "./testing.ts";
 import { listen, type Listener } from "./testing-stream.ts";
 
 let api: Api;
@@ -247,6 +248,13 @@ describe("a client of any of them", () => {
     // A few of the twenty rounds: what it missed was never made.
     expect(listener.text.length).toBeLessThan(20 * 400 * 1_000);
   }, 30_000);
+
+  test("that only wants the head of an answer gets no stream", async () => {
+    const headers = { accept: "text/event-stream" };
+    const { status, body } = await ask(api.opened.port, "/v1/fleet", { method: "HEAD", headers });
+    expect([status, body]).toEqual([200, ""]);
+    expect(api.streams.open).toBe(0);
+  });
 
   test("is refused beyond the number of streams, whatever it asks for", async () => {
     await say("a", WORKING);

@@ -105,7 +105,7 @@ test("a timeline tells what happened under every name, and nothing else", async 
   await fleet.report(report(1, WORKING));
   await fleet.report(report(1, IDLE, { alias: "file@box:other", agentId: "other" }));
   await engine.execute({ type: "lease.acquire", taskId: "deploy", agentId, ttlMs: 60_000 });
-  const { events } = await fleet.timeline("claude");
+  const { events } = await fleet.timeline(await fleet.row("claude"));
   expect(events.map(({ event }) => event.type)).toEqual([
     "agent.registered",
     "fleet.reported",
@@ -119,7 +119,7 @@ test("a timeline is not taken in by what others call themselves, or say", async 
   const card = { ...CARD, name: "claude", description: "claude", tools: ["file@box:claude"] };
   const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs: 60_000 });
   await engine.execute({ type: "lease.acquire", taskId: "claude", agentId, ttlMs: 60_000 });
-  const { events } = await fleet.timeline("claude");
+  const { events } = await fleet.timeline(await fleet.row("claude"));
   expect(events.map(({ event }) => event.type)).toEqual(["fleet.reported"]);
 });
 
@@ -129,7 +129,7 @@ test("a timeline goes back to names that its agent no longer has", async () => {
   await fleet.report(report(engine.nowMs, gone, { alias: "hook:old" }));
   await fleet.report(report(engine.nowMs, gone, { alias: "file@box:else", agentId: "else" }));
   await engine.execute({ type: "fleet.report", report: report(engine.nowMs, WORKING) });
-  const { events } = await fleet.timeline("claude");
+  const { events } = await fleet.timeline(await fleet.row("claude"));
   expect(events.map(({ event }) => "report" in event && event.report.alias)).toEqual([
     "hook:old",
     "file@box:claude",
@@ -140,7 +140,7 @@ test("the last thousand events of a timeline are told, and no more than can be s
   const { fleet } = await open();
   const long = (i: number): Facts => ({ ...IDLE, goal: `${i}` });
   for (let i = 1; i <= 1_010; i += 1) await fleet.report(report(i, long(i)));
-  const { events } = await fleet.timeline("claude");
+  const { events } = await fleet.timeline(await fleet.row("claude"));
   expect(events).toHaveLength(1_000);
   expect(events.at(-1)?.event).toMatchObject({ report: { order: 1_010 } });
 });

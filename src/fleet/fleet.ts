@@ -18,6 +18,7 @@ import type { Row, RowOptions } from "./row.ts";
 import { rowNamed, rowsOf } from "./rows.ts";
 import { DEFAULT_PATIENCE, type Patience } from "./stuck.ts";
 import { Trail } from "./trail.ts";
+import { Turns } from "./turns.ts";
 
 export interface FleetOptions {
   readonly engine: Engine;
@@ -54,6 +55,7 @@ export class Fleet {
   readonly #engine: Engine;
   readonly #patience: Patience;
   readonly #view: FleetView;
+  readonly #turns = new Turns();
   readonly #past: FleetPast;
   readonly #census: Census;
   #made: FleetNow | undefined;
@@ -62,7 +64,7 @@ export class Fleet {
     this.#engine = engine;
     this.#patience = { ...DEFAULT_PATIENCE, ...patience };
     this.#view = new FleetView({ engine, clock, rows: () => this.rows() });
-    this.#past = new FleetPast(engine, this.#patience);
+    this.#past = new FleetPast(engine, this.#patience, this.#turns);
     this.#census = new Census(clock);
   }
 
@@ -118,8 +120,20 @@ export class Fleet {
   }
 
   /** What happened to an agent, under all its names, as far as the log reaches back. */
-  async timeline(id: string): Promise<Timeline> {
-    const row = await this.row(id);
+  timeline(row: Pick<Row, "id" | "aliases">): Promise<Timeline> {
+    return this.#turns.take(() => this.#timeline(row));
+  }
+
+  /** All rows, then those that change; until it is closed or the signal aborts. */
+  changes(signal?: AbortSignal): AsyncGenerator<FleetChange, void, undefined> {
+    return this.#view.changes(signal);
+  }
+
+  close(): void {
+    this.#view.close();
+  }
+
+  async #timeline(row: Pick<Row, "id" | "aliases">): Promise<Timeline> {
     const sequence = this.#engine.head;
     const trail = new Trail(row);
     const events: Recorded[] = [];
@@ -133,16 +147,7 @@ export class Fleet {
         length -= events.shift()?.text.length ?? 0;
       }
     }
-    return { id, events, sequence, trail };
-  }
-
-  /** All rows, then those that change; until it is closed or the signal aborts. */
-  changes(signal?: AbortSignal): AsyncGenerator<FleetChange, void, undefined> {
-    return this.#view.changes(signal);
-  }
-
-  close(): void {
-    this.#view.close();
+    return { id: row.id, events, sequence, trail };
   }
 
   #rowsOf(state: State, sequence: number): FleetNow {

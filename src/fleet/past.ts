@@ -1,6 +1,6 @@
 /**
- * The fleet of past moments. To make one, the log is read from the snapshot before it, which may be
- * a second's work: one at a time, a few wait, and the last one is kept for its next page.
+ * The fleet of past moments. To make one, the log is read from the snapshot before it, so the last
+ * one is kept: it is asked for again, for its next page.
  */
 import { RollcallError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -8,9 +8,8 @@ import type { FleetNow } from "./fleet.ts";
 import { questionsOf, type AgentQuestion } from "./inbox.ts";
 import { rowsOf } from "./rows.ts";
 import type { Patience } from "./stuck.ts";
+import type { Turns } from "./turns.ts";
 
-/** Beyond, callers are told to come back. */
-const WAITING_MOST = 8;
 /** What a caller's clock may be ahead of the engine's: that moment is now. */
 const CLOCKS_DIFFER_MS = 60_000;
 /** A larger fleet is not worth its memory between two looks. */
@@ -24,13 +23,13 @@ export interface FleetThen extends FleetNow {
 export class FleetPast {
   readonly #engine: Engine;
   readonly #patience: Patience;
+  readonly #turns: Turns;
   #last: FleetThen | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
 
-  constructor(engine: Engine, patience: Patience) {
+  constructor(engine: Engine, patience: Patience, turns: Turns) {
     this.#engine = engine;
     this.#patience = patience;
+    this.#turns = turns;
   }
 
   async at(givenMs: number): Promise<FleetThen> {
@@ -39,17 +38,7 @@ export class FleetPast {
     if (givenMs > nowMs + CLOCKS_DIFFER_MS) {
       throw new RollcallError("INVALID_ARGUMENT", "at is a moment that is yet to come");
     }
-    if (this.#waiting >= WAITING_MOST) {
-      throw new RollcallError("LIMIT_EXCEEDED", `${WAITING_MOST} already wait for the past`);
-    }
-    this.#waiting += 1;
-    const made = this.#turn.then(() => this.#make(atMs));
-    this.#turn = made.catch(() => undefined);
-    try {
-      return await made;
-    } finally {
-      this.#waiting -= 1;
-    }
+    return this.#turns.take(() => this.#make(atMs));
   }
 
   async #make(atMs: number): Promise<FleetThen> {

@@ -12,6 +12,7 @@ import { countsOf } from "../../fleet/census.ts";
 import type { Fleet, Timeline } from "../../fleet/fleet.ts";
 import { placeOf } from "../../fleet/headline.ts";
 import type { Row } from "../../fleet/row.ts";
+import { Trail } from "../../fleet/trail.ts";
 import { eventText } from "./event-frames.ts";
 import { placeOf as placeAsked } from "./event-query.ts";
 import { isWanted } from "./fleet-filter.ts";
@@ -53,7 +54,6 @@ export function fleetRoutes(options: FleetRoutesOptions): Hono<{ Bindings: HttpB
     await options.streams.send(c.env.outgoing, start);
     return RESPONSE_ALREADY_SENT;
   };
-  const timelineOf = async (given: string) => fleet.timeline((await fleet.find(given)).row.id);
   routes.get("/fleet", (c) => {
     if (!wantsStream(c)) return list(c, fleet);
     const filters = queryOf(c, FLEET_LIVE);
@@ -73,11 +73,16 @@ export function fleetRoutes(options: FleetRoutesOptions): Hono<{ Bindings: HttpB
     const given = c.req.param("id");
     if (!wantsStream(c)) {
       const { limit } = queryOf(c, TIMELINE);
-      return sendTimeline(c, await timelineOf(given), limit);
+      return sendTimeline(c, await fleet.timeline((await fleet.find(given)).row), limit);
     }
-    const stood = placeAsked(queryOf(c, LIVE_TIMELINE).from, c.req.header("last-event-id"));
-    const timeline = await timelineOf(given);
-    return live(c, () => timelineSource(engine, timeline, stood));
+    const from = placeAsked(queryOf(c, LIVE_TIMELINE).from, c.req.header("last-event-id"));
+    const { row } = await fleet.find(given);
+    // Who says where it stood needs nothing of what was before.
+    const timeline =
+      from === undefined
+        ? await fleet.timeline(row)
+        : { events: [], sequence: from, trail: new Trail(row) };
+    return live(c, () => timelineSource(engine, timeline));
   });
   routes.get("/questions", (c) => {
     if (!wantsStream(c)) return listQuestions(c, fleet);
@@ -92,6 +97,7 @@ export function fleetRoutes(options: FleetRoutesOptions): Hono<{ Bindings: HttpB
 }
 
 function wantsStream(c: Api): boolean {
+  if (c.req.method !== "GET") return false;
   return /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(c.req.header("accept") ?? "");
 }
 

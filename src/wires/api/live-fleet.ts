@@ -103,15 +103,13 @@ async function* questionFrames(
   } while ((await watch.pull()).length > 0);
 }
 
-/** What happened, then what happens, as in `/v1/events`; `from` is where the client stood. */
+/** What happened up to a sequence, then what happens, as in `/v1/events`. */
 export function timelineSource(
   engine: Engine,
-  { events, sequence, trail }: Timeline,
-  from?: number,
+  { events, sequence, trail }: Omit<Timeline, "id">,
 ): Source {
-  const watch = engine.watch({ from: from ?? sequence });
-  const past = from === undefined ? events.map(eventFrame) : [];
-  const frames = timelineFrames(watch, trail, past);
+  const watch = engine.watch({ from: sequence });
+  const frames = timelineFrames(watch, trail, events.map(eventFrame));
   return { frames, cut: watch.cut, close: () => watch.close() };
 }
 
