@@ -191,12 +191,12 @@ test("questions, live: all of them, then each that is asked or ends", async () =
   await hears(listener, 2);
   await say("a", WORKING);
   await hears(listener, 3);
-  const ask = (text: string) => ({ text, state: "open" });
+  const anOpen = (text: string) => ({ text, state: "open" });
   const [first] = listener.messages;
   const all = first?.data["questions"] as readonly { id: string }[] | undefined;
   expect(listener.messages.map(({ event, data }) => ({ event, ...data }))).toMatchObject([
-    { event: "questions", questions: [ask("one")] },
-    { event: "change", questions: [ask("two")], gone: [] },
+    { event: "questions", questions: [anOpen("one")] },
+    { event: "change", questions: [anOpen("two")], gone: [] },
     { event: "change", questions: [], gone: [all?.[0]?.id] },
   ]);
 });
