@@ -142,7 +142,7 @@ describe("one agent, live", () => {
     const listener = await open("/v1/fleet/nobody");
     expect(listener.response.statusCode).toBe(404);
     await vi.waitFor(() => expect(listener.text).toContain("no agent nobody in the fleet"));
-    expect(api.streams.open).toBe(0);
+    expect(api.openStreams).toBe(0);
   });
 });
 
@@ -224,9 +224,9 @@ describe("a client of any of them", () => {
     const timers = api.clock.timers;
     const listener = await open(path);
     await hears(listener, 1);
-    expect(api.streams.open).toBe(1);
+    expect(api.openStreams).toBe(1);
     listener.response.destroy();
-    await vi.waitFor(() => expect(api.streams.open).toBe(0));
+    await vi.waitFor(() => expect(api.openStreams).toBe(0));
     expect(api.engine.watches.open).toBe(0);
     expect(api.clock.timers).toBe(timers);
   });
@@ -241,7 +241,7 @@ describe("a client of any of them", () => {
       await api.clock.advance(2_000);
     }
     await api.clock.advance(EVENT_STREAM.stallMs + EVENT_STREAM.farewellMs);
-    await vi.waitFor(() => expect(api.streams.open).toBe(0));
+    await vi.waitFor(() => expect(api.openStreams).toBe(0));
     await api.clock.advance(EVENT_STREAM.farewellMs);
     listener.response.resume();
     await vi.waitFor(() => expect(listener.response.destroyed).toBe(true));
@@ -253,16 +253,20 @@ describe("a client of any of them", () => {
     const headers = { accept: "text/event-stream" };
     const { status, body } = await ask(api.opened.port, "/v1/fleet", { method: "HEAD", headers });
     expect([status, body]).toEqual([200, ""]);
-    expect(api.streams.open).toBe(0);
+    expect(api.openStreams).toBe(0);
   });
 
-  test("is refused beyond the number of streams, whatever it asks for", async () => {
+  test.each([
+    ["/v1/fleet", "/v1/fleet/a", 2],
+    ["/v1/questions", "/v1/fleet/a/timeline", 3],
+  ])("is refused one stream of %s or %s more than allowed", async (path, other, most) => {
     await say("a", WORKING);
-    const open3 = await Promise.all(paths.slice(0, 3).map((path) => open(path)));
-    await Promise.all(open3.map((each) => hears(each, 1)));
-    const refused = await open("/v1/questions");
-    expect(refused.response.statusCode).toBe(429);
-    await vi.waitFor(() => expect(refused.text).toContain("there are already 3 streams"));
+    for (let i = 0; i < most; i += 1) await hears(await open(path), 1);
+    for (const each of [path, other]) {
+      const refused = await open(each);
+      expect(refused.response.statusCode).toBe(429);
+      await vi.waitFor(() => expect(refused.text).toContain(`already ${most} streams`));
+    }
   });
 
   test.each([

@@ -9,7 +9,7 @@ import type { Engine, EngineMode } from "../engine/engine.ts";
 import type { Meter } from "../grpc/service.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { AgentSearch } from "../search/agent-search.ts";
-import type { EventStreams } from "../wires/api/event-stream.ts";
+import type { Streams } from "../wires/api/sse.ts";
 import type { GrpcDoor } from "./grpc-door.ts";
 import type { HttpDoor } from "./http-door.ts";
 import { STATE_GAUGES, type StateGauge } from "./state-metrics.ts";
@@ -20,7 +20,8 @@ export interface Observed {
   readonly engine: Engine;
   readonly http: HttpDoor;
   readonly grpc: GrpcDoor;
-  readonly streams: EventStreams;
+  readonly streams: Streams;
+  readonly lookers: Streams;
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
   readonly fleet: Fleet;
@@ -150,9 +151,10 @@ export class Metrics {
     });
   }
 
-  #observeWork({ claims, search, streams }: Observed): void {
+  #observeWork({ claims, search, streams, lookers }: Observed): void {
     this.#gauge("rollcall_claims_waiting", "Calls that wait for a task.", () => claims.waiting);
     this.#gauge("rollcall_event_streams_open", "Event streams over HTTP.", () => streams.open);
+    this.#gauge("rollcall_fleet_streams_open", "Streams of the fleet.", () => lookers.open);
     this.#gauge(
       "rollcall_search_documents",
       "Agents that find looks through.",

@@ -18,7 +18,8 @@ export interface Api extends Fixture {
   readonly opened: OpenDoor;
   readonly claims: TaskClaims;
   readonly fleet: Fleet;
-  readonly streams: Streams;
+  /** How many are open, of either kind. */
+  readonly openStreams: number;
   get(path: string): Promise<Reply>;
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   close(): Promise<void>;
@@ -30,6 +31,7 @@ export async function openApi(finder: Finder = { find: async () => [] }): Promis
   const claims = new TaskClaims({ engine });
   const fleet = new Fleet({ engine, clock });
   const streams = new Streams({ clock, maxStreams: 3 });
+  const lookers = new Streams({ clock, maxStreams: 2 });
   const opened = await openDoor();
   opened.door.mount({
     routes: apiRoutes({
@@ -37,6 +39,7 @@ export async function openApi(finder: Finder = { find: async () => [] }): Promis
       claims,
       fleet,
       streams,
+      lookers,
       clock,
       finder,
       notReady: () => undefined,
@@ -55,7 +58,9 @@ export async function openApi(finder: Finder = { find: async () => [] }): Promis
     opened,
     claims,
     fleet,
-    streams,
+    get openStreams() {
+      return streams.open + lookers.open;
+    },
     get: (path) => call(path, {}),
     post: (path, body, headers = {}) =>
       call(path, {

@@ -28,6 +28,8 @@ export interface FleetRoutesOptions {
   readonly engine: Engine;
   readonly fleet: Fleet;
   readonly streams: Streams;
+  /** Those that remember the whole fleet; there may be fewer of them. */
+  readonly lookers: Streams;
 }
 
 const QUESTION_STATES = ["open", "answered", "withdrawn", "expired"] as const;
@@ -50,21 +52,19 @@ type Api = Context<{ Bindings: HttpBindings }>;
 export function fleetRoutes(options: FleetRoutesOptions): Hono<{ Bindings: HttpBindings }> {
   const { engine, fleet } = options;
   const routes = new Hono<{ Bindings: HttpBindings }>();
-  const live = async (c: Api, start: () => Source) => {
-    await options.streams.send(c.env.outgoing, start);
-    return RESPONSE_ALREADY_SENT;
-  };
+  const look = live(options.lookers);
+  const follow = live(options.streams);
   routes.get("/fleet", (c) => {
     if (!wantsStream(c)) return list(c, fleet);
     const filters = queryOf(c, FLEET_LIVE);
-    return live(c, () => fleetSource(fleet, filters));
+    return look(c, () => fleetSource(fleet, filters));
   });
   routes.get("/fleet/:id", async (c) => {
     const given = c.req.param("id");
     if (wantsStream(c)) {
       queryOf(c, NOTHING);
       const { row } = await fleet.find(given);
-      return live(c, () => rowSource(fleet, row.id));
+      return look(c, () => rowSource(fleet, row.id));
     }
     const { row, sequence, atMs } = await fleet.find(given, momentOf(queryOf(c, ROW).at));
     return c.json({ sequence, atMs, row });
@@ -82,18 +82,25 @@ export function fleetRoutes(options: FleetRoutesOptions): Hono<{ Bindings: HttpB
       from === undefined
         ? await fleet.timeline(row)
         : { events: [], sequence: from, trail: new Trail(row) };
-    return live(c, () => timelineSource(engine, timeline));
+    return follow(c, () => timelineSource(engine, timeline));
   });
   routes.get("/questions", (c) => {
     if (!wantsStream(c)) return listQuestions(c, fleet);
     const { state } = queryOf(c, LIVE_QUESTIONS);
-    return live(c, () => questionsSource(engine, fleet, state));
+    return follow(c, () => questionsSource(engine, fleet, state));
   });
   routes.post("/fleet/reports", async (c) => {
     const report = reportOf(await bodyOf(c, REPORT), engine.nowMs);
     return c.json({ isNew: await fleet.report(report) });
   });
   return routes;
+}
+
+function live(streams: Streams) {
+  return async (c: Api, start: () => Source): Promise<Response> => {
+    await streams.send(c.env.outgoing, start);
+    return RESPONSE_ALREADY_SENT;
+  };
 }
 
 function wantsStream(c: Api): boolean {

@@ -5,6 +5,8 @@ const SECOND = 1000;
 export const EVENT_STREAM = {
   /** A connection and a cursor each; a machine has fewer programs that look on than this. */
   streams: 4_000,
+  /** Of the fleet: each remembers what it was told of every agent. */
+  lookers: 256,
   /** Shorter than what proxies and clients wait for before they call a connection dead. */
   heartbeatMs: 15 * SECOND,
   /** A client that reads nothing for this long is not there, however little there is to read. */
