@@ -174,8 +174,10 @@ test("a daemon that is killed comes back with the same fleet, and the same past"
   const thenMs = Date.now();
   const before = await fleet();
   const asked = await done("inbox", "--json");
+  const isDone = async () =>
+    expect(await row("works-1")).toMatchObject({ headline: "IDLE", why: "all pass" });
   await emit("works-1", "--task-state", "completed", "--task-summary", "all pass");
-  await shows("asks-1", "works-1", "rests-1");
+  await vi.waitFor(isDone, { timeout: 10_000 });
   const history = await done("timeline", "works-1", "--json");
   up.signal("SIGKILL");
   await up.end();
@@ -183,8 +185,9 @@ test("a daemon that is killed comes back with the same fleet, and the same past"
   const ask = ["--task-state", "input-required", "--task-summary", "Shall I drop the table?"];
   await emit("asks-1", "--agent-name", "claude", "--workspace", "/src/shop", ...ask);
   await startDaemon();
-  await shows("asks-1", "works-1", "rests-1");
-  expect(await row("works-1")).toMatchObject({ headline: "IDLE", why: "all pass" });
+  await isDone();
+  const ids = (await fleet()).rows.map(({ id }) => id);
+  expect(ids.toSorted()).toEqual(["asks-1", "rests-1", "works-1"]);
   const questions = (text: string) => (JSON.parse(text) as { questions: unknown }).questions;
   expect(questions(await done("inbox", "--json"))).toEqual(questions(asked));
   const at = new Date(thenMs).toISOString();

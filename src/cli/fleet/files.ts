@@ -17,16 +17,18 @@ import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
 import { isWanted } from "../../wires/api/fleet-filter.ts";
 import { FRESHNESS } from "../../wires/files/limits.ts";
 import { livenessOf } from "../../wires/files/liveness.ts";
-import { readStatusDir } from "../../wires/files/read.ts";
+import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
 import { reportOf } from "../../wires/files/report.ts";
 import { watchStatusDir } from "../../wires/files/watch.ts";
-import { agentsOf } from "../status/agents.ts";
+import { warningsOf } from "../status/agents.ts";
 
 type Answer = Readonly<Record<string, unknown>>;
 
 export class FilesFleet {
   /** Where it is from, in the place of a daemon's URL. */
   readonly url: string;
+  /** What was read last. */
+  #readings: readonly StatusReading[] = [];
 
   constructor(directory: string) {
     this.url = directory;
@@ -43,9 +45,7 @@ export class FilesFleet {
 
   /** One line about each file that cannot be believed, or not quite. */
   warnings(): readonly string[] {
-    const nowMs = Date.now();
-    const choice = { staleAfterMs: FRESHNESS.staleAfterMs, needsMe: false };
-    return agentsOf(readStatusDir(this.url, { nowMs }), choice, nowMs).warnings;
+    return warningsOf(this.#readings);
   }
 
   /** What happened cannot be told, only that something did. */
@@ -75,7 +75,8 @@ export class FilesFleet {
     const state = emptyState();
     const host = hostname();
     const { staleAfterMs } = FRESHNESS;
-    for (const file of readStatusDir(this.url, { nowMs })) {
+    this.#readings = readStatusDir(this.url, { nowMs });
+    for (const file of this.#readings) {
       if (file.kind !== "status") continue;
       const liveness = livenessOf(file, { nowMs, staleAfterMs, processes, isProof: true });
       const about = { host, liveness, inStateSinceMs: file.updatedAtMs };

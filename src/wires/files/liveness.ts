@@ -7,8 +7,6 @@ export interface Signs {
   readonly nowMs: number;
   readonly staleAfterMs: number;
   readonly processes: Processes;
-  /** When its process began as it was first seen, where it was. */
-  readonly processStartedAtMs?: number | undefined;
   /** Whether to ask if a process with that number is still the same one, which costs more. */
   readonly isProof: boolean;
 }
@@ -16,12 +14,13 @@ export interface Signs {
 /** How far the system's and a file's idea of a start may be apart: both tell whole seconds. */
 const SAME_START_MS = 2_000;
 
-export function livenessOf(file: StatusFile, signs: Signs): Ruled<Liveness> {
+/** `startedAtMs` is when its process began, as it was first seen. */
+export function livenessOf(file: StatusFile, signs: Signs, startedAtMs?: number): Ruled<Liveness> {
   const { lifecycle, pid = 0 } = file.status.runtime;
   if (lifecycle === "stopped") return STOPPED;
   const isThere = pid > 0 && signs.processes.isThere(pid);
   if (pid > 0 && !isThere) return { value: "exited", rule: `process ${pid} is gone` };
-  if (signs.isProof && isThere && isAnother(pid, file, signs)) {
+  if (signs.isProof && isThere && isAnother(pid, file, { ...signs, startedAtMs })) {
     return { value: "exited", rule: `process ${pid} is another one now` };
   }
   const isStale = signs.nowMs - file.updatedAtMs > signs.staleAfterMs;
@@ -30,13 +29,16 @@ export function livenessOf(file: StatusFile, signs: Signs): Ruled<Liveness> {
 }
 
 /** It began after its file was written, or at another time than when it was first seen. */
-function isAnother(pid: number, file: StatusFile, signs: Signs): boolean {
-  const startedAtMs = signs.processes.startedAtMs(pid);
-  if (startedAtMs === undefined) return false;
-  const firstMs = signs.processStartedAtMs ?? startedAtMs;
+function isAnother(
+  pid: number,
+  file: StatusFile,
+  { processes, startedAtMs }: Signs & { readonly startedAtMs: number | undefined },
+): boolean {
+  const beganAtMs = processes.startedAtMs(pid);
+  if (beganAtMs === undefined) return false;
   return (
-    startedAtMs > file.updatedAtMs + SAME_START_MS ||
-    Math.abs(startedAtMs - firstMs) > SAME_START_MS
+    beganAtMs > file.updatedAtMs + SAME_START_MS ||
+    Math.abs(beganAtMs - (startedAtMs ?? beganAtMs)) > SAME_START_MS
   );
 }
 

@@ -6,16 +6,16 @@
  *              │                          │
  *              └── stopped, removed, its process gone ──▶ over
  *
- * Files are read when they change. All else is looked at every second or so, for ten thousand
- * agents at the cost of ten thousand cheap system calls: whether a process with that number is
- * there. That it is still the same process is proved by its start, when the file changes and now
- * and then.
+ * Files are read when they change, and silence rings. Only processes have to be looked at, every
+ * second or so, by a cheap system call for each: whether one with that number is there. That it is
+ * still the same process is proved by its start, when the file changes and now and then.
  */
+import { Heap, type Slot } from "../../core/heap.ts";
 import type { Liveness, Report, Ruled } from "../../core/reports.ts";
 import type { Clock } from "../../engine/clock.ts";
 import { processes as systemProcesses, type Processes } from "../../fleet/processes.ts";
 import { FRESHNESS } from "./limits.ts";
-import { GONE, livenessOf } from "./liveness.ts";
+import { GONE, livenessOf, type Signs } from "./liveness.ts";
 import type { StatusFile } from "./read.ts";
 import { aliasOf, reportOf } from "./report.ts";
 import { watchStatusDir, type StatusChanges } from "./watch.ts";
@@ -48,7 +48,8 @@ interface Followed {
   inState: { readonly key: string; readonly sinceMs: number };
   /** When what is told of it was so: its file's time, or when its end was found out. */
   foundAtMs: number;
-  isUntold: boolean;
+  /** Rings when it has been silent for too long. */
+  readonly timer: Slot<string>;
 }
 
 export class FileReporter {
@@ -58,6 +59,10 @@ export class FileReporter {
   readonly #abort = new AbortController();
   readonly #byAlias = new Map<string, Followed>();
   readonly #aliasOf = new Map<string, string>();
+  /** Whose process is looked for at every look; the others only change when they ring. */
+  readonly #withProcess = new Set<string>();
+  readonly #silence = new Heap<string>();
+  readonly #untold = new Set<string>();
   /** What the fleet knew of our files at the start; empty once they were all read. */
   readonly #known = new Map<string, Report>();
   readonly #following: Promise<void>;
@@ -121,17 +126,26 @@ export class FileReporter {
     const key = `${file.status.task?.id} ${file.status.task?.state} ${file.status.task?.summary}`;
     const inState =
       before?.inState.key === key ? before.inState : { key, sinceMs: this.#sinceOf(alias, file) };
-    const { pid } = file.status.runtime;
-    const processStartedAtMs =
-      pid === undefined || pid <= 0 ? undefined : this.#processes.startedAtMs(pid);
-    const followed = { file, processStartedAtMs, inState, isUntold: true };
-    const liveness = this.#livenessOf(followed, { isProof: true });
+    const { pid = 0 } = file.status.runtime;
+    const processStartedAtMs = pid > 0 ? this.#processes.startedAtMs(pid) : undefined;
+    const liveness = livenessOf(file, this.#signs(true), processStartedAtMs);
+    this.#forget(alias);
     this.#aliasOf.set(file.path, alias);
+    if (pid > 0) this.#withProcess.add(alias);
+    const timer = this.#silence.add(file.updatedAtMs + this.#staleAfterMs + 1, alias);
     // Its file does not know that its process is gone, nor when it went.
     const isFound = liveness.value === "exited" && file.status.runtime.lifecycle !== "stopped";
     const foundAtMs = isFound ? this.#options.clock.wallMs() : file.updatedAtMs;
-    this.#byAlias.set(alias, { ...followed, liveness, foundAtMs });
+    const followed = { file, liveness, processStartedAtMs, inState, foundAtMs, timer };
+    this.#byAlias.set(alias, followed);
     await this.#tell(alias);
+  }
+
+  #forget(alias: string): void {
+    const followed = this.#byAlias.get(alias);
+    if (followed) this.#silence.remove(followed.timer);
+    this.#withProcess.delete(alias);
+    this.#byAlias.delete(alias);
   }
 
   /** Since when its task is in its state: as the fleet knows it, where that is the same. */
@@ -157,7 +171,6 @@ export class FileReporter {
     if (followed?.file.path !== path) return;
     followed.liveness = GONE;
     followed.foundAtMs = this.#options.clock.wallMs();
-    followed.isUntold = true;
     await this.#tell(alias);
   }
 
@@ -185,35 +198,41 @@ export class FileReporter {
 
   async #look(): Promise<void> {
     this.#looks += 1;
-    const isProof = this.#looks % PROOF_LOOKS === 0;
-    for (const [alias, followed] of this.#byAlias) {
-      if (followed.liveness.value !== "exited") {
-        const liveness = this.#livenessOf(followed, { isProof });
-        if (liveness.rule !== followed.liveness.rule) {
-          followed.liveness = liveness;
-          if (liveness.value === "exited") followed.foundAtMs = this.#options.clock.wallMs();
-          followed.isUntold = true;
-        }
-      }
-      if (followed.isUntold) await this.#tell(alias);
+    const signs = this.#signs(this.#looks % PROOF_LOOKS === 0);
+    for (const alias of this.#withProcess) this.#check(alias, signs);
+    for (let due = this.#silence.takeDue(signs.nowMs); due;) {
+      this.#check(due.value, signs);
+      due = this.#silence.takeDue(signs.nowMs);
+    }
+    const untold = [...this.#untold];
+    for (let i = 0; i < untold.length; i += TOLD_AT_ONCE) {
+      await Promise.all(untold.slice(i, i + TOLD_AT_ONCE).map((alias) => this.#tell(alias)));
     }
   }
 
-  #livenessOf(
-    { file, processStartedAtMs }: Pick<Followed, "file" | "processStartedAtMs">,
-    { isProof }: { readonly isProof: boolean },
-  ): Ruled<Liveness> {
-    return livenessOf(file, {
+  #check(alias: string, signs: Signs): void {
+    const followed = this.#byAlias.get(alias);
+    if (!followed || followed.liveness.value === "exited") return;
+    const liveness = livenessOf(followed.file, signs, followed.processStartedAtMs);
+    if (liveness.rule === followed.liveness.rule) return;
+    followed.liveness = liveness;
+    if (liveness.value === "exited") followed.foundAtMs = signs.nowMs;
+    this.#untold.add(alias);
+  }
+
+  #signs(isProof: boolean): Signs {
+    return {
       nowMs: this.#options.clock.wallMs(),
       staleAfterMs: this.#staleAfterMs,
       processes: this.#processes,
-      processStartedAtMs,
       isProof,
-    });
+    };
   }
 
   /** What cannot be told now is told at the next look. */
   async #tell(alias: string): Promise<void> {
+    // Before it is told: what changes meanwhile is told again.
+    this.#untold.delete(alias);
     const followed = this.#byAlias.get(alias);
     if (!followed) return;
     const { file, liveness, processStartedAtMs, inState, foundAtMs } = followed;
@@ -226,9 +245,9 @@ export class FileReporter {
     });
     try {
       await this.#options.report({ ...report, reportedAtMs: foundAtMs });
-      followed.isUntold = false;
-      if (isOver && this.#byAlias.get(alias) === followed) this.#byAlias.delete(alias);
+      if (isOver && this.#byAlias.get(alias) === followed) this.#forget(alias);
     } catch (error) {
+      this.#untold.add(alias);
       this.#options.onTrouble?.(`${alias} was not reported`, error);
     }
   }
