@@ -1,4 +1,5 @@
 /** Flags that several commands have, each defined once. */
+import { parseMoment } from "./moments.ts";
 
 export const jsonFlag = {
   kind: "boolean",
@@ -66,6 +67,15 @@ export const actingFlags = {
     brief: "Who does it: an id, or enough of its beginning [ROLLCALL_AGENT_ID]",
   },
   ...answerFlags,
+} as const;
+
+/** Of what can be looked at as it was. */
+export const atFlag = {
+  kind: "parsed",
+  optional: true,
+  parse: (text: string) => parseMoment(text),
+  placeholder: "TIME",
+  brief: "As it was then: 14:03, yesterday 14:03, '10m ago', an ISO time",
 } as const;
 
 /** A text that may be given or not. */

@@ -21,6 +21,8 @@ export interface Watching<Item> {
   readonly daemon: Pick<Client, "url" | "get" | "events">;
   readonly listing: Listing<Item>;
   readonly flags: ListFlags;
+  /** How it is shown, where that is special. */
+  readonly view?: () => ListView<Item>;
 }
 
 export interface ListView<Item> extends AsyncDisposable {
@@ -33,9 +35,12 @@ export interface ListView<Item> extends AsyncDisposable {
 }
 
 export function viewOf<Item>(watching: Watching<Item>): ListView<Item> {
+  if (watching.view) return watching.view();
   if (watching.flags.json === true) return new JsonView(watching);
   return watching.context.out.isTerminal ? new ScreenView(watching) : new LinesView(watching);
 }
+
+const NOTHING: Listed<never> = { sequence: 0, total: 0, items: [], answer: {} };
 
 class ScreenView<Item> implements ListView<Item> {
   readonly #watching: Watching<Item>;
@@ -68,12 +73,14 @@ class ScreenView<Item> implements ListView<Item> {
   async #draw(): Promise<void> {
     const { context, daemon, listing } = this.#watching;
     const { out } = context;
-    const { items = [], total = 0 } = this.#listed ?? {};
+    const listed = this.#listed ?? NOTHING;
+    const { items, total } = listed;
     // The last column stays free: what is written there and what clears the line get in each
     // other's way.
     const width = out.columns - 1;
     const look = { width, paint: out.paint.bind(out) };
-    const where = `${total} ${listing.noun} at ${daemon.url}, ${timeOfDay(Date.now()).slice(0, 8)}`;
+    const what = listing.summary?.(listed.answer) || `${total} ${listing.noun}`;
+    const where = `${what} at ${daemon.url}, ${timeOfDay(Date.now()).slice(0, 8)}`;
     const title =
       this.#trouble === ""
         ? out.paint("dim", truncate(`${where}; q ends`, width))
@@ -81,7 +88,7 @@ class ScreenView<Item> implements ListView<Item> {
     const rows =
       items.length === 0
         ? [truncate(clean(listing.nothing), width)]
-        : rowsOf(listing, items, { look, isWhole: false });
+        : rowsOf(listing, listed, { look, isWhole: false });
     const more = total - items.length;
     const rest = more > 0 ? [out.paint("dim", `… and ${more} more`)] : [];
     await this.#screen.draw([title, ...rows, ...rest]);
@@ -103,11 +110,12 @@ class LinesView<Item> implements ListView<Item> {
     this.#watching = watching;
   }
 
-  async show({ items }: Listed<Item>): Promise<void> {
+  async show(listed: Listed<Item>): Promise<void> {
+    const { items } = listed;
     const { context, listing } = this.#watching;
     const { out } = context;
     const look = { width: Infinity, paint: out.paint.bind(out) };
-    const [heading = "", ...lines] = rowsOf(listing, items, { look, isWhole: true });
+    const [heading = "", ...lines] = rowsOf(listing, listed, { look, isWhole: true });
     if (this.#isFirst) await out.line(`${" ".repeat(TIME_WIDTH)}  ${heading}`);
     const time = timeOfDay(Date.now()).slice(0, 8);
     const shown = new Map<string, string>();
@@ -136,11 +144,11 @@ class LinesView<Item> implements ListView<Item> {
 
 const TIME_WIDTH = "00:00:00 changed".length;
 
+const SOFT = new Set(["lastHeartbeatAtMs", "reportedAtMs", "order"]);
+
 /** What makes a row another one; a heartbeat does not. */
 function factsOf(item: unknown): string {
-  return JSON.stringify(item, (name, value: unknown) =>
-    name === "lastHeartbeatAtMs" ? undefined : value,
-  );
+  return JSON.stringify(item, (name, value: unknown) => (SOFT.has(name) ? undefined : value));
 }
 
 class JsonView<Item> implements ListView<Item> {

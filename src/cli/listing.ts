@@ -7,11 +7,13 @@ import { shortId } from "../core/words.ts";
 import type { Context } from "./context.ts";
 import { daemonOf, lookOf, note, pathOf, printJson, read } from "./daemon.ts";
 import type { ListFlags } from "./flags.ts";
+import type { Watching } from "./list-views.ts";
 import { tableLines, type Cell, type Column, type Look } from "./terminal/table.ts";
 
 export interface Listing<Item> {
-  /** As in the path and in the answer. */
-  readonly noun: "agents" | "leases" | "elections" | "policies" | "tasks";
+  /** As in the path and in the answer, unless `source` says otherwise. */
+  readonly noun: "agents" | "leases" | "elections" | "policies" | "tasks" | "questions";
+  readonly source?: { readonly path: string; readonly field: string };
   readonly params: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Beginnings of the topics that may change it. */
   readonly topics: readonly string[];
@@ -21,6 +23,8 @@ export interface Listing<Item> {
   key(item: Item): string;
   /** What is said when there is nothing. */
   readonly nothing: string;
+  /** All of it in a few words, where there is more to say than how many. */
+  summary?(answer: Readonly<Record<string, unknown>>): string;
 }
 
 /** What cells need to know beside their item. */
@@ -36,6 +40,8 @@ export interface Listed<Item> {
   readonly total: number;
   readonly cursor?: string;
   readonly items: readonly Item[];
+  /** When it was so, by the daemon's clock, where that is told. */
+  readonly atMs?: number;
   /** As the API gave it. */
   readonly answer: Readonly<Record<string, unknown>>;
 }
@@ -46,18 +52,21 @@ export async function list<Item>(
   prepare: (daemon: Client) => Listing<Item> | Promise<Listing<Item>>,
 ): Promise<void> {
   await using daemon = daemonOf(context, flags);
-  const listing = await prepare(daemon);
+  await showList({ context, daemon, flags, listing: await prepare(daemon) });
+}
+
+export async function showList<Item>(watching: Watching<Item>): Promise<void> {
+  const { context, daemon, listing, flags } = watching;
   if (flags.watch === true) {
     const { watchList } = await import("./watching.ts");
-    await watchList({ context, daemon, listing, flags });
-    return;
+    return watchList(watching);
   }
   const listed = await fetchList(daemon, listing, flags);
-  if (flags.json === true) return await printJson(context, listed.answer);
-  if (listed.items.length === 0) return await note(context, listing.nothing);
+  if (flags.json === true) return printJson(context, listed.answer);
+  if (listed.items.length === 0) return note(context, listing.nothing);
   const look = lookOf(context);
   const isWhole = !context.out.isTerminal;
-  for (const line of rowsOf(listing, listed.items, { look, isWhole })) await context.out.line(line);
+  for (const line of rowsOf(listing, listed, { look, isWhole })) await context.out.line(line);
   const more = listed.total - listed.items.length;
   if (more > 0) await note(context, `${more} more: --limit says how many are shown`);
 }
@@ -67,24 +76,25 @@ const PAGE = 1_000;
 
 export async function fetchList<Item>(
   daemon: Pick<Client, "get">,
-  { noun, params }: Listing<Item>,
+  { noun, params, source }: Listing<Item>,
   { limit, signal }: { readonly limit: number; readonly signal?: AbortSignal },
 ): Promise<Listed<Item>> {
-  type Page = Omit<Listed<Item>, "items" | "answer"> & Record<typeof noun, readonly Item[]>;
+  type Page = Omit<Listed<Item>, "items" | "answer"> & Record<string, unknown>;
+  const { path, field } = source ?? { path: `/v1/${noun}`, field: noun };
   const items: Item[] = [];
   let first: Page | undefined;
   let cursor: string | undefined;
   do {
     const wanted = Math.min(PAGE, limit - items.length);
-    const path = pathOf(`/v1/${noun}`, { ...params, limit: wanted, cursor });
-    const page: Page = await read(daemon, path, signal);
+    const query = { ...params, limit: wanted, cursor };
+    const page: Page = await read(daemon, pathOf(path, query), signal);
     first ??= page;
-    items.push(...page[noun]);
+    items.push(...(page[field] as readonly Item[]));
     cursor = page.cursor;
   } while (cursor !== undefined && items.length < limit);
-  const { sequence, total } = first;
-  const place = { sequence, total, ...(cursor !== undefined && { cursor }) };
-  return { ...place, items, answer: { ...place, [noun]: items } };
+  const { cursor: _, [field]: __, sequence, total, ...facts } = first;
+  const place = { sequence, ...facts, total, ...(cursor !== undefined && { cursor }) };
+  return { ...place, items, answer: { ...place, [field]: items } };
 }
 
 export interface RowsLook {
@@ -96,12 +106,12 @@ export interface RowsLook {
 /** The heading and a line for each item. */
 export function rowsOf<Item>(
   listing: Listing<Item>,
-  items: readonly Item[],
+  { items, atMs }: Pick<Listed<Item>, "items" | "atMs">,
   { look, isWhole }: RowsLook,
 ): string[] {
   const length = enough(items.map((item) => listing.key(item)));
   const id = (each: string) => (isWhole || shortId(each) === each ? each : each.slice(0, length));
-  const view: View = { nowMs: Date.now(), id };
+  const view: View = { nowMs: atMs ?? Date.now(), id };
   const rows = items.map((item) => listing.cells(item, view));
   return tableLines(listing.columns, rows, look);
 }

@@ -170,6 +170,26 @@ export const PROGRAM: Program = {
       },
     },
     "See what happens": {
+      ls: {
+        brief: "Who is here, what each does, and which one needs you",
+        load: async () => (await import("./commands/ls.ts")).ls,
+      },
+      explain: {
+        brief: "Why an agent is shown as it is, with the evidence",
+        load: async () => (await import("./commands/explain.ts")).explain,
+      },
+      timeline: {
+        brief: "What happened to an agent",
+        load: async () => (await import("./commands/timeline.ts")).timeline,
+      },
+      inbox: {
+        brief: "What agents wait for you to answer",
+        load: async () => (await import("./commands/inbox.ts")).inbox,
+      },
+      at: {
+        brief: "Look back: `rollcall at 14:03 ls`",
+        load: async () => (await import("./commands/at.ts")).at,
+      },
       agents: AGENTS,
       find: {
         brief: "Find agents by what they are good at",

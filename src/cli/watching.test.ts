@@ -100,7 +100,7 @@ test("a screen shows what happens, and q gives the terminal back as it was", asy
   terminal.press("x");
   terminal.press("q");
   await watching;
-  expect(written.at(-1)).toBe(`${ESC}[?25h${ESC}[?1049l`);
+  expect(written.at(-1)).toBe(`${ESC}[?7h${ESC}[?25h${ESC}[?1049l`);
   expect(terminal.isListening()).toBe(false);
 });
 
@@ -139,5 +139,5 @@ test("while the daemon is away what was shown stays, and what cannot pass ends i
   };
   daemon.happen();
   await expect(watching).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
-  expect(written.at(-1)).toBe(`${ESC}[?25h${ESC}[?1049l`);
+  expect(written.at(-1)).toBe(`${ESC}[?7h${ESC}[?25h${ESC}[?1049l`);
 });

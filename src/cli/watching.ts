@@ -8,6 +8,7 @@ import type { ConnectionState } from "../client/events.ts";
 import { codeOf, wireCodes } from "../core/errors.ts";
 import { viewOf, type Watching } from "./list-views.ts";
 import { fetchList } from "./listing.ts";
+import { isQuit } from "./terminal/screen.ts";
 
 /** Ten a second are more than an eye can follow. */
 const SHORTEST_MS = 100;
@@ -24,7 +25,7 @@ export async function watchList<Item>(watching: Watching<Item>): Promise<void> {
   const first = await fetch();
   await view.show(first);
   const stopKeys = context.listenForKeys((key) => {
-    if (key === "q" || key === "Q") stop.abort();
+    if (isQuit(key)) stop.abort();
   });
   const stopResizing = context.out.whenResized(() => bell.ring());
   let isLost = false;

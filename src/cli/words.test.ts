@@ -24,6 +24,12 @@ test.each([
   ["--url http://x agents", "agents list --url http://x"],
   ["--url http://x agents get y --json", "agents get --url http://x y --json"],
   ["tasks --type get", "tasks list --type get"],
+  ["at 14:03 ls --needs-me", "ls --at 14:03 --needs-me"],
+  ["at yesterday 14:03 inbox", "inbox --at yesterday 14:03"],
+  ["--url X at 10m ago explain claude", "explain --url X --at 10m ago claude"],
+  ["at 14:03 tasks", "at 14:03 tasks"],
+  ["at ls", "at ls"],
+  ["at --help", "at --help"],
 ])("`rollcall %s` is `rollcall %s`", (typed, meant) => {
   const words = typed.split(" ").filter(Boolean);
   expect(normalise(words, PROGRAM).join(" ")).toBe(meant);

@@ -1,7 +1,7 @@
 /**
  * The words of a command line in the order that the parser wants: what stands before the command
- * (`rollcall --url X events`) goes behind it; `--version`, `help COMMAND` and a group without a
- * command become what they mean.
+ * (`rollcall --url X events`) goes behind it; `--version`, `help COMMAND`, `at TIME COMMAND` and a
+ * group without a command become what they mean.
  */
 import { entriesOf, groupOf, type Group, type Program } from "./program.ts";
 
@@ -16,8 +16,20 @@ export function normalise(words: readonly string[], program: Program): readonly 
   if (at !== 0 && !isLed) return words;
   const flags = words.slice(0, at);
   const [word = "", ...after] = words.slice(at);
+  const past = word === "at" ? pastOf(after) : undefined;
+  if (past) return [...past.slice(0, 1), ...flags, ...past.slice(1)];
   const [command, others] = commandOf(groupOf(program, word), after);
   return [word, ...command, ...flags, ...others];
+}
+
+/** What can be looked at as it was: `at 14:03 ls` is `ls --at 14:03`. */
+export const PAST_COMMANDS: readonly string[] = ["ls", "explain", "inbox"];
+
+function pastOf(words: readonly string[]): readonly string[] | undefined {
+  const at = words.findIndex((word) => PAST_COMMANDS.includes(word));
+  const when = words.slice(0, at);
+  if (at < 1 || when.some((word) => word.startsWith("-"))) return undefined;
+  return [words[at] ?? "", "--at", when.join(" "), ...words.slice(at + 1)];
 }
 
 type Split = readonly [command: readonly string[], rest: readonly string[]];

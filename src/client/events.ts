@@ -40,6 +40,8 @@ export type ConnectionState =
 export interface EventsOptions {
   /** The last sequence already seen; absent means from now on. */
   readonly from?: number | undefined;
+  /** Another stream of events than of all: an agent's timeline. */
+  readonly path?: string;
   /** Topics begin with one of these; none means every topic. */
   readonly topics?: readonly string[];
   readonly signal?: AbortSignal;
@@ -118,7 +120,7 @@ class EventStream {
   }
 
   #url(): URL {
-    const url = new URL(`${this.#base}/v1/events`);
+    const url = new URL(this.#base + (this.#options.path ?? "/v1/events"));
     if (this.#after !== undefined) url.searchParams.set("from", String(this.#after));
     for (const topic of this.#options.topics ?? []) url.searchParams.append("topic", topic);
     return url;

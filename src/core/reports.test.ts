@@ -59,10 +59,10 @@ describe("a report", () => {
   test.each([
     ["alias is not WIRE:NAME", { alias: "claude" }],
     ["alias is empty", { alias: "" }],
-    ["agent_id is empty", { agentId: "" }],
+    ["agentId is empty", { agentId: "" }],
     ["links has 9 entries", { links: Array.from({ length: 9 }, (_, i) => `a2a:${i}`) }],
     ["order is not a whole number", { order: -1 }],
-    ["reported_at is not a whole number", { reportedAtMs: 0.5 }],
+    ["reportedAtMs is not a whole number", { reportedAtMs: 0.5 }],
     ["name holds a control character", { facts: { ...IDLE, name: "\u001b[31m" } }],
     ["goal has 2000 characters", { facts: { ...IDLE, goal: "x".repeat(2_000) } }],
     ["question.text has", { facts: asking("x".repeat(FLEET.questionLength + 1)) }],
@@ -83,7 +83,7 @@ describe("a report", () => {
     expect(topics(world, report(1, IDLE))).toEqual(["fleet.forgotten", "fleet.reported"]);
     const full = world.decide({ type: "fleet.report", report: report(1, IDLE, { alias: "a:b" }) });
     expect(full).toMatchObject({ ok: false, code: "LIMIT_EXCEEDED" });
-  });
+  }, 30_000);
 });
 
 describe("a question", () => {

@@ -217,11 +217,11 @@ function problemsOf({ alias, agentId, links, order, reportedAtMs, facts }: Repor
   return [
     key("alias", alias, FLEET.aliasLength),
     alias.includes(":") ? undefined : "alias is not WIRE:NAME",
-    key("agent_id", agentId, FLEET.aliasLength),
+    key("agentId", agentId, FLEET.aliasLength),
     atMost("links", links.length, FLEET.links),
     ...links.map((link) => key("links", link, FLEET.aliasLength)),
     time("order", order),
-    time("reported_at", reportedAtMs),
+    time("reportedAtMs", reportedAtMs),
     line("name", name, FLEET.nameLength),
     line("workspace", workspace, FLEET.workspaceLength),
     prose("goal", goal, FLEET.textLength),

@@ -8,8 +8,10 @@ import type { Clock } from "../engine/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
+import { EVENT_STREAM } from "../wires/api/limits.ts";
 import { overviewRoutes } from "../wires/api/overview.ts";
 import { apiRoutes, type Status } from "../wires/api/routes.ts";
+import { Streams } from "../wires/api/sse.ts";
 import { Health as HealthService } from "../grpc/gen/grpc/health/v1/health_pb.ts";
 import { Health } from "../grpc/health.ts";
 import { addKeeper } from "../wires/keeper/services.ts";
@@ -120,14 +122,18 @@ interface Mounted extends DoorsOptions {
 function mountOnHttp(http: HttpDoor, options: Mounted): void {
   const { engine, services, clock, metrics } = options;
   const streams = new EventStreams({ engine, clock });
-  metrics.observe({ ...options, ...services, http, streams });
+  const lookers = new Streams({ clock, maxStreams: EVENT_STREAM.lookers });
+  metrics.observe({ ...options, ...services, http, streams, lookers });
   const startedAt = new Date().toISOString();
   http.mount({
     hot: { "/v1/events": streams.serve },
     routes: apiRoutes({
       engine,
       claims: services.claims,
+      fleet: services.fleet,
       finder: services.search,
+      streams,
+      lookers,
       clock,
       metrics,
       notReady: () => notReady(options),

@@ -4,6 +4,7 @@ import { connect, constants } from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterEach, expect, test, vi } from "vitest";
 import { COUNT } from "../core/limits.ts";
+import type { Facts } from "../core/reports.ts";
 import { CARD, register, START_MS, TestClock } from "../engine/testing.ts";
 import { framed } from "../grpc/frames.ts";
 import { ClaimTaskRequestSchema } from "../wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
@@ -27,8 +28,11 @@ interface Watched {
 
 async function start(): Promise<Watched> {
   const flags = { memory: "true", addr: ":0", "http-addr": ":0", "log-level": "silent" };
+  const files = { "status-files": "false" };
   const clock = new TestClock();
-  const daemon = await startDaemon(await loadConfig({ flags, env: {} }), { clock });
+  const daemon = await startDaemon(await loadConfig({ flags: { ...flags, ...files }, env: {} }), {
+    clock,
+  });
   cleanups.push(() => daemon.close());
   const port = daemon.httpAddress?.port ?? 0;
   const look = async () => parse((await ask(port, "/metrics")).body);
@@ -196,4 +200,25 @@ test("who looks on is counted, and what find has to look through", async () => {
   await vi.waitFor(async () => {
     expect((await look()).get("rollcall_event_streams_open")).toBe(0);
   });
+});
+
+test("the fleet is counted by headline, with the questions that wait", async () => {
+  const { daemon, clock, look } = await start();
+  const say = (id: string, facts: Facts) =>
+    daemon.engine.execute({
+      type: "fleet.report",
+      report: { alias: `s:${id}`, agentId: id, links: [], order: 1, reportedAtMs: 1, facts },
+    });
+  const liveness = { value: "alive", rule: "fresh" } as const;
+  const asked = { kind: "text", text: "?", sinceMs: START_MS - 90_000 } as const;
+  await say("a", { liveness, activity: { value: "idle", rule: "rests" } });
+  await say("b", { liveness, question: { value: asked, rule: "asks" } });
+  await register(daemon.engine);
+  await clock.advance(10_000);
+  const values = await look();
+  expect(values.get('rollcall_fleet{headline="NEEDS YOU"}')).toBe(1);
+  expect(values.get('rollcall_fleet{headline="IDLE"}')).toBe(2);
+  expect(values.get('rollcall_fleet{headline="GONE"}')).toBe(0);
+  expect(values.get("rollcall_questions_open")).toBe(1);
+  expect(values.get("rollcall_question_oldest_seconds")).toBe(100);
 });

@@ -7,8 +7,9 @@ import type { TaskClaims } from "../engine/claims.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Engine, EngineMode } from "../engine/engine.ts";
 import type { Meter } from "../grpc/service.ts";
+import type { Fleet } from "../fleet/fleet.ts";
 import type { AgentSearch } from "../search/agent-search.ts";
-import type { EventStreams } from "../wires/api/event-stream.ts";
+import type { Streams } from "../wires/api/sse.ts";
 import type { GrpcDoor } from "./grpc-door.ts";
 import type { HttpDoor } from "./http-door.ts";
 import { STATE_GAUGES, type StateGauge } from "./state-metrics.ts";
@@ -19,9 +20,11 @@ export interface Observed {
   readonly engine: Engine;
   readonly http: HttpDoor;
   readonly grpc: GrpcDoor;
-  readonly streams: EventStreams;
+  readonly streams: Streams;
+  readonly lookers: Streams;
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
+  readonly fleet: Fleet;
   readonly clock: Clock;
   readonly version: string;
 }
@@ -76,6 +79,7 @@ export class Metrics {
     for (const gauge of STATE_GAUGES) this.#observeState(gauge, observed);
     this.#observeDoors(observed);
     this.#observeWork(observed);
+    this.#observeFleet(observed);
     this.#observeCalls();
     const build = new Gauge({
       name: "rollcall_build_info",
@@ -147,9 +151,10 @@ export class Metrics {
     });
   }
 
-  #observeWork({ claims, search, streams }: Observed): void {
+  #observeWork({ claims, search, streams, lookers }: Observed): void {
     this.#gauge("rollcall_claims_waiting", "Calls that wait for a task.", () => claims.waiting);
     this.#gauge("rollcall_event_streams_open", "Event streams over HTTP.", () => streams.open);
+    this.#gauge("rollcall_fleet_streams_open", "Streams of the fleet.", () => lookers.open);
     this.#gauge(
       "rollcall_search_documents",
       "Agents that find looks through.",
@@ -159,6 +164,32 @@ export class Metrics {
       "rollcall_search_unembedded",
       "Of those: agents without a vector yet, found by their words only.",
       () => search.stats.unembedded,
+    );
+  }
+
+  #observeFleet({ fleet, clock }: Observed): void {
+    const headlines = new Gauge({
+      name: "rollcall_fleet",
+      help: "Agents of all wires by headline, as of a few seconds ago.",
+      labelNames: ["headline"],
+      registers: [this.#registry],
+      collect: () => {
+        const counts = Object.entries(fleet.numbers().headlines);
+        for (const [headline, count] of counts) headlines.set({ headline }, count);
+      },
+    });
+    this.#gauge(
+      "rollcall_questions_open",
+      "Questions that wait for a person.",
+      () => fleet.numbers().openQuestions,
+    );
+    this.#gauge(
+      "rollcall_question_oldest_seconds",
+      "Age of the question that has waited longest; 0 when none waits.",
+      () => {
+        const { askedAtMs } = fleet.numbers();
+        return askedAtMs === null ? 0 : Math.max(0, clock.wallMs() - askedAtMs) / 1000;
+      },
     );
   }
 

@@ -1,7 +1,9 @@
 /** For tests of the HTTP API: all of it on a real door, over an engine whose clock is ours. */
 import { TaskClaims } from "../engine/claims.ts";
+import { Fleet } from "../fleet/fleet.ts";
 import { openEngine, type Fixture } from "../engine/testing.ts";
 import type { Finder } from "../wires/api/agent-routes.ts";
+import { Streams } from "../wires/api/sse.ts";
 import { apiRoutes } from "../wires/api/routes.ts";
 import { ask, openDoor, type Asked, type OpenDoor } from "./testing.ts";
 
@@ -15,6 +17,9 @@ export interface Reply {
 export interface Api extends Fixture {
   readonly opened: OpenDoor;
   readonly claims: TaskClaims;
+  readonly fleet: Fleet;
+  /** How many are open, of either kind. */
+  readonly openStreams: number;
   get(path: string): Promise<Reply>;
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   close(): Promise<void>;
@@ -24,11 +29,17 @@ export async function openApi(finder: Finder = { find: async () => [] }): Promis
   const fixture = await openEngine();
   const { engine, clock } = fixture;
   const claims = new TaskClaims({ engine });
+  const fleet = new Fleet({ engine, clock });
+  const streams = new Streams({ clock, maxStreams: 3 });
+  const lookers = new Streams({ clock, maxStreams: 2 });
   const opened = await openDoor();
   opened.door.mount({
     routes: apiRoutes({
       engine,
       claims,
+      fleet,
+      streams,
+      lookers,
       clock,
       finder,
       notReady: () => undefined,
@@ -46,6 +57,10 @@ export async function openApi(finder: Finder = { find: async () => [] }): Promis
     ...fixture,
     opened,
     claims,
+    fleet,
+    get openStreams() {
+      return streams.open + lookers.open;
+    },
     get: (path) => call(path, {}),
     post: (path, body, headers = {}) =>
       call(path, {
@@ -55,6 +70,7 @@ export async function openApi(finder: Finder = { find: async () => [] }): Promis
       }),
     async close() {
       claims.close();
+      fleet.close();
       await opened.door.close(0);
       await engine.close();
     },

@@ -105,12 +105,70 @@ test("a timeline tells what happened under every name, and nothing else", async 
   await fleet.report(report(1, WORKING));
   await fleet.report(report(1, IDLE, { alias: "file@box:other", agentId: "other" }));
   await engine.execute({ type: "lease.acquire", taskId: "deploy", agentId, ttlMs: 60_000 });
-  const events = await fleet.timeline("claude");
+  const { events } = await fleet.timeline(await fleet.row("claude"));
   expect(events.map(({ event }) => event.type)).toEqual([
     "agent.registered",
     "fleet.reported",
     "lease.acquired",
   ]);
+});
+
+test("a timeline is not taken in by what others call themselves, or say", async () => {
+  const { fleet, engine } = await open();
+  await fleet.report(report(1, IDLE));
+  const card = { ...CARD, name: "claude", description: "claude", tools: ["file@box:claude"] };
+  const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs: 60_000 });
+  await engine.execute({ type: "lease.acquire", taskId: "claude", agentId, ttlMs: 60_000 });
+  const { events } = await fleet.timeline(await fleet.row("claude"));
+  expect(events.map(({ event }) => event.type)).toEqual(["fleet.reported"]);
+});
+
+test("a timeline goes back to names that its agent no longer has", async () => {
+  const { fleet, engine } = await open();
+  const gone = { liveness: { value: "exited", rule: "it left" } } as const;
+  await fleet.report(report(engine.nowMs, gone, { alias: "hook:old" }));
+  await fleet.report(report(engine.nowMs, gone, { alias: "file@box:else", agentId: "else" }));
+  await engine.execute({ type: "fleet.report", report: report(engine.nowMs, WORKING) });
+  const { events } = await fleet.timeline(await fleet.row("claude"));
+  expect(events.map(({ event }) => "report" in event && event.report.alias)).toEqual([
+    "hook:old",
+    "file@box:claude",
+  ]);
+});
+
+test("the last thousand events of a timeline are told, and no more than can be sent", async () => {
+  const { fleet } = await open();
+  const long = (i: number): Facts => ({ ...IDLE, goal: `${i}` });
+  for (let i = 1; i <= 1_010; i += 1) await fleet.report(report(i, long(i)));
+  const { events } = await fleet.timeline(await fleet.row("claude"));
+  expect(events).toHaveLength(1_000);
+  expect(events.at(-1)?.event).toMatchObject({ report: { order: 1_010 } });
+});
+
+test("only a few may wait for the past at once", async () => {
+  const { fleet, engine } = await open();
+  const asked = Array.from({ length: 12 }, (_, i) => fleet.at(engine.nowMs - i));
+  const settled = await Promise.allSettled(asked);
+  expect(settled.map(({ status }) => status)).toEqual([
+    ...Array.from({ length: 8 }, () => "fulfilled"),
+    ...Array.from({ length: 4 }, () => "rejected"),
+  ]);
+  await expect(fleet.at(engine.nowMs)).resolves.toMatchObject({ rows: [] });
+});
+
+test("numbers are counted every few seconds at most", async () => {
+  const { fleet, engine, clock } = await open();
+  const sinceMs = engine.nowMs - 7;
+  const question = { value: { kind: "text", text: "?", sinceMs }, rule: "asks" } as const;
+  await fleet.report(report(1, { ...WORKING, question }));
+  const first = fleet.numbers();
+  expect(first).toMatchObject({ openQuestions: 1, askedAtMs: sinceMs });
+  expect(first.headlines).toEqual({ "NEEDS YOU": 1, PROBLEM: 0, WORKING: 0, IDLE: 0, GONE: 0 });
+  await fleet.report(report(2, IDLE));
+  expect(fleet.numbers()).toBe(first);
+  await clock.advance(5_000);
+  expect(fleet.numbers()).toMatchObject({ openQuestions: 0, askedAtMs: null });
+  expect(fleet.numbers().headlines).toMatchObject({ "NEEDS YOU": 0, IDLE: 1 });
 });
 
 test("whoever looks on sees all rows, then what changes, by events and by time alone", async () => {
@@ -133,11 +191,15 @@ test("whoever looks on sees all rows, then what changes, by events and by time a
   expect(told(await next())).toEqual([[["claude", "WORKING"]], []]);
   await fleet.report(report(1, IDLE, { alias: "file@box:b", agentId: "b" }));
   expect(told(await next())).toEqual([[["b", "IDLE"]], []]);
+  // Every minute something is told in any case: nothing, while nothing changes.
+  const quiet = changes.next();
+  await clock.advance(61_000);
+  expect(told((await quiet).value as FleetChange)).toEqual([[], []]);
   const stuck = changes.next();
-  await clock.advance(11 * 60_000);
-  const item = await stuck;
-  if (item.done) throw new Error("it ended");
-  expect(told(item.value)).toEqual([[["claude", "PROBLEM"]], []]);
+  await clock.advance(10 * 60_000);
+  await stuck;
+  const last = await changes.next();
+  expect(told(last.value as FleetChange)).toEqual([[["claude", "PROBLEM"]], []]);
   const ended = changes.next();
   abort.abort();
   expect((await ended).done).toBe(true);

@@ -4,14 +4,21 @@
  */
 import { RollcallError } from "../core/errors.ts";
 import type { Recorded } from "../core/events.ts";
-import type { Question, QuestionState } from "../core/questions.ts";
+import type { QuestionState } from "../core/questions.ts";
 import type { Report } from "../core/reports.ts";
+import type { State } from "../core/state.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Engine } from "../engine/engine.ts";
+import { Census, type Numbers } from "./census.ts";
+import { questionsOf, type AgentQuestion } from "./inbox.ts";
+import { rowMeant } from "./lookup.ts";
+import { FleetPast, type FleetThen } from "./past.ts";
 import { FleetView, type FleetChange } from "./view.ts";
 import type { Row, RowOptions } from "./row.ts";
 import { rowNamed, rowsOf } from "./rows.ts";
 import { DEFAULT_PATIENCE, type Patience } from "./stuck.ts";
+import { Trail } from "./trail.ts";
+import { Turns } from "./turns.ts";
 
 export interface FleetOptions {
   readonly engine: Engine;
@@ -26,18 +33,39 @@ export interface FleetNow {
   readonly atMs: number;
 }
 
-/** What a timeline shows at most: the last ones. */
-const TIMELINE_MOST = 1_000;
+export interface AskedNow extends Omit<FleetNow, "rows"> {
+  readonly questions: readonly AgentQuestion[];
+}
+
+/** What happened to an agent, the oldest first, up to a sequence; and how to go on from there. */
+export interface Timeline {
+  readonly id: string;
+  readonly events: readonly Recorded[];
+  readonly sequence: number;
+  readonly trail: Trail;
+}
+
+/** What a timeline shows at most: the last ones, and what they weigh together in characters. */
+const TIMELINE = { events: 1_000, length: 8 * 1024 * 1024 } as const;
+
+/** Rows of one state differ only by what time does to them, and that is slow. */
+const SAME_MS = 500;
 
 export class Fleet {
   readonly #engine: Engine;
   readonly #patience: Patience;
   readonly #view: FleetView;
+  readonly #turns = new Turns();
+  readonly #past: FleetPast;
+  readonly #census: Census;
+  #made: FleetNow | undefined;
 
   constructor({ engine, clock, patience = {} }: FleetOptions) {
     this.#engine = engine;
     this.#patience = { ...DEFAULT_PATIENCE, ...patience };
     this.#view = new FleetView({ engine, clock, rows: () => this.rows() });
+    this.#past = new FleetPast(engine, this.#patience, this.#turns);
+    this.#census = new Census(clock);
   }
 
   /** Resolves when it is durable, to whether it said anything new. */
@@ -53,12 +81,15 @@ export class Fleet {
     );
   }
 
-  async rows(): Promise<FleetNow> {
-    return this.#engine.read((state) => ({
-      rows: rowsOf(state, this.#options()),
-      sequence: this.#engine.head,
-      atMs: this.#engine.nowMs,
-    }));
+  /** What needs a person first. */
+  rows(): Promise<FleetNow> {
+    return this.#engine.read((state, sequence) => this.#rowsOf(state, sequence));
+  }
+
+  /** The one a person means by an id, the beginning of one, an alias or a name. */
+  async find(given: string, atMs?: number): Promise<FleetNow & { readonly row: Row }> {
+    const fleet = await (atMs === undefined ? this.rows() : this.at(atMs));
+    return { ...fleet, row: rowMeant(fleet.rows, given) };
   }
 
   async row(id: string): Promise<Row> {
@@ -68,35 +99,29 @@ export class Fleet {
   }
 
   /** As it was at a moment of the past. */
-  async at(atMs: number): Promise<FleetNow> {
-    const { state, sequence } = await this.#engine.past(atMs);
-    return { rows: rowsOf(state, this.#options(atMs)), sequence, atMs };
+  at(atMs: number): Promise<FleetThen> {
+    return this.#past.at(atMs);
   }
 
-  /** The newest first. */
-  async questions(wanted?: QuestionState): Promise<readonly Question[]> {
-    return this.#engine.read(({ questions }) => {
-      const all = Array.from(questions.byId.values(), ({ question }) => question);
-      const found = wanted === undefined ? all : all.filter(({ state }) => state === wanted);
-      return found.toSorted((a, b) => b.sinceMs - a.sinceMs);
-    });
+  /** The oldest first; of these states, or of all. */
+  async questions(wanted: readonly QuestionState[] = []): Promise<AskedNow> {
+    return this.#engine.read((state, sequence) => ({
+      questions: questionsOf(state, wanted),
+      sequence,
+      atMs: this.#engine.nowMs,
+    }));
+  }
+
+  /** How many there are of each kind, as it was a few seconds ago at most. */
+  numbers(): Numbers {
+    return this.#engine.peek((state) =>
+      this.#census.take(state, () => rowsOf(state, this.#options())),
+    );
   }
 
   /** What happened to an agent, under all its names, as far as the log reaches back. */
-  async timeline(id: string): Promise<readonly Recorded[]> {
-    const { aliases } = await this.row(id);
-    const names = new Set([id, ...aliases, ...aliases.map(nameOf)]);
-    const events: Recorded[] = [];
-    const mentions = (text: string) => {
-      for (const name of names) if (text.includes(JSON.stringify(name))) return true;
-      return false;
-    };
-    for await (const recorded of this.#engine.history(mentions)) {
-      if (recorded.event.type === "lease.renewed") continue;
-      events.push(recorded);
-      if (events.length > 2 * TIMELINE_MOST) events.splice(0, TIMELINE_MOST);
-    }
-    return events.slice(-TIMELINE_MOST);
+  timeline(row: Pick<Row, "id" | "aliases">): Promise<Timeline> {
+    return this.#turns.take(() => this.#timeline(row));
   }
 
   /** All rows, then those that change; until it is closed or the signal aborts. */
@@ -108,12 +133,32 @@ export class Fleet {
     this.#view.close();
   }
 
-  #options(nowMs: number = this.#engine.nowMs): RowOptions {
-    return { nowMs, patience: this.#patience };
+  async #timeline(row: Pick<Row, "id" | "aliases">): Promise<Timeline> {
+    const sequence = this.#engine.head;
+    const trail = new Trail(row);
+    const events: Recorded[] = [];
+    let length = 0;
+    for await (const recorded of this.#engine.history((text) => trail.mayHold(text))) {
+      if (recorded.sequence > sequence) break;
+      if (!trail.holds(recorded.event)) continue;
+      length += recorded.text.length;
+      events.push(recorded);
+      while (events.length > TIMELINE.events || (length > TIMELINE.length && events.length > 1)) {
+        length -= events.shift()?.text.length ?? 0;
+      }
+    }
+    return { id: row.id, events, sequence, trail };
   }
-}
 
-/** NAME of WIRE:NAME. */
-function nameOf(alias: string): string {
-  return alias.slice(alias.indexOf(":") + 1);
+  #rowsOf(state: State, sequence: number): FleetNow {
+    const atMs = this.#engine.nowMs;
+    const made = this.#made;
+    if (made?.sequence === sequence && atMs - made.atMs < SAME_MS) return made;
+    this.#made = { rows: rowsOf(state, this.#options()), sequence, atMs };
+    return this.#made;
+  }
+
+  #options(): RowOptions {
+    return { nowMs: this.#engine.nowMs, patience: this.#patience };
+  }
 }

@@ -4,7 +4,7 @@ import type { Facts, Liveness, Report, Ruled } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 
 /** What a card says to join its agent to a row that others report on. */
-const OWN_ID = "rollcall.agent_id";
+export const OWN_ID = "rollcall.agent_id";
 
 export function keeperReport(state: State, entry: AgentEntry): Report {
   const { agent, seenAtMs } = entry;

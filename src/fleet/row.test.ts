@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Facts, Liveness, Report } from "../core/reports.ts";
-import { byHeadline } from "./headline.ts";
+import { inOrder } from "./headline.ts";
 import { rowOf, type Row } from "./row.ts";
 import { DEFAULT_PATIENCE } from "./stuck.ts";
 
@@ -122,7 +122,7 @@ describe("the headline", () => {
       named("asked before", asking("?", NOW - MINUTE)),
       named("lost", liveness("unreachable")),
     ];
-    expect(rows.toSorted(byHeadline).map(({ id }) => id)).toEqual([
+    expect(inOrder(rows).map(({ id }) => id)).toEqual([
       "asked before",
       "asks now",
       "lost",

@@ -30,8 +30,10 @@ export interface Row {
   readonly id: string;
   readonly name: string;
   readonly headline: Headline;
-  /** The headline in a few words. */
+  /** What it does, asks or suffers from, in a few words. */
   readonly why: string;
+  /** The rule that chose the headline. */
+  readonly because: string;
   readonly workspace: string | null;
   readonly goal: string | null;
   readonly liveness: Axis<Liveness>;
@@ -67,9 +69,7 @@ function wireOf(alias: string): string {
 
 /** `sources` has at least one. */
 export function rowOf(id: string, sources: readonly Report[], options: RowOptions): Row {
-  const near = sources.toSorted(
-    (a, b) => rankOf(a.alias) - rankOf(b.alias) || b.reportedAtMs - a.reportedAtMs,
-  );
+  const near = nearest(sources);
   const liveness = livenessOf(near);
   const current = near.filter(({ facts }) => isCurrent(facts.liveness.value));
   const told = current.length > 0 ? current : near;
@@ -83,11 +83,37 @@ export function rowOf(id: string, sources: readonly Report[], options: RowOption
     blockedOn: isGone(liveness.value) ? null : questionOf(told),
     outcome: outcomeOf(near),
     lastActivityAtMs: latest(near.map(({ facts }) => facts.lastActivityAtMs)),
-    aliases: sources.map(({ alias }) => alias).toSorted(),
+    aliases: sources.map(({ alias }) => alias).sort(),
     reportedAtMs: latest(near.map(({ reportedAtMs }) => reportedAtMs)) ?? 0,
   };
   const stuckSinceMs = stuckSince(seen, options);
-  return { ...seen, stuckSinceMs, ...headlineOf({ ...seen, stuckSinceMs }, options.nowMs) };
+  const judged = headlineOf(seen, stuckSinceMs, options.nowMs);
+  // Field by field: there are ten thousand of them, and copies of objects take longer.
+  return {
+    id,
+    name: seen.name,
+    headline: judged.headline,
+    why: judged.why,
+    because: judged.because,
+    workspace: seen.workspace,
+    goal: seen.goal,
+    liveness,
+    activity: seen.activity,
+    blockedOn: seen.blockedOn,
+    outcome: seen.outcome,
+    stuckSinceMs,
+    lastActivityAtMs: seen.lastActivityAtMs,
+    aliases: seen.aliases,
+    reportedAtMs: seen.reportedAtMs,
+  };
+}
+
+/** The closest to the agent first, then who spoke last. */
+function nearest(sources: readonly Report[]): readonly Report[] {
+  if (sources.length === 1) return sources;
+  return sources.toSorted(
+    (a, b) => rankOf(a.alias) - rankOf(b.alias) || b.reportedAtMs - a.reportedAtMs,
+  );
 }
 
 function rankOf(alias: string): number {
@@ -119,9 +145,10 @@ function activityOf(sources: readonly Report[]): Row["activity"] {
   const source = knows ?? sources[0];
   if (!source) throw new Error("a row without a source");
   const activity = source.facts.activity ?? { value: "unknown", rule: "nobody said" };
-  const { message = null, task = null } =
-    "message" in activity || "task" in activity ? activity : {};
-  return { ...axis(source, activity), message, task };
+  const { value, evidence } = axis<Activity>(source, activity);
+  const message = ("message" in activity && activity.message) || null;
+  const task = ("task" in activity && activity.task) || null;
+  return { value, evidence, message, task };
 }
 
 /** The one that has waited longest. */
@@ -141,7 +168,8 @@ function outcomeOf(sources: readonly Report[]): Row["outcome"] {
     const { outcome } = source.facts;
     if (!outcome || (last && last.atMs >= outcome.atMs)) continue;
     const { text = null, atMs } = outcome;
-    last = { ...axis<Outcome>(source, outcome), text, atMs };
+    const { value, evidence } = axis<Outcome>(source, outcome);
+    last = { value, evidence, text, atMs };
   }
   return last;
 }

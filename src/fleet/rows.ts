@@ -1,7 +1,7 @@
 /** The whole fleet of a state: every source in its row, every row in its place. */
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
-import { byHeadline } from "./headline.ts";
+import { inOrder } from "./headline.ts";
 import { rowIdOf } from "./identity.ts";
 import { keeperReport } from "./keeper-agents.ts";
 import { rowOf, type Row, type RowOptions } from "./row.ts";
@@ -10,7 +10,7 @@ import { rowOf, type Row, type RowOptions } from "./row.ts";
 export function rowsOf(state: State, options: RowOptions): Row[] {
   const rows: Row[] = [];
   for (const [id, sources] of groups(state)) rows.push(rowOf(id, sources, options));
-  return rows.sort(byHeadline);
+  return inOrder(rows);
 }
 
 export function rowNamed(state: State, id: string, options: RowOptions): Row | undefined {

@@ -19,7 +19,7 @@ export interface FleetChange {
   readonly atMs: number;
   /** New ones and changed ones; at first all. */
   readonly rows: readonly Row[];
-  /** The ids of those that are no more. */
+  /** The ids of those that are no more. Both may be empty: see TICK_MS. */
   readonly gone: readonly string[];
 }
 
@@ -33,6 +33,8 @@ export interface FleetViewOptions {
 const SOON_MS = 100;
 /** What changes by time alone changes in minutes. */
 const SELDOM_MS = 5_000;
+/** So long after the last one a change comes in any case: for who hides what is old. */
+const TICK_MS = 60_000;
 /** Of the time that making the rows takes. */
 const PAUSES = 9;
 
@@ -65,11 +67,12 @@ export class FleetView {
     this.#lookers.add(looker);
     if (this.#lookers.size === 1) this.#begin();
     try {
-      let isFirst = true;
+      let toldAtMs = -Infinity;
       while (!this.#isClosed && !signal?.aborted) {
         const change = this.#changeFor(looker);
-        if (change && (isFirst || change.rows.length > 0 || change.gone.length > 0)) {
-          isFirst = false;
+        const isDue = change && change.atMs - toldAtMs >= TICK_MS;
+        if (change && (isDue || change.rows.length > 0 || change.gone.length > 0)) {
+          toldAtMs = change.atMs;
           yield change;
         } else {
           await new Promise<void>((woken) => (looker.wake = woken));
@@ -158,7 +161,8 @@ export class FleetView {
 
 /** What would be news: that a heartbeat came again is none. */
 function textOf(row: Row): string {
-  return JSON.stringify(row, (key, value: unknown) =>
-    key === "reportedAtMs" || key === "order" ? undefined : value,
-  );
+  return JSON.stringify(row).replaceAll(SOFT, "");
 }
+
+/** A quote inside of a text has a backslash before it, so that no text can look like this. */
+const SOFT = /"(?:reportedAtMs|order)":\d+/g;

@@ -68,6 +68,6 @@ export const find = buildCommand<Flags, readonly string[], Context>({
     if (flags.json === true) return await printJson(this, answer);
     if (answer.agents.length === 0) return await note(this, LISTING.nothing);
     const look = { look: lookOf(this), isWhole: !this.out.isTerminal };
-    for (const line of rowsOf(LISTING, answer.agents, look)) await this.out.line(line);
+    for (const line of rowsOf(LISTING, { items: answer.agents }, look)) await this.out.line(line);
   },
 });

@@ -48,14 +48,18 @@ export function agentsOf(
     counts: new Map(
       HEADLINES.map((each) => [each, rows.filter(({ headline }) => headline === each).length]),
     ),
-    warnings: all.map(warningOf).filter((warning) => warning !== undefined),
+    warnings: warningsOf(all),
   };
 }
 
 /** Long enough for every honest problem. */
 const MOST_COLUMNS = 1000;
 
-/** One line about a file that cannot be believed, or not quite. */
+/** One line about each file that cannot be believed, or not quite. */
+export function warningsOf(readings: readonly StatusReading[]): readonly string[] {
+  return readings.map(warningOf).filter((warning) => warning !== undefined);
+}
+
 function warningOf(reading: StatusReading): string | undefined {
   const problem = problemOf(reading);
   return problem && `warning: ${truncate(clean(problem), MOST_COLUMNS)}`;

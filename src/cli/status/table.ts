@@ -3,12 +3,13 @@
  * does now. It takes the room that the others leave; when they leave too little, ids get shorter,
  * then the lifecycle goes, which the state nearly always implies, then the name.
  */
-import { homedir, hostname } from "node:os";
+import { hostname } from "node:os";
 import type { DerivedState } from "../../wires/files/derive.ts";
 import type { Status } from "../../wires/files/format.ts";
 import { clean } from "../terminal/clean.ts";
+import { fromHome } from "../terminal/path.ts";
 import type { Output, Style } from "../terminal/output.ts";
-import { padEnd, truncate, widthOf } from "../terminal/width.ts";
+import { padEnd, truncate, truncateStart, widthOf } from "../terminal/width.ts";
 import type { AgentRow, Agents } from "./agents.ts";
 import { HEADLINE_STYLES, summary } from "./summary.ts";
 
@@ -108,13 +109,6 @@ function cut(cell: Cell, width: number): string {
   return cell.cut === "start" ? truncateStart(cell.text, width) : truncate(cell.text, width);
 }
 
-/** At most so many columns, the last ones. */
-function truncateStart(text: string, columns: number): string {
-  let kept = Array.from(text).slice(-columns);
-  while (kept.length > 0 && widthOf(kept.join("")) > columns - 1) kept = kept.slice(1);
-  return `…${kept.join("")}`;
-}
-
 /** How wide each column is that is shown. */
 function fit(rows: readonly Cells[], columns: number): ReadonlyMap<ColumnName, number> {
   const natural = new Map(COLUMNS.map((name) => [name, naturalWidth(rows, name)]));
@@ -176,12 +170,6 @@ function aboutOf({ goal, task, runtime }: Status, usual: Style | undefined): rea
 function cellOf(said: string, style: Style | undefined, cutAt: Cell["cut"] = "end"): Cell {
   const text = said.length * 2 > WIDEST ? truncate(said, WIDEST) : said;
   return { text, width: widthOf(text), style, cut: cutAt };
-}
-
-const HOME = homedir();
-
-function fromHome(path: string): string {
-  return path === HOME || path.startsWith(`${HOME}/`) ? `~${path.slice(HOME.length)}` : path;
 }
 
 const UNITS = [

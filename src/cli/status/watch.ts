@@ -5,10 +5,10 @@
 import type { StatusReading } from "../../wires/files/read.ts";
 import { watchStatusDir } from "../../wires/files/watch.ts";
 import type { Context } from "../context.ts";
+import { isQuit, Screen } from "../terminal/screen.ts";
 import { truncate } from "../terminal/width.ts";
 import { agentsOf, type Agents } from "./agents.ts";
 import { linesOf, type ListOptions } from "./list.ts";
-import { Screen } from "./screen.ts";
 
 export interface WatchOptions extends ListOptions {
   readonly intervalMs: number;
@@ -19,7 +19,7 @@ const INTERVAL = { leastMs: 100, mostMs: 3_600_000 } as const;
 /** Rescans are for disks that do not tell of changes; they may take longer than a redraw. */
 const RESCAN_INTERVALS = 5;
 
-interface View extends Disposable {
+interface View extends AsyncDisposable {
   show(agents: Agents): Promise<void>;
 }
 
@@ -27,6 +27,9 @@ export async function watch(context: Context, options: WatchOptions): Promise<vo
   const ending = new AbortController();
   const signal = AbortSignal.any([context.untilInterrupted(), ending.signal]);
   const everyMs = Math.min(Math.max(options.intervalMs, INTERVAL.leastMs), INTERVAL.mostMs);
+  await using view: View = context.out.isTerminal
+    ? new Picture(context, options)
+    : new Feed(context, options);
   const readings = new Map<string, StatusReading>();
   let isShowing = false;
   const show = async () => {
@@ -36,9 +39,10 @@ export async function watch(context: Context, options: WatchOptions): Promise<vo
     await view.show(agentsOf(readings.values(), options, Date.now()));
     isShowing = false;
   };
-  using view: View = context.out.isTerminal
-    ? new Picture(context, options, { quit: () => ending.abort(), resized: () => void show() })
-    : new Feed(context, options);
+  const stopResizing = context.out.whenResized(() => void show());
+  const stopKeys = context.listenForKeys((key) => {
+    if (isQuit(key)) ending.abort();
+  });
   const redraw = setInterval(() => void show(), everyMs);
   const rescanMs = everyMs * RESCAN_INTERVALS;
   try {
@@ -49,6 +53,8 @@ export async function watch(context: Context, options: WatchOptions): Promise<vo
     }
   } finally {
     clearInterval(redraw);
+    stopResizing();
+    stopKeys();
   }
 }
 
@@ -57,14 +63,10 @@ class Picture implements View {
   readonly #options: WatchOptions;
   readonly #screen: Screen;
 
-  constructor(
-    context: Context,
-    options: WatchOptions,
-    calls: { readonly quit: () => void; readonly resized: () => void },
-  ) {
+  constructor(context: Context, options: WatchOptions) {
     this.#context = context;
     this.#options = options;
-    this.#screen = new Screen({ input: process.stdin, output: process.stdout, ...calls });
+    this.#screen = new Screen(context.out);
   }
 
   async show(agents: Agents): Promise<void> {
@@ -73,11 +75,11 @@ class Picture implements View {
       return out.paint("yellow", truncate(each, out.columns));
     });
     const lines = linesOf(agents, this.#context, this.#options);
-    this.#screen.draw([...lines, "", ...warnings, out.paint("dim", "q quits")]);
+    await this.#screen.draw([...lines, "", ...warnings, out.paint("dim", "q quits")]);
   }
 
-  [Symbol.dispose](): void {
-    this.#screen.close();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#screen.close();
   }
 }
 
@@ -106,7 +108,5 @@ class Feed implements View {
     await out.line(linesOf(agents, this.#context, this.#options).join("\n"));
   }
 
-  [Symbol.dispose](): void {
-    this.#shown = undefined;
-  }
+  async [Symbol.asyncDispose](): Promise<void> {}
 }

@@ -1,65 +1,86 @@
 import { expect, test } from "vitest";
 import { Output, type Sink } from "./output.ts";
-import { Screen } from "./screen.ts";
+import { isQuit, Screen } from "./screen.ts";
 
-const ESC = "\u001b";
-
-function terminal(columns = 20, rows = 3) {
-  const written: string[] = [];
+function terminal() {
+  const state = { written: "" };
   const sink = {
     isTTY: true,
-    columns,
-    rows,
+    columns: 20,
+    rows: 4,
     write: (text: string, done?: () => void) => {
-      written.push(text);
+      state.written += text;
       done?.();
       return true;
     },
   } satisfies Sink;
-  return { written, sink, output: new Output(sink, {}) };
+  /** What was written since the last time. */
+  const take = () => {
+    const { written } = state;
+    state.written = "";
+    return written;
+  };
+  return { sink, take, output: new Output(sink, {}) };
 }
 
-test("a frame goes over the last one without clearing the screen", async () => {
-  const { written, output } = terminal();
+const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l";
+const LEAVE = "\u001b[?7h\u001b[?25h\u001b[?1049l";
+const CLEAR = "\u001b[2J";
+
+const line = (row: number, text: string) => `\u001b[${row};1H\u001b[2K${text}`;
+const frame = (...lines: readonly string[]) => `\u001b[?2026h${lines.join("")}\u001b[?2026l`;
+
+test("only lines that changed are written, in one synchronized update", async () => {
+  const { take, output } = terminal();
   await using screen = new Screen(output);
-  await screen.draw(["one", "two"]);
-  await screen.draw(["three"]);
-  const begin = `${ESC}[?2026h${ESC}[H`;
-  const end = `${ESC}[J${ESC}[?2026l`;
-  expect(written).toEqual([
-    `${ESC}[?1049h${ESC}[?25l${begin}one${ESC}[K\r\ntwo${ESC}[K${end}`,
-    `${begin}three${ESC}[K${end}`,
-  ]);
-  expect(written.join("")).not.toContain(`${ESC}[2J`);
+  await screen.draw(["one", "two", "three"]);
+  const first = frame(line(1, "one"), line(2, "two"), line(3, "three"));
+  expect(take()).toBe(ENTER + CLEAR + first);
+  await screen.draw(["one", "2"]);
+  expect(take()).toBe(frame(line(2, "2"), line(3, "")));
+  await screen.draw(["one", "2"]);
+  expect(take()).toBe("");
 });
 
-test("what is shown already is not written again, unless the size is another", async () => {
-  const { written, sink, output } = terminal();
+test("what does not fit is counted, and would not scroll the screen", async () => {
+  const { take, output } = terminal();
   await using screen = new Screen(output);
-  await screen.draw(["same"]);
-  await screen.draw(["same"]);
-  expect(written).toHaveLength(1);
+  await screen.draw(["1", "2", "3", "4", "5", "6"]);
+  const text = take();
+  expect(text).toContain(line(4, "… 3 more lines"));
+  expect(text).not.toContain("\n");
+});
+
+test("another size draws everything again", async () => {
+  const { sink, take, output } = terminal();
+  await using screen = new Screen(output);
+  await screen.draw(["one"]);
+  take();
   sink.columns = 30;
-  await screen.draw(["same"]);
-  expect(written).toHaveLength(2);
+  await screen.draw(["one"]);
+  expect(take()).toBe(CLEAR + frame(line(1, "one")));
 });
 
-test("lines below the end of the screen would scroll it: they are left out", async () => {
-  const { written, output } = terminal(20, 2);
-  await using screen = new Screen(output);
-  await screen.draw(["1", "2", "3"]);
-  expect(written[0]).toContain(`2${ESC}[K${ESC}[J`);
-  expect(written[0]).not.toContain("3");
+test.each(["q", "Q", "\u001b", "\u0004"])("the key %j ends it", (key) => {
+  expect(isQuit(key)).toBe(true);
 });
 
-test("closing brings back the cursor and what was there before, once", async () => {
-  const { written, output } = terminal();
+test.each(["x", "\u001b[A", " "])("the key %j does not", (key) => {
+  expect(isQuit(key)).toBe(false);
+});
+
+test("at the end the terminal is as it was, once, and nothing listens any more", async () => {
+  const listeners = process.listenerCount("exit");
+  const { take, output } = terminal();
   const unused = new Screen(output);
   await unused.close();
-  expect(written).toEqual([]);
+  expect(take()).toBe("");
   const screen = new Screen(output);
   await screen.draw(["x"]);
+  expect(process.listenerCount("exit")).toBe(listeners + 1);
+  take();
   await screen.close();
   await screen.close();
-  expect(written.slice(1)).toEqual([`${ESC}[?25h${ESC}[?1049l`]);
+  expect(take()).toBe(LEAVE);
+  expect(process.listenerCount("exit")).toBe(listeners);
 });

@@ -40,6 +40,12 @@ describe("a table", () => {
     ]);
   });
 
+  test("keeps the end of what says more at its end", () => {
+    const columns: readonly Column[] = [{ title: "PATH", least: 6, cut: "start" }];
+    const look = { width: 9, paint: (_style: string, text: string) => text };
+    expect(tableLines(columns, [["/a/long/path"]], look)).toEqual(["PATH", "…ong/path"]);
+  });
+
   test("then does without what is extra, and gives its room to the others", () => {
     expect(table(25)).toEqual([
       "ID  NAME                N",

@@ -8,7 +8,7 @@
  */
 import { clean } from "./clean.ts";
 import type { Style } from "./output.ts";
-import { padEnd, padStart, truncate, widthOf } from "./width.ts";
+import { padEnd, padStart, truncate, truncateStart, widthOf } from "./width.ts";
 
 export interface Column {
   readonly title: string;
@@ -16,6 +16,8 @@ export interface Column {
   readonly isNumber?: boolean;
   /** It may be cut down to so many columns. */
   readonly least?: number;
+  /** What goes when it is cut: of a path the end says more. */
+  readonly cut?: "start";
   /** One can do without it, and does when it says nothing. */
   readonly isExtra?: boolean;
 }
@@ -91,7 +93,8 @@ function lineOf(row: readonly Cell[], { columns, widths, look }: Layout): string
     const width = Math.min(wanted, room);
     if (width <= 0) continue;
     const cell = row[i] ?? "";
-    const text = truncate(textOf(cell), width);
+    const fit = columns[i]?.cut === "start" ? truncateStart : truncate;
+    const text = fit(textOf(cell), width);
     const filled = columns[i]?.isNumber === true ? padStart(text, width) : padEnd(text, width);
     const painted = typeof cell === "string" ? filled : look.paint(cell.style, filled);
     line += `${painted}${" ".repeat(GAP)}`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { padEnd, padStart, truncate, widthOf } from "./width.ts";
+import { padEnd, padStart, truncate, truncateStart, widthOf } from "./width.ts";
 
 test.each([
   ["", 0],
@@ -28,6 +28,18 @@ test.each([
   ["any", Infinity, "any"],
 ])("%s in %d columns is %s", (text, columns, shown) => {
   expect(truncate(text, columns)).toBe(shown);
+});
+
+test.each([
+  ["fits", 4, "fits"],
+  ["/src/shop", 5, "…shop"],
+  ["日本語", 5, "…本語"],
+  ["日本語", 4, "…語"],
+  ["x👩‍👩‍👧", 2, "…"],
+  ["any", 0, ""],
+  ["any", Infinity, "any"],
+])("the end of %s in %d columns is %s", (text, columns, shown) => {
+  expect(truncateStart(text, columns)).toBe(shown);
 });
 
 test("cutting a very long text does not look at all of it", () => {

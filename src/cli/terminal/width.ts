@@ -61,6 +61,21 @@ export function truncate(text: string, columns: number): string {
   return kept + ELLIPSIS;
 }
 
+/** The same, but what stays is its end. */
+export function truncateStart(text: string, columns: number): string {
+  const most = columns * 16;
+  if (text.length <= most && widthOf(text) <= columns) return text;
+  if (columns < 1) return "";
+  let kept = "";
+  let width = 0;
+  for (const { segment } of [...graphemes(text.slice(-most))].toReversed()) {
+    width += columnsOf(segment);
+    if (width > columns - 1) break;
+    kept = segment + kept;
+  }
+  return ELLIPSIS + kept;
+}
+
 export function padEnd(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - widthOf(text)));
 }

@@ -11,6 +11,8 @@ import type { Election } from "../../core/elections.ts";
 import type { Lease } from "../../core/leases.ts";
 import type { Policy, Verdict } from "../../core/policies.ts";
 import type { Task } from "../../core/tasks.ts";
+import type { Counts } from "../../fleet/census.ts";
+import type { Row } from "../../fleet/row.ts";
 
 interface Listed {
   /** Of the last event that the list knows of. */
@@ -64,4 +66,31 @@ export interface TaskDetail extends Task {
   readonly claimedByName?: string;
   readonly inputText?: string;
   readonly outputText?: string;
+}
+
+export interface FleetList extends Listed {
+  /** Of which moment it is. */
+  readonly atMs: number;
+  /** Of all agents, also of those that are not shown. */
+  readonly counts: Counts;
+  /** What needs a person first. */
+  readonly rows: readonly Row[];
+}
+
+export interface FleetRow {
+  readonly sequence: number;
+  readonly atMs: number;
+  readonly row: Row;
+}
+
+export interface TimelineEvents {
+  readonly sequence: number;
+  /** Whose it is. */
+  readonly id: string;
+  /** As the event stream tells them, the oldest first. */
+  readonly events: readonly (Readonly<Record<string, unknown>> & {
+    readonly sequence: number;
+    readonly topic: string;
+    readonly at: string;
+  })[];
 }

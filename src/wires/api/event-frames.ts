@@ -32,10 +32,27 @@ export function errorFrame(error: unknown): Buffer {
   return Buffer.from(`event: error\ndata: ${refusalOf(error).body}\n\n`);
 }
 
+interface Facts {
+  readonly sequence: number;
+  readonly [name: string]: unknown;
+}
+
+/** A state as it is after an event: its sequence is the id. */
+export function factFrame(kind: string, facts: Facts): Buffer {
+  const data = JSON.stringify(facts);
+  return Buffer.from(`id: ${facts.sequence}\nevent: ${kind}\ndata: ${data}\n\n`);
+}
+
 function eventFrame(recorded: Recorded): Buffer {
+  const { sequence, event } = recorded;
+  const data = eventText(recorded);
+  return Buffer.from(`id: ${sequence}\nevent: ${event.type}\ndata: ${data}\n\n`);
+}
+
+/** An event as JSON, with its place in front. */
+export function eventText(recorded: Recorded): string {
   const { sequence, atMs, event } = recorded;
   const at = new Date(atMs).toISOString();
   const head = `{"sequence":${sequence},"topic":"${event.type}","at":"${at}",`;
-  const data = head + jsonOf(recorded).slice(1);
-  return Buffer.from(`id: ${sequence}\nevent: ${event.type}\ndata: ${data}\n\n`);
+  return head + jsonOf(recorded).slice(1);
 }

@@ -6,7 +6,6 @@ import type { WatchOptions } from "../../engine/watch.ts";
 
 const KNOWN = ["from", "topic"];
 
-/** Last-Event-ID is newer than `from`, which a browser repeats on every reconnect. */
 export function watchOptionsOf({ url = "", headers }: IncomingMessage): WatchOptions {
   const { searchParams } = new URL(url, "http://localhost");
   for (const name of searchParams.keys()) {
@@ -22,10 +21,14 @@ export function watchOptionsOf({ url = "", headers }: IncomingMessage): WatchOpt
       );
     }
   }
-  const asked = from === undefined ? undefined : sequence("from", from);
-  const last = headers["last-event-id"];
-  const stood = last === undefined || last === "" ? asked : sequence("last-event-id", String(last));
+  const stood = placeOf(from, headers["last-event-id"]?.toString());
   return { prefixes, ...(stood !== undefined && { from: stood }) };
+}
+
+/** Where it stood. Last-Event-ID is newer than `from`, which browsers repeat on every reconnect. */
+export function placeOf(from: string | undefined, last: string | undefined): number | undefined {
+  if (last !== undefined && last !== "") return sequence("last-event-id", last);
+  return from === undefined ? undefined : sequence("from", from);
 }
 
 function sequence(name: string, text: string): number {

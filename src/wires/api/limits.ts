@@ -5,6 +5,8 @@ const SECOND = 1000;
 export const EVENT_STREAM = {
   /** A connection and a cursor each; a machine has fewer programs that look on than this. */
   streams: 4_000,
+  /** Of the fleet: each remembers what it was told of every agent. */
+  lookers: 256,
   /** Shorter than what proxies and clients wait for before they call a connection dead. */
   heartbeatMs: 15 * SECOND,
   /** A client that reads nothing for this long is not there, however little there is to read. */
@@ -21,8 +23,19 @@ export const LIST = {
   limitMost: 1_000,
   /** Of one page in characters, whatever the limit: cards may have 128 Ki each. */
   answerLength: 8 * 1024 * 1024,
-  /** A place is a moment and a key of at most 256 characters, three bytes each, as base64. */
-  cursorLength: 1_100,
+  /** A place is a moment and a key of at most 1,024 characters, three bytes each, as base64. */
+  cursorLength: 4_200,
+} as const;
+
+export const FLEET_LIST = {
+  /** Those gone for longer are shown to who asks for all. */
+  goneMs: 3_600 * SECOND,
+  /** Of one frame of a stream: a client takes 16 MiB, and a row has a few KiB. */
+  frameRows: 500,
+  /** What a timeline shows at most. */
+  timeline: 1_000,
+  /** Events of others after which a follower of one agent is told where it stands. */
+  bookmarkEvents: 1_024,
 } as const;
 
 export const CLAIM = {

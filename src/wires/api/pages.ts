@@ -73,6 +73,8 @@ interface Answer<T> {
   readonly sequence: number;
   readonly page: Page<T>;
   readonly order: Order<NoInfer<T>>;
+  /** What is said of the whole, beside how many there are. */
+  readonly facts?: Readonly<Record<string, unknown>>;
 }
 
 export function sendPage<T>(c: Context, answer: Answer<T>): Response {
@@ -80,7 +82,7 @@ export function sendPage<T>(c: Context, answer: Answer<T>): Response {
 }
 
 /** One that weighs too much ends early, and its cursor says where. */
-function pageText<T>({ name, sequence, page, order }: Answer<T>): string {
+function pageText<T>({ name, sequence, page, order, facts = {} }: Answer<T>): string {
   const texts: string[] = [];
   let length = 0;
   for (const item of page.items) {
@@ -92,8 +94,8 @@ function pageText<T>({ name, sequence, page, order }: Answer<T>): string {
   const last = page.items[texts.length - 1];
   const isAll = texts.length === page.items.length && !page.hasMore;
   const cursor = isAll || !last ? "" : `,"cursor":"${cursorOf(order, last)}"`;
-  const head = `{"sequence":${sequence},"total":${page.total}${cursor}`;
-  return `${head},"${name}":[${texts.join(",")}]}`;
+  const head = JSON.stringify({ sequence, ...facts, total: page.total }).slice(0, -1);
+  return `${head}${cursor},"${name}":[${texts.join(",")}]}`;
 }
 
 function byText(a: string, b: string): number {

@@ -20,7 +20,10 @@ interface FakeProcess {
   startedAtMs: number;
 }
 
-function open(known: readonly Report[] = []) {
+type Changes = Parameters<typeof statusOf>[0];
+
+/** With what the fleet knows, and the files that are there already, later than it does. */
+function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
   const directory = scratch();
   const clock = new TestClock();
   const process: FakeProcess = {
@@ -30,6 +33,13 @@ function open(known: readonly Report[] = []) {
   };
   const told: Report[] = [];
   const state = { isDown: false };
+  const write = (changes: Changes = {}): Status => {
+    const runtime = { updated_at: writeTimestamp(clock.wallMs()), ...changes.runtime };
+    const status = statusOf({ ...changes, runtime });
+    writeStatusSync(status, directory.path);
+    return status;
+  };
+  for (const changes of there) write(changes);
   const reporter = new FileReporter({
     directory: directory.path,
     host: "box",
@@ -48,12 +58,6 @@ function open(known: readonly Report[] = []) {
     () => directory[Symbol.dispose](),
     () => reporter.close(),
   );
-  const write = (changes: Parameters<typeof statusOf>[0] = {}): Status => {
-    const runtime = { updated_at: writeTimestamp(clock.wallMs()), ...changes.runtime };
-    const status = statusOf({ ...changes, runtime });
-    writeStatusSync(status, directory.path);
-    return status;
-  };
   /** The last report, once it is so. */
   const says = (expected: object) =>
     vi.waitFor(() => expect(told.at(-1)?.facts).toMatchObject(expected), { interval: 5 });
@@ -100,12 +104,15 @@ describe("an agent", () => {
   });
 
   test("whose process ends has exited within two seconds", async () => {
-    const { write, says, process, clock } = open();
+    const { write, says, process, clock, told } = open();
     write({ runtime: { pid: 7 }, task: { state: "working" } });
     await says({ liveness: { value: "alive" } });
+    await clock.advance(50_000);
     process.isThere = false;
     await clock.advance(2_000);
     await says({ liveness: { value: "exited", rule: "process 7 is gone" } });
+    // Told of now, however old its file is: it is news.
+    expect(told.at(-1)?.reportedAtMs).toBeGreaterThanOrEqual(clock.wallMs() - 2_000);
   });
 
   test("whose number another process has now is not believed", async () => {
@@ -156,8 +163,9 @@ describe("an agent", () => {
       facts: { liveness: { value: "alive", rule: "its file is fresh" } },
     };
     const elsewhere = { ...before, alias: "file@other:old" };
-    const { write, told, says, directory } = open([before, elsewhere]);
+    const { write, told, says, directory, clock } = open([before, elsewhere]);
     await vi.waitFor(() => expect(told.map(({ alias }) => alias)).toEqual(["file@box:old"]));
+    expect(told[0]?.reportedAtMs).toBe(clock.wallMs());
     await says({ liveness: { value: "exited", rule: "its file is gone" } });
     write({ agent_id: "new" });
     await says({ liveness: { value: "alive" } });
@@ -191,6 +199,24 @@ test("a question keeps its time while its file is written again and again", asyn
   await vi.waitFor(() => expect(told).toHaveLength(2));
   const [first, second] = told.map(({ facts }) => facts.question?.value.sinceMs);
   expect(second).toBe(first);
+});
+
+test("a question and an outcome keep their time over a restart of who looks", async () => {
+  const first = open();
+  const asks = { agent_id: "asks", task: { state: "input-required", summary: "?" } } as const;
+  const done = { agent_id: "done", task: { state: "failed", summary: "no" } } as const;
+  first.write(asks);
+  first.write(done);
+  await vi.waitFor(() => expect(first.told).toHaveLength(2));
+  const runtime = { updated_at: writeTimestamp(first.clock.wallMs() + 20_000) };
+  const again = open(first.told, [
+    { ...asks, runtime },
+    { ...done, runtime },
+  ]);
+  await vi.waitFor(() => expect(again.told).toHaveLength(2));
+  const factsOf = (told: readonly Report[]) =>
+    Object.fromEntries(told.map(({ alias, facts }) => [alias, [facts.question, facts.outcome]]));
+  expect(factsOf(again.told)).toEqual(factsOf(first.told));
 });
 
 test("text that would do harm on a terminal comes out harmless", async () => {

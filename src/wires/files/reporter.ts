@@ -6,19 +6,20 @@
  *              │                          │
  *              └── stopped, removed, its process gone ──▶ over
  *
- * Files are read when they change. All else is looked at every second or so. That a process is
- * still there, and still the same, is proved by its number and its start. With very many agents
- * that takes turns, and in between a cheap signal must do, which a dead one that nobody buried or
- * another with its number would answer as well.
+ * Files are read when they change, and silence rings. Only processes have to be looked at, every
+ * second or so. With very many of them they take turns in being proved to be the same, and in
+ * between it must do that one with that number is there.
  */
+import { Heap, type Slot } from "../../core/heap.ts";
 import type { Liveness, Report, Ruled } from "../../core/reports.ts";
 import type { Clock } from "../../engine/clock.ts";
-import { findProcess, startedAtMs, type ProcessProof } from "../../machine/processes.ts";
-import type { Status } from "./format.ts";
+import type { ProcessProof } from "../../machine/processes.ts";
 import { FRESHNESS } from "./limits.ts";
+import { GONE, livenessOf, type Signs } from "./liveness.ts";
 import type { StatusFile } from "./read.ts";
-import { aliasOf, recordOf, reportOf } from "./report.ts";
+import { aliasOf, reportOf } from "./report.ts";
 import { watchStatusDir, type StatusChanges } from "./watch.ts";
+import { processes, writerIn, type Processes } from "./writers.ts";
 
 export interface FileReporterOptions {
   readonly directory: string;
@@ -38,46 +39,19 @@ const LOOK_MS = 1_500;
 const PROOFS_PER_LOOK = 200;
 /** Reports become durable together; more than this would only wait in memory. */
 const TOLD_AT_ONCE = 500;
-/** Both the start of a process and the time of a file are told in whole seconds. */
-const SAME_START_MS = 2_000;
-
-/** Of this machine; a test has its own. */
-export interface Processes {
-  /** May be wrong about one that is dead, and never about one that lives. */
-  mayBeThere(pid: number): boolean;
-  find(pid: number): Found | undefined;
-}
-
-interface Found extends ProcessProof {
-  /** Where the system tells. */
-  readonly startedAtMs: number | undefined;
-}
-
-const PROCESSES: Processes = {
-  find(pid) {
-    const found = findProcess(pid);
-    return found && { ...found, startedAtMs: startedAtMs(found) };
-  },
-  mayBeThere(pid) {
-    try {
-      return process.kill(pid, 0);
-    } catch (error) {
-      // Somebody else's: there, but not ours to signal.
-      return (error as NodeJS.ErrnoException).code === "EPERM";
-    }
-  },
-};
 
 interface Followed {
   file: StatusFile;
   /** What was made of it last. */
   liveness: Ruled<Liveness>;
-  /** The process that wrote it, as its file says or as it was first seen. */
-  process: ProcessProof | undefined;
-  processStartedAtMs: number | undefined;
+  readonly writer: ProcessProof | undefined;
+  readonly processStartedAtMs: number | undefined;
   /** When its task came into the state it is in, as far as was seen. */
   inState: { readonly key: string; readonly sinceMs: number };
-  isUntold: boolean;
+  /** When what is told of it was so: its file's time, or when its end was found out. */
+  foundAtMs: number;
+  /** Rings when it has been silent for too long. */
+  readonly timer: Slot<string>;
 }
 
 export class FileReporter {
@@ -87,13 +61,19 @@ export class FileReporter {
   readonly #abort = new AbortController();
   readonly #byAlias = new Map<string, Followed>();
   readonly #aliasOf = new Map<string, string>();
+  /** Whose process is looked for at every look; the others only change when they ring. */
+  readonly #withProcess = new Set<string>();
+  readonly #silence = new Heap<string>();
+  readonly #untold = new Set<string>();
+  /** What the fleet knew of our files at the start; empty once they were all read. */
+  readonly #known = new Map<string, Report>();
   readonly #following: Promise<void>;
   #stopLooking: (() => void) | undefined;
   #looks = 0;
 
   constructor(options: FileReporterOptions) {
     this.#options = options;
-    this.#processes = options.processes ?? PROCESSES;
+    this.#processes = options.processes ?? processes;
     this.#staleAfterMs = options.staleAfterMs ?? FRESHNESS.staleAfterMs;
     this.#following = this.#follow();
     this.#lookLater();
@@ -107,14 +87,28 @@ export class FileReporter {
 
   async #follow(): Promise<void> {
     let isFirst = true;
+    await this.#remember();
     try {
       for await (const changes of watchStatusDir(this.#options.directory, this.#abort)) {
         await this.#take(changes);
         if (isFirst) await this.#endUnknown();
         isFirst = false;
+        this.#known.clear();
       }
     } catch (error) {
       this.#options.onTrouble?.("status files are not followed", error);
+    }
+  }
+
+  /** What the fleet knows of our files from before. */
+  async #remember(): Promise<void> {
+    const prefix = `file@${this.#options.host}:`;
+    try {
+      for (const report of await this.#options.known()) {
+        if (report.alias.startsWith(prefix)) this.#known.set(report.alias, report);
+      }
+    } catch (error) {
+      this.#options.onTrouble?.("what is known of status files could not be read", error);
     }
   }
 
@@ -133,16 +127,45 @@ export class FileReporter {
     if (before && file.updatedAtMs < before.file.updatedAtMs) return;
     const key = `${file.status.task?.id} ${file.status.task?.state} ${file.status.task?.summary}`;
     const inState =
-      before?.inState.key === key ? before.inState : { key, sinceMs: file.updatedAtMs };
+      before?.inState.key === key ? before.inState : { key, sinceMs: this.#sinceOf(alias, file) };
     const { pid = 0 } = file.status.runtime;
     const found = pid > 0 ? this.#processes.find(pid) : undefined;
-    const process = writerOf(file.status) ?? found;
+    const writer = writerIn(file.status) ?? found;
     const processStartedAtMs = found?.startedAtMs;
-    const followed = { file, process, processStartedAtMs, inState, isUntold: true };
-    const liveness = this.#livenessOf(followed, { isProof: true });
+    const liveness = livenessOf(file, this.#signs(true), writer);
+    this.#forget(alias);
     this.#aliasOf.set(file.path, alias);
-    this.#byAlias.set(alias, { ...followed, liveness });
+    if (pid > 0) this.#withProcess.add(alias);
+    const timer = this.#silence.add(file.updatedAtMs + this.#staleAfterMs + 1, alias);
+    // Its file does not know that its process is gone, nor when it went.
+    const isFound = liveness.value === "exited" && file.status.runtime.lifecycle !== "stopped";
+    const foundAtMs = isFound ? this.#options.clock.wallMs() : file.updatedAtMs;
+    const process = { writer, processStartedAtMs };
+    const followed = { file, liveness, ...process, inState, foundAtMs, timer };
+    this.#byAlias.set(alias, followed);
     await this.#tell(alias);
+  }
+
+  #forget(alias: string): void {
+    const followed = this.#byAlias.get(alias);
+    if (followed) this.#silence.remove(followed.timer);
+    this.#withProcess.delete(alias);
+    this.#byAlias.delete(alias);
+  }
+
+  /** Since when its task is in its state: as the fleet knows it, where that is the same. */
+  #sinceOf(alias: string, file: StatusFile): number {
+    const known = this.#known.get(alias)?.facts;
+    const { host } = this.#options;
+    const about = { host, liveness: GONE, inStateSinceMs: file.updatedAtMs };
+    const { question, outcome } = reportOf(file, about).facts;
+    const [asked, before] = [question?.value, known?.question?.value];
+    if (asked && before && asked.kind === before.kind && asked.text === before.text) {
+      return before.sinceMs;
+    }
+    const isSame =
+      outcome?.value === known?.outcome?.value && outcome?.text === known?.outcome?.text;
+    return isSame ? (known?.outcome?.atMs ?? file.updatedAtMs) : file.updatedAtMs;
   }
 
   async #end(path: string): Promise<void> {
@@ -152,18 +175,18 @@ export class FileReporter {
     const followed = this.#byAlias.get(alias);
     if (followed?.file.path !== path) return;
     followed.liveness = GONE;
-    followed.isUntold = true;
+    followed.foundAtMs = this.#options.clock.wallMs();
     await this.#tell(alias);
   }
 
-  /** What the fleet knows from before, and whose file was removed while nobody looked. */
+  /** Those whose file was removed while nobody looked. */
   async #endUnknown(): Promise<void> {
-    const prefix = `file@${this.#options.host}:`;
+    const reportedAtMs = this.#options.clock.wallMs();
     try {
-      for (const report of await this.#options.known()) {
-        const isOurs = report.alias.startsWith(prefix) && !this.#byAlias.has(report.alias);
-        if (!isOurs || report.facts.liveness.value === "exited") continue;
-        await this.#options.report({ ...report, facts: { ...report.facts, liveness: GONE } });
+      for (const [alias, report] of this.#known) {
+        if (this.#byAlias.has(alias) || report.facts.liveness.value === "exited") continue;
+        const facts = { ...report.facts, liveness: GONE };
+        await this.#options.report({ ...report, reportedAtMs, facts });
       }
     } catch (error) {
       this.#options.onTrouble?.("agents whose files are gone were not reported", error);
@@ -180,88 +203,63 @@ export class FileReporter {
 
   async #look(): Promise<void> {
     this.#looks += 1;
-    const turns = Math.ceil(this.#byAlias.size / PROOFS_PER_LOOK);
+    const signs = this.#signs(false);
+    const proof = this.#signs(true);
+    const turns = Math.ceil(this.#withProcess.size / PROOFS_PER_LOOK);
     let place = this.#looks;
-    for (const [alias, followed] of this.#byAlias) {
+    for (const alias of this.#withProcess) {
       place += 1;
-      const isProof = place % turns === 0;
-      if (followed.liveness.value !== "exited") {
-        const liveness = this.#livenessOf(followed, { isProof });
-        if (liveness.rule !== followed.liveness.rule) {
-          followed.liveness = liveness;
-          followed.isUntold = true;
-        }
-      }
-      if (followed.isUntold) await this.#tell(alias);
+      this.#check(alias, place % turns === 0 ? proof : signs);
+    }
+    for (let due = this.#silence.takeDue(signs.nowMs); due;) {
+      this.#check(due.value, signs);
+      due = this.#silence.takeDue(signs.nowMs);
+    }
+    const untold = [...this.#untold];
+    for (let i = 0; i < untold.length; i += TOLD_AT_ONCE) {
+      await Promise.all(untold.slice(i, i + TOLD_AT_ONCE).map((alias) => this.#tell(alias)));
     }
   }
 
-  #livenessOf(
-    { file, process }: Pick<Followed, "file" | "process">,
-    { isProof }: { readonly isProof: boolean },
-  ): Ruled<Liveness> {
-    const { lifecycle, pid = 0 } = file.status.runtime;
-    if (lifecycle === "stopped") return STOPPED;
-    const isThere = pid > 0 && this.#isThere(pid, isProof);
-    if (pid > 0 && !isThere) return { value: "exited", rule: `process ${pid} is gone` };
-    if (isProof && isThere && this.#isAnother(pid, file, process)) {
-      return { value: "exited", rule: `process ${pid} is another one now` };
-    }
-    const isStale = this.#options.clock.wallMs() - file.updatedAtMs > this.#staleAfterMs;
-    if (isStale) return isThere ? QUIET : STALE;
-    return lifecycle === "running" ? FRESH : UNKNOWN;
+  #check(alias: string, signs: Signs): void {
+    const followed = this.#byAlias.get(alias);
+    if (!followed || followed.liveness.value === "exited") return;
+    const liveness = livenessOf(followed.file, signs, followed.writer);
+    if (liveness.rule === followed.liveness.rule) return;
+    followed.liveness = liveness;
+    if (liveness.value === "exited") followed.foundAtMs = signs.nowMs;
+    this.#untold.add(alias);
   }
 
-  #isThere(pid: number, isProof: boolean): boolean {
-    return isProof ? this.#processes.find(pid) !== undefined : this.#processes.mayBeThere(pid);
-  }
-
-  /** It is not the one that wrote the file, or it began only after that. */
-  #isAnother(pid: number, file: StatusFile, writer: ProcessProof | undefined): boolean {
-    const found = this.#processes.find(pid);
-    if (!found || !writer) return false;
-    const isLater = (found.startedAtMs ?? 0) > file.updatedAtMs + SAME_START_MS;
-    return found.start !== writer.start || isLater;
+  #signs(isProof: boolean): Signs {
+    return {
+      nowMs: this.#options.clock.wallMs(),
+      staleAfterMs: this.#staleAfterMs,
+      processes: this.#processes,
+      isProof,
+    };
   }
 
   /** What cannot be told now is told at the next look. */
   async #tell(alias: string): Promise<void> {
+    // Before it is told: what changes meanwhile is told again.
+    this.#untold.delete(alias);
     const followed = this.#byAlias.get(alias);
     if (!followed) return;
-    const { file, liveness, processStartedAtMs, inState } = followed;
+    const { file, liveness, processStartedAtMs, inState, foundAtMs } = followed;
     const isOver = liveness === GONE;
+    const report = reportOf(file, {
+      host: this.#options.host,
+      liveness,
+      ...(processStartedAtMs !== undefined && { processStartedAtMs }),
+      inStateSinceMs: inState.sinceMs,
+    });
     try {
-      await this.#options.report(
-        reportOf(file, {
-          host: this.#options.host,
-          liveness,
-          ...(processStartedAtMs !== undefined && { processStartedAtMs }),
-          inStateSinceMs: inState.sinceMs,
-        }),
-      );
-      followed.isUntold = false;
-      if (isOver && this.#byAlias.get(alias) === followed) this.#byAlias.delete(alias);
+      await this.#options.report({ ...report, reportedAtMs: foundAtMs });
+      if (isOver && this.#byAlias.get(alias) === followed) this.#forget(alias);
     } catch (error) {
+      this.#untold.add(alias);
       this.#options.onTrouble?.(`${alias} was not reported`, error);
     }
   }
 }
-
-/** What our own emitters say of the process that they speak for. */
-function writerOf({ runtime, x_meta }: Status): ProcessProof | undefined {
-  const said = recordOf(recordOf(x_meta?.["rollcall"])["process"]);
-  const { pid, start } = said;
-  if (typeof start !== "string" || pid !== runtime.pid || runtime.pid === undefined)
-    return undefined;
-  return { pid: runtime.pid, start };
-}
-
-const FRESH: Ruled<Liveness> = { value: "alive", rule: "its file is fresh" };
-const QUIET: Ruled<Liveness> = {
-  value: "alive",
-  rule: "its file is old, but its process is there",
-};
-const STALE: Ruled<Liveness> = { value: "stale", rule: "its file is old" };
-const STOPPED: Ruled<Liveness> = { value: "exited", rule: "it says that it stopped" };
-const GONE: Ruled<Liveness> = { value: "exited", rule: "its file is gone" };
-const UNKNOWN: Ruled<Liveness> = { value: "unknown", rule: "its lifecycle is unknown" };

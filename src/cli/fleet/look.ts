@@ -1,0 +1,41 @@
+/** How the fleet looks in a terminal: what it is called, in which colour, and how old. */
+import { HEADLINES, type Headline } from "../../fleet/headline.ts";
+import type { Row } from "../../fleet/row.ts";
+import type { FleetList } from "../../wires/api/answers.ts";
+import type { Output, Style } from "../terminal/output.ts";
+
+export const HEADLINE_COLOURS: Readonly<Record<Headline, Style>> = {
+  "NEEDS YOU": "yellow",
+  PROBLEM: "red",
+  WORKING: "green",
+  IDLE: "dim",
+  GONE: "dim",
+};
+
+/** Since when it is as its headline says. */
+export function sinceOf(row: Row): number {
+  const { headline, liveness, blockedOn, stuckSinceMs, lastActivityAtMs, reportedAtMs } = row;
+  if (headline === "GONE") return liveness.evidence.reportedAtMs;
+  return blockedOn?.value.sinceMs ?? stuckSinceMs ?? lastActivityAtMs ?? reportedAtMs;
+}
+
+const WORDS: Readonly<Record<Headline, (count: number) => string>> = {
+  "NEEDS YOU": (count) => (count === 1 ? "needs you" : "need you"),
+  PROBLEM: (count) => (count === 1 ? "problem" : "problems"),
+  WORKING: () => "working",
+  IDLE: () => "idle",
+  GONE: () => "gone",
+};
+
+/** "2 need you · 5 working · 3 idle"; who is gone is left out. */
+export function summary(
+  { counts }: Pick<FleetList, "counts">,
+  painter?: Pick<Output, "paint">,
+): string {
+  return HEADLINES.filter((each) => each !== "GONE" && counts[each] > 0)
+    .map((each) => {
+      const words = `${counts[each]} ${WORDS[each](counts[each])}`;
+      return painter ? painter.paint(HEADLINE_COLOURS[each], words) : words;
+    })
+    .join(" · ");
+}

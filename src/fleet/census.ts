@@ -1,0 +1,53 @@
+/**
+ * The fleet in numbers, for whoever looks at it every few seconds: gauges. Counting means making
+ * all rows, so it is done at most every few seconds, and the larger the fleet the more seldom.
+ */
+import type { State } from "../core/state.ts";
+import type { Clock } from "../engine/clock.ts";
+import { HEADLINES, type Headline } from "./headline.ts";
+import type { Row } from "./row.ts";
+
+export type Counts = Readonly<Record<Headline, number>>;
+
+export interface Numbers {
+  readonly headlines: Counts;
+  readonly openQuestions: number;
+  /** Since when the oldest of them waits; null without any. */
+  readonly askedAtMs: number | null;
+}
+
+/** Gauges are read every fifteen seconds or so. */
+const FRESH_MS = 5_000;
+/** Of the time that counting took. */
+const PAUSES = 50;
+
+export function countsOf(rows: Iterable<Pick<Row, "headline">>): Counts {
+  const counts = Object.fromEntries(HEADLINES.map((each) => [each, 0])) as Record<Headline, number>;
+  for (const { headline } of rows) counts[headline] += 1;
+  return counts;
+}
+
+export class Census {
+  readonly #clock: Clock;
+  #numbers: Numbers | undefined;
+  #goodUntilMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  take(state: State, rows: () => readonly Row[]): Numbers {
+    const startedMs = this.#clock.monotonicMs();
+    if (this.#numbers && startedMs < this.#goodUntilMs) return this.#numbers;
+    let askedAtMs: number | null = null;
+    for (const id of state.questions.openOf.values()) {
+      const sinceMs = state.questions.byId.get(id)?.question.sinceMs ?? Infinity;
+      if (sinceMs < (askedAtMs ?? Infinity)) askedAtMs = sinceMs;
+    }
+    const openQuestions = state.questions.openOf.size;
+    this.#numbers = { headlines: countsOf(rows()), openQuestions, askedAtMs };
+    const doneMs = this.#clock.monotonicMs();
+    this.#goodUntilMs = doneMs + Math.max(FRESH_MS, PAUSES * (doneMs - startedMs));
+    return this.#numbers;
+  }
+}

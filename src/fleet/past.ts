@@ -1,0 +1,53 @@
+/**
+ * The fleet of past moments. To make one, the log is read from the snapshot before it, so the last
+ * one is kept: it is asked for again, for its next page.
+ */
+import { RollcallError } from "../core/errors.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { FleetNow } from "./fleet.ts";
+import { questionsOf, type AgentQuestion } from "./inbox.ts";
+import { rowsOf } from "./rows.ts";
+import type { Patience } from "./stuck.ts";
+import type { Turns } from "./turns.ts";
+
+/** What a caller's clock may be ahead of the engine's: that moment is now. */
+const CLOCKS_DIFFER_MS = 60_000;
+/** A larger fleet is not worth its memory between two looks. */
+const KEPT_ROWS = 20_000;
+
+export interface FleetThen extends FleetNow {
+  /** The oldest first. */
+  readonly questions: readonly AgentQuestion[];
+}
+
+export class FleetPast {
+  readonly #engine: Engine;
+  readonly #patience: Patience;
+  readonly #turns: Turns;
+  #last: FleetThen | undefined;
+
+  constructor(engine: Engine, patience: Patience, turns: Turns) {
+    this.#engine = engine;
+    this.#patience = patience;
+    this.#turns = turns;
+  }
+
+  async at(givenMs: number): Promise<FleetThen> {
+    const { nowMs } = this.#engine;
+    const atMs = Math.min(givenMs, nowMs);
+    if (givenMs > nowMs + CLOCKS_DIFFER_MS) {
+      throw new RollcallError("INVALID_ARGUMENT", "at is a moment that is yet to come");
+    }
+    return this.#turns.take(() => this.#make(atMs));
+  }
+
+  async #make(atMs: number): Promise<FleetThen> {
+    if (this.#last?.atMs === atMs) return this.#last;
+    const { state, sequence } = await this.#engine.past(atMs);
+    const rows = rowsOf(state, { nowMs: atMs, patience: this.#patience });
+    const then = { rows, questions: questionsOf(state), sequence, atMs };
+    const isOver = atMs < this.#engine.nowMs;
+    this.#last = isOver && rows.length <= KEPT_ROWS ? then : undefined;
+    return then;
+  }
+}

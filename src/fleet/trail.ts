@@ -1,0 +1,96 @@
+/**
+ * Which events are about an agent. It has several names, and gets more on the way: a report or a
+ * card says whose it is, a report says which other aliases are the same agent's. A log may hold a
+ * million events, so most are told from its bare text, and only the others are looked at.
+ */
+import type { Event } from "../core/events.ts";
+import { OWN_ID } from "./keeper-agents.ts";
+import type { Row } from "./row.ts";
+
+const KEEPER = "keeper:";
+
+export class Trail {
+  readonly #id: string;
+  readonly #aliases = new Set<string>();
+  /** As they stand in the text of an event. */
+  readonly #texts = new Set<string>();
+
+  constructor({ id, aliases }: Pick<Row, "id" | "aliases">) {
+    this.#id = id;
+    this.#texts.add(JSON.stringify(id));
+    for (const alias of aliases) this.#learn(alias);
+  }
+
+  /** Whether an event of this text may be; often wrong, never when it says no. */
+  mayHold(text: string): boolean {
+    for (const each of this.#texts) if (text.includes(each)) return true;
+    return false;
+  }
+
+  holds(event: Event): boolean {
+    switch (event.type) {
+      case "agent.registered":
+        if (event.agent.card.metadata[OWN_ID] === this.#id) {
+          this.#learn(KEEPER + event.agent.agentId);
+        }
+        return this.#isKeeper(event.agent.agentId);
+      case "agent.unreachable":
+      case "agent.recovered":
+      case "agent.died":
+        return this.#isKeeper(event.agent.agentId);
+      case "lease.acquired":
+      case "lease.expired":
+      case "lease.released":
+        return this.#isKeeper(event.lease.holder);
+      case "leader.changed":
+        return this.#isKeeper(event.election.leader);
+      case "task.claimed":
+        return this.#isKeeper(event.claim.agentId);
+      case "agent.forgotten":
+      case "election.joined":
+      case "election.left":
+      case "task.completed":
+      case "task.requeued":
+      case "task.returned":
+      case "task.died":
+        return this.#isKeeper(event.agentId);
+      case "fleet.reported": {
+        const { alias, agentId, links } = event.report;
+        if (agentId === this.#id) this.#learn(alias);
+        const isIts = this.#aliases.has(alias);
+        if (isIts) for (const link of links) this.#learn(link);
+        return isIts;
+      }
+      case "fleet.forgotten":
+        return this.#aliases.has(event.alias);
+      case "question.asked":
+      case "question.answered":
+      case "question.withdrawn":
+      case "question.expired":
+        return this.#aliases.has(event.question.alias);
+      // That something goes on as before, and what is about nobody.
+      case "lease.renewed":
+      case "task.renewed":
+      case "task.created":
+      case "task.forgotten":
+      case "question.forgotten":
+      case "election.forgotten":
+      case "policy.set":
+      case "policy.deleted":
+      case "node.leading":
+      case "node.resumed":
+        return false;
+    }
+  }
+
+  #learn(alias: string): void {
+    if (this.#aliases.has(alias)) return;
+    this.#aliases.add(alias);
+    this.#texts.add(JSON.stringify(alias));
+    if (alias.startsWith(KEEPER)) this.#texts.add(JSON.stringify(alias.slice(KEEPER.length)));
+  }
+
+  #isKeeper(agentId: string): boolean {
+    return this.#aliases.has(KEEPER + agentId);
+  }
+}

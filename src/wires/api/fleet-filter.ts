@@ -1,0 +1,30 @@
+/** Which rows of the fleet are meant: the same for an answer, for its stream, and for the files. */
+import type { Headline } from "../../fleet/headline.ts";
+import type { Row } from "../../fleet/row.ts";
+import { FLEET_LIST } from "./limits.ts";
+
+export interface Filters {
+  /** None means any. */
+  readonly headline: readonly Headline[];
+  /** The machine that a wire of it is on. */
+  readonly host?: string | undefined;
+  readonly workspacePrefix: string;
+  readonly needs?: "me" | undefined;
+  /** With those that are gone for long. */
+  readonly all: "true" | "false";
+}
+
+export function isWanted(row: Row, filters: Filters, nowMs: number): boolean {
+  const { headline, host, workspacePrefix, needs } = filters;
+  if (headline.length > 0 && !headline.includes(row.headline)) return false;
+  if (needs === "me" && row.headline !== "NEEDS YOU") return false;
+  if (host !== undefined && !row.aliases.some((alias) => hostOf(alias) === host)) return false;
+  if (!(row.workspace ?? "").startsWith(workspacePrefix)) return false;
+  const isOld = row.headline === "GONE" && nowMs - row.reportedAtMs > FLEET_LIST.goneMs;
+  return !isOld || filters.all === "true";
+}
+
+/** `box` of file@box:NAME. */
+function hostOf(alias: string): string | undefined {
+  return /^[^:@]*@([^:]*):/.exec(alias)?.[1];
+}

@@ -1,0 +1,139 @@
+/**
+ * The fleet and its questions as they change, for server-sent events. A stream begins with the
+ * whole, then tells what is new; who comes back begins again with the whole, so there is nothing to
+ * resume and nothing to miss. A timeline is different: it is events, and goes on where it was.
+ */
+import type { Recorded } from "../../core/events.ts";
+import type { QuestionState } from "../../core/questions.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Watch } from "../../engine/watch.ts";
+import { countsOf } from "../../fleet/census.ts";
+import type { Fleet, Timeline } from "../../fleet/fleet.ts";
+import type { Headline } from "../../fleet/headline.ts";
+import type { Row } from "../../fleet/row.ts";
+import { factFrame, frameOf, placeFrame } from "./event-frames.ts";
+import { isWanted, type Filters } from "./fleet-filter.ts";
+import { FLEET_LIST } from "./limits.ts";
+import type { Frames, Source } from "./sse.ts";
+
+/** `fleet` with all rows, then `change`. */
+export function fleetSource(fleet: Fleet, filters: Filters): Source {
+  const abort = new AbortController();
+  return { frames: fleetFrames(fleet, filters, abort.signal), close: () => abort.abort() };
+}
+
+async function* fleetFrames(fleet: Fleet, filters: Filters, signal: AbortSignal): Frames {
+  const headlines = new Map<string, { readonly headline: Headline }>();
+  const shown = new Map<string, Row>();
+  let kind: "fleet" | "change" = "fleet";
+  for await (const { sequence, atMs, rows, gone } of fleet.changes(signal)) {
+    for (const row of rows) headlines.set(row.id, row);
+    for (const id of gone) headlines.delete(id);
+    const wanted = rows.filter((row) => isWanted(row, filters, atMs));
+    const news = new Set(rows.map(({ id }) => id));
+    for (const { id } of wanted) news.delete(id);
+    const left = [...shown.values()].filter(
+      (row) => news.has(row.id) || !headlines.has(row.id) || !isWanted(row, filters, atMs),
+    );
+    for (const { id } of left) shown.delete(id);
+    for (const row of wanted) shown.set(row.id, row);
+    if (kind === "change" && wanted.length === 0 && left.length === 0) continue;
+    const counts = countsOf(headlines.values());
+    const ids = left.map(({ id }) => id);
+    for (const part of parts(wanted, ids)) {
+      const facts = { sequence, atMs, counts, rows: part.items };
+      yield factFrame(kind, kind === "fleet" ? facts : { ...facts, gone: part.gone });
+      kind = "change";
+    }
+  }
+}
+
+/** A frame has a size that clients can take; what is more than that is told in several. */
+function* parts<T>(all: readonly T[], gone: readonly string[]) {
+  const { frameRows } = FLEET_LIST;
+  for (let i = 0; i === 0 || i < all.length; i += frameRows) {
+    yield { items: all.slice(i, i + frameRows), gone: i === 0 ? gone : [] };
+  }
+}
+
+/** `row` whenever it is another one, `gone` when it is no more. */
+export function rowSource(fleet: Fleet, id: string): Source {
+  const abort = new AbortController();
+  return { frames: rowFrames(fleet, id, abort.signal), close: () => abort.abort() };
+}
+
+async function* rowFrames(fleet: Fleet, id: string, signal: AbortSignal): Frames {
+  for await (const { sequence, atMs, rows, gone } of fleet.changes(signal)) {
+    const row = rows.find((each) => each.id === id);
+    if (row) yield factFrame("row", { sequence, atMs, row });
+    else if (gone.includes(id)) yield factFrame("gone", { sequence, atMs, id });
+  }
+}
+
+/** `questions` with all of them, then `change`. */
+export function questionsSource(
+  engine: Engine,
+  fleet: Fleet,
+  wanted: readonly QuestionState[],
+): Source {
+  const watch = engine.watch({ prefixes: ["question."] });
+  const frames = questionFrames(watch, fleet, wanted);
+  return { frames, cut: watch.cut, close: () => watch.close() };
+}
+
+async function* questionFrames(
+  watch: Watch,
+  fleet: Fleet,
+  wanted: readonly QuestionState[],
+): Frames {
+  let kind: "questions" | "change" = "questions";
+  let states: ReadonlyMap<string, QuestionState> = new Map();
+  do {
+    const { questions, sequence, atMs } = await fleet.questions(wanted);
+    const before = states;
+    states = new Map(questions.map(({ id, state }) => [id, state]));
+    const news = questions.filter(({ id, state }) => before.get(id) !== state);
+    const gone = [...before.keys()].filter((id) => !states.has(id));
+    if (kind === "change" && news.length === 0 && gone.length === 0) continue;
+    for (const part of parts(news, gone)) {
+      const facts = { sequence, atMs, questions: part.items };
+      yield factFrame(kind, kind === "questions" ? facts : { ...facts, gone: part.gone });
+      kind = "change";
+    }
+  } while ((await watch.pull()).length > 0);
+}
+
+/** What happened up to a sequence, then what happens, as in `/v1/events`. */
+export function timelineSource(
+  engine: Engine,
+  { events, sequence, trail }: Omit<Timeline, "id">,
+): Source {
+  const watch = engine.watch({ from: sequence });
+  const frames = timelineFrames(watch, trail, events.map(eventFrame));
+  return { frames, cut: watch.cut, close: () => watch.close() };
+}
+
+function eventFrame(recorded: Recorded): Buffer {
+  return frameOf({ kind: "event", recorded });
+}
+
+async function* timelineFrames(
+  watch: Watch,
+  trail: Timeline["trail"],
+  past: readonly Buffer[],
+): Frames {
+  yield* past;
+  let skipped = 0;
+  for (let items = await watch.pull(); items.length > 0; items = await watch.pull()) {
+    const frames: Buffer[] = [];
+    for (const item of items) {
+      skipped += 1;
+      if (item.kind === "event" && !trail.holds(item.recorded.event)) {
+        if (skipped < FLEET_LIST.bookmarkEvents) continue;
+        frames.push(placeFrame("bookmark", item.recorded.sequence));
+      } else frames.push(frameOf(item));
+      skipped = 0;
+    }
+    if (frames.length > 0) yield Buffer.concat(frames);
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Streams of server-sent events, whatever they tell. A stream takes the next frame from its source
+ * only when the socket has taken the last one, so a slow client costs a place and not a buffer.
+ *
+ *   open ──▶ take ──▶ write ──▶ (wait for the socket) ──▶ take …
+ *              │                   │ cut by the source, or nothing read for too long
+ *              │ source ends       ▼
+ *              └──────────▶ event: error, end
+ */
+import type { ServerResponse } from "node:http";
+import { RollcallError } from "../../core/errors.ts";
+import { systemClock, type Clock } from "../../engine/clock.ts";
+import { errorFrame, HEARTBEAT, OPENING } from "./event-frames.ts";
+import { EVENT_STREAM } from "./limits.ts";
+
+export type Frames = AsyncGenerator<Buffer, void, undefined>;
+
+export interface Source {
+  /** Ends when this node closes, or soon after `close` was called. */
+  readonly frames: Frames;
+  /** Aborts, with the reason, when whoever reads is too far behind. */
+  readonly cut?: AbortSignal;
+  /** The client is gone. */
+  close(): void;
+}
+
+export interface StreamsOptions {
+  readonly clock?: Clock;
+  readonly maxStreams?: number;
+}
+
+/** All streams of a door. */
+export class Streams {
+  readonly #clock: Clock;
+  readonly #maxStreams: number;
+  #open = 0;
+
+  constructor({ clock = systemClock, maxStreams = EVENT_STREAM.streams }: StreamsOptions) {
+    this.#clock = clock;
+    this.#maxStreams = maxStreams;
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Resolves when the stream is over. Rejects only before anything was sent. */
+  async send(response: ServerResponse, start: () => Source): Promise<void> {
+    if (this.#open >= this.#maxStreams) {
+      throw new RollcallError("LIMIT_EXCEEDED", `there are already ${this.#maxStreams} streams`);
+    }
+    const source = start();
+    this.#open += 1;
+    try {
+      await new Stream(response, source, this.#clock).run();
+    } finally {
+      this.#open -= 1;
+    }
+  }
+}
+
+class Stream {
+  readonly #response: ServerResponse;
+  readonly #source: Source;
+  readonly #clock: Clock;
+  #stopHeartbeat: () => void = () => undefined;
+
+  constructor(response: ServerResponse, source: Source, clock: Clock) {
+    this.#response = response;
+    this.#source = source;
+    this.#clock = clock;
+  }
+
+  async run(): Promise<void> {
+    const response = this.#response;
+    const { frames } = this.#source;
+    response.on("close", () => this.#source.close());
+    if (response.destroyed) this.#source.close();
+    response.writeHead(200, { "Content-Type": "text/event-stream; charset=utf-8" });
+    try {
+      await this.#write(OPENING);
+      for (;;) {
+        this.#beatLater();
+        const next = await frames.next();
+        this.#stopHeartbeat();
+        if (next.done === true) throw new RollcallError("UNAVAILABLE", "this node is closing");
+        await this.#write(next.value);
+      }
+    } catch (error) {
+      this.#end(error);
+    } finally {
+      this.#stopHeartbeat();
+      this.#source.close();
+      await frames.return().catch(() => undefined);
+    }
+  }
+
+  /** Resolves when the client can take more; rejects when it is gone, cut or reads nothing. */
+  #write(bytes: Buffer): Promise<void> {
+    const response = this.#response;
+    if (response.destroyed) return Promise.reject(gone());
+    if (response.write(bytes)) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const { cut } = this.#source;
+      const settle = (error?: Error) => {
+        cancel();
+        response.off("drain", onDrain);
+        response.off("close", onClose);
+        cut?.removeEventListener("abort", onCut);
+        if (error) reject(error);
+        else resolve();
+      };
+      const onDrain = () => settle();
+      const onClose = () => settle(gone());
+      const onCut = () => settle(cut?.reason as RollcallError);
+      const cancel = this.#clock.after(EVENT_STREAM.stallMs, () => {
+        const message = `nothing was read for ${EVENT_STREAM.stallMs} ms`;
+        settle(new RollcallError("SLOW_CONSUMER", message));
+      });
+      response.on("drain", onDrain);
+      response.on("close", onClose);
+      cut?.addEventListener("abort", onCut);
+      if (cut?.aborted) onCut();
+    });
+  }
+
+  #beatLater(): void {
+    this.#stopHeartbeat = this.#clock.after(EVENT_STREAM.heartbeatMs, () => {
+      if (!this.#response.writableNeedDrain) this.#response.write(HEARTBEAT);
+      this.#beatLater();
+    });
+  }
+
+  #end(error: unknown): void {
+    const response = this.#response;
+    if (response.destroyed) return;
+    response.end(errorFrame(error));
+    const cancel = this.#clock.after(EVENT_STREAM.farewellMs, () => response.destroy());
+    response.on("close", cancel);
+  }
+}
+
+function gone(): RollcallError {
+  return new RollcallError("CANCELLED", "the client went away");
+}
