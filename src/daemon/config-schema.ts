@@ -10,7 +10,6 @@ export interface Said {
   readonly source: string;
 }
 
-const MAX_ALLOWED_HOSTS = 64;
 const MAX_RATE_LIMIT = 1_000_000;
 const MINUTE = 60_000;
 
@@ -47,7 +46,6 @@ const endpoint = z
   });
 
 const STATES = ["thinking", "reading", "writing", "working", "waiting"] as const;
-const MAX_PATIENCE = STATES.length + 1;
 
 /** MIN for all states, or STATE=MIN for one. */
 const patience = z
@@ -60,6 +58,16 @@ const patience = z
     return z.NEVER;
   });
 
+const MAX_LISTED = 64;
+
+/** A TOML list, or text with commas. */
+function listed<Item extends z.ZodType>(item: Item) {
+  return z.preprocess(
+    (value) => (typeof value === "string" ? value.split(",") : value),
+    z.array(item).max(MAX_LISTED),
+  );
+}
+
 const schema = {
   addr: address,
   http_addr: address,
@@ -67,10 +75,7 @@ const schema = {
   memory: isOn,
   node: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/),
   reflection: isOn,
-  allowed_hosts: z.preprocess(
-    (value) => (typeof value === "string" ? value.split(",") : value),
-    z.array(host).max(MAX_ALLOWED_HOSTS),
-  ),
+  allowed_hosts: listed(host),
   rate_limit: z
     .union([
       z.number(),
@@ -85,10 +90,15 @@ const schema = {
   embedder_key_file: z.string().min(1),
   status_dir: z.string().min(1),
   status_files: isOn,
-  stuck_after: z.preprocess(
-    (value) => (typeof value === "string" ? value.split(",") : value),
-    z.array(patience).max(MAX_PATIENCE),
-  ),
+  stuck_after: listed(patience),
+  notify_terminal: z.enum(["off", "bell", "osc9"]),
+  notify_desktop: isOn,
+  notify_command: listed(z.string().min(1)),
+  notify_webhook: z
+    .string()
+    .max(2048)
+    .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text)),
+  notify_mute: listed(z.string().min(1)),
   log_level: z.enum(LOG_LEVELS),
   config: z.string().min(1),
 } satisfies Record<SettingName, z.ZodType>;
@@ -100,7 +110,7 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   memory: "true or false",
   node: "1 to 128 letters, digits or . _ : @ -, the first a letter or digit",
   reflection: "true or false",
-  allowed_hosts: `at most ${MAX_ALLOWED_HOSTS} of HOST or HOST:PORT, no scheme and no path`,
+  allowed_hosts: `at most ${MAX_LISTED} of HOST or HOST:PORT, no scheme and no path`,
   rate_limit: `a whole number from 0 to ${MAX_RATE_LIMIT}`,
   embedder_url: "http(s)://HOST/PATH without a user or a password",
   embedder_model: "1 to 256 letters, digits or signs",
@@ -108,6 +118,11 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   status_dir: "the path of a folder",
   status_files: "true or false",
   stuck_after: `minutes for all, or STATE=MINUTES with one of ${STATES.join(", ")}; 0 for never`,
+  notify_terminal: "off, bell or osc9",
+  notify_desktop: "true or false",
+  notify_command: "a program, and its arguments behind commas",
+  notify_webhook: "http(s)://HOST/PATH",
+  notify_mute: "paths of folders",
   log_level: `one of ${LOG_LEVELS.join(", ")}`,
   config: "the path of a TOML file",
 };
@@ -123,7 +138,8 @@ export function parseValues(said: ReadonlyMap<SettingName, Said>): Values {
     const parsed = schema[name].safeParse(value);
     if (!parsed.success) {
       // Where an address is wrong, a password may be in it.
-      const shown = name === "embedder_url" ? "no such address" : JSON.stringify(value);
+      const isSecret = name === "embedder_url" || name === "notify_webhook";
+      const shown = isSecret ? "no such address" : JSON.stringify(value);
       throw new RollcallError(
         "INVALID_ARGUMENT",
         `${source} is ${shown}: expected ${EXPECTED[name]}`,

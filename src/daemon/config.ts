@@ -12,6 +12,7 @@ import { fromEnvironment, fromFile, fromFlags } from "./config-sources.ts";
 import { DEFAULT_PATIENCE, type Patience } from "../fleet/stuck.ts";
 import { statusDirectory } from "../wires/files/directory.ts";
 import { embedderConfig, type EmbedderConfig } from "./embedder.ts";
+import type { NotifyConfig } from "./notifications.ts";
 import { DEFAULT_ADDR, DEFAULT_HTTP_ADDR, DEFAULT_RATE_LIMIT, type LogLevel } from "./settings.ts";
 
 export interface Config {
@@ -32,6 +33,7 @@ export interface Config {
   readonly statusDir: string | undefined;
   /** How long somebody may say that it works while nothing happens. */
   readonly patience: Patience;
+  readonly notify: NotifyConfig;
   readonly logLevel: LogLevel;
 }
 
@@ -84,6 +86,13 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
         ? undefined
         : (pathOf("status_dir", voices, home) ?? statusDirectory({ ...env, HOME: home })),
     patience: patienceOf(values.stuck_after ?? []),
+    notify: {
+      terminal: values.notify_terminal ?? "off",
+      desktop: values.notify_desktop ?? false,
+      command: values.notify_command ?? [],
+      webhook: () => values.notify_webhook,
+      mutes: (values.notify_mute ?? []).map((folder) => atHome(folder, { folder: cwd, home })),
+    },
     logLevel: values.log_level ?? "info",
   };
 }

@@ -8,6 +8,7 @@ import { AgentSearch } from "../search/agent-search.ts";
 import { FileReporter } from "../wires/files/reporter.ts";
 import type { Config } from "./config.ts";
 import { embedderFor } from "./embedder.ts";
+import { Notifications } from "./notifications.ts";
 import type { Logger } from "./logger.ts";
 
 export interface ServicesOptions {
@@ -41,6 +42,7 @@ export function startServices({ config, engine, clock, logger }: ServicesOptions
           known: () => fleet.reports(),
           onTrouble,
         });
+  const notifications = new Notifications({ config: config.notify, fleet, clock, onTrouble });
   return {
     claims,
     search,
@@ -48,7 +50,7 @@ export function startServices({ config, engine, clock, logger }: ServicesOptions
     async close() {
       claims.close();
       fleet.close();
-      await Promise.all([search.close(), files?.close()]);
+      await Promise.all([search.close(), files?.close(), notifications.close()]);
     },
   };
 }

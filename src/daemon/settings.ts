@@ -20,6 +20,11 @@ export type SettingName =
   | "status_dir"
   | "status_files"
   | "stuck_after"
+  | "notify_terminal"
+  | "notify_desktop"
+  | "notify_command"
+  | "notify_webhook"
+  | "notify_mute"
   | "log_level"
   | "config";
 
@@ -97,6 +102,23 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "[STATE=]MIN,…",
     kind: "list",
     default: "10,waiting=30",
+  }),
+  setting("notify_terminal", "tell this terminal when an agent needs you: off, bell or osc9", {
+    placeholder: "HOW",
+    default: "off",
+  }),
+  setting("notify_desktop", "tell the desktop when an agent needs you", {
+    kind: "switch",
+    default: "false",
+  }),
+  setting("notify_command", "run this when an agent needs you; what it asks is in ROLLCALL_TEXT", {
+    placeholder: "PROGRAM[,ARG…]",
+    kind: "list",
+  }),
+  setting("notify_webhook", "post to this address when an agent needs you", { placeholder: "URL" }),
+  setting("notify_mute", "folders whose agents nobody is told of", {
+    placeholder: "DIR,…",
+    kind: "list",
   }),
   setting("log_level", `how much to log: ${LOG_LEVELS.join(", ")}`, {
     placeholder: "LEVEL",

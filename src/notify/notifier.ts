@@ -38,6 +38,12 @@ export class Notifier implements AsyncDisposable {
     this.#options = options;
   }
 
+  /** Somebody was told of this before, by whoever ran here then. */
+  wasTold({ agentId, reason, question = "" }: Need): void {
+    this.#known.set(agentId, `${reason}\0${question}`);
+    this.#forgetOldest();
+  }
+
   /** An agent needs somebody. As often as you like: a question is told once. */
   needs(need: Need): void {
     const { agentId, reason, question = "" } = need;

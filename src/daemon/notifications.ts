@@ -1,0 +1,112 @@
+/** Tells people when a row starts to need them; what was asked before the start was told then. */
+import { RollcallError } from "../core/errors.ts";
+import type { Clock } from "../engine/clock.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import type { Row } from "../fleet/row.ts";
+import type { FleetChange } from "../fleet/view.ts";
+import {
+  commandChannel,
+  desktopChannel,
+  terminalChannel,
+  webhookChannel,
+  type Channel,
+} from "../notify/channels.ts";
+import type { Need } from "../notify/notice.ts";
+import { Notifier } from "../notify/notifier.ts";
+
+export interface NotifyConfig {
+  readonly terminal: "off" | "bell" | "osc9";
+  readonly desktop: boolean;
+  /** A program and its arguments; empty for none. */
+  readonly command: readonly string[];
+  /** It may hold a secret, so that what prints a config must not find it. */
+  readonly webhook: () => string | undefined;
+  /** Folders of which nothing is told. */
+  readonly mutes: readonly string[];
+}
+
+export interface NotificationsOptions {
+  readonly config: NotifyConfig;
+  readonly fleet: Pick<Fleet, "changes">;
+  readonly clock: Clock;
+  readonly onTrouble: (what: string, error: unknown) => void;
+  /** The ways there are; a test has its own. */
+  readonly channels?: readonly Channel[];
+}
+
+export class Notifications {
+  readonly #options: NotificationsOptions;
+  readonly #notifier: Notifier;
+  readonly #abort = new AbortController();
+  readonly #following: Promise<void>;
+
+  constructor(options: NotificationsOptions) {
+    this.#options = options;
+    const { config, clock, onTrouble } = options;
+    const channels = options.channels ?? channelsOf(config);
+    this.#notifier = new Notifier({
+      channels,
+      mutes: config.mutes,
+      clock,
+      onError: (error, channel) => onTrouble(`nobody was notified by ${channel}`, error),
+    });
+    this.#following = channels.length === 0 ? Promise.resolve() : this.#follow();
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort();
+    await this.#following;
+    await this.#notifier.close();
+  }
+
+  async #follow(): Promise<void> {
+    let isFirst = true;
+    try {
+      for await (const change of this.#options.fleet.changes(this.#abort.signal)) {
+        this.#tell(change, isFirst);
+        isFirst = false;
+      }
+    } catch (error) {
+      this.#options.onTrouble("nobody is notified any more", error);
+    }
+  }
+
+  #tell({ rows, gone }: FleetChange, isFirst: boolean): void {
+    for (const id of gone) this.#notifier.settled(id);
+    for (const row of rows) {
+      const need = needOf(row);
+      if (!need) this.#notifier.settled(row.id);
+      else if (isFirst) this.#notifier.wasTold(need);
+      else this.#notifier.needs(need);
+    }
+  }
+}
+
+function needOf({ id, headline, blockedOn, workspace }: Row): Need | undefined {
+  if (headline !== "NEEDS YOU" || !blockedOn) return undefined;
+  const { kind, text, sinceMs } = blockedOn.value;
+  return {
+    agentId: id,
+    reason: kind,
+    question: text,
+    sinceMs,
+    ...(workspace !== null && { workspace }),
+  };
+}
+
+function channelsOf({ terminal, desktop, command, webhook }: NotifyConfig): Channel[] {
+  const channels: Channel[] = [];
+  if (terminal !== "off") channels.push(terminalChannel(process.stderr, terminal));
+  if (desktop) channels.push(desktopChannel());
+  if (command.length > 0) channels.push(commandChannel(command));
+  const address = webhook();
+  if (address !== undefined) {
+    try {
+      channels.push(webhookChannel(address));
+    } catch (cause) {
+      const message = "notify-webhook is no http:// or https:// address";
+      throw new RollcallError("INVALID_ARGUMENT", message, { cause });
+    }
+  }
+  return channels;
+}
