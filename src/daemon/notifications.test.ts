@@ -49,7 +49,7 @@ async function open(before: readonly Report[] = []) {
   return { fleet, told, settle };
 }
 
-test("a person is told once when an agent starts to need somebody, and again when it asks anew", async () => {
+test("a person is told once of a question, and again when it is asked anew", async () => {
   const { fleet, told, settle } = await open();
   await fleet.report(asking("may I?"));
   await settle();
