@@ -22,7 +22,12 @@ const PROGRAMS = {
 /** Starts for every step of an agent: one file each, as every further one takes a millisecond. */
 const QUICK_PROGRAMS = {
   "agent-status": "src/bin/agent-status.ts",
+  /** What hooks start. */
+  sidecar: "src/bin/sidecar.ts",
 };
+
+/** What is called as `rollcall`: hooks, and the way to all else. */
+const FRONT = { rollcall: "src/bin/rollcall.ts" };
 
 const SHEBANG = "#!/usr/bin/env node";
 
@@ -71,6 +76,8 @@ async function buildInto(directory) {
   for (const [name, source] of quick) {
     await bundle({ [name]: source }, bin, { whole: true, banner: () => SHEBANG });
   }
+  await bundle(present(FRONT), bin, { whole: true, format: "cjs", banner: () => SHEBANG });
+  fs.chmodSync(join(bin, "rollcall.cjs"), 0o755);
   for (const [name] of [...Object.entries(programs), ...quick]) {
     fs.chmodSync(join(bin, `${name}.js`), 0o755);
   }

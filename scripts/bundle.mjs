@@ -34,9 +34,11 @@ export function present(entries) {
  * @param {(string | RegExp)[]} [options.external]
  * @param {(name: string) => string} [options.banner] the first line of an entry
  * @param {boolean} [options.whole] everything in one file, also what is loaded on demand
+ * @param {"esm" | "cjs"} [options.format]
  */
 export async function bundle(entries, directory, options = {}) {
-  const { sourcemap = false, external = NATIVE, banner = () => "", whole = false } = options;
+  const { sourcemap = false, external = NATIVE, banner = () => "" } = options;
+  const { whole = false, format = "esm" } = options;
   const bundler = await rolldown({
     cwd: root,
     input: entries,
@@ -55,9 +57,9 @@ export async function bundle(entries, directory, options = {}) {
   try {
     await bundler.write({
       dir: directory,
-      format: "esm",
+      format,
       sourcemap,
-      entryFileNames: "[name].js",
+      entryFileNames: format === "cjs" ? "[name].cjs" : "[name].js",
       chunkFileNames: "[name]-[hash].js",
       ...(whole && { codeSplitting: false }),
       banner: (chunk) => (chunk.isEntry ? banner(chunk.name) : ""),

@@ -136,6 +136,25 @@ const TASKS: Group = {
   },
 };
 
+const HOOKS: Group = {
+  brief: "Make Claude Code, Codex, OpenCode or Pi show up by themselves",
+  usual: "status",
+  commands: {
+    status: {
+      brief: "Say which coding agents show up by themselves",
+      load: async () => (await import("./commands/hooks.ts")).hooksStatus,
+    },
+    install: {
+      brief: "Make a coding agent show up by itself",
+      load: async () => (await import("./commands/hooks.ts")).hooksInstall,
+    },
+    uninstall: {
+      brief: "Take our hooks out again",
+      load: async () => (await import("./commands/hooks.ts")).hooksUninstall,
+    },
+  },
+};
+
 export const PROGRAM: Program = {
   name: "rollcall",
   tagline: "rollcall: one control plane for AI agents",
@@ -211,6 +230,13 @@ export const PROGRAM: Program = {
       validate: {
         brief: "Check a status file, or print what one must be",
         load: async () => (await import("./commands/status-files.ts")).validate,
+      },
+    },
+    "Coding agents": {
+      hooks: HOOKS,
+      hook: {
+        brief: "What coding agents run at every step",
+        load: async () => (await import("./commands/hook.ts")).hook,
       },
     },
     Else: {

@@ -9,14 +9,13 @@ import { evolveReport } from "../../core/reports.ts";
 import { emptyState } from "../../core/state.ts";
 import { countsOf } from "../../fleet/census.ts";
 import { rowMeant } from "../../fleet/lookup.ts";
-import { processes } from "../../fleet/processes.ts";
 import type { Row } from "../../fleet/row.ts";
 import { rowsOf } from "../../fleet/rows.ts";
 import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
 import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
 import { isWanted } from "../../wires/api/fleet-filter.ts";
 import { FRESHNESS } from "../../wires/files/limits.ts";
-import { livenessOf } from "../../wires/files/liveness.ts";
+import { livenessOf, systemProcesses, writerOf } from "../../wires/files/liveness.ts";
 import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
 import { reportOf } from "../../wires/files/report.ts";
 import { watchStatusDir } from "../../wires/files/watch.ts";
@@ -75,10 +74,11 @@ export class FilesFleet {
     const state = emptyState();
     const host = hostname();
     const { staleAfterMs } = FRESHNESS;
+    const signs = { nowMs, staleAfterMs, processes: systemProcesses, isProof: true };
     this.#readings = readStatusDir(this.url, { nowMs });
     for (const file of this.#readings) {
       if (file.kind !== "status") continue;
-      const liveness = livenessOf(file, { nowMs, staleAfterMs, processes, isProof: true });
+      const liveness = livenessOf(file, signs, writerOf(file.status));
       const about = { host, liveness, inStateSinceMs: file.updatedAtMs };
       const report = reportOf(file, about);
       const known = state.reports.byAlias.get(report.alias)?.report;

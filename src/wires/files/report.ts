@@ -154,6 +154,6 @@ function outcomeOf(
   return { outcome: { value, rule: `task.state is ${state}`, atMs, ...about } };
 }
 
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }

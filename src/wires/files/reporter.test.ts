@@ -16,6 +16,7 @@ afterEach(async () => {
 
 interface FakeProcess {
   isThere: boolean;
+  start: string;
   startedAtMs: number;
 }
 
@@ -25,7 +26,11 @@ type Changes = Parameters<typeof statusOf>[0];
 function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
   const directory = scratch();
   const clock = new TestClock();
-  const process: FakeProcess = { isThere: true, startedAtMs: clock.wallMs() - 60_000 };
+  const process: FakeProcess = {
+    isThere: true,
+    start: "7",
+    startedAtMs: clock.wallMs() - 60_000,
+  };
   const told: Report[] = [];
   const state = { isDown: false };
   const write = (changes: Changes = {}): Status => {
@@ -45,8 +50,8 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
       told.push(report);
     },
     processes: {
-      isThere: () => process.isThere,
-      startedAtMs: () => (process.isThere ? process.startedAtMs : undefined),
+      mayBeThere: () => process.isThere,
+      find: (pid) => (process.isThere ? { pid, ...process } : undefined),
     },
   });
   cleanups.push(
@@ -121,9 +126,19 @@ describe("an agent", () => {
     const { write, says, process, clock } = open();
     write({ runtime: { pid: 7 } });
     await says({ liveness: { value: "alive" } });
-    process.startedAtMs += 50_000;
-    await clock.advance(35_000);
+    process.start = `${process.start}1`;
+    await clock.advance(2_000);
     await says({ liveness: { value: "exited", rule: "process 7 is another one now" } });
+  });
+
+  test("is only the process that its file speaks for", async () => {
+    const { write, says, process } = open();
+    write({ runtime: { pid: 7 }, x_meta: { rollcall: { process: { pid: 7, start: "12" } } } });
+    await says({ liveness: { value: "exited", rule: "process 7 is another one now" } });
+    process.start = "12";
+    const again = { rollcall: { process: { pid: 7, start: "12" } } };
+    write({ runtime: { pid: 7 }, x_meta: again, task: { state: "working" } });
+    await says({ liveness: { value: "alive", rule: "its file is fresh" } });
   });
 
   test("that falls silent is stale, unless its process is there", async () => {

@@ -7,15 +7,22 @@
  *              └── stopped, removed, its process gone ──▶ over
  *
  * Files are read when they change, and silence rings. Only processes have to be looked at, every
- * second or so, by a cheap system call for each: whether one with that number is there. That it is
- * still the same process is proved by its start, when the file changes and now and then.
+ * second or so: whether each is still there, and still the same. With very many of them that proof
+ * takes turns, and in between a cheap signal must do.
  */
 import { Heap, type Slot } from "../../core/heap.ts";
 import type { Liveness, Report, Ruled } from "../../core/reports.ts";
 import type { Clock } from "../../engine/clock.ts";
-import { processes as systemProcesses, type Processes } from "../../fleet/processes.ts";
+import type { ProcessProof } from "../../machine/processes.ts";
 import { FRESHNESS } from "./limits.ts";
-import { GONE, livenessOf, type Signs } from "./liveness.ts";
+import {
+  GONE,
+  livenessOf,
+  systemProcesses,
+  writerOf,
+  type Processes,
+  type Signs,
+} from "./liveness.ts";
 import type { StatusFile } from "./read.ts";
 import { aliasOf, reportOf } from "./report.ts";
 import { watchStatusDir, type StatusChanges } from "./watch.ts";
@@ -34,8 +41,8 @@ export interface FileReporterOptions {
 
 /** Together with the time to tell it, an end is known within two seconds. */
 const LOOK_MS = 1_500;
-/** Every so many looks it is asked whether a process is still the same. */
-const PROOF_LOOKS = 20;
+/** How many processes are proved to be the same in one look: a few milliseconds. */
+const PROOFS_PER_LOOK = 200;
 /** Reports become durable together; more than this would only wait in memory. */
 const TOLD_AT_ONCE = 500;
 
@@ -43,6 +50,8 @@ interface Followed {
   file: StatusFile;
   /** What was made of it last. */
   liveness: Ruled<Liveness>;
+  /** The process that wrote it, as its file says or as it was first seen. */
+  writer: ProcessProof | undefined;
   processStartedAtMs: number | undefined;
   /** When its task came into the state it is in, as far as was seen. */
   inState: { readonly key: string; readonly sinceMs: number };
@@ -127,8 +136,10 @@ export class FileReporter {
     const inState =
       before?.inState.key === key ? before.inState : { key, sinceMs: this.#sinceOf(alias, file) };
     const { pid = 0 } = file.status.runtime;
-    const processStartedAtMs = pid > 0 ? this.#processes.startedAtMs(pid) : undefined;
-    const liveness = livenessOf(file, this.#signs(true), processStartedAtMs);
+    const found = pid > 0 ? this.#processes.find(pid) : undefined;
+    const writer = writerOf(file.status) ?? found;
+    const processStartedAtMs = found?.startedAtMs;
+    const liveness = livenessOf(file, this.#signs(true), writer);
     this.#forget(alias);
     this.#aliasOf.set(file.path, alias);
     if (pid > 0) this.#withProcess.add(alias);
@@ -136,8 +147,8 @@ export class FileReporter {
     // Its file does not know that its process is gone, nor when it went.
     const isFound = liveness.value === "exited" && file.status.runtime.lifecycle !== "stopped";
     const foundAtMs = isFound ? this.#options.clock.wallMs() : file.updatedAtMs;
-    const followed = { file, liveness, processStartedAtMs, inState, foundAtMs, timer };
-    this.#byAlias.set(alias, followed);
+    const known = { file, liveness, writer, processStartedAtMs, inState };
+    this.#byAlias.set(alias, { ...known, foundAtMs, timer });
     await this.#tell(alias);
   }
 
@@ -198,8 +209,13 @@ export class FileReporter {
 
   async #look(): Promise<void> {
     this.#looks += 1;
-    const signs = this.#signs(this.#looks % PROOF_LOOKS === 0);
-    for (const alias of this.#withProcess) this.#check(alias, signs);
+    const [signs, proof] = [this.#signs(false), this.#signs(true)];
+    const turns = Math.ceil(this.#withProcess.size / PROOFS_PER_LOOK);
+    let place = this.#looks;
+    for (const alias of this.#withProcess) {
+      place += 1;
+      this.#check(alias, place % turns === 0 ? proof : signs);
+    }
     for (let due = this.#silence.takeDue(signs.nowMs); due;) {
       this.#check(due.value, signs);
       due = this.#silence.takeDue(signs.nowMs);
@@ -213,7 +229,7 @@ export class FileReporter {
   #check(alias: string, signs: Signs): void {
     const followed = this.#byAlias.get(alias);
     if (!followed || followed.liveness.value === "exited") return;
-    const liveness = livenessOf(followed.file, signs, followed.processStartedAtMs);
+    const liveness = livenessOf(followed.file, signs, followed.writer);
     if (liveness.rule === followed.liveness.rule) return;
     followed.liveness = liveness;
     if (liveness.value === "exited") followed.foundAtMs = signs.nowMs;

@@ -1,0 +1,8 @@
+/** The program beside a session. Hooks start it, and borrow its hands where it cannot run. */
+import { basename } from "node:path";
+import { sidecar } from "../hosts/sidecar.ts";
+
+export { recordOf } from "../hosts/record.ts";
+
+const [, program = "", ...words] = process.argv;
+if (basename(program) === "sidecar.js") sidecar(words);

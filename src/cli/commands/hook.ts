@@ -1,0 +1,27 @@
+/** `rollcall hook`: what coding agents run. Here for its help; bin/rollcall.ts is faster. */
+import { buildCommand } from "@stricli/core";
+import type { Context } from "../context.ts";
+import { about } from "../help.ts";
+
+export const hook = buildCommand<NonNullable<unknown>, [string], Context>({
+  docs: {
+    brief: "What coding agents run at every step",
+    fullDescription: about(
+      "What a coding agent runs at every step: reads the event as JSON on standard input, and\n" +
+        "its status file follows. It prints what the agent wants to read and ends with 0,\n" +
+        "whatever happens; what went wrong is in $XDG_STATE_HOME/rollcall/hooks/errors.log.",
+      { call: "rollcall hooks install claude-code", does: "makes Claude Code run it" },
+      { call: "rollcall hook claude-code < event.json", does: "by hand, to try it" },
+    ),
+  },
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [{ brief: "claude-code or codex", placeholder: "HOST", parse: String }],
+    },
+  },
+  async func(_flags, host) {
+    const { hook: run } = await import("../../hosts/hook.ts");
+    await run(host);
+  },
+});

@@ -1,0 +1,208 @@
+/** `rollcall hooks`: makes coding agents show up by themselves, in their own settings. */
+import { buildCommand, type Command } from "@stricli/core";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { apply } from "../../hosts/install/apply.ts";
+import { diff, type DiffLine } from "../../hosts/install/diff.ts";
+import { HOSTS, INSTALLERS, type Host } from "../../hosts/install/hosts.ts";
+import type { Plan, Scene, Standing } from "../../hosts/install/installer.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit.ts";
+import { jsonFlag } from "../flags.ts";
+import { about, type Example } from "../help.ts";
+import { clean, cleanJson } from "../terminal/clean.ts";
+import type { Style } from "../terminal/output.ts";
+import { padEnd } from "../terminal/width.ts";
+
+interface ChangeFlags {
+  readonly project?: string;
+  readonly dryRun?: boolean;
+}
+
+interface StatusFlags {
+  readonly project?: string;
+  readonly json?: boolean;
+}
+
+const project = {
+  kind: "parsed",
+  optional: true,
+  parse: String,
+  placeholder: "DIR",
+  brief: "Only in this project, not for all",
+} as const;
+
+const hostWord = {
+  brief: "claude-code, codex, opencode or pi",
+  placeholder: "HOST",
+  parse: hostOf,
+  proposeCompletions: (partial: string) => HOSTS.filter((host) => host.startsWith(partial)),
+};
+
+function hostOf(text: string): Host {
+  const host = HOSTS.find((each) => each === text);
+  if (host) return host;
+  throw new Error(`not one of ${HOSTS.join(", ")}`);
+}
+
+function change(word: "install" | "uninstall", brief: string, examples: readonly Example[]) {
+  const dryRun = {
+    kind: "boolean",
+    optional: true,
+    withNegated: false,
+    brief: "Show what would change, and change nothing",
+  } as const;
+  return buildCommand<ChangeFlags, [Host], Context>({
+    docs: { brief, fullDescription: about(`${brief}. ${KEPT}`, ...examples) },
+    parameters: {
+      flags: { project, dryRun },
+      positional: { kind: "tuple", parameters: [hostWord] },
+    },
+    async func(flags, host) {
+      const installer = INSTALLERS[host];
+      const plan = installer[word](sceneOf(this, flags.project));
+      const path = shown(this, plan.path);
+      if (plan.before === plan.after) {
+        const state = word === "install" ? "is installed already in" : "is not installed in";
+        return this.out.line(`${installer.name} ${state} ${path}`);
+      }
+      if (flags.dryRun) return showPlan(this, plan);
+      const backup = apply(plan);
+      const done = word === "install" ? "installed in" : "taken out of";
+      await this.out.line(`${this.out.paint("green", "✓")} ${installer.name}: ${done} ${path}`);
+      if (backup !== undefined) await this.out.line(`  what was there: ${shown(this, backup)}`);
+      if (word === "install") await this.out.line(`  next: ${installer.next}`);
+    },
+  });
+}
+
+const KEPT =
+  "Everything else in its settings\n" +
+  "stays as it is, to the byte, and what was there is kept beside it.";
+
+export const hooksInstall: Command<Context> = change(
+  "install",
+  "Make a coding agent show up by itself",
+  [
+    { call: "rollcall hooks install claude-code", does: "in ~/.claude/settings.json" },
+    { call: "rollcall hooks install codex --dry-run", does: "only shows what would change" },
+    { call: "rollcall hooks install opencode --project .", does: "only in this project" },
+  ],
+);
+
+export const hooksUninstall: Command<Context> = change("uninstall", "Take our hooks out again", [
+  { call: "rollcall hooks uninstall claude-code", does: "leaves all other hooks" },
+]);
+
+export const hooksStatus = buildCommand<StatusFlags, [Host?], Context>({
+  docs: {
+    brief: "Say which coding agents show up by themselves",
+    fullDescription: about(
+      "Say which coding agents show up by themselves, and what keeps them from it.",
+      { call: "rollcall hooks status", does: "all of them" },
+      { call: "rollcall hooks status codex --json", does: "one, for a program" },
+    ),
+  },
+  parameters: {
+    flags: { project, json: jsonFlag },
+    positional: { kind: "tuple", parameters: [{ ...hostWord, optional: true }] },
+  },
+  async func(flags, only) {
+    const scene = sceneOf(this, flags.project);
+    const rows = HOSTS.filter((host) => only === undefined || host === only).map((host) => {
+      return { host, ...standingOf(host, scene) };
+    });
+    if (flags.json) await this.out.line(cleanJson({ hosts: rows }));
+    else for (const row of rows) await showStanding(this, row);
+    if (rows.every(({ state }) => state !== "installed")) this.endWith(EXIT.nothingFound);
+  },
+});
+
+type Row = Omit<Standing, "state"> & {
+  readonly host: Host;
+  readonly state: Standing["state"] | "unreadable";
+};
+
+/** One that cannot be read does not keep the others from being told. */
+function standingOf(host: Host, scene: Scene): Omit<Row, "host"> {
+  try {
+    return INSTALLERS[host].standing(scene);
+  } catch (error) {
+    const details = error instanceof Error ? error.message : String(error);
+    return { path: "", state: "unreadable", details, warnings: [] };
+  }
+}
+
+function sceneOf({ env }: Context, folder: string | undefined): Scene {
+  return {
+    env,
+    home: env["HOME"] || homedir(),
+    project: folder === undefined ? undefined : resolve(folder),
+    // Every bundled program lies there: see scripts/bundle.mjs.
+    programs: import.meta.dirname,
+    node: process.execPath,
+  };
+}
+
+const STATE_STYLES: Readonly<Record<Row["state"], Style>> = {
+  installed: "green",
+  partly: "yellow",
+  outdated: "yellow",
+  absent: "dim",
+  unreadable: "red",
+};
+
+const WORDS: Readonly<Record<Row["state"], string>> = {
+  installed: "installed",
+  partly: "in part",
+  outdated: "out of date",
+  absent: "not installed",
+  unreadable: "unreadable",
+};
+
+/** As people write it. */
+function shown({ env }: Context, path: string): string {
+  const home = env["HOME"] || homedir();
+  return clean(path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path);
+}
+
+async function showStanding(context: Context, row: Row): Promise<void> {
+  const { out } = context;
+  const state = out.paint(STATE_STYLES[row.state], padEnd(WORDS[row.state], 13));
+  const isThere = row.state === "installed" || row.state === "partly" || row.state === "outdated";
+  const where = [shown(context, row.path), isThere && `(${row.details})`].filter(Boolean).join(" ");
+  await out.line(`${padEnd(row.host, 11)}  ${state}  ${where || clean(row.details)}`);
+  for (const warning of row.warnings) {
+    await out.line(`${" ".repeat(28)}${out.paint("yellow", "warning:")} ${clean(warning)}`);
+  }
+  if (row.state === "partly" || row.state === "outdated") {
+    await out.line(
+      `${" ".repeat(28)}${out.paint("dim", "fix:")} rollcall hooks install ${row.host}`,
+    );
+  }
+}
+
+const MARKS: Readonly<Record<DiffLine["kind"], readonly [string, Style | undefined]>> = {
+  same: ["  ", undefined],
+  added: ["+ ", "green"],
+  removed: ["- ", "red"],
+  gap: ["  ", "dim"],
+};
+
+async function showPlan(context: Context, { path, before, after }: Plan): Promise<void> {
+  const what =
+    before === undefined
+      ? "would be made"
+      : after === undefined
+        ? "would be removed"
+        : "would change";
+  const { out } = context;
+  await out.line(`${shown(context, path)} ${what}:`);
+  for (const { kind, text } of diff(before ?? "", after ?? "")) {
+    const [mark, style] = MARKS[kind];
+    // Tabs would become spaces: what is shown is what stands there.
+    const line = mark + text.split("\t").map(clean).join("\t");
+    await out.line(style ? out.paint(style, line) : line);
+  }
+  await out.line("Nothing was changed.");
+}

@@ -1,0 +1,60 @@
+/**
+ * Text from agents is data. Before it reaches a terminal everything is taken out that could move
+ * the cursor, change colours or titles, paste into the clipboard, or show a reader something else
+ * than what is there: escape sequences, control characters, direction overrides, what is invisible.
+ *
+ * What stays is one line. A character that was a line break or a tab becomes a space.
+ */
+
+/**
+ * Whole sequences first, with their payload: ESC [ … and its one-byte form; then those that carry a
+ * string (titles, clipboard, device control), which a terminal swallows up to their end.
+ */
+const SEQUENCES = new RegExp(
+  [
+    String.raw`(?:\x1b\[|\x9b)[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]?`,
+    String.raw`(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?`,
+    String.raw`\x1b[\x20-\x2f]*[\x30-\x7e]?`,
+  ].join("|"),
+  "g",
+);
+
+/** Line breaks of every kind, and tabs. */
+const BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
+
+/**
+ * Controls; soft hyphen; Arabic letter mark, left-to-right and right-to-left marks, embeddings,
+ * overrides and isolates; zero-width space, word joiner and the invisible operators; byte order
+ * mark; interlinear annotation; language tags, in which text can hide. The zero-width joiner stays:
+ * emoji need it.
+ */
+const INVISIBLE = new RegExp(
+  [
+    String.raw`[\0-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e]`,
+    String.raw`[\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]`,
+  ].join("|"),
+  "gu",
+);
+
+const HARMLESS = /^[\x20-\x7e]*$/;
+
+/** Marks that sit on the character before them; a few make a letter, hundreds make a mess. */
+const STACKED = /(\p{M}{4})\p{M}+/gu;
+
+export function clean(text: string): string {
+  if (HARMLESS.test(text)) return text;
+  return text
+    .replace(SEQUENCES, "")
+    .replace(BREAKS, " ")
+    .replace(INVISIBLE, "")
+    .replace(STACKED, "$1")
+    .replace(/\p{Cs}/gu, "\ufffd");
+}
+
+/** JSON that means the same and holds nothing a terminal would act on. */
+export function cleanJson(value: unknown): string {
+  return JSON.stringify(value).replace(INVISIBLE, (found) => {
+    const units = Array.from({ length: found.length }, (_, i) => found.charCodeAt(i));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+  });
+}

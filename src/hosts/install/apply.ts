@@ -1,0 +1,31 @@
+/**
+ * Carries a plan out: what was there is kept beside it, and the new text takes its place in one
+ * step. A link stays a link: settings often lie in another folder.
+ */
+import * as fs from "node:fs";
+import { dirname } from "node:path";
+import type { Plan } from "./installer.ts";
+
+/** Where the text from before lies now, if there was one. */
+export function apply({ path, before, after }: Plan): string | undefined {
+  if (before === after) return undefined;
+  const target = fs.existsSync(path) ? fs.realpathSync(path) : path;
+  const backup = `${target}.before-rollcall`;
+  const mode = fs.statSync(target, { throwIfNoEntry: false })?.mode ?? 0o600;
+  if (before !== undefined) replaceFile(backup, before, mode);
+  if (after === undefined) fs.rmSync(target, { force: true });
+  else replaceFile(target, after, mode);
+  return before === undefined ? undefined : backup;
+}
+
+function replaceFile(path: string, text: string, mode: number): void {
+  const draft = `${path}.${process.pid}-${process.hrtime.bigint()}.tmp`;
+  fs.mkdirSync(dirname(path), { recursive: true });
+  try {
+    fs.writeFileSync(draft, text, { flag: "wx", mode, flush: true });
+    fs.renameSync(draft, path);
+  } catch (error) {
+    fs.rmSync(draft, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,28 @@
+/** Where hooks keep what they must remember: beside the daemon's state, for the owner alone. */
+import { isAbsolute, join } from "node:path";
+import type { Environment } from "./surroundings.ts";
+
+export function hooksDirectory(env: Environment = process.env): string {
+  const { XDG_STATE_HOME: home, HOME } = env;
+  const isUsable = home !== undefined && isAbsolute(home);
+  const base = isUsable ? home : join(HOME || systemHome(), ".local", "state");
+  return join(base, "rollcall", "hooks");
+}
+
+function systemHome(): string {
+  return process.getBuiltinModule("node:os").homedir();
+}
+
+/** Of one session. */
+export function sessionDirectory(agentId: string, env: Environment = process.env): string {
+  return join(hooksDirectory(env), agentId);
+}
+
+const PLAIN = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** Names the status file of a session: after its id, where that is a plain word. */
+export function agentIdOf(host: string, sessionId: string): string {
+  if (PLAIN.test(sessionId)) return `${host}-${sessionId}`;
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  return `${host}-${createHash("sha256").update(sessionId).digest("hex").slice(0, 32)}`;
+}

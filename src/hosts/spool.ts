@@ -1,0 +1,185 @@
+/**
+ * The hooks of a session run side by side, each a process of its own, and all change one status.
+ * None may be lost, none may wait long, and any of them may be killed at any point. So there is no
+ * lock that could be left behind:
+ *
+ *   1. A hook puts its fact into the session's directory, as a file of its own (deposit.ts).
+ *   2. The sidecar, or the hook itself where there is none, reads the latest version of the
+ *      history, adds all facts that are not in it, and offers the result as the next version. Only
+ *      one can: the name is taken or it is not (link(2)).
+ *   3. Who lost looks again: most often the winner's version has all facts already.
+ *   4. Who won publishes the status, then looks again: if the history went on meanwhile, what it
+ *      wrote may be old, and it writes once more. So the last write is always of the latest.
+ *
+ * A fact is removed only when the latest version includes it. Versions are whole or not there.
+ */
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { complain } from "./complaints.ts";
+import { writeDraft } from "./deposit.ts";
+import type { Fact } from "./fact.ts";
+import { extend, includes, isSettled, newHistory, presentOf, type History } from "./history.ts";
+import { SPOOL } from "./limits.ts";
+import type { Session } from "./session.ts";
+
+interface View {
+  readonly version: number;
+  readonly history: History;
+  /** Names of the facts that are there. */
+  readonly facts: readonly string[];
+  /** Versions that are there, and drafts. */
+  readonly versions: readonly number[];
+  readonly drafts: readonly string[];
+}
+
+export interface SpoolOptions {
+  readonly directory: string;
+  /** What the session is before anything was heard. */
+  readonly initial: Session;
+  /** Makes the status say what the session is. May be called more than once. */
+  readonly publish: (session: Session) => void;
+}
+
+export class Spool {
+  readonly #directory: string;
+  readonly #initial: Session;
+  readonly #publish: (session: Session) => void;
+
+  constructor({ directory, initial, publish }: SpoolOptions) {
+    this.#directory = directory;
+    this.#initial = initial;
+    this.#publish = publish;
+  }
+
+  /** Takes in every fact that waits, and publishes if it changed anything. */
+  settle(): Session {
+    return this.#work({ isForced: false });
+  }
+
+  /** Publishes in any case: a sign of life. */
+  refresh(): Session {
+    return this.#work({ isForced: true });
+  }
+
+  present(): Session {
+    return presentOf(this.#look().history);
+  }
+
+  #work({ isForced }: { readonly isForced: boolean }): Session {
+    let mustPublish = isForced;
+    let published: number | undefined;
+    for (let round = 0; round < SPOOL.rounds; round += 1) {
+      const view = this.#look();
+      const fresh = view.facts.filter((name) => !includes(view.history, idOf(name)));
+      const facts = this.#read(fresh, view.history);
+      if (facts.length > 0) {
+        if (this.#offer(view, facts)) mustPublish = true;
+        continue;
+      }
+      this.#clean(view);
+      const session = presentOf(view.history);
+      if (!mustPublish || published === view.version) return session;
+      this.#publish(session);
+      published = view.version;
+    }
+    throw new Error(`gave up after ${SPOOL.rounds} rounds`);
+  }
+
+  #look(): View {
+    for (;;) {
+      const names = fs.existsSync(this.#directory) ? fs.readdirSync(this.#directory) : [];
+      const versions = names
+        .flatMap((name) => /^state-(\d+)\.json$/.exec(name)?.[1] ?? [])
+        .map(Number)
+        .sort((a, b) => b - a);
+      const [version = 0] = versions;
+      const history = version === 0 ? newHistory(this.#initial) : this.#history(version);
+      // It was the latest when the names were read, and is gone: there is a later one.
+      if (!history) continue;
+      const facts = names.filter((name) => name.startsWith("fact-")).sort();
+      const drafts = names.filter((name) => name.startsWith("draft-"));
+      return { version, history, facts: facts.slice(0, SPOOL.facts), versions, drafts };
+    }
+  }
+
+  #history(version: number): History | undefined {
+    const text = readIfThere(this.#path(nameOf(version)));
+    if (text === undefined) return undefined;
+    try {
+      return JSON.parse(text) as History;
+    } catch {
+      complain("a session's history cannot be read: it begins anew");
+      return newHistory(this.#initial);
+    }
+  }
+
+  /** Those that change something; the others are thrown away. */
+  #read(names: readonly string[], history: History): readonly Fact[] {
+    return names.flatMap((name) => {
+      const text = readIfThere(this.#path(name));
+      if (text === undefined) return [];
+      const fact = parseFact(text);
+      if (fact && !isSettled(history, fact)) return [fact];
+      fs.rmSync(this.#path(name), { force: true });
+      return [];
+    });
+  }
+
+  /** Whether ours became the next version. */
+  #offer({ version, history }: View, facts: readonly Fact[]): boolean {
+    const draft = writeDraft(this.#directory, extend(history, facts));
+    try {
+      fs.linkSync(draft, this.#path(nameOf(version + 1)));
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      return false;
+    } finally {
+      fs.rmSync(draft, { force: true });
+    }
+  }
+
+  #clean({ version, versions, history, facts, drafts }: View): void {
+    for (const name of facts) {
+      if (includes(history, idOf(name))) fs.rmSync(this.#path(name), { force: true });
+    }
+    for (const old of versions.filter((each) => each < version - SPOOL.versions)) {
+      fs.rmSync(this.#path(nameOf(old)), { force: true });
+    }
+    for (const name of drafts) {
+      const path = this.#path(name);
+      const stats = fs.statSync(path, { throwIfNoEntry: false });
+      if (stats && Date.now() - stats.mtimeMs > SPOOL.abandonedMs) fs.rmSync(path, { force: true });
+    }
+  }
+
+  #path(name: string): string {
+    return join(this.#directory, name);
+  }
+}
+
+function nameOf(version: number): string {
+  return `state-${version}.json`;
+}
+
+function idOf(name: string): string {
+  return name.slice("fact-".length, -".json".length);
+}
+
+function parseFact(text: string): Fact | undefined {
+  try {
+    return JSON.parse(text) as Fact;
+  } catch {
+    complain("a fact that cannot be read is thrown away");
+    return undefined;
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return fs.readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Processes of this machine. A number alone proves nothing: the system gives it to somebody else
+ * when its process has ended. A number and the moment when that process started do.
+ *
+ * Linux tells both in /proc, for the price of reading a small file. Elsewhere `ps` is asked.
+ */
+import { readFileSync } from "node:fs";
+
+export interface ProcessProof {
+  readonly pid: number;
+  /** When it started, in the words of this system: only good for being compared. */
+  readonly start: string;
+}
+
+export interface ProcessFacts extends ProcessProof {
+  readonly parent: number;
+  /** What runs, without its folder; the system may cut it. */
+  readonly name: string;
+}
+
+/** Nothing when there is no such process, or only its entry until somebody asks how it ended. */
+export function findProcess(pid: number): ProcessFacts | undefined {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
+  return process.platform === "linux" ? fromProc(pid) : fromPs(pid);
+}
+
+/** Whether this very process still runs. */
+export function isRunning({ pid, start }: ProcessProof): boolean {
+  return findProcess(pid)?.start === start;
+}
+
+/** Whether some process has this number now: cheap everywhere, and less of a proof. */
+export function hasProcess(pid: number): boolean {
+  // A container whose first process buries nobody is full of dead that a signal would still find.
+  if (process.platform === "linux") return fromProc(pid) !== undefined;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // It is there, and somebody else's.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** When it started by the clock on the wall, within a second or two; not every system tells. */
+export function startedAtMs({ start }: ProcessProof): number | undefined {
+  const atMs =
+    process.platform === "linux" ? bootedAtMs() + Number(start) * TICK_MS : Date.parse(start);
+  return Number.isFinite(atMs) ? Math.floor(atMs) : undefined;
+}
+
+/** Times of processes are counted in hundredths of a second, whatever the machine. */
+const TICK_MS = 10;
+
+let booted: number | undefined;
+
+/** It never changes; told in whole seconds. */
+function bootedAtMs(): number {
+  booted ??= 1000 * Number(/^btime (\d+)$/m.exec(readFileSync("/proc/stat", "latin1"))?.[1]);
+  return booted;
+}
+
+/** "1234 (name, may hold blanks and brackets) S 1 …": the start is the 22nd field. */
+function fromProc(pid: number): ProcessFacts | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  } catch {
+    return undefined;
+  }
+  const name = text.slice(text.indexOf("(") + 1, text.lastIndexOf(")"));
+  const [state = "", parent = "", ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const start = rest[17];
+  if (start === undefined || /[ZXx]/.test(state)) return undefined;
+  return { pid, parent: Number(parent), name, start };
+}
+
+/** "  1 Mon Nov 16 03:51:01 2026 Ss /usr/bin/name": five words say when. */
+const PS_LINE =
+  /^\s*(?<parent>\d+)\s+(?<start>(?:\S+\s+){4}\S+)\s+(?<state>\S+)\s+(?<path>.+?)\s*$/;
+
+function fromPs(pid: number): ProcessFacts | undefined {
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  const { stdout } = spawnSync("ps", ["-o", "ppid=,lstart=,state=,comm=", "-p", String(pid)], {
+    encoding: "utf8",
+    env: { ...process.env, LC_ALL: "C" },
+    timeout: PS_TIMEOUT_MS,
+  });
+  return readPs(pid, stdout);
+}
+
+/** It answers in a few milliseconds, or the machine has other troubles. */
+const PS_TIMEOUT_MS = 2000;
+
+/** What `ps` says of a process. */
+export function readPs(pid: number, line: string | null): ProcessFacts | undefined {
+  const { parent, start = "", state = "", path = "" } = PS_LINE.exec(line ?? "")?.groups ?? {};
+  if (parent === undefined || state.startsWith("Z")) return undefined;
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return { pid, parent: Number(parent), name, start: start.replaceAll(/\s+/g, " ") };
+}

@@ -1,0 +1,18 @@
+/** The bounds of notifications, each with its reason. */
+
+const SECOND = 1000;
+
+export const NOTICES = {
+  /** What a person can take in at once; what comes beyond is told together. */
+  burst: 5,
+  /** Ten a minute, for as long as it goes on: more are switched off, not read. */
+  everyMs: 6 * SECOND,
+  /** Agents whose questions are remembered: far more than a person looks after. */
+  agents: 10_000,
+  /** Named in one line; the others are counted. */
+  named: 3,
+  titleLength: 100,
+  textLength: 300,
+  /** A notification that takes longer is of no use any more. */
+  deliverMs: 10 * SECOND,
+} as const;

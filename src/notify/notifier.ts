@@ -1,0 +1,121 @@
+/**
+ * Tells a person that an agent needs them: once for each question, however often it is reported.
+ *
+ *              needs, not told before                    room
+ *   quiet ────────────────────────────▶ waiting ─────────────────────▶ told
+ *     ▲                                    │                            │
+ *     └──────────── settled ───────────────┴──────── settled ───────────┘
+ *
+ * When many ask at once the first few are told one by one. The others wait until there is room
+ * again, and are then told together; who was answered in between is not told at all.
+ */
+import type { Clock } from "../engine/clock.ts";
+import type { Channel } from "./channels.ts";
+import { NOTICES } from "./limits.ts";
+import { noticeOf, type Need } from "./notice.ts";
+
+export interface NotifierOptions {
+  readonly channels: readonly Channel[];
+  /** Folders of which nothing is told: these and all below them. */
+  readonly mutes: readonly string[];
+  readonly clock: Clock;
+  /** What a channel could not do. */
+  readonly onError?: (error: unknown, channel: string) => void;
+}
+
+export class Notifier implements AsyncDisposable {
+  readonly #options: NotifierOptions;
+  /** What each agent asks, as it was told or waits to be; the latest last. */
+  readonly #known = new Map<string, string>();
+  readonly #waiting = new Map<string, Need>();
+  readonly #closing = new AbortController();
+  readonly #underWay = new Set<Promise<void>>();
+  /** When the next one may be told, had all before been told in their time. */
+  #freeAtMs = -Infinity;
+  #cancel: (() => void) | undefined;
+
+  constructor(options: NotifierOptions) {
+    this.#options = options;
+  }
+
+  /** An agent needs somebody. As often as you like: a question is told once. */
+  needs(need: Need): void {
+    const { agentId, reason, question = "" } = need;
+    if (this.#closing.signal.aborted || this.#isMuted(need.workspace)) return;
+    const asked = `${reason}\0${question}`;
+    if (this.#known.get(agentId) === asked) return;
+    this.#known.delete(agentId);
+    this.#known.set(agentId, asked);
+    this.#forgetOldest();
+    this.#waiting.set(agentId, need);
+    this.#tell();
+  }
+
+  /** It needs nobody any more: what it asks next is new, even if it is the same. */
+  settled(agentId: string): void {
+    this.#known.delete(agentId);
+    this.#waiting.delete(agentId);
+  }
+
+  /** Waits for nothing that is still being told. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#cancel?.();
+    this.#waiting.clear();
+    await Promise.all(this.#underWay);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #isMuted(workspace: string | undefined): boolean {
+    if (workspace === undefined) return false;
+    return this.#options.mutes.some((mute) => {
+      const folder = mute.replace(/\/+$/, "");
+      return workspace === folder || workspace.startsWith(`${folder}/`);
+    });
+  }
+
+  #forgetOldest(): void {
+    for (const agentId of this.#known.keys()) {
+      if (this.#known.size <= NOTICES.agents) return;
+      this.settled(agentId);
+    }
+  }
+
+  /** Now if there is room, else when there is. */
+  #tell(): void {
+    if (this.#cancel || this.#waiting.size === 0) return;
+    const nowMs = this.#options.clock.monotonicMs();
+    const windowMs = NOTICES.everyMs * NOTICES.burst;
+    this.#freeAtMs = Math.max(this.#freeAtMs, nowMs - windowMs);
+    const delayMs = this.#freeAtMs + NOTICES.everyMs - nowMs;
+    if (delayMs > 0) {
+      this.#cancel = this.#options.clock.after(delayMs, () => {
+        this.#cancel = undefined;
+        this.#tell();
+      });
+      return;
+    }
+    this.#freeAtMs += NOTICES.everyMs;
+    const notice = noticeOf([...this.#waiting.values()]);
+    this.#waiting.clear();
+    for (const channel of this.#options.channels) {
+      const telling = this.#deliver(channel, notice).finally(() => this.#underWay.delete(telling));
+      this.#underWay.add(telling);
+    }
+  }
+
+  async #deliver(channel: Channel, notice: ReturnType<typeof noticeOf>): Promise<void> {
+    const late = new AbortController();
+    const cancel = this.#options.clock.after(NOTICES.deliverMs, () => late.abort());
+    try {
+      await channel.deliver(notice, AbortSignal.any([late.signal, this.#closing.signal]));
+    } catch (error) {
+      if (!this.#closing.signal.aborted) this.#options.onError?.(error, channel.name);
+    } finally {
+      cancel();
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * A hook that never ends: leaves one fact after the other in the directory it is given, takes in
+ * whatever waits each time, and says which fact it has left. It is there to be killed.
+ */
+import { writeSync } from "node:fs";
+import { deposit, factId } from "../../dist/hosts/deposit.js";
+import { newSession } from "../../dist/hosts/session.js";
+import { Spool } from "../../dist/hosts/spool.js";
+
+const [, , directory = "", limit = "0"] = process.argv;
+const spool = new Spool({
+  directory,
+  initial: newSession("codex", "s"),
+  publish: () => undefined,
+});
+for (let count = 0; count < Number(limit); count += 1) {
+  const order = Number(process.hrtime.bigint() / 1000n);
+  deposit(directory, { id: factId(order), order, atMs: Date.now(), event: "PreToolUse" });
+  writeSync(1, ".");
+  spool.settle();
+}
