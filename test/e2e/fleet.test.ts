@@ -186,8 +186,12 @@ test("a daemon that is killed comes back with the same fleet, and the same past"
   await emit("asks-1", "--agent-name", "claude", "--workspace", "/src/shop", ...ask);
   await startDaemon();
   await isDone();
-  const ids = (await fleet()).rows.map(({ id }) => id);
-  expect(ids.toSorted()).toEqual(["asks-1", "rests-1", "works-1"]);
+  // Once a new file is known, so is all that was there before it.
+  await emit("new-1");
+  const all = ["asks-1", "new-1", "rests-1", "works-1"];
+  const isRead = async () =>
+    expect((await fleet()).rows.map(({ id }) => id).toSorted()).toEqual(all);
+  await vi.waitFor(isRead, { timeout: 10_000 });
   const questions = (text: string) => (JSON.parse(text) as { questions: unknown }).questions;
   expect(questions(await done("inbox", "--json"))).toEqual(questions(asked));
   const at = new Date(thenMs).toISOString();
