@@ -12,7 +12,7 @@ import { conclude, inTemporaryFolder, inTurns, rate, report } from "./measure.ts
 // A machine-wide certificate bundle costs Node 20 most of its start; it is not ours to measure.
 const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
 const NODE = process.execPath;
-const OURS = [NODE, "dist/bin/agent-status.js"];
+const OURS = [NODE, "dist/bin/agent-status.cjs"];
 const PYTHON = ".cache/venv/agent-status/bin/python";
 const PEER = [PYTHON, "-m", "agent_status"];
 

@@ -1,4 +1,4 @@
 /** The binary `agent-status`: status files, with the flags that its users know. */
 import { agentStatus } from "../cli/status/agent-status.ts";
 
-await agentStatus(process.argv.slice(2));
+void agentStatus(process.argv.slice(2));

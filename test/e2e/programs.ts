@@ -13,7 +13,8 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DEADLINE_MS = 20_000;
 
 export function programFile(name: string): string {
-  return join(ROOT, "dist/bin", `${name}.js`);
+  const ending = name === "agent-status" ? "cjs" : "js";
+  return join(ROOT, "dist/bin", `${name}.${ending}`);
 }
 
 /** A folder that is gone after the test. */

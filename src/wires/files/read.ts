@@ -7,7 +7,15 @@
  * small, and a promise for each would take longer than reading it.
  */
 import { isUtf8 } from "node:buffer";
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from "node:fs";
 import { pathIn, statusDirectory } from "./directory.ts";
 import type { Status } from "./format.ts";
 import { readJson, withPlainNumbers } from "./json-read.ts";
@@ -42,10 +50,12 @@ export type StatusReading = StatusFile | RefusedFile;
 
 export interface ReadOptions {
   readonly nowMs?: number;
+  /** Its directory says that it is a plain file: one question less for each of thousands. */
+  readonly isFile?: boolean;
 }
 
 export function readStatus(path: string, options: ReadOptions = {}): StatusReading {
-  const read = readText(path);
+  const read = readText(path, options);
   if (!("text" in read)) return { kind: "refused", path, ...read };
   const parsed = parseStatus(read.text);
   if (!("status" in parsed)) return { kind: "refused", path, ...parsed };
@@ -57,8 +67,12 @@ export function readStatus(path: string, options: ReadOptions = {}): StatusReadi
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (name !== `${status.agent_id}.json`) oddities.push("misnamed");
   if (isAhead) oddities.push("ahead");
-  const updatedAtMs = Math.min(saidMs, isAhead ? read.writtenAtMs : nowMs, nowMs);
+  const updatedAtMs = Math.min(saidMs, isAhead ? writtenAtMs(path, nowMs) : nowMs, nowMs);
   return { kind: "status", path, status, updatedAtMs, oddities };
+}
+
+function writtenAtMs(path: string, nowMs: number): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
 }
 
 /** All files of a directory, newest first, and behind them those that were refused. */
@@ -67,8 +81,10 @@ export function readStatusDir(
   options: ReadOptions = {},
 ): readonly StatusReading[] {
   const { nowMs = Date.now() } = options;
-  const { names, overfull } = statusNames(directory);
-  const readings = names.map((name) => readStatus(pathIn(directory, name), { nowMs }));
+  const { names, overfull, files } = statusNames(directory);
+  const readings = names.map((name) =>
+    readStatus(pathIn(directory, name), { nowMs, isFile: files.has(name) }),
+  );
   const there = readings.filter((each) => each.kind === "status" || each.reason !== "missing");
   return [...there.toSorted((a, b) => ageRank(b) - ageRank(a)), ...overfull];
 }
@@ -79,6 +95,8 @@ function ageRank(reading: StatusReading): number {
 
 export interface StatusNames {
   readonly names: readonly string[];
+  /** Those of them that are known to be plain files. */
+  readonly files: ReadonlySet<string>;
   /** What is said instead of those that are too many. */
   readonly overfull: readonly RefusedFile[];
 }
@@ -86,7 +104,11 @@ export interface StatusNames {
 /** The files to be read, in the order of their names; none without a directory. */
 export function statusNames(directory: string, most: number = STATUS_DIRECTORY.files): StatusNames {
   try {
-    const names = readdirSync(directory).filter((name) => name.endsWith(".json"));
+    const entries = readdirSync(directory, { withFileTypes: true });
+    const found = entries.filter(({ name }) => name.endsWith(".json"));
+    const names = found.map(({ name }) => name);
+    const files = new Set<string>();
+    for (const entry of found) if (entry.isFile()) files.add(entry.name);
     const problems = [`holds ${names.length} files, of which the first ${most} are read`];
     const refused: RefusedFile = {
       kind: "refused",
@@ -95,12 +117,14 @@ export function statusNames(directory: string, most: number = STATUS_DIRECTORY.f
       problems,
     };
     const overfull = names.length > most ? [refused] : [];
-    return { names: names.toSorted(byCodePoints).slice(0, most), overfull };
+    return { names: names.toSorted(byCodePoints).slice(0, most), files, overfull };
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(systemCode(error))) return { names: [], overfull: [] };
+    if (["ENOENT", "ENOTDIR"].includes(systemCode(error))) return NOBODY;
     throw systemError(`read ${directory}`, error);
   }
 }
+
+const NOBODY: StatusNames = { names: [], files: new Set(), overfull: [] };
 
 type Refusal = Pick<RefusedFile, "reason" | "problems">;
 
@@ -146,14 +170,10 @@ function countOf(bracket: string, text: string): number {
   return count;
 }
 
-interface FileText {
-  readonly text: string;
-  readonly writtenAtMs: number;
-}
-
 export interface OpenOptions {
   /** By a person: then links are followed, and pipes waited for. */
   readonly isNamed?: boolean;
+  readonly isFile?: boolean;
 }
 
 const STANDARD_INPUT = 0;
@@ -161,25 +181,32 @@ const STANDARD_INPUT = 0;
 /** Shared by all reads: nothing waits in between. */
 let buffer = Buffer.allocUnsafe(64 * 1024);
 
-export function readText(path: string, { isNamed = false }: OpenOptions = {}): FileText | Refusal {
+export function readText(
+  path: string,
+  { isNamed = false, isFile = false }: OpenOptions = {},
+): { readonly text: string } | Refusal {
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
   const isInput = isNamed && ["-", "/dev/stdin"].includes(path);
   let file: number | undefined;
   try {
     const flags = isNamed ? O_RDONLY : O_RDONLY | O_NONBLOCK | O_NOFOLLOW;
     file = isInput ? STANDARD_INPUT : openSync(path, flags);
-    const stats = fstatSync(file);
-    if (stats.isDirectory()) return unreadable("is a directory");
-    if (!stats.isFile() && !isNamed) return unreadable("is no file");
-    if (stats.size > STATUS_FILE.bytes) return unreadable(tooBig(stats.size));
-    const length = readWhole(file, stats.size);
-    if (length > STATUS_FILE.bytes) return unreadable(tooBig(length));
+    if (!isFile) {
+      const stats = fstatSync(file);
+      if (stats.isDirectory()) return unreadable("is a directory");
+      if (!stats.isFile() && !isNamed) return unreadable("is no file");
+      if (stats.size > STATUS_FILE.bytes) return unreadable(tooBig(stats.size));
+    }
+    const length = readWhole(file, !isNamed);
+    if (length > STATUS_FILE.bytes) {
+      return unreadable(tooBig(Math.max(length, fstatSync(file).size)));
+    }
     const text = buffer.toString("utf8", 0, length);
     // What is wrong is read as this character, which may also be meant.
     if (text.includes("\ufffd") && !isUtf8(buffer.subarray(0, length))) {
       return unreadable("is not UTF-8");
     }
-    return { text, writtenAtMs: stats.mtimeMs };
+    return { text };
   } catch (error) {
     return refusedBySystem(error as NodeJS.ErrnoException);
   } finally {
@@ -187,15 +214,15 @@ export function readText(path: string, { isNamed = false }: OpenOptions = {}): F
   }
 }
 
-/** To its end or one byte more than is allowed: a pipe says no size, a file may grow. */
-function readWhole(file: number, size: number): number {
+/** To its end, or one byte more than is allowed. A file gives all there is, a pipe may not. */
+function readWhole(file: number, isFile: boolean): number {
   let length = 0;
   for (;;) {
     if (length === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
     const room = Math.min(buffer.length, STATUS_FILE.bytes + 1) - length;
     const count = room > 0 ? readSync(file, buffer, length, room, null) : 0;
     length += count;
-    if (count === 0 || length === size) return length;
+    if (count === 0 || (isFile && count < room)) return length;
   }
 }
 
