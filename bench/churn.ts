@@ -15,9 +15,9 @@ import { parseArgs } from "node:util";
 import { ENGINE } from "../src/core/limits.ts";
 import { LeaseService } from "../src/wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { Caller } from "./churn/caller.ts";
-import { Daemon } from "./churn/daemon.ts";
 import type { Orders, Tally } from "./churn/load.ts";
 import { percentile, probe, type Times } from "./churn/probe.ts";
+import { Daemon } from "./shared/daemon.ts";
 import { conclude, inTemporaryFolder, median, report } from "./measure.ts";
 
 const { values: flags } = parseArgs({
@@ -194,7 +194,7 @@ async function measure(folder: string): Promise<void> {
     const filling = { folder, agents: AGENTS, ttlSeconds: TTL_SECONDS, events };
     const [agentId = ""] = await load.ask("fill", filling);
     const nodeFlags = flags["node-flags"].split(" ").filter((flag) => flag !== "");
-    daemon = await Daemon.start(folder, nodeFlags);
+    daemon = await Daemon.start(folder, { nodeFlags, flags: ["--no-status-files"] });
     await untilQuiet(daemon);
     const { port } = daemon;
     await probe(port, agentId, WARM_UP_SECONDS);

@@ -1,7 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test, vi } from "vitest";
-import { findProcess, hasProcess, isRunning, readPs, startedAtMs } from "./processes.ts";
+import {
+  findProcess,
+  hasProcess,
+  isRunning,
+  readPs,
+  runningPids,
+  startedAtMs,
+} from "./processes.ts";
 
 test("this process is found, with its parent", () => {
   expect(findProcess(process.pid)).toMatchObject({ pid: process.pid, parent: process.ppid });
@@ -54,4 +61,9 @@ test("a process started when it did, by the clock on the wall", async () => {
   expect(Math.abs((startMs ?? 0) - beforeMs)).toBeLessThan(2_500);
   child.kill("SIGKILL");
   await once(child, "exit");
+});
+
+test.runIf(process.platform === "linux")("all that run are known by their numbers", () => {
+  const pids = runningPids();
+  expect([pids.has(process.pid), pids.has(1), pids.has(2 ** 22 + 1)]).toEqual([true, true, false]);
 });

@@ -4,7 +4,7 @@
  *
  * Linux tells both in /proc, for the price of reading a small file. Elsewhere `ps` is asked.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 export interface ProcessProof {
   readonly pid: number;
@@ -39,6 +39,18 @@ export function hasProcess(pid: number): boolean {
     // It is there, and somebody else's.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
+}
+
+/** All numbers that are taken, also by the dead that nobody buried. Only Linux tells. */
+export function runningPids(): ReadonlySet<number> {
+  const pids = new Set<number>();
+  for (const name of readdirSync("/proc")) if (isNumber(name)) pids.add(Number(name));
+  return pids;
+}
+
+function isNumber(name: string): boolean {
+  const first = name.charCodeAt(0);
+  return first >= 0x30 && first <= 0x39;
 }
 
 /** When it started by the clock on the wall, within a second or two; not every system tells. */

@@ -89,7 +89,10 @@ function box(rows: readonly Cells[], { columns, painter, isPlain }: TableOptions
   for (const cells of rows) {
     const height = shown.reduce((most, { name }) => Math.max(most, cells[name].length), 0);
     for (let i = 0; i < height; i += 1) {
-      drawn.push(joined(shown.map(({ name, width }) => draw(cells[name][i], width, painter))));
+      let line = side;
+      for (const { name, width } of shown)
+        line += ` ${draw(cells[name][i], width, painter)} ${side}`;
+      drawn.push(line);
     }
   }
   drawn.push(rule(lines.bottom));
@@ -151,11 +154,24 @@ function cellsOf({ file, state, headline, ageMs }: AgentRow): Cells {
   return {
     TASK: aboutOf(file.status, usual),
     "AGENT ID": [cellOf(clean(agent_id), usual)],
-    NAME: [cellOf(clean(agent_name), usual)],
-    LIFECYCLE: [cellOf(`${LIFECYCLE_ICONS[runtime.lifecycle]} ${runtime.lifecycle}`, usual)],
-    STATE: [cellOf(`${STATE_ICONS[state]} ${state}`, HEADLINE_STYLES[headline])],
-    UPDATED: [cellOf(age(ageMs) + mark, usual)],
+    NAME: common(agent_name, usual),
+    LIFECYCLE: common(`${LIFECYCLE_ICONS[runtime.lifecycle]} ${runtime.lifecycle}`, usual),
+    STATE: common(`${STATE_ICONS[state]} ${state}`, HEADLINE_STYLES[headline]),
+    UPDATED: common(age(ageMs) + mark, usual),
   };
+}
+
+/** What thousands of rows say in the same words is made once. */
+const COMMON_MOST = 1_000;
+const commonCells = new Map<string, readonly Cell[]>();
+
+function common(said: string, style: Style | undefined): readonly Cell[] {
+  const key = `${style} ${said}`;
+  const known = commonCells.get(key);
+  if (known) return known;
+  const cells = [cellOf(clean(said), style)];
+  if (commonCells.size < COMMON_MOST) commonCells.set(key, cells);
+  return cells;
 }
 
 function aboutOf({ goal, task, runtime }: Status, usual: Style | undefined): readonly Cell[] {

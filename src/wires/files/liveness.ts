@@ -7,9 +7,8 @@ import type { Processes } from "./writers.ts";
 export interface Signs {
   readonly nowMs: number;
   readonly staleAfterMs: number;
-  readonly processes: Processes;
-  /** Whether to ask if a process with that number is still the same one, which costs more. */
-  readonly isProof: boolean;
+  /** How a process is looked for: to be proved the same, or only by its number. */
+  readonly look: Pick<Processes, "find"> | ((pid: number) => boolean);
 }
 
 /** Both the start of a process and the time of a file are told in whole seconds. */
@@ -33,12 +32,12 @@ export function livenessOf(
 
 function standingOf(
   { status, updatedAtMs }: StatusFile,
-  { processes, isProof }: Signs,
+  { look }: Signs,
   writer: ProcessProof | undefined,
 ): "there" | "gone" | "another" {
   const { pid = 0 } = status.runtime;
-  if (!isProof) return processes.mayBeThere(pid) ? "there" : "gone";
-  const found = processes.find(pid);
+  if (typeof look === "function") return look(pid) ? "there" : "gone";
+  const found = look.find(pid);
   if (!found) return "gone";
   const isOther = writer !== undefined && writer.start !== found.start;
   const isLater = (found.startedAtMs ?? 0) > updatedAtMs + SAME_START_MS;

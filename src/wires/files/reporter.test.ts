@@ -50,7 +50,7 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
       told.push(report);
     },
     processes: {
-      mayBeThere: () => process.isThere,
+      census: () => () => process.isThere,
       find: (pid) => (process.isThere ? { pid, ...process } : undefined),
     },
   });

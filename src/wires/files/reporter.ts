@@ -132,7 +132,7 @@ export class FileReporter {
     const found = pid > 0 ? this.#processes.find(pid) : undefined;
     const writer = writerIn(file.status) ?? found;
     const processStartedAtMs = found?.startedAtMs;
-    const liveness = livenessOf(file, this.#signs(true), writer);
+    const liveness = livenessOf(file, this.#signs(this.#processes), writer);
     this.#forget(alias);
     this.#aliasOf.set(file.path, alias);
     if (pid > 0) this.#withProcess.add(alias);
@@ -203,8 +203,8 @@ export class FileReporter {
 
   async #look(): Promise<void> {
     this.#looks += 1;
-    const signs = this.#signs(false);
-    const proof = this.#signs(true);
+    const proof = this.#signs(this.#processes);
+    const signs = this.#withProcess.size > 0 ? this.#signs(this.#processes.census()) : proof;
     const turns = Math.ceil(this.#withProcess.size / PROOFS_PER_LOOK);
     let place = this.#looks;
     for (const alias of this.#withProcess) {
@@ -231,13 +231,8 @@ export class FileReporter {
     this.#untold.add(alias);
   }
 
-  #signs(isProof: boolean): Signs {
-    return {
-      nowMs: this.#options.clock.wallMs(),
-      staleAfterMs: this.#staleAfterMs,
-      processes: this.#processes,
-      isProof,
-    };
+  #signs(look: Signs["look"]): Signs {
+    return { nowMs: this.#options.clock.wallMs(), staleAfterMs: this.#staleAfterMs, look };
   }
 
   /** What cannot be told now is told at the next look. */

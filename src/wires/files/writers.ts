@@ -1,9 +1,15 @@
 /**
  * The process behind a status file: is it there, and is it the one that wrote the file? Its number
- * and its start prove that; a cheap signal does in between, which a dead one that nobody buried, or
- * another with its number, answers as well.
+ * and its start prove that; that its number is taken does in between, perhaps by a dead one that
+ * nobody buried, or by another.
  */
-import { findProcess, startedAtMs, type ProcessProof } from "../../machine/processes.ts";
+import {
+  findProcess,
+  hasProcess,
+  runningPids,
+  startedAtMs,
+  type ProcessProof,
+} from "../../machine/processes.ts";
 import type { Status } from "./format.ts";
 import { recordOf } from "./report.ts";
 
@@ -13,8 +19,11 @@ export interface Found extends ProcessProof {
 }
 
 export interface Processes {
-  /** May be wrong about one that is dead, and never about one that lives. */
-  mayBeThere(pid: number): boolean;
+  /**
+   * Says of any number whether a process has it now: wrong perhaps about one that is dead, never
+   * about one that lives. To be asked for once for very many.
+   */
+  census(): (pid: number) => boolean;
   find(pid: number): Found | undefined;
 }
 
@@ -24,13 +33,10 @@ export const processes: Processes = {
     const found = findProcess(pid);
     return found && { ...found, startedAtMs: startedAtMs(found) };
   },
-  mayBeThere(pid) {
-    try {
-      return process.kill(pid, 0);
-    } catch (error) {
-      // Somebody else's: there, but not ours to signal.
-      return (error as NodeJS.ErrnoException).code === "EPERM";
-    }
+  census() {
+    if (process.platform !== "linux") return hasProcess;
+    const pids = runningPids();
+    return (pid) => pids.has(pid);
   },
 };
 

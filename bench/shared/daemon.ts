@@ -1,4 +1,4 @@
-/** The daemon under load: the built program, a process of its own, its state on disk. */
+/** The daemon that is measured: the built program, a process of its own, its state on disk. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -9,11 +9,25 @@ export class Daemon {
   readonly #url: string;
 
   /** Resolves when it is up; `nodeFlags` are for who wants to look inside. */
-  static async start(folder: string, nodeFlags: readonly string[] = []): Promise<Daemon> {
+  static async start(
+    folder: string,
+    {
+      flags = [],
+      nodeFlags = [],
+    }: { flags?: readonly string[]; nodeFlags?: readonly string[] } = {},
+  ): Promise<Daemon> {
     const { status } = spawnSync(process.execPath, ["scripts/build.mjs"]);
     if (status !== 0) throw new Error("dist/ could not be built");
     const where = ["--addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0", "--data-dir", folder];
-    const args = [...nodeFlags, "dist/bin/rollcall.js", "up", ...where, "--rate-limit", "0"];
+    const args = [
+      ...nodeFlags,
+      "dist/bin/rollcall.js",
+      "up",
+      ...where,
+      "--rate-limit",
+      "0",
+      ...flags,
+    ];
     const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
     const stdio = ["ignore", "pipe", "inherit"] as const;
     const child = spawn(process.execPath, args, { env, stdio: [...stdio] });
