@@ -78,7 +78,7 @@ export class FilesFleet {
     this.#readings = readStatusDir(this.url, { nowMs });
     for (const file of this.#readings) {
       if (file.kind !== "status") continue;
-      const signs = { nowMs, staleAfterMs, look: processes };
+      const signs = { nowMs, staleAfterMs, processes };
       const liveness = livenessOf(file, signs, writerIn(file.status));
       const about = { host, liveness, inStateSinceMs: file.updatedAtMs };
       const report = reportOf(file, about);

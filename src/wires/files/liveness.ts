@@ -7,8 +7,7 @@ import type { Processes } from "./writers.ts";
 export interface Signs {
   readonly nowMs: number;
   readonly staleAfterMs: number;
-  /** How a process is looked for: to be proved the same, or only by its number. */
-  readonly look: Pick<Processes, "find"> | ((pid: number) => boolean);
+  readonly processes: Pick<Processes, "find">;
 }
 
 /** Both the start of a process and the time of a file are told in whole seconds. */
@@ -32,12 +31,11 @@ export function livenessOf(
 
 function standingOf(
   { status, updatedAtMs }: StatusFile,
-  { look }: Signs,
+  { processes }: Signs,
   writer: ProcessProof | undefined,
 ): "there" | "gone" | "another" {
   const { pid = 0 } = status.runtime;
-  if (typeof look === "function") return look(pid) ? "there" : "gone";
-  const found = look.find(pid);
+  const found = processes.find(pid);
   if (!found) return "gone";
   const isOther = writer !== undefined && writer.start !== found.start;
   const isLater = (found.startedAtMs ?? 0) > updatedAtMs + SAME_START_MS;

@@ -35,8 +35,8 @@ export interface FileReporterOptions {
 
 /** Together with the time to tell it, an end is known within two seconds. */
 const LOOK_MS = 1_500;
-/** How many processes are proved to be the same in one look: a few milliseconds. */
-const PROOFS_PER_LOOK = 200;
+/** How many processes are proved to be the same in one look: a millisecond. */
+const PROOFS_PER_LOOK = 50;
 /** Reports become durable together; more than this would only wait in memory. */
 const TOLD_AT_ONCE = 500;
 
@@ -62,7 +62,7 @@ export class FileReporter {
   readonly #byAlias = new Map<string, Followed>();
   readonly #aliasOf = new Map<string, string>();
   /** Whose process is looked for at every look; the others only change when they ring. */
-  readonly #withProcess = new Set<string>();
+  readonly #pids = new Map<string, number>();
   readonly #silence = new Heap<string>();
   readonly #untold = new Set<string>();
   /** What the fleet knew of our files at the start; empty once they were all read. */
@@ -132,10 +132,10 @@ export class FileReporter {
     const found = pid > 0 ? this.#processes.find(pid) : undefined;
     const writer = writerIn(file.status) ?? found;
     const processStartedAtMs = found?.startedAtMs;
-    const liveness = livenessOf(file, this.#signs(this.#processes), writer);
+    const liveness = livenessOf(file, this.#signs(), writer);
     this.#forget(alias);
     this.#aliasOf.set(file.path, alias);
-    if (pid > 0) this.#withProcess.add(alias);
+    if (pid > 0) this.#pids.set(alias, pid);
     const timer = this.#silence.add(file.updatedAtMs + this.#staleAfterMs + 1, alias);
     // Its file does not know that its process is gone, nor when it went.
     const isFound = liveness.value === "exited" && file.status.runtime.lifecycle !== "stopped";
@@ -149,7 +149,7 @@ export class FileReporter {
   #forget(alias: string): void {
     const followed = this.#byAlias.get(alias);
     if (followed) this.#silence.remove(followed.timer);
-    this.#withProcess.delete(alias);
+    this.#pids.delete(alias);
     this.#byAlias.delete(alias);
   }
 
@@ -203,13 +203,13 @@ export class FileReporter {
 
   async #look(): Promise<void> {
     this.#looks += 1;
-    const proof = this.#signs(this.#processes);
-    const signs = this.#withProcess.size > 0 ? this.#signs(this.#processes.census()) : proof;
-    const turns = Math.ceil(this.#withProcess.size / PROOFS_PER_LOOK);
+    const signs = this.#signs();
+    const isTaken = this.#pids.size > 0 ? this.#processes.census() : () => false;
+    const turns = Math.ceil(this.#pids.size / PROOFS_PER_LOOK);
     let place = this.#looks;
-    for (const alias of this.#withProcess) {
+    for (const [alias, pid] of this.#pids) {
       place += 1;
-      this.#check(alias, place % turns === 0 ? proof : signs);
+      if (place % turns === 0 || !isTaken(pid)) this.#check(alias, signs);
     }
     for (let due = this.#silence.takeDue(signs.nowMs); due;) {
       this.#check(due.value, signs);
@@ -231,8 +231,9 @@ export class FileReporter {
     this.#untold.add(alias);
   }
 
-  #signs(look: Signs["look"]): Signs {
-    return { nowMs: this.#options.clock.wallMs(), staleAfterMs: this.#staleAfterMs, look };
+  #signs(): Signs {
+    const nowMs = this.#options.clock.wallMs();
+    return { nowMs, staleAfterMs: this.#staleAfterMs, processes: this.#processes };
   }
 
   /** What cannot be told now is told at the next look. */
