@@ -17,8 +17,8 @@ const OURS = [NODE, "dist/bin/agent-status.cjs"];
 const PYTHON = ".cache/venv/agent-status/bin/python";
 const PEER = [PYTHON, "-m", "agent_status"];
 
-/** Until all were read, and found silent after a minute. */
-const SETTLE_MS = 90_000;
+/** Until all were read, found silent after a minute, and what that left was collected. */
+const SETTLE_MS = 130_000;
 /** Long enough for one look at all files. */
 const IDLE_MS = 40_000;
 
