@@ -54,7 +54,7 @@ export class Metrics {
   });
 
   constructor() {
-    // Looked at a hundred times a second, as is usual, it would be most of what an idle daemon does.
+    // Looked at a hundred times a second, as is usual, it would be most of what is done at rest.
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 100 });
   }
 

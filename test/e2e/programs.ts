@@ -11,16 +11,17 @@ import { vi } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DEADLINE_MS = 20_000;
+const GONE = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 } as const;
 
 export function programFile(name: string): string {
   const ending = name === "agent-status" ? "cjs" : "js";
   return join(ROOT, "dist/bin", `${name}.${ending}`);
 }
 
-/** A folder that is gone after the test. */
+/** A folder that is gone after the test, also if a program that was told to go still writes there. */
 export function scratch(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "rollcall-e2e-"));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, [Symbol.dispose]: () => rmSync(path, GONE) };
 }
 
 /** Nothing of the machine's own settings but what a program cannot do without. */
