@@ -18,7 +18,7 @@ export function programFile(name: string): string {
   return join(ROOT, "dist/bin", `${name}.${ending}`);
 }
 
-/** A folder that is gone after the test, also if a program that was told to go still writes there. */
+/** A folder that is gone after the test, even if a program still writes there. */
 export function scratch(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "rollcall-e2e-"));
   return { path, [Symbol.dispose]: () => rmSync(path, GONE) };
