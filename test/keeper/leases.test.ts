@@ -86,19 +86,28 @@ test("a lease is renewed for as long as it is held, five times its ttl and more"
   expect(lease.expiresAtMs).toBeGreaterThan(clock.wallMs());
 });
 
+/** When the holder was told that it lost the lease on t, and when its rival had it. */
+async function lostAndGranted(
+  { clock, far, two }: Pick<Awaited<ReturnType<typeof rivals>>, "clock" | "far" | "two">,
+  lease: Lease,
+) {
+  const at = { lost: 0, granted: 0 };
+  lease.signal.addEventListener("abort", () => (at.lost = clock.monotonicMs()));
+  while (at.granted === 0) {
+    await pass(clock, far, 500);
+    if (await two.acquireLease("t")) at.granted = clock.monotonicMs();
+    expect(clock.monotonicMs()).toBeLessThan(60_000);
+  }
+  return at;
+}
+
 describe("who holds a lease and loses touch", () => {
   test("is told before anybody else can have it", async () => {
     const { clock, line, far, one, two } = await rivals(3_600_000);
     const lease = await mustHave(one, "t");
     await pass(clock, far, 1_000);
     line.freeze();
-    const at = { lost: 0, granted: 0 };
-    lease.signal.addEventListener("abort", () => (at.lost = clock.monotonicMs()));
-    while (at.granted === 0) {
-      await pass(clock, far, 500);
-      if (await two.acquireLease("t")) at.granted = clock.monotonicMs();
-      expect(clock.monotonicMs()).toBeLessThan(60_000);
-    }
+    const at = await lostAndGranted({ clock, far, two }, lease);
     expect(at.lost).toBeGreaterThan(8_000);
     expect(at.granted - at.lost).toBeGreaterThan(0);
     expect(why(lease.signal)).toMatch(/the lease on t is lost: no renewal got through/);
@@ -109,13 +118,7 @@ describe("who holds a lease and loses touch", () => {
     const { clock, line, far, one, two } = await rivals(10_000);
     const lease = await mustHave(one, "t", 3_600_000);
     line.freeze();
-    const at = { lost: 0, granted: 0 };
-    lease.signal.addEventListener("abort", () => (at.lost = clock.monotonicMs()));
-    while (at.granted === 0) {
-      await pass(clock, far, 500);
-      if (await two.acquireLease("t")) at.granted = clock.monotonicMs();
-      expect(clock.monotonicMs()).toBeLessThan(60_000);
-    }
+    const at = await lostAndGranted({ clock, far, two }, lease);
     expect(at.lost).toBeGreaterThan(10_000);
     expect(at.granted - at.lost).toBeGreaterThan(0);
   });
