@@ -11,11 +11,22 @@ import { root } from "./root.mjs";
 
 const keeper = environment("agentkeeper", "keeper");
 const status = environment("agent-status", "agent-status");
+const oldRegistry = environment("a2a-0.1", "a2a-0.1");
+const registry = environment("a2a-0.2", "a2a-0.2");
+const arcp = environment("arcp", "arcp");
+const acp = environment("acp", "acp");
 
 /** The Python that has the AgentKeeper SDK. */
 export const AGENTKEEPER_PYTHON = keeper.python;
 /** The Python that has the program agent-status. */
 export const AGENT_STATUS_PYTHON = status.python;
+/** The Pythons that have the A2A registry, in its two generations; the newer also has MCP. */
+export const A2A_01_PYTHON = oldRegistry.python;
+export const A2A_02_PYTHON = registry.python;
+/** The Python that has the ARCP SDK and its command. */
+export const ARCP_PYTHON = arcp.python;
+/** The Python that has the ACP SDK. */
+export const ACP_PYTHON = acp.python;
 
 export const CHROMIUM = "/usr/bin/chromium";
 
@@ -54,6 +65,30 @@ export const PREREQUISITES = [
     need: "the program whose files and commands ours are",
     isThere: status.isThere,
     install: status.install,
+  },
+  {
+    name: "a2a-registry-0.1",
+    need: "the first generation of the registry that our A2A wire is a drop-in for",
+    isThere: oldRegistry.isThere,
+    install: oldRegistry.install,
+  },
+  {
+    name: "a2a-registry-0.2",
+    need: "its second generation, and a client of MCP",
+    isThere: registry.isThere,
+    install: registry.install,
+  },
+  {
+    name: "arcp-sdk",
+    need: "the ARCP client and runtime that ours speak with",
+    isThere: arcp.isThere,
+    install: arcp.install,
+  },
+  {
+    name: "acp-sdk",
+    need: "an ACP agent of another language",
+    isThere: acp.isThere,
+    install: acp.install,
   },
   {
     name: "h2load",
