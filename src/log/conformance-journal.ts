@@ -110,6 +110,38 @@ export const journalCases: readonly (readonly [string, Check])[] = [
     },
   ],
   [
+    "an append to several streams is written to all of them, in the order of the calls",
+    async ({ journal }) => {
+      await journal.append("a", numbered(1, 2));
+      const both = journal.appendAll([
+        { stream: "a", entries: numbered(3, 2) },
+        { stream: "b", entries: numbered(1, 1) },
+      ]);
+      const last = journal.append("a", numbered(5, 1));
+      assert.deepEqual(await both, [4, 1]);
+      assert.equal(await last, 5);
+      assert.deepEqual(await streamAfter(journal, "a", 0), numbered(1, 5));
+      assert.deepEqual(await streamAfter(journal, "b", 0), numbered(1, 1));
+      assert.deepEqual(await journal.appendAll([]), []);
+    },
+  ],
+  [
+    "an append to several streams that is refused writes to none",
+    async ({ journal }) => {
+      const good = { stream: "a", entries: ["good"] };
+      const bad = [
+        { stream: "b", entries: ["b\nad"] },
+        { stream: "", entries: ["no name"] },
+        { stream: "b", entries: [] },
+        { stream: "a", entries: ["twice"] },
+      ];
+      for (const each of bad) {
+        await rejects("INVALID_ARGUMENT", journal.appendAll([good, each]));
+      }
+      assert.deepEqual(await collect(journal.streams("")), []);
+    },
+  ],
+  [
     "any well-formed text comes back from a stream, and entries of a megabyte",
     async ({ journal }) => {
       const big = "é".repeat(1 << 19);

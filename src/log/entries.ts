@@ -1,5 +1,6 @@
 /** What every store asks of the text it is given, so that all refuse the same in the same words. */
 import { RollcallError } from "../core/errors.ts";
+import type { JournalAppend } from "./journal.ts";
 
 export function checkEntries(entries: readonly string[]): void {
   for (const [index, entry] of entries.entries()) {
@@ -13,6 +14,20 @@ export function checkEntries(entries: readonly string[]): void {
 export function checkStream(stream: string): void {
   if (stream === "" || stream.includes("\0")) {
     throw new RollcallError("INVALID_ARGUMENT", `${JSON.stringify(stream)} cannot name a stream`);
+  }
+}
+
+/** Of an append to several streams, before any of it is written. */
+export function checkAppends(appends: readonly JournalAppend[]): void {
+  const named = new Set<string>();
+  for (const { stream, entries } of appends) {
+    checkStream(stream);
+    checkEntries(entries);
+    if (entries.length === 0 || named.has(stream)) {
+      const problem = entries.length === 0 ? "has no entry" : "is named twice";
+      throw new RollcallError("INVALID_ARGUMENT", `stream ${stream} of the append ${problem}`);
+    }
+    named.add(stream);
   }
 }
 

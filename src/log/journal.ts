@@ -9,6 +9,8 @@
  * - Appends to one stream are written in the order of the calls, each all or nothing. When one
  *   rejects, those to the same stream that were waiting behind it reject too: no gap, no
  *   reordering.
+ * - `appendAll` writes to several streams at once, all or nothing, and is ordered like any other
+ *   append to each of them. It resolves with the position of the last entry of each.
  * - `read(stream, after)` gives what is durable now and ends; a stream nobody wrote to is empty. It
  *   rejects with OUT_OF_RANGE when those entries were trimmed.
  * - `trim(stream, through)` forgets the entries up to `through`; `remove` the whole stream, after
@@ -18,12 +20,19 @@
 
 export interface Journal {
   append(stream: string, entries: readonly string[]): Promise<number>;
+  appendAll(appends: readonly JournalAppend[]): Promise<readonly number[]>;
   read(stream: string, after: number): AsyncIterable<JournalEntry>;
   range(stream: string): Promise<JournalRange>;
   trim(stream: string, through: number): Promise<void>;
   remove(stream: string): Promise<void>;
   /** The names of the streams that begin with `prefix`, in order of name, by code point. */
   streams(prefix: string): AsyncIterable<string>;
+}
+
+/** What goes to one stream of several; at least one entry, and each stream once. */
+export interface JournalAppend {
+  readonly stream: string;
+  readonly entries: readonly string[];
 }
 
 export interface JournalEntry {

@@ -1,6 +1,6 @@
 /** The journal of the memory store: a map from the name of a stream to what is left of it. */
-import { checkEntries, checkReach, checkStream } from "./entries.ts";
-import type { Journal, JournalEntry, JournalRange } from "./journal.ts";
+import { checkAppends, checkEntries, checkReach, checkStream } from "./entries.ts";
+import type { Journal, JournalAppend, JournalEntry, JournalRange } from "./journal.ts";
 
 export type MemoryStreams = Map<string, MemoryStream>;
 
@@ -23,6 +23,16 @@ export class MemoryJournal implements Journal {
     this.#checkOpen();
     checkStream(stream);
     checkEntries(entries);
+    return this.#push(stream, entries);
+  }
+
+  async appendAll(appends: readonly JournalAppend[]): Promise<readonly number[]> {
+    this.#checkOpen();
+    checkAppends(appends);
+    return appends.map(({ stream, entries }) => this.#push(stream, entries));
+  }
+
+  #push(stream: string, entries: readonly string[]): number {
     const kept = this.#streams.get(stream) ?? { entries: [], trimmed: 0 };
     for (const entry of entries) kept.entries.push(entry);
     if (entries.length > 0) this.#streams.set(stream, kept);

@@ -53,6 +53,23 @@ test("what waits behind an append that failed fails too, on that stream only", a
   expect(given).toEqual([["a"], ["b"]]);
 });
 
+test("an append to several streams fails whole, and with it what waits behind any part", async () => {
+  const { given, writes, commits } = slowDisk();
+  const failing = commits.appendToStream("a", ["1"]);
+  await Promise.resolve();
+  const several = commits.appendToStreams([
+    { stream: "a", entries: ["2"] },
+    { stream: "b", entries: ["1"] },
+  ]);
+  const behind = commits.appendToStream("b", ["2"]);
+  const other = commits.appendToStream("c", ["1"]);
+  writes[0]?.fail(full);
+  for (const each of [failing, several, behind]) await rejects("STORAGE_FULL", each);
+  writes[1]?.finish();
+  expect(await other).toBe(1);
+  expect(given).toEqual([["a"], ["c"]]);
+});
+
 test("a second append to the log that would wait is refused", async () => {
   const { writes, commits } = slowDisk();
   const first = commits.appendToLog(encodeEntries(["1"]), 0);

@@ -3,6 +3,7 @@
  * appends to any stream, gathers and is written by the next one, with one sync for all.
  */
 import { RollcallError } from "../core/errors.ts";
+import type { JournalAppend } from "./journal.ts";
 import {
   encodeText,
   WAITING_BYTES,
@@ -17,16 +18,26 @@ interface LogAppend extends Batch {
   readonly reject: (error: unknown) => void;
 }
 
-interface StreamAppend {
+/** What is written together, all or nothing: to one stream, or to several. */
+interface StreamsAppend {
+  readonly bytes: number;
+  readonly streams: readonly string[];
+  /** Of the last entry of each stream, as the commit tells them. */
+  readonly positions: number[];
+  readonly resolve: (positions: readonly number[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The part of it that goes to one stream. */
+interface Part {
   readonly text: string;
   readonly count: number;
-  readonly resolve: (position: number) => void;
-  readonly reject: (error: unknown) => void;
+  readonly of: StreamsAppend;
 }
 
 interface Group {
   log: LogAppend | undefined;
-  readonly streams: Map<string, StreamAppend[]>;
+  readonly streams: Map<string, Part[]>;
 }
 
 export function encodeEntries(entries: readonly string[]): Batch {
@@ -55,17 +66,28 @@ export class Commits {
   }
 
   /** Gives the position of the last entry. */
-  appendToStream(stream: string, entries: readonly string[]): Promise<number> {
-    const text = entries.join("\n");
-    if (this.#waitingBytes + text.length > WAITING_BYTES) {
+  async appendToStream(stream: string, entries: readonly string[]): Promise<number> {
+    const [position] = await this.appendToStreams([{ stream, entries }]);
+    return position ?? 0;
+  }
+
+  /** One group is one transaction, so what is gathered together is written together. */
+  appendToStreams(appends: readonly JournalAppend[]): Promise<readonly number[]> {
+    const texts = appends.map(({ entries }) => entries.join("\n"));
+    const bytes = texts.reduce((sum, text) => sum + text.length, 0);
+    if (this.#waitingBytes + bytes > WAITING_BYTES) {
       const message = `more than ${WAITING_BYTES} bytes wait to be written to the journal`;
       return Promise.reject(new RollcallError("LIMIT_EXCEEDED", message));
     }
-    this.#waitingBytes += text.length;
+    this.#waitingBytes += bytes;
     return new Promise((resolve, reject) => {
-      const appends = this.#gathering.streams.get(stream) ?? [];
-      appends.push({ text, count: entries.length, resolve, reject });
-      this.#gathering.streams.set(stream, appends);
+      const streams = appends.map(({ stream }) => stream);
+      const of: StreamsAppend = { bytes, streams, positions: [], resolve, reject };
+      for (const [index, { stream, entries }] of appends.entries()) {
+        const parts = this.#gathering.streams.get(stream) ?? [];
+        parts.push({ text: texts[index] ?? "", count: entries.length, of });
+        this.#gathering.streams.set(stream, parts);
+      }
       this.#start();
     });
   }
@@ -97,26 +119,35 @@ export class Commits {
 
   #resolve({ log, streams }: Group, committed: Committed): void {
     log?.resolve(committed);
-    for (const [index, appends] of [...streams.values()].entries()) {
+    const appends = new Set<StreamsAppend>();
+    for (const [index, [stream, parts]] of [...streams].entries()) {
       let position = committed.positions[index] ?? 0;
-      for (const append of appends.toReversed()) {
-        this.#waitingBytes -= append.text.length;
-        append.resolve(position);
-        position -= append.count;
+      for (const { count, of } of parts.toReversed()) {
+        of.positions[of.streams.indexOf(stream)] = position;
+        position -= count;
       }
+      for (const { of } of parts) appends.add(of);
+    }
+    for (const append of appends) {
+      this.#waitingBytes -= append.bytes;
+      append.resolve(append.positions);
     }
   }
 
   /** With it go those that wait to write to the same streams: they were to come after. */
   #reject({ log, streams }: Group, error: unknown): void {
     log?.reject(error);
-    for (const [stream, appends] of streams) {
-      const behind = this.#gathering.streams.get(stream) ?? [];
-      this.#gathering.streams.delete(stream);
-      for (const append of [...appends, ...behind]) {
-        this.#waitingBytes -= append.text.length;
-        append.reject(error);
+    const failed = new Set([...streams.values()].flat().map(({ of }) => of));
+    // A set gives what is added to it meanwhile, too: those behind those behind.
+    for (const { streams: names } of failed) {
+      for (const name of names) {
+        for (const { of } of this.#gathering.streams.get(name) ?? []) failed.add(of);
+        this.#gathering.streams.delete(name);
       }
+    }
+    for (const append of failed) {
+      this.#waitingBytes -= append.bytes;
+      append.reject(error);
     }
   }
 }
@@ -128,10 +159,10 @@ function newGroup(): Group {
 function encodeGroup({ log, streams }: Group): Commit {
   return {
     log: log && { count: log.count, bytes: log.bytes, expectedHead: log.expectedHead },
-    streams: [...streams].map(([stream, appends]) => ({
+    streams: [...streams].map(([stream, parts]) => ({
       stream,
-      count: appends.reduce((count, append) => count + append.count, 0),
-      bytes: encodeText(appends.map((append) => append.text).join("\n")),
+      count: parts.reduce((count, part) => count + part.count, 0),
+      bytes: encodeText(parts.map((part) => part.text).join("\n")),
     })),
   };
 }

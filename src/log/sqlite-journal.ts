@@ -1,6 +1,6 @@
 /** The journal of the SQLite store: appends join the group commit, reads come page by page. */
-import { checkEntries, checkReach, checkStream } from "./entries.ts";
-import type { Journal, JournalEntry, JournalRange } from "./journal.ts";
+import { checkAppends, checkEntries, checkReach, checkStream } from "./entries.ts";
+import type { Journal, JournalAppend, JournalEntry, JournalRange } from "./journal.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 export class SqliteJournal implements Journal {
@@ -15,6 +15,11 @@ export class SqliteJournal implements Journal {
     checkEntries(entries);
     if (entries.length > 0) return this.#session.commits.appendToStream(stream, entries);
     return (await this.range(stream)).head;
+  }
+
+  async appendAll(appends: readonly JournalAppend[]): Promise<readonly number[]> {
+    checkAppends(appends);
+    return appends.length > 0 ? this.#session.commits.appendToStreams(appends) : [];
   }
 
   async *read(stream: string, after: number): AsyncGenerator<JournalEntry> {
