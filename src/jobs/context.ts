@@ -1,0 +1,200 @@
+/**
+ * What an agent is given: its job, to talk through and to ask. Everything it says is an event of
+ * the job; everything it asks is decided by the lease and the budget.
+ *
+ * What comes back is a promise that is resolved already, unless events come faster than the disk
+ * takes them: an agent that awaits is slowed down, one that does not is stopped at a limit. A
+ * promise that rejects counts as handled, so an agent that does not look cannot take the process
+ * with it.
+ */
+import { randomUUID } from "node:crypto";
+import { RollcallError } from "../core/errors.ts";
+import type { LogLevel, MetricBody, VendorKind } from "../core/jobs/events.ts";
+import type { JsonObject } from "../core/jobs/json.ts";
+import type { ChildJob, DelegateOptions } from "./delegation.ts";
+import type { Job } from "./job.ts";
+import type { IssuedCredential } from "./provisioner.ts";
+import { ResultStream } from "./result-stream.ts";
+
+/** What a context asks of the service. */
+export interface ContextHost {
+  /** Checks and records an event; throws what is wrong with it. */
+  say(job: Job, kind: string, body: unknown): Promise<void> | undefined;
+  /** Throws unless the lease, its time and the budget allow it. */
+  check(job: Job, namespace: string, target: string): void;
+  delegate(job: Job, agent: string, options: DelegateOptions): Promise<ChildJob>;
+  rotate(job: Job, credentialId: string): Promise<IssuedCredential>;
+  newId(): string;
+}
+
+export interface ToolFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable?: boolean;
+}
+
+const DONE = Promise.resolve();
+
+export class JobContext {
+  readonly #job: Job;
+  readonly #host: ContextHost;
+  #stream: ResultStream | undefined;
+  #signal: AbortSignal;
+
+  constructor(job: Job, host: ContextHost) {
+    this.#job = job;
+    this.#host = host;
+    this.#signal = job.running?.abort.signal ?? AbortSignal.abort();
+  }
+
+  get jobId(): string {
+    return this.#job.id;
+  }
+
+  get principal(): string {
+    return this.#job.principal;
+  }
+
+  /** `name@version`, or the bare name. */
+  get agent(): string {
+    return this.#job.agent;
+  }
+
+  /** 32 hex digits, shared with the children. */
+  get traceId(): string {
+    return this.#job.traceId;
+  }
+
+  /** Aborts when the job is cancelled, out of time, or over. */
+  get signal(): AbortSignal {
+    return this.#signal;
+  }
+
+  /** Namespace → patterns. */
+  get lease(): Readonly<Record<string, readonly string[]>> {
+    return this.#job.grant.shape;
+  }
+
+  /** What is left, by currency, in exact decimals. */
+  get budget(): Readonly<Record<string, string>> {
+    return this.#job.grant.counters() ?? {};
+  }
+
+  /** What was issued for this job, while it runs. */
+  get credentials(): readonly IssuedCredential[] {
+    return this.#job.running?.credentials ?? [];
+  }
+
+  log(level: LogLevel, message: string, attributes?: JsonObject): Promise<void> {
+    return this.emit("log", { level, message, ...(attributes && { attributes }) });
+  }
+
+  thought(text: string): Promise<void> {
+    return this.emit("thought", { text });
+  }
+
+  status(phase: string, message?: string, more: JsonObject = {}): Promise<void> {
+    return this.emit("status", { ...more, phase, ...(message !== undefined && { message }) });
+  }
+
+  /** A cost in a currency of the budget is taken from it: `cost.…` with the currency as unit. */
+  metric(
+    name: string,
+    value: number,
+    more: Pick<MetricBody, "unit" | "dimensions"> = {},
+  ): Promise<void> {
+    return this.emit("metric", { name, value, ...more });
+  }
+
+  progress(
+    current: number,
+    more: { readonly total?: number; readonly units?: string; readonly message?: string } = {},
+  ): Promise<void> {
+    return this.emit("progress", { current, ...more });
+  }
+
+  artifactRef(
+    uri: string,
+    contentType: string,
+    more: { readonly byteSize?: number; readonly sha256?: string } = {},
+  ): Promise<void> {
+    const { byteSize, sha256 } = more;
+    return this.emit("artifact_ref", {
+      uri,
+      content_type: contentType,
+      ...(byteSize !== undefined && { byte_size: byteSize }),
+      ...(sha256 !== undefined && { sha256 }),
+    });
+  }
+
+  /** Only what the lease allows under `tool.call`; a refusal is told as the tool's result too. */
+  toolCall(tool: string, args?: unknown, callId: string = randomUUID()): Promise<string> {
+    return handled(this.#toolCall(tool, args, callId));
+  }
+
+  async #toolCall(tool: string, args: unknown, callId: string): Promise<string> {
+    await this.emit("tool_call", { tool, call_id: callId, ...(args !== undefined && { args }) });
+    try {
+      this.authorize("tool.call", tool);
+    } catch (error) {
+      if (error instanceof RollcallError) await this.toolError(callId, error);
+      throw error;
+    }
+    return callId;
+  }
+
+  toolResult(callId: string, result?: unknown): Promise<void> {
+    return this.emit("tool_result", { call_id: callId, ...(result !== undefined && { result }) });
+  }
+
+  toolError(callId: string, { code, message, ...more }: ToolFailure): Promise<void> {
+    const retryable = "retryable" in more && more.retryable === true;
+    return this.emit("tool_result", { call_id: callId, error: { code, message, retryable } });
+  }
+
+  /** An event of a vendor's kind, or any other by its name; drivers pass on what they are told. */
+  emit(kind: VendorKind | (string & {}), body: JsonObject): Promise<void> {
+    try {
+      return handled(this.#host.say(this.#job, kind, body) ?? DONE);
+    } catch (error) {
+      return handled(Promise.reject(error as Error));
+    }
+  }
+
+  /** Throws LEASE_EXPIRED, BUDGET_EXHAUSTED or PERMISSION_DENIED, in that order. */
+  authorize(namespace: string, target: string): void {
+    this.#host.check(this.#job, namespace, target);
+  }
+
+  authorizeModel(model: string): void {
+    this.authorize("model.use", model);
+  }
+
+  /** Runs another agent under a part of this job's lease and budget. */
+  delegate(agent: string, options: DelegateOptions = {}): Promise<ChildJob> {
+    return handled(this.#host.delegate(this.#job, agent, options));
+  }
+
+  /** The result in pieces, for what is too large for one frame. At most one for a job. */
+  streamResult(): ResultStream {
+    if (this.#stream) throw new RollcallError("WRONG_STATE", "the result is streamed already");
+    this.#stream = new ResultStream(`res_${this.#host.newId()}`, (chunk) =>
+      this.emit("result_chunk", chunk),
+    );
+    return this.#stream;
+  }
+
+  rotateCredential(credentialId: string): Promise<IssuedCredential> {
+    return handled(this.#host.rotate(this.#job, credentialId));
+  }
+
+  /** For the service: the stream the agent began, if any. */
+  static streamOf(context: JobContext): ResultStream | undefined {
+    return context.#stream;
+  }
+}
+
+function handled<T>(promise: Promise<T>): Promise<T> {
+  if (promise !== (DONE as Promise<unknown>)) promise.catch(() => undefined);
+  return promise;
+}

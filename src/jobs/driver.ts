@@ -1,0 +1,21 @@
+/**
+ * What runs a job. A driver turns an input into a result and says on the way what happens, through
+ * the context; whether it is a function here, a child process or an agent on another wire, the job
+ * has one event stream, one cancel, one lease and one budget.
+ */
+import type { JobContext } from "./context.ts";
+
+export interface Driver {
+  /**
+   * Resolves with the result. The signal of the context aborts when the job is over: who goes on
+   * after that talks to nobody.
+   */
+  run(input: unknown, context: JobContext): unknown;
+}
+
+export type AgentFunction = (input: unknown, context: JobContext) => unknown;
+
+/** An agent of this process: a function. */
+export function functionDriver(agent: AgentFunction): Driver {
+  return { run: agent };
+}

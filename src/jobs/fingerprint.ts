@@ -1,0 +1,25 @@
+/**
+ * Are two submits the same? Objects whose keys stand in another order are, and so are a default
+ * that was said and one that was not: defaults are filled in before this is asked.
+ */
+import { createHash } from "node:crypto";
+
+export function fingerprint(value: unknown): string {
+  return createHash("sha256").update(canonical(value)).digest("base64url");
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => (isPlain(each) ? sorted(each) : each)) ?? "";
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function sorted(value: Record<string, unknown>): Record<string, unknown> {
+  const keys = Object.keys(value).sort();
+  // Without a prototype: a key named __proto__ is a key like any other.
+  const copy = Object.create(null) as Record<string, unknown>;
+  for (const key of keys) copy[key] = value[key];
+  return copy;
+}

@@ -1,0 +1,406 @@
+/**
+ * The job service: accepts jobs, hands them to their agents, and keeps them as long as somebody
+ * may ask. It knows principals, leases and budgets; of frames it knows nothing.
+ *
+ *   submit ─▶ agent, lease, policy, key ─▶ credentials ─▶ recorded ─▶ a slot ─▶ Runs
+ *
+ * A job starts only after it is on disk: nothing happens on behalf of a job that a crash could
+ * make undone.
+ */
+import { randomBytes } from "node:crypto";
+import { RollcallError } from "../core/errors.ts";
+import type { LeaseShape } from "../core/jobs/lease.ts";
+import type { Outcome } from "../core/jobs/outcome.ts";
+import type { Agent, Agents } from "./agents.ts";
+import type { Alarms } from "./alarms.ts";
+import type { Credentials } from "./credentials.ts";
+import type { ChildJob, DelegateOptions } from "./delegation.ts";
+import { fingerprint } from "./fingerprint.ts";
+import type { Follower, JobOwner } from "./follower.ts";
+import { childGrant, Grant, newGrant } from "./grant.ts";
+import { Job, newRunning } from "./job.ts";
+import type { Ledger } from "./ledger.ts";
+import { JOBS } from "./limits.ts";
+import { JobIndex, type JobPage, type JobQuery } from "./listing.ts";
+import type { JobAuthorizer, JobObserver } from "./observer.ts";
+import type { IssuedCredential } from "./provisioner.ts";
+import type { Recorder } from "./recorder.ts";
+import { Retention, type RetentionLimits } from "./retention.ts";
+import { Runs } from "./runs.ts";
+import { Slots, type SlotLimits } from "./slots.ts";
+
+export interface JobLimits extends SlotLimits, RetentionLimits {
+  readonly cancelGraceMs: number;
+  readonly depth: number;
+  readonly children: number;
+  readonly childrenAtOnce: number;
+}
+
+export interface JobsOptions {
+  readonly agents: Agents;
+  readonly alarms: Alarms;
+  readonly recorder: Recorder;
+  readonly ledger: Ledger;
+  readonly credentials: Credentials | undefined;
+  readonly observers: readonly JobObserver[];
+  readonly authorizer: JobAuthorizer | undefined;
+  readonly limits: JobLimits;
+  readonly newId: () => string;
+}
+
+/** What a principal wants to have done. */
+export interface JobOrder {
+  readonly owner: JobOwner;
+  readonly agent: string;
+  readonly input: unknown;
+  readonly lease: LeaseShape;
+  readonly expiresAtMs?: number | undefined;
+  readonly key?: string | undefined;
+  readonly maxRuntimeSec?: number | undefined;
+  readonly traceId?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly parent?: Job | undefined;
+  readonly delegateId?: string | undefined;
+  /** Whether whoever submits understands credentials. */
+  readonly takesCredentials?: boolean;
+}
+
+export interface Submitted {
+  readonly job: Job;
+  /** Whether it was there already, under the same key. */
+  readonly isRepeated: boolean;
+}
+
+export class Jobs {
+  readonly index = new JobIndex();
+  readonly runs: Runs;
+  readonly retention: Retention;
+  readonly #options: JobsOptions;
+  readonly #slots: Slots<Job>;
+  /** Submits under a key that wait for others: who repeats one waits for the same. */
+  readonly #underWay = new Map<string, Promise<Submitted>>();
+
+  constructor(options: JobsOptions) {
+    this.#options = options;
+    this.#slots = new Slots(options.limits);
+    this.retention = new Retention(options.limits, (job) => this.#forget(job));
+    this.runs = new Runs({
+      ...options,
+      cancelGraceMs: options.limits.cancelGraceMs,
+      onEnded: (job, outcome) => this.#ended(job, outcome),
+      host: {
+        delegate: (job, agent, how) => this.#delegate(job, agent, how),
+        rotate: (job, credentialId) => this.#rotate(job, credentialId),
+      },
+    });
+  }
+
+  get limits(): JobLimits {
+    return this.#options.limits;
+  }
+
+  /** At once where nothing has to be waited for; throws or rejects with the refusal. */
+  submit(order: JobOrder): Submitted | Promise<Submitted> {
+    const print = order.key === undefined ? undefined : fingerprintOf(order);
+    const known = this.#known(order, print);
+    if (known) return known;
+    const agent = this.#options.agents.resolve(order.agent);
+    if (!order.parent) this.#slots.hasRoom(order.owner.principal);
+    if (order.key !== undefined) this.retention.checkKeys(order.owner.principal);
+    const grant = this.#grantOf(order);
+    const asked = this.#checkPolicy(order, agent, grant);
+    const { credentials } = this.#options;
+    const isIssued = credentials !== undefined && order.takesCredentials === true;
+    if (!asked && !isIssued) return this.#accept(order, { agent, grant, print });
+    return this.#underKey(order, this.#submitSlowly({ order, agent, grant, print, asked }));
+  }
+
+  #known(order: JobOrder, print: string | undefined): Submitted | Promise<Submitted> | undefined {
+    if (order.key === undefined) return undefined;
+    const { principal } = order.owner;
+    const underWay = this.#underWay.get(`${principal}\0${order.key}`);
+    if (underWay) {
+      // Whatever became of it, this one is then looked at anew.
+      return underWay.then(
+        () => this.submit(order),
+        () => this.submit(order),
+      );
+    }
+    const job = this.retention.byKey(principal, order.key, this.#wallMs());
+    if (!job) return undefined;
+    if (job.fingerprint !== print) {
+      const key = JSON.stringify(order.key);
+      throw new RollcallError("ALREADY_EXISTS", `key ${key} was used with other parameters`);
+    }
+    return { job, isRepeated: true };
+  }
+
+  #checkPolicy(order: JobOrder, agent: Agent, grant: Grant): void | Promise<void> {
+    try {
+      return this.#options.authorizer?.checkSubmit?.({
+        principal: order.owner.principal,
+        agent: agent.ref,
+        lease: grant.shape,
+        parent: order.parent,
+      });
+    } catch (error) {
+      grant.settle();
+      throw error;
+    }
+  }
+
+  #underKey({ owner, key }: JobOrder, submitted: Promise<Submitted>): Promise<Submitted> {
+    if (key === undefined) return submitted;
+    const name = `${owner.principal}\0${key}`;
+    this.#underWay.set(name, submitted);
+    return submitted.finally(() => this.#underWay.delete(name));
+  }
+
+  async #submitSlowly({ order, asked, ...accepted }: SlowSubmit): Promise<Submitted> {
+    const { credentials } = this.#options;
+    const { agent, grant } = accepted;
+    const id = `job_${this.#options.newId()}`;
+    try {
+      await asked;
+      if (!credentials || order.takesCredentials !== true) {
+        return this.#accept(order, accepted, id);
+      }
+      const { principal } = order.owner;
+      const constraints = grant.constraints();
+      const issued = await credentials.issue({
+        jobId: id,
+        principal,
+        agent: agent.ref,
+        constraints,
+      });
+      return this.#accept(order, accepted, id, issued);
+    } catch (error) {
+      grant.settle();
+      credentials?.end(id);
+      throw error;
+    }
+  }
+
+  #grantOf({ lease, expiresAtMs, parent }: JobOrder): Grant {
+    const wanted = { shape: lease, expiresAtMs, nowMs: this.#wallMs() };
+    return parent ? childGrant(parent.grant, wanted) : newGrant(wanted);
+  }
+
+  #accept(
+    order: JobOrder,
+    { agent, grant, print }: Accepting,
+    id = `job_${this.#options.newId()}`,
+    credentials: readonly IssuedCredential[] = [],
+  ): Submitted {
+    const { owner, parent } = order;
+    const job = new Job(
+      {
+        id,
+        owner,
+        agent: agent.ref,
+        agentName: agent.name,
+        grant,
+        traceId: order.traceId ?? parent?.traceId ?? randomBytes(16).toString("hex"),
+        createdAtMs: this.#wallMs(),
+        maxRuntimeSec: order.maxRuntimeSec,
+        key: order.key,
+        fingerprint: print,
+        parent,
+        delegateId: order.delegateId,
+        requestId: order.requestId,
+      },
+      order.input,
+    );
+    job.running = newRunning();
+    job.running.credentials = credentials;
+    // Children hold no slot: a parent that waits for one would wait for itself.
+    if (!parent) this.#queue(job);
+    this.add(job);
+    this.#options.ledger.put(job);
+    if (parent?.running) {
+      parent.running.children.add(job);
+      parent.running.childrenEver += 1;
+      this.runs.keepBudget(parent);
+    }
+    this.runs.watchDeadlines(job);
+    for (const observer of this.#options.observers) {
+      this.#options.recorder.after(() => observer.onAccepted?.(job));
+    }
+    if (!job.isQueued) this.startWhenDurable(job);
+    return { job, isRepeated: false };
+  }
+
+  #queue(job: Job): void {
+    const isFree = this.#slots.hasRoom(job.principal);
+    job.isQueued = !isFree;
+    job.holdsSlot = isFree;
+    if (isFree) this.#slots.take(job.principal);
+    else this.#slots.wait(job.principal, job);
+  }
+
+  startWhenDurable(job: Job): void {
+    this.#options.recorder.after(() => this.runs.start(job));
+  }
+
+  /** For a job that is here again after a start. */
+  enqueue(job: Job): void {
+    this.#slots.wait(job.principal, job);
+    this.#startNext(this.#slots.next());
+  }
+
+  add(job: Job): void {
+    this.index.add(job);
+    this.retention.keep(job);
+  }
+
+  page(principal: string, query: JobQuery): JobPage {
+    return this.index.page(principal, query);
+  }
+
+  /** A job that this principal may know of; to all others it is not there. */
+  find(principal: string, jobId: string): Job | undefined {
+    const job = this.index.get(jobId);
+    if (!job) return undefined;
+    const isTheirs = job.principal === principal;
+    return isTheirs || this.#options.authorizer?.maySee?.(principal, job) ? job : undefined;
+  }
+
+  follow(job: Job, follower: Follower): void {
+    job.followers.add(follower);
+  }
+
+  unfollow(job: Job, follower: Follower): void {
+    if (follower !== job.owner) job.followers.delete(follower);
+  }
+
+  sweep(): void {
+    this.retention.sweep(this.#wallMs());
+  }
+
+  #ended(job: Job, outcome: Outcome): void {
+    job.grant.settle();
+    if (job.parent?.running) {
+      job.parent.running.children.delete(job);
+      this.runs.keepBudget(job.parent);
+    }
+    this.#options.credentials?.end(job.id);
+    this.#endings.get(job)?.(outcome);
+    this.#endings.delete(job);
+    job.followers.clear();
+    this.retention.add(job, this.#wallMs());
+    if (job.isQueued) this.#slots.leaveLine(job.principal, job);
+    if (job.holdsSlot) this.#startNext(this.#slots.free(job.principal));
+  }
+
+  #startNext(job: Job | undefined): void {
+    if (!job) return;
+    job.isQueued = false;
+    job.holdsSlot = true;
+    this.runs.change(job, { queued: false });
+    this.startWhenDurable(job);
+  }
+
+  readonly #endings = new Map<Job, (outcome: Outcome) => void>();
+
+  async #delegate(parent: Job, agent: string, how: DelegateOptions): Promise<ChildJob> {
+    const delegateId = how.delegateId ?? `del_${this.#options.newId()}`;
+    const told = {
+      delegate_id: delegateId,
+      agent,
+      ...(how.input !== undefined && { input: how.input }),
+      ...(how.lease && { lease_request: how.lease }),
+    };
+    try {
+      const { job } = await this.#submitChild(parent, agent, { ...how, delegateId });
+      const done = new Promise<Outcome>((resolve) => this.#endings.set(job, resolve));
+      await this.runs.say(parent, "delegate", { ...told, child_job_id: job.id });
+      const cancel = (reason = "parent.cancel") => void this.runs.cancel(job, reason);
+      return { jobId: job.id, delegateId, done, cancel };
+    } catch (error) {
+      if (!parent.isOver && error instanceof RollcallError) {
+        await this.runs.say(parent, "delegate", told);
+        const { code, message } = error;
+        const failure = { code, message, retryable: false };
+        await this.runs.say(parent, "tool_result", { call_id: delegateId, error: failure });
+      }
+      throw error;
+    }
+  }
+
+  /** Also for those who submit as a child by the wire: the same rules, whoever asks. */
+  submitChild(parent: Job, order: JobOrder): Submitted | Promise<Submitted> {
+    const { running } = parent;
+    const { depth, children, childrenAtOnce } = this.#options.limits;
+    if (!running) throw new RollcallError("WRONG_STATE", `${parent.id} is over`);
+    this.runs.check(parent, "agent.delegate", order.agent);
+    if (parent.depth + 1 > depth) {
+      throw new RollcallError("LIMIT_EXCEEDED", `delegated jobs nest at most ${depth} deep`);
+    }
+    if (running.childrenEver >= children || running.children.size >= childrenAtOnce) {
+      const limit = `${children} children, ${childrenAtOnce} at once`;
+      throw new RollcallError("LIMIT_EXCEEDED", `a job has at most ${limit}`);
+    }
+    return this.submit({ ...order, parent, traceId: parent.traceId });
+  }
+
+  async #submitChild(parent: Job, agent: string, how: DelegateOptions): Promise<Submitted> {
+    return this.submitChild(parent, {
+      owner: parent.owner,
+      agent,
+      input: how.input,
+      lease: how.lease ?? {},
+      expiresAtMs: how.expiresAtMs,
+      maxRuntimeSec: how.maxRuntimeSec,
+      delegateId: how.delegateId,
+    });
+  }
+
+  async #rotate(job: Job, credentialId: string): Promise<IssuedCredential> {
+    const { credentials } = this.#options;
+    if (!credentials) throw new RollcallError("NOT_FOUND", "this runtime issues no credentials");
+    const rotated = await credentials.rotate(job.id, credentialId);
+    if (job.running) {
+      job.running.credentials = job.running.credentials.map((each) =>
+        each.id === credentialId ? rotated : each,
+      );
+    }
+    const { id, value } = rotated;
+    await this.runs.say(job, "status", { phase: "credential_rotated", id, value });
+    return rotated;
+  }
+
+  #forget(job: Job): void {
+    this.index.delete(job);
+    this.#options.ledger.drop(job, { t: "job-", id: job.id });
+    job.owner.onForgotten(job);
+  }
+
+  #wallMs(): number {
+    return this.#options.alarms.clock.wallMs();
+  }
+}
+
+interface Accepting {
+  readonly agent: Agent;
+  readonly grant: Grant;
+  readonly print: string | undefined;
+}
+
+interface SlowSubmit extends Accepting {
+  readonly order: JobOrder;
+  readonly asked: void | Promise<void>;
+}
+
+/** Everything that makes two submits the same, defaults filled in. */
+function fingerprintOf({ agent, input, lease, expiresAtMs, maxRuntimeSec, parent }: JobOrder) {
+  return fingerprint([
+    agent,
+    input ?? null,
+    lease,
+    expiresAtMs ?? null,
+    maxRuntimeSec ?? null,
+    parent?.id ?? null,
+  ]);
+}
+
+export const DEFAULT_LIMITS: JobLimits = JOBS;

@@ -1,0 +1,32 @@
+/**
+ * Who else looks at jobs: the daemon shows them as rows of the fleet and counts them, and its
+ * policies say who may submit what. Both are told of jobs, never of frames.
+ */
+import type { JobEvent } from "../core/jobs/events.ts";
+import type { LeaseShape } from "../core/jobs/lease.ts";
+import type { Outcome } from "../core/jobs/outcome.ts";
+import type { Job } from "./job.ts";
+
+/** Told in the order of what happened, when it is durable. What it throws is not caught. */
+export interface JobObserver {
+  onAccepted?(job: Job): void;
+  onStarted?(job: Job): void;
+  onEvent?(job: Job, event: JobEvent): void;
+  onEnded?(job: Job, outcome: Outcome): void;
+}
+
+export interface SubmitQuestion {
+  readonly principal: string;
+  /** `name@version`, or the bare name, of an agent that is there. */
+  readonly agent: string;
+  readonly lease: LeaseShape;
+  readonly parent: Job | undefined;
+}
+
+/** What others decide. Without one, everybody may submit and sees exactly their own jobs. */
+export interface JobAuthorizer {
+  /** Throws PERMISSION_DENIED when the job, or its lease, may not be. */
+  checkSubmit?(question: SubmitQuestion): void | Promise<void>;
+  /** Whether a principal may follow the job of another. */
+  maySee?(principal: string, job: Job): boolean;
+}
