@@ -20,6 +20,10 @@ export interface Follower {
 export interface JobOwner extends Follower {
   readonly id: string;
   readonly principal: string;
+  /** How many entries its stream has. */
+  readonly head: number;
+  /** A job of its own: a new one, or one that is here again after a start. */
+  onJob(job: Job): void;
   /** Nobody can ask for this job any more: what stands of it may go. */
   onForgotten(job: Job): void;
 }

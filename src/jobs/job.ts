@@ -32,6 +32,8 @@ export interface JobTerms {
   readonly delegateId: string | undefined;
   /** Of the request that made it. */
   readonly requestId: string | undefined;
+  /** Its events stand after this in the owner's stream. */
+  readonly from: number;
 }
 
 export class Job implements LedgerRecord {
@@ -48,6 +50,7 @@ export class Job implements LedgerRecord {
   readonly parent: Job | undefined;
   readonly delegateId: string | undefined;
   readonly requestId: string | undefined;
+  readonly from: number;
 
   status: JobStatus = "pending";
   /** Absent once it started and will not run again. */
@@ -82,6 +85,7 @@ export class Job implements LedgerRecord {
     this.parent = terms.parent;
     this.delegateId = terms.delegateId;
     this.requestId = terms.requestId;
+    this.from = terms.from;
     this.input = input;
     this.followers.add(terms.owner);
   }
@@ -120,6 +124,7 @@ export class Job implements LedgerRecord {
       parent: this.parent?.id,
       delegate: this.delegateId,
       request: this.requestId,
+      from: this.from,
       input: this.isOver ? undefined : this.input,
       queued: this.isQueued ? true : undefined,
       cancel: this.cancelReason,
@@ -181,8 +186,9 @@ export interface JobEntry extends Partial<JobEndEntry> {
   readonly parent: string | undefined;
   readonly delegate: string | undefined;
   readonly request: string | undefined;
+  readonly from: number;
   readonly input: unknown;
-  readonly queued: true | undefined;
+  readonly queued: boolean | undefined;
   readonly cancel: string | undefined;
   readonly restarts: number | undefined;
 }

@@ -9,7 +9,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { RollcallError } from "../core/errors.ts";
-import type { LeaseShape } from "../core/jobs/lease.ts";
+import type { Lease, LeaseRequest } from "../core/jobs/lease.ts";
+import { boundLease } from "../core/jobs/lease-subset.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import type { Agent, Agents } from "./agents.ts";
 import type { Alarms } from "./alarms.ts";
@@ -17,12 +18,12 @@ import type { Credentials } from "./credentials.ts";
 import type { ChildJob, DelegateOptions } from "./delegation.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { Follower, JobOwner } from "./follower.ts";
-import { childGrant, Grant, newGrant } from "./grant.ts";
+import { leaseOf, newGrant, type Grant } from "./grant.ts";
 import { Job, newRunning } from "./job.ts";
 import type { Ledger } from "./ledger.ts";
 import { JOBS } from "./limits.ts";
 import { JobIndex, type JobPage, type JobQuery } from "./listing.ts";
-import type { JobAuthorizer, JobObserver } from "./observer.ts";
+import type { Entitled, JobAuthorizer, JobObserver } from "./observer.ts";
 import type { IssuedCredential } from "./provisioner.ts";
 import type { Recorder } from "./recorder.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";
@@ -53,7 +54,7 @@ export interface JobOrder {
   readonly owner: JobOwner;
   readonly agent: string;
   readonly input: unknown;
-  readonly lease: LeaseShape;
+  readonly lease: LeaseRequest;
   readonly expiresAtMs?: number | undefined;
   readonly key?: string | undefined;
   readonly maxRuntimeSec?: number | undefined;
@@ -107,12 +108,16 @@ export class Jobs {
     const agent = this.#options.agents.resolve(order.agent);
     if (!order.parent) this.#slots.hasRoom(order.owner.principal);
     if (order.key !== undefined) this.retention.checkKeys(order.owner.principal);
-    const grant = this.#grantOf(order);
-    const asked = this.#checkPolicy(order, agent, grant);
-    const { credentials } = this.#options;
+    const lease = leaseOf(order.lease, order.expiresAtMs, this.#wallMs());
+    const { credentials, authorizer } = this.#options;
+    const { parent } = order;
+    const { principal } = order.owner;
+    const entitled = authorizer?.entitle?.({ principal, agent: agent.ref, lease, parent });
     const isIssued = credentials !== undefined && order.takesCredentials === true;
-    if (!asked && !isIssued) return this.#accept(order, { agent, grant, print });
-    return this.#underKey(order, this.#submitSlowly({ order, agent, grant, print, asked }));
+    if (!isIssued && !(entitled instanceof Promise)) {
+      return this.#accept(order, { agent, print, grant: grantOf(lease, entitled, parent) });
+    }
+    return this.#underKey(order, this.#submitSlowly({ order, agent, lease, print, entitled }));
   }
 
   #known(order: JobOrder, print: string | undefined): Submitted | Promise<Submitted> | undefined {
@@ -135,20 +140,6 @@ export class Jobs {
     return { job, isRepeated: true };
   }
 
-  #checkPolicy(order: JobOrder, agent: Agent, grant: Grant): void | Promise<void> {
-    try {
-      return this.#options.authorizer?.checkSubmit?.({
-        principal: order.owner.principal,
-        agent: agent.ref,
-        lease: grant.shape,
-        parent: order.parent,
-      });
-    } catch (error) {
-      grant.settle();
-      throw error;
-    }
-  }
-
   #underKey({ owner, key }: JobOrder, submitted: Promise<Submitted>): Promise<Submitted> {
     if (key === undefined) return submitted;
     const name = `${owner.principal}\0${key}`;
@@ -156,34 +147,25 @@ export class Jobs {
     return submitted.finally(() => this.#underWay.delete(name));
   }
 
-  async #submitSlowly({ order, asked, ...accepted }: SlowSubmit): Promise<Submitted> {
+  async #submitSlowly(slow: SlowSubmit): Promise<Submitted> {
+    const { order, agent, print } = slow;
     const { credentials } = this.#options;
-    const { agent, grant } = accepted;
     const id = `job_${this.#options.newId()}`;
+    const grant = grantOf(slow.lease, await slow.entitled, order.parent);
     try {
-      await asked;
       if (!credentials || order.takesCredentials !== true) {
-        return this.#accept(order, accepted, id);
+        return this.#accept(order, { agent, grant, print }, id);
       }
       const { principal } = order.owner;
       const constraints = grant.constraints();
-      const issued = await credentials.issue({
-        jobId: id,
-        principal,
-        agent: agent.ref,
-        constraints,
-      });
-      return this.#accept(order, accepted, id, issued);
+      const asked = { jobId: id, principal, agent: agent.ref, constraints };
+      const issued = await credentials.issue(asked);
+      return this.#accept(order, { agent, grant, print }, id, issued);
     } catch (error) {
       grant.settle();
       credentials?.end(id);
       throw error;
     }
-  }
-
-  #grantOf({ lease, expiresAtMs, parent }: JobOrder): Grant {
-    const wanted = { shape: lease, expiresAtMs, nowMs: this.#wallMs() };
-    return parent ? childGrant(parent.grant, wanted) : newGrant(wanted);
   }
 
   #accept(
@@ -193,6 +175,7 @@ export class Jobs {
     credentials: readonly IssuedCredential[] = [],
   ): Submitted {
     const { owner, parent } = order;
+    if (parent && !parent.running) throw new RollcallError("WRONG_STATE", `${parent.id} is over`);
     const job = new Job(
       {
         id,
@@ -208,6 +191,7 @@ export class Jobs {
         parent,
         delegateId: order.delegateId,
         requestId: order.requestId,
+        from: owner.head,
       },
       order.input,
     );
@@ -251,6 +235,7 @@ export class Jobs {
   add(job: Job): void {
     this.index.add(job);
     this.retention.keep(job);
+    job.owner.onJob(job);
   }
 
   page(principal: string, query: JobQuery): JobPage {
@@ -386,9 +371,20 @@ interface Accepting {
   readonly print: string | undefined;
 }
 
-interface SlowSubmit extends Accepting {
+interface SlowSubmit {
   readonly order: JobOrder;
-  readonly asked: void | Promise<void>;
+  readonly agent: Agent;
+  readonly lease: Lease;
+  readonly print: string | undefined;
+  readonly entitled: Entitled | Promise<Entitled>;
+}
+
+/** Bounded by policy, and for a child by its parent. */
+function grantOf(asked: Lease, entitled: Entitled, parent: Job | undefined): Grant {
+  const bounded = entitled ? boundLease(asked, entitled) : undefined;
+  if (bounded && !bounded.ok) throw new RollcallError(bounded.code, bounded.reason);
+  const lease = bounded?.lease ?? asked;
+  return parent ? parent.grant.forChild(lease) : newGrant(lease);
 }
 
 /** Everything that makes two submits the same, defaults filled in. */

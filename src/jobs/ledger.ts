@@ -43,6 +43,13 @@ export class Ledger implements StreamListener {
     }
   }
 
+  /** All that was read is placed. */
+  ready(): void {
+    const sorted = [...this.#places].sort(([, a], [, b]) => a - b);
+    this.#places.clear();
+    for (const [record, place] of sorted) this.#places.set(record, place);
+  }
+
   /** A record read by `open` stands there. */
   place(record: LedgerRecord, place: number): void {
     this.#places.delete(record);
@@ -77,7 +84,7 @@ export class Ledger implements StreamListener {
   onRecorded(): void {
     if (this.length <= LEDGER.minEntries + LEDGER.slack * this.#places.size) return;
     this.#trim();
-    let left = LEDGER.rewrites;
+    let left: number = LEDGER.rewrites;
     for (const record of this.#places.keys()) {
       if (left === 0) break;
       left -= 1;

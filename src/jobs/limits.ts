@@ -30,6 +30,8 @@ export const JOBS = {
   /** From the cancel to the end by force; the number of the first text of the protocol. */
   cancelGraceMs: 30_000,
   maxRuntimeSec: 86_400,
+  /** A job that takes the process with it each time is given up after so many. */
+  restarts: 5,
   /** Generations of delegated jobs below a submitted one. */
   depth: 8,
   /** Children of one job, over its life and at once. */

@@ -3,7 +3,8 @@
  * policies say who may submit what. Both are told of jobs, never of frames.
  */
 import type { JobEvent } from "../core/jobs/events.ts";
-import type { LeaseShape } from "../core/jobs/lease.ts";
+import type { Lease } from "../core/jobs/lease.ts";
+import type { Entitlement } from "../core/jobs/lease-subset.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import type { Job } from "./job.ts";
 
@@ -19,14 +20,17 @@ export interface SubmitQuestion {
   readonly principal: string;
   /** `name@version`, or the bare name, of an agent that is there. */
   readonly agent: string;
-  readonly lease: LeaseShape;
+  /** What is asked for. */
+  readonly lease: Lease;
   readonly parent: Job | undefined;
 }
 
 /** What others decide. Without one, everybody may submit and sees exactly their own jobs. */
 export interface JobAuthorizer {
-  /** Throws PERMISSION_DENIED when the job, or its lease, may not be. */
-  checkSubmit?(question: SubmitQuestion): void | Promise<void>;
+  /** What bounds the lease of a job, if anything. Throws PERMISSION_DENIED where none may be. */
+  entitle?(question: SubmitQuestion): Entitled | Promise<Entitled>;
   /** Whether a principal may follow the job of another. */
   maySee?(principal: string, job: Job): boolean;
 }
+
+export type Entitled = Entitlement | undefined;

@@ -59,6 +59,7 @@ export class Recorder {
 
   /** The listener of a stream is always the same. */
   append(stream: string, entry: string, listener?: StreamListener): void {
+    if (this.#failure) return;
     const batch = this.#gathering;
     const part = batch.parts.get(stream);
     if (part) part.entries.push(entry);
@@ -107,6 +108,11 @@ export class Recorder {
     const last = isEmpty(this.#gathering) ? this.#writing : this.#gathering;
     if (!last || this.#failure) return Promise.resolve();
     return new Promise((resolve) => last.waiters.push(resolve));
+  }
+
+  /** Nothing is recorded any more; what agents still say goes nowhere. */
+  stop(): void {
+    this.#failure ??= new RollcallError("WRONG_STATE", "the runtime is closed");
   }
 
   get hasFailed(): boolean {

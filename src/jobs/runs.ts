@@ -105,17 +105,14 @@ export class Runs implements ContextHost {
     this.tell(job, event);
     if (!charged) return;
     this.keepBudget(job);
-    if (charged.isWorthTelling) {
-      const { unit, remaining } = charged;
-      const body = { name: "cost.budget.remaining", value: remaining, unit };
-      this.tell(job, { kind: "metric", body });
-    }
+    if (charged.left) this.tell(job, { kind: "metric", body: charged.left });
   }
 
   /** The ledger learns what is left, once a turn. */
   keepBudget(job: Job): void {
     if (this.#spent.size === 0) queueMicrotask(() => this.#writeSpent());
-    this.#spent.add(job);
+    // What a child spends in a currency of its parent's is its parent's cost.
+    for (let each: Job | undefined = job; each; each = each.parent) this.#spent.add(each);
   }
 
   #writeSpent(): void {

@@ -43,10 +43,11 @@ export class MemoryJournal implements Journal {
     this.#checkOpen();
     const kept = this.#streams.get(stream);
     if (!kept) return;
-    checkReach(`stream ${stream}`, after, kept.trimmed + 1);
-    const first = after + 1;
-    const durable = kept.entries.slice(after - kept.trimmed);
-    for (const [index, entry] of durable.entries()) yield { position: first + index, entry };
+    const head = kept.trimmed + kept.entries.length;
+    for (let position = after + 1; position <= head; position += 1) {
+      checkReach(`stream ${stream}`, position - 1, kept.trimmed + 1);
+      yield { position, entry: kept.entries[position - 1 - kept.trimmed] ?? "" };
+    }
   }
 
   async range(stream: string): Promise<JournalRange> {

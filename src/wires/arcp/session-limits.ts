@@ -1,0 +1,58 @@
+/** The bounds of sessions, with their reasons. Those in SESSIONS are options of the runtime. */
+const MIB = 1024 * 1024;
+
+export const SESSIONS = {
+  helloMs: 10_000,
+  heartbeatSec: 30,
+  resumeWindowSec: 600,
+  /** Open or waiting to be resumed; each costs some kilobytes. */
+  perPrincipal: 20_000,
+  total: 100_000,
+  /** Frames of one principal, over all its sessions; 0 means no limit. */
+  framesPerSecond: 200_000,
+  /** What is kept of one session's stream, on disk or in memory. Beyond it the oldest go. */
+  keptEvents: 1_000_000,
+  keptBytes: 256 * MIB,
+} as const;
+
+export const OUTPUT = {
+  /** Handed to a transport and not taken yet; beyond it events wait in the journal. */
+  waitingBytes: 1 * MIB,
+  /** A peer that asks and asks and never reads is let go here. */
+  closeBytes: 8 * MIB,
+  /** Sent and not acknowledged: kept for a client that may come back. */
+  unackedEvents: 16_384,
+  /** Unacknowledged events after which a client is told that it lags; again below half of it. */
+  lagEvents: 1_000,
+  /** Trimming costs a transaction. */
+  trimEvents: 4_096,
+  sweepMs: 15_000,
+} as const;
+
+export const INPUT = {
+  /** Frames that came while the token was looked at. */
+  earlyFrames: 256,
+  earlyBytes: 4 * MIB,
+  /** Ids of frames remembered, so that one that comes twice counts once. */
+  recentIds: 512,
+  /** Submits of a session that are answered again when they are sent again. */
+  recentSubmits: 256,
+  /** Submits of one session that wait for a policy or for credentials. */
+  waitingSubmits: 1_024,
+} as const;
+
+export const RESUME = {
+  /** Wrong guesses of one principal: so many at once, and then one a second. */
+  guesses: 10,
+  guessesPerSecond: 1,
+  /** After a resume that its client may never have heard of, the token before it counts again. */
+  unprovenMs: 5_000,
+} as const;
+
+export const SUBSCRIPTIONS = {
+  perSession: 1_000,
+  /** Between `job.subscribed` and history for the Python client, which loses what comes at once. */
+  pauseMs: 5,
+  /** Events copied before the next ones are read. */
+  copied: 256,
+} as const;
