@@ -23,14 +23,18 @@ export interface ResultStream {
 export type CheckedChunk = { readonly ok: true; readonly stream: ResultStream } | Refusal;
 
 /** Takes the next chunk of a job's stream, or says why it cannot be the next. */
-export function checkChunk(stream: ResultStream | undefined, chunk: ResultChunkBody): CheckedChunk {
+export function checkChunk(
+  stream: ResultStream | undefined,
+  chunk: ResultChunkBody,
+  maxBytes: number = RESULT.chunkBytes,
+): CheckedChunk {
   const wrong = (what: string) => refuse("INVALID_ARGUMENT", what);
   const nextSeq = stream?.nextSeq ?? 0;
   if (stream && chunk.result_id !== stream.resultId) return wrong("a job has one result_id");
   if (stream?.isEnded === true) return wrong("the result has ended: no chunk may follow");
   if (chunk.chunk_seq !== nextSeq) return wrong(`chunk_seq is not ${nextSeq}`);
-  if (byteLength(chunk.data) > RESULT.chunkBytes) {
-    return refuse("TOO_LARGE", `a chunk has at most ${RESULT.chunkBytes} bytes`);
+  if (byteLength(chunk.data) > maxBytes) {
+    return refuse("TOO_LARGE", `a chunk has at most ${maxBytes} bytes`);
   }
   const length = decodedLength(chunk);
   if (length === undefined) return wrong("data is not base64");
@@ -104,7 +108,7 @@ export class ResultAssembler {
 
   /** Takes the next chunk; a refusal leaves everything as it was. */
   add(chunk: ResultChunkBody): Refusal | undefined {
-    const checked = checkChunk(this.#stream, chunk);
+    const checked = checkChunk(this.#stream, chunk, RESULT.receivedChunkBytes);
     if (!checked.ok) return checked;
     this.#stream = checked.stream;
     if (chunk.data !== "") this.#pieces.push(Buffer.from(chunk.data, chunk.encoding));
