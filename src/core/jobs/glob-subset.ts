@@ -44,8 +44,9 @@ interface Pair {
 }
 
 export function coverageOf(inner: string, outer: string, effort: Effort = newEffort()): Coverage {
-  effort.left -= 1;
   if (inner === outer || outer === "**") return { covered: true };
+  if (effort.left <= 0) return { covered: false, because: "too complex" };
+  effort.left -= 1;
   const [a, b] = [compileGlob(inner), compileGlob(outer)];
   if (isLiteral(a)) {
     if (matchesGlob(b, inner)) return { covered: true };
@@ -78,6 +79,7 @@ export function overlap(
   other: string,
   effort: Effort = newEffort(),
 ): boolean | undefined {
+  if (effort.left <= 0) return undefined;
   effort.left -= 1;
   const [a, b] = [compileGlob(one), compileGlob(other)];
   if (isLiteral(a)) return matchesGlob(b, one);

@@ -214,7 +214,9 @@ test("who asks for more than policy allows is refused", () => {
     boundLease(lease(request), { ...ENTITLED, beyond: "refuse" });
   expect(ask({ "fs.read": ["/data/x/**"] })).toMatchObject({ ok: true });
   expect(ask({ "fs.read": ["/etc/**"] })).toMatchObject({ code: "PERMISSION_DENIED" });
-  expect(ask({ "fs.read": ["/data/**"] })).toMatchObject({ reason: "fs.read asks for what policy denies" });
+  expect(ask({ "fs.read": ["/data/**"] })).toMatchObject({
+    reason: "fs.read asks for what policy denies",
+  });
   expect(ask({ "tool.call": ["s*"] })).toMatchObject({ code: "PERMISSION_DENIED" });
   expect(ask({ "net.fetch": ["**"] })).toMatchObject({ code: "PERMISSION_DENIED" });
   expect(ask({ "cost.budget": ["USD:6"] })).toMatchObject({ code: "PERMISSION_DENIED" });
