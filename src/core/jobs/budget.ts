@@ -67,6 +67,7 @@ export type ChildPurse = { readonly ok: true; readonly purse: Purse } | Refusal;
 
 /** Sets a child's budget aside from what its parent has left, or says which currency is short. */
 export function openChildPurse(parent: Purse, granted: Budget): ChildPurse {
+  if (parent.isSettled) return refuse("WRONG_STATE", "a job that has ended sets nothing aside");
   const short = shortOf(parent, granted);
   if (short) return short;
   for (const [currency, amount] of granted) {

@@ -222,8 +222,7 @@ function resultChunk(fields: Reader): JobEvent {
     body: {
       result_id: fields.text("result_id", { max: RESULT.idLength }),
       chunk_seq: fields.whole("chunk_seq", { min: 0 }),
-      // One of another runtime may hold twice what ours do.
-      data: fields.text("data", { max: 2 * RESULT.chunkBytes, mayBeEmpty: true }),
+      data: fields.text("data", { max: RESULT.receivedChunkBytes, mayBeEmpty: true }),
       encoding: encoding === "base64" ? "base64" : "utf8",
       more: fields.optionalFlag("more") ?? false,
     },

@@ -7,8 +7,8 @@
  * Of all characters only those that one of the patterns spells out can matter, and the slash; one
  * more stands for all the rest.
  *
- * The walk is bounded. No honest pair comes near, and beyond the answer is "too complex", which
- * the caller takes for a no.
+ * Comparing costs effort, which is bounded for a whole lease. No honest one comes near, and beyond
+ * the answer is "too complex", which the caller takes for a no.
  */
 import {
   compileGlob,
@@ -28,38 +28,67 @@ export type Coverage =
   | { readonly covered: false; readonly because: "wider"; readonly example: string }
   | { readonly covered: false; readonly because: "too complex" };
 
+/** The steps that may still be taken; shared by all comparisons of one check. */
+export interface Effort {
+  left: number;
+}
+
+export function newEffort(): Effort {
+  return { left: LEASE.subsetSteps };
+}
+
 interface Pair {
   readonly inner: States;
   readonly outer: States;
   readonly text: string;
 }
 
-export function coverageOf(inner: string, outer: string, maxPairs?: number): Coverage {
+export function coverageOf(inner: string, outer: string, effort: Effort = newEffort()): Coverage {
   if (inner === outer || outer === "**") return { covered: true };
+  if (effort.left <= 0) return { covered: false, because: "too complex" };
+  effort.left -= 1;
   const [a, b] = [compileGlob(inner), compileGlob(outer)];
   if (isLiteral(a)) {
     if (matchesGlob(b, inner)) return { covered: true };
     return { covered: false, because: "wider", example: inner };
   }
+  if (areApart(a, b)) return { covered: false, because: "wider", example: shortestOf(a) };
   const found = firstPair(a, b, {
     isFound: (pair) => isAccepting(a, pair.inner) && !isAccepting(b, pair.outer),
     isDead: (pair) => pair.inner.length === 0,
-    maxPairs: maxPairs ?? LEASE.subsetStates,
+    effort,
   });
   if (found === "too many") return { covered: false, because: "too complex" };
   if (!found) return { covered: true };
   return { covered: false, because: "wider", example: found.text };
 }
 
+/** Whether every match of one begins otherwise than every match of the other. */
+function areApart(a: Glob, b: Glob): boolean {
+  return !a.beginning.startsWith(b.beginning) && !b.beginning.startsWith(a.beginning);
+}
+
+/** Every wildcard may stand for nothing. */
+function shortestOf({ parts }: Glob): string {
+  return parts.map((part) => (part.is === "char" ? part.char : "")).join("");
+}
+
 /** Whether some text matches both patterns; undefined where that is too hard to say. */
-export function overlap(one: string, other: string): boolean | undefined {
+export function overlap(
+  one: string,
+  other: string,
+  effort: Effort = newEffort(),
+): boolean | undefined {
+  if (effort.left <= 0) return undefined;
+  effort.left -= 1;
   const [a, b] = [compileGlob(one), compileGlob(other)];
   if (isLiteral(a)) return matchesGlob(b, one);
   if (isLiteral(b)) return matchesGlob(a, other);
+  if (areApart(a, b)) return false;
   const found = firstPair(a, b, {
     isFound: (pair) => isAccepting(a, pair.inner) && isAccepting(b, pair.outer),
     isDead: (pair) => pair.inner.length === 0 || pair.outer.length === 0,
-    maxPairs: LEASE.subsetStates,
+    effort,
   });
   return found === "too many" ? undefined : found !== undefined;
 }
@@ -67,7 +96,7 @@ export function overlap(one: string, other: string): boolean | undefined {
 interface Search {
   readonly isFound: (pair: Pair) => boolean;
   readonly isDead: (pair: Pair) => boolean;
-  readonly maxPairs: number;
+  readonly effort: Effort;
 }
 
 function firstPair(a: Glob, b: Glob, search: Search): Pair | "too many" | undefined {
@@ -81,6 +110,8 @@ function firstPair(a: Glob, b: Glob, search: Search): Pair | "too many" | undefi
     const next: Pair[] = [];
     for (const { inner, outer, text } of wave) {
       for (const char of alphabet) {
+        search.effort.left -= 1;
+        if (search.effort.left < 0) return "too many";
         const pair = {
           inner: step(a, inner, char),
           outer: step(b, outer, char),
@@ -88,7 +119,6 @@ function firstPair(a: Glob, b: Glob, search: Search): Pair | "too many" | undefi
         };
         const key = keyOf(pair);
         if (search.isDead(pair) || seen.has(key)) continue;
-        if (seen.size >= search.maxPairs) return "too many";
         seen.add(key);
         next.push(pair);
       }

@@ -5,7 +5,7 @@
 import { refuse, type Refusal } from "../decide.ts";
 import type { ErrorCode } from "../errors.ts";
 import { budgetEntries, shortOf, type Budget, type Purse } from "./budget.ts";
-import { coverageOf, overlap } from "./glob-subset.ts";
+import { coverageOf, newEffort, overlap, type Effort } from "./glob-subset.ts";
 import { parseLease, type Lease, type LeaseRequest, type ParsedLease } from "./lease.ts";
 
 /**
@@ -28,10 +28,11 @@ export function inherited(child: Lease, parent: Lease): Lease {
 }
 
 function widerThan(inner: Lease, outer: Lease, code: ErrorCode): Refusal | undefined {
+  const effort = newEffort();
   for (const [namespace, globs] of inner.globs) {
     const allowed = outer.granted[namespace] ?? [];
     for (const { pattern } of globs) {
-      const problem = uncovered(pattern, allowed);
+      const problem = uncovered(pattern, allowed, effort);
       if (problem !== undefined) return refuse(code, `${namespace} ${problem}`);
     }
   }
@@ -39,10 +40,15 @@ function widerThan(inner: Lease, outer: Lease, code: ErrorCode): Refusal | undef
 }
 
 /** Why no single one of some patterns covers a pattern. */
-function uncovered(pattern: string, allowed: readonly string[]): string | undefined {
+function uncovered(
+  pattern: string,
+  allowed: readonly string[],
+  effort: Effort,
+): string | undefined {
+  if (allowed.includes(pattern)) return undefined;
   let why = "asks for what is not granted at all";
   for (const outer of allowed) {
-    const coverage = coverageOf(pattern, outer);
+    const coverage = coverageOf(pattern, outer, effort);
     if (coverage.covered) return undefined;
     why =
       coverage.because === "wider"
@@ -68,8 +74,9 @@ export function boundLease(requested: Lease, entitlement: Entitlement): ParsedLe
   if (beyond === "narrow") return narrowed(requested, entitlement);
   const wider = allowed && widerThan(requested, allowed, "PERMISSION_DENIED");
   if (wider) return wider;
+  const effort = newEffort();
   for (const [namespace, globs] of requested.globs) {
-    if (globs.some(({ pattern }) => isDenied(pattern, denied[namespace]))) {
+    if (globs.some(({ pattern }) => isDenied(pattern, denied[namespace] ?? [], effort))) {
       return refuse("PERMISSION_DENIED", `${namespace} asks for what policy denies`);
     }
   }
@@ -78,9 +85,9 @@ export function boundLease(requested: Lease, entitlement: Entitlement): ParsedLe
   return { ok: true, lease: withBounds(requested, allowed) };
 }
 
-function isDenied(pattern: string, denied: readonly string[] = []): boolean {
+function isDenied(pattern: string, denied: readonly string[], effort: Effort): boolean {
   // What is too hard to say is denied.
-  return denied.some((other) => overlap(pattern, other) !== false);
+  return denied.some((other) => overlap(pattern, other, effort) !== false);
 }
 
 function overBudget(requested: Budget | undefined, allowed: Budget): Refusal | undefined {
@@ -114,12 +121,13 @@ function lesser(requested: Budget, bound: Budget): Budget {
 
 /** The part of a lease that lies within: whole patterns, the narrower of each pair. */
 function narrowed(requested: Lease, { allowed, denied = {} }: Entitlement): ParsedLease {
+  const effort = newEffort();
   const granted: Record<string, readonly string[]> = {};
   for (const [namespace, globs] of requested.globs) {
     const bounds = allowed ? (allowed.granted[namespace] ?? []) : ["**"];
-    const within = globs.flatMap(({ pattern }) => narrower(pattern, bounds));
+    const within = globs.flatMap(({ pattern }) => narrower(pattern, bounds, effort));
     granted[namespace] = [...new Set(within)].filter(
-      (pattern) => !isDenied(pattern, denied[namespace]),
+      (pattern) => !isDenied(pattern, denied[namespace] ?? [], effort),
     );
   }
   const { budget } = withBounds(requested, allowed);
@@ -127,7 +135,7 @@ function narrowed(requested: Lease, { allowed, denied = {} }: Entitlement): Pars
   return parseLease(granted, Math.min(requested.expiresAtMs, allowed?.expiresAtMs ?? Infinity));
 }
 
-function narrower(pattern: string, bounds: readonly string[]): readonly string[] {
-  if (bounds.some((bound) => coverageOf(pattern, bound).covered)) return [pattern];
-  return bounds.filter((bound) => coverageOf(bound, pattern).covered);
+function narrower(pattern: string, bounds: readonly string[], effort: Effort): readonly string[] {
+  if (bounds.some((bound) => coverageOf(pattern, bound, effort).covered)) return [pattern];
+  return bounds.filter((bound) => coverageOf(bound, pattern, effort).covered);
 }

@@ -9,13 +9,7 @@
  */
 import { refuse, type Refusal } from "../decide.ts";
 import { asLine } from "../fields.ts";
-import {
-  budgetEntries,
-  exhaustedCurrency,
-  parseBudget,
-  type Budget,
-  type Purse,
-} from "./budget.ts";
+import { exhaustedCurrency, parseBudget, type Budget, type Purse } from "./budget.ts";
 import { compileGlob, matchesGlob, type Glob } from "./glob.ts";
 import { LEASE } from "./limits.ts";
 import { canonicalPattern, canonicalTarget, type TargetForm } from "./targets.ts";

@@ -11,8 +11,11 @@ export const LEASE = {
   /** A long path or URL; matching costs pattern times target. */
   patternLength: 1 * KIB,
   targetLength: 8 * KIB,
-  /** Steps of a subset check before it gives up: far more than any honest pair needs. */
-  subsetStates: 20_000,
+  /**
+   * Steps in which one lease is compared with another before that is given up: a tenth of a
+   * second. An honest pair of patterns needs some hundreds.
+   */
+  subsetSteps: 100_000,
 } as const;
 
 export const BUDGET = {
@@ -45,6 +48,8 @@ export const EVENT = {
 export const RESULT = {
   /** Encoded text of one chunk: half of what the strictest client takes in a frame. */
   chunkBytes: 512 * KIB,
+  /** What we read in one: other runtimes send up to this much. */
+  receivedChunkBytes: 1 * MIB,
   /** All chunks of a job, decoded: what a client can be asked to hold. */
   totalBytes: 256 * MIB,
   idLength: 128,
