@@ -39,15 +39,14 @@ export class LineReader {
     while (!this.#isBroken) {
       const end = chunk.indexOf(NEWLINE, start);
       if (end === -1) break;
-      this.#gather(chunk.subarray(start, end));
-      if (!this.#isBroken) this.#finish();
+      if (this.#gather(chunk.subarray(start, end))) this.#finish();
       start = end + 1;
     }
     if (!this.#isBroken && start < chunk.length) this.#gather(chunk.subarray(start));
   }
 
   /** A peer that sends byte by byte costs neither a piece for each nor a copy of all for each. */
-  #gather(bytes: Uint8Array): void {
+  #gather(bytes: Uint8Array): boolean {
     this.#begunBytes += bytes.length;
     let piece = bytes;
     for (let last = this.#begun.at(-1); last && last.length <= piece.length;) {
@@ -57,6 +56,7 @@ export class LineReader {
     }
     this.#begun.push(piece);
     if (this.#begunBytes > this.#maxBytes) this.#break("too large");
+    return !this.#isBroken;
   }
 
   #finish(): void {

@@ -103,9 +103,9 @@ test("where nobody answers it says so, without what may be secret in the address
   const { door } = await serve();
   await door.close();
   const url = `${door.url}?token=secret`;
-  const failure = await connectWebSocket(url).catch((error: Error) => error);
-  expect(failure).toMatchObject({ code: "UNAVAILABLE" });
-  expect(String(failure)).not.toContain("secret");
+  const failure = connectWebSocket(url);
+  await expect(failure).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  await expect(failure).rejects.not.toThrow(/secret/);
   await expect(connectWebSocket("not a url")).rejects.toThrow(/not a ws:\/\/ or wss:/);
 });
 
@@ -123,12 +123,12 @@ test("connecting is given up when asked to", async () => {
 
 test("a burst of frames leaves in one write, not one each", async () => {
   const { door, transports, first } = await serve();
-  const socket = await raw(door.url);
+  const socket = new WebSocket(door.url);
+  onTestFinished(() => socket.terminate());
+  let [chunks, messages] = [0, 0];
+  socket.once("upgrade", ({ socket: stream }) => stream.on("data", () => (chunks += 1)));
   await first();
   const [transport] = transports;
-  const stream = (socket as unknown as { _socket: NodeJS.EventEmitter })._socket;
-  let [chunks, messages] = [0, 0];
-  stream.on("data", () => (chunks += 1));
   socket.on("message", () => (messages += 1));
   for (let i = 0; i < 500; i += 1) transport?.send(`{"n":${i}}`);
   await vi.waitFor(() => expect(messages).toBe(500));

@@ -37,7 +37,7 @@ export async function connectWebSocket(
     handshakeTimeout: timeoutMs,
     ...(headers && { headers }),
   });
-  return await new Promise<Transport>((resolve, reject) => {
+  return new Promise<Transport>((resolve, reject) => {
     let stream: Duplex | undefined;
     const abort = () => socket.terminate();
     signal?.addEventListener("abort", abort, { once: true });
