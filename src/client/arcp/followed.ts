@@ -189,8 +189,8 @@ export class Followed {
     const isHistory = this.#session?.losesLiveEvents === true;
     if (!job || !isHistory || !isJobStatus(status) || !isTerminal(status)) return;
     this.forget(job);
-    const message = `job ${jobId} ended before (${status}), and the runtime has forgotten how`;
-    job.fail(new RollcallError("OUT_OF_RANGE", message));
+    const gone = `job ${jobId} ended before (${status}), and the runtime has forgotten how`;
+    job.fail(new RollcallError("OUT_OF_RANGE", gone));
   }
 
   #error({ error, requestId }: SessionError): void {
