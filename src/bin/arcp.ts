@@ -1,4 +1,6 @@
-/** The binary `arcp`: not in this version, and it says so. */
-import { promised } from "../cli/promised.ts";
+/** The binary `arcp`: jobs on agents, with the commands and flags that users of the SDKs know. */
+import * as module from "node:module";
 
-await promised("arcp", process.argv.slice(2));
+(module as { enableCompileCache?: () => void }).enableCompileCache?.();
+const { arcp } = await import("../cli/run.ts");
+await arcp(process.argv.slice(2));

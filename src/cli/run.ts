@@ -5,16 +5,25 @@
 import { run, type Application, type Command } from "@stricli/core";
 import { systemContext, type Context } from "./context.ts";
 import { exitCodeOfParser } from "./exit.ts";
-import { applicationFor, applicationOf } from "./program.ts";
+import { applicationFor, applicationOf, type Program } from "./program.ts";
 import { releaseVersion } from "../daemon/version.ts";
 import { PROGRAM } from "./tree.ts";
 import { normalise } from "./words.ts";
 
 /** Runs `rollcall`; the process ends with the resulting code once everything is written. */
 export async function rollcall(argv: readonly string[]): Promise<void> {
+  await several(PROGRAM, argv);
+}
+
+/** Runs `arcp`. */
+export async function arcp(argv: readonly string[]): Promise<void> {
+  await several((await import("./arcp/tree.ts")).ARCP, argv);
+}
+
+async function several(program: Program, argv: readonly string[]): Promise<void> {
   const { words, isVerbose } = withoutVerbose(argv);
-  const inputs = normalise(words, PROGRAM);
-  await finish(isVerbose, inputs, (context) => applicationFor(PROGRAM, inputs, context));
+  const inputs = normalise(words, program);
+  await finish(isVerbose, inputs, (context) => applicationFor(program, inputs, context));
 }
 
 /** Runs a program that is one command. */

@@ -136,6 +136,29 @@ const TASKS: Group = {
   },
 };
 
+const JOBS: Group = {
+  brief: "Jobs on agents: which there are, what each says",
+  usual: "ls",
+  commands: {
+    ls: {
+      brief: "List the jobs, the oldest first",
+      load: async () => (await import("./commands/jobs.ts")).jobsList,
+    },
+    get: {
+      brief: "Show one job: what it may do, and how it is",
+      load: async () => (await import("./commands/jobs.ts")).jobsGet,
+    },
+    tail: {
+      brief: "Follow a job, from its beginning to its end",
+      load: async () => (await import("./commands/jobs.ts")).jobsTail,
+    },
+    cancel: {
+      brief: "Cancel a job, and wait for its end",
+      load: async () => (await import("./commands/jobs.ts")).jobsCancel,
+    },
+  },
+};
+
 const HOOKS: Group = {
   brief: "Make Claude Code, Codex, OpenCode or Pi show up by themselves",
   usual: "status",
@@ -199,6 +222,13 @@ export const PROGRAM: Program = {
         brief: "Follow what happens, live or from any point of the past",
         load: async () => (await import("./commands/events.ts")).events,
       },
+    },
+    "Run jobs": {
+      run: {
+        brief: "Run a job on an agent, and print its result",
+        load: async () => (await import("./commands/run.ts")).run,
+      },
+      jobs: JOBS,
     },
     "Coordinate agents": {
       leases: LEASES,

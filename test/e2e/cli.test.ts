@@ -96,15 +96,6 @@ describe("usage", () => {
     const json = JSON.parse((await run(["version", "--json"])).stdout) as { rollcall: string };
     expect(stdout).toContain(json.rollcall);
   });
-
-  test("programs of later versions say that they are not here yet", async () => {
-    for (const program of ["arcp"]) {
-      const { code, stderr } = await run(["list", "--json"], { program });
-      expect(code).toBe(2);
-      expect(stderr).toMatch(new RegExp(`^error: rollcall \\S+ has no ${program} commands yet`));
-      expect((await run(["--help"], { program })).stdout).toContain("these two are all");
-    }
-  });
 });
 
 describe("up", () => {

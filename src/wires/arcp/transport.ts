@@ -10,8 +10,13 @@
 export interface Transport {
   /** Starts delivery. What came earlier waits, within the transport's bounds. Called once. */
   open(listener: TransportListener): void;
-  /** Hands over one frame. After the end it does nothing: `onClosed` has said so. */
+  /**
+   * Hands over one frame. After the end it does nothing: `onClosed` has said so. Throws TOO_LARGE
+   * for a frame beyond `maxFrameBytes`; nothing of it was sent.
+   */
   send(frame: string): void;
+  /** The largest frame, in bytes of UTF-8, that any peer behind this takes. */
+  readonly maxFrameBytes: number;
   /** Bytes that were handed to `send` and that the peer has not taken yet. */
   readonly waitingBytes: number;
   /** Ends it after what was sent. Idempotent; `onClosed` follows. */

@@ -1,0 +1,99 @@
+/** `arcp replay`: the frames that a runtime kept of a session, from its file. */
+import { existsSync } from "node:fs";
+import { buildCommand } from "@stricli/core";
+import { RollcallError } from "../../core/errors.ts";
+import { connect, type Database } from "../../log/sqlite-driver.ts";
+import type { Context } from "../context.ts";
+import { about } from "../help.ts";
+import { pythonJson } from "./python-json.ts";
+
+interface Flags {
+  readonly db: string;
+  readonly session: string;
+  readonly afterSeq: number;
+}
+
+/** The fields of an envelope in the order in which they are printed; others follow. */
+const ORDER = ["arcp", "id", "type", "session_id", "trace_id", "job_id", "event_seq", "payload"];
+
+export const replay = buildCommand<Flags, [], Context>({
+  docs: {
+    brief: "Print the frames that a runtime kept of a session",
+    fullDescription: about(
+      "Print what a runtime kept of a session, one frame a line, from the file that `arcp serve " +
+        "--db` writes: ours, or that of the Python SDK. Nothing is printed for a session that is " +
+        "not in it.",
+      {
+        call: "arcp replay --db arcp.db --session sess_01J… --after-seq 40",
+        does: "what came after event 40",
+      },
+    ),
+  },
+  parameters: {
+    flags: {
+      db: { kind: "parsed", parse: String, placeholder: "FILE", brief: "The runtime's file" },
+      session: { kind: "parsed", parse: String, placeholder: "SESSION", brief: "Its session" },
+      afterSeq: {
+        kind: "parsed",
+        parse: parseSequence,
+        default: "0",
+        placeholder: "SEQ",
+        brief: "Only what came after this event [0]",
+      },
+    },
+  },
+  async func({ db, session, afterSeq }) {
+    if (!existsSync(db)) throw new RollcallError("NOT_FOUND", `--db ${db}: there is no such file`);
+    const database = await connect(db);
+    try {
+      for (const frame of framesOf(database, { session, afterSeq }, db)) {
+        await this.out.line(pythonJson(inOrder(JSON.parse(frame) as object)));
+      }
+    } finally {
+      database.close();
+    }
+  },
+});
+
+interface Part {
+  readonly session: string;
+  readonly afterSeq: number;
+}
+
+/** A page at a time: a session may have said more than fits into memory. */
+const PAGE = 1000;
+
+function* framesOf(database: Database, { session, afterSeq }: Part, db: string): Iterable<string> {
+  const rows = prepared(database, db);
+  for (let after = afterSeq; ;) {
+    const page = rows.all(session, after, PAGE);
+    for (const { envelope } of page) yield envelope;
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return;
+    after = last.event_seq;
+  }
+}
+
+function prepared(database: Database, db: string) {
+  try {
+    return database.prepare<{ readonly envelope: string; readonly event_seq: number }>(
+      "SELECT envelope, event_seq FROM events WHERE session_id = ? AND event_seq > ? " +
+        "ORDER BY event_seq LIMIT ?",
+    );
+  } catch (cause) {
+    const message = `--db ${db}: this is not the event log of an ARCP runtime`;
+    throw new RollcallError("INVALID_ARGUMENT", message, { cause });
+  }
+}
+
+function inOrder(frame: object): object {
+  const known = ORDER.map((name) => [name, (frame as Record<string, unknown>)[name]] as const);
+  const others = Object.entries(frame).filter(([name]) => !ORDER.includes(name));
+  return Object.fromEntries([...known, ...others].filter(([, value]) => value !== undefined));
+}
+
+function parseSequence(text: string): number {
+  const sequence = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(sequence)) return sequence;
+  throw new Error("not a sequence, which is a whole number from 0 up");
+}

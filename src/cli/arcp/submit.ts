@@ -1,0 +1,74 @@
+/** `arcp submit`: one job, and the JSON of its result. */
+import { buildCommand } from "@stricli/core";
+import type { LeaseShape } from "../../client/arcp/types.ts";
+import type { Context } from "../context.ts";
+import { about } from "../help.ts";
+import { resultPayload, tellFailure } from "./endings.ts";
+import { connect, parseJson, runtimeFlags, type RuntimeFlags } from "./flags.ts";
+import { pythonJson } from "./python-json.ts";
+
+interface Flags extends RuntimeFlags {
+  readonly agent: string;
+  readonly input: { readonly value: unknown };
+  readonly lease: LeaseShape;
+}
+
+export const submit = buildCommand<Flags, [], Context>({
+  docs: {
+    brief: "Submit a job and print its result",
+    fullDescription: about(
+      "Submit a job, wait for its end and print the payload of its result as JSON. A job that " +
+        "fails is one line on stderr, and 1. Ctrl-C cancels the job.",
+      {
+        call: `arcp submit --url ws://127.0.0.1:7777/arcp --token tok --agent echo --input '{"hi":1}'`,
+        does: "the demo of `arcp serve`",
+      },
+    ),
+  },
+  parameters: {
+    flags: {
+      ...runtimeFlags,
+      agent: {
+        kind: "parsed",
+        parse: String,
+        placeholder: "AGENT",
+        brief: "Who does it: NAME or NAME@VERSION",
+      },
+      input: {
+        kind: "parsed",
+        parse: (text: string) => ({ value: parseJson(text) }),
+        default: "null",
+        placeholder: "JSON",
+        brief: "What it gets [null]",
+      },
+      lease: {
+        kind: "parsed",
+        parse: parseLease,
+        default: "{}",
+        placeholder: "JSON",
+        brief: `What it may do: {"net.fetch": ["https://**"]} [{}]`,
+      },
+    },
+  },
+  async func({ agent, input, lease, ...flags }) {
+    const interrupted = this.untilInterrupted();
+    const end = new AbortController();
+    await using client = await connect(flags, end.signal);
+    const job = await client.submit({ agent, input: input.value, lease });
+    interrupted.addEventListener("abort", () => void job.cancel("interrupted"), { once: true });
+    const ended = await job.ended;
+    if (ended.status === "error") return await tellFailure(this, ended);
+    await this.out.line(pythonJson(resultPayload(ended), 2));
+  },
+});
+
+function parseLease(text: string): LeaseShape {
+  const lease = parseJson(text);
+  const isMap = typeof lease === "object" && lease !== null && !Array.isArray(lease);
+  if (isMap && Object.values(lease).every(isTexts)) return lease as LeaseShape;
+  throw new Error('not a lease, such as {"net.fetch": ["https://**"]}');
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}

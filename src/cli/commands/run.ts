@@ -1,0 +1,96 @@
+/** `rollcall run`: a job on an agent, its result on stdout. */
+import { buildCommand } from "@stricli/core";
+import type { LeaseShape } from "../../client/arcp/types.ts";
+import type { Context } from "../context.ts";
+import { note } from "../daemon.ts";
+import { durationFlag } from "../durations.ts";
+import { argument, jsonFlag, textFlag } from "../flags.ts";
+import { about } from "../help.ts";
+import { followJob } from "../jobs/follow.ts";
+import { inputOf, leaseOf, parseBudget, parseGrant } from "../jobs/inputs.ts";
+import { connectRuntime, runtimeFlags, type RuntimeFlags } from "../jobs/runtime.ts";
+
+interface Flags extends RuntimeFlags {
+  readonly lease?: readonly LeaseShape[];
+  readonly budget?: readonly string[];
+  readonly maxRuntime?: number;
+  readonly key?: string;
+  readonly follow?: boolean;
+  readonly detach?: boolean;
+  readonly json?: boolean;
+}
+
+const SWITCH = { kind: "boolean", optional: true, withNegated: false } as const;
+
+export const run = buildCommand<Flags, [string, string?], Context>({
+  docs: {
+    brief: "Run a job on an agent, and print its result",
+    fullDescription: about(
+      "Run a job on an agent and print its result. INPUT is JSON, or else a text; - is stdin. " +
+        "What the job may do is its lease, what it may spend its budget. Ctrl-C cancels the job, " +
+        "a second one leaves it. It ends with 0, or with 1 when the job failed, 124 when it ran " +
+        "out of time, 130 when it was cancelled.",
+      { call: `rollcall run echo '{"hi": 1}'`, does: "and wait for the result" },
+      {
+        call: "rollcall run indexer /data --lease 'fs.read=/data/**' --budget USD:5",
+        does: "bounded",
+      },
+      { call: "rollcall run report --follow > report.md", does: "and see all it says" },
+      { call: "rollcall run nightly --detach", does: "prints the job's id" },
+    ),
+  },
+  parameters: {
+    flags: {
+      lease: {
+        kind: "parsed",
+        optional: true,
+        variadic: true,
+        parse: parseGrant,
+        placeholder: "GRANT",
+        brief: "What it may do: fs.read=/data/**, or a lease as JSON; may be given several times",
+      },
+      budget: {
+        kind: "parsed",
+        optional: true,
+        variadic: true,
+        parse: parseBudget,
+        placeholder: "AMOUNT",
+        brief: "What it may spend: USD:5; may be given several times",
+      },
+      maxRuntime: durationFlag("How long it may take"),
+      key: textFlag("KEY", "Submitted again with this key it is the same job"),
+      follow: { ...SWITCH, brief: "Show all it says, not only what goes wrong" },
+      detach: { ...SWITCH, brief: "Print its id and do not wait" },
+      json: { ...jsonFlag, brief: "How it ended as JSON, for programs" },
+      ...runtimeFlags,
+    },
+    positional: {
+      kind: "tuple",
+      parameters: [
+        argument("AGENT", "Who does it: NAME or NAME@VERSION"),
+        { ...argument("INPUT", "What it gets: JSON, else a text; - is stdin"), optional: true },
+      ],
+    },
+  },
+  async func({ lease = [], budget = [], maxRuntime, key, ...flags }, agent, word) {
+    const input = await inputOf(word);
+    // An interruption ends the job, and only then the client.
+    const stop = new AbortController();
+    await using client = await connectRuntime(this, flags, stop.signal);
+    const job = await client.submit({
+      agent,
+      input,
+      lease: leaseOf(lease, budget),
+      ...(maxRuntime !== undefined && { maxRuntimeSec: Math.max(1, Math.ceil(maxRuntime / 1000)) }),
+      ...(key !== undefined && { idempotencyKey: key }),
+    });
+    if (flags.detach === true) return await this.out.line(job.id);
+    if (flags.follow === true || !this.err.isTerminal)
+      await note(this, `job ${job.id} on ${job.agent}`);
+    await followJob(this, job, {
+      isFollowing: flags.follow === true,
+      isJson: flags.json === true,
+      onInterrupt: "cancel",
+    });
+  },
+});

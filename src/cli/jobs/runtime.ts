@@ -1,0 +1,46 @@
+/** Where jobs run: the daemon's door for ARCP, or any runtime that is named in full. */
+import { ArcpClient } from "../../client/arcp/client.ts";
+import { findUrl } from "../../client/url.ts";
+import { releaseVersion } from "../../daemon/version.ts";
+import type { Context } from "../context.ts";
+import { note } from "../daemon.ts";
+import { textFlag } from "../flags.ts";
+
+export interface RuntimeFlags {
+  readonly url?: string;
+  readonly token?: string;
+}
+
+export const runtimeFlags = {
+  url: textFlag(
+    "URL",
+    "The daemon, or a runtime as ws://HOST:PORT/arcp [ROLLCALL_URL, or http://127.0.0.1:9090]",
+  ),
+  token: textFlag("TOKEN", "The bearer token [ROLLCALL_TOKEN]"),
+} as const;
+
+/** A daemon that asks for no token lets anybody of this machine in. */
+const NO_TOKEN = "anonymous";
+
+export async function connectRuntime(
+  context: Context,
+  { url, token }: RuntimeFlags,
+  signal: AbortSignal,
+): Promise<ArcpClient> {
+  const { env } = context;
+  return ArcpClient.connect(arcpUrl(url, env), {
+    token: token ?? (env["ROLLCALL_TOKEN"] || NO_TOKEN),
+    client: { name: "rollcall", version: releaseVersion() },
+    signal,
+    onState: (state) => {
+      if (state.kind === "lost") void note(context, `${state.reason}; connecting again`);
+      else if (state.kind === "resumed") void note(context, "connected again: nothing is missed");
+      else if (state.kind === "renewed") void note(context, "connected again, in a new session");
+    },
+  });
+}
+
+export function arcpUrl(flag: string | undefined, env: Context["env"]): string {
+  if (flag !== undefined && /^wss?:\/\//.test(flag)) return flag;
+  return `${findUrl(flag, env).replace(/^http/, "ws")}/arcp`;
+}

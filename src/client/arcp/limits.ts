@@ -1,0 +1,25 @@
+/** What an ARCP client holds, and how long it waits, each with its reason. */
+
+const MIB = 1024 * 1024;
+
+export const CLIENT = {
+  /** For a welcome, and for the answer to a request: a runtime answers in milliseconds. */
+  answerMs: 10_000,
+  /** Requests without an answer; more is a caller that does not wait. */
+  pendingRequests: 10_000,
+  /** Events of one job that nobody has read yet, and what they take. */
+  queuedEvents: 10_000,
+  queuedBytes: 32 * MIB,
+  /** An acknowledgement after this many events, or this long after the first of them. */
+  ackEvents: 32,
+  ackMs: 250,
+  /** Between tries to connect again: at once for a restart, bounded for a long absence. */
+  firstRetryMs: 100,
+  lastRetryMs: 5_000,
+  /** A runtime that has not noticed yet that the old connection is gone refuses to resume. */
+  resumeTries: 5,
+  /** A runtime that pings is gone when this many of its intervals were silent. */
+  silentIntervals: 2,
+  /** Of a page of `listJobs`. */
+  pageSize: 100,
+} as const;

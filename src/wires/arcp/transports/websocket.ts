@@ -1,0 +1,175 @@
+/**
+ * Frames over a WebSocket, for either end. We send text and take binary, too, as long as it is
+ * UTF-8. All that is sent in one turn of the event loop leaves in one write: a burst of events is
+ * one system call, not one each. Compression is off: it costs more than loopback and data centres
+ * gain, and memory for every connection.
+ */
+import { isUtf8 } from "node:buffer";
+import type { Duplex } from "node:stream";
+import { WebSocket, type RawData } from "ws";
+import { RollcallError } from "../../../core/errors.ts";
+import type { Transport, TransportEnding, TransportListener } from "../transport.ts";
+import { checkOutbound, ENDING, exceeds, NORMAL, TRANSPORT } from "./limits.ts";
+
+export interface ConnectOptions {
+  /** Beyond this the attempt is given up. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What both ends ask of `ws`. */
+export const SOCKET_OPTIONS = {
+  perMessageDeflate: false,
+  maxPayload: TRANSPORT.inboundBytes,
+  closeTimeout: TRANSPORT.closingMs,
+} as const;
+
+/** Connects to `ws://HOST:PORT/arcp`, or `wss:`. UNAVAILABLE when nobody answers there. */
+export async function connectWebSocket(
+  url: string,
+  { timeoutMs = TRANSPORT.connectMs, signal, headers }: ConnectOptions = {},
+): Promise<Transport> {
+  checkUrl(url);
+  signal?.throwIfAborted();
+  const socket = new WebSocket(url, {
+    ...SOCKET_OPTIONS,
+    handshakeTimeout: timeoutMs,
+    ...(headers && { headers }),
+  });
+  return new Promise<Transport>((resolve, reject) => {
+    let stream: Duplex | undefined;
+    const abort = () => socket.terminate();
+    signal?.addEventListener("abort", abort, { once: true });
+    const settle = () => {
+      signal?.removeEventListener("abort", abort);
+      socket.off("error", fail);
+    };
+    const fail = (cause: Error) => {
+      settle();
+      // It tells once more that it never opened.
+      socket.on("error", () => undefined);
+      if (signal?.aborted) reject(new RollcallError("CANCELLED", "the call was cancelled"));
+      else reject(new RollcallError("UNAVAILABLE", unreachable(url, cause), { cause }));
+    };
+    socket.once("upgrade", (response) => (stream = response.socket));
+    socket.once("error", fail);
+    socket.once("open", () => {
+      settle();
+      if (stream) resolve(webSocketTransport(socket, stream));
+    });
+  });
+}
+
+function checkUrl(url: string): void {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed && ["ws:", "wss:", "http:", "https:"].includes(parsed.protocol)) return;
+  throw new RollcallError("INVALID_ARGUMENT", `url "${url}" is not a ws:// or wss:// address`);
+}
+
+/** The address without what may be secret in it. */
+function unreachable(url: string, cause: Error): string {
+  const { protocol, host, pathname } = new URL(url);
+  const code = (cause as NodeJS.ErrnoException).code ?? "";
+  return `no runtime answers at ${protocol}//${host}${pathname}: ${cause.message || code}`;
+}
+
+/** For a socket that is open, on the stream it was made of. */
+export function webSocketTransport(socket: WebSocket, stream: Duplex): Transport {
+  return new WebSocketTransport(socket, stream);
+}
+
+class WebSocketTransport implements Transport {
+  readonly maxFrameBytes = TRANSPORT.outboundBytes;
+  readonly #socket: WebSocket;
+  readonly #stream: Duplex;
+  #listener: TransportListener | undefined;
+  #ending: TransportEnding | undefined;
+  #isCorked = false;
+
+  constructor(socket: WebSocket, stream: Duplex) {
+    this.#socket = socket;
+    this.#stream = stream;
+    // Nothing is read until somebody listens.
+    socket.pause();
+    socket.on("message", this.#onMessage);
+    socket.on("error", this.#onError);
+    socket.on("close", this.#onClose);
+  }
+
+  open(listener: TransportListener): void {
+    if (this.#listener) throw new RollcallError("WRONG_STATE", "this transport is open already");
+    this.#listener = listener;
+    if (this.#socket.readyState === WebSocket.CLOSED) setImmediate(this.#onClose, ENDING.lost);
+    else this.#socket.resume();
+  }
+
+  send(frame: string): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    checkOutbound(frame, this.maxFrameBytes);
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      this.#stream.cork();
+      setImmediate(this.#uncork);
+    }
+    this.#socket.send(frame, this.#onSent);
+  }
+
+  get waitingBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  close(ending: TransportEnding = NORMAL): void {
+    if (this.#ending) return;
+    this.#ending = ending;
+    this.#socket.resume();
+    this.#socket.close(ending.code === ENDING.lost ? ENDING.leaving : ending.code, fitting(ending));
+    this.#uncork();
+  }
+
+  readonly #uncork = () => {
+    if (!this.#isCorked) return;
+    this.#isCorked = false;
+    this.#stream.uncork();
+  };
+
+  readonly #onSent = () => {
+    const isOpen = this.#socket.readyState === WebSocket.OPEN;
+    if (isOpen && this.#socket.bufferedAmount === 0) this.#listener?.onDrained();
+  };
+
+  readonly #onMessage = (data: RawData, isBinary: boolean) => {
+    if (this.#ending) return;
+    // As `ws` gives it unless asked otherwise.
+    const bytes = data as Buffer;
+    if (isBinary && !isUtf8(bytes)) {
+      this.close({ code: ENDING.notText, reason: "a frame that is not UTF-8" });
+      return;
+    }
+    this.#listener?.onFrame(bytes.toString());
+  };
+
+  /** `close` follows, with the code that says what was wrong. */
+  readonly #onError = (error: Error) => {
+    const code = "code" in error && CODES[String(error.code)];
+    if (code) this.#ending ??= { code, reason: error.message };
+  };
+
+  readonly #onClose = (code: number, reason?: Buffer) => {
+    this.#uncork();
+    this.#ending ??= { code, reason: reason?.toString() ?? "" };
+    this.#listener?.onClosed(this.#ending);
+  };
+}
+
+/** What was wrong with a peer, by the name that `ws` has for it. */
+const CODES: Readonly<Record<string, number>> = {
+  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: ENDING.tooLarge,
+  WS_ERR_INVALID_UTF8: ENDING.notText,
+};
+
+function fitting({ reason }: TransportEnding): string {
+  let text = reason;
+  while (exceeds(text, TRANSPORT.reasonBytes)) text = text.slice(0, -1);
+  return text;
+}
