@@ -14,7 +14,7 @@ import type { JsonObject } from "../core/jobs/json.ts";
 import type { ChildJob, DelegateOptions } from "./delegation.ts";
 import type { Job } from "./job.ts";
 import type { IssuedCredential } from "./provisioner.ts";
-import { ResultStream } from "./result-stream.ts";
+import { ResultWriter } from "./result-writer.ts";
 
 /** What a context asks of the service. */
 export interface ContextHost {
@@ -38,7 +38,7 @@ const DONE = Promise.resolve();
 export class JobContext {
   readonly #job: Job;
   readonly #host: ContextHost;
-  #stream: ResultStream | undefined;
+  #writer: ResultWriter | undefined;
   #signal: AbortSignal;
 
   constructor(job: Job, host: ContextHost) {
@@ -176,21 +176,23 @@ export class JobContext {
   }
 
   /** The result in pieces, for what is too large for one frame. At most one for a job. */
-  streamResult(): ResultStream {
-    if (this.#stream) throw new RollcallError("WRONG_STATE", "the result is streamed already");
-    this.#stream = new ResultStream(`res_${this.#host.newId()}`, (chunk) =>
-      this.emit("result_chunk", chunk),
-    );
-    return this.#stream;
+  streamResult(): ResultWriter {
+    if (this.#writer) throw new RollcallError("WRONG_STATE", "the result is streamed already");
+    this.#writer = new ResultWriter({
+      resultId: `res_${this.#host.newId()}`,
+      chunkBytes: Math.floor(this.#job.owner.frameBytes / 2),
+      emit: (chunk) => this.emit("result_chunk", chunk),
+    });
+    return this.#writer;
   }
 
   rotateCredential(credentialId: string): Promise<IssuedCredential> {
     return handled(this.#host.rotate(this.#job, credentialId));
   }
 
-  /** For the service: the stream the agent began, if any. */
-  static streamOf(context: JobContext): ResultStream | undefined {
-    return context.#stream;
+  /** For the service: the result the agent began to stream, if any. */
+  static writerOf(context: JobContext): ResultWriter | undefined {
+    return context.#writer;
   }
 }
 

@@ -22,6 +22,8 @@ export interface JobOwner extends Follower {
   readonly principal: string;
   /** How many entries its stream has. */
   readonly head: number;
+  /** The largest frame that can be sent to it now. */
+  readonly frameBytes: number;
   /** A job of its own: a new one, or one that is here again after a start. */
   onJob(job: Job): void;
   /** Nobody can ask for this job any more: what stands of it may go. */

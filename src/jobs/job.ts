@@ -8,6 +8,7 @@
  * gone, and its events and its result stand in the stream of the session that owns it.
  */
 import type { JobStatus, Outcome } from "../core/jobs/outcome.ts";
+import type { ResultStream } from "../core/jobs/result-stream.ts";
 import { isTerminal } from "../core/jobs/outcome.ts";
 import type { Alarm } from "./alarms.ts";
 import type { IssuedCredential } from "./provisioner.ts";
@@ -150,6 +151,8 @@ export interface RunningJob {
   readonly children: Set<Job>;
   childrenEver: number;
   credentials: readonly IssuedCredential[];
+  /** The result so far, where it is streamed. */
+  result: ResultStream | undefined;
   /** Its next deadline: the lease, the longest run, the grace after a cancel. */
   alarm: Alarm | undefined;
   startedAtMs: number;
@@ -162,6 +165,7 @@ export function newRunning(): RunningJob {
     children: new Set(),
     childrenEver: 0,
     credentials: [],
+    result: undefined,
     alarm: undefined,
     startedAtMs: 0,
     graceEndsMs: Infinity,

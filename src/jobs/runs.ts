@@ -13,6 +13,7 @@ import { codeOf, RollcallError } from "../core/errors.ts";
 import { checkEvent } from "../core/jobs/event-reading.ts";
 import type { JobEvent } from "../core/jobs/events.ts";
 import { RESULT } from "../core/jobs/limits.ts";
+import { checkChunk } from "../core/jobs/result-stream.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import type { Agents } from "./agents.ts";
 import type { Alarms } from "./alarms.ts";
@@ -23,6 +24,9 @@ import type { Ledger } from "./ledger.ts";
 import { JOBS } from "./limits.ts";
 import type { JobObserver } from "./observer.ts";
 import type { Recorder } from "./recorder.ts";
+
+/** What surrounds a result in its frame. */
+const HEAD_BYTES = 2048;
 
 export interface RunsOptions {
   readonly agents: Agents;
@@ -69,23 +73,31 @@ export class Runs implements ContextHost {
 
   /** The result as it goes out: inline, or in chunks when it is too large for a frame. */
   async #outcomeOf(job: Job, context: JobContext, value: unknown): Promise<Outcome> {
-    let stream = JobContext.streamOf(context);
-    if (stream && value !== undefined && value !== null) {
+    const isNothing = value === undefined || value === null;
+    const streamed = job.running?.result;
+    if (streamed && !isNothing) {
       throw new RollcallError("INVALID_ARGUMENT", "the agent streamed a result and returned one");
     }
-    if (!stream) {
-      const text = textOf(value);
-      if (text === undefined) return { status: "success", result: { form: "none" } };
-      if (text.length * 3 <= RESULT.inlineBytes || Buffer.byteLength(text) <= RESULT.inlineBytes) {
+    let writer = JobContext.writerOf(context);
+    if (!streamed && !isNothing) {
+      const text = textOf(value) ?? "null";
+      const most = Math.min(RESULT.inlineBytes, job.owner.frameBytes - HEAD_BYTES);
+      if (text.length * 3 <= most || Buffer.byteLength(text) <= most) {
         return { status: "success", result: { form: "inline", value } };
       }
-      stream = context.streamResult();
-      await stream.write(text);
+      writer ??= context.streamResult();
+      await writer.write(text);
     }
-    await stream.end();
-    const { resultId, size, summary } = stream;
-    const result = { form: "streamed", resultId, size } as const;
-    return { status: "success", result, ...(summary !== undefined && { summary }) };
+    await writer?.end();
+    const result = job.running?.result;
+    if (!result) return { status: "success", result: { form: "none" } };
+    if (!result.isEnded) {
+      throw new RollcallError("INVALID_ARGUMENT", "the streamed result was not ended");
+    }
+    const { resultId, size } = result;
+    const told = { form: "streamed", resultId, size } as const;
+    const summary = writer?.summary;
+    return { status: "success", result: told, ...(summary !== undefined && { summary }) };
   }
 
   say(job: Job, kind: string, body: unknown): Promise<void> | undefined {
@@ -94,6 +106,11 @@ export class Runs implements ContextHost {
     const checked = checkEvent(kind, body);
     if (!checked.ok) throw new RollcallError(checked.code, checked.reason);
     const { event } = checked;
+    if (event.kind === "result_chunk" && job.running) {
+      const chunk = checkChunk(job.running.result, event.body);
+      if (!chunk.ok) throw new RollcallError(chunk.code, chunk.reason);
+      job.running.result = chunk.stream;
+    }
     if (event.kind === "metric") this.#saidMetric(job, event);
     else this.tell(job, event);
     return room;

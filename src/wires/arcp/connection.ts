@@ -62,6 +62,10 @@ export class Connection implements TransportListener, Alarmed {
     this.#deadline = alarms.set(this.openedMs + limits.helloMs, this);
   }
 
+  get maxFrameBytes(): number {
+    return this.#transport.maxFrameBytes;
+  }
+
   /** Whether anything but a refusal may go out. */
   get isWelcomed(): boolean {
     return this.#dispatch !== undefined;

@@ -20,6 +20,7 @@ import { acceptedOf } from "./answers.ts";
 import type { Connection } from "./connection.ts";
 import { eventPayload, frameText } from "./encode.ts";
 import { endingOf } from "./endings.ts";
+import { FRAME } from "./limits.ts";
 import type { Feature } from "./messages.ts";
 import { Output } from "./output.ts";
 import type { Profile } from "./profile.ts";
@@ -76,6 +77,10 @@ export class Session implements JobOwner, StreamListener, LedgerRecord, Alarmed 
     this.features = terms.features;
     this.client = terms.client;
     this.output = new Output(sessions.recorder, this.stream, this.head);
+  }
+
+  get frameBytes(): number {
+    return this.connection?.maxFrameBytes ?? FRAME.outboundBytes;
   }
 
   has(feature: Feature): boolean {
