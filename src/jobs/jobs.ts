@@ -7,7 +7,6 @@
  * A job starts only after it is on disk: nothing happens on behalf of a job that a crash could
  * make undone.
  */
-import { randomBytes } from "node:crypto";
 import { RollcallError } from "../core/errors.ts";
 import type { Lease, LeaseRequest } from "../core/jobs/lease.ts";
 import { boundLease } from "../core/jobs/lease-subset.ts";
@@ -29,6 +28,7 @@ import type { Recorder } from "./recorder.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";
 import { Runs } from "./runs.ts";
 import { Slots, type SlotLimits } from "./slots.ts";
+import { newTraceId } from "./trace-id.ts";
 
 export interface JobLimits extends SlotLimits, RetentionLimits {
   readonly cancelGraceMs: number;
@@ -183,7 +183,7 @@ export class Jobs {
         agent: agent.ref,
         agentName: agent.name,
         grant,
-        traceId: order.traceId ?? parent?.traceId ?? randomBytes(16).toString("hex"),
+        traceId: order.traceId ?? parent?.traceId ?? newTraceId(),
         createdAtMs: this.#wallMs(),
         maxRuntimeSec: order.maxRuntimeSec,
         key: order.key,

@@ -19,7 +19,7 @@ import type { Agents } from "./agents.ts";
 import type { Alarms } from "./alarms.ts";
 import { JobContext, type ContextHost } from "./context.ts";
 import type { SaidEvent } from "./follower.ts";
-import type { Job } from "./job.ts";
+import { abortRun, type Job } from "./job.ts";
 import type { Ledger } from "./ledger.ts";
 import { JOBS } from "./limits.ts";
 import type { JobObserver } from "./observer.ts";
@@ -174,7 +174,7 @@ export class Runs implements ContextHost {
     this.change(job, { cancel: job.cancelReason });
     running.graceEndsMs = this.#options.alarms.nowMs() + this.#options.cancelGraceMs;
     this.#setAlarm(job);
-    running.abort.abort(new RollcallError("CANCELLED", `${job.id} was cancelled`));
+    abortRun(running, `${job.id} was cancelled`);
     for (const child of running.children) this.cancel(child, `parent ${job.id} was cancelled`);
     return true;
   }
@@ -197,7 +197,7 @@ export class Runs implements ContextHost {
     this.#options.alarms.cancel(running.alarm);
     job.running = undefined;
     job.input = undefined;
-    running.abort.abort(new RollcallError("CANCELLED", `${job.id} is over`));
+    abortRun(running, `${job.id} is over`);
     for (const child of running.children) this.cancel(child, `parent ${job.id} ended`);
     this.#options.onEnded(job, final);
   }

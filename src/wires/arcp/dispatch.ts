@@ -175,7 +175,8 @@ export class Dispatch {
   #submit(message: Submit): void | Promise<void> {
     const session = this.#session;
     const again = session.submits.get(message.id);
-    if (again) return this.#accepted({ job: again, isRepeated: true }, message);
+    // What it said since is in the stream of this very session.
+    if (again) return this.#accepted({ job: again, isRepeated: false }, message);
     const refuse = (error: unknown) => this.#refuseSubmit(arcpErrorOf(error), message);
     try {
       const submitted = this.#order(message);
