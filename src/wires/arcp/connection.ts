@@ -269,4 +269,3 @@ export function refusalOf(refusal: FrameRefusal): {
   const { code, message, requestId, requestType } = refusal;
   return { error: arcpError(code, message), answered: { requestId, requestType } };
 }
-

@@ -211,7 +211,10 @@ export class Dispatch {
     return jobs.submitChild(parent, order);
   }
 
-  #refuseSubmit(error: ArcpError, refused: { id?: string | undefined; traceId?: string | undefined }) {
+  #refuseSubmit(
+    error: ArcpError,
+    refused: { id?: string | undefined; traceId?: string | undefined },
+  ) {
     const { id, traceId } = refused;
     const told = { ...(id !== undefined && { id }), ...(traceId !== undefined && { traceId }) };
     this.#reply(() => this.#connection.refuseSubmit(error, told));

@@ -18,8 +18,16 @@ test("a client is welcomed, submits, hears its job and its result, and leaves", 
   });
   await quiet();
   expect(peer.stream).toMatchObject([
-    { type: "job.event", event_seq: 1, payload: { kind: "log", body: { message: "echo started" } } },
-    { type: "job.result", event_seq: 2, payload: { final_status: "success", result: { echoed: { x: 1 } } } },
+    {
+      type: "job.event",
+      event_seq: 1,
+      payload: { kind: "log", body: { message: "echo started" } },
+    },
+    {
+      type: "job.result",
+      event_seq: 2,
+      payload: { final_status: "success", result: { echoed: { x: 1 } } },
+    },
   ]);
   peer.send("session.bye", { reason: "done" });
   expect(peer.wire.ending).toMatchObject({ code: 1000 });

@@ -205,7 +205,8 @@ export class Session implements JobOwner, StreamListener, LedgerRecord, Alarmed 
     const unsent = this.isGone || !this.connection ? Infinity : this.output.sent;
     let needed = Math.min(resumable, unsent);
     // Of what a detached client may not have got, all that fits is kept.
-    if (!this.connection && !this.isGone) needed = Math.min(needed, Math.max(acked, this.oldest - 1));
+    if (!this.connection && !this.isGone)
+      needed = Math.min(needed, Math.max(acked, this.oldest - 1));
     const [first] = this.jobs;
     if (first) needed = Math.min(needed, (first.spans.first || first.from + 1) - 1);
     const held = this.head - this.oldest + 1;
