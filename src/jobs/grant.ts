@@ -120,7 +120,11 @@ export interface KeptGrant {
 }
 
 /** A lease as it was asked for, checked. */
-export function leaseOf(shape: LeaseRequest, expiresAtMs: number | undefined, nowMs: number): Lease {
+export function leaseOf(
+  shape: LeaseRequest,
+  expiresAtMs: number | undefined,
+  nowMs: number,
+): Lease {
   if (expiresAtMs !== undefined) refuse(checkExpiry(expiresAtMs, nowMs));
   return parse(shape, expiresAtMs);
 }

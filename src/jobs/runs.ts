@@ -278,4 +278,3 @@ function detailsOf(error: unknown): Readonly<Record<string, unknown>> | undefine
   if (typeof details !== "object" || details === null || Array.isArray(details)) return undefined;
   return textOf(details) === undefined ? undefined : { ...details };
 }
-

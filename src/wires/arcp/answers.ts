@@ -6,9 +6,9 @@ import type { Profile } from "./profile.ts";
 
 const NO_BUDGET = new Map<string, bigint>();
 
-/** Credentials are told while the job runs: afterwards they are revoked, and of no use. */
+/** The budget is what was granted, so that who asks again is told the same. Credentials are told while the job runs: afterwards they are revoked, and of no use. */
 export function acceptedOf(profile: Profile, job: Job, requestId?: string): string {
-  const { shape, remaining, lease } = job.grant;
+  const { shape, lease } = job.grant;
   const credentials = job.running?.credentials ?? [];
   return acceptedPayload(profile, {
     jobId: job.id,
@@ -16,7 +16,7 @@ export function acceptedOf(profile: Profile, job: Job, requestId?: string): stri
     acceptedAt: new Date(job.createdAtMs).toISOString(),
     lease: shape,
     expiresAt: expiryOf(job),
-    budget: lease.budget ? remaining : NO_BUDGET,
+    budget: lease.budget ?? NO_BUDGET,
     credentials: credentials.length > 0 ? credentials : undefined,
     requestId,
     traceId: job.traceId,

@@ -4,7 +4,7 @@
  */
 import { quiet, TestClock } from "../../engine/testing.ts";
 import { memoryStore, MemoryMedium } from "../../log/memory.ts";
-import type { Journal } from "../../log/journal.ts";
+import type { Journal, JournalEntry, JournalRange } from "../../log/journal.ts";
 import { ArcpRuntime } from "./runtime.ts";
 import type { ArcpRuntimeOptions } from "./runtime-options.ts";
 import type { Transport, TransportEnding, TransportListener } from "./transport.ts";
@@ -222,4 +222,76 @@ export async function play(options: PlayOptions = {}): Promise<Play> {
       return peer;
     },
   };
+}
+
+/**
+ * A journal whose process can be killed: from that moment nothing it is asked for ever happens.
+ * While it is held, appends wait; a kill then takes them back, as if they had never been made.
+ */
+export class MortalJournal implements Journal {
+  readonly #inner: Journal;
+  #held: (() => void)[] | undefined;
+  #isDead = false;
+
+  constructor(inner: Journal) {
+    this.#inner = inner;
+  }
+
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  letGo(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const go of held) go();
+  }
+
+  kill(): void {
+    this.#isDead = true;
+  }
+
+  async appendAll(appends: Parameters<Journal["appendAll"]>[0]): Promise<readonly number[]> {
+    if (this.#held) await new Promise<void>((resolve) => this.#held?.push(resolve));
+    await this.#live();
+    const written = await this.#inner.appendAll(appends);
+    await this.#live();
+    return written;
+  }
+
+  async append(stream: string, entries: readonly string[]): Promise<number> {
+    await this.#live();
+    return this.#inner.append(stream, entries);
+  }
+
+  async *read(stream: string, after: number): AsyncGenerator<JournalEntry> {
+    await this.#live();
+    for await (const each of this.#inner.read(stream, after)) {
+      await this.#live();
+      yield each;
+    }
+  }
+
+  async range(stream: string): Promise<JournalRange> {
+    await this.#live();
+    return this.#inner.range(stream);
+  }
+
+  async trim(stream: string, through: number): Promise<void> {
+    await this.#live();
+    await this.#inner.trim(stream, through);
+  }
+
+  async remove(stream: string): Promise<void> {
+    await this.#live();
+    await this.#inner.remove(stream);
+  }
+
+  streams(prefix: string): AsyncIterable<string> {
+    return this.#inner.streams(prefix);
+  }
+
+  async #live(): Promise<void> {
+    if (this.#isDead) await new Promise<never>(() => undefined);
+  }
 }

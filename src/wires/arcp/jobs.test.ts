@@ -1,0 +1,449 @@
+/** §2.9–§2.14, §4.6, §5, §6: the life of a job, as its submitter sees it. */
+import { expect, test } from "vitest";
+import { quiet, START_MS } from "../../engine/testing.ts";
+import type { JobContext } from "../../jobs/context.ts";
+import type { ArcpRuntime } from "./runtime.ts";
+import { play } from "./testing.ts";
+
+/** Runs until it is told to stop, and then some. */
+const stubborn = () => new Promise<never>(() => undefined);
+const polite = (_: unknown, job: JobContext) =>
+  new Promise((resolve) => job.signal.addEventListener("abort", () => resolve("too late")));
+
+function agents(runtime: ArcpRuntime): void {
+  runtime.registerAgent("echo", (input) => input);
+  runtime.registerAgent("stubborn", stubborn);
+  runtime.registerAgent("polite", polite);
+  runtime.registerAgent("failing", () => Promise.reject(new Error("out of paper")));
+}
+
+test('"reply to submits strictly in arrival order": refusals among acceptances too', async () => {
+  const { open } = await play({ agents });
+  const peer = await open({ profile: "ts" });
+  const sent = ["echo", "nobody", "echo", "nobody"].map((agent) =>
+    peer.send("job.submit", { agent }, { trace_id: "a".repeat(32) }),
+  );
+  await quiet();
+  const answers = peer.frames.filter(
+    ({ type, event_seq }) =>
+      type === "job.accepted" || (type === "job.error" && event_seq === undefined),
+  );
+  expect(sent).toHaveLength(4);
+  expect(answers.map(({ type }) => type)).toEqual([
+    "job.accepted",
+    "job.error",
+    "job.accepted",
+    "job.error",
+  ]);
+});
+
+test.each([
+  ["spec", "session.error"],
+  ["py", "session.error"],
+  ["ts", "job.error"],
+] as const)("a refused submit is told to a %s client as %s", async (profile, type) => {
+  const { open } = await play({ agents });
+  const peer = await open({ profile });
+  peer.send("job.submit", { agent: "nobody" });
+  await quiet();
+  const refusal = peer.frames.at(-1);
+  expect(refusal).toMatchObject({ type, payload: { code: "AGENT_NOT_AVAILABLE" } });
+  expect(refusal).not.toHaveProperty("event_seq");
+  if (type === "job.error") expect(refusal?.job_id).toMatch(/^job_/);
+});
+
+test('"agent versions": the default, one by name, and one that is not there', async () => {
+  const { open } = await play({
+    agents: (runtime) => {
+      runtime.registerAgent("code", () => "v1", { version: "1.0.0" });
+      runtime.registerAgent("code", () => "v2", { version: "2.0.0", isDefault: true });
+      runtime.registerAgent("code", () => "v3", { version: "3.0.0" });
+    },
+  });
+  const peer = await open();
+  const agentOf = async (agent: string) => (await peer.submit(agent)).payload;
+  expect(await agentOf("code")).toMatchObject({ agent: "code@2.0.0" });
+  expect(await agentOf("code@1.0.0")).toMatchObject({ agent: "code@1.0.0" });
+  expect(await agentOf("code@9")).toMatchObject({ code: "AGENT_VERSION_NOT_AVAILABLE" });
+  await quiet();
+  expect(peer.of("job.result").map(({ payload }) => payload["result"])).toEqual(["v2", "v1"]);
+});
+
+test('"mint one and return it": a submit without trace_id gets one, one with keeps it', async () => {
+  const { open } = await play({ agents });
+  const peer = await open();
+  const traceId = "5b8efff798038103d269b633813fc60c";
+  const [minted, kept] = [
+    await peer.submit("echo"),
+    await peer.submit("echo", {}, { trace_id: traceId }),
+  ];
+  expect(minted.trace_id).toMatch(/^[0-9a-f]{32}$/);
+  expect(kept.trace_id).toBe(traceId);
+  expect(kept.payload["trace_id"]).toBe(traceId);
+  await quiet();
+  expect(peer.of("job.result").at(-1)?.trace_id).toBe(traceId);
+});
+
+test("a failing agent's text is the answer, under a code of the table", async () => {
+  const { open } = await play({ agents });
+  const peer = await open();
+  await peer.submit("failing");
+  await quiet();
+  expect(peer.last("job.error").payload).toMatchObject({
+    final_status: "error",
+    code: "INTERNAL_ERROR",
+    message: "out of paper",
+    retryable: true,
+  });
+});
+
+test.each([
+  ["spec", "job.error", "cancelled"],
+  ["ts", "job.error", "cancelled"],
+  ["py", "job.result", "cancelled"],
+] as const)("cancelled, for a %s client: %s %s", async (profile, type, final_status) => {
+  const { open } = await play({ agents });
+  const peer = await open({ profile });
+  const { job_id } = await peer.submit("polite");
+  peer.send("job.cancel", { reason: "operator" }, { job_id });
+  await quiet();
+  const after = peer.frames.slice(-2);
+  expect(after).toMatchObject([
+    { type: "job.cancelled", job_id, payload: { reason: "operator" } },
+    { type, job_id, event_seq: 1, payload: { final_status } },
+  ]);
+});
+
+test('"an agent that swallows cancellation" ends as cancelled when the grace is over', async () => {
+  const { open, clock } = await play({ agents, limits: { cancelGraceMs: 5_000 } });
+  const peer = await open();
+  const { job_id } = await peer.submit("stubborn");
+  peer.send("job.cancel", {}, { job_id });
+  await clock.advance(4_999);
+  expect(peer.stream).toEqual([]);
+  await clock.advance(1);
+  expect(peer.stream).toMatchObject([
+    { type: "job.error", payload: { code: "CANCELLED", final_status: "cancelled" } },
+  ]);
+  peer.send("job.cancel", {}, { job_id });
+  await quiet();
+  expect(peer.of("job.cancelled")).toHaveLength(1);
+  expect(peer.stream).toHaveLength(1);
+});
+
+test('"Queued jobs must also terminate": and jobs over the cap wait their turn', async () => {
+  const { open } = await play({ agents, limits: { runningPerPrincipal: 1 } });
+  const peer = await open();
+  const first = await peer.submit("polite");
+  const [second, third] = [await peer.submit("echo"), await peer.submit("echo")];
+  peer.send("session.list_jobs", { filter: { status: ["pending"] } });
+  peer.send("job.cancel", {}, { job_id: second.job_id });
+  await quiet();
+  expect(peer.last("session.jobs").payload["jobs"]).toHaveLength(2);
+  expect(peer.stream).toMatchObject([{ job_id: second.job_id, payload: { code: "CANCELLED" } }]);
+  peer.send("job.cancel", {}, { job_id: first.job_id });
+  await quiet();
+  expect(peer.stream.slice(1)).toMatchObject([
+    { job_id: first.job_id, payload: { code: "CANCELLED" } },
+    { job_id: third.job_id, type: "job.result" },
+  ]);
+});
+
+test("slots go round: one who submits a thousand does not hold up another", async () => {
+  const { open } = await play({ agents, limits: { running: 1 } });
+  const [alice, bob] = [await open(), await open({ token: "bob-token" })];
+  for (let i = 0; i < 10; i += 1) await alice.submit("polite");
+  await bob.submit("echo");
+  for (const { job_id } of alice.of("job.accepted").slice(0, 2)) {
+    expect(bob.of("job.result")).toHaveLength(0);
+    alice.send("job.cancel", {}, { job_id });
+    await quiet();
+  }
+  expect(bob.of("job.result")).toHaveLength(1);
+  expect(alice.stream).toHaveLength(2);
+});
+
+test("what may not even wait is refused, and may be sent again", async () => {
+  const limits = { runningPerPrincipal: 1, queuedPerPrincipal: 1 };
+  const { open } = await play({ agents, limits });
+  const peer = await open();
+  await peer.submit("stubborn");
+  await peer.submit("stubborn");
+  expect((await peer.submit("stubborn")).payload).toMatchObject({
+    code: "INTERNAL_ERROR",
+    retryable: true,
+  });
+});
+
+test("strangers learn nothing: a foreign job and one that never was are one answer", async () => {
+  const { open } = await play({ agents });
+  const [alice, bob] = [await open(), await open({ token: "bob-token" })];
+  const { job_id = "" } = await alice.submit("polite");
+  const never = job_id.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+  const answerTo = async (type: string, id: string) => {
+    bob.send(type, { job_id: id }, { job_id: id });
+    await quiet();
+    const { code, message } = bob.last("session.error").payload;
+    return `${code} ${String(message).replace(id, "ID")}`;
+  };
+  for (const type of ["job.cancel", "job.subscribe"]) {
+    expect(await answerTo(type, job_id)).toBe(await answerTo(type, never));
+    expect(await answerTo(type, job_id)).toContain("JOB_NOT_FOUND");
+  }
+  expect(alice.stream).toEqual([]);
+  bob.send("session.list_jobs", {});
+  await quiet();
+  expect(bob.last("session.jobs").payload["jobs"]).toEqual([]);
+});
+
+test('"authority = submitting session": another of the same principal only where allowed', async () => {
+  for (const cancelBy of ["session", "principal"] as const) {
+    const { open } = await play({ agents, cancelBy });
+    const [one, other] = [await open(), await open()];
+    const { job_id } = await one.submit("polite");
+    other.send("job.cancel", {}, { job_id });
+    await quiet();
+    expect(one.stream).toHaveLength(cancelBy === "principal" ? 1 : 0);
+    expect(other.of("session.error")).toHaveLength(cancelBy === "principal" ? 0 : 1);
+  }
+});
+
+test.each([
+  ["spec", "job.error", "TIMEOUT"],
+  ["py", "job.result", undefined],
+] as const)("max_runtime_sec for a %s client ends as timed_out", async (profile, type, code) => {
+  const { open, clock } = await play({ agents });
+  const peer = await open({ profile });
+  await peer.submit("stubborn", { max_runtime_sec: 900 });
+  await clock.advance(899_999);
+  expect(peer.stream).toEqual([]);
+  await clock.advance(1);
+  expect(peer.stream).toMatchObject([{ type, payload: { final_status: "timed_out" } }]);
+  expect(peer.stream[0]?.payload["code"]).toBe(code);
+  if (code) expect(peer.stream[0]?.payload["retryable"]).toBe(true);
+});
+
+test('"At the instant: every operation ⇒ LEASE_EXPIRED", and the job ends by itself', async () => {
+  const { open, clock } = await play({ agents });
+  const peer = await open();
+  const expires_at = new Date(START_MS + 60_000).toISOString();
+  const { payload } = await peer.submit("stubborn", { lease_constraints: { expires_at } });
+  expect(payload["lease_constraints"]).toEqual({ expires_at });
+  await clock.advance(59_999);
+  expect(peer.stream).toEqual([]);
+  await clock.advance(1);
+  expect(peer.stream).toMatchObject([
+    { type: "job.error", payload: { code: "LEASE_EXPIRED", retryable: false } },
+  ]);
+});
+
+test('"strictly in the future at submit else INVALID_REQUEST"', async () => {
+  const { open } = await play({ agents });
+  const peer = await open();
+  const lease_constraints = { expires_at: new Date(START_MS).toISOString() };
+  expect((await peer.submit("echo", { lease_constraints })).payload).toMatchObject({
+    code: "INVALID_REQUEST",
+  });
+});
+
+test("nothing follows the end of a job, whatever its agent still says", async () => {
+  let zombie: JobContext | undefined;
+  const { open } = await play({
+    agents: (runtime) =>
+      runtime.registerAgent("zombie", (_, job) => {
+        zombie = job;
+        return "done";
+      }),
+  });
+  const peer = await open();
+  await peer.submit("zombie");
+  await quiet();
+  await expect(zombie?.log("info", "still here")).rejects.toMatchObject({ code: "CANCELLED" });
+  void zombie?.thought("nobody awaits this");
+  expect(() => zombie?.authorize("tool.call", "x")).toThrow(/is over/);
+  await quiet();
+  expect(peer.stream).toHaveLength(1);
+});
+
+test('"gates toolCall automatically (denial becomes a tool_result error)"', async () => {
+  const { open } = await play({
+    agents: (runtime) =>
+      runtime.registerAgent("tools", async (_, job) => {
+        const callId = await job.toolCall("search.web", { q: "arcp" });
+        await job.toolResult(callId, ["found"]);
+        await job.toolCall("shell.exec").catch(() => undefined);
+        job.authorizeModel("tier-fast/cheap");
+        return "done";
+      }),
+  });
+  const peer = await open();
+  await peer.submit("tools", {
+    lease_request: { "tool.call": ["search.*"], "model.use": ["tier-fast/*"] },
+  });
+  await quiet();
+  expect(peer.of("job.event").map(({ payload }) => payload["kind"])).toEqual([
+    "tool_call",
+    "tool_result",
+    "tool_call",
+    "tool_result",
+  ]);
+  expect(peer.of("job.event").at(-1)?.payload["body"].error).toMatchObject({
+    code: "PERMISSION_DENIED",
+  });
+  expect(peer.of("job.result")).toHaveLength(1);
+});
+
+test('"0.70 + 0.40 against 1.00 blocks the next authorize"; what is left is told', async () => {
+  const { open } = await play({
+    agents: (runtime) =>
+      runtime.registerAgent("spender", async (_, job) => {
+        await job.metric("cost.inference", 0.7, { unit: "USD" });
+        job.authorize("tool.call", "x");
+        await job.metric("cost.inference", 0.4, { unit: "USD" });
+        await job.metric("cost.budget.remaining", 100, { unit: "USD" });
+        const negative = job.metric("cost.refund", -5, { unit: "USD" });
+        await expect(negative).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+        expect(job.budget).toEqual({ USD: "-0.1" });
+        job.authorize("tool.call", "x");
+      }),
+  });
+  const peer = await open();
+  const lease_request = { "cost.budget": ["USD:0.50", "USD:0.50"], "tool.call": ["*"] };
+  const { payload } = await peer.submit("spender", { lease_request });
+  expect(payload["budget"]).toEqual({ USD: 1 });
+  await quiet();
+  const metrics = peer.of("job.event").map(({ payload: { body } }) => `${body.name} ${body.value}`);
+  expect(metrics).toEqual([
+    "cost.inference 0.7",
+    "cost.budget.remaining 0.3",
+    "cost.inference 0.4",
+    "cost.budget.remaining -0.1",
+    "cost.budget.remaining 100",
+  ]);
+  expect(peer.last("job.error").payload).toMatchObject({
+    code: "BUDGET_EXHAUSTED",
+    retryable: false,
+  });
+});
+
+test('budget echo: "values strings" for py, "values numbers" for the others', async () => {
+  const { open } = await play({ agents });
+  const lease_request = { "cost.budget": ["USD:2.50"] };
+  const budgetOf = async (profile: "py" | "ts") =>
+    (await (await open({ profile })).submit("echo", { lease_request })).payload["budget"];
+  expect(await budgetOf("py")).toEqual({ USD: "USD:2.5" });
+  expect(await budgetOf("ts")).toEqual({ USD: 2.5 });
+});
+
+test("features that were not agreed on are as if unsupported", async () => {
+  const { open } = await play({
+    agents: (runtime) =>
+      runtime.registerAgent("busy", async (_, job) => {
+        await job.progress(1, { total: 2 });
+        await job.thought("half way");
+      }),
+  });
+  const peer = await open({ features: [] });
+  peer.send("session.list_jobs", {});
+  await quiet();
+  expect(peer.last("session.error").payload).toMatchObject({ code: "INVALID_REQUEST" });
+  const lease_request = { "cost.budget": ["USD:1"] };
+  expect((await peer.submit("busy", { lease_request })).type).toBe("session.error");
+  await peer.submit("busy");
+  await quiet();
+  expect(peer.stream.map(({ event_seq, payload }) => [event_seq, payload["kind"]])).toEqual([
+    [1, "thought"],
+    [2, undefined],
+  ]);
+});
+
+test('"drop a frame whose id was already seen": a submit that comes twice is one job', async () => {
+  const { open } = await play({ agents });
+  const peer = await open();
+  const text = JSON.stringify({ id: "same", type: "job.submit", payload: { agent: "echo" } });
+  peer.sendText(text);
+  peer.sendText(text);
+  await quiet();
+  expect(peer.of("job.accepted")).toHaveLength(1);
+  expect(peer.of("job.result")).toHaveLength(1);
+});
+
+test("a submit that is sent again after a resume is told the job it made", async () => {
+  const { open, connect } = await play({ agents });
+  const peer = await open();
+  const submit = JSON.stringify({ id: "again", type: "job.submit", payload: { agent: "polite" } });
+  peer.sendText(submit);
+  peer.lose();
+  await quiet();
+  expect(peer.of("job.accepted")).toHaveLength(0);
+  const next = connect();
+  const resume = { session_id: peer.sessionId ?? "", resume_token: peer.token, last_event_seq: 0 };
+  await next.hello({ resume });
+  next.sendText(submit);
+  await quiet();
+  expect(next.of("job.accepted")).toMatchObject([{ payload: { request_id: "again" } }]);
+  next.send("session.list_jobs", {});
+  await quiet();
+  expect(next.last("session.jobs").payload["jobs"]).toHaveLength(1);
+});
+
+test('"unknown x-vendor.a.b ⇒ dropped if optional, else INVALID_REQUEST"', async () => {
+  const { open } = await play();
+  const peer = await open();
+  peer.send("x-vendor.acme.hint", {}, { extensions: { optional: true } });
+  await quiet();
+  expect(peer.of("session.error")).toHaveLength(0);
+  peer.send("x-vendor.acme.hint", {});
+  peer.send("job.teleport", {}, { extensions: { optional: true } });
+  await quiet();
+  expect(peer.of("session.error").map(({ payload }) => payload["code"])).toEqual([
+    "INVALID_REQUEST",
+    "INVALID_REQUEST",
+  ]);
+  expect(peer.wire.ending).toBeUndefined();
+});
+
+test('"accepts any session_id on inbound frames": ours refuses that of another session', async () => {
+  const { open } = await play({ agents });
+  const [one, other] = [await open(), await open()];
+  const id = one.send("session.list_jobs", {}, { session_id: other.sessionId });
+  await quiet();
+  expect(one.last("session.error").payload).toMatchObject({
+    code: "INVALID_REQUEST",
+    details: { request_id: id, request_type: "session.list_jobs" },
+  });
+});
+
+test('"Always answer a ping even if heartbeat was not negotiated"', async () => {
+  const { open } = await play();
+  const peer = await open({ features: [] });
+  peer.send("session.ping", { nonce: 'p"1', sent_at: "whenever" });
+  expect(peer.last("session.pong").payload["ping_nonce"]).toBe('p"1');
+});
+
+test('"HEARTBEAT_LOST: session.error, then close"; any frame is a sign of life', async () => {
+  const { open, clock } = await play();
+  const [silent, alive] = [
+    await open({ features: ["heartbeat"] }),
+    await open({ features: ["heartbeat"] }),
+  ];
+  for (let i = 0; i < 3; i += 1) {
+    await clock.advance(30_000);
+    alive.send("session.ack", { last_processed_seq: 0 });
+  }
+  expect(silent.of("session.ping").length).toBeGreaterThanOrEqual(1);
+  expect(silent.last("session.error").payload).toMatchObject({ code: "HEARTBEAT_LOST" });
+  expect(silent.wire.ending?.code).toBe(1000);
+  expect(alive.wire.ending).toBeUndefined();
+});
+
+test("a principal that sends too many frames is told so, and only that one", async () => {
+  const { open } = await play({ sessions: { framesPerSecond: 5 } });
+  const [alice, bob] = [await open(), await open({ token: "bob-token" })];
+  for (let i = 0; i < 12; i += 1) alice.send("session.list_jobs", {});
+  bob.send("session.list_jobs", {});
+  await quiet();
+  expect(alice.of("session.jobs")).toHaveLength(10);
+  expect(alice.of("session.error")).toHaveLength(2);
+  expect(bob.of("session.jobs")).toHaveLength(1);
+});
