@@ -45,7 +45,7 @@ async function kinds(_: unknown, job: JobContext): Promise<void> {
   await job.thought("hmm");
   await job.status("phase1", "msg");
   await job.metric("tokens.in", 10, { unit: "tokens" });
-  await job.metric("cost.inference", 0.0234, { unit: "USD" });
+  await job.metric("cost.inference", 0.234, { unit: "USD" });
   const call = await job.toolCall("search", { q: "x" });
   await job.toolResult(call, [1, 2]);
   await job.progress(1, { total: 3, units: "files", message: "one" });

@@ -23,10 +23,11 @@ async def main():
         }
         assert expected <= set(kinds), kinds
         bodies = {event["body"].get("name"): event["body"] for event in events}
-        assert bodies["cost.budget.remaining"]["value"] == 5.4766, bodies
+        assert bodies["cost.budget.remaining"]["value"] == 5.266, bodies
         await handle.done
 
-        handle = await client.submit(agent="spend", lease_request={"cost.budget": ["USD:1"]})
+        lease = {"cost.budget": ["USD:1"], "tool.call": ["*"]}
+        handle = await client.submit(agent="spend", lease_request=lease)
         async with raises(BudgetExhaustedError):
             await handle.done
 
