@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { ARCP_PYTHON, lacks } from "../../scripts/prerequisites.mjs";
 import { ArcpClient } from "../../src/client/arcp/client.ts";
 import type { JobHandle } from "../../src/client/arcp/job.ts";
@@ -14,6 +14,7 @@ import { environment, Running, scratch } from "../e2e/programs.ts";
 
 const SCRIPTS = fileURLToPath(new URL("arcp/", import.meta.url));
 const isMissing = lacks("arcp-sdk");
+vi.setConfig({ testTimeout: 60_000 });
 const TOKEN = { token: "tok" } as const;
 
 function pythonEnvironment(): NodeJS.ProcessEnv {

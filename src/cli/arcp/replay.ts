@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { buildCommand } from "@stricli/core";
 import { RollcallError } from "../../core/errors.ts";
+import { sqliteStore } from "../../log/sqlite.ts";
 import { connect, type Database } from "../../log/sqlite-driver.ts";
 import type { Context } from "../context.ts";
 import { about } from "../help.ts";
@@ -44,13 +45,8 @@ export const replay = buildCommand<Flags, [], Context>({
   },
   async func({ db, session, afterSeq }) {
     if (!existsSync(db)) throw new RollcallError("NOT_FOUND", `--db ${db}: there is no such file`);
-    const database = await connect(db);
-    try {
-      for (const frame of framesOf(database, { session, afterSeq }, db)) {
-        await this.out.line(pythonJson(inOrder(JSON.parse(frame) as object)));
-      }
-    } finally {
-      database.close();
+    for await (const frame of framesOf(db, { session, afterSeq })) {
+      await this.out.line(pythonJson(inOrder(JSON.parse(frame) as object)));
     }
   },
 });
@@ -63,8 +59,11 @@ interface Part {
 /** A page at a time: a session may have said more than fits into memory. */
 const PAGE = 1000;
 
-function* framesOf(database: Database, { session, afterSeq }: Part, db: string): Iterable<string> {
-  const rows = prepared(database, db);
+function* pythonFrames(database: Database, { session, afterSeq }: Part): Iterable<string> {
+  const rows = database.prepare<{ readonly envelope: string; readonly event_seq: number }>(
+    "SELECT envelope, event_seq FROM events WHERE session_id = ? AND event_seq > ? " +
+      "ORDER BY event_seq LIMIT ?",
+  );
   for (let after = afterSeq; ;) {
     const page = rows.all(session, after, PAGE);
     for (const { envelope } of page) yield envelope;
@@ -74,16 +73,52 @@ function* framesOf(database: Database, { session, afterSeq }: Part, db: string):
   }
 }
 
-function prepared(database: Database, db: string) {
+/** The number of an event is its place in the session's stream. */
+async function* ourFrames(db: string, { session, afterSeq }: Part): AsyncGenerator<string> {
+  const store = sqliteStore({ path: db });
   try {
-    return database.prepare<{ readonly envelope: string; readonly event_seq: number }>(
-      "SELECT envelope, event_seq FROM events WHERE session_id = ? AND event_seq > ? " +
-        "ORDER BY event_seq LIMIT ?",
-    );
-  } catch (cause) {
-    const message = `--db ${db}: this is not the event log of an ARCP runtime`;
-    throw new RollcallError("INVALID_ARGUMENT", message, { cause });
+    await store.log.open();
+    const stream = `arcp/session/${session}`;
+    const { oldest } = await store.journal.range(stream);
+    const after = Math.max(afterSeq, oldest - 1);
+    for await (const { entry } of store.journal.read(stream, after)) yield entry;
+  } finally {
+    await store.close();
   }
+}
+
+async function* framesOf(db: string, part: Part): AsyncGenerator<string> {
+  const tables = await withFile(db, tablesOf);
+  if (tables.has("journal")) return yield* ourFrames(db, part);
+  if (!tables.has("events")) throw foreign(db);
+  const database = await connect(db);
+  try {
+    yield* pythonFrames(database, part);
+  } finally {
+    database.close();
+  }
+}
+
+async function withFile<T>(db: string, read: (database: Database) => T): Promise<T> {
+  const database = await connect(db);
+  try {
+    return read(database);
+  } catch (cause) {
+    throw foreign(db, cause);
+  } finally {
+    database.close();
+  }
+}
+
+function tablesOf(database: Database): ReadonlySet<string> {
+  const sql = "SELECT name FROM sqlite_master WHERE type = 'table'";
+  const tables = database.prepare<{ readonly name: string }>(sql).all();
+  return new Set(tables.map(({ name }) => name));
+}
+
+function foreign(db: string, cause?: unknown): RollcallError {
+  const message = `--db ${db}: this is not the file of an ARCP runtime`;
+  return new RollcallError("INVALID_ARGUMENT", message, { cause });
 }
 
 function inOrder(frame: object): object {

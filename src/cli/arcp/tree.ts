@@ -6,6 +6,10 @@ export const ARCP: Program = {
   tagline: "arcp: jobs on agents, by the Agent Runtime Control Protocol 1.1",
   groups: {
     Commands: {
+      serve: {
+        brief: "Run a runtime with the agent `echo`",
+        load: async () => (await import("./serve.ts")).serve,
+      },
       submit: {
         brief: "Submit a job and print its result",
         load: async () => (await import("./submit.ts")).submit,

@@ -1,6 +1,7 @@
 /** Where jobs run: the daemon's door for ARCP, or any runtime that is named in full. */
 import { ArcpClient } from "../../client/arcp/client.ts";
 import { findUrl } from "../../client/url.ts";
+import { RollcallError } from "../../core/errors.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
@@ -28,7 +29,8 @@ export async function connectRuntime(
   signal: AbortSignal,
 ): Promise<ArcpClient> {
   const { env } = context;
-  return ArcpClient.connect(arcpUrl(url, env), {
+  const isDaemon = !isWebSocket(url);
+  const connecting = ArcpClient.connect(arcpUrl(url, env), {
     token: token ?? (env["ROLLCALL_TOKEN"] || NO_TOKEN),
     client: { name: "rollcall", version: releaseVersion() },
     signal,
@@ -38,9 +40,19 @@ export async function connectRuntime(
       else if (state.kind === "renewed") void note(context, "connected again, in a new session");
     },
   });
+  return connecting.catch((error: unknown) => {
+    if (!isDaemon || !(error instanceof RollcallError) || error.code !== "UNAVAILABLE") throw error;
+    const daemon = `no daemon answers at ${findUrl(url, env)}`;
+    const message = error.message.replace(/^no runtime answers at \S+/, daemon);
+    throw new RollcallError("UNAVAILABLE", message, { cause: error });
+  });
 }
 
-export function arcpUrl(flag: string | undefined, env: Context["env"]): string {
-  if (flag !== undefined && /^wss?:\/\//.test(flag)) return flag;
+function isWebSocket(url: string | undefined): url is string {
+  return url !== undefined && /^wss?:\/\//.test(url);
+}
+
+function arcpUrl(flag: string | undefined, env: Context["env"]): string {
+  if (isWebSocket(flag)) return flag;
   return `${findUrl(flag, env).replace(/^http/, "ws")}/arcp`;
 }

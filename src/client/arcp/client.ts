@@ -174,7 +174,7 @@ export class ArcpClient implements AsyncDisposable {
 
   /** A job of a session that was resumed from an earlier client. */
   job(jobId: string): JobHandle {
-    return this.#followed.job(jobId);
+    return this.#followed.claim(jobId);
   }
 
   /** The jobs that this client follows. */

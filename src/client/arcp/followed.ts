@@ -51,6 +51,8 @@ export class Followed {
   #session: Session | undefined;
   /** Events of jobs that nobody here submitted are those of an earlier client. */
   #isInherited = false;
+  /** Those of them that nobody has asked for yet: even one that is over is kept until then. */
+  readonly #unclaimed = new Set<JobHandle>();
 
   constructor(options: FollowedOptions) {
     this.#options = options;
@@ -92,12 +94,20 @@ export class Followed {
     if (this.#jobs.has(jobId)) {
       throw new RollcallError("WRONG_STATE", `this client follows job ${jobId} already`);
     }
-    const job = this.job(jobId);
+    const job = this.#job(jobId);
     this.#subscriptions.add(job);
     return job;
   }
 
-  job(jobId: string): JobHandle {
+  /** A job of the session, of this client or an earlier one. */
+  claim(jobId: string): JobHandle {
+    const job = this.#job(jobId);
+    this.#unclaimed.delete(job);
+    if (job.isOver) this.forget(job);
+    return job;
+  }
+
+  #job(jobId: string): JobHandle {
     const known = this.#jobs.get(jobId);
     if (known) return known;
     const job = new JobHandle(unknownJob(jobId), {
@@ -161,7 +171,7 @@ export class Followed {
     if (!this.#isNew(message, job)) return;
     if (job) {
       this.#options.pending.settle({ type: "cancel", jobId: job.id }, undefined);
-      this.forget(job);
+      if (!this.#unclaimed.has(job)) this.forget(job);
       job.end(message);
     }
     if (this.#mayAck) this.#acks.note(this.#place.lastSeq);
@@ -172,7 +182,7 @@ export class Followed {
     // A child of a job of ours; nobody here asked for it.
     if (requestId === undefined && delegateId !== undefined) return;
     const wasFollowed = this.#jobs.has(jobId);
-    const job = this.job(jobId);
+    const job = this.#job(jobId);
     const { lease, budget, acceptedAt, credentials } = message;
     job.know({ jobId, agent, lease, budget, traceId, acceptedAt, credentials, status: "running" });
     const clues = { type: "submit", requestId, traceId } as const;
@@ -200,7 +210,11 @@ export class Followed {
 
   #jobOf({ jobId }: EventMessage | Terminal): JobHandle | undefined {
     if (jobId === undefined) return undefined;
-    return this.#isInherited ? this.job(jobId) : this.#jobs.get(jobId);
+    const known = this.#jobs.get(jobId);
+    if (known || !this.#isInherited) return known;
+    const job = this.#job(jobId);
+    this.#unclaimed.add(job);
+    return job;
   }
 
   #isNew({ eventSeq }: EventMessage | Terminal, job: JobHandle | undefined): boolean {

@@ -62,6 +62,18 @@ async def slow(input_value, ctx):
     return "finished"
 
 
+async def index(input_value, ctx):
+    options = input_value or {}
+    total = options.get("n", 10)
+    for i in range(total):
+        await ctx.metric({"name": "cost.inference", "value": 0.031, "unit": "USD"})
+        await ctx.progress(i + 1, total=total, units="files", message=f"src/file-{i}.ts")
+        if i % 4 == 3:
+            await ctx.log("warn", f"slow disk \x1b[31m{i}\x1b[0m")
+        await asyncio.sleep(options.get("d", 0.2))
+    return {"files": total}
+
+
 async def refactor_1(_input, _ctx):
     return "v1"
 
@@ -76,7 +88,7 @@ def make_runtime() -> ARCPRuntime:
         bearer=StaticBearerVerifier({"tok": "me@example.com"}),
         max_concurrent_jobs=8,
     )
-    for agent in (echo, kinds, spend, chunks, text, fail, slow):
+    for agent in (echo, kinds, spend, chunks, text, fail, slow, index):
         runtime.register_agent(agent.__name__, agent)
     runtime.register_agent_version("refactor", "1.0.0", refactor_1)
     runtime.register_agent_version("refactor", "2.0.0", refactor_2)

@@ -71,8 +71,17 @@ function checkUrl(url: string): void {
 function unreachable(url: string, cause: Error): string {
   const { protocol, host, pathname } = new URL(url);
   const code = (cause as NodeJS.ErrnoException).code ?? "";
-  return `no runtime answers at ${protocol}//${host}${pathname}: ${cause.message || code}`;
+  const why = REASONS[code] ?? (cause.message || code);
+  return `no runtime answers at ${protocol}//${host}${pathname} (${why})`;
 }
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection lost",
+  ENOTFOUND: "there is no such host",
+  EHOSTUNREACH: "there is no way to the host",
+  ETIMEDOUT: "no answer in time",
+};
 
 /** For a socket that is open, on the stream it was made of. */
 export function webSocketTransport(socket: WebSocket, stream: Duplex): Transport {

@@ -1,0 +1,103 @@
+/** `arcp serve`: a runtime with one agent to try things out with. */
+import { buildCommand } from "@stricli/core";
+import { releaseVersion } from "../../daemon/version.ts";
+import { sqliteStore } from "../../log/sqlite.ts";
+import type { Store } from "../../log/store.ts";
+import { ArcpRuntime } from "../../wires/arcp/runtime.ts";
+import { serveWebSocket } from "../../wires/arcp/transports/serve-websocket.ts";
+import { staticTokens } from "../../wires/arcp/verifiers.ts";
+import type { Context } from "../context.ts";
+import { about } from "../help.ts";
+
+interface Flags {
+  readonly host: string;
+  readonly port: number;
+  readonly token: string;
+  readonly principal: string;
+  readonly db?: string;
+}
+
+export const serve = buildCommand<Flags, [], Context>({
+  docs: {
+    brief: "Run a runtime with the agent `echo`",
+    fullDescription: about(
+      "Run a runtime that serves the agent `echo`, until Ctrl-C. With --db sessions, jobs and " +
+        "events outlive it. `rollcall up` is the one for real agents.",
+      { call: "arcp serve --token tok", does: "at ws://127.0.0.1:7777/arcp" },
+      { call: "arcp serve --token tok --port 0 --db arcp.db", does: "durable, at a free port" },
+    ),
+  },
+  parameters: {
+    flags: {
+      host: {
+        kind: "parsed",
+        parse: String,
+        default: "127.0.0.1",
+        placeholder: "HOST",
+        brief: "Where to listen [127.0.0.1]",
+      },
+      port: {
+        kind: "parsed",
+        parse: parsePort,
+        default: "7777",
+        placeholder: "PORT",
+        brief: "The port, 0 for a free one [7777]",
+      },
+      token: { kind: "parsed", parse: String, placeholder: "TOKEN", brief: "The token it takes" },
+      principal: {
+        kind: "parsed",
+        parse: String,
+        default: "cli-user",
+        placeholder: "NAME",
+        brief: "Who has this token [cli-user]",
+      },
+      db: {
+        kind: "parsed",
+        optional: true,
+        parse: String,
+        placeholder: "FILE",
+        brief: "Where to keep what must last [in memory]",
+      },
+    },
+  },
+  async func({ host, port, token, principal, db }) {
+    const interrupted = this.untilInterrupted();
+    const store = db === undefined ? undefined : sqliteStore({ path: db });
+    try {
+      await store?.log.open();
+      await using runtime = demoRuntime(token, principal, store);
+      await runtime.start();
+      const isEverywhere = host === "0.0.0.0" || host === "::";
+      await using door = await serveWebSocket((transport) => runtime.accept(transport), {
+        host,
+        port,
+        // The names that this machine has are not known here; the token is the lock.
+        ...(isEverywhere && { allowedHosts: ["*"] }),
+      });
+      await this.err.line(`arcp serve listening on ${door.url}`);
+      if (interrupted.aborted) return;
+      await new Promise((resolve) => interrupted.addEventListener("abort", resolve));
+    } finally {
+      await store?.close();
+    }
+  },
+});
+
+function demoRuntime(token: string, principal: string, store: Store | undefined): ArcpRuntime {
+  const runtime = new ArcpRuntime({
+    runtime: { name: "arcp-cli", version: releaseVersion() },
+    bearer: staticTokens({ [token]: principal }),
+    cancelBy: "principal",
+    ...(store && { journal: store.journal }),
+  });
+  return runtime.registerAgent("echo", async (input, job) => {
+    await job.log("info", "echo started");
+    return { echoed: input ?? null };
+  });
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new Error("not a port from 0 to 65535");
+}
