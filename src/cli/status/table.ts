@@ -159,7 +159,7 @@ function naturalWidth(rows: readonly Cells[], name: ColumnName): number {
 
 function cellsOf({ file, state, headline, ageMs }: AgentRow): Cells {
   const { agent_id, agent_name, runtime } = file.status;
-  const isResting = headline === "idle" || headline === "gone";
+  const isResting = headline === "IDLE" || headline === "GONE";
   const usual = isResting ? "dim" : undefined;
   const mark = file.oddities.includes("ahead") ? " !" : "";
   return {
