@@ -20,8 +20,8 @@ const PEER = [PYTHON, "-m", "agent_status"];
 
 /** Until all were read, found silent after a minute, and what that left was collected. */
 const SETTLE_MS = 130_000;
-/** Long enough for one look at all files. */
-const IDLE_MS = 40_000;
+/** One rescan falls into it, and the collection of what it leaves, wherever it begins. */
+const IDLE_MS = 120_000;
 
 /** Runs a second, by the median of a few. */
 function runOf(command: readonly string[], runs: number): () => Promise<number> {
