@@ -43,11 +43,11 @@ export interface Lease {
 
 export type ParsedLease = { readonly ok: true; readonly lease: Lease } | Refusal;
 
-export function isNamespace(name: string): boolean {
+function isNamespace(name: string): boolean {
   return RESERVED.has(name) || (name.length <= LEASE.nameLength && VENDOR.test(name));
 }
 
-export function formOf(namespace: string): TargetForm {
+function formOf(namespace: string): TargetForm {
   return RESERVED.get(namespace) ?? "name";
 }
 

@@ -28,11 +28,12 @@ function hello(payload: unknown, head: Record<string, unknown> = {}): Hello {
 test("every message that clients send is decoded to its type", () => {
   const types = REQUESTS.map((text) => decoded(text).type);
   expect(new Set(types)).toEqual(
-    new Set([
-      ...["session.hello", "session.ping", "session.pong", "session.ack", "session.list_jobs"],
-      ...["session.bye", "session.close", "job.submit", "job.cancel", "job.subscribe"],
-      ...["job.unsubscribe", "x-vendor"],
-    ]),
+    new Set(
+      [
+        "session.hello session.ping session.pong session.ack session.list_jobs session.bye",
+        "session.close job.submit job.cancel job.subscribe job.unsubscribe x-vendor",
+      ].flatMap((line) => line.split(" ")),
+    ),
   );
 });
 
