@@ -22,6 +22,7 @@ import {
 } from "./events.ts";
 import { isObject, problemOfJson, Reader, type JsonObject } from "./json.ts";
 import { EVENT, RESULT } from "./limits.ts";
+import { byteLength } from "./result-stream.ts";
 
 const NAME = { max: EVENT.nameLength } as const;
 const TEXT = { max: EVENT.textLength, mayBeEmpty: true } as const;
@@ -42,6 +43,13 @@ export function checkEvent(kind: string, body: unknown): CheckedEvent {
   if (!event) return refused("kind is neither one of the protocol nor x-vendor.…");
   if (kind === "progress") checkProgress(fields);
   return fields.problem === undefined ? { ok: true, event } : refused(fields.problem);
+}
+
+/** Why a body, once it is JSON text, is too large to be sent to anybody. */
+export function checkBodySize(text: string): Refusal | undefined {
+  // No unit of text takes more than three bytes: most need no counting.
+  if (text.length * 3 <= EVENT.bodyBytes || byteLength(text) <= EVENT.bodyBytes) return undefined;
+  return refuse("TOO_LARGE", `body has more than ${EVENT.bodyBytes} bytes`);
 }
 
 /** The specification only says SHOULD, but readers refuse it: an agent had better hear of it. */
