@@ -32,6 +32,15 @@ const CODES = {
   STORAGE_CORRUPT: row(15, 500, "never"),
   /** Written by a newer version of this program. */
   STORAGE_TOO_NEW: row(9, 500, "never"),
+  /** No agent of that name may be had; or not in that version. */
+  AGENT_NOT_AVAILABLE: row(5, 404, "never"),
+  AGENT_VERSION_NOT_AVAILABLE: row(5, 404, "never"),
+  /** A job asks for more than what it may pass on. */
+  LEASE_SUBSET_VIOLATION: row(7, 403, "never"),
+  LEASE_EXPIRED: row(9, 409, "never"),
+  BUDGET_EXHAUSTED: row(8, 402, "never"),
+  /** A session fell silent and was let go; it may be resumed. */
+  HEARTBEAT_LOST: row(14, 503, "now"),
   UNIMPLEMENTED: row(12, 501, "never"),
   INTERNAL: row(13, 500, "never"),
 } as const;

@@ -1,0 +1,177 @@
+/**
+ * What a job may spend. A budget is written `USD:5.00`, several currencies side by side; costs that
+ * the job reports are taken off, and once any counter is used up the job may do nothing more that
+ * needs a lease. A counter may go below zero: the cost was already spent when it was told.
+ *
+ *   parent   ├──── spent ────┼── reserved for children ──┼──── remaining ────┤
+ *   child                    ├── spent ──┼── remaining ──┤
+ *                                        └── given back when the child ends ──▶
+ *
+ * A child's budget leaves its parent's counter when the child begins, so siblings can never spend
+ * the same money twice. A currency that a child has no budget of its own for is its parent's: what
+ * the child spends there is the parent's cost, or leaving a budget out would be a way around it.
+ */
+import { refuse, type Refusal } from "../decide.ts";
+import { amountOf, amountOfNumber, amountText, type Amount } from "./decimal.ts";
+import type { MetricBody } from "./events.ts";
+import { BUDGET } from "./limits.ts";
+
+/** Currency → amount. */
+export type Budget = ReadonlyMap<string, Amount>;
+
+export type ParsedBudget = { readonly ok: true; readonly budget: Budget } | Refusal;
+
+const CURRENCY = /^[A-Za-z][A-Za-z0-9_-]*$/;
+
+/** Reads `["USD:5.00", "credits:10"]`. Repeated currencies add up; zero is legal. */
+export function parseBudget(entries: readonly string[]): ParsedBudget {
+  const budget = new Map<string, Amount>();
+  for (const entry of entries) {
+    const colon = entry.indexOf(":");
+    const currency = entry.slice(0, Math.max(0, colon));
+    const amount = amountOf(entry.slice(colon + 1));
+    if (amount === undefined || !isCurrency(currency)) {
+      return refuse("INVALID_ARGUMENT", "cost.budget has an entry that is not CURRENCY:AMOUNT");
+    }
+    budget.set(currency, (budget.get(currency) ?? 0n) + amount);
+  }
+  if (budget.size > BUDGET.currencies) {
+    return refuse("INVALID_ARGUMENT", `cost.budget has more than ${BUDGET.currencies} currencies`);
+  }
+  return { ok: true, budget };
+}
+
+function isCurrency(text: string): boolean {
+  return text.length <= BUDGET.currencyLength && CURRENCY.test(text);
+}
+
+/** The same budget as it is written in a lease: one entry a currency. */
+export function budgetEntries(budget: Budget): readonly string[] {
+  return [...budget].map(([currency, amount]) => `${currency}:${amountText(amount)}`);
+}
+
+/** The counters of one job. */
+export interface Purse {
+  readonly granted: Budget;
+  readonly remaining: Map<string, Amount>;
+  /** Who pays in currencies this one was not granted, and gets back what is left over. */
+  readonly parent: Purse | undefined;
+  isSettled: boolean;
+}
+
+export function openPurse(granted: Budget): Purse {
+  return { granted, remaining: new Map(granted), parent: undefined, isSettled: false };
+}
+
+export type ChildPurse = { readonly ok: true; readonly purse: Purse } | Refusal;
+
+/** Sets a child's budget aside from what its parent has left, or says which currency is short. */
+export function openChildPurse(parent: Purse, granted: Budget): ChildPurse {
+  if (parent.isSettled) return refuse("WRONG_STATE", "a job that has ended sets nothing aside");
+  const short = shortOf(parent, granted);
+  if (short) return short;
+  for (const [currency, amount] of granted) {
+    const payer = payerOf(parent, currency);
+    payer?.remaining.set(currency, remainingIn(payer, currency) - amount);
+  }
+  const purse = { granted, remaining: new Map(granted), parent, isSettled: false };
+  return { ok: true, purse };
+}
+
+/** Why a purse cannot set this budget aside; undefined when it can. */
+export function shortOf(parent: Purse, wanted: Budget): Refusal | undefined {
+  for (const [currency, amount] of wanted) {
+    const payer = payerOf(parent, currency);
+    if (!payer) {
+      return refuse("LEASE_SUBSET_VIOLATION", `the parent has no budget in ${currency}`);
+    }
+    const left = remainingIn(payer, currency);
+    if (amount > left) {
+      const [asked, had] = [amountText(amount), amountText(left)];
+      return refuse("LEASE_SUBSET_VIOLATION", `${currency} ${asked} asked, the parent has ${had}`);
+    }
+  }
+  return undefined;
+}
+
+/** Gives back what an ended child did not spend; what it overspent, its parent pays. Once only. */
+export function settle(purse: Purse): void {
+  if (purse.isSettled || !purse.parent) return;
+  purse.isSettled = true;
+  for (const [currency, left] of purse.remaining) {
+    const payer = payerOf(purse.parent, currency);
+    payer?.remaining.set(currency, remainingIn(payer, currency) + left);
+    purse.remaining.set(currency, 0n);
+  }
+}
+
+/**
+ * Takes a cost off. False where nobody has a budget in that currency: then there is nothing to
+ * count. A cost that comes in late, after settlement, is the parent's.
+ */
+export function charge(purse: Purse, currency: string, amount: Amount): boolean {
+  const payer = payerOf(purse, currency);
+  if (!payer || amount < 0n) return false;
+  payer.remaining.set(currency, remainingIn(payer, currency) - amount);
+  return true;
+}
+
+/** The nearest purse, this one or one further up, that has a budget in a currency. */
+function payerOf(purse: Purse, currency: string): Purse | undefined {
+  let payer: Purse | undefined = purse;
+  while (payer && (payer.isSettled || !payer.granted.has(currency))) payer = payer.parent;
+  return payer;
+}
+
+function remainingIn(purse: Purse, currency: string): Amount {
+  return purse.remaining.get(currency) ?? 0n;
+}
+
+/** What is left in each currency this job may spend, its own and those it shares. */
+export function remainingOf(purse: Purse): Budget {
+  const left = new Map<string, Amount>();
+  for (let each: Purse | undefined = purse; each; each = each.parent) {
+    if (each.isSettled) continue;
+    for (const [currency, amount] of each.remaining) {
+      if (!left.has(currency)) left.set(currency, amount);
+    }
+  }
+  return left;
+}
+
+/** The first currency that is used up: it blocks everything, whatever its currency. */
+export function exhaustedCurrency(purse: Purse): string | undefined {
+  for (const [currency, amount] of remainingOf(purse)) if (amount <= 0n) return currency;
+  return undefined;
+}
+
+export interface Cost {
+  readonly currency: string;
+  readonly amount: Amount;
+}
+
+const REMAINING_METRIC = "cost.budget.remaining";
+
+/**
+ * What a metric costs: those named `cost.…` whose unit is a currency. Our own report of what is
+ * left is none. A negative cost would be a way to earn, and is refused.
+ */
+export function costOf({ name, value, unit }: MetricBody): Cost | Refusal | undefined {
+  if (!name.startsWith("cost.") || name === REMAINING_METRIC) return undefined;
+  if (value < 0) return refuse("INVALID_ARGUMENT", `body.value of ${name} is negative`);
+  const amount = amountOfNumber(value);
+  if (amount === undefined) return refuse("INVALID_ARGUMENT", `body.value of ${name} is too large`);
+  return unit === undefined ? undefined : { currency: unit, amount };
+}
+
+/** The event that says what is left. */
+export function remainingMetric(currency: string, left: Amount): MetricBody {
+  return { name: REMAINING_METRIC, value: Number(amountText(left)), unit: currency };
+}
+
+/** Whether what is left changed enough to be told: by one hundredth of the grant, or past zero. */
+export function isWorthTelling(granted: Amount, told: Amount, left: Amount): boolean {
+  if (told > 0n !== left > 0n) return true;
+  const change = told > left ? told - left : left - told;
+  return change > 0n && change * 100n >= granted;
+}
