@@ -207,8 +207,16 @@ function endsEscaped(chunk: Uint8Array, from: number, end: number): boolean {
 
 /** All that may follow a number or a word. */
 const ENDS_BARE: ReadonlySet<number> = new Set([
-  ...[COMMA, COLON, QUOTE, OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT],
-  ...[SPACE, TAB, RETURN],
+  COMMA,
+  COLON,
+  QUOTE,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  CLOSE_LIST,
+  CLOSE_OBJECT,
+  SPACE,
+  TAB,
+  RETURN,
 ]);
 
 /** A text that was cut may end within an escape; that end goes. */
