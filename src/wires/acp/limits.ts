@@ -1,6 +1,6 @@
 /**
  * The bounds of what is remembered of an ACP connection, each with its reason. An agent may send
- * anything for days; what is kept of it stays below a few megabytes whatever it sends.
+ * anything for days; what is kept of it stays below some ten megabytes whatever it sends.
  */
 
 const SECOND = 1000;
@@ -21,9 +21,9 @@ export const INSPECT = {
 /** How much is remembered. What is beyond goes, the oldest first, so that what is new is seen. */
 export const MEMORY = {
   /** Sessions of one connection. Editors open a few; an agent may invent millions. */
-  sessions: 256,
-  /** Tool calls of one session that are not over. The busiest agents run a dozen at once. */
-  tools: 256,
+  sessions: 128,
+  /** Tool calls of one session; those that are over go first. Busy agents run a dozen at once. */
+  tools: 64,
   /** Requests without an answer, per direction. */
   requests: 512,
   /** Plans of one session. */
@@ -34,6 +34,8 @@ export const MEMORY = {
   others: 64,
   /** Characters of an id; a longer one is not an id but an attempt. */
   idLength: 256,
+  /** Characters of a word of the protocol, like a kind or a status. */
+  wordLength: 32,
 } as const;
 
 /** How much is shown. */
