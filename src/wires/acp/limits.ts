@@ -14,8 +14,12 @@ export const INSPECT = {
   textBytes: 2 * KIB,
   /** Deeper than every field that is read (params.update.rawInput.todos[0].content has 6). */
   depth: 8,
-  /** Fields and entries kept of one long line: a plan of a hundred steps, three times. */
+  /** Fields and entries kept of what lies deep: a plan of a hundred steps, three times. */
   nodes: 1024,
+  /** The message, its params and their update: here stands what is needed, after any contents. */
+  topDepth: 3,
+  /** Ten times as many fields as any of them has. */
+  topFields: 256,
 } as const;
 
 /** How much is remembered. What is beyond goes, the oldest first, so that what is new is seen. */

@@ -50,6 +50,16 @@ test("a long line is understood, wherever its contents stand, and none of them i
   expect(JSON.stringify(frames[0]).length).toBeLessThan(2 * INSPECT.textBytes);
 });
 
+test("a long line is understood after any number of small contents", () => {
+  const entries = '{"a":1},'.repeat(20_000);
+  const line =
+    `{"params":{"update":{"content":[${entries}1],"rawOutput":[${"1,".repeat(50_000)}1],` +
+    `"status":"completed"},"list":[${"2,".repeat(5000)}2],"sessionId":"S"},"method":"m"}\n`;
+  expect(readIn(Buffer.from(line), 5000)).toMatchObject([
+    { method: "m", params: { sessionId: "S", update: { status: "completed" } } },
+  ]);
+});
+
 test("a long answer is understood, also when its id comes last", () => {
   const line = `{"result":{"data":"${"A".repeat(MIB)}"},"id":"last"}\n`;
   expect(readIn(Buffer.from(line), 1000)).toMatchObject([{ kind: "result", id: "last" }]);
