@@ -255,6 +255,7 @@ export class Dialogue {
       case "initialize":
         return this.#connection.initialized(result);
       case "authenticate":
+      case "auth/login":
         return this.#connection.signedIn();
       case "session/new": {
         this.#connection.signedIn();

@@ -1,5 +1,5 @@
 // Whatever comes over the wire: nothing throws, nothing grows, and what is unrelated changes nothing.
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
@@ -18,13 +18,17 @@ interface Step {
 const id = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constantFrom("0", "1", "a"));
 const sessionId = fc.constantFrom("S", "T", "__proto__");
 const word = fc.constantFrom(
-  ...["pending", "in_progress", "completed", "failed", "paused", "cancelled"],
-  ...["running", "idle", "requires_action", "unknown", "toString", "constructor"],
+  ...words(`
+    pending in_progress completed failed paused cancelled running idle requires_action
+    unknown toString constructor
+  `),
 );
 const variant = fc.constantFrom(
-  ...["agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"],
-  ...["plan_update", "plan_removed", "state_update", "subagent_update", "compaction_update"],
-  ...["agent_status_update", "session_info_update", "async_task_state_update", "nobody_knows"],
+  ...words(`
+    agent_message_chunk agent_thought_chunk tool_call tool_call_update plan plan_update
+    plan_removed state_update subagent_update compaction_update agent_status_update
+    session_info_update async_task_state_update nobody_knows
+  `),
 );
 const anything = fc.jsonValue({ maxDepth: 3 });
 
@@ -48,9 +52,11 @@ const update = fc.record(
 );
 
 const methods = fc.constantFrom(
-  ...["initialize", "authenticate", "session/new", "session/load", "session/resume"],
-  ...["session/prompt", "session/close", "session/request_permission", "elicitation/create"],
-  ...["fs/read_text_file", "terminal/create", "terminal/wait_for_exit", "x/unknown"],
+  ...words(`
+    initialize authenticate session/new session/load session/resume session/prompt
+    session/close session/request_permission elicitation/create fs/read_text_file
+    terminal/create terminal/wait_for_exit x/unknown
+  `),
 );
 
 const message = fc.oneof(
@@ -236,6 +242,10 @@ function results(): fc.Arbitrary<unknown> {
     },
     { requiredKeys: [] },
   );
+}
+
+function words(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
 }
 
 function usedHeap(): number {
