@@ -29,7 +29,7 @@ export interface AgentStatusReporter<Message> {
    * Tells the client, in the form that it asked for or else hidden in `_meta`, which every client
    * accepts. Says whether it was sent: not outside of a turn, and not twice the same.
    */
-  report(sessionId: string, status: AgentStatus): Promise<boolean>;
+  readonly report: (sessionId: string, status: AgentStatus) => Promise<boolean>;
 }
 
 /** Gives an agent a way to say what it does. */
