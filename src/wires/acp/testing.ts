@@ -9,7 +9,7 @@ import { AcpDeriver, type AcpDeriverOptions } from "./deriver.ts";
 import { readFrame, type Sender } from "./frames.ts";
 import type { AcpRecord } from "./record.ts";
 
-export const SESSION = "S";
+const SESSION = "S";
 const PROMPT = 100;
 
 export class Play {
