@@ -41,7 +41,7 @@ test("v1, TypeScript: tools side by side, a question, a no, and a call left open
     agent: { name: "worker", version: "1.0.0" },
     client: { name: "peer-client", version: "3" },
   });
-  expect(agent.deriver.session("work")).toMatchObject({ cwd: "/work", goal: "Change foo" });
+  expect(agent.deriver.session("work")).toMatchObject({ cwd: "/srv", goal: "Change foo" });
 });
 
 test("v1, TypeScript: a turn that is cancelled", async () => {
@@ -65,7 +65,7 @@ test("v2, TypeScript: a person is needed, and something runs on behind", async (
     }))
     .connectWith(v2.ndJsonStream(agent.input, agent.output), async (peer) => {
       await peer.request(v2.methods.agent.initialize, { protocolVersion: 2, info });
-      await peer.request(v2.methods.agent.session.new, { cwd: "/work" });
+      await peer.request(v2.methods.agent.session.new, { cwd: "/srv" });
       const block = { type: "text" as const, text: "Serve" };
       await peer.request(v2.methods.agent.session.prompt, { sessionId: "work", prompt: [block] });
       await vi.waitFor(() => expect(agent.timeline.at(-1)).toBe("idle: Done (background)"));
@@ -165,7 +165,7 @@ async function talkV1(
     .connectWith(v1.ndJsonStream(agent.input, agent.output), async (peer) => {
       const clientInfo = { name: "peer-client", version: "3" };
       await peer.request(v1.methods.agent.initialize, { protocolVersion: 1, clientInfo });
-      await peer.request(v1.methods.agent.session.new, { cwd: "/work", mcpServers: [] });
+      await peer.request(v1.methods.agent.session.new, { cwd: "/srv", mcpServers: [] });
       await talk(peer);
     });
 }

@@ -278,7 +278,7 @@ export class Dialogue {
     }
   }
 
-  /** In v1 the answer ends the turn. Where the version is not known, an answer of v2 has no reason. */
+  /** In v1 the answer ends the turn. Of an unknown version, an answer without a reason is v2's. */
   #prompted(session: Session, result: unknown): void {
     if (session.prompts.size > 0) return;
     const stopReason = shown(text(result, "stopReason"), SHOWN.name);

@@ -2,12 +2,13 @@
  * How an agent's own status travels in ACP, and what is understood of it.
  *
  *   variant   session/update { update: { sessionUpdate: "agent_status_update", status, … } }
- *   flat      session/update { sessionUpdate: "agent_status_update", status, … }   read, never sent
- *   meta      session/update { update: { sessionUpdate: "session_info_update", _meta: { KEY: … } } }
+ *   flat      session/update { sessionUpdate: "agent_status_update", status, … }
+ *   meta      session/update { update: { sessionUpdate: "session_info_update", _meta } }
  *   ext       _rollcall/agent_status { sessionId, status, … }
  *
- * The proposal shows the flat form, which no schema allows; the variant is unknown to every client
- * of ACP v1, and some take it for another update. `meta` is valid everywhere.
+ * The proposal shows the flat form, which no schema allows: it is read, never sent. The variant is
+ * unknown to every client of ACP v1, and some take it for another update. `meta` is valid
+ * everywhere.
  */
 import { field, text } from "./frames.ts";
 import {

@@ -1,4 +1,4 @@
-// Whatever comes over the wire: nothing throws, nothing grows, and what is unrelated changes nothing.
+// Whatever comes over the wire: nothing throws, nothing grows, and noise changes nothing.
 import * as fc from "fast-check";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -213,7 +213,7 @@ function derived(steps: readonly Step[]): readonly AcpRecord[] {
   });
 }
 
-/** Without the session of the noise and the agent as a whole; how questions are numbered is open. */
+/** Without the session of the noise, the agent as a whole, and the numbers of questions. */
 function ofSessions(records: readonly AcpRecord[]): readonly unknown[] {
   return records
     .filter(({ sessionId: name }) => name !== null && name !== "N")

@@ -9,7 +9,7 @@ test("the latest title is said: titles get better over time", () => {
 });
 
 test("a bare word gets the file it works on, with its line", () => {
-  const locations = [{ path: "/work/app/src/main.rs", line: 12 }];
+  const locations = [{ path: "/srv/app/src/main.rs", line: 12 }];
   const play = new Play().open().prompt().tool("t", { kind: "read", title: "read", locations });
   expect(play.is).toBe("reading: read main.rs:12");
 });
@@ -20,7 +20,7 @@ test("without a title the name is said, and without a name a verb", () => {
   expect(play.tool("t", { name: "bash" }).is).toBe("writing: bash");
 });
 
-test("what is said is one line without control characters, at most 120 long, never raw input", () => {
+test("what is said is one line without control characters, 120 long, and never raw input", () => {
   const play = new Play().open().prompt();
   const title = `a\u001b]0;title\u0007b\n\n c \u202e${"x".repeat(500)}`;
   play.tool("t", { kind: "edit", title, rawInput: { token: "secret" }, rawOutput: "secret" });
@@ -101,7 +101,7 @@ test.each([
   expect(play.record()).toMatchObject({ status, stalled: false, quietSeconds: 0 });
 });
 
-test("silence while waiting is that of a person: reminded after five minutes, never stalled", () => {
+test("silence while waiting is that of a person: reminded after 5 min, never stalled", () => {
   const play = new Play()
     .open()
     .prompt()

@@ -9,7 +9,7 @@ import { inWords } from "./testing.ts";
 
 const READING = { status: "reading", message: "Reading a.rs", currentTask: "Step 2/5: a" } as const;
 
-test("v1: a client is told what the agent says of itself, and the SDK has nothing to complain of", async () => {
+test("v1: a client is told what the agent says, and its SDK has no complaint", async () => {
   const complaints = vi.spyOn(console, "error").mockReturnValue();
   const said: string[] = [];
   const updates: string[] = [];
@@ -42,7 +42,7 @@ test("v1: a client is told what the agent says of itself, and the SDK has nothin
   expect(complaints).not.toHaveBeenCalled();
 });
 
-test("v1: to a client that asks for nothing, the status is hidden where every client accepts it", async () => {
+test("v1: a client that asks for nothing is told where every client accepts it", async () => {
   const complaints = vi.spyOn(console, "error").mockReturnValue();
   const updates: unknown[] = [];
   const { agentSide, clientSide } = pipes(v1.ndJsonStream);
@@ -134,7 +134,7 @@ test("v2: a client is told, and the answer to the prompt is not the end", async 
   );
   await v2.client({ name: "editor" }).connectWith(wrapped, async (agent) => {
     await agent.request(v2.methods.agent.initialize, { protocolVersion: 2, info: INFO });
-    await agent.request(v2.methods.agent.session.new, { cwd: "/work" });
+    await agent.request(v2.methods.agent.session.new, { cwd: "/srv" });
     const prompt = [{ type: "text" as const, text: "Go" }];
     await agent.request(v2.methods.agent.session.prompt, { sessionId: "S", prompt });
     await vi.waitFor(() => expect(said.at(-1)).toBe("agent: idle: Done (state_update)"));
@@ -150,7 +150,7 @@ test("v2: a client is told, and the answer to the prompt is not the end", async 
   expect(complaints).not.toHaveBeenCalled();
 });
 
-test("a display is calm, told of silence in time, and leaves no timer when the stream ends", async () => {
+test("a display is calm, told of silence, and leaves no timer when the stream ends", async () => {
   const clock = new TestClock();
   const said: string[] = [];
   const { agentSide, clientSide } = pipes(v1.ndJsonStream);
@@ -170,7 +170,7 @@ test("a display is calm, told of silence in time, and leaves no timer when the s
   );
   await v1.client({ name: "editor" }).connectWith(stream, async (agent) => {
     await agent.request(v1.methods.agent.initialize, { protocolVersion: 1 });
-    await agent.request(v1.methods.agent.session.new, { cwd: "/work", mcpServers: [] });
+    await agent.request(v1.methods.agent.session.new, { cwd: "/srv", mcpServers: [] });
     const answer = agent.request(v1.methods.agent.session.prompt, { sessionId: "S", prompt: [] });
     await vi.waitFor(() => expect(clock.timers).toBe(1));
     expect(said).toEqual(["idle 0"]);
@@ -215,7 +215,7 @@ async function promptV1(
     .onNotification(v1.methods.client.session.update, ({ params }) => onUpdate?.(params.update))
     .connectWith(stream, async (agent) => {
       await agent.request(v1.methods.agent.initialize, { protocolVersion: 1 });
-      await agent.request(v1.methods.agent.session.new, { cwd: "/work", mcpServers: [] });
+      await agent.request(v1.methods.agent.session.new, { cwd: "/srv", mcpServers: [] });
       await agent.request(v1.methods.agent.session.prompt, { sessionId: "S", prompt: [] });
     });
 }
@@ -231,7 +231,7 @@ async function exchange(stream: v1.Stream, form: StatusForm): Promise<readonly u
     jsonrpc: "2.0",
     id: 1,
     method: "session/new",
-    params: { cwd: "/work", mcpServers: [] },
+    params: { cwd: "/srv", mcpServers: [] },
   });
   for await (const message of stream.readable) {
     sent.push(message);

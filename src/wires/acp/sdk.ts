@@ -152,7 +152,7 @@ function isInitialize(message: unknown): boolean {
   return text(message, "method") === "initialize";
 }
 
-/** The client's own first message, with the wish to be told. v2 calls its capabilities otherwise. */
+/** The client's first message, with the wish to be told. v2 has another name for the place. */
 function withWish<Message>(message: Message): Message {
   const params = field(message, "params");
   const name = field(params, "info") === undefined ? "clientCapabilities" : "capabilities";

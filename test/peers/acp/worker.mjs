@@ -55,7 +55,7 @@ const first = v1
       toolCall: { toolCallId: "e" },
       options: OPTIONS,
     });
-    await client.request("fs/read_text_file", { sessionId, path: "/work/b.rs" });
+    await client.request("fs/read_text_file", { sessionId, path: "/srv/b.rs" });
     const content = { type: /** @type {const} */ ("text"), text: "Then not." };
     await tell({ sessionUpdate: "agent_message_chunk", content });
     return { stopReason: "end_turn" };

@@ -36,7 +36,7 @@ class Worker(Agent):
         for update in (
             update_plan([plan_entry("Look", status="in_progress"), plan_entry("Answer")]),
             update_agent_thought(text_block("Let me see.")),
-            start_read_tool_call("r", "read", "/work/notes.txt"),
+            start_read_tool_call("r", "read", "/srv/notes.txt"),
             update_tool_call("r", status="completed"),
             update_agent_message(text_block("Here it is.")),
         ):
