@@ -154,6 +154,14 @@ test.each(["session/close", "session/delete"])("%s forgets the session", (method
   });
 });
 
+test("what still comes of a closed session does not open it again, unless the client does", () => {
+  const play = new Play().open();
+  play.client({ id: 8, method: "session/close", params: { sessionId: "S" } });
+  play.agent({ id: 8, result: {} }).later(5000).chunk("late");
+  expect(play.deriver.records()).toEqual([]);
+  expect(play.prompt().chunk("again").is).toBe("thinking: Responding");
+});
+
 test("in parallel, what runs leads, then what writes, then what is newest; all are counted", () => {
   const play = new Play().open().prompt();
   play.tool("a", { kind: "read", status: "in_progress", title: "Read b.rs" });

@@ -57,6 +57,15 @@ test("row 1: an answer of -32000 waits for a sign-in, and says the ways to do it
   expect(play.deriver.agent).toMatchObject({ status: "idle", questions: [] });
 });
 
+test("row 1: a prompt that needs a sign-in waits for it, until the client tries again", () => {
+  const play = new Play().open().prompt();
+  play.agent({ id: 100, error: { code: -32000, message: "log in first" } });
+  expect(inWords(play.deriver.agent)).toBe("waiting: Sign in required");
+  expect(play.is).toBe("idle: Error: log in first");
+  play.prompt(101);
+  expect(inWords(play.deriver.agent)).toBe("thinking: Thinking");
+});
+
 test("row 2: what comes before a load is answered is history and changes nothing", () => {
   const play = new Play().open();
   play.client({ id: 7, method: "session/load", params: { sessionId: "S", cwd: "/srv/app" } });

@@ -185,6 +185,18 @@ test("a display is calm, told of silence, and leaves no timer when the stream en
   expect(said.slice(-2)).toEqual(["idle: Done 0", "idle: Agent exited 0"]);
 });
 
+test("a callback that throws is warned of, and the conversation goes on", async () => {
+  const warned = vi.spyOn(process, "emitWarning").mockReturnValue();
+  const { agentSide, clientSide } = pipes(v1.ndJsonStream);
+  serveV1(withAgentStatus(agentSide), async () => {});
+  const failure = new Error("no display");
+  const fail = (): void => {
+    throw failure;
+  };
+  await promptV1(onAgentStatus(clientSide, fail, RAW));
+  expect(warned).toHaveBeenCalledWith(failure);
+});
+
 const RAW = { isRaw: true };
 const INFO = { name: "test", version: "1" };
 

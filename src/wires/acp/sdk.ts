@@ -81,7 +81,14 @@ export function onAgentStatus<Message>(
   onStatus: (record: AcpRecord) => void,
   options: AcpObserverOptions = {},
 ): AcpStream<Message> {
-  const observer = new AcpObserver(onStatus, options);
+  const observer = new AcpObserver((record) => {
+    try {
+      onStatus(record);
+    } catch (error) {
+      // A display that fails is no reason to lose the agent.
+      process.emitWarning(error instanceof Error ? error : String(error));
+    }
+  }, options);
   const writer = stream.writable.getWriter();
   const see = (sender: "agent" | "client", frame: Frame | undefined): void => {
     if (frame !== undefined) observer.observe(sender, frame);
