@@ -1,6 +1,7 @@
 /** Everything that can happen, and the form in which the log keeps it. */
 import type { AgentEvent } from "./agents.ts";
 import type { ElectionEvent } from "./elections.ts";
+import type { JobRecordEvent } from "./job-records.ts";
 import type { LeaseEvent } from "./leases.ts";
 import type { NodeEvent } from "./nodes.ts";
 import type { PolicyEvent } from "./policies.ts";
@@ -16,6 +17,7 @@ export type Event =
   | TaskEvent
   | ReportEvent
   | QuestionEvent
+  | JobRecordEvent
   | NodeEvent;
 
 /** The topic of an event is its type: watchers ask for prefixes of it. */

@@ -6,6 +6,8 @@ import type { Decision, Moment } from "./decide.ts";
 import { decideElection, dueElection, evolveElection, expireElection } from "./elections.ts";
 import type { ElectionCommand, ElectionReplies } from "./elections.ts";
 import type { Event } from "./events.ts";
+import { decideJob, dueJob, evolveJob, expireJob } from "./job-records.ts";
+import type { JobCommand, JobReplies } from "./job-records.ts";
 import { decideLease, dueLease, evolveLease, expireLease } from "./leases.ts";
 import type { LeaseCommand, LeaseReplies } from "./leases.ts";
 import { evolveNode } from "./nodes.ts";
@@ -26,14 +28,16 @@ export type Command =
   | ElectionCommand
   | PolicyCommand
   | TaskCommand
-  | ReportCommand;
+  | ReportCommand
+  | JobCommand;
 
 export type Replies = AgentReplies &
   LeaseReplies &
   ElectionReplies &
   PolicyReplies &
   TaskReplies &
-  ReportReplies;
+  ReportReplies &
+  JobReplies;
 
 export type Reply = Replies[keyof Replies];
 
@@ -79,7 +83,10 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
     case "task.return":
       return decideTask(state, command, moment);
     case "fleet.report":
+    case "fleet.forget":
       return decideReport(state, command, moment);
+    case "job.track":
+      return decideJob(state, command, moment);
   }
 }
 
@@ -123,6 +130,11 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "question.expired":
     case "question.forgotten":
       return evolveQuestion(state, event);
+    case "job.submitted":
+    case "job.started":
+    case "job.ended":
+    case "job.forgotten":
+      return evolveJob(state, event);
     case "node.leading":
     case "node.resumed":
       return evolveNode(state, event);
@@ -136,6 +148,7 @@ const EXPIRIES = [
   { due: (state: State) => dueElection(state.elections), expire: expireElection },
   { due: (state: State) => dueReport(state.reports), expire: expireReport },
   { due: (state: State) => dueQuestion(state.questions), expire: expireQuestion },
+  { due: (state: State) => dueJob(state.jobs), expire: expireJob },
 ];
 
 function due(state: State): number | undefined {

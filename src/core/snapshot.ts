@@ -7,6 +7,7 @@
  */
 import { restoreAgent, type Agent } from "./agents.ts";
 import { restoreGroup, type Election } from "./elections.ts";
+import { restoreJob, type JobRecord } from "./job-records.ts";
 import { restoreLease, type Lease } from "./leases.ts";
 import { RollcallError } from "./errors.ts";
 import { ENGINE } from "./limits.ts";
@@ -18,7 +19,7 @@ import { emptyState, type State } from "./state.ts";
 import { restorePlace, restoreTask, type Task } from "./tasks.ts";
 
 /** Grows when an older program could not read what is written here. */
-const VERSION = 2;
+const VERSION = 3;
 
 interface Scalars {
   readonly version: number;
@@ -27,6 +28,8 @@ interface Scalars {
   readonly leadership: Leadership;
   readonly graceFromMs: number;
   readonly lastAtMs: number;
+  /** Since version 3. */
+  readonly jobsForgottenThroughMs?: number;
 }
 
 interface Group {
@@ -43,6 +46,7 @@ type Piece =
   | { readonly part: "tasks"; readonly records: readonly Task[] }
   | { readonly part: "reports"; readonly records: readonly Report[] }
   | { readonly part: "questions"; readonly records: readonly Question[] }
+  | { readonly part: "jobs"; readonly records: readonly JobRecord[] }
   /** Ids of the tasks in the queue, in order; since version 2 of those that are claimed as well. */
   | { readonly part: "queue"; readonly records: readonly string[] };
 
@@ -60,6 +64,7 @@ function partsOf(state: State): readonly Piece[] {
     leadership: state.leadership,
     graceFromMs: state.graceFromMs,
     lastAtMs: state.lastAtMs,
+    jobsForgottenThroughMs: state.jobs.forgottenThroughMs,
   };
   return [
     { part: "scalars", records: [scalars] },
@@ -79,6 +84,7 @@ function partsOf(state: State): readonly Piece[] {
       part: "questions",
       records: Array.from(state.questions.byId.values(), ({ question }) => question),
     },
+    { part: "jobs", records: Array.from(state.jobs.byId.values(), ({ job }) => job) },
     { part: "queue", records: tasks.pending.inOrder() },
   ];
 }
@@ -141,6 +147,9 @@ function restorePiece(state: State, piece: Piece): void {
     case "questions":
       for (const question of piece.records) restoreQuestion(state, question);
       return;
+    case "jobs":
+      for (const job of piece.records) restoreJob(state, job);
+      return;
     case "queue":
       for (const id of piece.records) {
         const entry = state.tasks.byId.get(id);
@@ -162,6 +171,7 @@ function restoreScalars(state: State, scalars: Scalars): void {
   state.leadership = scalars.leadership;
   state.graceFromMs = scalars.graceFromMs;
   state.lastAtMs = scalars.lastAtMs;
+  state.jobs.forgottenThroughMs = scalars.jobsForgottenThroughMs ?? 0;
 }
 
 /** Equal for equal states, however they came about: replayed, restored or lived through. */

@@ -1,6 +1,7 @@
 /** All that the engine knows, one part per noun. Only evolve changes it. */
 import { Agents } from "./agents.ts";
 import { Elections } from "./elections.ts";
+import { JobRecords } from "./job-records.ts";
 import { Leases } from "./leases.ts";
 import type { Leadership } from "./nodes.ts";
 import { Policies } from "./policies.ts";
@@ -16,6 +17,7 @@ export interface State {
   readonly tasks: Tasks;
   readonly reports: Reports;
   readonly questions: Questions;
+  readonly jobs: JobRecords;
   /** One counter for leases and claims: tokens grow over all grants of all things. */
   readonly fencing: { lastToken: number };
   leadership: Leadership;
@@ -34,6 +36,7 @@ export function emptyState(): State {
     tasks: new Tasks(),
     reports: new Reports(),
     questions: new Questions(),
+    jobs: new JobRecords(),
     fencing: { lastToken: 0 },
     leadership: { node: "", epoch: 0 },
     graceFromMs: 0,

@@ -68,6 +68,10 @@ export class Trail {
       case "question.withdrawn":
       case "question.expired":
         return this.#aliases.has(event.question.alias);
+      case "job.submitted":
+      case "job.started":
+      case "job.ended":
+        return this.#id === event.job.id;
       // That something goes on as before, and what is about nobody.
       case "lease.renewed":
       case "task.renewed":
@@ -77,6 +81,7 @@ export class Trail {
       case "election.forgotten":
       case "policy.set":
       case "policy.deleted":
+      case "job.forgotten":
       case "node.leading":
       case "node.resumed":
         return false;

@@ -26,6 +26,8 @@ const COMMANDS: Record<Command["type"], true> = {
   "task.complete": true,
   "task.fail": true,
   "fleet.report": true,
+  "fleet.forget": true,
+  "job.track": true,
   "task.return": true,
 };
 
@@ -60,6 +62,10 @@ const EVENTS: Record<Topic, true> = {
   "question.withdrawn": true,
   "question.expired": true,
   "question.forgotten": true,
+  "job.submitted": true,
+  "job.started": true,
+  "job.ended": true,
+  "job.forgotten": true,
   "node.leading": true,
   "node.resumed": true,
 };
