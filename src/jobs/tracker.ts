@@ -16,6 +16,7 @@ import { FIELD } from "../core/limits.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Job } from "./job.ts";
+import type { JobIndex } from "./listing.ts";
 import { TRACKING } from "./limits.ts";
 import type { JobObserver } from "./observer.ts";
 
@@ -64,7 +65,7 @@ export class JobTracker implements JobObserver {
    * After a start: what the engine missed of jobs that were there before, and those of ours that
    * it believes in and nobody here knows any more. What happens from `sinceMs` on is told as ever.
    */
-  async reconcile(jobs: ReadonlyMap<string, Job>, sinceMs: number): Promise<void> {
+  async reconcile(jobs: Pick<JobIndex, "get" | "all">, sinceMs: number): Promise<void> {
     const { engine, clock } = this.#options;
     const lost = { status: "error", code: "UNAVAILABLE", reason: LOST } as const;
     const known = await engine.read((state) => {
@@ -72,10 +73,10 @@ export class JobTracker implements JobObserver {
       return new Map(ours.map(({ job }) => [job.id, job]));
     });
     for (const record of known.values()) {
-      if (isTerminal(record.status) || jobs.has(record.id)) continue;
+      if (isTerminal(record.status) || jobs.get(record.id)) continue;
       this.#add({ ...record, ...lost, endedAtMs: clock.wallMs() });
     }
-    for (const job of jobs.values()) {
+    for (const job of jobs.all()) {
       if (job.endedAtMs >= sinceMs || known.get(job.id)?.status === job.status) continue;
       this.#note(job, job.isOver ? endOf(job, job.ending) : {});
     }
