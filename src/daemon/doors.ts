@@ -1,5 +1,5 @@
 /**
- * The two doors of a daemon, and what is behind each: the one place where wires are mounted.
+ * The doors of a daemon, HTTP and gRPC and where it is wanted one for ARCP alone, and what is behind each: the one place where wires are mounted.
  *
  * A taken HTTP port that nobody asked for must not stop a daemon: programs that bring their own
  * daemon along run side by side. It gets a free port instead, and says so.
@@ -16,6 +16,8 @@ import { Health as HealthService } from "../grpc/gen/grpc/health/v1/health_pb.ts
 import { Health } from "../grpc/health.ts";
 import { addKeeper } from "../wires/keeper/services.ts";
 import { formatAddress, type Address } from "./address.ts";
+import { arcpMount } from "./arcp/mount.ts";
+import type { ArcpService } from "./arcp/service.ts";
 import type { Authenticator } from "./auth.ts";
 import type { Config } from "./config.ts";
 import { GrpcDoor } from "./grpc-door.ts";
@@ -30,6 +32,7 @@ export interface DoorsOptions {
   readonly config: Config;
   readonly engine: Engine;
   readonly services: Services;
+  readonly arcp: ArcpService;
   readonly store: Store;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -43,6 +46,7 @@ export interface DoorsOptions {
 export interface Doors {
   readonly grpcAddress: Address;
   readonly httpAddress: Address;
+  readonly arcpAddress: Address | undefined;
   readonly isLoopbackOnly: boolean;
   /** Resolves when a door broke after it was open. */
   readonly failed: Promise<Error>;
@@ -52,19 +56,14 @@ export interface Doors {
 
 export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const { config, authenticator, logger } = options;
-  const http = new HttpDoor({
-    authenticator,
-    allowedHosts: config.allowedHosts,
-    rateLimit: config.rateLimit,
-    monotonicMs: () => options.clock.monotonicMs(),
-    onFault: (error) => logger.error({ err: error }, "a request failed"),
-  });
+  const http = newHttpDoor(options);
+  const arcp = config.arcpAddr && newHttpDoor(options);
   const grpc = new GrpcDoor({
     authenticator,
     meterOf: (method) => options.metrics.meterOf(method),
     onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
   });
-  const doors = [grpc, http];
+  const doors = [grpc, http, ...(arcp ? [arcp] : [])];
   const close = async (graceMs: number) => {
     await Promise.all(doors.map((door) => door.close(graceMs)));
   };
@@ -75,9 +74,11 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     const health = mountOnGrpc(grpc, options);
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
+    const arcpAddress = arcp && config.arcpAddr && (await openArcp(arcp, config.arcpAddr, options));
     return {
       grpcAddress: bound.grpc,
       httpAddress: bound.http,
+      arcpAddress,
       isLoopbackOnly: authenticator.isLoopbackOnly,
       failed: Promise.race(doors.map((door) => door.failed)),
       stopAccepting: () => {
@@ -89,6 +90,29 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   } catch (error) {
     await close(0);
     throw error;
+  }
+}
+
+function newHttpDoor({ config, authenticator, clock, logger }: DoorsOptions): HttpDoor {
+  return new HttpDoor({
+    authenticator,
+    allowedHosts: config.allowedHosts,
+    rateLimit: config.rateLimit,
+    monotonicMs: () => clock.monotonicMs(),
+    onFault: (error) => logger.error({ err: error }, "a request failed"),
+  });
+}
+
+async function openArcp(
+  door: HttpDoor,
+  address: Address,
+  { arcp }: DoorsOptions,
+): Promise<Address> {
+  door.mount(arcpMount(arcp));
+  try {
+    return await door.listen(address);
+  } catch (error) {
+    throw bindError("arcp-addr", address, error);
   }
 }
 
@@ -124,6 +148,7 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
   const streams = new EventStreams({ engine, clock });
   const lookers = new Streams({ clock, maxStreams: EVENT_STREAM.lookers });
   metrics.observe({ ...options, ...services, http, streams, lookers });
+  http.mount(arcpMount(options.arcp));
   const startedAt = new Date().toISOString();
   http.mount({
     hot: { "/v1/events": streams.serve },
@@ -158,9 +183,9 @@ function mountOnGrpc(grpc: GrpcDoor, options: DoorsOptions): Health {
 }
 
 /** A node alone that cannot write has nobody else to ask. */
-function notReady({ engine, store, trouble }: DoorsOptions): string | undefined {
+function notReady({ engine, store, arcp, trouble }: DoorsOptions): string | undefined {
   const { mode } = engine;
-  if (mode === "leading" || (mode === "following" && store.log.shared)) return undefined;
+  if (mode === "leading" || (mode === "following" && store.log.shared)) return arcp.trouble;
   const why = trouble();
   return why === "" ? `this node is ${mode}` : `this node is ${mode}: ${why}`;
 }

@@ -47,6 +47,7 @@ interface AgentRow {
 
 type Row = JobRow | AgentRow;
 
+const DONE: Outcome = { status: "success", result: { form: "none" } };
 const HOSTED: Ruled<Liveness> = { value: "alive", rule: "it is hosted here" };
 
 export class JobRows implements JobObserver {
@@ -124,6 +125,17 @@ export class JobRows implements JobObserver {
     this.#change(agent);
   }
 
+  /** The runtime is gone, and its jobs with it; `reconcile` comes next. */
+  dropJobs(): void {
+    for (const row of this.#jobs.values()) {
+      this.#changed.delete(row);
+      this.#urgent.delete(row);
+    }
+    for (const { running } of this.#agents.values()) running.clear();
+    this.#jobs.clear();
+    this.#shown = 0;
+  }
+
   /** After a start: what the fleet believes of us, and what is so. */
   async reconcile(known: readonly Report[], jobs: Pick<JobIndex, "get">): Promise<void> {
     const ours = known.filter(({ alias }) => alias.startsWith(this.idOf("")));
@@ -140,7 +152,7 @@ export class JobRows implements JobObserver {
         continue;
       }
       const isOver = report.facts.liveness.value === "exited";
-      const outcome = job?.ending && outcomeOf(job.ending, job.endedAtMs);
+      const outcome = job && outcomeOf(job.ending ?? DONE, job.endedAtMs);
       const facts: Facts = {
         ...(report.facts.name !== undefined && { name: report.facts.name }),
         liveness: { value: "exited", rule: job ? "the job is over" : "it is no longer here" },
