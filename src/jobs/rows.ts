@@ -12,11 +12,21 @@ import type { JobEvent } from "../core/jobs/events.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import type { Facts, Liveness, Report, Ruled } from "../core/reports.ts";
 import type { Clock } from "../engine/clock.ts";
-import { activityOf, feel, newPulse, outcomeOf, questionOf, type Pulse } from "./activity.ts";
+import { feel, newPulse, outcomeOf } from "./activity.ts";
 import type { Job } from "./job.ts";
 import { ROWS } from "./limits.ts";
 import type { JobIndex } from "./listing.ts";
 import type { JobObserver } from "./observer.ts";
+import {
+  agentFacts,
+  jobFacts,
+  lastOf,
+  nothing,
+  overBecause,
+  withMoment,
+  type AgentRow,
+  type JobRow,
+} from "./row-facts.ts";
 
 export interface JobRowsOptions {
   readonly node: string;
@@ -24,25 +34,6 @@ export interface JobRowsOptions {
   readonly report: (report: Report) => Promise<unknown>;
   readonly forget: (alias: string) => Promise<unknown>;
   readonly onTrouble: (what: string, error: unknown) => void;
-}
-
-interface JobRow {
-  readonly job: Job;
-  readonly pulse: Pulse;
-  readonly agent: AgentRow;
-  isShown: boolean;
-  /** Not told before this moment of the monotonic clock. */
-  nextMs: number;
-  outcome: Outcome | undefined;
-}
-
-interface AgentRow {
-  readonly name: string;
-  liveness: Ruled<Liveness>;
-  readonly running: Set<JobRow>;
-  outcome: Facts["outcome"];
-  lastAtMs: number;
-  nextMs: number;
 }
 
 type Row = JobRow | AgentRow;
@@ -89,6 +80,7 @@ export class JobRows implements JobObserver {
     const { clock } = this.#options;
     const agent = this.#agent(job.agentName);
     const row = this.#jobs.get(job) ?? {
+      told: nothing(),
       job,
       pulse: newPulse(clock.wallMs()),
       agent,
@@ -139,7 +131,6 @@ export class JobRows implements JobObserver {
   /** After a start: what the fleet believes of us, and what is so. */
   async reconcile(known: readonly Report[], jobs: Pick<JobIndex, "get">): Promise<void> {
     const ours = known.filter(({ alias }) => alias.startsWith(this.idOf("")));
-    const { clock } = this.#options;
     for (const report of ours) this.#order = Math.max(this.#order, report.order);
     for (const report of ours) {
       const name = report.alias.slice(this.idOf("").length);
@@ -155,10 +146,10 @@ export class JobRows implements JobObserver {
       const outcome = job && outcomeOf(job.ending ?? DONE, job.endedAtMs);
       const facts: Facts = {
         ...(report.facts.name !== undefined && { name: report.facts.name }),
-        liveness: { value: "exited", rule: job ? "the job is over" : "it is no longer here" },
+        liveness: outcome ? overBecause(outcome) : { value: "exited", rule: "no longer here" },
         ...(outcome && { outcome }),
       };
-      if (!isOver) await this.#send(report.alias, report.agentId, facts, clock.wallMs());
+      if (!isOver) await this.#send(report.alias, report.agentId, facts);
       this.#over.push(report.alias);
     }
     await this.#forgetSome();
@@ -177,6 +168,7 @@ export class JobRows implements JobObserver {
     if (known) return known;
     const lastAtMs = this.#options.clock.wallMs();
     const row = {
+      told: nothing(),
       name,
       liveness: HOSTED,
       running: new Set<JobRow>(),
@@ -232,12 +224,16 @@ export class JobRows implements JobObserver {
   async #tell(row: Row): Promise<void> {
     if (!("job" in row)) {
       const id = this.idOf(row.name);
-      if (!(await this.#send(id, id, this.#agentFacts(row), row.lastAtMs))) this.#urgent.add(row);
+      const facts = agentFacts(row);
+      if (!(await this.#send(id, id, withMoment(row.told, facts, lastOf(row))))) {
+        this.#urgent.add(row);
+      }
       return;
     }
     const alias = this.idOf(row.job.id);
-    const { outcome } = row;
-    if (!(await this.#send(alias, row.job.id, jobFacts(row), row.pulse.lastAtMs))) {
+    const { outcome, told, pulse } = row;
+    const facts = withMoment(told, jobFacts(row), pulse.lastAtMs);
+    if (!(await this.#send(alias, row.job.id, facts))) {
       this.#urgent.add(row);
       return;
     }
@@ -246,26 +242,11 @@ export class JobRows implements JobObserver {
     this.#over.push(alias);
   }
 
-  #agentFacts({ name, liveness, running, outcome }: AgentRow): Facts {
-    const [only] = running;
-    const rule = "its jobs";
-    const idle = { value: "idle", rule } as const;
-    const busy = { value: "working", rule, message: `${running.size} jobs` } as const;
-    const one = only && running.size === 1 ? activityOf(only.job, only.pulse) : busy;
-    return {
-      name,
-      liveness,
-      activity: only ? one : idle,
-      ...(outcome && { outcome }),
-    };
-  }
-
   /** Whether it worked. */
-  async #send(alias: string, agentId: string, facts: Facts, lastAtMs: number): Promise<boolean> {
+  async #send(alias: string, agentId: string, facts: Facts): Promise<boolean> {
     const { clock, report, onTrouble } = this.#options;
     const reportedAtMs = clock.wallMs();
     this.#order = Math.max(this.#order + 1, reportedAtMs);
-    const lastActivityAtMs = lastAtMs - (lastAtMs % ROWS.momentMs);
     const isOver = facts.liveness.value === "exited";
     try {
       await report({
@@ -275,7 +256,7 @@ export class JobRows implements JobObserver {
         order: this.#order,
         reportedAtMs,
         ...(!isOver && { ttlMs: ROWS.ttlMs }),
-        facts: { ...facts, lastActivityAtMs },
+        facts,
       });
       this.#isTroubled = false;
       return true;
@@ -306,19 +287,4 @@ export class JobRows implements JobObserver {
       this.#repeatLater();
     });
   }
-}
-
-function jobFacts({ job, pulse, outcome }: JobRow): Facts {
-  const name = job.agent;
-  if (outcome) {
-    const liveness = { value: "exited", rule: "the job is over" } as const;
-    return { name, liveness, outcome: outcomeOf(outcome, job.endedAtMs) };
-  }
-  const question = questionOf(job, pulse);
-  return {
-    name,
-    liveness: { value: "alive", rule: "the job runs here" },
-    activity: activityOf(job, pulse),
-    ...(question && { question }),
-  };
 }

@@ -62,7 +62,7 @@ export class ChildRuntime implements AsyncDisposable {
       try {
         return await handOn(client, { agent: this.#options.agent.agent, input, context });
       } catch (cause) {
-        if (this.#client === client || context.signal.aborted) throw cause;
+        if (!isDeath(cause) || context.signal.aborted) throw cause;
         const message = "the process that ran the agent died";
         throw new RollcallError("UNAVAILABLE", message, { cause });
       }
@@ -217,6 +217,12 @@ export class ChildRuntime implements AsyncDisposable {
   #wake(): void {
     for (const go of [...this.#waiting]) go();
   }
+}
+
+/** Whether the connection is to blame, and not what the runtime at its other end said. */
+function isDeath(error: unknown): boolean {
+  if (!(error instanceof RollcallError) || error.cause !== undefined) return false;
+  return error.code === "UNAVAILABLE" || error.code === "CANCELLED";
 }
 
 /** Ours are not its business, and some are secrets. */

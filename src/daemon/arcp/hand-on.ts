@@ -52,7 +52,9 @@ function resultOf(end: JobEnd): unknown {
       // In parts: they were passed on as they came.
       return end.resultId === undefined ? end.result : undefined;
     case "cancelled":
-      throw new RollcallError("CANCELLED", "the agent's own runtime cancelled the job");
+      throw new RollcallError("CANCELLED", "the agent's own runtime cancelled the job", {
+        cause: end.error ?? end.status,
+      });
     case "timed_out":
       throw new RollcallError("DEADLINE_EXCEEDED", end.error?.message ?? "it ran out of time");
     case "error": {

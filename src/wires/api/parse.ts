@@ -145,3 +145,9 @@ function fieldOf(path: readonly PropertyKey[]): string {
   }
   return field;
 }
+
+/** Whether the caller wants to hear what changes, too. */
+export function wantsStream(c: Context): boolean {
+  if (c.req.method !== "GET") return false;
+  return /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(c.req.header("accept") ?? "");
+}
