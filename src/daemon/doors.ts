@@ -57,13 +57,14 @@ export interface Doors {
 export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const { config, authenticator, logger } = options;
   const http = newHttpDoor(options);
-  const arcp = config.arcpAddr && newHttpDoor(options);
+  const { arcpAddr } = config;
+  const arcp = arcpAddr && { door: newHttpDoor(options), address: arcpAddr };
   const grpc = new GrpcDoor({
     authenticator,
     meterOf: (method) => options.metrics.meterOf(method),
     onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
   });
-  const doors = [grpc, http, ...(arcp ? [arcp] : [])];
+  const doors = [grpc, http, ...(arcp ? [arcp.door] : [])];
   const close = async (graceMs: number) => {
     await Promise.all(doors.map((door) => door.close(graceMs)));
   };
@@ -74,7 +75,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     const health = mountOnGrpc(grpc, options);
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
-    const arcpAddress = arcp && config.arcpAddr && (await openArcp(arcp, config.arcpAddr, options));
+    const arcpAddress = arcp && (await openArcp(arcp.door, arcp.address, options));
     return {
       grpcAddress: bound.grpc,
       httpAddress: bound.http,

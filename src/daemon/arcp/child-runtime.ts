@@ -81,11 +81,11 @@ export class ChildRuntime implements AsyncDisposable {
 
   async #live(): Promise<void> {
     const { clock, logger, onLiveness, agent } = this.#options;
-    while (!this.#end) {
+    while (!this.#isOver()) {
       const startedMs = clock.monotonicMs();
       onLiveness({ value: "starting", rule: "its process starts" });
       const why = await this.#liveOnce();
-      if (this.#end) return;
+      if (this.#isOver()) return;
       const isSteady = clock.monotonicMs() - startedMs >= CHILD.steadyMs;
       this.#restarts = isSteady ? 1 : this.#restarts + 1;
       this.restartsEver += 1;
@@ -207,6 +207,10 @@ export class ChildRuntime implements AsyncDisposable {
     await this.#woken(ms, signal);
   }
 
+  #isOver(): boolean {
+    return this.#end !== undefined;
+  }
+
   #finish(error: RollcallError): void {
     this.#end ??= error;
     this.#abort.abort(error);
@@ -215,7 +219,7 @@ export class ChildRuntime implements AsyncDisposable {
   }
 
   #wake(): void {
-    for (const go of [...this.#waiting]) go();
+    for (const go of this.#waiting) go();
   }
 }
 
