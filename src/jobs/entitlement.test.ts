@@ -50,6 +50,12 @@ describe("who may submit to which agent", () => {
     expect(submit([only, ["allow", "*", "job.submit", "agent:echo@2.*"]])).toContain("may not");
   });
 
+  test("a denial alone denies that, and nothing else", () => {
+    const rules: Rule[] = [["deny", "local", "job.submit", "agent:echo"]];
+    expect(submit(rules)).toContain('denied by policy "p0"');
+    expect(submit(rules, {}, "other")).toEqual({});
+  });
+
   test("a denial beats every allowance, and is named", () => {
     const rules: Rule[] = [
       ["allow", "local", "job.submit", "*"],

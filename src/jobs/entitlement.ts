@@ -8,9 +8,9 @@
  *              fs.read, tool.call, …         a pattern of the lease, in which * is any text
  *              cost.budget                   USD:5, the most a job may spend
  *
- * Nobody has to write policies to run a job: where none speaks of submitting, or of a namespace of
- * the lease, there is no bound. The first that does makes it a rule: from then on what is not
- * allowed is refused. A denial always counts.
+ * Nobody has to write policies to run a job: where none allows submitting, or something of a
+ * namespace of the lease, to anybody, there is no bound. The first that does is the start of a
+ * list: from then on what is not allowed is refused. A denial always counts.
  */
 import { RollcallError } from "../core/errors.ts";
 import { agentRefOf } from "../core/jobs/agent-ref.ts";
@@ -60,7 +60,7 @@ export function policyAuthorizer({ engine, refusal }: PolicyAuthorizerOptions): 
 /** What policies say of one principal. */
 interface Rules {
   readonly own: readonly Policy[];
-  /** Actions that some policy, of whomever, names in full: they need an allowance. */
+  /** Actions that some policy, of whomever, names in full and allows: they need an allowance. */
   readonly governed: ReadonlySet<string>;
 }
 
@@ -74,7 +74,8 @@ class KeptRules {
     if (this.#policies !== policies || this.#changes !== policies.changes) {
       this.#policies = policies;
       this.#changes = policies.changes;
-      this.#governed = new Set(Array.from(policies.byId.values(), ({ action }) => action));
+      const allowances = [...policies.byId.values()].filter(({ effect }) => effect === "allow");
+      this.#governed = new Set(allowances.map(({ action }) => action));
       this.#bySubject.clear();
     }
     const known = this.#bySubject.get(principal);
