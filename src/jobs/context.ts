@@ -39,12 +39,11 @@ export class JobContext {
   readonly #job: Job;
   readonly #host: ContextHost;
   #writer: ResultWriter | undefined;
-  #signal: AbortSignal;
+  #signal: AbortSignal | undefined;
 
   constructor(job: Job, host: ContextHost) {
     this.#job = job;
     this.#host = host;
-    this.#signal = job.running?.abort.signal ?? AbortSignal.abort();
   }
 
   get jobId(): string {
@@ -67,7 +66,15 @@ export class JobContext {
 
   /** Aborts when the job is cancelled, out of time, or over. */
   get signal(): AbortSignal {
+    this.#signal ??= this.#listen();
     return this.#signal;
+  }
+
+  #listen(): AbortSignal {
+    const { running } = this.#job;
+    if (!running || running.isAborted) return AbortSignal.abort();
+    running.abort ??= new AbortController();
+    return running.abort.signal;
   }
 
   /** Namespace → patterns. */

@@ -7,6 +7,7 @@
  * It ends exactly once, and nothing is said after that. A job that finished is small: its input is
  * gone, and its events and its result stand in the stream of the session that owns it.
  */
+import { RollcallError } from "../core/errors.ts";
 import type { JobStatus, Outcome } from "../core/jobs/outcome.ts";
 import type { ResultStream } from "../core/jobs/result-stream.ts";
 import { isTerminal } from "../core/jobs/outcome.ts";
@@ -147,10 +148,14 @@ export class Job implements LedgerRecord {
 
 /** What only a job that has not ended needs. */
 export interface RunningJob {
-  readonly abort: AbortController;
+  /** Only for who listens: most jobs are over before anybody asks. */
+  abort: AbortController | undefined;
+  isAborted: boolean;
   readonly children: Set<Job>;
   childrenEver: number;
   credentials: readonly IssuedCredential[];
+  /** The W3C context its submitter sent along. */
+  traceContext: TraceContext | undefined;
   /** The result so far, where it is streamed. */
   result: ResultStream | undefined;
   /** Its next deadline: the lease, the longest run, the grace after a cancel. */
@@ -161,15 +166,28 @@ export interface RunningJob {
 
 export function newRunning(): RunningJob {
   return {
-    abort: new AbortController(),
+    abort: undefined,
+    isAborted: false,
     children: new Set(),
     childrenEver: 0,
     credentials: [],
+    traceContext: undefined,
     result: undefined,
     alarm: undefined,
     startedAtMs: 0,
     graceEndsMs: Infinity,
   };
+}
+
+export interface TraceContext {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+}
+
+/** Whoever listens to the signal is told to stop. */
+export function abortRun(running: RunningJob, reason: string): void {
+  running.isAborted = true;
+  running.abort?.abort(new RollcallError("CANCELLED", reason));
 }
 
 /** A job as the ledger keeps it. */

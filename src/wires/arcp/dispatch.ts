@@ -25,6 +25,7 @@ import type { Session } from "./session.ts";
 import { INPUT, SUBSCRIPTIONS } from "./session-limits.ts";
 import type { Sessions } from "./sessions.ts";
 import { Subscription } from "./subscription.ts";
+import { TRACE_CONTEXT, traceContextOf } from "./trace-context.ts";
 
 export class Dispatch {
   readonly #connection: Connection;
@@ -175,7 +176,8 @@ export class Dispatch {
   #submit(message: Submit): void | Promise<void> {
     const session = this.#session;
     const again = session.submits.get(message.id);
-    if (again) return this.#accepted({ job: again, isRepeated: true }, message);
+    // What it said since is in the stream of this very session.
+    if (again) return this.#accepted({ job: again, isRepeated: false }, message);
     const refuse = (error: unknown) => this.#refuseSubmit(arcpErrorOf(error), message);
     try {
       const submitted = this.#order(message);
@@ -200,6 +202,7 @@ export class Dispatch {
       key: message.idempotencyKey,
       maxRuntimeSec: message.maxRuntimeSec,
       traceId: message.traceId,
+      traceContext: traceContextOf(message.extensions?.[TRACE_CONTEXT]),
       requestId: message.id,
       delegateId: message.delegateId,
       takesCredentials: session.has("provisioned_credentials"),

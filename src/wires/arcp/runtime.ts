@@ -12,13 +12,13 @@
  *   runtime.accept(transport);
  */
 import { randomFillSync } from "node:crypto";
-import { RollcallError } from "../../core/errors.ts";
 import { ulids } from "../../core/ulid.ts";
 import { systemClock } from "../../engine/clock.ts";
 import { Agents, type AgentOptions } from "../../jobs/agents.ts";
 import { Alarms, type Alarmed } from "../../jobs/alarms.ts";
 import { Credentials } from "../../jobs/credentials.ts";
 import type { AgentFunction, Driver } from "../../jobs/driver.ts";
+import { abortRun } from "../../jobs/job.ts";
 import { DEFAULT_LIMITS, Jobs } from "../../jobs/jobs.ts";
 import { Ledger } from "../../jobs/ledger.ts";
 import { Recorder } from "../../jobs/recorder.ts";
@@ -83,6 +83,7 @@ export class ArcpRuntime implements AsyncDisposable {
       credentials: this.#credentials,
       observers: options.observers ?? [],
       authorizer: options.authorizer,
+      around: options.around,
       limits: { ...DEFAULT_LIMITS, ...limits },
       newId,
     });
@@ -236,9 +237,10 @@ export class ArcpRuntime implements AsyncDisposable {
     await this.#recorder.settled();
     this.#alarms.close();
     this.#credentials?.close();
-    const reason = new RollcallError("CANCELLED", "the runtime closes");
     this.#recorder.stop();
-    for (const job of this.jobs.index.all()) job.running?.abort.abort(reason);
+    for (const { running } of this.jobs.index.all()) {
+      if (running) abortRun(running, "the runtime closes");
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
