@@ -238,6 +238,10 @@ export const PROGRAM: Program = {
         brief: "What coding agents run at every step",
         load: async () => (await import("./commands/hook.ts")).hook,
       },
+      mcp: {
+        brief: "Give a model the fleet, leases and tasks as tools (MCP)",
+        load: async () => (await import("./commands/mcp.ts")).mcp,
+      },
     },
     Else: {
       completion: {

@@ -15,6 +15,7 @@ import { Streams } from "../wires/api/sse.ts";
 import { Health as HealthService } from "../grpc/gen/grpc/health/v1/health_pb.ts";
 import { Health } from "../grpc/health.ts";
 import { addKeeper } from "../wires/keeper/services.ts";
+import { McpWire } from "../wires/mcp/wire.ts";
 import { formatAddress, type Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";
 import type { Config } from "./config.ts";
@@ -71,7 +72,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   try {
     // Wires first: whoever gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
-    mountOnHttp(http, { ...options, bound, grpc });
+    const mcp = mountOnHttp(http, { ...options, bound, grpc });
     const health = mountOnGrpc(grpc, options);
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
@@ -82,6 +83,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       failed: Promise.race(doors.map((door) => door.failed)),
       stopAccepting: () => {
         health.close();
+        void mcp.close();
         for (const door of doors) door.stopAccepting();
       },
       close,
@@ -119,7 +121,7 @@ interface Mounted extends DoorsOptions {
   readonly grpc: GrpcDoor;
 }
 
-function mountOnHttp(http: HttpDoor, options: Mounted): void {
+function mountOnHttp(http: HttpDoor, options: Mounted): McpWire {
   const { engine, services, clock, metrics } = options;
   const streams = new EventStreams({ engine, clock });
   const lookers = new Streams({ clock, maxStreams: EVENT_STREAM.lookers });
@@ -142,6 +144,20 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
   });
   http.mount({ routes: overviewRoutes({ ...options, ...services }) });
   http.mount({ routes: pageRoutes() });
+  const mcp = mcpWire(options);
+  http.mount({ routes: mcp.routes() });
+  return mcp;
+}
+
+function mcpWire({ engine, services, clock, logger, version }: Mounted): McpWire {
+  return new McpWire({
+    engine,
+    ...services,
+    clock,
+    version,
+    onFault: (error) => logger.error({ err: error }, "a tool failed"),
+    onTrouble: (what, error) => logger.warn({ err: error }, what),
+  });
 }
 
 function mountOnGrpc(grpc: GrpcDoor, options: DoorsOptions): Health {

@@ -5,6 +5,7 @@ import type { Clock } from "../engine/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Fleet } from "../fleet/fleet.ts";
 import { AgentSearch } from "../search/agent-search.ts";
+import type { Directory } from "../wires/mcp/directory.ts";
 import { FileReporter } from "../wires/files/reporter.ts";
 import type { Config } from "./config.ts";
 import { embedderFor } from "./embedder.ts";
@@ -22,6 +23,7 @@ export interface Services {
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
   readonly fleet: Fleet;
+  readonly directory: Directory;
   close(): Promise<void>;
 }
 
@@ -47,6 +49,7 @@ export function startServices({ config, engine, clock, logger }: ServicesOptions
     claims,
     search,
     fleet,
+    directory: EMPTY,
     async close() {
       claims.close();
       fleet.close();
@@ -54,3 +57,11 @@ export function startServices({ config, engine, clock, logger }: ServicesOptions
     },
   };
 }
+
+/** Until there is a directory of A2A agents, nobody is in it. */
+const EMPTY: Directory = {
+  list: async () => [],
+  get: async () => undefined,
+  search: async () => [],
+  watch: () => () => undefined,
+};

@@ -37,7 +37,7 @@ export const SHOWN = {
   cardDepth: 12,
   cardEntries: 512,
   /** Of a whole resource as JSON; what is more is refused, and the tools find parts of it. */
-  resourceLength: 8 * MIB,
+  resourceLength: 2 * MIB,
   rowsDefault: 50,
   rowsMost: 200,
   foundDefault: 10,
