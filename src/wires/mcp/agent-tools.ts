@@ -2,14 +2,17 @@
 import { z } from "zod";
 import type { Agent } from "../../core/agents.ts";
 import { RollcallError } from "../../core/errors.ts";
+import { tooLong } from "../../core/fields.ts";
+import { FIELD } from "../../core/limits.ts";
 import { countsOf } from "../../fleet/census.ts";
 import { HEADLINES } from "../../fleet/headline.ts";
 import type { AgentQuestion } from "../../fleet/inbox.ts";
 import type { Row } from "../../fleet/row.ts";
+import { check } from "../parse.ts";
 import { fromA2a, fromRegistry, FOUND, QUESTION, questionOf, ROW, rowOf } from "./agent-shapes.ts";
 import { shownCard } from "./data.ts";
 import type { Listed } from "./directory.ts";
-import { SHOWN } from "./limits.ts";
+import { SHOWN, URI } from "./limits.ts";
 import { READS, tool, type Tool } from "./tool.ts";
 
 const findAgents = tool({
@@ -27,6 +30,7 @@ const findAgents = tool({
   output: z.object({ agents: z.array(FOUND) }),
   hints: READS,
   async run({ query, tools, limit }, { search, directory, signal }) {
+    check(tooLong("query", query, FIELD.descriptionLength));
     const [here, listed] = await Promise.all([
       search.find({ query, tools, limit, signal }),
       // Cards of A2A agents say what they are skilled at, not which tools they have.
@@ -98,6 +102,7 @@ const getAgent = tool({
     INVALID_ARGUMENT: "several may be meant: call get_agent again with one of the ids.",
   },
   async run({ agent: given }, { fleet, directory }) {
+    check(tooLong("agent", given, URI.length));
     const listed = /^https?:/i.test(given) ? await directory.get(given, "1.0") : undefined;
     const a2a = listed
       ? { url: listed.url, tier: listed.tier, card: shownCard(listed.card) }

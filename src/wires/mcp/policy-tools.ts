@@ -1,7 +1,7 @@
 /** Who may do what. */
 import { z } from "zod";
-import { RollcallError } from "../../core/errors.ts";
 import { accessProblem, checkPolicy } from "../../core/policies.ts";
+import { check } from "../parse.ts";
 import { shown } from "./data.ts";
 import { READS, tool, type Tool } from "./tool.ts";
 
@@ -23,8 +23,7 @@ const checkPolicies = tool({
   }),
   hints: READS,
   async run(request, { engine }) {
-    const problem = accessProblem(request);
-    if (problem !== undefined) throw new RollcallError("INVALID_ARGUMENT", problem);
+    check(accessProblem(request));
     const verdict = await engine.read(({ policies }) => checkPolicy(policies, request));
     const { allowed, policy } = verdict;
     const data = {

@@ -107,7 +107,8 @@ function callerOf(ground: Ground, member: Member | undefined, context: ServerCon
       if (member) return member.id();
       throw new RollcallError(
         "INVALID_ARGUMENT",
-        "agent_id is not set, and single requests are nobody: name a registered agent",
+        "agent_id is not set, and a single request is nobody: name a registered agent " +
+          "(`rollcall agents register`), or connect by `rollcall mcp`, which is one itself",
       );
     },
   };
