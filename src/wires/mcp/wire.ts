@@ -14,6 +14,7 @@ import {
   type McpServerFactory,
 } from "@modelcontextprotocol/server";
 import { Hono, type Context } from "hono";
+import { RollcallError } from "../../core/errors.ts";
 import { key } from "../../core/fields.ts";
 import type { Ground } from "./caller.ts";
 import { Changes } from "./changes.ts";
@@ -47,6 +48,7 @@ export class McpWire {
   readonly #single: McpHttpHandler;
   readonly #sessions: Sessions;
   readonly #connections: Connections;
+  #isClosed = false;
 
   constructor({ version, onTrouble, ...ground }: McpOptions) {
     const { engine, fleet, clock } = ground;
@@ -74,6 +76,10 @@ export class McpWire {
 
   routes(): Hono<{ Bindings: Bindings }> {
     const routes = new Hono<{ Bindings: Bindings }>();
+    routes.use("/mcp/*", (_c, next) => {
+      if (this.#isClosed) throw new RollcallError("UNAVAILABLE", "this node is closing");
+      return next();
+    });
     routes.get("/mcp/sse", (c) => {
       const ownId = c.req.header(OWN_ID_HEADER);
       const factory: McpServerFactory = ({ era }) => this.#server({ era, ownId: idOf(ownId) });
@@ -99,6 +105,7 @@ export class McpWire {
 
   /** Idempotent; every client is told by the end of its stream. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#presence.close();
     await Promise.all([this.#single.close(), this.#sessions.close(), this.#connections.close()]);
     this.#changes.close();
