@@ -11,9 +11,9 @@ const LAYERS: readonly (readonly string[])[] = [
   ["tui"],
   ["daemon", "client", "hosts"],
   ["wires"],
-  ["fleet", "jobs", "notify", "search"],
+  ["directory", "fleet", "jobs", "notify", "search"],
   ["engine"],
-  ["grpc", "machine"],
+  ["fetch", "grpc", "machine"],
   ["http2"],
   ["log", "core"],
 ];
