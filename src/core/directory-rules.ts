@@ -11,7 +11,7 @@
  *   and a change waits for a while after the last: a stranger could otherwise make us fetch
  *   without end, or have an entry evicted by giving it a very short interval.
  */
-import { decided, refuse, type Decision, type Moment } from "./decide.ts";
+import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import { lengthOf, type CardText, type DirectoryEntry, type DirectoryRecord } from "./directory.ts";
 import type { DirectoryEvent, Tier } from "./directory.ts";
 import { CARD, HEARTBEAT } from "./cards/limits.ts";
@@ -89,7 +89,7 @@ export function decideDirectory(
   }
 }
 
-export function unknownEntry(url: string) {
+export function unknownEntry(url: string): Refusal {
   return (
     invalid(key("url", url, DIRECTORY.urlLength)) ??
     refuse("NOT_FOUND", `no agent in the directory has the URL ${url}`)

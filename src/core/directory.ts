@@ -90,7 +90,7 @@ export class Directory {
   /** What all cards weigh, and those of each source. */
   length = 0;
   readonly lengthBySource = new Map<string, number>();
-  /** Soft: grows whenever an entry is another one, so that who keeps a listing can tell. */
+  /** Soft: grows whenever another card is served, so that who keeps a listing can tell. */
   revision = 0;
 }
 
@@ -150,7 +150,6 @@ export function lengthOf({ card, waiting }: Pick<DirectoryEntry, "card" | "waiti
 
 export function evolveDirectory(state: State, event: DirectoryEvent): void {
   const { directory } = state;
-  directory.revision += 1;
   switch (event.type) {
     case "directory.registered":
       restoreEntry(state, event);
@@ -161,6 +160,7 @@ export function evolveDirectory(state: State, event: DirectoryEvent): void {
     case "directory.doubted": {
       const record = known(directory, event.entry.url);
       weigh(directory, event.entry.source, lengthOf(event.entry) - lengthOf(record.entry));
+      if (record.entry.card !== event.entry.card) directory.revision += 1;
       record.entry = event.entry;
       record.seenAtMs = Math.max(record.seenAtMs, event.entry.lastHeartbeatAtMs);
       if (event.entry.intervalMs === 0) directory.deadlines.remove(record.timer);
@@ -170,6 +170,7 @@ export function evolveDirectory(state: State, event: DirectoryEvent): void {
     case "directory.evicted":
     case "directory.removed": {
       const { entry, timer } = known(directory, event.url);
+      if (entry.card) directory.revision += 1;
       directory.deadlines.remove(timer);
       directory.byUrl.delete(entry.url);
       directory.bySource.delete(entry.source, entry.url);
@@ -188,6 +189,7 @@ export function restoreEntry({ directory }: State, { entry, tokenHash }: KeptEnt
   const timer = directory.deadlines.add(seenAtMs + entry.ttlMs, url);
   if (entry.intervalMs === 0) directory.deadlines.remove(timer);
   directory.byUrl.set(url, { entry, tokenHash, seenAtMs, timer });
+  if (entry.card) directory.revision += 1;
   directory.bySource.add(source, url);
   directory.byOrigin.add(origin, url);
   weigh(directory, source, lengthOf(entry));

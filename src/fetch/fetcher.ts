@@ -93,7 +93,7 @@ export class Fetcher implements AsyncDisposable {
    */
   async first<T>(
     urls: readonly string[],
-    read: (text: string) => T | undefined,
+    read: (text: string, url: string) => T | undefined,
     { signal: interest }: FetchOptions = {},
   ): Promise<T> {
     const closing = this.#closing.signal;
@@ -137,7 +137,7 @@ export class Fetcher implements AsyncDisposable {
 
   async #tryEach<T>(
     targets: readonly URL[],
-    read: (text: string) => T | undefined,
+    read: (text: string, url: string) => T | undefined,
     signal: AbortSignal,
   ): Promise<T> {
     const [first] = targets;
@@ -152,7 +152,7 @@ export class Fetcher implements AsyncDisposable {
         const text = await within({ ...deadline, late }, async (inner) =>
           this.#follow(target, place, inner),
         );
-        const found = read(text);
+        const found = read(text, target.href);
         if (found !== undefined) return found;
         throw failure("it is not what was looked for");
       } catch (error) {
