@@ -7,6 +7,7 @@
 import type { Clock } from "../engine/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
+import { a2aMount, type A2aOptions } from "../wires/a2a/a2a.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
 import { EVENT_STREAM } from "../wires/api/limits.ts";
 import { overviewRoutes } from "../wires/api/overview.ts";
@@ -43,6 +44,7 @@ export interface DoorsOptions {
 export interface Doors {
   readonly grpcAddress: Address;
   readonly httpAddress: Address;
+  readonly a2aAddress: Address | undefined;
   readonly isLoopbackOnly: boolean;
   /** Resolves when a door broke after it was open. */
   readonly failed: Promise<Error>;
@@ -52,19 +54,22 @@ export interface Doors {
 
 export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const { config, authenticator, logger } = options;
-  const http = new HttpDoor({
-    authenticator,
-    allowedHosts: config.allowedHosts,
-    rateLimit: config.rateLimit,
-    monotonicMs: () => options.clock.monotonicMs(),
-    onFault: (error) => logger.error({ err: error }, "a request failed"),
-  });
+  const httpDoor = () =>
+    new HttpDoor({
+      authenticator,
+      allowedHosts: config.allowedHosts,
+      rateLimit: config.rateLimit,
+      monotonicMs: () => options.clock.monotonicMs(),
+      onFault: (error) => logger.error({ err: error }, "a request failed"),
+    });
+  const http = httpDoor();
+  const a2a = config.a2a.addr && httpDoor();
   const grpc = new GrpcDoor({
     authenticator,
     meterOf: (method) => options.metrics.meterOf(method),
     onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
   });
-  const doors = [grpc, http];
+  const doors = [grpc, http, ...(a2a ? [a2a] : [])];
   const close = async (graceMs: number) => {
     await Promise.all(doors.map((door) => door.close(graceMs)));
   };
@@ -72,12 +77,15 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     // Wires first: whoever gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
     mountOnHttp(http, { ...options, bound, grpc });
+    for (const door of a2a ? [http, a2a] : [http]) door.mount(a2aMount(registryOf(options)));
     const health = mountOnGrpc(grpc, options);
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
+    const a2aAddress = a2a && (await openA2a(a2a, config));
     return {
       grpcAddress: bound.grpc,
       httpAddress: bound.http,
+      a2aAddress,
       isLoopbackOnly: authenticator.isLoopbackOnly,
       failed: Promise.race(doors.map((door) => door.failed)),
       stopAccepting: () => {
@@ -98,6 +106,19 @@ async function openGrpc(door: GrpcDoor, { addr }: Config): Promise<Address> {
   } catch (error) {
     throw bindError("addr", addr, error);
   }
+}
+
+async function openA2a(door: HttpDoor, { a2a: { addr } }: Config): Promise<Address | undefined> {
+  if (!addr) return undefined;
+  try {
+    return await door.listen(addr);
+  } catch (error) {
+    throw bindError("a2a-addr", addr, error);
+  }
+}
+
+function registryOf({ services, config: { a2a } }: DoorsOptions): A2aOptions {
+  return { directory: services.directory, version: a2a.version, intervalS: a2a.intervalS };
 }
 
 async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise<Address> {
@@ -131,6 +152,7 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
       engine,
       claims: services.claims,
       fleet: services.fleet,
+      directory: services.directory,
       finder: services.search,
       streams,
       lookers,

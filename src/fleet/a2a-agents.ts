@@ -24,7 +24,8 @@ export function entryReport({ entry, seenAtMs }: DirectoryRecord): Report | unde
   const { name, agentId } = read(card);
   return {
     alias: `a2a:${url}`,
-    agentId: agentId ?? url,
+    // Whose row it is can only be said by who is known to own the entry.
+    agentId: (tier === "reachable" ? undefined : agentId) ?? url,
     links: [],
     order: seenAtMs,
     reportedAtMs: seenAtMs,
