@@ -19,6 +19,7 @@ import { RollcallError } from "../core/errors.ts";
 import { Heap, type Slot } from "../core/heap.ts";
 import type { Task } from "../core/tasks.ts";
 import type { Clock } from "./clock.ts";
+import { closing } from "./closing.ts";
 import type { Engine } from "./engine.ts";
 import type { Watch, WatchItem } from "./watch.ts";
 
@@ -307,8 +308,4 @@ function queue(waiter: Waiter): void {
 
 function unqueue({ line, slot }: Waiter): void {
   if (slot) line.waiting.remove(slot);
-}
-
-function closing(): RollcallError {
-  return new RollcallError("UNAVAILABLE", "this node is closing");
 }

@@ -103,7 +103,7 @@ const getAgent = tool({
   },
   async run({ agent: given }, { fleet, directory }) {
     check(tooLong("agent", given, URI.length));
-    const listed = /^https?:/i.test(given) ? await directory.get(given, "1.0") : undefined;
+    const listed = /^https?:/i.test(given) ? await directory.get(given) : undefined;
     const a2a = listed
       ? { url: listed.url, tier: listed.tier, card: shownCard(listed.card) }
       : null;

@@ -30,7 +30,10 @@ function shownValue(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) {
     return value.slice(0, SHOWN.cardEntries).map((each) => shownValue(each, depth + 1));
   }
-  const entries = Object.entries(value).slice(0, SHOWN.cardEntries);
+  // The registry that this is a drop-in for leaves out what is null here, and nowhere else.
+  const entries = Object.entries(value)
+    .filter(([, each]) => each !== null)
+    .slice(0, SHOWN.cardEntries);
   return Object.fromEntries(
     entries.map(([name, each]) => [shown(name, 256), shownValue(each, depth + 1)]),
   );

@@ -15,16 +15,13 @@ import type { Fleet } from "../../fleet/fleet.ts";
 import { countsOf } from "../../fleet/census.ts";
 import { rowOf } from "./agent-shapes.ts";
 import { shown, shownCard } from "./data.ts";
-import { isOwned, type CardVersion, type Directory, type Listed } from "./directory.ts";
+import { isOwned, type Directory, type Listed } from "./directory.ts";
 import { SHOWN, URI } from "./limits.ts";
 
 export const AGENTS_URI = "a2a://agents";
 export const FLEET_URI = "rollcall://fleet";
 
 const JSON_TYPE = "application/json";
-
-/** What a client of MCP reads has the shape that A2A has now. */
-const VERSION: CardVersion = "1.0";
 
 interface Sources {
   readonly fleet: Fleet;
@@ -56,7 +53,7 @@ const FIXED: readonly Resource[] = [
 ];
 
 export async function listResources({ directory }: Sources): Promise<Resource[]> {
-  const listed = await directory.list(VERSION);
+  const listed = await directory.list();
   return [...FIXED, ...listed.slice(0, SHOWN.listed).map(resourceOf)];
 }
 
@@ -96,10 +93,10 @@ async function valueAt(uri: string, { fleet, directory }: Sources): Promise<unkn
     return { at, counts: countsOf(rows), agents: rows.map(rowOf) };
   }
   if (uri === AGENTS_URI) {
-    return (await directory.list(VERSION)).map(({ card }) => shownCard(card));
+    return (await directory.list()).map(({ card }) => shownCard(card));
   }
   const url = urlIn(uri);
-  const listed = url === undefined ? undefined : await directory.get(url, VERSION);
+  const listed = url === undefined ? undefined : await directory.get(url);
   if (!listed)
     throw new ResourceNotFoundError(uri, `no resource ${shown(uri)}; see resources/list`);
   return shownCard(listed.card);

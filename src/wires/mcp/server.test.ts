@@ -360,8 +360,8 @@ describe("resources", () => {
   test("the cards, one of them, and the fleet are read as JSON", async () => {
     await register(ground.engine);
     ground.directory.put({ url, tier: "reachable", card: { name: HOSTILE, url: null } });
-    expect(await read("a2a://agents")).toEqual([{ name: CLEANED, url: null }]);
-    expect(await read(uri)).toEqual({ name: CLEANED, url: null });
+    expect(await read("a2a://agents")).toEqual([{ name: CLEANED }]);
+    expect(await read(uri)).toEqual({ name: CLEANED });
     expect(await read("rollcall://fleet")).toMatchObject({
       counts: { IDLE: 1 },
       agents: [{ name: "scraper-1" }],
