@@ -1,6 +1,6 @@
 /**
- * MCP on stdin and stdout, carried to a daemon and back. It is a pipe and nothing else: a line in is
- * a message to the daemon, a message of the daemon is a line out, and what they mean is known at
+ * MCP on stdin and stdout, carried to a daemon and back. It is a pipe and nothing else: a line in
+ * is a message to the daemon, a message of the daemon is a line out, and what they mean is known at
  * the other end only. So there is one implementation of the tools, in the daemon, and this one
  * serves every generation of the protocol that the daemon does.
  *

@@ -47,7 +47,7 @@ export function rowOf(row: Row): z.input<typeof ROW> {
     goal: shownOrNull(row.goal),
     workspace: shownOrNull(row.workspace),
     question: blockedOn && askedOf(blockedOn.value),
-    outcome: outcome && outcome.value,
+    outcome: outcome?.value ?? null,
     last_activity: moment(row.lastActivityAtMs),
     aliases: row.aliases.map((each) => shown(each)),
   };

@@ -86,8 +86,8 @@ const getAgent = tool({
   name: "get_agent",
   title: "Look at one agent",
   description:
-    "One agent with all that is known of it: by its id, the beginning of one, an alias, its name, " +
-    "or the url under which it is in the A2A directory.",
+    "One agent with all that is known of it: by its id, the beginning of one, an alias, its " +
+    "name, or the url under which it is in the A2A directory.",
   input: z.strictObject({ agent: z.string().describe("Its id, alias, name or A2A url") }),
   output: z.object({
     agent: ROW.nullable().describe("Its row of the fleet; null when it has none"),
@@ -137,8 +137,8 @@ const whoNeedsMe = tool({
   name: "who_needs_me",
   title: "Which agents wait for a person",
   description:
-    "What agents wait for a person to answer (a permission, a choice, a text, a login, a budget), " +
-    "the one that has waited longest first. Only a person may answer: do not answer for them.",
+    "What agents wait for a person to answer (a permission, a choice, a text, a login, a " +
+    "budget), the one that has waited longest first. Only a person may answer: do not answer for them.",
   input: z.strictObject({
     limit: z.int().min(1).max(SHOWN.rowsMost).default(SHOWN.rowsDefault),
   }),

@@ -17,12 +17,12 @@ export interface Ground {
   readonly presence: Presence;
   readonly clock: Clock;
   /** A fault of ours, not of the caller's. */
-  onFault(error: unknown): void;
+  readonly onFault: (error: unknown) => void;
 }
 
 export interface Caller extends Ground {
   /** The agent that acts: the one named, or the connection's own. */
-  acting(agentId: string | undefined): Promise<string>;
+  readonly acting: (agentId: string | undefined) => Promise<string>;
   /** Aborts when the caller no longer waits for the answer. */
   readonly signal: AbortSignal;
 }

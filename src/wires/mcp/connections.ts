@@ -23,7 +23,6 @@ import { EventStream } from "./streams.ts";
 export interface ConnectionsOptions {
   readonly clock: Clock;
   readonly maxConnections?: number;
-  onFault(error: unknown): void;
 }
 
 interface Open {
@@ -45,18 +44,14 @@ export class Connections {
 
   /** The stream of a new one. */
   open(principal: string, factory: McpServerFactory): Response {
-    const { clock, onFault, maxConnections = MCP.connections } = this.#options;
+    const { clock, maxConnections = MCP.connections } = this.#options;
     if (this.#open.size >= maxConnections) {
       throw new RollcallError("LIMIT_EXCEEDED", `there are already ${maxConnections} connections`);
     }
     const id = randomUUID();
     const pipe = new Pipe(clock, () => this.#open.delete(id));
     this.#open.set(id, { pipe, principal });
-    serveStdio(factory, {
-      transport: pipe,
-      maxSubscriptions: MCP.subscriptions,
-      onerror: onFault,
-    });
+    serveStdio(factory, { transport: pipe, maxSubscriptions: MCP.subscriptions });
     pipe.say("endpoint", `/mcp/messages?session_id=${id}`);
     return pipe.response;
   }

@@ -35,7 +35,7 @@ test("the marks around data cannot be written by what is between them", () => {
   expect(JSON.parse(json)).toEqual({ name: HOSTILE });
 });
 
-test("a card keeps all its fields, cleaned to the last leaf, and is no deeper than it may be", () => {
+test("a card keeps its fields, cleaned to the last leaf, as deep as it may be", () => {
   const card = {
     name: HOSTILE,
     url: null,

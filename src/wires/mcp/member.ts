@@ -21,8 +21,6 @@ export interface MemberOptions {
   readonly clock: Clock;
   /** The id it was given by what started it. */
   readonly ownId?: string | undefined;
-  /** What the client calls itself. */
-  readonly name: () => string;
 }
 
 export class Member {
@@ -35,9 +33,9 @@ export class Member {
     this.#options = options;
   }
 
-  /** Its id among the registered agents. */
-  async id(): Promise<string> {
-    this.#joining ??= this.#join();
+  /** Its id among the registered agents; there it is called what its client calls itself. */
+  async id(name: string): Promise<string> {
+    this.#joining ??= this.#join(name);
     try {
       return await this.#joining;
     } catch (error) {
@@ -58,7 +56,7 @@ export class Member {
     await gone.catch(() => undefined);
   }
 
-  async #join(): Promise<string> {
+  async #join(name: string): Promise<string> {
     const { engine, ownId } = this.#options;
     if (ownId !== undefined) {
       const own = await engine.read((state) => livingAgent(state, ownId));
@@ -68,7 +66,7 @@ export class Member {
     const { agentId } = await engine.execute({
       type: "agent.register",
       card: {
-        name: shown(this.#options.name(), 100) || "an MCP client",
+        name: shown(name, 100) || "an MCP client",
         description: "",
         version: "",
         capabilities: [],
@@ -77,11 +75,12 @@ export class Member {
       },
       ttlMs: MEMBER.ttlMs,
     });
-    if (!this.#isClosed) this.#beatLater(agentId);
+    this.#beatLater(agentId);
     return agentId;
   }
 
   #beatLater(agentId: string): void {
+    if (this.#isClosed) return;
     this.#stopHeartbeat = this.#options.clock.after(MEMBER.heartbeatMs, () => {
       void this.#beat(agentId);
     });
@@ -97,6 +96,6 @@ export class Member {
         return;
       }
     }
-    if (!this.#isClosed) this.#beatLater(agentId);
+    this.#beatLater(agentId);
   }
 }

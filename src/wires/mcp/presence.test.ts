@@ -14,8 +14,7 @@ beforeEach(async () => {
 afterEach(() => ground.close());
 
 function presence(): Presence {
-  const { fleet, clock, engine, onTrouble } = ground.options;
-  return new Presence({ fleet, clock, nowMs: () => engine.nowMs, onTrouble });
+  return new Presence({ ...ground.options, nowMs: () => ground.engine.nowMs });
 }
 
 function saying(value: "alive" | "exited"): Report {
@@ -40,7 +39,7 @@ async function liveness(): Promise<string | undefined> {
   return `${row.liveness.value}, ${row.headline}`;
 }
 
-test("what was published is believed for its time, and then nobody waits for an answer", async () => {
+test("what was published is believed for its time, its question too", async () => {
   const said = presence();
   await said.publish(saying("alive"), 60_000);
   await ground.clock.advance(59_000);

@@ -2,16 +2,18 @@
  * One server of the protocol: for a connection as long as it is open, or for a single request. All
  * transports and both generations of the protocol get the same one, made of the same tables.
  *
- * It stands on the SDK's plain `Server` and not on `McpServer`: the tables are made once and not for
- * every request, and a wrong argument is refused in the words that all our wires use.
+ * It stands on the SDK's plain `Server` and not on `McpServer`: the tables are made once and not
+ * for every request, and a wrong argument is refused in the words that all our wires use.
  */
 import {
+  CLIENT_INFO_META_KEY,
   ProtocolError,
   ProtocolErrorCode,
   Server,
   type ServerContext,
   type ServerEvent,
 } from "@modelcontextprotocol/server";
+import { z } from "zod";
 import { RollcallError } from "../../core/errors.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
 import type { Caller, Ground } from "./caller.ts";
@@ -26,7 +28,7 @@ import { STATUS_TOOLS } from "./status-tools.ts";
 import { TASK_TOOLS } from "./task-tools.ts";
 import type { Tool } from "./tool.ts";
 
-export const TOOLS: readonly Tool[] = [
+const TOOLS: readonly Tool[] = [
   ...AGENT_TOOLS,
   ...LEASE_TOOLS,
   ...TASK_TOOLS,
@@ -50,19 +52,23 @@ export interface ServerOptions {
   readonly connection?: {
     readonly era: "legacy" | "modern";
     readonly ownId?: string | undefined;
+    readonly onClose?: () => void;
   };
 }
 
-export function mcpServer(options: ServerOptions): Server {
+// oxlint-disable-next-line typescript/no-deprecated -- meant for advanced use: see above
+class PlainServer extends Server {}
+
+export function mcpServer(options: ServerOptions): PlainServer {
   const { ground, version, connection } = options;
-  const server = new Server(
+  const server = new PlainServer(
     { name: "rollcall", title: "Rollcall", version },
     {
       capabilities: { tools: {}, resources: { subscribe: true, listChanged: true } },
       instructions: INSTRUCTIONS,
     },
   );
-  const member = connection && memberOf(server, options);
+  const member = connection && new Member({ ...ground, ownId: connection.ownId });
   server.setRequestHandler("tools/list", () => ({
     tools: TOOLS.map(({ described }) => described),
   }));
@@ -73,7 +79,9 @@ export function mcpServer(options: ServerOptions): Server {
       const message = `no tool ${shown(params.name, 100)}; there are ${known}`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
-    return found.call(params.arguments, callerOf(ground, member, context));
+    const name = clientName(server, context);
+    const { signal } = context.mcpReq;
+    return found.call(params.arguments, callerOf(ground, { member, name, signal }));
   });
   server.setRequestHandler("resources/list", async () => ({
     resources: await listResources(ground),
@@ -83,28 +91,39 @@ export function mcpServer(options: ServerOptions): Server {
   }));
   server.setRequestHandler("resources/read", ({ params }) => readResource(params.uri, ground));
   const leave = connection ? serveSubscriptions(server, options) : () => undefined;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   server.onclose = () => {
     leave();
     void member?.close();
+    connection?.onClose?.();
   };
   return server;
 }
 
-function memberOf(server: Server, { ground, connection }: ServerOptions): Member {
-  const name = () => {
-    const client = server.getClientVersion();
-    return client?.title ?? client?.name ?? "";
-  };
-  return new Member({ ...ground, ownId: connection?.ownId, name });
+const CLIENT = z.object({ name: z.string(), title: z.string().optional() });
+
+/** Every request of 2026 says it; a connection of 2025 said it once. */
+function clientName(server: PlainServer, { mcpReq }: ServerContext): string {
+  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const said = CLIENT.safeParse(envelope?.[CLIENT_INFO_META_KEY]).data;
+  // oxlint-disable-next-line typescript/no-deprecated -- there is no other way for 2025
+  const client = said ?? server.getClientVersion();
+  return client?.title ?? client?.name ?? "";
 }
 
-function callerOf(ground: Ground, member: Member | undefined, context: ServerContext): Caller {
+interface Called {
+  readonly member: Member | undefined;
+  readonly name: string;
+  readonly signal: AbortSignal;
+}
+
+function callerOf(ground: Ground, { member, name, signal }: Called): Caller {
   return {
     ...ground,
-    signal: context.mcpReq.signal,
+    signal,
     async acting(agentId) {
       if (agentId !== undefined) return agentId;
-      if (member) return member.id();
+      if (member) return member.id(name);
       throw new RollcallError(
         "INVALID_ARGUMENT",
         "agent_id is not set, and a single request is nobody: name a registered agent " +
@@ -118,7 +137,10 @@ function callerOf(ground: Ground, member: Member | undefined, context: ServerCon
  * Clients of 2025 subscribe to one resource at a time, and are told of no other; later ones listen
  * to a stream, which the SDK sorts out itself.
  */
-function serveSubscriptions(server: Server, { changes, connection }: ServerOptions): () => void {
+function serveSubscriptions(
+  server: PlainServer,
+  { changes, connection }: ServerOptions,
+): () => void {
   const wanted = new Set<string>();
   let leave: (() => void) | undefined;
   const listen = () => (leave ??= changes.subscribe((event) => void tell(server, event, wanted)));
@@ -146,7 +168,7 @@ function serveSubscriptions(server: Server, { changes, connection }: ServerOptio
   return () => leave?.();
 }
 
-async function tell(server: Server, event: ServerEvent, wanted?: Set<string>): Promise<void> {
+async function tell(server: PlainServer, event: ServerEvent, wanted?: Set<string>): Promise<void> {
   try {
     switch (event.kind) {
       case "resource_updated":

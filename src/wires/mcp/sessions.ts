@@ -12,7 +12,7 @@ import { randomUUID } from "node:crypto";
 import {
   isInitializeRequest,
   WebStandardStreamableHTTPServerTransport,
-  type Server,
+  type Transport,
 } from "@modelcontextprotocol/server";
 import { RollcallError } from "../../core/errors.ts";
 import type { Clock } from "../../engine/clock.ts";
@@ -22,7 +22,6 @@ import { bounded } from "./streams.ts";
 export interface SessionsOptions {
   readonly clock: Clock;
   readonly maxSessions?: number;
-  onFault(error: unknown): void;
 }
 
 export interface Asked {
@@ -31,6 +30,9 @@ export interface Asked {
   readonly body: unknown;
   readonly principal: string;
 }
+
+/** Makes what answers in a session, and hears when that is over. */
+type NewServer = (onClose: () => void) => { connect(transport: Transport): Promise<void> };
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
@@ -53,7 +55,7 @@ export class Sessions {
     return this.#open.size;
   }
 
-  async answer(asked: Asked, newServer: () => Server): Promise<Response> {
+  async answer(asked: Asked, newServer: NewServer): Promise<Response> {
     const id = asked.request.headers.get("mcp-session-id");
     if (id !== null) {
       const session = this.#open.get(id);
@@ -64,7 +66,7 @@ export class Sessions {
     if (!isInitializeRequest(asked.body)) {
       return refused(400, "Bad Request: begin with initialize, then send mcp-session-id");
     }
-    return this.#begin(asked, newServer());
+    return this.#begin(asked, newServer);
   }
 
   /** Idempotent. */
@@ -72,7 +74,7 @@ export class Sessions {
     await Promise.all(Array.from(this.#open.keys(), (id) => this.#end(id)));
   }
 
-  async #begin(asked: Asked, server: Server): Promise<Response> {
+  async #begin(asked: Asked, newServer: NewServer): Promise<Response> {
     this.#makeRoom();
     const id = randomUUID();
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -84,13 +86,7 @@ export class Sessions {
     const { principal } = asked;
     const session: Session = { transport, principal, busy: 0, stopTimer: () => undefined };
     this.#open.set(id, session);
-    const onClose = server.onclose;
-    await server.connect(transport);
-    server.onclose = () => {
-      onClose?.();
-      this.#forget(id);
-    };
-    server.onerror = this.#options.onFault;
+    await newServer(() => this.#forget(id)).connect(transport);
     const response = await this.#use(id, session, asked);
     if (response.status >= 400) await this.#end(id);
     return response;

@@ -28,7 +28,7 @@ import { bounded } from "./streams.ts";
 export interface McpOptions extends Omit<Ground, "presence"> {
   readonly version: string;
   /** Something failed and is being dealt with: for the operator. */
-  onTrouble(what: string, error: unknown): void;
+  readonly onTrouble: (what: string, error: unknown) => void;
 }
 
 interface Bindings {
@@ -56,10 +56,8 @@ export class McpWire {
     this.#presence = new Presence({ fleet, clock, nowMs: () => engine.nowMs, onTrouble });
     this.#ground = { ...ground, presence: this.#presence };
     this.#changes = new Changes({ ...ground, onTrouble });
-    // Requests that clients get wrong are told to them; they are no faults of ours.
-    const quiet = { clock, onFault: () => undefined };
-    this.#sessions = new Sessions(quiet);
-    this.#connections = new Connections(quiet);
+    this.#sessions = new Sessions({ clock });
+    this.#connections = new Connections({ clock });
     this.#single = createMcpHandler(() => this.#server(), {
       legacy: "reject",
       bus: this.#changes,
@@ -113,7 +111,7 @@ export class McpWire {
 
   #inSession(c: Asked, body: unknown): Promise<Response> {
     const asked = { request: c.req.raw, body, principal: c.env.principal.name };
-    return this.#sessions.answer(asked, () => this.#server({ era: "legacy" }));
+    return this.#sessions.answer(asked, (onClose) => this.#server({ era: "legacy", onClose }));
   }
 
   #server(connection?: ServerOptions["connection"]) {
