@@ -1,8 +1,8 @@
 /**
  * MCP, so that a model finds agents, shares work with them and tells people what it does. Most
- * daemons never hear of it, and the SDK takes a third of a daemon's start and memory: what speaks
- * the protocol (transports.ts) is loaded when the first client comes. What clients published
- * before a restart is looked after from the start (presence.ts).
+ * daemons never hear of it, and the SDK takes 8 MB and a few hundred milliseconds: what speaks the
+ * protocol (transports.ts) is loaded when the first client comes. What clients published before a
+ * restart is looked after from the start (presence.ts).
  */
 import { Hono } from "hono";
 import { RollcallError } from "../../core/errors.ts";
