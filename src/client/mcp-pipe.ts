@@ -13,7 +13,8 @@
  * it translate headers, sessions and streams, where this one is a pipe itself.
  */
 import { Agent, type IncomingMessage } from "node:http";
-import { RollcallError } from "../core/errors.ts";
+import { codeOf, RollcallError } from "../core/errors.ts";
+import { MCP } from "../wires/mcp/limits.ts";
 import { CLIENT } from "./limits.ts";
 import { isRecord, open, readBody } from "./request.ts";
 import { SseParser } from "./sse.ts";
@@ -74,6 +75,8 @@ export class McpPipe {
         }
       });
       stream.on("error", () => undefined);
+      // A daemon that is there says so every few seconds.
+      stream.socket.setTimeout(CLIENT.silenceMs, () => stream.destroy());
       stream.on("close", () => {
         this.#lose(stream);
         reject(unavailable(url));
@@ -93,15 +96,19 @@ export class McpPipe {
       );
       return;
     }
+    let isSent = false;
     try {
       if (!this.#endpoint) await this.open();
       this.#remember(message);
+      isSent = true;
       await this.#post(line);
     } catch (error) {
       if (this.#options.signal.aborted) return;
-      const why = error instanceof Error ? error.message : String(error);
-      const code = error instanceof RollcallError ? error.code : "INTERNAL";
-      await this.#answerFor(message, `${code}: ${why}; start it with \`rollcall up\``);
+      const { id, method } = message;
+      if (id === undefined || method === undefined) return;
+      // Whoever was told already that the daemon went away is not told twice.
+      if (!this.#unanswered.delete(JSON.stringify(id)) && isSent) return;
+      await this.#refuse(id, -32_000, told(error));
     }
   }
 
@@ -152,7 +159,8 @@ export class McpPipe {
     }
     const uri = isRecord(params) ? params["uri"] : undefined;
     if (typeof uri !== "string") return;
-    if (method === "resources/subscribe") this.#subscriptions.set(uri, message);
+    const hasRoom = this.#subscriptions.size < MCP.subscriptions;
+    if (method === "resources/subscribe" && hasRoom) this.#subscriptions.set(uri, message);
     if (method === "resources/unsubscribe") this.#subscriptions.delete(uri);
   }
 
@@ -175,12 +183,6 @@ export class McpPipe {
     this.#settled();
   }
 
-  async #answerFor({ id, method }: Message, why: string): Promise<void> {
-    if (id === undefined || method === undefined) return;
-    this.#unanswered.delete(JSON.stringify(id));
-    await this.#refuse(id, -32_000, why);
-  }
-
   async #refuse(id: unknown, code: number, message: string): Promise<void> {
     await this.#options.write(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }));
   }
@@ -193,6 +195,12 @@ function messageOf(text: string): Message | undefined {
   } catch {
     return undefined;
   }
+}
+
+function told(error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error);
+  const advice = why.startsWith("no daemon") ? "; start one with `rollcall up`" : "";
+  return `${codeOf(error)}: ${why}${advice}`;
 }
 
 function unavailable(url: string): RollcallError {

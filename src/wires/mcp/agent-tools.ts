@@ -101,6 +101,7 @@ const getAgent = tool({
     NOT_FOUND: "call list_agents (include_gone: true) or find_agents to see which there are.",
     INVALID_ARGUMENT: "several may be meant: call get_agent again with one of the ids.",
   },
+  quotesAgents: true,
   async run({ agent: given }, { fleet, directory }) {
     check(tooLong("agent", given, URI.length));
     const listed = /^https?:/i.test(given) ? await directory.get(given) : undefined;

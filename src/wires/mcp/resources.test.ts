@@ -96,7 +96,9 @@ test("who subscribes is told, once a second at most, until it leaves", async () 
 });
 
 test("there are only so many subscriptions, and only to what there can be", async () => {
-  await expect(client.subscribeResource({ uri: "file:///x" })).rejects.toThrow(/no resource/);
+  for (const wrong of ["file:///x", `a2a://agents/${"x".repeat(10_000)}`]) {
+    await expect(client.subscribeResource({ uri: wrong })).rejects.toThrow(/no resource/);
+  }
   for (let i = 0; i < MCP.subscriptions; i += 1) {
     await client.subscribeResource({ uri: `a2a://agents/${i}` });
   }

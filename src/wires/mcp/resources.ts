@@ -113,5 +113,6 @@ function urlIn(uri: string): string | undefined {
 
 /** Whether it may ever change, so that a client may ask to be told. */
 export function isWatchable(uri: string): boolean {
-  return uri === FLEET_URI || uri === AGENTS_URI;
+  if (uri.length > URI.length) return false;
+  return uri === FLEET_URI || uri === AGENTS_URI || uri.startsWith(`${AGENTS_URI}/`);
 }

@@ -236,8 +236,11 @@ describe("agents", () => {
     for (const agent of [id, `keeper:${id}`]) {
       expect((await call("get_agent", { agent })).data).toMatchObject({ agent: { id }, a2a: null });
     }
-    expect(await refusal("get_agent", { agent: "scraper-1" })).toMatch(/2 agents are called/);
-    expect(await refusal("get_agent", { agent: "nobody" })).toMatch(/^NOT_FOUND.*\n.*list_agents/);
+    const ambiguous = await refusal("get_agent", { agent: "scraper-1" });
+    expect(ambiguous).toMatch(
+      /^INVALID_ARGUMENT: see.*<agent-data>\n"2 agents are called.*"\n<\//s,
+    );
+    expect(await refusal("get_agent", { agent: "nobody" })).toMatch(/^NOT_FOUND.*\n.*list_agents/s);
     expect(await refusal("get_agent", { agent: "http://nobody" })).toMatch(/^NOT_FOUND/);
     ground.directory.put({ url: "http://a", tier: "owner", card: { name: HOSTILE } });
     expect((await call("get_agent", { agent: "http://a" })).data).toEqual({

@@ -148,7 +148,7 @@ function serveSubscriptions(
     leave = changes.subscribe((event) => void tell(server, event));
   } else {
     server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
-      if (!isWatchable(uri) && !uri.startsWith("a2a://agents/")) {
+      if (!isWatchable(uri)) {
         const message = `no resource ${shown(uri)} to subscribe to; see resources/list`;
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
       }

@@ -32,6 +32,8 @@ interface ToolOptions<Input extends z.ZodObject, Output extends z.ZodObject> {
   readonly output: Output;
   readonly hints: Required<Omit<ToolAnnotations, "title">>;
   readonly advice?: Advice;
+  /** Its refusals may repeat what agents wrote. */
+  readonly quotesAgents?: boolean;
   run(input: z.output<Input>, caller: Caller): Promise<Answer<z.input<Output>>>;
 }
 
@@ -61,7 +63,8 @@ export const ENDS = { ...ADDS, destructiveHint: true } as const;
 export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   options: ToolOptions<Input, Output>,
 ): Tool {
-  const { name, title, description, input, output, hints, advice = {} } = options;
+  const { name, title, description, input, output, hints } = options;
+  const { advice = {}, quotesAgents = false } = options;
   return {
     described: {
       name,
@@ -80,7 +83,7 @@ export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
           structuredContent: data,
         };
       } catch (error) {
-        return refusal(error, { name, advice, caller });
+        return refusal(error, { name, advice, quotesAgents, caller });
       }
     },
   };
@@ -94,14 +97,17 @@ function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): Described["i
 interface Refused {
   readonly name: string;
   readonly advice: Advice;
+  readonly quotesAgents: boolean;
   readonly caller: Caller;
 }
 
-function refusal(error: unknown, { name, advice, caller }: Refused): CallToolResult {
+function refusal(error: unknown, refused: Refused): CallToolResult {
+  const { name, advice, quotesAgents, caller } = refused;
   const { code, message, retry } = told(error);
   if (code === "INTERNAL") caller.onFault(error);
   const next = advice[code] ?? nextStep(code, retry, name);
-  const text = `${code}: ${shown(message)}\nWhat to do: ${next}`;
+  const why = quotesAgents ? dataText("see the data.", shown(message)) : shown(message);
+  const text = `${code}: ${why}\nWhat to do: ${next}`;
   return {
     isError: true,
     content: [{ type: "text", text }],
