@@ -139,8 +139,9 @@ test("a session ends when its client says so, and its agent with it", async () =
 test("a session in which nobody says anything is over; one with a stream is not", async () => {
   const silent = await begin();
   const listening = await begin();
-  const head = `GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:${opened.port}\r\nAccept: text/event-stream\r\n`;
-  const raw = say(opened.port, `${head}Mcp-Session-Id: ${listening}\r\n\r\n`);
+  const host = `Host: 127.0.0.1:${opened.port}`;
+  const session = `Accept: text/event-stream\r\nMcp-Session-Id: ${listening}`;
+  const raw = say(opened.port, `GET /mcp HTTP/1.1\r\n${host}\r\n${session}\r\n\r\n`);
   await vi.waitFor(() => expect(raw.heard).toContain("200 OK"));
   // Nobody ticks through half an hour.
   const idle = async () => {

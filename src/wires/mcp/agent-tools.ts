@@ -139,7 +139,8 @@ const whoNeedsMe = tool({
   title: "Which agents wait for a person",
   description:
     "What agents wait for a person to answer (a permission, a choice, a text, a login, a " +
-    "budget), the one that has waited longest first. Only a person may answer: do not answer for them.",
+    "budget), the one that has waited longest first. Only a person may answer: do not answer " +
+    "for them.",
   input: z.strictObject({
     limit: z.int().min(1).max(SHOWN.rowsMost).default(SHOWN.rowsDefault),
   }),
