@@ -165,9 +165,11 @@ export class DirectoryService {
   async add(given: string, source: string): Promise<DirectoryEntry> {
     const place = httpUrl(given);
     if (!place) throw new RollcallError("INVALID_ARGUMENT", "url is not an http or https URL");
-    const found = await this.#verifier.find({ key: given, version: "1.0" }).catch((cause) => {
-      throw new RollcallError("UNAVAILABLE", `${given}: ${NO_CARD}`, { cause });
-    });
+    const found = await this.#verifier
+      .find({ key: given, version: "1.0" })
+      .catch((cause: unknown) => {
+        throw new RollcallError("UNAVAILABLE", `${given}: ${NO_CARD}`, { cause });
+      });
     // An agent's site, or the file of its card, is as good a name for it as the agent's own URL.
     const own = httpUrl(found.card.key)?.origin === place.origin ? found.card.key : given;
     const command = this.#heartbeat({ ...found.card, key: own }, place.origin, {
@@ -248,7 +250,7 @@ export class DirectoryService {
   }
 
   async #isServed(url: string): Promise<boolean> {
-    return this.#engine.read(({ directory }) => directory.byUrl.get(url)?.entry.card != null);
+    return this.#engine.read(({ directory }) => Boolean(directory.byUrl.get(url)?.entry.card));
   }
 
   /** Resolves when it is done, or when its sender has waited long enough. */
