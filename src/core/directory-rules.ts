@@ -19,7 +19,15 @@ import type {
   DirectoryRecord,
   Tier,
 } from "./directory.ts";
-import { lengthOf } from "./directory.ts";
+import {
+  lengthOf,
+  type CardText,
+  type DirectoryEntry,
+  type DirectoryEvent,
+  type DirectoryRecord,
+  type Proof,
+  type Tier,
+} from "./directory.ts";
 import { CARD, HEARTBEAT } from "./cards/limits.ts";
 import { count, invalid, key, line, tooLong, type Problem } from "./fields.ts";
 import { COUNT, DIRECTORY } from "./limits.ts";
@@ -48,8 +56,7 @@ export interface ConfirmCommand {
   readonly heard: string;
   readonly card: CardText;
   readonly from: string;
-  readonly isItsOwn: boolean;
-  readonly isSigned: boolean;
+  readonly proof: Proof;
 }
 
 export type DirectoryCommand =
@@ -169,7 +176,7 @@ function register(
     card: null,
     waiting: card,
     heard: "",
-    proof: { isItsOwn: false, isSigned: false },
+    proof: { isItsOwn: false, isSigned: false, signature: "" },
     isOwned: false,
     verification: null,
     ...timesOf(command),
@@ -183,10 +190,9 @@ function register(
 /** The entry with the card that was fetched for it. */
 function confirmed(
   { entry: before, seenAtMs }: DirectoryRecord,
-  { heard, card: fetched, from, isItsOwn, isSigned }: ConfirmCommand,
+  { heard, card: fetched, from, proof }: ConfirmCommand,
   nowMs: number,
 ): DirectoryEntry {
-  const proof = { isItsOwn, isSigned };
   const card = before.card?.digest === fetched.digest ? before.card : fetched;
   return {
     ...before,
@@ -207,14 +213,17 @@ function confirm(
   entry: DirectoryEntry,
 ): Decision<DirectoryEvent, { readonly isNew: boolean }> {
   const refusal =
-    invalid(tooLong("the fetched card", entry.card?.text ?? "", CARD.bytes)) ??
-    tooHeavy(state, before.source, lengthOf(entry) - lengthOf(before));
+    invalid(
+      tooLong("the fetched card", entry.card?.text ?? "", CARD.bytes),
+      line("signature", entry.proof.signature, DIRECTORY.reasonLength),
+    ) ?? tooHeavy(state, before.source, lengthOf(entry) - lengthOf(before));
   if (refusal) return refusal;
   const isNew =
     entry.card !== before.card ||
     entry.waiting !== before.waiting ||
     entry.heard !== before.heard ||
     entry.tier !== before.tier ||
+    entry.proof.signature !== before.proof.signature ||
     before.verification?.isConfirmed !== true;
   return decided(isNew ? [{ type: "directory.verified", entry }] : [], { isNew });
 }

@@ -29,17 +29,19 @@ import { Finder } from "./finder.ts";
 import { SERVICE } from "./limits.ts";
 import { arrayOf, Listing, ListingBytes } from "./listing.ts";
 import { isWanted, pageOf, type Filters, type Page, type Paged } from "./query.ts";
+import type { SignatureTrust } from "./signatures.ts";
 import { hashOf, newToken } from "./tokens.ts";
 import { NO_CARD, Verifier } from "./verifier.ts";
 
 export interface DirectoryOptions {
   readonly engine: Engine;
   readonly clock: Clock;
-  readonly fetcher: Pick<Fetcher, "first">;
+  readonly fetcher: Pick<Fetcher, "first" | "text">;
   readonly embedder: Embedder;
   /** After how many intervals of silence an entry goes. */
   readonly staleMultiplier?: number;
-  readonly isSigned?: (card: Card, signal: AbortSignal) => Promise<boolean>;
+  /** Whose signatures are believed, beside those of a card's own place. */
+  readonly trust?: SignatureTrust;
   readonly onTrouble?: (what: string, error: unknown) => void;
 }
 
@@ -86,7 +88,7 @@ export class DirectoryService {
     this.#verifier = new Verifier({
       engine: options.engine,
       fetcher: options.fetcher,
-      isSigned: options.isSigned ?? (() => Promise.resolve(false)),
+      trust: options.trust ?? {},
       onVerified: () => this.#engine.peek((state) => this.#finder.update(state)),
       onTrouble,
     });

@@ -3,7 +3,7 @@ import { RollcallError } from "../core/errors.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
 
 /** What is published, by URL; everything that was asked for is kept. */
-export class TestWeb implements Pick<Fetcher, "first"> {
+export class TestWeb implements Pick<Fetcher, "first" | "text"> {
   readonly pages = new Map<string, string>();
   readonly asked: string[] = [];
   #gate: Promise<void> = Promise.resolve();
@@ -20,6 +20,10 @@ export class TestWeb implements Pick<Fetcher, "first"> {
       if (found !== undefined) return found;
     }
     throw new RollcallError("UNAVAILABLE", "it could not be fetched");
+  }
+
+  text(url: string): Promise<string> {
+    return this.first([url], (text) => text);
   }
 
   /** Puts a card where its agent would. */
