@@ -12,13 +12,6 @@
  *   without end, or have an entry evicted by giving it a very short interval.
  */
 import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
-import type {
-  CardText,
-  DirectoryEntry,
-  DirectoryEvent,
-  DirectoryRecord,
-  Tier,
-} from "./directory.ts";
 import {
   lengthOf,
   type CardText,
