@@ -12,8 +12,15 @@
  *   without end, or have an entry evicted by giving it a very short interval.
  */
 import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
-import { lengthOf, type CardText, type DirectoryEntry, type DirectoryRecord } from "./directory.ts";
-import type { DirectoryEvent, Tier } from "./directory.ts";
+import {
+  lengthOf,
+  type CardText,
+  type DirectoryEntry,
+  type DirectoryEvent,
+  type DirectoryRecord,
+  type Proof,
+  type Tier,
+} from "./directory.ts";
 import { CARD, HEARTBEAT } from "./cards/limits.ts";
 import { count, invalid, key, line, tooLong, type Problem } from "./fields.ts";
 import { COUNT, DIRECTORY } from "./limits.ts";
@@ -42,8 +49,7 @@ export interface ConfirmCommand {
   readonly heard: string;
   readonly card: CardText;
   readonly from: string;
-  readonly isItsOwn: boolean;
-  readonly isSigned: boolean;
+  readonly proof: Proof;
 }
 
 export type DirectoryCommand =
@@ -81,7 +87,7 @@ export function decideDirectory(
   if (!record) return unknownEntry(command.url);
   switch (command.type) {
     case "directory.confirm":
-      return confirm(state, record, command, nowMs);
+      return confirm(state, record, confirmed(record, command, nowMs));
     case "directory.doubt":
       return doubt(record, command.reason, nowMs);
     case "directory.remove":
@@ -107,7 +113,7 @@ function hear(
   if (!record) return register(state, command, nowMs);
   const before = record.entry;
   const isOwner = command.tokenHash !== "" && command.tokenHash === record.tokenHash;
-  const waiting = waitingAfter(before, command.card, isOwner, nowMs);
+  const waiting = waitingAfter(before, command.card, { isOwner, nowMs });
   const isOwned = before.isOwned || isOwner;
   const mayRetime = (isOwner || command.source === before.source) && before.intervalMs > 0;
   const entry: DirectoryEntry = {
@@ -134,8 +140,7 @@ function hear(
 function waitingAfter(
   { card, waiting, heard, changedAtMs }: DirectoryEntry,
   said: CardText,
-  isOwner: boolean,
-  nowMs: number,
+  { isOwner, nowMs }: { readonly isOwner: boolean; readonly nowMs: number },
 ): CardText | null {
   if (card && said.digest === heard) return null;
   if (waiting?.digest === said.digest) return waiting;
@@ -164,7 +169,7 @@ function register(
     card: null,
     waiting: card,
     heard: "",
-    proof: { isItsOwn: false, isSigned: false },
+    proof: { isItsOwn: false, isSigned: false, signature: "" },
     isOwned: false,
     verification: null,
     ...timesOf(command),
@@ -175,17 +180,14 @@ function register(
   return decided([{ type: "directory.registered", entry, tokenHash }], replyFor(entry, true));
 }
 
-function confirm(
-  state: State,
+/** The entry with the card that was fetched for it. */
+function confirmed(
   { entry: before, seenAtMs }: DirectoryRecord,
-  { heard, card: fetched, from, isItsOwn, isSigned }: ConfirmCommand,
+  { heard, card: fetched, from, proof }: ConfirmCommand,
   nowMs: number,
-): Decision<DirectoryEvent, { readonly isNew: boolean }> {
-  const refusal = invalid(...cardProblems("the fetched card", fetched));
-  if (refusal) return refusal;
-  const proof = { isItsOwn, isSigned };
+): DirectoryEntry {
   const card = before.card?.digest === fetched.digest ? before.card : fetched;
-  const entry: DirectoryEntry = {
+  return {
     ...before,
     card,
     // What was said while the fetch was under way is not what was fetched.
@@ -196,13 +198,25 @@ function confirm(
     verification: { isConfirmed: true, atMs: nowMs, from, reason: "" },
     lastHeartbeatAtMs: seenAtMs,
   };
-  const full = tooHeavy(state, before.source, lengthOf(entry) - lengthOf(before));
-  if (full) return full;
+}
+
+function confirm(
+  state: State,
+  { entry: before }: DirectoryRecord,
+  entry: DirectoryEntry,
+): Decision<DirectoryEvent, { readonly isNew: boolean }> {
+  const refusal =
+    invalid(
+      tooLong("the fetched card", entry.card?.text ?? "", CARD.bytes),
+      line("signature", entry.proof.signature, DIRECTORY.reasonLength),
+    ) ?? tooHeavy(state, before.source, lengthOf(entry) - lengthOf(before));
+  if (refusal) return refusal;
   const isNew =
-    card !== before.card ||
+    entry.card !== before.card ||
     entry.waiting !== before.waiting ||
-    heard !== before.heard ||
+    entry.heard !== before.heard ||
     entry.tier !== before.tier ||
+    entry.proof.signature !== before.proof.signature ||
     before.verification?.isConfirmed !== true;
   return decided(isNew ? [{ type: "directory.verified", entry }] : [], { isNew });
 }
@@ -264,12 +278,8 @@ function problemsOf(command: HeartbeatCommand): Problem[] {
     key("url", url, DIRECTORY.urlLength),
     key("origin", origin, DIRECTORY.urlLength),
     key("source", source, DIRECTORY.sourceLength),
-    ...cardProblems("agent_card", card),
+    tooLong("agent_card", card.text, CARD.bytes),
     count("interval", intervalMs, Number.MAX_SAFE_INTEGER),
     count("stale_multiplier", staleMultiplier, DIRECTORY.staleMultiplierMost),
   ];
-}
-
-function cardProblems(field: string, { text }: CardText): Problem[] {
-  return [tooLong(field, text, CARD.bytes)];
 }

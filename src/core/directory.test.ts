@@ -34,8 +34,7 @@ function confirm(fields: { readonly heard?: string; readonly card?: CardText } =
     heard: cardOf("as sent").digest,
     card: FETCHED,
     from: `${URL}/.well-known/agent.json`,
-    isItsOwn: false,
-    isSigned: false,
+    proof: { isItsOwn: false, isSigned: false, signature: "" },
     ...fields,
   } as const;
 }
@@ -137,7 +136,7 @@ test("not even the token makes a card served that nobody fetched", () => {
 test("tiers: fetched, its own or with the token, and signed for this very URL", () => {
   const world = served();
   const tierOf = (isItsOwn: boolean, isSigned: boolean) => {
-    world.run({ ...confirm(), isItsOwn, isSigned });
+    world.run({ ...confirm(), proof: { isItsOwn, isSigned, signature: "" } });
     return entryIn(world)?.tier;
   };
   expect(tierOf(false, false)).toBe("reachable");

@@ -43,6 +43,8 @@ export interface Proof {
   /** It names the URL of the entry as its own: who controls the place means this entry. */
   readonly isItsOwn: boolean;
   readonly isSigned: boolean;
+  /** By which key, or why not; empty for a card without signatures. */
+  readonly signature: string;
 }
 
 export interface DirectoryEntry {

@@ -90,7 +90,7 @@ function trustProblems({ url, card, tier, heard, waiting }: DirectoryEntry): str
   const problems: string[] = [];
   if ((card === null) !== (tier === "unverified")) problems.push(`${url} is served as ${tier}`);
   if (!card && !waiting) problems.push(`${url} has no card at all`);
-  if (waiting && waiting.digest === heard) problems.push(`${url} waits for what is confirmed`);
+  if (waiting?.digest === heard) problems.push(`${url} waits for what is confirmed`);
   return problems;
 }
 

@@ -24,11 +24,10 @@ export function someDirectoryCommand({ who, what, how }: DirectoryPick): Directo
         heard: someCard(how).digest,
         card,
         from: `${url}/.well-known/agent.json`,
-        isItsOwn: what % 2 === 0,
-        isSigned: what % 3 === 0,
+        proof: { isItsOwn: what % 2 === 0, isSigned: what % 3 === 0, signature: "" },
       };
     case 1:
-      return { type: "directory.confirm", url, ...confirmed(card), isItsOwn: true };
+      return { type: "directory.confirm", url, ...confirmed(card) };
     case 2:
       return { type: "directory.doubt", url, reason: what % 2 === 0 ? "unreachable" : "no card" };
     case 3:
@@ -48,6 +47,8 @@ export function someDirectoryCommand({ who, what, how }: DirectoryPick): Directo
   };
 }
 
+const PROOF = { isItsOwn: true, isSigned: false, signature: "" };
+
 function confirmed(card: CardText) {
-  return { heard: card.digest, card, from: "http://host/card", isSigned: false };
+  return { heard: card.digest, card, from: "http://host/card", proof: PROOF };
 }

@@ -1,6 +1,6 @@
 /** For tests of the HTTP API: all of it on a real door, over an engine whose clock is ours. */
-import { RollcallError } from "../core/errors.ts";
 import { DirectoryService } from "../directory/directory.ts";
+import { TestWeb } from "../directory/testing.ts";
 import { TaskClaims } from "../engine/claims.ts";
 import { Fleet } from "../fleet/fleet.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
@@ -31,9 +31,7 @@ export interface Api extends Fixture {
 }
 
 /** Nobody is there. */
-const NOWHERE: Pick<Fetcher, "first"> = {
-  first: () => Promise.reject(new RollcallError("UNAVAILABLE", "nobody is there")),
-};
+const NOWHERE: Pick<Fetcher, "first" | "text"> = new TestWeb();
 
 export async function openApi(
   finder: Finder = { find: async () => [] },

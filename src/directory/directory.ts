@@ -29,17 +29,19 @@ import { Finder } from "./finder.ts";
 import { SERVICE } from "./limits.ts";
 import { arrayOf, Listing, ListingBytes } from "./listing.ts";
 import { isWanted, pageOf, type Filters, type Page, type Paged } from "./query.ts";
+import type { SignatureTrust } from "./signatures.ts";
 import { hashOf, newToken } from "./tokens.ts";
 import { NO_CARD, Verifier } from "./verifier.ts";
 
 export interface DirectoryOptions {
   readonly engine: Engine;
   readonly clock: Clock;
-  readonly fetcher: Pick<Fetcher, "first">;
+  readonly fetcher: Pick<Fetcher, "first" | "text">;
   readonly embedder: Embedder;
   /** After how many intervals of silence an entry goes. */
   readonly staleMultiplier?: number;
-  readonly isSigned?: (card: Card, signal: AbortSignal) => Promise<boolean>;
+  /** Whose signatures are believed, beside those of a card's own place. */
+  readonly trust?: SignatureTrust;
   readonly onTrouble?: (what: string, error: unknown) => void;
 }
 
@@ -86,7 +88,7 @@ export class DirectoryService {
     this.#verifier = new Verifier({
       engine: options.engine,
       fetcher: options.fetcher,
-      isSigned: options.isSigned ?? (() => Promise.resolve(false)),
+      trust: options.trust ?? {},
       onVerified: () => this.#engine.peek((state) => this.#finder.update(state)),
       onTrouble,
     });
@@ -165,9 +167,11 @@ export class DirectoryService {
   async add(given: string, source: string): Promise<DirectoryEntry> {
     const place = httpUrl(given);
     if (!place) throw new RollcallError("INVALID_ARGUMENT", "url is not an http or https URL");
-    const found = await this.#verifier.find({ key: given, version: "1.0" }).catch((cause) => {
-      throw new RollcallError("UNAVAILABLE", `${given}: ${NO_CARD}`, { cause });
-    });
+    const found = await this.#verifier
+      .find({ key: given, version: "1.0" })
+      .catch((cause: unknown) => {
+        throw new RollcallError("UNAVAILABLE", `${given}: ${NO_CARD}`, { cause });
+      });
     // An agent's site, or the file of its card, is as good a name for it as the agent's own URL.
     const own = httpUrl(found.card.key)?.origin === place.origin ? found.card.key : given;
     const command = this.#heartbeat({ ...found.card, key: own }, place.origin, {
@@ -248,7 +252,7 @@ export class DirectoryService {
   }
 
   async #isServed(url: string): Promise<boolean> {
-    return this.#engine.read(({ directory }) => directory.byUrl.get(url)?.entry.card != null);
+    return this.#engine.read(({ directory }) => Boolean(directory.byUrl.get(url)?.entry.card));
   }
 
   /** Resolves when it is done, or when its sender has waited long enough. */

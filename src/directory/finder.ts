@@ -2,8 +2,7 @@
  * Finds entries by what they are good at, in the words of whoever looks. The documents are brought
  * up to date with every look, and after every verification, so that nothing has to be followed.
  */
-import type { DirectoryEntry } from "../core/directory.ts";
-import type { CardText } from "../core/directory.ts";
+import type { CardText, DirectoryEntry } from "../core/directory.ts";
 import type { State } from "../core/state.ts";
 import { Documents } from "../search/documents.ts";
 import { EmbeddingQueue } from "../search/embedding-queue.ts";
@@ -34,12 +33,7 @@ export class Finder {
   /** Makes the documents what the state is. */
   update({ directory }: State): void {
     for (const { entry } of directory.byUrl.values()) this.#put(entry);
-    if (this.#indexed.size <= directory.byUrl.size) {
-      let served = 0;
-      for (const { entry } of directory.byUrl.values()) if (entry.card) served += 1;
-      if (served === this.#indexed.size) return;
-    }
-    for (const url of [...this.#indexed.keys()]) {
+    for (const url of this.#indexed.keys()) {
       if (!directory.byUrl.get(url)?.entry.card) this.#remove(url);
     }
   }

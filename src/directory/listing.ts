@@ -44,7 +44,7 @@ export class Listing {
   of({ directory }: State, version: CardVersion): ListingBytes {
     const kept = this.#kept.get(version);
     const { revision } = directory;
-    if (kept && kept.directory === directory && kept.revision === revision) return kept.listing;
+    if (kept?.directory === directory && kept.revision === revision) return kept.listing;
     const listing = new ListingBytes(arrayOf(servedCards(directory), version));
     // Another revision of the same cards: whoever has the bytes, packed or not, keeps them.
     const isSame = kept?.listing.etag === listing.etag;

@@ -9,19 +9,23 @@
 import { candidateUrls } from "../core/cards/candidates.ts";
 import { endpointsOf, readCard, type Card } from "../core/cards/card.ts";
 import type { ConfirmCommand } from "../core/directory-rules.ts";
+import type { Proof } from "../core/directory.ts";
 import { codeOf } from "../core/errors.ts";
+import { asLine } from "../core/fields.ts";
+import { DIRECTORY } from "../core/limits.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
 import { digestOf } from "./digest.ts";
 import { SERVICE } from "./limits.ts";
+import { verifySignatures, type SignatureTrust, type SignatureVerdict } from "./signatures.ts";
 
 export const NO_CARD = "no card of it was found at its address";
 
 export interface VerifierOptions {
   readonly engine: Engine;
-  readonly fetcher: Pick<Fetcher, "first">;
-  /** Whether a card bears a signature that holds. */
-  readonly isSigned: (card: Card, signal: AbortSignal) => Promise<boolean>;
+  readonly fetcher: Pick<Fetcher, "first" | "text">;
+  /** Whose signatures are believed, beside those of a card's own place. */
+  readonly trust: SignatureTrust;
   /** A card was confirmed that was not served before. */
   readonly onVerified: () => void;
   readonly onTrouble: (what: string, error: unknown) => void;
@@ -74,8 +78,18 @@ export class Verifier {
       heard,
       card: { text: card.text, digest: digestOf(card) },
       from,
+      proof: await this.#proofOf(url, card),
+    };
+  }
+
+  async #proofOf(url: string, card: Card): Promise<Proof> {
+    const { trust, fetcher } = this.#options;
+    const { signal } = this.#closing;
+    const verdict = await verifySignatures(card, { fetcher, ...trust }, { signal });
+    return {
       isItsOwn: endpointsOf(card).includes(url),
-      isSigned: await this.#options.isSigned(card, this.#closing.signal),
+      isSigned: verdict.kind === "valid",
+      signature: asLine(wordsOf(verdict), DIRECTORY.reasonLength),
     };
   }
 
@@ -109,5 +123,16 @@ export class Verifier {
     // It was evicted or removed meanwhile.
     if (codeOf(error) === "NOT_FOUND") return;
     this.#options.onTrouble("could not record a verification", error);
+  }
+}
+
+function wordsOf(verdict: SignatureVerdict): string {
+  switch (verdict.kind) {
+    case "unsigned":
+      return "";
+    case "valid":
+      return `${verdict.algorithm} by ${verdict.keyId} (${verdict.source} key)`;
+    case "invalid":
+      return `not valid: ${verdict.reason}`;
   }
 }

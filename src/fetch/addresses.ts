@@ -118,10 +118,11 @@ function isIn(list: BlockList, address: string): boolean {
 function ranges(texts: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of texts) {
-    const [address = "", bits] = text.split("/");
+    const [address = "", bits, ...rest] = text.split("/");
     const family = isIP(address) === 6 ? "ipv6" : "ipv4";
     const most = family === "ipv6" ? 128 : 32;
-    if (isIP(address) === 0 || !/^\d{1,3}$/.test(bits ?? "0") || Number(bits ?? 0) > most) {
+    const isWrong = isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits ?? "0");
+    if (isWrong || Number(bits ?? 0) > most) {
       throw new RollcallError("INVALID_ARGUMENT", `${text} is no range of addresses`);
     }
     list.addSubnet(address, bits === undefined ? most : Number(bits), family);

@@ -87,8 +87,10 @@ async function search(c: Context, directory: CatalogOptions["directory"]): Promi
   const source = `${new URL(c.req.url).origin}/`;
   return c.json({
     // By their place alone: how alike a text and a query are is no number that means anything.
-    results: page.map(({ representativeQueries: _, ...entry }, i) => ({
+    results: page.map((entry, i) => ({
       ...entry,
+      // They are for an index, and have done their work.
+      representativeQueries: undefined,
       score: Math.max(0, 100 - pageToken - i),
       source,
     })),

@@ -47,7 +47,7 @@ async function send(
   bytes: ListingBytes,
 ): Promise<void> {
   const isPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(
-    String(headers["accept-encoding"] ?? ""),
+    headers["accept-encoding"]?.toString() ?? "",
   );
   const etag = isPacked ? bytes.etag.replace(/"$/, '-gzip"') : bytes.etag;
   response.setHeader("ETag", etag);

@@ -106,6 +106,8 @@ export interface DirectoryRow extends Omit<DirectoryEntry, "card" | "waiting" | 
     readonly name: string;
     readonly tags: readonly string[];
   }[];
+  /** By which key its card is signed, or why that is not believed; empty where it is not. */
+  readonly signature: string;
   /** Its card was fetched: others see it. */
   readonly isServed: boolean;
   /** It says something else of itself, which is not verified yet. */

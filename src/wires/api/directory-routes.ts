@@ -72,13 +72,14 @@ export function directoryRoutes(options: DirectoryRoutesOptions): Hono<Bindings>
 }
 
 function rowOf(entry: DirectoryEntry): DirectoryRow {
-  const { card, waiting, proof: _, heard: __, ...rest } = entry;
+  const { card, waiting, proof, heard: _, ...rest } = entry;
   const prose = card ? shown(card).prose : undefined;
   return {
     ...rest,
     name: prose?.name ?? "",
     description: prose?.description ?? "",
     skills: prose?.skills.map(({ id, name, tags }) => ({ id, name, tags })) ?? [],
+    signature: proof.signature,
     isServed: card !== null,
     isChanging: card !== null && waiting !== null,
   };
