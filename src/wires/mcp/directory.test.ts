@@ -17,7 +17,7 @@ beforeEach(async () => {
   service = new DirectoryService({
     engine,
     clock,
-    fetcher: { first: nowhere },
+    fetcher: { first: nowhere, text: nowhere },
     embedder: { embed: async (texts) => texts.map(() => new Float32Array([1])) },
   });
   directory = servedDirectory(service, engine);
@@ -52,8 +52,7 @@ async function serve(url: string, card: object): Promise<void> {
     heard: text.digest,
     card: text,
     from: `${url}/.well-known/agent.json`,
-    isItsOwn: true,
-    isSigned: false,
+    proof: { isItsOwn: true, isSigned: false, signature: "" },
   });
 }
 
