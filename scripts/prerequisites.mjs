@@ -13,6 +13,7 @@ const keeper = environment("agentkeeper", "keeper");
 const status = environment("agent-status", "agent-status");
 const oldRegistry = environment("a2a-0.1", "a2a-0.1");
 const registry = environment("a2a-0.2", "a2a-0.2");
+const fastRegistry = environment("a2a-bench", "a2a-bench");
 const arcp = environment("arcp", "arcp");
 const acp = environment("acp", "acp");
 
@@ -91,8 +92,15 @@ export const PREREQUISITES = [
     install: acp.install,
   },
   {
+    name: "a2a-bench",
+    need: "the fastest A2A registry there is beside ours (npm run bench a2a)",
+    isThere: fastRegistry.isThere,
+    install: fastRegistry.install,
+    isOnDemand: true,
+  },
+  {
     name: "h2load",
-    need: "to load the gRPC door from outside Node (npm run bench keeper)",
+    need: "to load our doors from outside Node (npm run bench keeper, a2a)",
     isThere: () => run("h2load", "--version"),
     apt: "nghttp2-client",
     isOnDemand: true,

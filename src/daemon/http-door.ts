@@ -17,7 +17,7 @@ import { RollcallError, type ErrorCode } from "../core/errors.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
 import type { Address } from "./address.ts";
 import type { Authenticator, Principal } from "./auth.ts";
-import { readBody } from "./body.ts";
+import { readBody } from "../wires/body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
 import { Gate, TooOften, type GateOptions } from "./gate.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
