@@ -7,7 +7,7 @@ import type { State } from "./state.ts";
 import { lengthOf, type DirectoryEntry } from "./directory.ts";
 import { COUNT, RETENTION } from "./limits.ts";
 import { isGone } from "./questions.ts";
-import { mayFallSilent } from "./reports.ts";
+import { mayFallSilent, silentAtMs } from "./reports.ts";
 
 /** What is wrong, one sentence each; nothing when all is well. */
 export function audit(state: State): string[] {
@@ -34,8 +34,8 @@ function reportProblems({ reports, graceFromMs }: State): string[] {
     }
     if (mayFallSilent(report)) {
       silences += 1;
-      const silentAtMs = Math.max(report.reportedAtMs, graceFromMs) + (report.ttlMs ?? 0);
-      problems.push(...timerProblems(`silence of ${alias}`, silence, silentAtMs));
+      const atMs = silentAtMs(report, graceFromMs);
+      problems.push(...timerProblems(`silence of ${alias}`, silence, atMs));
     }
     if (!isGone(report.facts.liveness.value)) continue;
     over += 1;

@@ -5,7 +5,6 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { AgentSearch } from "../../search/agent-search.ts";
 import type { Directory } from "./directory.ts";
-import type { Presence } from "./presence.ts";
 
 /** What all calls share. */
 export interface Ground {
@@ -14,7 +13,6 @@ export interface Ground {
   readonly fleet: Fleet;
   readonly search: Pick<AgentSearch, "find">;
   readonly directory: Directory;
-  readonly presence: Presence;
   readonly clock: Clock;
   /** A fault of ours, not of the caller's. */
   readonly onFault: (error: unknown) => void;

@@ -58,7 +58,7 @@ export const MEMBER = {
   heartbeatMs: 20 * SECOND,
 } as const;
 
-export const PRESENCE = {
+export const STATUS = {
   /** How long a published status is believed: a model that works says something more often. */
   ttlDefaultMs: 600 * SECOND,
   ttlLeastMs: 10 * SECOND,

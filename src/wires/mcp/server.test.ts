@@ -249,6 +249,22 @@ describe("agents", () => {
     });
   });
 
+  test("a published status is believed for its time, and its agent silent after that", async () => {
+    const { data } = await call("publish_status", { activity: "writing", ttl_seconds: 60 });
+    const liveness = async () => {
+      const row = await ground.options.fleet.row(String(data["agent_id"]));
+      return row?.activity.value === "writing" ? row.liveness.value : undefined;
+    };
+    await ground.clock.advance(60_000);
+    expect(await liveness()).toBe("alive");
+    const silent = async () =>
+      ground.engine.peek(({ reports }) =>
+        Array.from(reports.byAlias.values(), ({ report }) => report.facts.liveness.value),
+      );
+    await ground.clock.advance(30_000);
+    await vi.waitFor(async () => expect(await silent()).toEqual(["stale"]));
+  });
+
   test("what a hostile one wrote is cleaned, marked data in every answer", async () => {
     const agentId = await registerHostile();
     await call("publish_status", {

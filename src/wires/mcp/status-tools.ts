@@ -8,8 +8,7 @@ import {
   type Report,
 } from "../../core/reports.ts";
 import { AGENT_ID } from "./lease-tools.ts";
-import { PRESENCE } from "./limits.ts";
-import { ALIAS } from "./presence.ts";
+import { STATUS } from "./limits.ts";
 import { SETS, tool, type Tool } from "./tool.ts";
 
 const INPUT = z.strictObject({
@@ -32,13 +31,16 @@ const INPUT = z.strictObject({
   has_ended: z.boolean().default(false).describe("You are done for good, and will not come back"),
   ttl_seconds: z
     .int()
-    .min(PRESENCE.ttlLeastMs / 1000)
-    .max(PRESENCE.ttlMostMs / 1000)
-    .default(PRESENCE.ttlDefaultMs / 1000)
+    .min(STATUS.ttlLeastMs / 1000)
+    .max(STATUS.ttlMostMs / 1000)
+    .default(STATUS.ttlDefaultMs / 1000)
     .describe("For how long this is believed; publish again before"),
 });
 
 const RULE = "it says so";
+
+/** What comes before the agent's id in its alias. */
+const ALIAS = "mcp:";
 
 const publishStatus = tool({
   name: "publish_status",
@@ -49,12 +51,12 @@ const publishStatus = tool({
   input: INPUT,
   output: z.object({ agent_id: z.string(), is_new: z.boolean() }),
   hints: SETS,
-  async run(given, { engine, presence, acting }) {
+  async run(given, { engine, fleet, acting }) {
     const agentId = await acting(given.agent_id);
     const alias = `${ALIAS}${agentId}`;
     const before = await engine.read(({ reports }) => reports.byAlias.get(alias)?.report);
     const report = reportOf(given, { agentId, nowMs: engine.nowMs, before });
-    const isNew = await presence.publish(report, given.ttl_seconds * 1000);
+    const isNew = await fleet.report(report);
     const summary = isNew ? "People see it." : "It says the same as before.";
     return { summary, data: { agent_id: agentId, is_new: isNew } };
   },
@@ -88,7 +90,9 @@ function reportOf(given: z.output<typeof INPUT>, { agentId, nowMs, before }: Abo
     lastActivityAtMs: nowMs,
   };
   const alias = `${ALIAS}${agentId}`;
-  return { alias, agentId, links: [], order: nowMs, reportedAtMs: nowMs, facts };
+  // Nobody hears when a model stops: it does not say good-bye.
+  const ttlMs = given.ttl_seconds * 1000;
+  return { alias, agentId, links: [], order: nowMs, reportedAtMs: nowMs, ttlMs, facts };
 }
 
 /** The same question asked again has waited since it was first asked. */

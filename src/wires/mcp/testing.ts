@@ -6,7 +6,6 @@ import { Fleet } from "../../fleet/fleet.ts";
 import type { FindOptions } from "../../search/agent-search.ts";
 import { Changes } from "./changes.ts";
 import type { Directory, Listed } from "./directory.ts";
-import { Presence } from "./presence.ts";
 import { mcpServer } from "./server.ts";
 import type { McpOptions } from "./wire.ts";
 
@@ -50,7 +49,6 @@ export interface TestGround extends Fixture {
   readonly directory: MemoryDirectory;
   readonly faults: unknown[];
   readonly options: McpOptions;
-  readonly presence: Presence;
   readonly changes: Changes;
   close(): Promise<void>;
 }
@@ -82,17 +80,14 @@ export async function openGround(): Promise<TestGround> {
     onFault: (error) => faults.push(error),
     onTrouble: (_what, error) => faults.push(error),
   };
-  const presence = new Presence({ ...options, nowMs: () => engine.nowMs });
   const changes = new Changes(options);
   return {
     ...fixture,
     directory,
     faults,
     options,
-    presence,
     changes,
     async close() {
-      presence.close();
       changes.close();
       claims.close();
       fleet.close();
@@ -103,12 +98,12 @@ export async function openGround(): Promise<TestGround> {
 
 /** A client of our server, as on a connection or as for one request. */
 export async function connectedTo(
-  { options, presence, changes }: TestGround,
+  { options, changes }: TestGround,
   how: "legacy" | "single",
 ): Promise<Client> {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const server = mcpServer({
-    ground: { ...options, presence },
+    ground: options,
     version: options.version,
     changes,
     ...(how === "legacy" && { connection: { era: how } }),

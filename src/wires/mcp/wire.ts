@@ -1,16 +1,14 @@
 /**
  * MCP, so that a model finds agents, shares work with them and tells people what it does. Most
  * daemons never hear of it, and the SDK takes 8 MB and a few hundred milliseconds: what speaks the
- * protocol (transports.ts) is loaded when the first client comes. What clients published before a
- * restart is looked after from the start (presence.ts).
+ * protocol (transports.ts) is loaded when the first client comes.
  */
 import { Hono } from "hono";
 import { RollcallError } from "../../core/errors.ts";
 import type { Ground } from "./caller.ts";
-import { Presence } from "./presence.ts";
 import type { Asked, Bindings, Clients, Transports } from "./transports.ts";
 
-export interface McpOptions extends Omit<Ground, "presence"> {
+export interface McpOptions extends Ground {
   readonly version: string;
   /** Something failed and is being dealt with: for the operator. */
   readonly onTrouble: (what: string, error: unknown) => void;
@@ -18,15 +16,12 @@ export interface McpOptions extends Omit<Ground, "presence"> {
 
 export class McpWire {
   readonly #options: McpOptions;
-  readonly #presence: Presence;
   #loading: Promise<Transports> | undefined;
   #transports: Transports | undefined;
   #isClosed = false;
 
   constructor(options: McpOptions) {
-    const { engine, fleet, clock, onTrouble } = options;
     this.#options = options;
-    this.#presence = new Presence({ fleet, clock, nowMs: () => engine.nowMs, onTrouble });
   }
 
   get clients(): Clients {
@@ -42,7 +37,6 @@ export class McpWire {
   /** Idempotent; every client is told by the end of its stream. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#presence.close();
     await (await this.#loading)?.close();
   }
 
@@ -55,7 +49,7 @@ export class McpWire {
 
   async #load(): Promise<Transports> {
     const { Transports } = await import("./transports.ts");
-    this.#transports = new Transports({ ...this.#options, presence: this.#presence });
+    this.#transports = new Transports(this.#options);
     return this.#transports;
   }
 }
