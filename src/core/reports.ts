@@ -8,8 +8,8 @@
  *
  * Reports are recorded only when they say something new: that the same is still so is the source's
  * to know, and it reports when it no longer is. A source that may die without a word gives its
- * reports a ttl and repeats them; of those that say the same, one in half a ttl is recorded, and so its
- * agent is found silent up to half a ttl late, never early.
+ * reports a ttl and repeats them; of those that say the same, one in half a ttl is recorded, and so
+ * its agent is found silent up to half a ttl late, never early.
  */
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
