@@ -74,3 +74,15 @@ export function endpointsOf({ json, key }: Card): readonly string[] {
   const urls = lists.map((each) => textIn(each, "url")).filter((url) => url !== undefined);
   return [...new Set([key, ...urls])];
 }
+
+/**
+ * Whether a card found at an agent's URL is that agent's own: it names that URL. One that speaks of
+ * somebody else says nothing about either. `http://host` and `http://host/` are the same place.
+ */
+export function speaksFor(card: Card, key: string): boolean {
+  return endpointsOf(card).some((url) => url === key || placeOf(url) === placeOf(key));
+}
+
+function placeOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).href : url;
+}

@@ -1,0 +1,131 @@
+/**
+ * The life of an agent in a small registry, on whatever store.
+ *
+ *              fetched its own card               said another card, and
+ *   unverified ─────────────────────▶ available ◀── its own was fetched again ──┐
+ *       │ ▲  retried with every heartbeat  │  └─────────────────────────────────┘
+ *       └─┘                                │
+ *       └──────────── silence ─────────────┴──▶ gone
+ *
+ * What is listed is only ever what the agent itself publishes at its URL, never what somebody sent
+ * us in its name. A heartbeat waits a moment for the fetch it set off and answers with what is
+ * known by then; the fetch goes on without it.
+ */
+import { candidateUrls } from "../../core/cards/candidates.ts";
+import { readCard, speaksFor, type Card } from "../../core/cards/card.ts";
+import type { Heartbeat } from "../../core/cards/heartbeat.ts";
+import { digestOf } from "../../directory/digest.ts";
+import { systemClock, type Clock } from "../../engine/clock.ts";
+import { REGISTRY } from "./limits.ts";
+import { MemoryRegistryProvider, type RegistryEntry, type RegistryProvider } from "./provider.ts";
+
+/** What of the safe fetcher is needed here. */
+export interface CardFetcher {
+  first<T>(
+    urls: readonly string[],
+    read: (text: string) => T | undefined,
+    options: { readonly signal: AbortSignal },
+  ): Promise<T>;
+}
+
+export interface RegistryOptions {
+  readonly fetcher: CardFetcher;
+  readonly provider?: RegistryProvider;
+  /** An agent is gone after so many of its intervals without a word. */
+  readonly staleMultiplier?: number;
+  readonly clock?: Clock;
+  /** The store failed behind a heartbeat that was answered already. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+export class Registry implements AsyncDisposable {
+  readonly provider: RegistryProvider;
+  readonly #options: RegistryOptions;
+  readonly #clock: Clock;
+  readonly #closing = new AbortController();
+  /** One fetch per agent at a time, whoever else speaks in its name meanwhile. */
+  readonly #verifying = new Map<string, Promise<boolean>>();
+  #cancelSweep: (() => void) | undefined;
+
+  constructor(options: RegistryOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.provider = options.provider ?? new MemoryRegistryProvider({ clock: this.#clock });
+  }
+
+  /** Whether the agent is listed. */
+  async hear({ card, intervalS }: Heartbeat): Promise<boolean> {
+    this.#sweepLater();
+    const announced = digestOf(card);
+    const known = await this.provider.get(card.key);
+    const isAvailable = known?.status === "available";
+    const entry: RegistryEntry = isAvailable
+      ? { ...known, intervalS }
+      : { url: card.key, card: card.text, announced, intervalS, status: "unverified" };
+    await this.provider.upsert(entry);
+    if (isAvailable && known.announced === announced) return true;
+    const verified = await this.#verifyInTime(card, { announced, intervalS });
+    return isAvailable || verified;
+  }
+
+  /** No more fetches, no more sweeps. */
+  async close(): Promise<void> {
+    this.#cancelSweep?.();
+    this.#closing.abort();
+    await Promise.allSettled(this.#verifying.values());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #verifyInTime(
+    card: Card,
+    said: Pick<RegistryEntry, "announced" | "intervalS">,
+  ): Promise<boolean> {
+    const running = this.#verifying.get(card.key) ?? this.#verify(card, said);
+    return new Promise((resolve, reject) => {
+      const cancel = this.#clock.after(REGISTRY.answerMs, () => resolve(false));
+      running.then(resolve, reject).finally(cancel);
+    });
+  }
+
+  #verify(card: Card, said: Pick<RegistryEntry, "announced" | "intervalS">): Promise<boolean> {
+    const running = this.#fetchAndKeep(card, said).finally(() => this.#verifying.delete(card.key));
+    this.#verifying.set(card.key, running);
+    running.catch((error: unknown) => this.#options.onFailure?.(error));
+    return running;
+  }
+
+  async #fetchAndKeep(
+    card: Card,
+    said: Pick<RegistryEntry, "announced" | "intervalS">,
+  ): Promise<boolean> {
+    const { signal } = this.#closing;
+    const read = (text: string): Card | undefined => {
+      const found = readCard(text);
+      return found.ok && speaksFor(found.card, card.key) ? found.card : undefined;
+    };
+    const own = await this.#options.fetcher
+      .first(candidateUrls(card), read, { signal })
+      .catch(() => undefined);
+    if (!own || signal.aborted) return false;
+    await this.provider.upsert({ url: card.key, card: own.text, status: "available", ...said });
+    return true;
+  }
+
+  #sweepLater(): void {
+    if (this.#closing.signal.aborted) return;
+    this.#cancelSweep ??= this.#clock.after(REGISTRY.sweepMs, () => {
+      this.#cancelSweep = undefined;
+      this.#sweep().catch((error: unknown) => this.#options.onFailure?.(error));
+      this.#sweepLater();
+    });
+  }
+
+  async #sweep(): Promise<void> {
+    const multiplier = this.#options.staleMultiplier ?? REGISTRY.staleMultiplier;
+    const stale = await this.provider.listStale(multiplier);
+    for (const url of stale) await this.provider.unregister(url);
+  }
+}
