@@ -82,36 +82,32 @@ class Agents implements AsyncDisposable {
 describe.skipIf(isMissing).each(GENERATIONS)("the real registry $version", SLOW, (generation) => {
   const { version, python, serverEnv } = generation;
 
-  test(
-    "takes our client's agents, and lists those it could reach",
-    { timeout: 60_000 },
-    async () => {
-      await using agents = await Agents.start();
-      const args = [join(SCRIPTS, "server.py"), version];
-      await using server = new Running(A2A_02_PYTHON, args, serverEnv);
-      const [registryUrl = ""] = await server.says(/http:\S+/);
-      const cards = [agents.publishOld("old"), agents.publishNew("new", "/rpc")];
-      const lost = { name: "lost", url: "http://127.0.0.1:9" };
-      const options = { registryUrl, intervalS: 30, env: {} };
+  test("takes our client's agents, and lists those it could reach", async () => {
+    await using agents = await Agents.start();
+    const args = [join(SCRIPTS, "server.py"), version];
+    await using server = new Running(A2A_02_PYTHON, args, serverEnv);
+    const [registryUrl = ""] = await server.says(/http:\S+/);
+    const cards = [agents.publishOld("old"), agents.publishNew("new", "/rpc")];
+    const lost = { name: "lost", url: "http://127.0.0.1:9" };
+    const options = { registryUrl, intervalS: 30, env: {} };
 
-      const clients = [...cards, lost].map((card) => new RegistryClient(card, options));
-      const results = await Promise.all(clients.map(async (client) => client.sendOnce()));
-      expect(results.map(({ verified }) => verified)).toEqual([true, true, false]);
-      // Only the second generation says how often it wants to hear.
-      expect(clients[0]?.intervalS).toBe(version === "0.1.0" ? 30 : 60);
+    const clients = [...cards, lost].map((card) => new RegistryClient(card, options));
+    const results = await Promise.all(clients.map(async (client) => client.sendOnce()));
+    expect(results.map(({ verified }) => verified)).toEqual([true, true, false]);
+    // Only the second generation says how often it wants to hear.
+    expect(clients[0]?.intervalS).toBe(version === "0.1.0" ? 30 : 60);
 
-      await using running = clients[0]?.start();
-      const listed = await running?.list();
-      expect(listed?.map(({ name }) => name)).toEqual(["old", "new"]);
-      expect(listed?.[0]).toMatchObject({ extra: { kept: [1.5, "é"] } });
-      if (version === "0.2.0") {
-        const old = await running?.list({ version: "0.3" });
-        const urls = [agents.origin, `${agents.origin}/rpc`];
-        expect(old?.map(({ url }) => url)).toEqual(urls);
-        expect(listed?.map(({ url }) => url)).toEqual([null, null]);
-      }
-    },
-  );
+    await using running = clients[0]?.start();
+    const listed = await running?.list();
+    expect(listed?.map(({ name }) => name)).toEqual(["old", "new"]);
+    expect(listed?.[0]).toMatchObject({ extra: { kept: [1.5, "é"] } });
+    if (version === "0.2.0") {
+      const old = await running?.list({ version: "0.3" });
+      const urls = [agents.origin, `${agents.origin}/rpc`];
+      expect(old?.map(({ url }) => url)).toEqual(urls);
+      expect(listed?.map(({ url }) => url)).toEqual([null, null]);
+    }
+  });
 
   test("refuses our client's card in words it understands", async () => {
     const args = [join(SCRIPTS, "server.py"), version];

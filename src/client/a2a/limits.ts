@@ -21,6 +21,8 @@ export const REGISTRY = {
   /** An agent is gone after so many intervals of silence. */
   staleMultiplier: 3,
   sweepMs: 30 * SECOND,
-  /** Of the store in memory: 10,000 cards of the usual 2 KiB are 20 MiB. */
+  /** Of the store in memory: as many as one process lists in one answer. */
   agents: 10_000,
+  /** What their cards may weigh together: 10,000 of the usual 2 KiB are 20 MiB. */
+  bytes: 64 * MIB,
 } as const;

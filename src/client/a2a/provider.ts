@@ -32,12 +32,19 @@ export interface RegistryProvider {
   listStale(multiplier: number): Awaitable<readonly string[]>;
 }
 
+interface Kept {
+  readonly entry: RegistryEntry;
+  readonly heardMs: number;
+}
+
+/**
+ * Bounded: when it is full, those that were never verified make room, the oldest first, so that a
+ * flood of invented agents cannot keep a real one out.
+ */
 export class MemoryRegistryProvider implements RegistryProvider {
   readonly #clock: Clock;
-  readonly #entries = new Map<
-    string,
-    { readonly entry: RegistryEntry; readonly heardMs: number }
-  >();
+  readonly #entries = new Map<string, Kept>();
+  #bytes = 0;
 
   constructor({ clock = systemClock }: { readonly clock?: Clock } = {}) {
     this.#clock = clock;
@@ -48,14 +55,15 @@ export class MemoryRegistryProvider implements RegistryProvider {
   }
 
   upsert(entry: RegistryEntry): void {
-    if (this.#entries.size >= REGISTRY.agents && !this.#entries.has(entry.url)) {
-      const message = `the registry holds ${REGISTRY.agents} agents, which is all it can`;
-      throw new RollcallError("LIMIT_EXCEEDED", message);
-    }
+    const before = this.#entries.get(entry.url)?.entry;
+    const moreBytes = entry.card.length - (before?.card.length ?? 0);
+    this.#makeRoom(entry.url, before ? 0 : 1, moreBytes);
+    this.#bytes += moreBytes;
     this.#entries.set(entry.url, { entry, heardMs: this.#clock.monotonicMs() });
   }
 
   unregister(url: string): void {
+    this.#bytes -= this.#entries.get(url)?.entry.card.length ?? 0;
     this.#entries.delete(url);
   }
 
@@ -69,5 +77,17 @@ export class MemoryRegistryProvider implements RegistryProvider {
     return [...this.#entries.values()]
       .filter(({ entry, heardMs }) => nowMs - heardMs > multiplier * entry.intervalS * 1000)
       .map(({ entry }) => entry.url);
+  }
+
+  #makeRoom(url: string, more: number, moreBytes: number): void {
+    const isFull = (): boolean =>
+      this.#entries.size + more > REGISTRY.agents || this.#bytes + moreBytes > REGISTRY.bytes;
+    if (!isFull()) return;
+    for (const { entry } of this.#entries.values()) {
+      if (entry.status === "available" || entry.url === url) continue;
+      this.unregister(entry.url);
+      if (!isFull()) return;
+    }
+    throw new RollcallError("LIMIT_EXCEEDED", "the registry is full");
   }
 }

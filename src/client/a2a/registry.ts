@@ -59,8 +59,9 @@ export class Registry implements AsyncDisposable {
     const announced = digestOf(card);
     const known = await this.provider.get(card.key);
     const isAvailable = known?.status === "available";
+    // Whoever sends a heartbeat in an agent's name may give it longer to live, but not less.
     const entry: RegistryEntry = isAvailable
-      ? { ...known, intervalS }
+      ? { ...known, intervalS: Math.max(known.intervalS, intervalS) }
       : { url: card.key, card: card.text, announced, intervalS, status: "unverified" };
     await this.provider.upsert(entry);
     if (isAvailable && known.announced === announced) return true;

@@ -225,6 +225,14 @@ describe("beyond its limits a card is refused, and told which", () => {
   const many = (length: number): object[] =>
     Array.from({ length }, (_, i) => ({ id: String(i), name: "n", url: "http://a.example" }));
 
+  test("all of it", () => {
+    const whole = { loc: [], type: "string_too_long" };
+    const card = JSON.stringify({ ...OLD, x: long(CARD.bytes) });
+    expect(readCard(card)).toMatchObject({ ok: false, problems: [whole] });
+    const heartbeat = `{"agent_card":${card},"x":"${long(HEARTBEAT.bytes)}"}`;
+    expect(problemsOf(heartbeat)).toMatchObject([{ ...whole, loc: ["body"] }]);
+  });
+
   test.each([
     ["name", { ...OLD, name: long(CARD.nameLength + 1) }, ["name"]],
     ["url", { ...OLD, url: `http://a.example/${long(CARD.urlLength)}` }, ["url"]],

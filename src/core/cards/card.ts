@@ -5,7 +5,8 @@
  */
 import { check } from "./check.ts";
 import { readJson, type Json, type JsonObject } from "./json.ts";
-import { notJson, wrongValue, type CardProblem, type Path } from "./problems.ts";
+import { CARD } from "./limits.ts";
+import { notJson, tooLarge, wrongValue, type CardProblem, type Path } from "./problems.ts";
 import { CARD_MODEL } from "./schema.ts";
 
 export type CardVersion = "0.3" | "1.0";
@@ -29,6 +30,7 @@ export type CardReading =
 
 /** For a card that stands alone, as an agent publishes it. */
 export function readCard(text: string): CardReading {
+  if (text.length > CARD.bytes) return { ok: false, problems: [tooLarge([], CARD.bytes)] };
   const read = readJson(text);
   if (!read.ok) return { ok: false, problems: [notJson(read.at, read.problem)] };
   const found = cardOf(read.value, []);

@@ -2,7 +2,7 @@
 import { cardOf, type Card } from "./card.ts";
 import { readJson, type Json } from "./json.ts";
 import { HEARTBEAT } from "./limits.ts";
-import { notJson, problem, tooSmall, type CardProblem } from "./problems.ts";
+import { notJson, problem, tooLarge, tooSmall, type CardProblem } from "./problems.ts";
 
 export interface Heartbeat {
   readonly card: Card;
@@ -17,6 +17,7 @@ export type HeartbeatReading =
 const BODY = ["body"];
 
 export function readHeartbeat(text: string): HeartbeatReading {
+  if (text.length > HEARTBEAT.bytes) return wrong([tooLarge(BODY, HEARTBEAT.bytes)]);
   if (text === "") return wrong([problem("missing", BODY, undefined)]);
   const read = readJson(text);
   if (!read.ok) return wrong([notJson(read.at, read.problem)]);
