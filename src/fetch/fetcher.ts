@@ -20,7 +20,7 @@ import { isIP, type Socket } from "node:net";
 import { httpUrl } from "../core/cards/candidates.ts";
 import { RollcallError } from "../core/errors.ts";
 import { judgeFor, type JudgeAddress, type Reach } from "./addresses.ts";
-import { connectTo, type Connect } from "./connect.ts";
+import { connectWith, type Connect } from "./connect.ts";
 import { joined, systemTimers, within, type Timers } from "./deadline.ts";
 import { Gate } from "./gate.ts";
 import { FETCH, type FetchLimits } from "./limits.ts";
@@ -71,7 +71,7 @@ export class Fetcher implements AsyncDisposable {
     this.#limits = { ...FETCH, ...options.limits };
     this.#judge = judgeFor(options.reach ?? {});
     this.#resolve = options.resolve ?? addressesOf;
-    this.#connect = options.connect ?? connectTo;
+    this.#connect = options.connect ?? connectWith();
     this.#timers = options.timers ?? systemTimers;
     this.#onFailure = options.onFailure ?? (() => undefined);
     this.#gate = new Gate(this.#limits);
