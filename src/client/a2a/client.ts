@@ -113,8 +113,8 @@ export class RegistryClient implements AsyncDisposable {
   async sendOnce({ signal }: { readonly signal?: AbortSignal } = {}): Promise<HeartbeatResult> {
     const body = `{"agent_card":${this.#cardText},"interval":${this.#intervalS}}`;
     const { answer, url } = await this.#post(body, signal);
-    if (answer.status !== 200 && answer.status !== 202)
-      throw new Refused(refusal(url, answer), answer);
+    const isTaken = answer.status === 200 || answer.status === 202;
+    if (!isTaken) throw new Refused(refusal(url, answer), answer);
     if (answer.retryAfterS !== undefined) this.#intervalS = allowed(answer.retryAfterS);
     return { verified: verifiedIn(answer.text, url) };
   }

@@ -53,19 +53,21 @@ export class Registry implements AsyncDisposable {
     this.provider = options.provider ?? new MemoryRegistryProvider({ clock: this.#clock });
   }
 
-  /** Whether the agent is listed. */
+  /**
+   * Whether the agent is listed. Whoever sends a heartbeat in the name of one that is may give it
+   * longer to live, but not less.
+   */
   async hear({ card, intervalS }: Heartbeat): Promise<boolean> {
     this.#sweepLater();
     const announced = digestOf(card);
     const known = await this.provider.get(card.key);
     const isAvailable = known?.status === "available";
-    // Whoever sends a heartbeat in an agent's name may give it longer to live, but not less.
     const entry: RegistryEntry = isAvailable
       ? { ...known, intervalS: Math.max(known.intervalS, intervalS) }
       : { url: card.key, card: card.text, announced, intervalS, status: "unverified" };
     await this.provider.upsert(entry);
     if (isAvailable && known.announced === announced) return true;
-    const verified = await this.#verifyInTime(card, { announced, intervalS });
+    const verified = await this.#verifyInTime(card, { ...entry, announced });
     return isAvailable || verified;
   }
 
@@ -80,28 +82,27 @@ export class Registry implements AsyncDisposable {
     await this.close();
   }
 
-  async #verifyInTime(
-    card: Card,
-    said: Pick<RegistryEntry, "announced" | "intervalS">,
-  ): Promise<boolean> {
-    const running = this.#verifying.get(card.key) ?? this.#verify(card, said);
-    return new Promise((resolve, reject) => {
+  async #verifyInTime(card: Card, entry: RegistryEntry): Promise<boolean> {
+    const running = this.#verifying.get(card.key) ?? this.#verify(card, entry);
+    return new Promise((resolve) => {
       const cancel = this.#clock.after(REGISTRY.answerMs, () => resolve(false));
-      running.then(resolve, reject).finally(cancel);
+      void running.then(resolve).finally(cancel);
     });
   }
 
-  #verify(card: Card, said: Pick<RegistryEntry, "announced" | "intervalS">): Promise<boolean> {
-    const running = this.#fetchAndKeep(card, said).finally(() => this.#verifying.delete(card.key));
+  /** Never rejects: nobody may be waiting any more. */
+  async #verify(card: Card, entry: RegistryEntry): Promise<boolean> {
+    const running = this.#fetchAndKeep(card, entry)
+      .catch((error: unknown) => {
+        this.#options.onFailure?.(error);
+        return false;
+      })
+      .finally(() => this.#verifying.delete(card.key));
     this.#verifying.set(card.key, running);
-    running.catch((error: unknown) => this.#options.onFailure?.(error));
     return running;
   }
 
-  async #fetchAndKeep(
-    card: Card,
-    said: Pick<RegistryEntry, "announced" | "intervalS">,
-  ): Promise<boolean> {
+  async #fetchAndKeep(card: Card, entry: RegistryEntry): Promise<boolean> {
     const { signal } = this.#closing;
     const read = (text: string): Card | undefined => {
       const found = readCard(text);
@@ -111,7 +112,7 @@ export class Registry implements AsyncDisposable {
       .first(candidateUrls(card), read, { signal })
       .catch(() => undefined);
     if (!own || signal.aborted) return false;
-    await this.provider.upsert({ url: card.key, card: own.text, status: "available", ...said });
+    await this.provider.upsert({ ...entry, card: own.text, status: "available" });
     return true;
   }
 

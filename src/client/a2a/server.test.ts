@@ -140,6 +140,7 @@ describe("an agent", () => {
     agents.published.set(CARD.url, JSON.stringify(CARD));
     await beat(server, CARD, 60);
     await beat(server, CARD, 1);
+    await beat(server, { ...CARD, name: "Evil" }, 1);
     await clock.advance(150_000);
     await expect(list(server)).resolves.toHaveLength(1);
     await server.close();
@@ -189,6 +190,22 @@ describe("the answers", () => {
     await expect(send(server, long)).resolves.toMatchObject({ status: 413 });
     expect(agents.fetched).toEqual([]);
     await server.close();
+  });
+
+  test("a store that fails behind a heartbeat is reported, and the agent stays unverified", async () => {
+    const failures: unknown[] = [];
+    const agents = new Agents();
+    agents.published.set(CARD.url, JSON.stringify(CARD));
+    const provider = new MemoryRegistryProvider();
+    const keep = provider.upsert.bind(provider);
+    provider.upsert = (entry) => {
+      if (entry.status === "available") throw new Error("the store is down");
+      keep(entry);
+    };
+    const onFailure = (error: unknown): unknown => failures.push(error);
+    await using server = new RegistryServer({ provider, fetcher: agents, onFailure });
+    await expect(beat(server, CARD)).resolves.toBe(false);
+    expect(failures).toHaveLength(1);
   });
 
   test("a store that fails is our fault, and says nothing of itself", async () => {
@@ -296,6 +313,14 @@ describe.each(Object.entries(APPS))("mounted in %s", (name, start) => {
       app.close();
     }
   });
+});
+
+test("mounted in whatever speaks Request and Response, it answers for its own paths only", async () => {
+  await using registry = new RegistryServer({ fetcher: new Agents() });
+  const answer = registry.mount.web();
+  const listed = await answer(new Request("http://registry.example/.well-known/agents"));
+  expect(await listed?.json()).toEqual([]);
+  await expect(answer(new Request("http://registry.example/other"))).resolves.toBeUndefined();
 });
 
 test("Fastify's own routes still parse their bodies", async () => {

@@ -67,7 +67,7 @@ export class RegistryServer implements AsyncDisposable {
   /** How to mount it: `server.mount.hono()`, `.express()`, `.fastify()`, `.node()`. */
   readonly mount: Mounts;
   readonly #registry: Registry;
-  readonly #fetcher: Fetcher | undefined;
+  readonly #fetcher: Fetcher;
   readonly #options: RegistryServerOptions;
   readonly #version: CardVersion;
   /** Cards that are written already; a store that hands out the same entry saves the work. */
@@ -76,10 +76,8 @@ export class RegistryServer implements AsyncDisposable {
   constructor(options: RegistryServerOptions = {}) {
     const { reach = {}, onFetchFailure, clock = systemClock, ...rest } = options;
     const own = { reach, ...(onFetchFailure && { onFailure: onFetchFailure }), timers: clock };
-    this.#fetcher = options.fetcher ? undefined : new Fetcher(own);
-    const fetcher = options.fetcher ?? this.#fetcher;
-    if (!fetcher) throw new RollcallError("INTERNAL", "there is no fetcher");
-    this.#registry = new Registry({ ...rest, clock, fetcher });
+    this.#fetcher = new Fetcher(own);
+    this.#registry = new Registry({ fetcher: this.#fetcher, ...rest, clock });
     this.#options = options;
     this.#version = options.a2aVersion ?? versionAsked(process.env["A2A_VERSION"] ?? "1.0");
     this.mount = mounts(async (request) => this.answer(request));
@@ -104,7 +102,7 @@ export class RegistryServer implements AsyncDisposable {
 
   async close(): Promise<void> {
     await this.#registry.close();
-    await this.#fetcher?.close();
+    await this.#fetcher.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
