@@ -164,7 +164,7 @@ describe("how long it waits", () => {
 describe("how many at once", () => {
   const limits = { atOnce: 3, atOncePerOrigin: 2, waiting: 2 };
 
-  test("two of an origin, three in all; those who wait go in order, and too many fail", async () => {
+  test("two of an origin, three in all; the others wait, and too many fail", async () => {
     const open: (() => void)[] = [];
     const hosts: string[] = [];
     await using here = await world(

@@ -73,7 +73,7 @@ describe("one heartbeat", () => {
     expect(registry.clock.timers).toBe(0);
   });
 
-  test("goes to the path of the older generation where the newer is unknown, and stays there", async () => {
+  test("goes to the older path where the newer is unknown, and stays there", async () => {
     const registry = new FakeRegistry();
     registry.unknown = [NEW_PATH];
     const client = registry.client();
@@ -200,7 +200,7 @@ describe("in the background", () => {
     expect(client.intervalS).toBe(expected);
   });
 
-  test("after failures it comes back soon, then less and less often, and is told of each", async () => {
+  test("after failures it comes back soon, then less and less often", async () => {
     const registry = new FakeRegistry();
     const gone = Array.from({ length: 5 }, () => new TypeError("fetch failed"));
     registry.answers = [...gone, beat(true)];

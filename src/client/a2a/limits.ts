@@ -1,4 +1,4 @@
-/** How the client and the small server of the A2A wire pace themselves, each number with its reason. */
+/** How the client and the small registry of A2A pace themselves, each number with its reason. */
 
 const SECOND = 1000;
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 /**
- * How a registry gets into an app: four small adapters, none of which needs the package it is for.
- * Bodies are read as bytes wherever the app has not read them already, because a card shall come out
- * as it went in; an Express app that has parsed JSON before us gives us its object, and what a
+ * How a registry gets into an app: small adapters, none of which needs the package it is for.
+ * Bodies are read as bytes wherever the app has not read them already, because a card shall come
+ * out as it went in; an Express app that has parsed JSON before us gives us its object, and what a
  * double cannot hold is then lost.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";

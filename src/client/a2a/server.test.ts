@@ -122,7 +122,7 @@ describe("an agent", () => {
     await expect(list(server)).resolves.toEqual([]);
   });
 
-  test("that is slow does not hold its heartbeat up, and is listed when it has answered", async () => {
+  test("that is slow does not hold its heartbeat up, and is listed later", async () => {
     const { agents, clock, server } = fixture();
     let publish: (text: string) => void = () => undefined;
     agents.published.set(CARD.url, new Promise((resolve) => (publish = resolve)));
@@ -192,7 +192,7 @@ describe("the answers", () => {
     await server.close();
   });
 
-  test("a store that fails behind a heartbeat is reported, and the agent stays unverified", async () => {
+  test("a store that fails behind a heartbeat is reported", async () => {
     const failures: unknown[] = [];
     const agents = new Agents();
     agents.published.set(CARD.url, JSON.stringify(CARD));
@@ -315,7 +315,7 @@ describe.each(Object.entries(APPS))("mounted in %s", (name, start) => {
   });
 });
 
-test("mounted in whatever speaks Request and Response, it answers for its own paths only", async () => {
+test("as Request and Response it answers for its own paths only", async () => {
   await using registry = new RegistryServer({ fetcher: new Agents() });
   const answer = registry.mount.web();
   const listed = await answer(new Request("http://registry.example/.well-known/agents"));
