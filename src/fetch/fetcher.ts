@@ -15,6 +15,7 @@
  * connection, or the registry would be a scanner for networks it can see and he cannot. What
  * happened goes to `onFailure`, for the operator's log.
  */
+import { setMaxListeners } from "node:events";
 import { isIP, type Socket } from "node:net";
 import { httpUrl } from "../core/cards/candidates.ts";
 import { RollcallError } from "../core/errors.ts";
@@ -72,6 +73,8 @@ export class Fetcher implements AsyncDisposable {
     this.#timers = options.timers ?? systemTimers;
     this.#onFailure = options.onFailure ?? (() => undefined);
     this.#gate = new Gate(this.#limits);
+    // Every fetch listens to it, and as many may wait as the gate lets.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /** How many are under way. */
@@ -90,7 +93,7 @@ export class Fetcher implements AsyncDisposable {
    */
   async first<T>(
     urls: readonly string[],
-    read: (text: string) => T | undefined,
+    read: (text: string, url: string) => T | undefined,
     { signal: interest }: FetchOptions = {},
   ): Promise<T> {
     const closing = this.#closing.signal;
@@ -134,7 +137,7 @@ export class Fetcher implements AsyncDisposable {
 
   async #tryEach<T>(
     targets: readonly URL[],
-    read: (text: string) => T | undefined,
+    read: (text: string, url: string) => T | undefined,
     signal: AbortSignal,
   ): Promise<T> {
     const [first] = targets;
@@ -149,7 +152,7 @@ export class Fetcher implements AsyncDisposable {
         const text = await within({ ...deadline, late }, async (inner) =>
           this.#follow(target, place, inner),
         );
-        const found = read(text);
+        const found = read(text, target.href);
         if (found !== undefined) return found;
         throw failure("it is not what was looked for");
       } catch (error) {

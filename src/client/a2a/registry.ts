@@ -11,6 +11,7 @@
  * us in its name. A heartbeat waits a moment for the fetch it set off and answers with what is
  * known by then; the fetch goes on without it.
  */
+import { setMaxListeners } from "node:events";
 import { candidateUrls } from "../../core/cards/candidates.ts";
 import { readCard, speaksFor, type Card } from "../../core/cards/card.ts";
 import type { Heartbeat } from "../../core/cards/heartbeat.ts";
@@ -50,6 +51,8 @@ export class Registry implements AsyncDisposable {
   constructor(options: RegistryOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    // Every fetch listens to it.
+    setMaxListeners(0, this.#closing.signal);
     this.provider = options.provider ?? new MemoryRegistryProvider({ clock: this.#clock });
   }
 

@@ -159,6 +159,22 @@ describe("an agent", () => {
   });
 });
 
+test("many agents at once are no reason for Node to warn of a leak", async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error): unknown => warnings.push(warning);
+  process.on("warning", note);
+  await using server = new RegistryServer();
+  const cards = Array.from({ length: 40 }, (_, i) => ({
+    name: "x",
+    url: `http://127.0.0.1:${2000 + i}`,
+  }));
+  const verified = await Promise.all(cards.map(async (card) => beat(server, card)));
+  await quiet();
+  process.off("warning", note);
+  expect(verified).not.toContain(true);
+  expect(warnings).toEqual([]);
+});
+
 describe("the answers", () => {
   test("are those of both generations", async () => {
     const { server } = fixture();

@@ -16,7 +16,7 @@ const FILES = {
 } as const;
 
 /** None where the key is no http URL, or holds a user name or password. */
-export function candidateUrls(card: Card): readonly string[] {
+export function candidateUrls(card: Pick<Card, "key" | "version">): readonly string[] {
   const url = httpUrl(card.key);
   if (!url) return [];
   const files = FILES[card.version];
