@@ -15,6 +15,7 @@
  * connection, or the registry would be a scanner for networks it can see and he cannot. What
  * happened goes to `onFailure`, for the operator's log.
  */
+import { setMaxListeners } from "node:events";
 import { lookup } from "node:dns/promises";
 import { isIP, type Socket } from "node:net";
 import { httpUrl } from "../core/cards/candidates.ts";
@@ -75,6 +76,8 @@ export class Fetcher implements AsyncDisposable {
     this.#timers = options.timers ?? systemTimers;
     this.#onFailure = options.onFailure ?? (() => undefined);
     this.#gate = new Gate(this.#limits);
+    // Every fetch listens to it, and as many may wait as the gate lets.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /** How many are under way. */
