@@ -9,7 +9,7 @@ export interface DirectoryPick {
 }
 
 /** Of a card that says one of few things. */
-export function someCard(what: number): CardText {
+function someCard(what: number): CardText {
   return { text: `{"name":"${"x".repeat(what % 4)}"}`, digest: `digest-${what % 4}` };
 }
 

@@ -6,7 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../core/errors.ts";
 import type { Authenticator, Principal } from "./auth.ts";
-import { bodyTooLarge } from "../wires/body.ts";
+import { bodyTooLarge } from "./body.ts";
 import { checkBrowser } from "./browsers.ts";
 import type { HttpLimits } from "./limits.ts";
 import type { RateLimit } from "./rate.ts";

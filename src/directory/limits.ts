@@ -3,8 +3,8 @@
 export const SERVICE = {
   /** How long a heartbeat waits for what its fetch finds: its sender has other things to do. */
   answerMs: 500,
-  /** Heartbeats known by their very bytes: one of each entry, of some 200 bytes. */
-  knownBodies: 50_000,
+  /** Heartbeats known by their very bytes, in bytes: some 20,000 of 1.5 KiB. */
+  knownLength: 32 * 1024 * 1024,
   /** Verifications at a time, those that wait for the fetcher included. */
   verifications: 4_096,
 } as const;

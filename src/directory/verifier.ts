@@ -6,6 +6,7 @@
  * Why it failed is said to nobody but the operator (by the fetcher): or whoever sends a heartbeat
  * could look around in our network with our eyes.
  */
+import { setMaxListeners } from "node:events";
 import { candidateUrls } from "../core/cards/candidates.ts";
 import { endpointsOf, readCard, type Card } from "../core/cards/card.ts";
 import type { ConfirmCommand } from "../core/directory-rules.ts";
@@ -43,6 +44,8 @@ export class Verifier {
 
   constructor(options: VerifierOptions) {
     this.#options = options;
+    // Every fetch listens to it, and there may be thousands.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /** Resolves when what was found is recorded; never rejects. */

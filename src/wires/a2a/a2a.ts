@@ -13,7 +13,8 @@ export interface A2aOptions {
 
 export function a2aMount(options: A2aOptions) {
   return {
-    hot: { ...heartbeatHandlers(options), [AGENTS_PATH]: listingHandler(options) },
+    swift: heartbeatHandlers(options),
+    hot: { [AGENTS_PATH]: listingHandler(options) },
     routes: catalogRoutes(options),
   };
 }

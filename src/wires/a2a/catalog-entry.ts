@@ -12,7 +12,7 @@ import type { DirectoryEntry } from "../../core/directory.ts";
 import { shown } from "../../directory/shown-card.ts";
 import { CATALOG } from "./limits.ts";
 
-export const CARD_TYPE = "application/a2a-agent-card+json";
+const CARD_TYPE = "application/a2a-agent-card+json";
 
 export interface CatalogEntry {
   readonly identifier: string;

@@ -6,15 +6,14 @@
  *
  * What is wrong is said as the peer says it: 422, and a list of what and where.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { HEARTBEAT } from "../../core/cards/limits.ts";
 import type { CardProblem } from "../../core/cards/problems.ts";
 import { RollcallError } from "../../core/errors.ts";
-import type { DirectoryService, HeartbeatAnswer } from "../../directory/directory.ts";
-import { readBody } from "../body.ts";
+import type { DirectoryService, HeartbeatAnswer, Sender } from "../../directory/directory.ts";
 
 /** Where the token is, in an answer and in what comes later. */
-export const TOKEN_HEADER = "rollcall-registration-token";
+const TOKEN_HEADER = "rollcall-registration-token";
 
 export interface HeartbeatsOptions {
   readonly directory: Pick<DirectoryService, "again" | "hear">;
@@ -22,55 +21,68 @@ export interface HeartbeatsOptions {
   readonly intervalS: number;
 }
 
-type Handler = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  principal: { readonly name: string },
-) => Promise<void>;
-
-interface Generation {
+export interface Answer {
   readonly status: number;
   readonly headers: readonly string[];
+  readonly body: string;
 }
+
+type Handler = (
+  request: IncomingMessage,
+  body: Buffer,
+  principal: { readonly name: string },
+) => Answer | Promise<Answer>;
+
+const JSON_TYPE = ["Content-Type", "application/json"] as const;
+const VERIFIED = '{"status":"ok","verified":true}';
 
 export function heartbeatHandlers(options: HeartbeatsOptions): Readonly<Record<string, Handler>> {
-  const first: Generation = { status: 200, headers: [] };
-  const second: Generation = { status: 202, headers: ["Retry-After", String(options.intervalS)] };
+  const { directory, intervalS } = options;
+  const retryAfter = [...JSON_TYPE, "Retry-After", String(intervalS)];
   return {
-    "/registry/heartbeat": handler(options, first),
-    "/.well-known/agents/heartbeat": handler(options, second),
+    "/registry/heartbeat": handler(directory, { status: 200, headers: JSON_TYPE, body: VERIFIED }),
+    "/.well-known/agents/heartbeat": handler(directory, {
+      status: 202,
+      headers: retryAfter,
+      body: VERIFIED,
+    }),
   };
 }
 
-function handler({ directory }: HeartbeatsOptions, { status, headers }: Generation): Handler {
-  const json = ["Content-Type", "application/json", ...headers];
-  return async (request, response, principal) => {
-    if (request.method !== "POST") {
-      throw new RollcallError("NOT_FOUND", `no ${request.method ?? ""} ${request.url ?? ""}`);
-    }
-    const body = await readBody(request, HEARTBEAT.bytes);
+function handler(directory: HeartbeatsOptions["directory"], usual: Answer): Handler {
+  return (request, body, principal) => {
+    const { method = "", url = "" } = request;
+    if (method !== "POST") throw new RollcallError("NOT_FOUND", `no ${method} ${url}`);
     const given = request.headers[TOKEN_HEADER];
     const token = typeof given === "string" && given !== "" ? given : undefined;
-    if (directory.again(body, token)) {
-      response.writeHead(status, [...json, "Content-Length", VERIFIED_LENGTH]).end(VERIFIED);
-      return;
-    }
-    const answer = await heard(directory, body, { source: principal.name, token });
-    if (!answer.ok) return refuse(response, answer.problems);
-    const text = JSON.stringify({ status: "ok", verified: answer.verified });
-    const issued = answer.token === undefined ? [] : [TOKEN_HEADER, answer.token];
-    response.writeHead(status, [...json, ...issued]).end(text);
+    if (directory.again(body, token)) return usual;
+    return hear(directory, usual, { body, sender: { source: principal.name, token } });
   };
 }
 
-const VERIFIED = Buffer.from('{"status":"ok","verified":true}');
-const VERIFIED_LENGTH = String(VERIFIED.length);
+async function hear(
+  directory: HeartbeatsOptions["directory"],
+  { status, headers }: Answer,
+  { body, sender }: { readonly body: Buffer; readonly sender: Sender },
+): Promise<Answer> {
+  if (body.length > HEARTBEAT.bytes) {
+    throw new RollcallError("TOO_LARGE", `the body has more than ${HEARTBEAT.bytes} bytes`);
+  }
+  const answer = await heard(directory, body, sender);
+  if (!answer.ok) return refusal(answer.problems);
+  const { verified, token } = answer;
+  return {
+    status,
+    headers: token === undefined ? headers : [...headers, TOKEN_HEADER, token],
+    body: JSON.stringify({ status: "ok", verified }),
+  };
+}
 
 /** A refusal of what the caller said is a problem like those of the card. */
 async function heard(
   directory: HeartbeatsOptions["directory"],
   body: Buffer,
-  sender: Parameters<DirectoryService["hear"]>[1],
+  sender: Sender,
 ): Promise<HeartbeatAnswer> {
   try {
     return await directory.hear(body, sender);
@@ -81,6 +93,6 @@ async function heard(
   }
 }
 
-function refuse(response: ServerResponse, detail: readonly CardProblem[]): void {
-  response.writeHead(422, { "Content-Type": "application/json" }).end(JSON.stringify({ detail }));
+function refusal(detail: readonly CardProblem[]): Answer {
+  return { status: 422, headers: JSON_TYPE, body: JSON.stringify({ detail }) };
 }
