@@ -309,7 +309,7 @@ describe("where keys come from", () => {
     });
     const card = cardFrom({ ...value, signatures });
     const verdict = await verifySignatures(card, { fetcher: here.fetcher });
-    expect(verdict).toEqual({ kind: "invalid", reason: "it could not be fetched" });
+    expect(verdict).toEqual({ kind: "invalid", reason: "the key set could not be fetched" });
     expect(here.asked).toEqual(["agent.example"]);
     expect(here.dialled).toHaveLength(1);
   });

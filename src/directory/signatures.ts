@@ -180,7 +180,9 @@ async function keyFor(
     throw refusal(`keys are not fetched from ${shown(url.origin)}`);
   }
   if (!trust.fetcher) throw refusal("keys are not fetched");
-  const text = await trust.fetcher.text(url.href, { signal: trust.signal });
+  const text = await trust.fetcher.text(url.href, { signal: trust.signal }).catch(() => {
+    throw refusal("the key set could not be fetched");
+  });
   const keys = keysIn(text).filter((jwk) => jwk.kid === kid);
   const [jwk] = keys;
   if (!jwk || keys.length > 1) throw refusal(`the key set does not have one key ${shown(kid)}`);

@@ -1,6 +1,6 @@
 /**
- * Which addresses a stranger may send us to. A registry fetches whatever URL it is told, from inside
- * somebody's network: without a check it is a tool to reach what only that network can reach
+ * Which addresses a stranger may send us to. A registry fetches whatever URL it is told, from
+ * inside somebody's network: without a check it is a tool to reach what only that network can reach
  * (metadata services with credentials, routers, databases).
  *
  *   open       an address of the internet

@@ -17,28 +17,40 @@ export interface Dial {
 /** Resolves once the connection stands (and the certificate is right). */
 export type Connect = (dial: Dial) => Promise<Socket>;
 
-export async function connectTo({ address, port, tlsHost, signal }: Dial): Promise<Socket> {
-  const socket =
-    tlsHost === undefined
-      ? connectTcp({ host: address, port })
-      : connectTls({
-          host: address,
-          port,
-          ALPNProtocols: ["http/1.1"],
-          ...(isIP(tlsHost) === 0 && { servername: tlsHost }),
-        });
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      socket.destroy();
-      reject(signal.reason as Error);
-    };
-    // It stays, for what goes wrong before anybody else listens.
-    socket.on("error", reject);
-    socket.once(tlsHost === undefined ? "connect" : "secureConnect", () => {
-      signal.removeEventListener("abort", stop);
-      resolve(socket);
+/** `ca` (PEM) is trusted in place of the certificates that come with Node. */
+export function connectWith(ca?: string): Connect {
+  return async ({ signal, ...dial }) => {
+    signal.throwIfAborted();
+    const socket = dial.tlsHost === undefined ? connectTcp(hostOf(dial)) : openTls(dial, ca);
+    return new Promise((resolve, reject) => {
+      const stop = (): void => {
+        socket.destroy();
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener("abort", stop, { once: true });
+      // It stays, for what goes wrong before anybody else listens.
+      socket.on("error", reject);
+      socket.once(dial.tlsHost === undefined ? "connect" : "secureConnect", () => {
+        signal.removeEventListener("abort", stop);
+        resolve(socket);
+      });
     });
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
+  };
+}
+
+type Unwatched = Omit<Dial, "signal">;
+
+function openTls(dial: Unwatched, ca: string | undefined): Socket {
+  const { tlsHost = "" } = dial;
+  return connectTls({
+    ...hostOf(dial),
+    ALPNProtocols: ["http/1.1"],
+    // Without it the certificate must be one for the address.
+    ...(isIP(tlsHost) === 0 && { servername: tlsHost }),
+    ...(ca !== undefined && { ca }),
   });
+}
+
+function hostOf({ address, port }: Unwatched): { readonly host: string; readonly port: number } {
+  return { host: address, port };
 }

@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test, vi } from "vitest";
-import { connectTo } from "./connect.ts";
+import { connectWith } from "./connect.ts";
 import { Fetcher } from "./fetcher.ts";
 import { FETCH } from "./limits.ts";
 import { world } from "./testing.ts";
@@ -121,7 +121,7 @@ describe("how long it waits", () => {
   });
 
   test("for a name that is never answered", async () => {
-    const connect = vi.fn(connectTo);
+    const connect = vi.fn(connectWith());
     await using here = await world(card);
     const fetcher = new Fetcher({
       timers: here.timers,
@@ -164,7 +164,7 @@ describe("how long it waits", () => {
 describe("how many at once", () => {
   const limits = { atOnce: 3, atOncePerOrigin: 2, waiting: 2 };
 
-  test("two of an origin, three in all; those who wait go in order, and too many fail", async () => {
+  test("two of an origin, three in all; the others wait, and too many fail", async () => {
     const open: (() => void)[] = [];
     const hosts: string[] = [];
     await using here = await world(

@@ -16,16 +16,16 @@
  * happened goes to `onFailure`, for the operator's log.
  */
 import { setMaxListeners } from "node:events";
-import { lookup } from "node:dns/promises";
 import { isIP, type Socket } from "node:net";
 import { httpUrl } from "../core/cards/candidates.ts";
 import { RollcallError } from "../core/errors.ts";
 import { judgeFor, type JudgeAddress, type Reach } from "./addresses.ts";
-import { connectTo, type Connect } from "./connect.ts";
+import { connectWith, type Connect } from "./connect.ts";
 import { joined, systemTimers, within, type Timers } from "./deadline.ts";
 import { Gate } from "./gate.ts";
 import { FETCH, type FetchLimits } from "./limits.ts";
 import { portOf } from "./ports.ts";
+import { limitedLookup, type Resolve } from "./resolve.ts";
 import { ask, failure } from "./response.ts";
 
 export interface FetcherOptions {
@@ -37,9 +37,6 @@ export interface FetcherOptions {
   readonly connect?: Connect;
   readonly timers?: Timers;
 }
-
-/** All addresses of a host name. */
-export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface FetchFailure {
   /** Without its query: that may hold a secret. */
@@ -71,8 +68,8 @@ export class Fetcher implements AsyncDisposable {
   constructor(options: FetcherOptions = {}) {
     this.#limits = { ...FETCH, ...options.limits };
     this.#judge = judgeFor(options.reach ?? {});
-    this.#resolve = options.resolve ?? addressesOf;
-    this.#connect = options.connect ?? connectTo;
+    this.#resolve = options.resolve ?? limitedLookup();
+    this.#connect = options.connect ?? connectWith();
     this.#timers = options.timers ?? systemTimers;
     this.#onFailure = options.onFailure ?? (() => undefined);
     this.#gate = new Gate(this.#limits);
@@ -146,8 +143,8 @@ export class Fetcher implements AsyncDisposable {
     const [first] = targets;
     if (!first) throw failure("there is no URL to ask");
     const deadline = { ms: this.#limits.requestMs, timers: this.#timers, signal };
-    const place = await within({ ...deadline, late: failure("no name in time") }, async () =>
-      this.#locate(first),
+    const place = await within({ ...deadline, late: failure("no name in time") }, async (inner) =>
+      this.#locate(first, inner),
     );
     for (const target of targets) {
       try {
@@ -167,11 +164,11 @@ export class Fetcher implements AsyncDisposable {
     throw failure("none of its URLs had it");
   }
 
-  async #locate(target: URL): Promise<Place> {
+  async #locate(target: URL, signal: AbortSignal): Promise<Place> {
     const port = portOf(target);
     if (port === undefined) throw failure("its port is none of the web's");
     const host = target.hostname.replace(/^\[|\]$/g, "");
-    const addresses = isIP(host) === 0 ? await this.#resolve(host) : [host];
+    const addresses = isIP(host) === 0 ? await this.#resolve(host, signal) : [host];
     if (addresses.length === 0) throw failure("its name means nothing");
     if (addresses.length > this.#limits.addresses) throw failure("its name means too much");
     for (const address of addresses) {
@@ -235,9 +232,4 @@ function targetOf(text: string, limits: FetchLimits): URL {
   const url = httpUrl(text);
   if (!url) throw failure("it is no URL of the web, or holds a password");
   return url;
-}
-
-async function addressesOf(host: string): Promise<readonly string[]> {
-  const found = await lookup(host, { all: true, verbatim: true });
-  return found.map(({ address }) => address);
 }

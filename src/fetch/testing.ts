@@ -9,7 +9,7 @@ import type { Connect, Dial } from "./connect.ts";
 import type { Timers } from "./deadline.ts";
 import { Fetcher, type FetchFailure, type FetcherOptions } from "./fetcher.ts";
 
-export class HandTimers implements Timers {
+class HandTimers implements Timers {
   readonly #waiting = new Set<{ readonly atMs: number; readonly call: () => void }>();
   #nowMs = 0;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { endpointsOf, readCard } from "./card.ts";
+import { endpointsOf, readCard, speaksFor } from "./card.ts";
 import { candidateUrls } from "./candidates.ts";
 import { readHeartbeat } from "./heartbeat.ts";
 import { CARD, HEARTBEAT } from "./limits.ts";
@@ -49,6 +49,20 @@ describe("a card", () => {
     const all = ["http://a.example", "http://b.example", "http://c.example"];
     expect(endpointsOf(card)).toEqual(all);
   });
+});
+
+test("a card speaks for the places it names, and for nobody else's", () => {
+  const card = cardFrom({ ...NEW, url: "http://Other.example:80" });
+  for (const key of [
+    "http://Other.example:80",
+    "http://other.example/",
+    "http://new.example/rpc",
+  ]) {
+    expect(speaksFor(card, key)).toBe(true);
+  }
+  for (const key of ["http://new.example", "https://other.example", "other.example", ""]) {
+    expect(speaksFor(card, key)).toBe(false);
+  }
 });
 
 describe("written for a reader", () => {
@@ -210,6 +224,14 @@ describe("beyond its limits a card is refused, and told which", () => {
   const long = (length: number): string => "x".repeat(length);
   const many = (length: number): object[] =>
     Array.from({ length }, (_, i) => ({ id: String(i), name: "n", url: "http://a.example" }));
+
+  test("all of it", () => {
+    const whole = { loc: [], type: "string_too_long" };
+    const card = JSON.stringify({ ...OLD, x: long(CARD.bytes) });
+    expect(readCard(card)).toMatchObject({ ok: false, problems: [whole] });
+    const heartbeat = `{"agent_card":${card},"x":"${long(HEARTBEAT.bytes)}"}`;
+    expect(problemsOf(heartbeat)).toMatchObject([{ ...whole, loc: ["body"] }]);
+  });
 
   test.each([
     ["name", { ...OLD, name: long(CARD.nameLength + 1) }, ["name"]],

@@ -5,7 +5,8 @@
  */
 import { check } from "./check.ts";
 import { readJson, type Json, type JsonObject } from "./json.ts";
-import { notJson, wrongValue, type CardProblem, type Path } from "./problems.ts";
+import { CARD } from "./limits.ts";
+import { notJson, tooLarge, wrongValue, type CardProblem, type Path } from "./problems.ts";
 import { CARD_MODEL } from "./schema.ts";
 
 export type CardVersion = "0.3" | "1.0";
@@ -29,6 +30,7 @@ export type CardReading =
 
 /** For a card that stands alone, as an agent publishes it. */
 export function readCard(text: string): CardReading {
+  if (text.length > CARD.bytes) return { ok: false, problems: [tooLarge([], CARD.bytes)] };
   const read = readJson(text);
   if (!read.ok) return { ok: false, problems: [notJson(read.at, read.problem)] };
   const found = cardOf(read.value, []);
@@ -73,4 +75,16 @@ export function endpointsOf({ json, key }: Card): readonly string[] {
   const lists = [...interfacesOf(json), ...objectsIn(json, "additionalInterfaces")];
   const urls = lists.map((each) => textIn(each, "url")).filter((url) => url !== undefined);
   return [...new Set([key, ...urls])];
+}
+
+/**
+ * Whether a card found at an agent's URL is that agent's own: it names that URL. One that speaks of
+ * somebody else says nothing about either. `http://host` and `http://host/` are the same place.
+ */
+export function speaksFor(card: Card, key: string): boolean {
+  return endpointsOf(card).some((url) => url === key || placeOf(url) === placeOf(key));
+}
+
+function placeOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).href : url;
 }

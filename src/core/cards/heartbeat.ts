@@ -2,7 +2,7 @@
 import { cardOf, type Card } from "./card.ts";
 import { readJson, type Json } from "./json.ts";
 import { HEARTBEAT } from "./limits.ts";
-import { notJson, problem, tooSmall, type CardProblem } from "./problems.ts";
+import { notJson, problem, tooLarge, tooSmall, type CardProblem } from "./problems.ts";
 
 export interface Heartbeat {
   readonly card: Card;
@@ -17,6 +17,7 @@ export type HeartbeatReading =
 const BODY = ["body"];
 
 export function readHeartbeat(text: string): HeartbeatReading {
+  if (text.length > HEARTBEAT.bytes) return wrong([tooLarge(BODY, HEARTBEAT.bytes)]);
   if (text === "") return wrong([problem("missing", BODY, undefined)]);
   const read = readJson(text);
   if (!read.ok) return wrong([notJson(read.at, read.problem)]);
@@ -39,9 +40,9 @@ function wrong(problems: readonly CardProblem[]): HeartbeatReading {
   return { ok: false, problems };
 }
 
-const WHOLE = /^\s*[+-]?\d+(?:\.0*)?\s*$/;
+const WHOLE = /^\s*[+-]?\d+(?:_\d+)*(?:\.0*)?\s*$/;
 
-/** The peer takes "30", 30.0 and true for whole numbers, too. */
+/** The peer takes "30", "1_800", 30.0 and true for whole numbers, too. */
 function intervalOf(found: Json | undefined): number | CardProblem {
   if (found === undefined) return HEARTBEAT.defaultIntervalS;
   const loc = [...BODY, "interval"];
@@ -51,7 +52,8 @@ function intervalOf(found: Json | undefined): number | CardProblem {
   if (found.kind === "string" && !WHOLE.test(found.value)) {
     return problem("int_parsing", loc, found);
   }
-  const intervalS = Number(found.value);
+  const { value } = found;
+  const intervalS = Number(typeof value === "string" ? value.replaceAll("_", "") : value);
   if (!Number.isInteger(intervalS)) return problem("int_from_float", loc, found);
   if (intervalS < HEARTBEAT.minIntervalS) return tooSmall(loc, found, HEARTBEAT.minIntervalS);
   return Math.min(intervalS, HEARTBEAT.maxIntervalS);

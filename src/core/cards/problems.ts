@@ -41,6 +41,12 @@ export function tooLong(loc: Path, found: Json, max: number): CardProblem {
   return { type: "string_too_long", loc, msg, input: echo(found), ctx: { max_length: max } };
 }
 
+/** All of it, before it was read. */
+export function tooLarge(loc: Path, max: number): CardProblem {
+  const msg = `String should have at most ${max} characters`;
+  return { type: "string_too_long", loc, msg, input: null, ctx: { max_length: max } };
+}
+
 export function tooMany(loc: Path, length: number, max: number): CardProblem {
   const msg = `List should have at most ${max} items after validation, not ${length}`;
   const ctx = { field_type: "List", max_length: max, actual_length: length };

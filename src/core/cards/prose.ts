@@ -1,8 +1,8 @@
 /**
  * What a card says of its agent, as far as a person, a page or a model may see it. Its author may
- * be anybody: every text is one line, short, and without what cannot be seen. Beyond what a terminal
- * needs (core/clean.ts), the invisible letters go in which whole sentences can be hidden from a
- * person and still reach a model: joiners that join nothing, and variation selectors.
+ * be anybody: every text is one line, short, and without what cannot be seen. Beyond what a
+ * terminal needs (core/clean.ts), the invisible letters go in which whole sentences can be hidden
+ * from a person and still reach a model: joiners that join nothing, and variation selectors.
  */
 import { clean } from "../clean.ts";
 import { objectsIn, textIn, type Card } from "./card.ts";

@@ -57,7 +57,7 @@ const SKILL = model({
   outputModes: optional(WORDS),
 });
 
-export const INTERFACE = model({
+const INTERFACE = model({
   url: required(URL_TEXT),
   protocolBinding: optional(WORD),
   protocolVersion: optional(WORD),
