@@ -81,8 +81,8 @@ await inTemporaryFolder(async (folder) => {
   const daemon = await Daemon.start(join(folder, "state"));
   try {
     const peerAddress = await freeAddress();
-    await using _peer = await start(PYTHON, ["bench/a2a/peer.py", peerAddress], peerAddress);
-    const [ours, peer] = [daemon.url, `http://${peerAddress}`];
+    await using registry = await start(PYTHON, ["bench/a2a/peer.py", peerAddress], peerAddress);
+    const [ours, peer] = [daemon.url, `http://${registry.address}`];
     await register(ours, agents.bodies);
     await register(peer, agents.bodies);
     const listing = await (await fetch(ours + LISTING)).text();
@@ -90,8 +90,8 @@ await inTemporaryFolder(async (folder) => {
     writeFileSync(file, listing);
     const bareAddress = await freeAddress();
     const bareArgs = ["bench/a2a/bare.mjs", bareAddress, file];
-    await using _bare = await start(process.execPath, bareArgs, bareAddress);
-    const bare = `http://${bareAddress}`;
+    await using sender = await start(process.execPath, bareArgs, bareAddress);
+    const bare = `http://${sender.address}`;
 
     const body = agents.bodies[0] ?? "";
     const [beat, theirBeat] = await inTurns([

@@ -207,6 +207,15 @@ test("what is wrong with a heartbeat is said where it is, as the peer says it", 
   expect([long.status, long.body]).toEqual([422, expect.stringContaining("url has 1517 char")]);
 });
 
+test("a heartbeat that is refused is answered as everything is that is refused", async () => {
+  const wrong = await fetched(NEW);
+  expect([wrong.status, wrong.headers["x-content-type-options"]]).toEqual([404, "nosniff"]);
+  const large = await beat(cardOf(ECHO, { description: "x".repeat(300_000) }));
+  expect([large.status, large.body]).toEqual([413, expect.stringContaining("TOO_LARGE")]);
+  const fine = await beat(cardOf(ECHO));
+  expect(fine.headers).toMatchObject({ "x-content-type-options": "nosniff" });
+});
+
 test("an agent that falls silent is evicted", async () => {
   await registered();
   await api.clock.advance(89_000);
@@ -247,7 +256,7 @@ test("attack: a card cannot be taken over by a heartbeat", async () => {
   expect(entry).toMatchObject({ waiting: null, diff: null });
 });
 
-test("attack: who was the first to name somebody's URL cannot poison it with the token", async () => {
+test("attack: who was first to name somebody's URL cannot poison it with the token", async () => {
   const { answer } = await registered();
   const token = String(answer.headers["rollcall-registration-token"]);
   expect(token).toMatch(/^[\w-]{43}$/);

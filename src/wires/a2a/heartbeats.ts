@@ -1,7 +1,7 @@
 /**
  * The two heartbeats: `POST /registry/heartbeat` of the first generation, and
- * `POST /.well-known/agents/heartbeat` of the second, which says when to come back. Most say what is
- * known already, tens of thousands a second, so they are answered before any router, and before
+ * `POST /.well-known/agents/heartbeat` of the second, which says when to come back. Most say what
+ * is known already, thousands of them a second, so they are answered before any router, and before
  * anybody reads what they say.
  *
  * What is wrong is said as the peer says it: 422, and a list of what and where.
