@@ -159,6 +159,37 @@ const JOBS: Group = {
   },
 };
 
+const DIRECTORY: Group = {
+  brief: "Agents that others can call, and how far to trust each",
+  usual: "ls",
+  commands: {
+    ls: {
+      brief: "List the agents that others can call",
+      load: async () => (await import("./commands/directory.ts")).directoryList,
+    },
+    get: {
+      brief: "Show one agent, and what of its card waits to change",
+      load: async () => (await import("./commands/directory.ts")).directoryGet,
+    },
+    search: {
+      brief: "Find agents of the directory by what they are good at",
+      load: async () => (await import("./commands/directory.ts")).directorySearch,
+    },
+    add: {
+      brief: "Add an agent by its URL, until it is removed",
+      load: async () => (await import("./commands/directory.ts")).directoryAdd,
+    },
+    rm: {
+      brief: "Remove an agent; a heartbeat would bring it back",
+      load: async () => (await import("./commands/directory.ts")).directoryRemove,
+    },
+    verify: {
+      brief: "Fetch the card of an agent anew, now",
+      load: async () => (await import("./commands/directory.ts")).directoryVerify,
+    },
+  },
+};
+
 const HOOKS: Group = {
   brief: "Make Claude Code, Codex, OpenCode or Pi show up by themselves",
   usual: "status",
@@ -187,6 +218,10 @@ export const PROGRAM: Program = {
         brief: "Start the daemon, in the foreground",
         load: async () => (await import("./commands/up.ts")).up,
       },
+      "a2a-registry": {
+        brief: "Run a registry of A2A agents, and nothing else to set up",
+        load: async () => (await import("./commands/a2a-registry.ts")).a2aRegistry,
+      },
       doctor: {
         brief: "Find what is wrong here, and how to fix it",
         load: async () => (await import("./commands/doctor.ts")).doctor,
@@ -214,6 +249,7 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/at.ts")).at,
       },
       agents: AGENTS,
+      directory: DIRECTORY,
       find: {
         brief: "Find agents by what they are good at",
         load: async () => (await import("./commands/find.ts")).find,
@@ -267,6 +303,10 @@ export const PROGRAM: Program = {
       hook: {
         brief: "What coding agents run at every step",
         load: async () => (await import("./commands/hook.ts")).hook,
+      },
+      mcp: {
+        brief: "Give a model the fleet, leases and tasks as tools (MCP)",
+        load: async () => (await import("./commands/mcp.ts")).mcp,
       },
     },
     Else: {

@@ -3,6 +3,9 @@ import { dueAgent, evolveAgent } from "./agents.ts";
 import type { AgentCommand, AgentReplies } from "./agents.ts";
 import { earliest } from "./heap.ts";
 import type { Decision, Moment } from "./decide.ts";
+import { decideDirectory } from "./directory-rules.ts";
+import type { DirectoryCommand, DirectoryReplies } from "./directory-rules.ts";
+import { dueEntry, evolveDirectory, expireEntry } from "./directory.ts";
 import { decideElection, dueElection, evolveElection, expireElection } from "./elections.ts";
 import type { ElectionCommand, ElectionReplies } from "./elections.ts";
 import type { Event } from "./events.ts";
@@ -26,14 +29,16 @@ export type Command =
   | ElectionCommand
   | PolicyCommand
   | TaskCommand
-  | ReportCommand;
+  | ReportCommand
+  | DirectoryCommand;
 
 export type Replies = AgentReplies &
   LeaseReplies &
   ElectionReplies &
   PolicyReplies &
   TaskReplies &
-  ReportReplies;
+  ReportReplies &
+  DirectoryReplies;
 
 export type Reply = Replies[keyof Replies];
 
@@ -80,6 +85,11 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
       return decideTask(state, command, moment);
     case "fleet.report":
       return decideReport(state, command, moment);
+    case "directory.heartbeat":
+    case "directory.confirm":
+    case "directory.doubt":
+    case "directory.remove":
+      return decideDirectory(state, command, moment);
   }
 }
 
@@ -123,6 +133,14 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "question.expired":
     case "question.forgotten":
       return evolveQuestion(state, event);
+    case "directory.registered":
+    case "directory.changed":
+    case "directory.refreshed":
+    case "directory.verified":
+    case "directory.doubted":
+    case "directory.evicted":
+    case "directory.removed":
+      return evolveDirectory(state, event);
     case "node.leading":
     case "node.resumed":
       return evolveNode(state, event);
@@ -136,6 +154,7 @@ const EXPIRIES = [
   { due: (state: State) => dueElection(state.elections), expire: expireElection },
   { due: (state: State) => dueReport(state.reports), expire: expireReport },
   { due: (state: State) => dueQuestion(state.questions), expire: expireQuestion },
+  { due: (state: State) => dueEntry(state.directory), expire: expireEntry },
 ];
 
 function due(state: State): number | undefined {

@@ -6,6 +6,7 @@
  * (fast, at one moment) and then encodes them piece by piece while the engine goes on.
  */
 import { restoreAgent, type Agent } from "./agents.ts";
+import { restoreEntry, type KeptEntry } from "./directory.ts";
 import { restoreGroup, type Election } from "./elections.ts";
 import { restoreLease, type Lease } from "./leases.ts";
 import { RollcallError } from "./errors.ts";
@@ -18,7 +19,7 @@ import { emptyState, type State } from "./state.ts";
 import { restorePlace, restoreTask, type Task } from "./tasks.ts";
 
 /** Grows when an older program could not read what is written here. */
-const VERSION = 2;
+const VERSION = 3;
 
 interface Scalars {
   readonly version: number;
@@ -43,6 +44,7 @@ type Piece =
   | { readonly part: "tasks"; readonly records: readonly Task[] }
   | { readonly part: "reports"; readonly records: readonly Report[] }
   | { readonly part: "questions"; readonly records: readonly Question[] }
+  | { readonly part: "directory"; readonly records: readonly KeptEntry[] }
   /** Ids of the tasks in the queue, in order; since version 2 of those that are claimed as well. */
   | { readonly part: "queue"; readonly records: readonly string[] };
 
@@ -78,6 +80,13 @@ function partsOf(state: State): readonly Piece[] {
     {
       part: "questions",
       records: Array.from(state.questions.byId.values(), ({ question }) => question),
+    },
+    {
+      part: "directory",
+      records: Array.from(state.directory.byUrl.values(), ({ entry, tokenHash }) => ({
+        entry,
+        tokenHash,
+      })),
     },
     { part: "queue", records: tasks.pending.inOrder() },
   ];
@@ -140,6 +149,9 @@ function restorePiece(state: State, piece: Piece): void {
       return;
     case "questions":
       for (const question of piece.records) restoreQuestion(state, question);
+      return;
+    case "directory":
+      for (const kept of piece.records) restoreEntry(state, kept);
       return;
     case "queue":
       for (const id of piece.records) {

@@ -1,5 +1,6 @@
 /** All that the engine knows, one part per noun. Only evolve changes it. */
 import { Agents } from "./agents.ts";
+import { Directory } from "./directory.ts";
 import { Elections } from "./elections.ts";
 import { Leases } from "./leases.ts";
 import type { Leadership } from "./nodes.ts";
@@ -16,6 +17,7 @@ export interface State {
   readonly tasks: Tasks;
   readonly reports: Reports;
   readonly questions: Questions;
+  readonly directory: Directory;
   /** One counter for leases and claims: tokens grow over all grants of all things. */
   readonly fencing: { lastToken: number };
   leadership: Leadership;
@@ -34,6 +36,7 @@ export function emptyState(): State {
     tasks: new Tasks(),
     reports: new Reports(),
     questions: new Questions(),
+    directory: new Directory(),
     fencing: { lastToken: 0 },
     leadership: { node: "", epoch: 0 },
     graceFromMs: 0,

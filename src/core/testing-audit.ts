@@ -4,8 +4,10 @@
  */
 import type { Slot } from "./heap.ts";
 import type { State } from "./state.ts";
-import { RETENTION } from "./limits.ts";
+import { lengthOf, type DirectoryEntry } from "./directory.ts";
+import { COUNT, RETENTION } from "./limits.ts";
 import { isGone } from "./questions.ts";
+import { mayFallSilent, silentAtMs } from "./reports.ts";
 
 /** What is wrong, one sentence each; nothing when all is well. */
 export function audit(state: State): string[] {
@@ -16,17 +18,24 @@ export function audit(state: State): string[] {
     ...taskProblems(state),
     ...reportProblems(state),
     ...questionProblems(state),
+    ...directoryProblems(state),
   ];
 }
 
-function reportProblems({ reports }: State): string[] {
+function reportProblems({ reports, graceFromMs }: State): string[] {
   const problems: string[] = [];
   let over = 0;
-  for (const [alias, { report, timer }] of reports.byAlias) {
+  let silences = 0;
+  for (const [alias, { report, timer, silence }] of reports.byAlias) {
     if (report.alias !== alias) problems.push(`${alias} is filed under another name`);
     if (!reports.byAgent.of(report.agentId).has(alias)) problems.push(`byAgent lacks ${alias}`);
     for (const link of report.links) {
       if (!reports.linked.of(link).has(alias)) problems.push(`linked lacks ${link} of ${alias}`);
+    }
+    if (mayFallSilent(report)) {
+      silences += 1;
+      const atMs = silentAtMs(report, graceFromMs);
+      problems.push(...timerProblems(`silence of ${alias}`, silence, atMs));
     }
     if (!isGone(report.facts.liveness.value)) continue;
     over += 1;
@@ -34,6 +43,7 @@ function reportProblems({ reports }: State): string[] {
     problems.push(...timerProblems(`report ${alias}`, timer, forgetAtMs));
   }
   problems.push(...sizeProblem("reports that are over", reports.over, over));
+  problems.push(...sizeProblem("silences", reports.silences, silences));
   return problems;
 }
 
@@ -51,6 +61,44 @@ function questionProblems({ questions, reports }: State): string[] {
     problems.push(...timerProblems(`question ${id}`, timer, forgetAtMs));
   }
   problems.push(...sizeProblem("ended questions", questions.ended, ended));
+  return problems;
+}
+
+function directoryProblems({ directory, graceFromMs }: State): string[] {
+  const problems: string[] = [];
+  const lengths = new Map<string, number>();
+  let mortal = 0;
+  let length = 0;
+  for (const [url, { entry, seenAtMs, timer }] of directory.byUrl) {
+    const { source, origin, intervalMs, ttlMs } = entry;
+    problems.push(...trustProblems(entry));
+    if (entry.url !== url) problems.push(`${url} is filed under another URL`);
+    if (!directory.bySource.of(source).has(url)) problems.push(`bySource lacks ${url}`);
+    if (!directory.byOrigin.of(origin).has(url)) problems.push(`byOrigin lacks ${url}`);
+    length += lengthOf(entry);
+    lengths.set(source, (lengths.get(source) ?? 0) + lengthOf(entry));
+    if (directory.bySource.of(source).size > COUNT.entriesPerSource) {
+      problems.push(`${source} has too many entries`);
+    }
+    if (intervalMs === 0) continue;
+    mortal += 1;
+    const deadlineMs = Math.max(seenAtMs, graceFromMs) + ttlMs;
+    problems.push(...timerProblems(`entry ${url}`, timer, deadlineMs));
+  }
+  problems.push(...sizeProblem("deadlines of entries", directory.deadlines, mortal));
+  if (directory.length !== length) problems.push("the directory miscounts its cards");
+  for (const [source, own] of directory.lengthBySource) {
+    if (lengths.get(source) !== own) problems.push(`the cards of ${source} are miscounted`);
+  }
+  return problems;
+}
+
+/** What is served was verified, and what was not is not shown as if it were. */
+function trustProblems({ url, card, tier, heard, waiting }: DirectoryEntry): string[] {
+  const problems: string[] = [];
+  if ((card === null) !== (tier === "unverified")) problems.push(`${url} is served as ${tier}`);
+  if (!card && !waiting) problems.push(`${url} has no card at all`);
+  if (waiting?.digest === heard) problems.push(`${url} waits for what is confirmed`);
   return problems;
 }
 

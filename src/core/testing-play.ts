@@ -4,6 +4,7 @@
  */
 import type { Event } from "./events.ts";
 import type { Command } from "./rules.ts";
+import { someDirectoryCommand } from "./testing-directory.ts";
 import { someReport } from "./testing-reports.ts";
 import { card, DAY, SECOND, taskCreate, World } from "./testing.ts";
 
@@ -114,6 +115,9 @@ const MOVES: readonly (Move | "time" | "beats" | "node")[] = [
     type: "fleet.report",
     report: someReport({ who, what, order: world.nowMs }),
   }),
+  directoryCommand,
+  directoryCommand,
+  directoryCommand,
   "time",
   "time",
   "beats",
@@ -121,6 +125,10 @@ const MOVES: readonly (Move | "time" | "beats" | "node")[] = [
   "beats",
   "node",
 ];
+
+function directoryCommand(_: World, __: string, [, who, what, how]: Step): Command {
+  return someDirectoryCommand({ who, what, how });
+}
 
 function commandOf(world: World, step: Step): Command | undefined {
   const move = pick(MOVES, step[0]);

@@ -91,6 +91,18 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "question.expired": ({ question }) =>
       `${question.agentId} is gone, had asked: ${question.text}`,
     "question.forgotten": ({ id }) => `question ${shortId(id)} is forgotten`,
+    "directory.registered": ({ entry }) =>
+      `${entry.url} says that it is here${every(entry.intervalMs)}, brought by ${entry.source}`,
+    "directory.changed": ({ entry }) =>
+      entry.waiting
+        ? `${entry.url} says something else of itself, not yet verified`
+        : `${entry.url} says again what is known of it`,
+    "directory.refreshed": ({ entry }) => `${entry.url} (${entry.tier})${every(entry.intervalMs)}`,
+    "directory.verified": ({ entry }) => `${entry.url} is verified: ${entry.tier}`,
+    "directory.doubted": ({ entry }) =>
+      `${entry.url} is not verified: ${entry.verification?.reason ?? ""}`,
+    "directory.evicted": ({ url }) => `${url} is gone: silent`,
+    "directory.removed": ({ url }) => `${url} was removed`,
     "node.leading": ({ node, epoch }) => `${node} leads, epoch ${epoch}`,
     "node.resumed": ({ node, unseenMs }) => `${node} is back after ${shortDuration(unseenMs)}`,
   };
@@ -103,6 +115,10 @@ function reportWords({ agentId, facts }: Report): string {
   const doing = activity?.value ?? "unknown";
   const what = activity?.message ?? activity?.task;
   return `${agentId} is ${liveness.value}, ${doing}${what ? `: ${what}` : ""}`;
+}
+
+function every(intervalMs: number): string {
+  return intervalMs === 0 ? " for good" : `, heartbeat every ${shortDuration(intervalMs)}`;
 }
 
 function listed(title: string, items: readonly string[]): string {

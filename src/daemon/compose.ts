@@ -24,6 +24,8 @@ import { releaseVersion } from "./version.ts";
 export interface Daemon {
   readonly grpcAddress: Address;
   readonly httpAddress: Address | undefined;
+  /** Of the A2A registry, where it has a door of its own. */
+  readonly a2aAddress: Address | undefined;
   /** What the state is kept in, and where. */
   readonly stateDescription: string;
   readonly engine: Engine;
@@ -61,7 +63,9 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       },
     });
     opened.engine = engine;
-    const services = startServices({ config, engine, clock, logger });
+    const authenticator = loopbackOnly();
+    const { isLoopbackOnly } = authenticator;
+    const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
     opened.services = services;
     const doors = await openDoors({
       config,
@@ -71,7 +75,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       metrics,
       logger,
       clock,
-      authenticator: loopbackOnly(),
+      authenticator,
       version: release,
       trouble: () => trouble,
     });
@@ -108,6 +112,7 @@ function running(parts: Parts): Daemon {
   return {
     grpcAddress: doors.grpcAddress,
     httpAddress: doors.httpAddress,
+    a2aAddress: doors.a2aAddress,
     stateDescription: store.description,
     engine,
     failed: doors.failed.then(async (error) => {

@@ -27,6 +27,10 @@ const COMMANDS: Record<Command["type"], true> = {
   "task.fail": true,
   "fleet.report": true,
   "task.return": true,
+  "directory.heartbeat": true,
+  "directory.confirm": true,
+  "directory.doubt": true,
+  "directory.remove": true,
 };
 
 const EVENTS: Record<Topic, true> = {
@@ -60,6 +64,13 @@ const EVENTS: Record<Topic, true> = {
   "question.withdrawn": true,
   "question.expired": true,
   "question.forgotten": true,
+  "directory.registered": true,
+  "directory.changed": true,
+  "directory.refreshed": true,
+  "directory.verified": true,
+  "directory.doubted": true,
+  "directory.evicted": true,
+  "directory.removed": true,
   "node.leading": true,
   "node.resumed": true,
 };

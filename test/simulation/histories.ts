@@ -149,6 +149,10 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
     case "agent.heartbeat":
     case "agent.deregister":
     case "fleet.report":
+    case "directory.heartbeat":
+    case "directory.confirm":
+    case "directory.doubt":
+    case "directory.remove":
       return undefined;
   }
 }

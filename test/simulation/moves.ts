@@ -3,6 +3,7 @@ import type { AgentCard } from "../../src/core/agents.ts";
 import type { Lease } from "../../src/core/leases.ts";
 import type { Command } from "../../src/core/rules.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
+import { someDirectoryCommand } from "../../src/core/testing-directory.ts";
 import { someReport } from "../../src/core/testing-reports.ts";
 import type { Task } from "../../src/core/tasks.ts";
 import type { Beliefs, Names } from "./beliefs.ts";
@@ -120,6 +121,7 @@ const MOVES: readonly (readonly [weight: number, Move])[] = [
     })),
   ],
   [6, ({ random, known }) => reporting(random, known)],
+  [8, ({ random }) => directoryMove(random)],
   [22, reading],
 ];
 
@@ -170,6 +172,11 @@ function reporting(random: Random, known: Names): Command {
   const order = known.taskIds.length + random.between(0, 3);
   const picked = { who: random.between(0, 255), what: random.between(0, 255), order };
   return { type: "fleet.report", report: someReport(picked) };
+}
+
+function directoryMove(random: Random): Command {
+  const small = () => random.between(0, 255);
+  return someDirectoryCommand({ who: small(), what: small(), how: small() });
 }
 
 /** The latest mostly, an old one now and then. */

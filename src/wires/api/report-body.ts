@@ -45,12 +45,15 @@ export const REPORT = z.strictObject({
   order: z.int().optional(),
   /** Now where it is not given. */
   reportedAtMs: atMs.optional(),
+  /** Repeated at least twice in it; else the agent counts as stale. */
+  ttlMs: z.int().optional(),
   facts: FACTS,
 });
 
 /** Whose aliases only their own wire speaks for. */
 const OWNED = [
   ["file@", "the status files of a machine"],
+  ["mcp:", "clients of MCP"],
   ["keeper:", "the registry"],
 ] as const;
 

@@ -108,6 +108,13 @@ function payloadOf(event: Event): Any | undefined {
     case "question.withdrawn":
     case "question.expired":
     case "question.forgotten":
+    case "directory.registered":
+    case "directory.changed":
+    case "directory.refreshed":
+    case "directory.verified":
+    case "directory.doubted":
+    case "directory.evicted":
+    case "directory.removed":
     case "node.leading":
     case "node.resumed":
       return undefined;
