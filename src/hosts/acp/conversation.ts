@@ -4,9 +4,9 @@
  */
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../engine/clock.ts";
+import type { Sender } from "../../wires/acp/frames.ts";
 import type { AgentProcess, Ended } from "./agent-process.ts";
 import { ENDING } from "./limits.ts";
-import type { Side } from "./observer.ts";
 import { Pump } from "./pump.ts";
 
 export interface ConversationOptions {
@@ -14,7 +14,7 @@ export interface ConversationOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly clock: Clock;
-  readonly note: (side: Side, chunk: Buffer) => void;
+  readonly note: (sender: Sender, chunk: Buffer) => void;
 }
 
 export class Conversation {

@@ -19,10 +19,44 @@ export const ENDING = {
 export const OBSERVER = {
   /** Bytes that wait to be looked at; what comes beyond is forwarded and not looked at. */
   queueBytes: 16 * MIB,
-  /** A frame beyond this is an image or a file: half a second of parsing that tells nothing. */
-  wholeBytes: 8 * MIB,
-  /** What is read of such a frame: which call it answers stands at its beginning. */
-  headBytes: 512,
   /** Looked at in one go: in between bytes are forwarded. A quarter of the latency promised. */
   sliceMs: 0.25,
+} as const;
+
+export const INJECTION = {
+  /** Sessions that wait to be told of; more than an editor has open at once. */
+  sessions: 64,
+} as const;
+
+export const PUBLISHER = {
+  /** A daemon that does not answer is tried again after this long, doubled up to the most. */
+  retryMs: 1 * SECOND,
+  retryMostMs: 15 * SECOND,
+  /** A daemon that was replaced by another learns of us within this time. */
+  repeatMs: 30 * SECOND,
+  /** On loopback an answer takes a millisecond; whoever takes longer has other troubles. */
+  answerMs: 2 * SECOND,
+  /** The last word, while an editor may wait for our end. */
+  lastMs: 500,
+} as const;
+
+export const TIMELINE = {
+  /** Of one agent: some thousand lines, twice (the file and the one before it). */
+  bytes: 512 * KIB,
+  /** Lines that wait for the disk; more are not written. */
+  queued: 1000,
+  /** As long as one asks what an agent did. */
+  keptMs: 24 * 3600 * SECOND,
+} as const;
+
+export const RECORDING = {
+  /** What waits for the disk; frames beyond are left out, and a line says so. */
+  queuedBytes: 8 * MIB,
+  /** Of a text: enough for titles and prompts, too little for files. */
+  textLength: 512,
+  /** Of a list and of an object: enough for a plan. */
+  entries: 256,
+  depth: 12,
+  /** What `replay` reads: a day of work. */
+  bytes: 256 * MIB,
 } as const;

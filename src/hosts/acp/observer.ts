@@ -2,50 +2,56 @@
  * Reads along. The pumps hand over every chunk after it was forwarded, and looking at it comes when
  * there is nothing to forward: a little at a time, so that the next frame does not wait.
  *
- *   note ──▶ queue ──▶ lines ──▶ look ──▶ … ──▶ queue empty: settled
- *              │ full: chunks are passed over, from where on the line is whole again: lost
+ *   note ──▶ queue ──▶ frames ──▶ look ──▶ … ──▶ queue empty: settled
+ *              │ full: chunks are passed over, until a line begins again: lost
  *
  * It is behind a wall: it holds at most so many bytes, it never makes anybody wait, and whatever
  * throws behind it ends the reading, not the conversation.
  */
 import type { Clock } from "../../engine/clock.ts";
+import type { Frame, Sender } from "../../wires/acp/frames.ts";
+import { FrameReader } from "../../wires/acp/reader.ts";
 import { OBSERVER } from "./limits.ts";
-import { Lines, type Line } from "./lines.ts";
-
-export type Side = "client" | "agent";
 
 export interface Onlooker {
-  /** A line that this side sent, in the order of the stream. */
-  look(side: Side, line: Line, atMs: number): void;
-  /** Lines of that side are missing. */
-  lost(side: Side, atMs: number): void;
+  /** A frame that this side sent, in the order of the stream. */
+  look(sender: Sender, frame: Frame, atMs: number): void;
+  /** Frames of that side are missing. */
+  lost(sender: Sender, atMs: number): void;
   /** Everything that was forwarded has been looked at. */
-  settled(atMs: number): void;
+  settled(): void;
 }
 
 export interface ObserverOptions {
   readonly onlooker: Onlooker;
   readonly clock: Clock;
+  /** When it is, in the onlooker's time. */
+  readonly now: () => number;
   readonly onError: (error: unknown) => void;
   readonly queueBytes?: number;
 }
 
 interface Noted {
-  readonly side: Side;
+  readonly sender: Sender;
   readonly chunk: Buffer;
   readonly atMs: number;
   /** Chunks of this side were passed over before it. */
   readonly isAfterGap: boolean;
 }
 
+const NEWLINE = 10;
+
 export class Observer {
   readonly #options: ObserverOptions;
   readonly #queueBytes: number;
-  readonly #lines: Readonly<Record<Side, Lines>> = {
-    client: new Lines(OBSERVER),
-    agent: new Lines(OBSERVER),
+  readonly #readers: Record<Sender, FrameReader> = {
+    client: new FrameReader(),
+    agent: new FrameReader(),
   };
-  readonly #hasGap: Record<Side, boolean> = { client: false, agent: false };
+  /** Of whom chunks were passed over since the last that was taken. */
+  readonly #hasGap: Record<Sender, boolean> = { client: false, agent: false };
+  /** Whose line is broken, up to its end. */
+  readonly #isBroken: Record<Sender, boolean> = { client: false, agent: false };
   #queue: Noted[] = [];
   /** Where the queue begins: taking its first each time would move all the others. */
   #next = 0;
@@ -63,31 +69,30 @@ export class Observer {
     return this.#next === this.#queue.length;
   }
 
-  note(side: Side, chunk: Buffer): void {
+  note(sender: Sender, chunk: Buffer): void {
     if (this.#isOver) return;
     if (this.#bytes + chunk.length > this.#queueBytes) {
-      this.#hasGap[side] = true;
+      this.#hasGap[sender] = true;
       return;
     }
-    const atMs = this.#options.clock.monotonicMs();
-    this.#queue.push({ side, chunk, atMs, isAfterGap: this.#hasGap[side] });
-    this.#hasGap[side] = false;
+    const atMs = this.#options.now();
+    this.#queue.push({ sender, chunk, atMs, isAfterGap: this.#hasGap[sender] });
+    this.#hasGap[sender] = false;
     this.#bytes += chunk.length;
     this.#turn ??= setImmediate(this.#work);
   }
 
-  /** Looks at what is left, lines without an end among it. Idempotent. */
+  /** Looks at what is left, a line without an end among it. Idempotent. */
   close(): void {
     if (this.#isOver) return;
     clearImmediate(this.#turn);
     this.#guarded(() => {
+      const { onlooker, now } = this.#options;
       while (!this.isUpToDate) this.#lookAtNext();
-      const atMs = this.#options.clock.monotonicMs();
-      for (const side of ["client", "agent"] as const) {
-        const line = this.#lines[side].rest();
-        if (line) this.#options.onlooker.look(side, line, atMs);
+      for (const sender of ["client", "agent"] as const) {
+        for (const frame of this.#readers[sender].finish()) onlooker.look(sender, frame, now());
       }
-      this.#options.onlooker.settled(atMs);
+      onlooker.settled();
     });
     this.#end();
   }
@@ -99,7 +104,7 @@ export class Observer {
     this.#guarded(() => {
       do this.#lookAtNext();
       while (!this.isUpToDate && clock.monotonicMs() < untilMs);
-      if (this.isUpToDate) onlooker.settled(clock.monotonicMs());
+      if (this.isUpToDate) onlooker.settled();
     });
     if (!this.#isOver && !this.isUpToDate) this.#turn = setImmediate(this.#work);
   };
@@ -112,15 +117,26 @@ export class Observer {
       this.#queue = [];
       this.#next = 0;
     }
-    const { side, chunk, atMs, isAfterGap } = noted;
+    const { sender, chunk, atMs, isAfterGap } = noted;
     this.#bytes -= chunk.length;
-    if (isAfterGap) {
-      this.#lines[side].gap();
-      this.#options.onlooker.lost(side, atMs);
+    if (isAfterGap) this.#break(sender, atMs);
+    for (const frame of this.#readers[sender].push(this.#whole(sender, chunk))) {
+      this.#options.onlooker.look(sender, frame, atMs);
     }
-    for (const line of this.#lines[side].take(chunk)) {
-      this.#options.onlooker.look(side, line, atMs);
-    }
+  }
+
+  #break(sender: Sender, atMs: number): void {
+    this.#readers[sender] = new FrameReader();
+    this.#isBroken[sender] = true;
+    this.#options.onlooker.lost(sender, atMs);
+  }
+
+  /** Without the rest of a line whose beginning is missing. */
+  #whole(sender: Sender, chunk: Buffer): Buffer {
+    if (!this.#isBroken[sender]) return chunk;
+    const newline = chunk.indexOf(NEWLINE);
+    this.#isBroken[sender] = newline === -1;
+    return chunk.subarray(newline === -1 ? chunk.length : newline + 1);
   }
 
   #guarded(act: () => void): void {
