@@ -62,6 +62,8 @@ export class AgentProcess {
         resolve({ code, signal });
       });
     });
+    // Whoever waits for it is told; until somebody does, it is no fault.
+    this.exited.catch(() => undefined);
   }
 
   get pid(): number | undefined {

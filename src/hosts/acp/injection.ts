@@ -14,10 +14,11 @@
  * of the turn says it, and after it nothing may come.
  */
 import type { AcpDeriver } from "../../wires/acp/deriver.ts";
-import { saidIn, statusFrame, STATUS_METHOD } from "../../wires/acp/form.ts";
+import { saidIn, STATUS_METHOD } from "../../wires/acp/form.ts";
 import type { Frame, Sender } from "../../wires/acp/frames.ts";
 import type { AcpRecord, StatusForm } from "../../wires/acp/record.ts";
 import { INJECTION } from "./limits.ts";
+import { statusFrame } from "./status-frame.ts";
 
 export const INJECTIONS = ["off", "meta", "ext", "variant", "auto"] as const;
 
@@ -60,8 +61,9 @@ export class Injector {
   show(record: AcpRecord): void {
     const { sessionId, status } = record;
     if (this.#isSilent || sessionId === null) return;
+    if (status === "idle") return this.#forget(sessionId);
     this.#due.delete(sessionId);
-    if (status !== "idle") this.#due.set(sessionId, record);
+    this.#due.set(sessionId, record);
     const [oldest = ""] = this.#due.keys();
     if (this.#due.size > INJECTION.sessions) this.#forget(oldest);
     this.settled();

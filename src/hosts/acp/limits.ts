@@ -60,3 +60,6 @@ export const RECORDING = {
   /** What `replay` reads: a day of work. */
   bytes: 256 * MIB,
 } as const;
+
+/** By how much the clock on the wall must run ahead to say that the machine slept. */
+export const SLEEP_MS = 5 * SECOND;

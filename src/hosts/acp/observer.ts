@@ -56,6 +56,7 @@ export class Observer {
   /** Where the queue begins: taking its first each time would move all the others. */
   #next = 0;
   #bytes = 0;
+  #isLooking = false;
   #turn: NodeJS.Immediate | undefined;
   #isOver = false;
 
@@ -66,6 +67,10 @@ export class Observer {
 
   /** Whether there is nothing that was forwarded and not looked at. */
   get isUpToDate(): boolean {
+    return !this.#isLooking && this.#isEmpty && !this.#hasGap.client && !this.#hasGap.agent;
+  }
+
+  get #isEmpty(): boolean {
     return this.#next === this.#queue.length;
   }
 
@@ -88,7 +93,7 @@ export class Observer {
     clearImmediate(this.#turn);
     this.#guarded(() => {
       const { onlooker, now } = this.#options;
-      while (!this.isUpToDate) this.#lookAtNext();
+      while (!this.#isEmpty) this.#lookAtNext();
       for (const sender of ["client", "agent"] as const) {
         for (const frame of this.#readers[sender].finish()) onlooker.look(sender, frame, now());
       }
@@ -103,26 +108,29 @@ export class Observer {
     const untilMs = clock.monotonicMs() + OBSERVER.sliceMs;
     this.#guarded(() => {
       do this.#lookAtNext();
-      while (!this.isUpToDate && clock.monotonicMs() < untilMs);
-      if (this.isUpToDate) onlooker.settled();
+      while (!this.#isEmpty && clock.monotonicMs() < untilMs);
+      if (this.#isEmpty) onlooker.settled();
     });
-    if (!this.#isOver && !this.isUpToDate) this.#turn = setImmediate(this.#work);
+    if (!this.#isOver && !this.#isEmpty) this.#turn = setImmediate(this.#work);
   };
 
   #lookAtNext(): void {
     const noted = this.#queue[this.#next];
     if (!noted) return;
     this.#next += 1;
-    if (this.isUpToDate) {
+    if (this.#isEmpty) {
       this.#queue = [];
       this.#next = 0;
     }
     const { sender, chunk, atMs, isAfterGap } = noted;
     this.#bytes -= chunk.length;
+    // A chunk may hold the end of a turn behind what changed in it.
+    this.#isLooking = true;
     if (isAfterGap) this.#break(sender, atMs);
     for (const frame of this.#readers[sender].push(this.#whole(sender, chunk))) {
       this.#options.onlooker.look(sender, frame, atMs);
     }
+    this.#isLooking = false;
   }
 
   #break(sender: Sender, atMs: number): void {
