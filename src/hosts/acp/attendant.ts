@@ -31,6 +31,8 @@ export class Attendant implements AsyncDisposable {
   readonly #publisher: Publisher;
   readonly #timeline: TimelineWriter;
   readonly #recorder: Recorder | undefined;
+  /** What the last line of the timeline says. */
+  #told = "";
 
   constructor(options: AttendantOptions) {
     const { id, name, clock, env, injection, interject, onError } = options;
@@ -93,10 +95,14 @@ export class Attendant implements AsyncDisposable {
   }
 
   #changed(record: AcpRecord, atMs: number): void {
+    const { deriver } = this.#reading;
+    const said = saidBy(record);
     // The agent as a whole is the most urgent of its sessions: it would be told twice.
-    const isTold = record.sessionId !== null || this.#reading.deriver.records().length === 0;
-    const name = this.#reading.deriver.facts.agent?.name ?? this.#name;
-    if (isTold) this.#timeline.write(lineOf({ atMs, agent: this.#id, name, record }));
+    const isTold = said === this.#told || deriver.records().some((each) => saidBy(each) === said);
+    if (record.sessionId === null && isTold) return;
+    this.#told = said;
+    const name = deriver.facts.agent?.name ?? this.#name;
+    this.#timeline.write(lineOf({ atMs, agent: this.#id, name, record }));
   }
 
   #show(record: AcpRecord, atMs: number): void {
@@ -108,4 +114,8 @@ export class Attendant implements AsyncDisposable {
     this.#injector.settled();
     this.#publisher.activity();
   }
+}
+
+function saidBy({ state, status, message }: AcpRecord): string {
+  return `${state} ${status} ${message}`;
 }
