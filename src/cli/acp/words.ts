@@ -20,15 +20,19 @@ export interface ProxyCall {
 /** Whether these words (behind `acp`) mean the proxy: all else has no `--`, or a name before it. */
 export function isProxyCall([first = "", ...rest]: readonly string[]): boolean {
   if (first === "--") return true;
-  return (first.startsWith("--") || first === "record") && rest.includes("--");
+  return (first.startsWith("--") || NAMES.includes(first)) && rest.includes("--");
 }
+
+/** Its name, if one wants to say it, and that of the one that also writes the conversation down. */
+const NAMES = ["run", "record"];
 
 type Flag = "inject" | "url" | "dir";
 
 /** What is wrong with the words, or what they mean. */
 export function readProxyCall(words: readonly string[]): ProxyCall | string {
   const end = words.indexOf("--");
-  const ours = words.slice(0, end);
+  const [name, ...others] = words.slice(0, end);
+  const ours = name === "run" ? others : words.slice(0, end);
   const [command, ...args] = words.slice(end + 1);
   if (command === undefined || command === "") return "the agent's command is missing behind --";
   const recording = ours[0] === "record" ? recordingOf(ours) : undefined;

@@ -64,7 +64,9 @@ test("a signal is the agent's, and what it does with it is its own affair", asyn
 });
 
 test("an agent that was signalled can still be dismissed", async () => {
-  const { started, clock, says } = agent("trap 'echo no' INT; echo up; while :; do sleep 0.05; done");
+  const { started, clock, says } = agent(
+    "trap 'echo no' INT; echo up; while :; do sleep 0.05; done",
+  );
   await says("up");
   started.pass("SIGINT");
   await says("no");

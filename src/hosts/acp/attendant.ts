@@ -78,11 +78,7 @@ export class Attendant implements AsyncDisposable {
     this.#injector.close();
     this.#observer.close();
     this.#reading.close();
-    await Promise.all([
-      this.#publisher.close(),
-      this.#timeline.close(),
-      this.#recorder?.close(),
-    ]);
+    await Promise.all([this.#publisher.close(), this.#timeline.close(), this.#recorder?.close()]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -75,7 +75,10 @@ describe("the agents of Zed", () => {
   });
 
   test("keep flags of the proxy out of what they become again", () => {
-    settings("zed", WRAPPED.replace('"acp", "--", "gemini"', '"acp", "--inject=meta", "--", "gemini"'));
+    settings(
+      "zed",
+      WRAPPED.replace('"acp", "--", "gemini"', '"acp", "--inject=meta", "--", "gemini"'),
+    );
     expect(planUninstall("zed", scene()).after).toBe(ZED);
   });
 });

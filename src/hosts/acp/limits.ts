@@ -63,3 +63,10 @@ export const RECORDING = {
 
 /** By how much the clock on the wall must run ahead to say that the machine slept. */
 export const SLEEP_MS = 5 * SECOND;
+
+export const FOLLOW = {
+  /** Where the system does not tell of changes: soon enough for somebody who looks. */
+  pollMs: 500,
+  /** Read of one file in one go: more than it may hold. */
+  readBytes: 1 * MIB,
+} as const;

@@ -31,7 +31,10 @@ export function taskOf({ record }: Presence): Omit<StatusTask, "status_timestamp
     case "waiting": {
       const [question] = record.questions;
       const asked = question?.text ?? message ?? "Input needed";
-      return { state: question?.kind === "auth" ? "auth-required" : "input-required", summary: asked };
+      return {
+        state: question?.kind === "auth" ? "auth-required" : "input-required",
+        summary: asked,
+      };
     }
     case "idle":
       return error === null ? undefined : { state: "failed", summary: error };

@@ -21,7 +21,11 @@ export function statusFrame(form: StatusForm, record: AcpRecord): object {
 
 /** These keys and no others: clients in Go take a frame for another by what else is in it. */
 function saidOf({ status, message, currentTask }: AcpRecord): object {
-  return { status, ...(message !== null && { message }), ...(currentTask !== null && { currentTask }) };
+  return {
+    status,
+    ...(message !== null && { message }),
+    ...(currentTask !== null && { currentTask }),
+  };
 }
 
 function notification(method: string, params: object): object {

@@ -68,7 +68,10 @@ export class TimelineWriter {
       while (this.#lines.length > 0) {
         const text = this.#lines.join("");
         this.#lines = [];
-        const size = await stat(this.#path).then((stats) => stats.size, () => 0);
+        const size = await stat(this.#path).then(
+          (stats) => stats.size,
+          () => 0,
+        );
         if (size + text.length > TIMELINE.bytes) await rename(this.#path, `${this.#path}.1`);
         await appendFile(this.#path, text, { mode: 0o600 });
       }

@@ -46,6 +46,7 @@ const first = v1
     });
     await tell({ sessionUpdate: "tool_call_update", toolCallId: "read", status: "completed" });
     await tell({ sessionUpdate: "tool_call", ...FILE, kind: "edit", status: "pending" });
+    /** @type {v1.RequestPermissionResponse} */
     const { outcome } = await client.request("session/request_permission", {
       sessionId: SESSION,
       toolCall: FILE,
