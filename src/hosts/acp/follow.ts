@@ -78,7 +78,7 @@ function lineIn(text: string): readonly TimelineLine[] {
 class Bell {
   readonly #signal: AbortSignal;
   readonly #timer: NodeJS.Timeout;
-  #watcher: fs.FSWatcher | undefined;
+  readonly #watcher: fs.FSWatcher | undefined;
   #isRung = false;
   #wake: () => void = () => undefined;
 

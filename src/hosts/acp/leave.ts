@@ -18,7 +18,7 @@ export function leaveAs({ code, signal }: Ended): void {
   process.removeAllListeners(signal);
   if (!NOT_DEADLY.has(signal)) process.kill(process.pid, signal);
   // Where a signal does not end us at once, as on Windows, its number does.
-  setTimeout(() => process.exit(128 + (constants.signals[signal] ?? 0)), 100);
+  setTimeout(() => process.exit(128 + constants.signals[signal]), 100);
 }
 
 export function exitCodeOfFailure(error: unknown): number {

@@ -10,7 +10,10 @@ import { EngineTime, type Clock } from "../../engine/clock.ts";
 import { AcpDamper } from "../../wires/acp/damper.ts";
 import { AcpDeriver } from "../../wires/acp/deriver.ts";
 import type { Frame, Sender } from "../../wires/acp/frames.ts";
-import { URGENCY, type AcpRecord } from "../../wires/acp/record.ts";
+import { URGENCY, type AcpRecord, type AcpSessionFacts } from "../../wires/acp/record.ts";
+import { TEXT } from "../limits.ts";
+import { redact } from "../redact.ts";
+import { wordOf } from "../text.ts";
 import type { Ended } from "./agent-process.ts";
 import { SLEEP_MS } from "./limits.ts";
 import type { Onlooker } from "./observer.ts";
@@ -36,6 +39,7 @@ export class Reading implements Onlooker {
   readonly #clock: Clock;
   readonly #time: EngineTime;
   readonly #damper = new AcpDamper();
+  #lead: AcpSessionFacts | undefined;
   #aheadMs: number;
   #stopTimer: () => void = () => undefined;
   #isClosed = false;
@@ -74,15 +78,17 @@ export class Reading implements Onlooker {
   /** The agent as a whole, with what is known of the session that matters most. */
   presence(record: AcpRecord, atMs: number): Presence {
     const { agent, client } = this.deriver.facts;
-    const lead = this.deriver.records().toSorted(moreUrgent)[0];
-    const session = lead?.sessionId == null ? undefined : this.deriver.session(lead.sessionId);
+    const [lead] = this.deriver.records().toSorted(moreUrgent);
+    const session = lead && this.deriver.session(lead.sessionId ?? "");
+    // One that was closed is still what it was about.
+    this.#lead = session ?? this.#lead;
     return {
-      name: agent?.name || this.#options.name,
+      name: agent?.name ?? this.#options.name,
       version: agent?.version ?? null,
       client,
-      sessionId: session?.sessionId ?? null,
-      workspace: session?.cwd ?? null,
-      goal: session?.goal ?? null,
+      sessionId: this.#lead?.sessionId ?? null,
+      workspace: this.#lead?.cwd ?? null,
+      goal: wordOf(this.#lead?.goal, TEXT.summaryLength) ?? null,
       record,
       atMs,
     };
@@ -94,7 +100,8 @@ export class Reading implements Onlooker {
   }
 
   #take(records: readonly AcpRecord[], atMs: number): void {
-    for (const record of records) {
+    for (const each of records) {
+      const record = withoutSecrets(each);
       this.#options.onChange?.(record, atMs);
       this.#show(this.#damper.offer(record, atMs), atMs);
     }
@@ -129,6 +136,18 @@ export class Reading implements Onlooker {
     this.#aheadMs = aheadMs;
     return hasSlept;
   }
+}
+
+/** Titles hold commands, and commands hold secrets. */
+function withoutSecrets(record: AcpRecord): AcpRecord {
+  const { message, currentTask, error, questions } = record;
+  return {
+    ...record,
+    message: message === null ? null : redact(message),
+    currentTask: currentTask === null ? null : redact(currentTask),
+    error: error === null ? null : redact(error),
+    questions: questions.map((question) => ({ ...question, text: redact(question.text) })),
+  };
 }
 
 /** The most urgent first, and of those the last to become so. */

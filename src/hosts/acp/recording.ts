@@ -53,7 +53,7 @@ const SECRET = new Set(["env", "headers"]);
 const SECRET_NAME = /token|secret|password|passwd|api_?key|authorization|cookie/i;
 const HIDDEN = "…";
 
-export function redactValue(value: unknown, depth = 0): unknown {
+function redactValue(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return redactText(value);
   if (typeof value !== "object" || value === null) return value;
   if (depth > RECORDING.depth) return HIDDEN;

@@ -67,7 +67,7 @@ const second = v2
   .onRequest("session/prompt", ({ client }) => {
     /** @param {v2.SessionUpdate} update */
     const tell = (update) => client.notify("session/update", { sessionId: SESSION, update });
-    setImmediate(async () => {
+    const work = async () => {
       await tell({ sessionUpdate: "state_update", state: "running" });
       await tell({
         sessionUpdate: "tool_call_update",
@@ -83,7 +83,8 @@ const second = v2
         content: [chunk("All done.")],
       });
       await tell({ sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" });
-    });
+    };
+    setImmediate(() => void work());
     return { messageId: "m1" };
   });
 
