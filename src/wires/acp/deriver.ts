@@ -33,7 +33,7 @@ export class AcpDeriver {
     this.#advance(nowMs);
     this.#dialogue.take(sender, frame, this.#nowMs);
     const { sessions, lastWords } = this.#dialogue.takeTouched();
-    return [...lastWords, ...this.#refresh(sessions)];
+    return this.#refresh(sessions, lastWords);
   }
 
   /**
@@ -86,7 +86,7 @@ export class AcpDeriver {
     const message = this.#connection.exited(exit);
     const sessions = this.#roster.all();
     const lastWords = sessions.map((each) => this.#roster.forget(each, message, this.#nowMs));
-    return [...lastWords, ...this.#refresh([])];
+    return this.#refresh([], lastWords);
   }
 
   /** The agent as a whole: the most urgent of its sessions. */
@@ -120,8 +120,13 @@ export class AcpDeriver {
     if (nowMs > this.#nowMs) this.#nowMs = nowMs;
   }
 
-  #refresh(sessions: readonly Session[]): readonly AcpRecord[] {
+  #refresh(
+    sessions: readonly Session[],
+    lastWords: readonly AcpRecord[] = [],
+  ): readonly AcpRecord[] {
     const changed = sessions.flatMap((session) => this.#roster.refresh(session, this.#nowMs));
-    return [...changed, ...this.#roster.refreshAgent(this.#nowMs)];
+    const isAfterChange = changed.length > 0 || lastWords.length > 0;
+    const agent = this.#roster.refreshAgent(this.#nowMs, { isAfterChange });
+    return [...lastWords, ...changed, ...agent];
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The bounds of what is remembered of an ACP connection, each with its reason. An agent may send
- * anything for days; what is kept of it stays below a few megabytes whatever it sends.
+ * anything for days; what is kept of it stays below some ten megabytes whatever it sends.
  */
 
 const SECOND = 1000;
@@ -14,16 +14,20 @@ export const INSPECT = {
   textBytes: 2 * KIB,
   /** Deeper than every field that is read (params.update.rawInput.todos[0].content has 6). */
   depth: 8,
-  /** Fields and entries kept of one long line: a plan of a hundred steps, three times. */
+  /** Fields and entries kept of what lies deep: a plan of a hundred steps, three times. */
   nodes: 1024,
+  /** The message, its params and their update: here stands what is needed, after any contents. */
+  topDepth: 3,
+  /** Ten times as many fields as any of them has. */
+  topFields: 256,
 } as const;
 
 /** How much is remembered. What is beyond goes, the oldest first, so that what is new is seen. */
 export const MEMORY = {
   /** Sessions of one connection. Editors open a few; an agent may invent millions. */
-  sessions: 256,
-  /** Tool calls of one session that are not over. The busiest agents run a dozen at once. */
-  tools: 256,
+  sessions: 128,
+  /** Tool calls of one session; those that are over go first. Busy agents run a dozen at once. */
+  tools: 64,
   /** Requests without an answer, per direction. */
   requests: 512,
   /** Plans of one session. */
@@ -34,6 +38,8 @@ export const MEMORY = {
   others: 64,
   /** Characters of an id; a longer one is not an id but an attempt. */
   idLength: 256,
+  /** Characters of a word of the protocol, like a kind or a status. */
+  wordLength: 32,
 } as const;
 
 /** How much is shown. */

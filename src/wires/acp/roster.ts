@@ -12,6 +12,8 @@ export class Roster {
   readonly #sessions = new Map<string, Session>();
   readonly #connection: Connection;
   #agent: AcpRecord = NOTHING;
+  /** Whether the connection itself had something to say. */
+  #hasOwn = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -69,8 +71,14 @@ export class Roster {
   }
 
   /** The record of the agent as a whole, if it changed. */
-  refreshAgent(nowMs: number): readonly AcpRecord[] {
+  refreshAgent(
+    nowMs: number,
+    { isAfterChange }: { readonly isAfterChange: boolean },
+  ): readonly AcpRecord[] {
     const before = this.#agent;
+    const hadOwn = this.#hasOwn;
+    this.#hasOwn = this.#connection.derive() !== undefined;
+    if (!isAfterChange && !hadOwn && !this.#hasOwn) return [];
     this.#agent = this.#agentRecord(nowMs);
     return isSame(before, this.#agent) ? [] : [this.#agent];
   }
@@ -95,7 +103,7 @@ export class Roster {
       error: session.error,
       openTools: foregroundTools(session).length,
       pendingAsks: session.asks.size,
-      questions: [...session.asks.values()].slice(0, SHOWN.questions).flatMap(questionOf),
+      questions: firstOf(session.asks, SHOWN.questions).flatMap(questionOf),
     };
   }
 
@@ -191,6 +199,15 @@ export function quietDeadlineMs(
   const quietMs = quiet.nowMs - quiet.sinceMs;
   if (quietMs < hintMs) return quiet.sinceMs + hintMs;
   return quietMs < stalledMs ? quiet.sinceMs + stalledMs : Infinity;
+}
+
+function firstOf<Value>(map: ReadonlyMap<string, Value>, most: number): readonly Value[] {
+  const first: Value[] = [];
+  for (const value of map.values()) {
+    if (first.length >= most) break;
+    first.push(value);
+  }
+  return first;
 }
 
 function sum(counts: readonly number[]): number {

@@ -11,7 +11,13 @@ export function shown(text: string | undefined, length: number = SHOWN.message):
   const line = clean(text.slice(0, length * SLACK))
     .replace(/\s+/gu, " ")
     .trim();
-  return line === "" ? null : cut(line, length);
+  if (line === "") return null;
+  return text.length > length ? copy(cut(line, length)) : line;
+}
+
+/** A part of a string keeps all of it in memory; this one is on its own. */
+function copy(part: string): string {
+  return Buffer.from(part).toString();
 }
 
 /** By whole characters: half of a pair is none. */

@@ -30,7 +30,9 @@ export class Skimmer {
   readonly #around: { readonly node: Node; key: string | undefined }[] = [];
   #skippedDepth = 0;
   #root: unknown;
-  #nodes = 0;
+  /** How much is kept of what lies deep; the few fields near the top have their own share. */
+  #deepNodes = 0;
+  #topFields = 0;
   /** The bytes of the text or the number that is being read, as far as they are kept. */
   #bytes: Uint8Array[] = [];
   #byteCount = 0;
@@ -60,7 +62,8 @@ export class Skimmer {
     this.#around.length = 0;
     this.#skippedDepth = 0;
     this.#root = undefined;
-    this.#nodes = 0;
+    this.#deepNodes = 0;
+    this.#topFields = 0;
     this.#mode = "between";
     this.#isEscaped = false;
     this.#forgetBytes();
@@ -89,6 +92,7 @@ export class Skimmer {
         case RETURN:
           break;
         default:
+          if (this.#skippedDepth > 0) break;
           this.#mode = "bare";
           return at;
       }
@@ -149,9 +153,9 @@ export class Skimmer {
   #endBare(): void {
     this.#mode = "between";
     if (this.#skippedDepth > 0) return;
-    const written = Buffer.concat(this.#bytes).toString();
+    const written = this.#bytes;
     this.#forgetBytes();
-    this.#put(parsed(written));
+    this.#put(this.#hasRoom ? parsed(Buffer.concat(written).toString()) : undefined);
   }
 
   #forgetBytes(): void {
@@ -160,7 +164,7 @@ export class Skimmer {
   }
 
   #enter(node: Node): void {
-    if (this.#skippedDepth > 0 || this.#around.length >= INSPECT.depth || this.#isFull) {
+    if (this.#skippedDepth > 0 || this.#around.length >= INSPECT.depth || !this.#hasRoom) {
       this.#skippedDepth++;
       return;
     }
@@ -179,8 +183,13 @@ export class Skimmer {
     if (here !== undefined) here.key = undefined;
   }
 
-  get #isFull(): boolean {
-    return this.#nodes >= INSPECT.nodes;
+  get #isNearTop(): boolean {
+    return this.#around.length <= INSPECT.topDepth && !Array.isArray(this.#around.at(-1)?.node);
+  }
+
+  get #hasRoom(): boolean {
+    if (this.#isNearTop) return this.#topFields < INSPECT.topFields;
+    return this.#deepNodes < INSPECT.nodes;
   }
 
   #put(value: unknown, { keepsKey = false } = {}): void {
@@ -191,8 +200,9 @@ export class Skimmer {
     }
     const { node, key } = here;
     if (!keepsKey) here.key = undefined;
-    if (this.#isFull) return;
-    this.#nodes++;
+    if (!this.#hasRoom) return;
+    if (this.#isNearTop) this.#topFields++;
+    else this.#deepNodes++;
     if (Array.isArray(node)) node.push(value);
     else if (key !== undefined) node[key] = value;
   }
@@ -207,8 +217,16 @@ function endsEscaped(chunk: Uint8Array, from: number, end: number): boolean {
 
 /** All that may follow a number or a word. */
 const ENDS_BARE: ReadonlySet<number> = new Set([
-  ...[COMMA, COLON, QUOTE, OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT],
-  ...[SPACE, TAB, RETURN],
+  COMMA,
+  COLON,
+  QUOTE,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  CLOSE_LIST,
+  CLOSE_OBJECT,
+  SPACE,
+  TAB,
+  RETURN,
 ]);
 
 /** A text that was cut may end within an escape; that end goes. */

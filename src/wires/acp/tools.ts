@@ -139,7 +139,7 @@ function locationIn(patch: unknown): string | undefined {
   return line === undefined ? name : `${name}:${line}`;
 }
 
-/** A word of an enumeration that may grow; only as much of it as is compared. */
+/** A word of an enumeration, which may grow; nothing that is as long as a sentence. */
 function word(found: string | undefined): string | undefined {
-  return found?.slice(0, 32);
+  return found !== undefined && found.length <= MEMORY.wordLength ? found : undefined;
 }
