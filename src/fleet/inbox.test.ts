@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { Question } from "../core/questions.ts";
-import { newState } from "../core/state.ts";
+import { emptyState } from "../core/state.ts";
 import { Heap } from "../core/heap.ts";
 import { questionsOf } from "./inbox.ts";
 
 function asked(...questions: readonly Partial<Question>[]): readonly string[] {
-  const state = newState();
+  const state = emptyState();
   for (const [i, given] of questions.entries()) {
     const question: Question = {
       id: `q${i}`,
