@@ -14,6 +14,9 @@ import { Reading } from "./reading.ts";
 import type { Recorder } from "./recording.ts";
 import { lineOf, sweepTimelines, timelineDirectory, TimelineWriter } from "./timeline.ts";
 
+/** Sessions of which the last line is remembered; without it a line comes twice. */
+const MAX_TOLD = 1_000;
+
 export interface AttendantOptions extends Omit<PublisherOptions, "clock"> {
   readonly clock: Clock;
   readonly injection: Injection;
@@ -31,8 +34,8 @@ export class Attendant implements AsyncDisposable {
   readonly #publisher: Publisher;
   readonly #timeline: TimelineWriter;
   readonly #recorder: Recorder | undefined;
-  /** What the last line of the timeline says. */
-  #told = "";
+  /** What the last line of each session in the timeline says. */
+  readonly #told = new Map<string | null, string>();
 
   constructor(options: AttendantOptions) {
     const { id, name, clock, env, injection, interject, onError } = options;
@@ -56,6 +59,7 @@ export class Attendant implements AsyncDisposable {
     this.#injector = new Injector({
       injection,
       deriver: this.#reading.deriver,
+      clock,
       isUpToDate: () => this.#observer.isUpToDate,
       interject,
     });
@@ -92,13 +96,19 @@ export class Attendant implements AsyncDisposable {
 
   #changed(record: AcpRecord, atMs: number): void {
     const { deriver } = this.#reading;
-    const said = saidBy(record);
-    // The agent as a whole is the most urgent of its sessions: it would be told twice.
-    const isTold = said === this.#told || deriver.records().some((each) => saidBy(each) === said);
-    if (record.sessionId === null && isTold) return;
-    this.#told = said;
+    const { sessionId } = record;
     const name = deriver.facts.agent?.name ?? this.#name;
-    this.#timeline.write(lineOf({ atMs, agent: this.#id, name, record }));
+    const line = lineOf({ atMs, agent: this.#id, name, record });
+    const said = JSON.stringify({ ...line, at: undefined, sessionId: undefined });
+    // The agent as a whole is the most urgent of its sessions: it would be told twice.
+    const isTold =
+      sessionId === null
+        ? [...this.#told.values()].includes(said)
+        : this.#told.get(sessionId) === said;
+    if (isTold) return;
+    if (this.#told.size >= MAX_TOLD) this.#told.clear();
+    this.#told.set(sessionId, said);
+    this.#timeline.write(line);
   }
 
   #show(record: AcpRecord, atMs: number): void {
@@ -110,8 +120,4 @@ export class Attendant implements AsyncDisposable {
     this.#injector.settled();
     this.#publisher.activity();
   }
-}
-
-function saidBy({ state, status, message }: AcpRecord): string {
-  return `${state} ${status} ${message}`;
 }

@@ -4,15 +4,18 @@
  *
  *   off ── never      auto ── in the form that the client asked for in its `initialize`, else never
  *
- *   shown ──▶ due ──▶ said: the turn is open, everything that was forwarded was looked at, and the
- *     ▲        │      last byte ended a line
+ *   shown ──▶ due ──▶ said: it is still so, the turn is open, everything that was forwarded was
+ *     ▲        │      looked at, and the last byte ended a line
  *     └────────┘ something newer is shown
  *   the turn ended: forgotten · the client answers with an error that answers nothing, or the agent
  *   says its own status (another proxy is behind us, or it needs none): silent from now on
  *
+ * The first time it listens for a moment whether somebody behind it says the same.
+ *
  * Only notifications, so no id can clash; never a frame of the agent's changed. No "idle": the end
  * of the turn says it, and after it nothing may come.
  */
+import type { Clock } from "../../engine/clock.ts";
 import type { AcpDeriver } from "../../wires/acp/deriver.ts";
 import { saidIn, STATUS_METHOD } from "../../wires/acp/form.ts";
 import type { Frame, Sender } from "../../wires/acp/frames.ts";
@@ -26,7 +29,8 @@ export type Injection = (typeof INJECTIONS)[number];
 
 export interface InjectorOptions {
   readonly injection: Injection;
-  readonly deriver: Pick<AcpDeriver, "facts" | "hasOpenTurn">;
+  readonly deriver: Pick<AcpDeriver, "facts" | "hasOpenTurn" | "records">;
+  readonly clock: Clock;
   /** Whether everything that was forwarded has been looked at. */
   readonly isUpToDate: () => boolean;
   readonly interject: (line: string) => boolean;
@@ -38,6 +42,8 @@ export class Injector {
   /** What the client was told last of each session in this turn. */
   readonly #said = new Map<string, string>();
   #hasSpoken = false;
+  #hasListened = false;
+  #stopListening: (() => void) | undefined;
   #isSilent: boolean;
 
   constructor(options: InjectorOptions) {
@@ -66,18 +72,27 @@ export class Injector {
     this.#due.set(sessionId, record);
     const [oldest = ""] = this.#due.keys();
     if (this.#due.size > INJECTION.sessions) this.#forget(oldest);
+    this.#listen();
     this.settled();
+  }
+
+  #listen(): void {
+    this.#stopListening ??= this.#options.clock.after(INJECTION.listenMs, () => {
+      this.#hasListened = true;
+      this.settled();
+    });
   }
 
   /** Everything may have been looked at now: what is due is said. */
   settled(): void {
-    if (!this.#options.isUpToDate()) return;
+    if (!this.#hasListened || !this.#options.isUpToDate()) return;
     for (const [sessionId, record] of this.#due) this.#say(sessionId, record);
   }
 
   /** Nothing more is said. Idempotent. */
   close(): void {
     this.#isSilent = true;
+    this.#stopListening?.();
     this.#due.clear();
     this.#said.clear();
   }
@@ -86,6 +101,10 @@ export class Injector {
     const { deriver, interject } = this.#options;
     const form = this.#form();
     if (!deriver.hasOpenTurn(sessionId) || form === null) return this.#forget(sessionId);
+    const isSo = deriver
+      .records()
+      .some((now) => now.sessionId === sessionId && isLike(now, record));
+    if (!isSo) return void this.#due.delete(sessionId);
     const line = JSON.stringify(statusFrame(form, record));
     const key = JSON.stringify([record.status, record.message, record.currentTask]);
     const isNews = this.#said.get(sessionId) !== key;
@@ -108,6 +127,10 @@ export class Injector {
     this.#due.delete(sessionId);
     this.#said.delete(sessionId);
   }
+}
+
+function isLike(a: AcpRecord, b: AcpRecord): boolean {
+  return a.status === b.status && a.pendingAsks === b.pendingAsks;
 }
 
 function isStatus({ method, params }: Extract<Frame, { kind: "notification" }>): boolean {

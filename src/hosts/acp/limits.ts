@@ -24,6 +24,8 @@ export const OBSERVER = {
 } as const;
 
 export const INJECTION = {
+  /** A proxy behind us says the same within a few milliseconds, if there is one. */
+  listenMs: 250,
   /** Sessions that wait to be told of; more than an editor has open at once. */
   sessions: 64,
 } as const;

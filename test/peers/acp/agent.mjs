@@ -3,6 +3,7 @@
  * work: it reads a file by a plan, asks whether it may write one, and says that it is done.
  */
 import { Readable, Writable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import * as v1 from "@agentclientprotocol/sdk";
 import * as v2 from "@agentclientprotocol/sdk/experimental/v2";
 
@@ -44,6 +45,7 @@ const first = v1
       kind: "read",
       status: "in_progress",
     });
+    await pause(Number(process.env["PEER_PAUSE_MS"] ?? 0));
     await tell({ sessionUpdate: "tool_call_update", toolCallId: "read", status: "completed" });
     await tell({ sessionUpdate: "tool_call", ...FILE, kind: "edit", status: "pending" });
     /** @type {v1.RequestPermissionResponse} */
