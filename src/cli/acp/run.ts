@@ -14,7 +14,7 @@ import { AgentProcess, type Ended } from "../../hosts/acp/agent-process.ts";
 import type { Attendant } from "../../hosts/acp/attendant.ts";
 import { Conversation } from "../../hosts/acp/conversation.ts";
 import { complaintOf, exitCodeOfFailure, leaveAs } from "../../hosts/acp/leave.ts";
-import { nameOf, newProxyId } from "../../hosts/acp/names.ts";
+import { isProxyId, nameOf, newProxyId } from "../../hosts/acp/names.ts";
 import { Recorder } from "../../hosts/acp/recording.ts";
 import { complain } from "../../hosts/complaints.ts";
 import { rollcallAgentId } from "../../hosts/surroundings.ts";
@@ -108,6 +108,7 @@ async function attend(
       ...(call.directory !== undefined && { directory: call.directory }),
       clock: systemClock,
       injection: call.injection,
+      isBehindProxy: named.agentId !== named.id && isProxyId(named.agentId),
       interject,
       recorder: call.recorder,
       deliver: (report: Report, signal) =>

@@ -20,6 +20,7 @@ const MAX_TOLD = 1_000;
 export interface AttendantOptions extends Omit<PublisherOptions, "clock"> {
   readonly clock: Clock;
   readonly injection: Injection;
+  readonly isBehindProxy: boolean;
   /** Says a line to the client between two of the agent's, if it can be said now. */
   readonly interject: (line: string) => boolean;
   readonly recorder: Recorder | undefined;
@@ -38,7 +39,7 @@ export class Attendant implements AsyncDisposable {
   readonly #told = new Map<string | null, string>();
 
   constructor(options: AttendantOptions) {
-    const { id, name, clock, env, injection, interject, onError } = options;
+    const { id, name, clock, env, injection, isBehindProxy, interject, onError } = options;
     this.#id = id;
     this.#name = name;
     this.#recorder = options.recorder;
@@ -60,6 +61,7 @@ export class Attendant implements AsyncDisposable {
       injection,
       deriver: this.#reading.deriver,
       clock,
+      isBehindProxy,
       isUpToDate: () => this.#observer.isUpToDate,
       interject,
     });

@@ -31,6 +31,8 @@ export interface InjectorOptions {
   readonly injection: Injection;
   readonly deriver: Pick<AcpDeriver, "facts" | "hasOpenTurn" | "records">;
   readonly clock: Clock;
+  /** Another proxy started us: it listens whether we speak, so there is nothing to wait for. */
+  readonly isBehindProxy: boolean;
   /** Whether everything that was forwarded has been looked at. */
   readonly isUpToDate: () => boolean;
   readonly interject: (line: string) => boolean;
@@ -42,13 +44,14 @@ export class Injector {
   /** What the client was told last of each session in this turn. */
   readonly #said = new Map<string, string>();
   #hasSpoken = false;
-  #hasListened = false;
+  #hasListened: boolean;
   #stopListening: (() => void) | undefined;
   #isSilent: boolean;
 
   constructor(options: InjectorOptions) {
     this.#options = options;
     this.#isSilent = options.injection === "off";
+    this.#hasListened = options.isBehindProxy;
   }
 
   get isSilent(): boolean {

@@ -21,6 +21,15 @@ export const OBSERVER = {
   queueBytes: 16 * MIB,
   /** Looked at in one go: in between bytes are forwarded. A quarter of the latency promised. */
   sliceMs: 0.25,
+  /** Looked at without a look at the clock: some dozen frames. */
+  pieceBytes: 4 * KIB,
+  /** With more than this waiting and more coming, forwarding has the word … */
+  hurryBytes: 256 * KIB,
+  /** … and reading along a tenth of the time, until nothing came for so long. */
+  hurryMs: 2,
+  quietMs: 10,
+  /** At the end, while somebody may wait for it. */
+  lastMs: 100,
 } as const;
 
 export const INJECTION = {

@@ -18,6 +18,11 @@ function plain(path: string): string {
   return name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").slice(0, NAME_LENGTH) || "agent";
 }
 
+/** Whether an id is one that a proxy gave to what it started. */
+export function isProxyId(id: string): boolean {
+  return id.startsWith("acp-");
+}
+
 /** Unique on this machine for this run. */
 export function newProxyId(name: string): string {
   return `acp-${name}-${crypto.randomUUID().slice(0, 8)}`;

@@ -1,6 +1,7 @@
 /**
  * Reads along. The pumps hand over every chunk after it was forwarded, and looking at it comes when
- * there is nothing to forward: a little at a time, so that the next frame does not wait.
+ * there is nothing to forward: a little at a time, so that the next frame does not wait. When much
+ * flows, it looks only now and then: an image is forwarded as fast as without it.
  *
  *   note ──▶ queue ──▶ frames ──▶ look ──▶ … ──▶ queue empty: settled
  *              │ full: chunks are passed over, until a line begins again: lost
@@ -55,9 +56,15 @@ export class Observer {
   #queue: Noted[] = [];
   /** Where the queue begins: taking its first each time would move all the others. */
   #next = 0;
+  /** How much of the first in the queue was looked at. */
+  #seen = 0;
   #bytes = 0;
+  /** From too much until all of it was looked at: one long gap tells more than many short ones. */
+  #isFull = false;
   #isLooking = false;
-  #turn: NodeJS.Immediate | undefined;
+  /** When the last chunk came, by the clock that never steps. */
+  #notedAtMs = -Infinity;
+  #stopWaiting: (() => void) | undefined;
   #isOver = false;
 
   constructor(options: ObserverOptions) {
@@ -76,7 +83,8 @@ export class Observer {
 
   note(sender: Sender, chunk: Buffer): void {
     if (this.#isOver) return;
-    if (this.#bytes + chunk.length > this.#queueBytes) {
+    if (this.#bytes + chunk.length > this.#queueBytes) this.#isFull = true;
+    if (this.#isFull) {
       this.#hasGap[sender] = true;
       return;
     }
@@ -84,16 +92,18 @@ export class Observer {
     this.#queue.push({ sender, chunk, atMs, isAfterGap: this.#hasGap[sender] });
     this.#hasGap[sender] = false;
     this.#bytes += chunk.length;
-    this.#turn ??= setImmediate(this.#work);
+    this.#notedAtMs = this.#options.clock.monotonicMs();
+    this.#lookLater();
   }
 
-  /** Looks at what is left, a line without an end among it. Idempotent. */
+  /** Looks at what is left, a line without an end among it; not for long. Idempotent. */
   close(): void {
     if (this.#isOver) return;
-    clearImmediate(this.#turn);
+    this.#stopWaiting?.();
     this.#guarded(() => {
-      const { onlooker, now } = this.#options;
-      while (!this.#isEmpty) this.#lookAtNext();
+      const { onlooker, clock, now } = this.#options;
+      const untilMs = clock.monotonicMs() + OBSERVER.lastMs;
+      while (!this.#isEmpty && clock.monotonicMs() < untilMs) this.#lookOn();
       for (const sender of ["client", "agent"] as const) {
         for (const frame of this.#readers[sender].finish()) onlooker.look(sender, frame, now());
       }
@@ -102,35 +112,56 @@ export class Observer {
     this.#end();
   }
 
+  #lookLater(): void {
+    if (this.#stopWaiting) return;
+    const quietMs = this.#options.clock.monotonicMs() - this.#notedAtMs;
+    if (this.#bytes > OBSERVER.hurryBytes && quietMs < OBSERVER.quietMs) {
+      const timer = setTimeout(this.#work, OBSERVER.hurryMs);
+      this.#stopWaiting = () => clearTimeout(timer);
+    } else {
+      const turn = setImmediate(this.#work);
+      this.#stopWaiting = () => clearImmediate(turn);
+    }
+  }
+
   readonly #work = (): void => {
-    this.#turn = undefined;
+    this.#stopWaiting = undefined;
     const { clock, onlooker } = this.#options;
     const untilMs = clock.monotonicMs() + OBSERVER.sliceMs;
     this.#guarded(() => {
-      do this.#lookAtNext();
+      do this.#lookOn();
       while (!this.#isEmpty && clock.monotonicMs() < untilMs);
       if (this.#isEmpty) onlooker.settled();
     });
-    if (!this.#isOver && !this.#isEmpty) this.#turn = setImmediate(this.#work);
+    if (!this.#isOver && !this.#isEmpty) this.#lookLater();
   };
 
-  #lookAtNext(): void {
+  /** A piece of the first in the queue: a chunk may hold hundreds of frames. */
+  #lookOn(): void {
     const noted = this.#queue[this.#next];
     if (!noted) return;
-    this.#next += 1;
-    if (this.#isEmpty) {
-      this.#queue = [];
-      this.#next = 0;
-    }
     const { sender, chunk, atMs, isAfterGap } = noted;
-    this.#bytes -= chunk.length;
-    // A chunk may hold the end of a turn behind what changed in it.
+    const from = this.#seen;
+    const piece = chunk.subarray(from, from + OBSERVER.pieceBytes);
+    this.#seen += piece.length;
+    this.#bytes -= piece.length;
+    if (this.#seen >= chunk.length) this.#leaveFirst();
+    // A piece may hold the end of a turn behind what changed in it.
     this.#isLooking = true;
-    if (isAfterGap) this.#break(sender, atMs);
-    for (const frame of this.#readers[sender].push(this.#whole(sender, chunk))) {
+    if (isAfterGap && from === 0) this.#break(sender, atMs);
+    for (const frame of this.#readers[sender].push(this.#whole(sender, piece))) {
       this.#options.onlooker.look(sender, frame, atMs);
     }
     this.#isLooking = false;
+  }
+
+  #leaveFirst(): void {
+    this.#next += 1;
+    this.#seen = 0;
+    if (!this.#isEmpty) return;
+    this.#queue = [];
+    this.#next = 0;
+    this.#isFull = false;
   }
 
   #break(sender: Sender, atMs: number): void {
@@ -160,6 +191,7 @@ export class Observer {
     this.#isOver = true;
     this.#queue = [];
     this.#next = 0;
+    this.#seen = 0;
     this.#bytes = 0;
   }
 }
