@@ -60,7 +60,7 @@ export class Observer {
   #seen = 0;
   #bytes = 0;
   /** From too much until all of it was looked at: one long gap tells more than many short ones. */
-  #isFull = false;
+  readonly #isTooMuch: Record<Sender, boolean> = { client: false, agent: false };
   #isLooking = false;
   /** When the last chunk came, by the clock that never steps. */
   #notedAtMs = -Infinity;
@@ -83,8 +83,8 @@ export class Observer {
 
   note(sender: Sender, chunk: Buffer): void {
     if (this.#isOver) return;
-    if (this.#bytes + chunk.length > this.#queueBytes) this.#isFull = true;
-    if (this.#isFull) {
+    if (this.#bytes + chunk.length > this.#queueBytes) this.#isTooMuch[sender] = true;
+    if (this.#isTooMuch[sender]) {
       this.#hasGap[sender] = true;
       return;
     }
@@ -161,7 +161,7 @@ export class Observer {
     if (!this.#isEmpty) return;
     this.#queue = [];
     this.#next = 0;
-    this.#isFull = false;
+    this.#isTooMuch.client = this.#isTooMuch.agent = false;
   }
 
   #break(sender: Sender, atMs: number): void {
