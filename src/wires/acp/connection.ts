@@ -47,7 +47,7 @@ export class Connection {
     this.facts = {
       ...this.facts,
       client: programIn(params, "clientInfo"),
-      wants: wantedForm(field(params, "clientCapabilities")),
+      wants: wantedForm(field(params, "clientCapabilities") ?? field(params, "capabilities")),
     };
   }
 
@@ -57,7 +57,7 @@ export class Connection {
     this.#authMethods = list(result, "authMethods")
       .slice(0, SHOWN.authMethods)
       .flatMap((method) => {
-        const id = shown(text(method, "id"), SHOWN.name);
+        const id = shown(text(method, "id") ?? text(method, "methodId"), SHOWN.name);
         if (id === null) return [];
         return [{ id, name: shown(text(method, "name"), SHOWN.name) ?? id, kind: "auth" }];
       });
@@ -134,8 +134,9 @@ export function questionOf({ key, ask, askedAtMs }: Pending): readonly AcpQuesti
   return [{ id: key, kind, text: asked, options, since: new Date(askedAtMs).toISOString() }];
 }
 
+/** "agentInfo" or "clientInfo" in v1; v2 calls both "info". */
 function programIn(value: unknown, name: string): AcpProgram | null {
-  const info = field(value, name);
+  const info = field(value, name) ?? field(value, "info");
   const known = shown(text(info, "name"), SHOWN.name);
   if (known === null) return null;
   return {

@@ -1,7 +1,7 @@
 /**
- * Keeps a display calm. What a person must see (waiting, idle, gone) is shown at once; anything else
- * when it held for a quarter of a second, and at most four times a second: a read that takes one
- * millisecond between two thoughts is not shown at all.
+ * Keeps a display calm. What a person must see (waiting, idle, gone) is shown at once; anything
+ * else when it held for a quarter of a second, and at most four times a second: a read that takes
+ * one millisecond between two thoughts is not shown at all.
  *
  *   offered ──▶ held back ──▶ shown          or replaced by what is newer, or taken back
  */

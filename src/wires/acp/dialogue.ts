@@ -26,6 +26,9 @@ type Answer = { readonly result: unknown } | { readonly error: unknown };
 const AUTH_REQUIRED = -32000;
 const REQUEST_CANCELLED = -32800;
 
+/** By these a client uses a session, and tries again what needed a sign-in. */
+const OPENING: ReadonlySet<string> = new Set(["session/load", "session/resume", "session/prompt"]);
+
 /** The standard's update about a child session, and the two by which Claude says the same. */
 const ADOPTIONS: ReadonlySet<string> = new Set([
   "subagent_update",
@@ -38,6 +41,8 @@ export class Dialogue {
   readonly #roster: Roster;
   readonly #requests = new Requests();
   readonly #readsTodos: boolean;
+  /** Sessions that the client closed: what still comes of them does not open them again. */
+  readonly #closed = new Map<string, true>();
   #touched = new Set<Session>();
   #lastWords: AcpRecord[] = [];
   #order = 0;
@@ -116,6 +121,10 @@ export class Dialogue {
     const detail = method === "session/new" ? shown(text(params, "cwd"), SHOWN.path) : null;
     const about = { method, sessionId, ...(detail === null ? {} : { detail }) };
     const pending = this.#track("client", id, about);
+    if (sessionId !== undefined && OPENING.has(method)) {
+      this.#closed.delete(sessionId);
+      this.#connection.signedIn();
+    }
     switch (method) {
       case "initialize":
         this.#connection.initializing(params);
@@ -190,6 +199,7 @@ export class Dialogue {
 
   #agentTells({ method, params }: Notification): void {
     const sessionId = idText(params, "sessionId");
+    if (sessionId !== undefined && this.#closed.has(sessionId)) return;
     if (method === "session/update") {
       const session = this.#heard(this.#open(sessionId));
       if (session !== undefined) this.#update(session, params);
@@ -256,11 +266,13 @@ export class Dialogue {
       case "initialize":
         return this.#connection.initialized(result);
       case "authenticate":
+      case "auth/login":
         return this.#connection.signedIn();
       case "session/new": {
         this.#connection.signedIn();
         const opened = this.#open(idText(result, "sessionId"));
         if (opened === undefined) return;
+        this.#closed.delete(opened.id);
         opened.cwd = pending.detail ?? opened.cwd;
         opened.endedAtMs = this.#nowMs;
         return;
@@ -274,11 +286,13 @@ export class Dialogue {
         return;
       case "session/close":
       case "session/delete":
-        if (session !== undefined) this.#forget(session);
+        if (session === undefined) return;
+        this.#forget(session);
+        remember(this.#closed, { key: session.id, value: true, most: MEMORY.others });
     }
   }
 
-  /** In v1 the answer ends the turn. Where the version is not known, an answer of v2 has no reason. */
+  /** In v1 the answer ends the turn. Of an unknown version, an answer without a reason is v2's. */
   #prompted(session: Session, result: unknown): void {
     if (session.prompts.size > 0) return;
     const stopReason = shown(text(result, "stopReason"), SHOWN.name);

@@ -154,7 +154,15 @@ test.each(["session/close", "session/delete"])("%s forgets the session", (method
   });
 });
 
-test("in parallel, what runs leads; then what writes; then what is newest; and all are counted", () => {
+test("what still comes of a closed session does not open it again, unless the client does", () => {
+  const play = new Play().open();
+  play.client({ id: 8, method: "session/close", params: { sessionId: "S" } });
+  play.agent({ id: 8, result: {} }).later(5000).chunk("late");
+  expect(play.deriver.records()).toEqual([]);
+  expect(play.prompt().chunk("again").is).toBe("thinking: Responding");
+});
+
+test("in parallel, what runs leads, then what writes, then what is newest; all are counted", () => {
   const play = new Play().open().prompt();
   play.tool("a", { kind: "read", status: "in_progress", title: "Read b.rs" });
   play.tool("b", { kind: "search", status: "in_progress", title: "Grep foo" });
@@ -197,7 +205,7 @@ test("a child that waits makes its parent wait, through all generations", () => 
   expect(play.is).toBe("waiting: Subagent Finder: Subagent session: rm -r build");
   play.client({ id: 1, result: { outcome: { outcome: "cancelled" } } });
   expect(play.is).toBe("thinking: Thinking · 1 subagent running");
-  expect(play.deriver.session("D")).toMatchObject({ parentId: "C", cwd: "/work/app" });
+  expect(play.deriver.session("D")).toMatchObject({ parentId: "C", cwd: "/srv/app" });
 });
 
 test("a child by its state alone: requires_action waits, running is counted, idle is not", () => {
@@ -268,7 +276,7 @@ test("who talks to whom, where, and for what", () => {
     client: { name: "zed", title: null, version: "1.0" },
     wants: "ext",
   });
-  play.client({ id: 1, method: "session/new", params: { cwd: "/work/app" } });
+  play.client({ id: 1, method: "session/new", params: { cwd: "/srv/app" } });
   play.agent({ id: 1, result: { sessionId: "S" } });
   play
     .prompt(2, [{ type: "image" }, { type: "text", text: "Fix\n the \u001b[31mbuild" }])
@@ -277,7 +285,7 @@ test("who talks to whom, where, and for what", () => {
   play.update({ sessionUpdate: "session_info_update", title: "Build" });
   expect(play.deriver.session("S")).toEqual({
     sessionId: "S",
-    cwd: "/work/app",
+    cwd: "/srv/app",
     title: "Build",
     goal: "Fix the build",
     parentId: null,

@@ -34,7 +34,7 @@ export const MEMORY = {
   plans: 16,
   /** How deep child sessions lie in each other: what is deeper is not rolled up. */
   generations: 8,
-  /** Background tasks, terminals and compactions of one session, each. */
+  /** Background tasks, terminals and compactions of one session, and closed sessions, each. */
   others: 64,
   /** Characters of an id; a longer one is not an id but an attempt. */
   idLength: 256,

@@ -9,7 +9,7 @@ test("the latest title is said: titles get better over time", () => {
 });
 
 test("a bare word gets the file it works on, with its line", () => {
-  const locations = [{ path: "/work/app/src/main.rs", line: 12 }];
+  const locations = [{ path: "/srv/app/src/main.rs", line: 12 }];
   const play = new Play().open().prompt().tool("t", { kind: "read", title: "read", locations });
   expect(play.is).toBe("reading: read main.rs:12");
 });
@@ -20,7 +20,7 @@ test("without a title the name is said, and without a name a verb", () => {
   expect(play.tool("t", { name: "bash" }).is).toBe("writing: bash");
 });
 
-test("what is said is one line without control characters, at most 120 long, never raw input", () => {
+test("what is said is one line without control characters, 120 long, and never raw input", () => {
   const play = new Play().open().prompt();
   const title = `a\u001b]0;title\u0007b\n\n c \u202e${"x".repeat(500)}`;
   play.tool("t", { kind: "edit", title, rawInput: { token: "secret" }, rawOutput: "secret" });
@@ -74,17 +74,20 @@ test("a to-do list in the input of a tool is read only if one asks for it", () =
 const SECOND = 1000;
 
 test.each([
-  ["thinking, no tool open", 30, 120, (play: Play) => play],
-  ["edit", 30, 120, (play: Play) => play.tool("t", { kind: "edit" })],
-  ["delete", 30, 120, (play: Play) => play.tool("t", { kind: "delete" })],
-  ["move", 30, 120, (play: Play) => play.tool("t", { kind: "move" })],
-  ["read", 60, 300, (play: Play) => play.tool("t", { kind: "read" })],
-  ["other", 60, 300, (play: Play) => play.tool("t")],
-  ["execute", 120, 900, (play: Play) => play.tool("t", { kind: "execute" })],
-  ["execute beside edit", 120, 900, executeBesideEdit],
-  ["a terminal of the client", 120, 900, waitForTerminal],
-  ["cancel sent", 5, 15, (play: Play) => play.tool("t", { kind: "execute" }).cancel()],
-])("silence while %s: a hint after %d s, stalled after %d s", (_what, hint, stalled, act) => {
+  { what: "thinking, no tool open", hint: 30, stalled: 120, act: (play: Play) => play },
+  { what: "edit", hint: 30, stalled: 120, act: calling("edit") },
+  { what: "delete", hint: 30, stalled: 120, act: calling("delete") },
+  { what: "move", hint: 30, stalled: 120, act: calling("move") },
+  { what: "read", hint: 60, stalled: 300, act: calling("read") },
+  { what: "search", hint: 60, stalled: 300, act: calling("search") },
+  { what: "fetch", hint: 60, stalled: 300, act: calling("fetch") },
+  { what: "think", hint: 60, stalled: 300, act: calling("think") },
+  { what: "other", hint: 60, stalled: 300, act: calling("other") },
+  { what: "execute", hint: 120, stalled: 900, act: calling("execute") },
+  { what: "execute beside edit", hint: 120, stalled: 900, act: calling("execute", "edit") },
+  { what: "a terminal of the client", hint: 120, stalled: 900, act: waitForTerminal },
+  { what: "cancel sent", hint: 5, stalled: 15, act: cancelled },
+])("silence, $what: a hint after $hint s, stalled after $stalled s", ({ hint, stalled, act }) => {
   const play = act(new Play().open().prompt());
   const { status } = play.record();
   play.later(hint * SECOND - 1);
@@ -98,7 +101,7 @@ test.each([
   expect(play.record()).toMatchObject({ status, stalled: false, quietSeconds: 0 });
 });
 
-test("silence while waiting is that of a person: reminded after five minutes, never stalled", () => {
+test("silence while waiting is that of a person: reminded after 5 min, never stalled", () => {
   const play = new Play()
     .open()
     .prompt()
@@ -144,8 +147,12 @@ function planUpdate(play: Play, planId: string, status: string): void {
   play.update({ sessionUpdate: "plan_update", plan: { type: "items", planId, entries } });
 }
 
-function executeBesideEdit(play: Play): Play {
-  return play.tool("a", { kind: "execute" }).tool("b", { kind: "edit" });
+function calling(...kinds: readonly string[]): (play: Play) => Play {
+  return (play) => kinds.reduce((all, kind) => all.tool(kind, { kind }), play);
+}
+
+function cancelled(play: Play): Play {
+  return play.tool("t", { kind: "execute" }).cancel();
 }
 
 function waitForTerminal(play: Play): Play {

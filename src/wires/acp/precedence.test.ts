@@ -29,18 +29,18 @@ test("row 1: an agent starts until initialize is answered, then opens a session"
   expect(play.deriver.agent.status).toBe("thinking");
   play.agent({ id: 0, result: { protocolVersion: 1 } });
   expect(play.deriver.agent).toMatchObject({ state: "idle", status: "idle" });
-  play.client({ id: 1, method: "session/new", params: { cwd: "/work" } });
+  play.client({ id: 1, method: "session/new", params: { cwd: "/srv" } });
   expect(play.deriver.agent).toMatchObject({ state: "starting", message: "Opening session" });
   play.agent({ id: 1, result: { sessionId: "S" } });
   expect(play.deriver.agent).toMatchObject({ state: "idle", status: "idle", message: null });
 });
 
-test("row 1: an answer of -32000 waits for a sign-in, with the ways to do it, until it is done", () => {
+test("row 1: an answer of -32000 waits for a sign-in, and says the ways to do it", () => {
   const play = new Play();
   const authMethods = [{ id: "login", name: "Log in with a browser" }];
   play.client({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
   play.agent({ id: 0, result: { protocolVersion: 1, authMethods } });
-  play.client({ id: 1, method: "session/new", params: { cwd: "/work" } });
+  play.client({ id: 1, method: "session/new", params: { cwd: "/srv" } });
   play.agent({ id: 1, error: { code: -32000, message: "Authentication required" } });
   expect(inWords(play.deriver.agent)).toBe("waiting: Sign in required");
   expect(play.deriver.agent.questions).toEqual([
@@ -57,9 +57,18 @@ test("row 1: an answer of -32000 waits for a sign-in, with the ways to do it, un
   expect(play.deriver.agent).toMatchObject({ status: "idle", questions: [] });
 });
 
+test("row 1: a prompt that needs a sign-in waits for it, until the client tries again", () => {
+  const play = new Play().open().prompt();
+  play.agent({ id: 100, error: { code: -32000, message: "log in first" } });
+  expect(inWords(play.deriver.agent)).toBe("waiting: Sign in required");
+  expect(play.is).toBe("idle: Error: log in first");
+  play.prompt(101);
+  expect(inWords(play.deriver.agent)).toBe("thinking: Thinking");
+});
+
 test("row 2: what comes before a load is answered is history and changes nothing", () => {
   const play = new Play().open();
-  play.client({ id: 7, method: "session/load", params: { sessionId: "S", cwd: "/work/app" } });
+  play.client({ id: 7, method: "session/load", params: { sessionId: "S", cwd: "/srv/app" } });
   expect(play.is).toBe("idle: Loading history");
   play.tool("old", { kind: "edit", status: "in_progress", title: "Old edit" }).chunk("old text");
   play.update({ sessionUpdate: "agent_status_update", status: "writing" });
@@ -70,7 +79,7 @@ test("row 2: what comes before a load is answered is history and changes nothing
 
 test("row 2: the status before a load stays while it runs, whatever is asked", () => {
   const play = new Play().open().prompt().tool("t1", { kind: "read", title: "Read a.rs" });
-  play.client({ id: 7, method: "session/resume", params: { sessionId: "S", cwd: "/work" } });
+  play.client({ id: 7, method: "session/resume", params: { sessionId: "S", cwd: "/srv" } });
   play.ask(3, { title: "May I?" });
   expect(play.is).toBe("reading: Loading history");
   play.agent({ id: 7, result: {} });
@@ -79,15 +88,15 @@ test("row 2: the status before a load stays while it runs, whatever is asked", (
 
 test("row 2: a session that cannot be loaded is forgotten again", () => {
   const play = new Play();
-  play.client({ id: 7, method: "session/load", params: { sessionId: "L", cwd: "/work" } });
+  play.client({ id: 7, method: "session/load", params: { sessionId: "L", cwd: "/srv" } });
   expect(play.deriver.records()).toHaveLength(1);
   play.agent({ id: 7, error: { code: -32002, message: "not found" } });
   expect(play.deriver.records()).toEqual([]);
 });
 
-test("row 2: a session resumed in v2 has the state of the snapshot that came with the history", () => {
+test("row 2: a session resumed in v2 has the state that came with the history", () => {
   const play = new Play().open(2);
-  play.client({ id: 7, method: "session/resume", params: { sessionId: "S", cwd: "/work" } });
+  play.client({ id: 7, method: "session/resume", params: { sessionId: "S", cwd: "/srv" } });
   play.tool("old", { kind: "edit", status: "in_progress" }).state("running");
   expect(play.is).toBe("idle: Loading history");
   play.agent({ id: 7, result: {} });
@@ -176,7 +185,7 @@ test.each([
   expect(play.is).toBe("idle: Done");
 });
 
-test("row 5: our own notification is read as well, and a word that is none of the five thinks", () => {
+test("row 5: our own notification is read, and a word that is none of the five thinks", () => {
   const play = new Play().open().prompt();
   play.agent({ method: "_rollcall/agent_status", params: { sessionId: "S", status: "dancing" } });
   expect(play.record()).toMatchObject({ status: "thinking", message: "Thinking", source: "meta" });
@@ -206,7 +215,7 @@ test("row 6: an open tool call speaks by its kind, also while it is pending", ()
 });
 
 test.each([
-  ["fs/read_text_file", { path: "/work/app/a.rs" }, "reading: Reading a.rs"],
+  ["fs/read_text_file", { path: "/srv/app/a.rs" }, "reading: Reading a.rs"],
   ["terminal/output", { terminalId: "x" }, "reading: Reading output of a command"],
   ["fs/write_text_file", { path: "C:\\app\\b.rs", content: "" }, "writing: Writing b.rs"],
   ["terminal/create", { command: "npm", args: ["--token=1"] }, "writing: Running npm"],
@@ -239,7 +248,7 @@ test("row 8: a compaction thinks until it is over", () => {
   expect(play.is).toBe("thinking: Responding");
 });
 
-test("row 9: in v1 an open prompt thinks; text responds, a thought thinks, a cancel cancels", () => {
+test("row 9: in v1 an open prompt thinks; text responds, a cancel cancels", () => {
   const play = new Play().open().prompt();
   expect(play.is).toBe("thinking: Thinking");
   expect(play.chunk("Hello").is).toBe("thinking: Responding");
@@ -248,7 +257,7 @@ test("row 9: in v1 an open prompt thinks; text responds, a thought thinks, a can
   expect(play.end("cancelled").is).toBe("idle: Cancelled");
 });
 
-test("row 9: in v2 the answer to the prompt is not the end, and no idle shows before running", () => {
+test("row 9: in v2 the answer to the prompt is not the end; no idle before running", () => {
   const play = new Play().open(2).prompt();
   play.agent({ id: 100, result: { messageId: "m" } });
   play.update({ sessionUpdate: "user_message", messageId: "m" });

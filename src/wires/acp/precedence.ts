@@ -63,7 +63,7 @@ export function derive(session: Session, sessions: Sessions, generation = 0): De
   };
 }
 
-export function stateOf(status: AcpStatus): AcpState {
+function stateOf(status: AcpStatus): AcpState {
   return status === "waiting" || status === "idle" ? status : "running";
 }
 

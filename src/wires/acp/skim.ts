@@ -3,7 +3,7 @@
  * a hundred megabytes of either. The line comes in pieces, split anywhere, and none of it is kept
  * but short texts near the top: memory does not grow with the line.
  *
- *   { "method": "session/update", "params": { "update": { "content": [ …skipped… ], "status": … } } }
+ *   { "method": …, "params": { "sessionId": …, "update": { "content": …, "status": … } } }
  *
  * Order does not matter, so a status behind the contents is found as well as one before. It gives
  * what JSON.parse gives, with long texts cut and what lies deep or is too much left out. It is

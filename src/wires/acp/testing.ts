@@ -9,7 +9,7 @@ import { AcpDeriver, type AcpDeriverOptions } from "./deriver.ts";
 import { readFrame, type Sender } from "./frames.ts";
 import type { AcpRecord } from "./record.ts";
 
-export const SESSION = "S";
+const SESSION = "S";
 const PROMPT = 100;
 
 export class Play {
@@ -26,7 +26,7 @@ export class Play {
   open(protocolVersion = 1): this {
     this.client({ id: 0, method: "initialize", params: { protocolVersion } });
     this.agent({ id: 0, result: { protocolVersion } });
-    this.client({ id: 1, method: "session/new", params: { cwd: "/work/app", mcpServers: [] } });
+    this.client({ id: 1, method: "session/new", params: { cwd: "/srv/app", mcpServers: [] } });
     return this.agent({ id: 1, result: { sessionId: SESSION } }).later(10);
   }
 

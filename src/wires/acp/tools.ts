@@ -99,7 +99,7 @@ export function running(tools: Tools): readonly Tool[] {
   return [...tools.values()].filter(({ status }) => !OVER.has(status));
 }
 
-/** What runs goes before what is pending, what changes the world before what looks, late before early. */
+/** What runs leads, then what changes the world, then what was heard of last. */
 export function leadingTool(open: readonly Tool[]): Tool | undefined {
   let leading: Tool | undefined;
   for (const tool of open) {
