@@ -159,8 +159,8 @@ const ACP: Group = {
   brief: "See what an editor's agent does, without touching it",
   usual: "status",
   more:
-    "An editor starts `rollcall acp -- COMMAND…` instead of COMMAND…: every byte goes through as\n" +
-    "it is, and the agent shows up in `rollcall ls`, with what it does and what it asks.",
+    "An editor starts `rollcall acp -- COMMAND…` instead of COMMAND…: every byte goes through\n" +
+    "as it is, and the agent shows up in `rollcall ls`, with what it does and what it asks.",
   commands: {
     status: {
       brief: "Show who runs through the proxy now",

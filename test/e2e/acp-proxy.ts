@@ -1,4 +1,4 @@
-/** The proxy as an editor starts it: a real process with pipes, and agents that are small scripts. */
+/** The proxy as an editor starts it: a real process with pipes, and small scripts as agents. */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Every row of "what can go wrong" (specification of ACP, 6.2) that is about bytes and processes. */
+/** Every row of "what can go wrong" (our notes on ACP, 6.2) about bytes and processes. */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
@@ -128,7 +128,8 @@ describe("it ends as its agent does", PATIENT, () => {
     "which %s is handed on to",
     async (signal) => {
       using home = proxyHome();
-      const script = `trap 'echo got it; exit 9' ${signal.slice(3)}; echo up; while :; do sleep 0.05; done`;
+      const trap = `trap 'echo got it; exit 9' ${signal.slice(3)}`;
+      const script = `${trap}; echo up; while :; do sleep 0.05; done`;
       await using proxy = proxied(home, sh(script));
       await proxy.says("up");
       proxy.child.kill(signal);
@@ -283,7 +284,7 @@ describe("random bytes, in random pieces", PATIENT, () => {
       () => `{"jsonrpc":"2.0","id":null,"error":{"code":-32700}}\n`,
       () =>
         `{"method":"session/update","params":{"sessionId":"S","update":{"sessionUpdate":` +
-        `"tool_call","toolCallId":${JSON.stringify(randomBytes(random(9)).toString("latin1"))}}}}\n`,
+        `"tool_call","toolCallId":${JSON.stringify(String.fromCharCode(random(256)))}}}}\n`,
       () => `${"[".repeat(random(5000))}\n`,
       () => `{"params":{"update":{"__proto__":{"x":1},"sessionUpdate":"plan","entries":7}}}\n`,
     ];

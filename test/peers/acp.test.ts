@@ -56,7 +56,7 @@ describe("an agent of the TypeScript SDK", PATIENT, () => {
     expect(at.statuses()).toEqual([]);
   });
 
-  test("and a client of the SDK that says no; while it is asked, the status file asks too", async () => {
+  test("and a client of the SDK that says no; meanwhile the status file asks, too", async () => {
     using at = stage();
     {
       await using agent = openAgent(at, at.words(AGENT));
@@ -262,9 +262,16 @@ describe("the status in the stream", PATIENT, () => {
   });
 
   test("as meta: a client that does not know it shows nothing of it", async () => {
-    using at = stage({ PEER_PAUSE_MS: "900" });
-    using plain = stage({ PEER_PAUSE_MS: "900" });
-    const { stdout, stderr } = await acpx(at, at.words(AGENT, ["--inject=meta"]));
+    using at = stage();
+    using plain = stage();
+    const gate = join(at.path, "go on");
+    const talk = acpx(
+      { ...at, env: { ...at.env, PEER_GATE: gate } },
+      at.words(AGENT, ["--inject=meta"]),
+    );
+    await vi.waitFor(() => expect(heard(at).some((line) => injected.test(line))).toBe(true), SOON);
+    writeFileSync(gate, "");
+    const { stdout, stderr } = await talk;
     const without = await acpx(plain, plain.words(AGENT));
     expect(added(at)[0]).toContain('"status":"reading"');
     expect(stdout).toBe(without.stdout);

@@ -1,7 +1,7 @@
 /**
- * The words of `rollcall acp`: flags of ours up to `--`, and behind it the agent's command, which is
- * nobody's business. Read by hand: an editor waits, and a parser takes longer to load than all that
- * the proxy does before the agent runs.
+ * The words of `rollcall acp`: flags of ours up to `--`, and behind it the agent's command, which
+ * is nobody's business. Read by hand: an editor waits, and a parser takes longer to load than all
+ * that the proxy does before the agent runs.
  */
 import { INJECTIONS, type Injection } from "../../hosts/acp/injection.ts";
 

@@ -31,13 +31,14 @@ function editorOf(text: string): Editor {
   const editor = EDITORS.find((each) => each === text);
   if (editor) return editor;
   throw new Error(
-    `not one of ${EDITORS.join(", ")}; elsewhere put \`rollcall acp --\` before the command yourself`,
+    `not one of ${EDITORS.join(", ")}; elsewhere put \`rollcall acp --\` before the command`,
   );
 }
 
 const KEPT =
-  "Shows what would change in its settings; --write changes it. All else in them stays as it is,\n" +
-  "to the byte, and what was there is kept beside it.";
+  "Shows what would change in its settings;\n" +
+  "--write changes it. All else in them stays as it is, to the byte, and what was there is kept\n" +
+  "beside it.";
 
 function change(word: "install" | "uninstall", brief: string, examples: readonly Example[]) {
   const write = {

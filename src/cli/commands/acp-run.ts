@@ -24,9 +24,9 @@ const WHAT =
   "signals and stderr are the agent's. Who reads along finds out what it does, and shows it.";
 
 const INJECT =
-  "--inject meta says it in session_info_update._meta, ext as _rollcall/agent_status, variant as\n" +
-  "agent_status_update; auto as the client asks for it. Only inside a turn, and not to a client\n" +
-  "that complains.";
+  "--inject meta says it in session_info_update._meta, ext as _rollcall/agent_status, variant\n" +
+  "as agent_status_update; auto as the client asks for it. Only inside a turn, and not to a\n" +
+  "client that complains.";
 
 export const acpRun: Command<Context> = buildCommand<Flags, string[], Context>({
   docs: {

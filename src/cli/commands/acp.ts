@@ -86,8 +86,8 @@ export const acpTail = buildCommand<TailFlags, [string?], Context>({
   docs: {
     brief: "Follow what they do, change by change",
     fullDescription: about(
-      "Follow what agents behind the proxy do: a line for every change, as it happens. What they\n" +
-        "did in the last day is there, too.",
+      "Follow what agents behind the proxy do: a line for every change, as it happens. What\n" +
+        "they did in the last day is there, too.",
       { call: "rollcall acp tail", does: "all of them" },
       { call: "rollcall acp tail qwen-code --lines 100", does: "one, with what it did before" },
     ),

@@ -33,7 +33,7 @@ test("an agent that ignores the end of its input gets SIGTERM after ten seconds"
   expect(clock.timers).toBe(0);
 });
 
-test("one that ignores SIGTERM as well is killed five seconds later, with what it started", async () => {
+test("one that ignores SIGTERM is killed five seconds later, with what it started", async () => {
   const ignoring = "trap '' TERM; sleep 600 & echo child=$!; while :; do sleep 0.05; done";
   const { started, clock, says } = agent(ignoring);
   let text = "";

@@ -20,7 +20,7 @@ export class Courier implements AsyncDisposable {
   readonly #options: CourierOptions;
   readonly #abort = new AbortController();
   #report: Report | undefined;
-  /** Under way, or waiting for a daemon that did not answer: the newest goes when its time comes. */
+  /** Under way, or waiting for a daemon that did not answer: then the newest goes. */
   #isBusy = false;
   /** Somebody took a report of ours: so somebody wants to know of the end. */
   #isKnown = false;

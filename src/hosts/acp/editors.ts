@@ -135,10 +135,9 @@ function wrap(text: string, agent: Agent, words: readonly string[]): string {
   if (!agent.args) {
     return replace(append(text, agent.node, ["args", added]), agent.command, program);
   }
-  const isLater = agent.args.start > agent.command.start;
-  const withArgs = (given: string) => prepend(given, agent.args as ArrayNode, added);
-  if (isLater) return replace(withArgs(text), agent.command, program);
-  return withArgs(replace(text, agent.command, program));
+  const { args, command } = agent;
+  if (args.start > command.start) return replace(prepend(text, args, added), command, program);
+  return prepend(replace(text, command, program), args, added);
 }
 
 function unwrap(text: string, agent: Agent): string {

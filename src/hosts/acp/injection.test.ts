@@ -43,7 +43,7 @@ function injecting(scene: Scene = {}) {
 }
 
 describe("the forms of a status", () => {
-  test("meta: in session_info_update, with the whole record and nothing that names a session", async () => {
+  test("meta: in session_info_update, with the whole record and no title", async () => {
     const { show, listen, said } = injecting();
     show({ currentTask: "Step 1/2: Look" });
     await listen();
@@ -138,7 +138,7 @@ describe("a status is said", () => {
     expect(said).toEqual([]);
   });
 
-  test("when everything was looked at and the line is over, and only if it is still so", async () => {
+  test("when everything was looked at and the line is over, if it is still so", async () => {
     const { injector, show, listen, said, at } = injecting({ isUpToDate: false });
     show();
     await listen();

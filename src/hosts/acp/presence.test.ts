@@ -8,7 +8,7 @@ function presence(changes: Parameters<typeof record>[0] = {}): Presence {
     version: "1",
     client: { name: "zed", title: "Zed", version: null },
     sessionId: "S",
-    workspace: "/work/app",
+    workspace: "/srv/app",
     goal: "Fix it",
     record: record({ sessionId: null, ...changes }),
     atMs: 1_000,
@@ -57,7 +57,7 @@ describe("a report to the fleet", () => {
       order: 1_000,
       facts: {
         name: "gemini",
-        workspace: "/work/app",
+        workspace: "/srv/app",
         goal: "Fix it",
         process: { pid: 7 },
         liveness: { value: "alive" },

@@ -24,7 +24,7 @@ const TALK: readonly (readonly ["client" | "agent", object])[] = [
       id: 1,
       method: "session/new",
       params: {
-        cwd: "/work",
+        cwd: "/srv/app",
         mcpServers: [{ name: "x", env: [{ name: "TOKEN", value: "hush-hush" }], headers: [] }],
       },
     },

@@ -4,7 +4,7 @@
  * one is taken out: values of environments and headers, keys and tokens in texts; long texts are
  * cut. One line of JSON per frame:
  *
- *   {"at":1700000000000,"from":"client","frame":{"kind":"request","id":1,"method":"…","params":{…}}}
+ *   {"at":1700000000000,"from":"client","frame":{"kind":"request","id":1,"method":"…", …}}
  */
 import * as fs from "node:fs";
 import type { Frame, Sender } from "../../wires/acp/frames.ts";

@@ -1,7 +1,7 @@
 /**
- * What every agent behind a proxy did, kept for a day: one small file each, a line for every change.
- * Only what was derived goes in, never a frame. Best effort: a disk that is slow or full costs
- * lines, and nobody's time.
+ * What every agent behind a proxy did, kept for a day: one small file each, a line for every
+ * change. Only what was derived goes in, never a frame. Best effort: a disk that is slow or full
+ * costs lines, and nobody's time.
  */
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";

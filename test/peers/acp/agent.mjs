@@ -2,8 +2,9 @@
  * An agent made with the TypeScript SDK, for both versions of ACP. Every prompt is the same day's
  * work: it reads a file by a plan, asks whether it may write one, and says that it is done.
  */
+import { existsSync, watch } from "node:fs";
+import { dirname } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { setTimeout as pause } from "node:timers/promises";
 import * as v1 from "@agentclientprotocol/sdk";
 import * as v2 from "@agentclientprotocol/sdk/experimental/v2";
 
@@ -17,6 +18,23 @@ const FILE = { toolCallId: "write", title: "Write result.txt" };
 
 /** @param {string} text */
 const chunk = (text) => ({ type: /** @type {const} */ ("text"), text });
+
+/**
+ * Reading takes as long as it takes this file to appear.
+ * @param {string | undefined} path
+ */
+async function fileThere(path) {
+  if (path === undefined) return;
+  await new Promise((resolve) => {
+    const look = () => {
+      if (!existsSync(path)) return;
+      watcher.close();
+      resolve(undefined);
+    };
+    const watcher = watch(dirname(path), look);
+    look();
+  });
+}
 
 const first = v1
   .agent({ name: "peer" })
@@ -45,7 +63,7 @@ const first = v1
       kind: "read",
       status: "in_progress",
     });
-    await pause(Number(process.env["PEER_PAUSE_MS"] ?? 0));
+    await fileThere(process.env["PEER_GATE"]);
     await tell({ sessionUpdate: "tool_call_update", toolCallId: "read", status: "completed" });
     await tell({ sessionUpdate: "tool_call", ...FILE, kind: "edit", status: "pending" });
     /** @type {v1.RequestPermissionResponse} */

@@ -25,15 +25,15 @@ export interface Talk {
 
 export function stage(extra: NodeJS.ProcessEnv = {}) {
   const home = proxyHome(extra);
-  const { node } = { node: process.execPath };
   const bytes = (name: string) => readFileSync(join(home.path, name));
   return {
     ...home,
     /** The words that run an agent behind the proxy, with a listener on each side of it. */
-    words: (agent: readonly string[], flags: readonly string[] = []): readonly string[] => [
-      ...[node, TEE, join(home.path, "outer"), node, PROGRAM, "acp", ...flags, "--"],
-      ...[node, TEE, join(home.path, "inner"), ...agent],
-    ],
+    words: (agent: readonly string[], flags: readonly string[] = []): readonly string[] => {
+      const listening = (name: string) => [process.execPath, TEE, join(home.path, name)];
+      const proxy = [process.execPath, PROGRAM, "acp", ...flags, "--"];
+      return [...listening("outer"), ...proxy, ...listening("inner"), ...agent];
+    },
     bytes,
     /** What both sides of the proxy heard, as one word each. */
     sums: () => ({
@@ -87,7 +87,7 @@ interface Message {
   readonly role: string;
 }
 
-/** A model on loopback: it wants these tools, one after the other, and then says that it is done. */
+/** A model on loopback: it wants these tools, one after the other, and then is done. */
 export async function mockModel(tools: readonly { name: string; arguments: object }[]) {
   const server = createServer((request, response) => {
     let body = "";
