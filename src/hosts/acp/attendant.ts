@@ -53,6 +53,8 @@ export class Attendant implements AsyncDisposable {
       onFrame: (sender, frame, atMs) => this.#saw(sender, frame, atMs),
       onChange: (record, atMs) => this.#changed(record, atMs),
       onShow: (record, atMs) => this.#show(record, atMs),
+      // Who does not know whether a turn is open says nothing any more.
+      onLost: () => this.#injector.close(),
       onSettled: () => this.#settled(),
     });
     const now = () => this.#reading.nowMs();

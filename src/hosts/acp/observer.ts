@@ -4,7 +4,7 @@
  * flows, it looks only now and then: an image is forwarded as fast as without it.
  *
  *   note ──▶ queue ──▶ frames ──▶ look ──▶ … ──▶ queue empty: settled
- *              │ full: chunks are passed over, until a line begins again: lost
+ *              │ full: chunks are passed over, until all was looked at and a line begins: lost
  *
  * It is behind a wall: it holds at most so many bytes, it never makes anybody wait, and whatever
  * throws behind it ends the reading, not the conversation.
@@ -36,9 +36,12 @@ interface Noted {
   readonly sender: Sender;
   readonly chunk: Buffer;
   readonly atMs: number;
-  /** Chunks of this side were passed over before it. */
-  readonly isAfterGap: boolean;
+  /** What is missing before it. */
+  readonly gap: Gap;
 }
+
+/** Nothing, whole lines, or also the beginning of the next. */
+type Gap = "none" | "lines" | "half a line";
 
 const NEWLINE = 10;
 
@@ -49,8 +52,8 @@ export class Observer {
     client: new FrameReader(),
     agent: new FrameReader(),
   };
-  /** Of whom chunks were passed over since the last that was taken. */
-  readonly #hasGap: Record<Sender, boolean> = { client: false, agent: false };
+  /** What was passed over of each since the last that was taken. */
+  readonly #gap: Record<Sender, Gap> = { client: "none", agent: "none" };
   /** Whose line is broken, up to its end. */
   readonly #isBroken: Record<Sender, boolean> = { client: false, agent: false };
   #queue: Noted[] = [];
@@ -74,7 +77,8 @@ export class Observer {
 
   /** Whether there is nothing that was forwarded and not looked at. */
   get isUpToDate(): boolean {
-    return !this.#isLooking && this.#isEmpty && !this.#hasGap.client && !this.#hasGap.agent;
+    const isWhole = this.#gap.client === "none" && this.#gap.agent === "none";
+    return !this.#isLooking && this.#isEmpty && isWhole;
   }
 
   get #isEmpty(): boolean {
@@ -85,12 +89,12 @@ export class Observer {
     if (this.#isOver) return;
     if (this.#bytes + chunk.length > this.#queueBytes) this.#isTooMuch[sender] = true;
     if (this.#isTooMuch[sender]) {
-      this.#hasGap[sender] = true;
+      this.#gap[sender] = chunk.at(-1) === NEWLINE ? "lines" : "half a line";
       return;
     }
     const atMs = this.#options.now();
-    this.#queue.push({ sender, chunk, atMs, isAfterGap: this.#hasGap[sender] });
-    this.#hasGap[sender] = false;
+    this.#queue.push({ sender, chunk, atMs, gap: this.#gap[sender] });
+    this.#gap[sender] = "none";
     this.#bytes += chunk.length;
     this.#notedAtMs = this.#options.clock.monotonicMs();
     this.#lookLater();
@@ -131,7 +135,9 @@ export class Observer {
     this.#guarded(() => {
       do this.#lookOn();
       while (!this.#isEmpty && clock.monotonicMs() < untilMs);
-      if (this.#isEmpty) onlooker.settled();
+      if (!this.#isEmpty) return;
+      this.#tellGaps();
+      onlooker.settled();
     });
     if (!this.#isOver && !this.#isEmpty) this.#lookLater();
   };
@@ -140,7 +146,7 @@ export class Observer {
   #lookOn(): void {
     const noted = this.#queue[this.#next];
     if (!noted) return;
-    const { sender, chunk, atMs, isAfterGap } = noted;
+    const { sender, chunk, atMs, gap } = noted;
     const from = this.#seen;
     const piece = chunk.subarray(from, from + OBSERVER.pieceBytes);
     this.#seen += piece.length;
@@ -148,7 +154,7 @@ export class Observer {
     if (this.#seen >= chunk.length) this.#leaveFirst();
     // A piece may hold the end of a turn behind what changed in it.
     this.#isLooking = true;
-    if (isAfterGap && from === 0) this.#break(sender, atMs);
+    if (gap !== "none" && from === 0) this.#break(sender, gap, atMs);
     for (const frame of this.#readers[sender].push(this.#whole(sender, piece))) {
       this.#options.onlooker.look(sender, frame, atMs);
     }
@@ -164,9 +170,18 @@ export class Observer {
     this.#isTooMuch.client = this.#isTooMuch.agent = false;
   }
 
-  #break(sender: Sender, atMs: number): void {
+  /** Nothing may come after what was passed over: it is told all the same. */
+  #tellGaps(): void {
+    for (const sender of ["client", "agent"] as const) {
+      const gap = this.#gap[sender];
+      this.#gap[sender] = "none";
+      if (gap !== "none") this.#break(sender, gap, this.#options.now());
+    }
+  }
+
+  #break(sender: Sender, gap: Gap, atMs: number): void {
     this.#readers[sender] = new FrameReader();
-    this.#isBroken[sender] = true;
+    this.#isBroken[sender] = gap === "half a line";
     this.#options.onlooker.lost(sender, atMs);
   }
 

@@ -30,6 +30,8 @@ export interface ReadingOptions {
   readonly onChange?: (record: AcpRecord, atMs: number) => void;
   /** The same, calm enough to be looked at. */
   readonly onShow?: (record: AcpRecord, atMs: number) => void;
+  /** Frames are missing. */
+  readonly onLost?: () => void;
   readonly onSettled?: () => void;
 }
 
@@ -62,6 +64,7 @@ export class Reading implements Onlooker {
   }
 
   lost(_sender: Sender, atMs: number): void {
+    this.#options.onLost?.();
     this.#take(this.deriver.lost(atMs), atMs);
   }
 
