@@ -87,6 +87,8 @@ export class Observer {
 
   note(sender: Sender, chunk: Buffer): void {
     if (this.#isOver) return;
+    // Also of what is passed over: it flows all the same.
+    this.#notedAtMs = this.#options.clock.monotonicMs();
     if (this.#bytes + chunk.length > this.#queueBytes) this.#isTooMuch[sender] = true;
     if (this.#isTooMuch[sender]) {
       this.#gap[sender] = chunk.at(-1) === NEWLINE ? "lines" : "half a line";
@@ -96,7 +98,6 @@ export class Observer {
     this.#queue.push({ sender, chunk, atMs, gap: this.#gap[sender] });
     this.#gap[sender] = "none";
     this.#bytes += chunk.length;
-    this.#notedAtMs = this.#options.clock.monotonicMs();
     this.#lookLater();
   }
 
