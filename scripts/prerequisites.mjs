@@ -230,12 +230,12 @@ function environment(name, peer) {
 }
 
 /**
- * The npm packages that test/peers/PEER/package.json names, apart from ours.
+ * The npm packages that test/peers/PEER/packages.json names, apart from ours.
  * @param {string} peer
  */
 function packageFolder(peer) {
   const home = join(root, ".cache", "npm", peer);
-  const wanted = join(root, "test", "peers", peer, "package.json");
+  const wanted = join(root, "test", "peers", peer, "packages.json");
   /** Written last, so they are all there when it is. */
   const made = join(home, "made-from.json");
   return {
