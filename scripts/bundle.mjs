@@ -46,6 +46,7 @@ export async function bundle(entries, directory, options = {}) {
     external,
     resolve: {
       alias: {
+        "rollcall/a2a": join(root, "src/client/a2a/index.ts"),
         "rollcall/embedded": join(root, "src/embedded.ts"),
         "rollcall/keeper": join(root, "src/client/keeper/index.ts"),
         "rollcall/status": join(root, "src/status.ts"),

@@ -4,7 +4,15 @@
  * need it are skipped: `test.skipIf(lacks("tmpfs"))`.
  */
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./root.mjs";
@@ -13,8 +21,10 @@ const keeper = environment("agentkeeper", "keeper");
 const status = environment("agent-status", "agent-status");
 const oldRegistry = environment("a2a-0.1", "a2a-0.1");
 const registry = environment("a2a-0.2", "a2a-0.2");
+const fastRegistry = environment("a2a-bench", "a2a-bench");
 const arcp = environment("arcp", "arcp");
 const acp = environment("acp", "acp");
+const acpPrograms = packageFolder("acp");
 
 /** The Python that has the AgentKeeper SDK. */
 export const AGENTKEEPER_PYTHON = keeper.python;
@@ -27,6 +37,8 @@ export const A2A_02_PYTHON = registry.python;
 export const ARCP_PYTHON = arcp.python;
 /** The Python that has the ACP SDK. */
 export const ACP_PYTHON = acp.python;
+/** Where the npm packages of the ACP peers are: acpx and qwen-code. */
+export const ACP_PACKAGES = acpPrograms.folder;
 
 export const CHROMIUM = "/usr/bin/chromium";
 
@@ -91,8 +103,21 @@ export const PREREQUISITES = [
     install: acp.install,
   },
   {
+    name: "a2a-bench",
+    need: "the fastest A2A registry there is beside ours (npm run bench a2a)",
+    isThere: fastRegistry.isThere,
+    install: fastRegistry.install,
+    isOnDemand: true,
+  },
+  {
+    name: "acp-programs",
+    need: "an ACP client and an ACP agent as their users have them",
+    isThere: acpPrograms.isThere,
+    install: acpPrograms.install,
+  },
+  {
     name: "h2load",
-    need: "to load the gRPC door from outside Node (npm run bench keeper)",
+    need: "to load our doors from outside Node (npm run bench keeper, a2a)",
     isThere: () => run("h2load", "--version"),
     apt: "nghttp2-client",
     isOnDemand: true,
@@ -198,6 +223,30 @@ function environment(name, peer) {
       const isMade =
         run("python3", "-m", "venv", folder) &&
         run(python, "-m", "pip", "install", "--quiet", "--requirement", wanted);
+      if (isMade) copyFileSync(wanted, made);
+      return isMade;
+    },
+  };
+}
+
+/**
+ * The npm packages that test/peers/PEER/packages.json names, apart from ours.
+ * @param {string} peer
+ */
+function packageFolder(peer) {
+  const home = join(root, ".cache", "npm", peer);
+  const wanted = join(root, "test", "peers", peer, "packages.json");
+  /** Written last, so they are all there when it is. */
+  const made = join(home, "made-from.json");
+  return {
+    folder: join(home, "node_modules"),
+    isThere: () => existsSync(made) && readFileSync(made).equals(readFileSync(wanted)),
+    install: () => {
+      rmSync(home, { recursive: true, force: true });
+      mkdirSync(home, { recursive: true });
+      copyFileSync(wanted, join(home, "package.json"));
+      const flags = ["--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts"];
+      const isMade = run("npm", "install", "--prefix", home, ...flags);
       if (isMade) copyFileSync(wanted, made);
       return isMade;
     },

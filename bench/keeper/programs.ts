@@ -37,7 +37,11 @@ export async function startEtcd(folder: string): Promise<Program> {
   return start("etcd", flags.flat(), address);
 }
 
-async function start(command: string, args: readonly string[], address: string): Promise<Program> {
+export async function start(
+  command: string,
+  args: readonly string[],
+  address: string,
+): Promise<Program> {
   const child = spawn(command, args, { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
@@ -58,7 +62,7 @@ async function start(command: string, args: readonly string[], address: string):
   };
 }
 
-async function freeAddress(): Promise<string> {
+export async function freeAddress(): Promise<string> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

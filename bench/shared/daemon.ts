@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 export class Daemon {
   readonly #child: ChildProcess;
   readonly port: number;
-  readonly #url: string;
+  readonly url: string;
 
   /** Resolves when it is up; `nodeFlags` are for who wants to look inside. */
   static async start(
@@ -43,12 +43,12 @@ export class Daemon {
   private constructor(child: ChildProcess, port: number, url: string) {
     this.#child = child;
     this.port = port;
-    this.#url = url;
+    this.url = url;
   }
 
   /** What the metrics page says, by the names with their labels. */
   async metrics(): Promise<ReadonlyMap<string, number>> {
-    const text = await (await fetch(`${this.#url}/metrics`)).text();
+    const text = await (await fetch(`${this.url}/metrics`)).text();
     const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
     return new Map(
       lines.map((line) => {

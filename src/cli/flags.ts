@@ -89,6 +89,12 @@ export function textsFlag<P extends string>(placeholder: P, brief: string) {
   return { ...flag, variadic: true } as const;
 }
 
+/** Some of a few words. */
+export function wordsFlag<T extends string>(values: readonly T[]) {
+  const brief = "Only these; may be given several times";
+  return { kind: "enum", values, optional: true, variadic: true, brief } as const;
+}
+
 export const tokenFlag = {
   kind: "parsed",
   parse: parseToken,

@@ -12,7 +12,14 @@ import { tableLines, type Cell, type Column, type Look } from "./terminal/table.
 
 export interface Listing<Item> {
   /** As in the path and in the answer, unless `source` says otherwise. */
-  readonly noun: "agents" | "leases" | "elections" | "policies" | "tasks" | "questions";
+  readonly noun:
+    | "agents"
+    | "leases"
+    | "elections"
+    | "policies"
+    | "tasks"
+    | "questions"
+    | "directory";
   readonly source?: { readonly path: string; readonly field: string };
   readonly params: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Beginnings of the topics that may change it. */

@@ -159,6 +159,37 @@ const JOBS: Group = {
   },
 };
 
+const DIRECTORY: Group = {
+  brief: "Agents that others can call, and how far to trust each",
+  usual: "ls",
+  commands: {
+    ls: {
+      brief: "List the agents that others can call",
+      load: async () => (await import("./commands/directory.ts")).directoryList,
+    },
+    get: {
+      brief: "Show one agent, and what of its card waits to change",
+      load: async () => (await import("./commands/directory.ts")).directoryGet,
+    },
+    search: {
+      brief: "Find agents of the directory by what they are good at",
+      load: async () => (await import("./commands/directory.ts")).directorySearch,
+    },
+    add: {
+      brief: "Add an agent by its URL, until it is removed",
+      load: async () => (await import("./commands/directory.ts")).directoryAdd,
+    },
+    rm: {
+      brief: "Remove an agent; a heartbeat would bring it back",
+      load: async () => (await import("./commands/directory.ts")).directoryRemove,
+    },
+    verify: {
+      brief: "Fetch the card of an agent anew, now",
+      load: async () => (await import("./commands/directory.ts")).directoryVerify,
+    },
+  },
+};
+
 const HOOKS: Group = {
   brief: "Make Claude Code, Codex, OpenCode or Pi show up by themselves",
   usual: "status",
@@ -178,6 +209,44 @@ const HOOKS: Group = {
   },
 };
 
+const ACP: Group = {
+  brief: "See what an editor's agent does, without touching it",
+  usual: "status",
+  more:
+    "An editor starts `rollcall acp -- COMMAND…` instead of COMMAND…: every byte goes through\n" +
+    "as it is, and the agent shows up in `rollcall ls`, with what it does and what it asks.",
+  commands: {
+    status: {
+      brief: "Show who runs through the proxy now",
+      load: async () => (await import("./commands/acp.ts")).acpStatus,
+    },
+    tail: {
+      brief: "Follow what they do, change by change",
+      load: async () => (await import("./commands/acp.ts")).acpTail,
+    },
+    install: {
+      brief: "Put an editor's agents behind the proxy",
+      load: async () => (await import("./commands/acp-install.ts")).acpInstall,
+    },
+    uninstall: {
+      brief: "Take an editor's agents out again",
+      load: async () => (await import("./commands/acp-install.ts")).acpUninstall,
+    },
+    run: {
+      brief: "What an editor starts instead of its agent",
+      load: async () => (await import("./commands/acp-run.ts")).acpRun,
+    },
+    record: {
+      brief: "The same, and write the conversation down",
+      load: async () => (await import("./commands/acp-run.ts")).acpRecord,
+    },
+    replay: {
+      brief: "Show the timeline of a recording",
+      load: async () => (await import("./commands/acp.ts")).acpReplay,
+    },
+  },
+};
+
 export const PROGRAM: Program = {
   name: "rollcall",
   tagline: "rollcall: one control plane for AI agents",
@@ -186,6 +255,10 @@ export const PROGRAM: Program = {
       up: {
         brief: "Start the daemon, in the foreground",
         load: async () => (await import("./commands/up.ts")).up,
+      },
+      "a2a-registry": {
+        brief: "Run a registry of A2A agents, and nothing else to set up",
+        load: async () => (await import("./commands/a2a-registry.ts")).a2aRegistry,
       },
       doctor: {
         brief: "Find what is wrong here, and how to fix it",
@@ -214,6 +287,7 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/at.ts")).at,
       },
       agents: AGENTS,
+      directory: DIRECTORY,
       find: {
         brief: "Find agents by what they are good at",
         load: async () => (await import("./commands/find.ts")).find,
@@ -263,10 +337,15 @@ export const PROGRAM: Program = {
       },
     },
     "Coding agents": {
+      acp: ACP,
       hooks: HOOKS,
       hook: {
         brief: "What coding agents run at every step",
         load: async () => (await import("./commands/hook.ts")).hook,
+      },
+      mcp: {
+        brief: "Give a model the fleet, leases and tasks as tools (MCP)",
+        load: async () => (await import("./commands/mcp.ts")).mcp,
       },
     },
     Else: {

@@ -15,4 +15,8 @@ export const CLIENT = {
   /** Between tries to connect again: at once for a restart, bounded for a long absence. */
   firstRetryMs: 100,
   lastRetryMs: 5_000,
+  /** One message from an MCP client: what the daemon takes in one body. */
+  messageLength: 1 * MIB,
+  /** For answers under way when an MCP client has nothing more to say. */
+  farewellMs: 2_000,
 } as const;

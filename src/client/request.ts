@@ -21,7 +21,7 @@ export interface RequestOptions {
 /** Resolves with the head of a good answer; the body is the caller's to read or destroy. */
 export async function open(url: URL, options: RequestOptions): Promise<IncomingMessage> {
   const response = await send(url, options);
-  if (response.statusCode === 200) return response;
+  if (response.statusCode === 200 || response.statusCode === 202) return response;
   throw await refusal(url, response);
 }
 

@@ -1,5 +1,6 @@
 /** Everything that can happen, and the form in which the log keeps it. */
 import type { AgentEvent } from "./agents.ts";
+import type { DirectoryEvent } from "./directory.ts";
 import type { ElectionEvent } from "./elections.ts";
 import type { JobRecordEvent } from "./job-records.ts";
 import type { LeaseEvent } from "./leases.ts";
@@ -18,6 +19,7 @@ export type Event =
   | ReportEvent
   | QuestionEvent
   | JobRecordEvent
+  | DirectoryEvent
   | NodeEvent;
 
 /** The topic of an event is its type: watchers ask for prefixes of it. */

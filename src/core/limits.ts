@@ -44,6 +44,18 @@ export const FLEET = {
   options: 20,
 } as const;
 
+/** What the directory of agents takes: anybody may send it a card. */
+export const DIRECTORY = {
+  /** With `a2a:` before it, it is an alias of the fleet. */
+  urlLength: 1_000,
+  /** A remote address, or what a principal is called. */
+  sourceLength: 256,
+  reasonLength: 256,
+  staleMultiplierMost: 100,
+  /** Between two changes of one entry by who has no token for it: each costs a fetch. */
+  changeMs: 60 * SECOND,
+} as const;
+
 /** How long things may live; outside the range is refused, zero means the default. */
 export const TTL = {
   minMs: 1 * SECOND,
@@ -65,6 +77,15 @@ export const COUNT = {
   policies: 100_000,
   /** Sources of reports: every session of every host of a large team. */
   reports: 200_000,
+  /** Of the directory: what one listing can still show. */
+  entries: 50_000,
+  /** Of one sender; a gateway may speak for all agents behind it. */
+  entriesPerSource: 5_000,
+  /** Of one scheme, host and port: agents of one server, each under its path. */
+  entriesPerOrigin: 1_000,
+  /** What their cards may weigh together, in characters: they all sit in memory. */
+  entryLength: 256 * MIB,
+  entryLengthPerSource: 64 * MIB,
   unfinishedTasks: 1_000_000,
   /** Jobs that wait or run, of all daemons; more are told of when there is room again. */
   unfinishedJobs: 200_000,
@@ -124,6 +145,8 @@ export const ENGINE = {
   unseenMs: 5 * SECOND,
   /** How long a follower waits to catch up with the leader before it gives a read up. */
   catchUpMs: 5 * SECOND,
+  /** A read that met a failure is tried again on the rebuilt state, so often. */
+  readTries: 3,
   /** Between two tries to write again after the store failed. */
   recoveryMs: 500,
   snapshotEveryEvents: 250_000,

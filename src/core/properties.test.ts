@@ -15,7 +15,14 @@ vi.mock("./limits.ts", async (original) => {
   const { COUNT, RETENTION: kept, ENGINE, ...others } = await original<typeof Limits>();
   return {
     ...others,
-    COUNT: { ...COUNT, groups: 2, leasesPerAgent: 2, claimsPerAgent: 2, taskBytes: 40 },
+    COUNT: {
+      ...COUNT,
+      groups: 2,
+      leasesPerAgent: 2,
+      claimsPerAgent: 2,
+      taskBytes: 40,
+      entriesPerSource: 2,
+    },
     RETENTION: { ...kept, deadAgents: 3, finishedTasks: 3, finishedTaskBytes: 20 },
     ENGINE: { ...ENGINE, snapshotChunkRecords: 2, snapshotChunkBytes: 500 },
   };

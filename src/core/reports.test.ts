@@ -49,7 +49,7 @@ describe("a report", () => {
     test("is stale when its source falls silent, and current when it speaks again", () => {
       const world = new World();
       say(world);
-      world.pass(ttlMs - 1);
+      world.pass(1.5 * ttlMs - 1);
       expect(liveness(world)).toBe("alive");
       world.pass(1);
       expect(liveness(world)).toBe("stale");

@@ -8,7 +8,8 @@
  *
  * Reports are recorded only when they say something new: that the same is still so is the source's
  * to know, and it reports when it no longer is. A source that may die without a word gives its
- * reports a ttl and repeats them; of those that say the same, one in half a ttl is recorded.
+ * reports a ttl and repeats them; of those that say the same, one in half a ttl is recorded, and so
+ * its agent is found silent up to half a ttl late, never early.
  */
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
@@ -214,7 +215,7 @@ export function restoreReport({ reports }: State, report: Report): void {
   const { alias, agentId, links } = report;
   const timer = reports.over.add(report.reportedAtMs + RETENTION.overReportMs, alias);
   if (!isOver(report)) reports.over.remove(timer);
-  const silence = reports.silences.add(silentFromMs(report), alias);
+  const silence = reports.silences.add(silentAtMs(report), alias);
   if (!mayFallSilent(report)) reports.silences.remove(silence);
   reports.byAlias.set(alias, { report, timer, silence });
   reports.byAgent.add(agentId, alias);
@@ -240,8 +241,9 @@ export function mayFallSilent({ ttlMs = 0, facts }: Report): boolean {
   return ttlMs > 0 && value !== "stale" && !isGone(value);
 }
 
-function silentFromMs({ reportedAtMs, ttlMs = 0 }: Report): number {
-  return reportedAtMs + ttlMs;
+/** A repeat that came within half a ttl was not recorded. */
+export function silentAtMs({ reportedAtMs, ttlMs = 0 }: Report, graceFromMs = 0): number {
+  return Math.max(reportedAtMs + ttlMs * 1.5, graceFromMs + ttlMs);
 }
 
 export function dueReport(reports: Reports): number | undefined {
@@ -255,10 +257,9 @@ export function expireReport(state: State, nowMs: number): readonly Event[] {
   const entry = byAlias.get(silences.takeDue(nowMs)?.value ?? "");
   if (!entry) return [];
   const { report } = entry;
-  const { ttlMs = 0 } = report;
-  const silentAtMs = Math.max(report.reportedAtMs, state.graceFromMs) + ttlMs;
-  if (silentAtMs > nowMs) {
-    silences.move(entry.silence, silentAtMs);
+  const atMs = silentAtMs(report, state.graceFromMs);
+  if (atMs > nowMs) {
+    silences.move(entry.silence, atMs);
     return [];
   }
   const liveness = { value: "stale", rule: "who reports it fell silent" } as const;

@@ -3,6 +3,9 @@ import { dueAgent, evolveAgent } from "./agents.ts";
 import type { AgentCommand, AgentReplies } from "./agents.ts";
 import { earliest } from "./heap.ts";
 import type { Decision, Moment } from "./decide.ts";
+import { decideDirectory } from "./directory-rules.ts";
+import type { DirectoryCommand, DirectoryReplies } from "./directory-rules.ts";
+import { dueEntry, evolveDirectory, expireEntry } from "./directory.ts";
 import { decideElection, dueElection, evolveElection, expireElection } from "./elections.ts";
 import type { ElectionCommand, ElectionReplies } from "./elections.ts";
 import type { Event } from "./events.ts";
@@ -29,7 +32,8 @@ export type Command =
   | PolicyCommand
   | TaskCommand
   | ReportCommand
-  | JobCommand;
+  | JobCommand
+  | DirectoryCommand;
 
 export type Replies = AgentReplies &
   LeaseReplies &
@@ -37,7 +41,8 @@ export type Replies = AgentReplies &
   PolicyReplies &
   TaskReplies &
   ReportReplies &
-  JobReplies;
+  JobReplies &
+  DirectoryReplies;
 
 export type Reply = Replies[keyof Replies];
 
@@ -87,6 +92,11 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
       return decideReport(state, command, moment);
     case "job.track":
       return decideJob(state, command, moment);
+    case "directory.heartbeat":
+    case "directory.confirm":
+    case "directory.doubt":
+    case "directory.remove":
+      return decideDirectory(state, command, moment);
   }
 }
 
@@ -135,6 +145,14 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "job.ended":
     case "job.forgotten":
       return evolveJob(state, event);
+    case "directory.registered":
+    case "directory.changed":
+    case "directory.refreshed":
+    case "directory.verified":
+    case "directory.doubted":
+    case "directory.evicted":
+    case "directory.removed":
+      return evolveDirectory(state, event);
     case "node.leading":
     case "node.resumed":
       return evolveNode(state, event);
@@ -149,6 +167,7 @@ const EXPIRIES = [
   { due: (state: State) => dueReport(state.reports), expire: expireReport },
   { due: (state: State) => dueQuestion(state.questions), expire: expireQuestion },
   { due: (state: State) => dueJob(state.jobs), expire: expireJob },
+  { due: (state: State) => dueEntry(state.directory), expire: expireEntry },
 ];
 
 function due(state: State): number | undefined {

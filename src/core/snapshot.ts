@@ -6,6 +6,7 @@
  * (fast, at one moment) and then encodes them piece by piece while the engine goes on.
  */
 import { restoreAgent, type Agent } from "./agents.ts";
+import { restoreEntry, type KeptEntry } from "./directory.ts";
 import { restoreGroup, type Election } from "./elections.ts";
 import { restoreJob, type JobRecord } from "./job-records.ts";
 import { restoreLease, type Lease } from "./leases.ts";
@@ -19,7 +20,7 @@ import { emptyState, type State } from "./state.ts";
 import { restorePlace, restoreTask, type Task } from "./tasks.ts";
 
 /** Grows when an older program could not read what is written here. */
-const VERSION = 3;
+const VERSION = 4;
 
 interface Scalars {
   readonly version: number;
@@ -28,7 +29,7 @@ interface Scalars {
   readonly leadership: Leadership;
   readonly graceFromMs: number;
   readonly lastAtMs: number;
-  /** Since version 3. */
+  /** Since version 4. */
   readonly jobsForgottenThroughMs?: number;
 }
 
@@ -47,6 +48,7 @@ type Piece =
   | { readonly part: "reports"; readonly records: readonly Report[] }
   | { readonly part: "questions"; readonly records: readonly Question[] }
   | { readonly part: "jobs"; readonly records: readonly JobRecord[] }
+  | { readonly part: "directory"; readonly records: readonly KeptEntry[] }
   /** Ids of the tasks in the queue, in order; since version 2 of those that are claimed as well. */
   | { readonly part: "queue"; readonly records: readonly string[] };
 
@@ -85,6 +87,13 @@ function partsOf(state: State): readonly Piece[] {
       records: Array.from(state.questions.byId.values(), ({ question }) => question),
     },
     { part: "jobs", records: Array.from(state.jobs.byId.values(), ({ job }) => job) },
+    {
+      part: "directory",
+      records: Array.from(state.directory.byUrl.values(), ({ entry, tokenHash }) => ({
+        entry,
+        tokenHash,
+      })),
+    },
     { part: "queue", records: tasks.pending.inOrder() },
   ];
 }
@@ -149,6 +158,9 @@ function restorePiece(state: State, piece: Piece): void {
       return;
     case "jobs":
       for (const job of piece.records) restoreJob(state, job);
+      return;
+    case "directory":
+      for (const kept of piece.records) restoreEntry(state, kept);
       return;
     case "queue":
       for (const id of piece.records) {

@@ -1,5 +1,6 @@
 /** All that the engine knows, one part per noun. Only evolve changes it. */
 import { Agents } from "./agents.ts";
+import { Directory } from "./directory.ts";
 import { Elections } from "./elections.ts";
 import { JobRecords } from "./job-records.ts";
 import { Leases } from "./leases.ts";
@@ -18,6 +19,7 @@ export interface State {
   readonly reports: Reports;
   readonly questions: Questions;
   readonly jobs: JobRecords;
+  readonly directory: Directory;
   /** One counter for leases and claims: tokens grow over all grants of all things. */
   readonly fencing: { lastToken: number };
   leadership: Leadership;
@@ -37,6 +39,7 @@ export function emptyState(): State {
     reports: new Reports(),
     questions: new Questions(),
     jobs: new JobRecords(),
+    directory: new Directory(),
     fencing: { lastToken: 0 },
     leadership: { node: "", epoch: 0 },
     graceFromMs: 0,

@@ -4,10 +4,11 @@
  */
 import type { Slot } from "./heap.ts";
 import type { State } from "./state.ts";
+import { lengthOf, type DirectoryEntry } from "./directory.ts";
 import { isTerminal } from "./jobs/outcome.ts";
-import { RETENTION } from "./limits.ts";
+import { COUNT, RETENTION } from "./limits.ts";
 import { isGone } from "./questions.ts";
-import { mayFallSilent } from "./reports.ts";
+import { mayFallSilent, silentAtMs } from "./reports.ts";
 
 /** What is wrong, one sentence each; nothing when all is well. */
 export function audit(state: State): string[] {
@@ -19,6 +20,7 @@ export function audit(state: State): string[] {
     ...reportProblems(state),
     ...questionProblems(state),
     ...jobProblems(state),
+    ...directoryProblems(state),
   ];
 }
 
@@ -34,8 +36,8 @@ function reportProblems({ reports, graceFromMs }: State): string[] {
     }
     if (mayFallSilent(report)) {
       silences += 1;
-      const silentAtMs = Math.max(report.reportedAtMs, graceFromMs) + (report.ttlMs ?? 0);
-      problems.push(...timerProblems(`silence of ${alias}`, silence, silentAtMs));
+      const atMs = silentAtMs(report, graceFromMs);
+      problems.push(...timerProblems(`silence of ${alias}`, silence, atMs));
     }
     if (!isGone(report.facts.liveness.value)) continue;
     over += 1;
@@ -79,6 +81,44 @@ function jobProblems({ jobs }: State): string[] {
   }
   problems.push(...sizeProblem("ended jobs", jobs.ended, ended));
   if (jobs.running !== running) problems.push("running jobs are miscounted");
+  return problems;
+}
+
+function directoryProblems({ directory, graceFromMs }: State): string[] {
+  const problems: string[] = [];
+  const lengths = new Map<string, number>();
+  let mortal = 0;
+  let length = 0;
+  for (const [url, { entry, seenAtMs, timer }] of directory.byUrl) {
+    const { source, origin, intervalMs, ttlMs } = entry;
+    problems.push(...trustProblems(entry));
+    if (entry.url !== url) problems.push(`${url} is filed under another URL`);
+    if (!directory.bySource.of(source).has(url)) problems.push(`bySource lacks ${url}`);
+    if (!directory.byOrigin.of(origin).has(url)) problems.push(`byOrigin lacks ${url}`);
+    length += lengthOf(entry);
+    lengths.set(source, (lengths.get(source) ?? 0) + lengthOf(entry));
+    if (directory.bySource.of(source).size > COUNT.entriesPerSource) {
+      problems.push(`${source} has too many entries`);
+    }
+    if (intervalMs === 0) continue;
+    mortal += 1;
+    const deadlineMs = Math.max(seenAtMs, graceFromMs) + ttlMs;
+    problems.push(...timerProblems(`entry ${url}`, timer, deadlineMs));
+  }
+  problems.push(...sizeProblem("deadlines of entries", directory.deadlines, mortal));
+  if (directory.length !== length) problems.push("the directory miscounts its cards");
+  for (const [source, own] of directory.lengthBySource) {
+    if (lengths.get(source) !== own) problems.push(`the cards of ${source} are miscounted`);
+  }
+  return problems;
+}
+
+/** What is served was verified, and what was not is not shown as if it were. */
+function trustProblems({ url, card, tier, heard, waiting }: DirectoryEntry): string[] {
+  const problems: string[] = [];
+  if ((card === null) !== (tier === "unverified")) problems.push(`${url} is served as ${tier}`);
+  if (!card && !waiting) problems.push(`${url} has no card at all`);
+  if (waiting?.digest === heard) problems.push(`${url} waits for what is confirmed`);
   return problems;
 }
 

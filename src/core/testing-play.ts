@@ -5,6 +5,7 @@
 import type { Event } from "./events.ts";
 import type { Command } from "./rules.ts";
 import { someJob } from "./testing-jobs.ts";
+import { someDirectoryCommand } from "./testing-directory.ts";
 import { someReport } from "./testing-reports.ts";
 import { card, DAY, SECOND, taskCreate, World } from "./testing.ts";
 
@@ -118,6 +119,9 @@ const MOVES: readonly (Move | "time" | "beats" | "node")[] = [
   (_, __, [, who]) => ({ type: "fleet.forget", alias: `test:${who % 4}` }),
   tracking,
   tracking,
+  directoryCommand,
+  directoryCommand,
+  directoryCommand,
   "time",
   "time",
   "beats",
@@ -125,6 +129,10 @@ const MOVES: readonly (Move | "time" | "beats" | "node")[] = [
   "beats",
   "node",
 ];
+
+function directoryCommand(_: World, __: string, [, who, what, how]: Step): Command {
+  return someDirectoryCommand({ who, what, how });
+}
 
 function commandOf(world: World, step: Step): Command | undefined {
   const move = pick(MOVES, step[0]);

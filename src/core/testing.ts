@@ -4,6 +4,7 @@
  */
 import { beat, type AgentCard } from "./agents.ts";
 import type { Decision, Moment } from "./decide.ts";
+import { seeEntry } from "./directory.ts";
 import { decode, encode, type Event, type Recorded, type Topic } from "./events.ts";
 import { leading } from "./nodes.ts";
 import { rules, type Command, type Reply, type ReplyTo } from "./rules.ts";
@@ -44,6 +45,7 @@ export class World {
     const decision = this.decide(command);
     if (!decision.ok) throw new Error(`${decision.code}: ${decision.reason}`);
     this.record(decision.events);
+    if (command.type === "directory.heartbeat") seeEntry(this.state, command.url, this.nowMs);
     return decision.reply as ReplyTo<C>;
   }
 

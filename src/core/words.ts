@@ -97,6 +97,18 @@ function sentencesFor(nameOf: NameOf): Sentences {
       `${job.id} runs on ${job.agent}${job.restarts > 0 ? `, again (${job.restarts})` : ""}`,
     "job.ended": ({ job }) => jobEndWords(job),
     "job.forgotten": ({ jobId }) => `${jobId} is forgotten`,
+    "directory.registered": ({ entry }) =>
+      `${entry.url} says that it is here${every(entry.intervalMs)}, brought by ${entry.source}`,
+    "directory.changed": ({ entry }) =>
+      entry.waiting
+        ? `${entry.url} says something else of itself, not yet verified`
+        : `${entry.url} says again what is known of it`,
+    "directory.refreshed": ({ entry }) => `${entry.url} (${entry.tier})${every(entry.intervalMs)}`,
+    "directory.verified": ({ entry }) => `${entry.url} is verified: ${entry.tier}`,
+    "directory.doubted": ({ entry }) =>
+      `${entry.url} is not verified: ${entry.verification?.reason ?? ""}`,
+    "directory.evicted": ({ url }) => `${url} is gone: silent`,
+    "directory.removed": ({ url }) => `${url} was removed`,
     "node.leading": ({ node, epoch }) => `${node} leads, epoch ${epoch}`,
     "node.resumed": ({ node, unseenMs }) => `${node} is back after ${shortDuration(unseenMs)}`,
   };
@@ -131,6 +143,10 @@ function jobEndWords({
     startedAtMs > 0 ? ` after ${shortDuration(Math.max(0, endedAtMs - startedAtMs))}` : "";
   const why = [code, reason].filter(Boolean).join(", ");
   return `${id} of ${agent} ${ENDINGS[status] ?? "is over"}${took}${why ? `: ${why}` : ""}`;
+}
+
+function every(intervalMs: number): string {
+  return intervalMs === 0 ? " for good" : `, heartbeat every ${shortDuration(intervalMs)}`;
 }
 
 function listed(title: string, items: readonly string[]): string {

@@ -12,18 +12,21 @@ export interface Announced {
 }
 
 export function announce({ config, store, doors, version }: Announced): string[] {
-  const { grpcAddress, httpAddress, arcpAddress } = doors;
+  const { grpcAddress, httpAddress, a2aAddress, arcpAddress } = doors;
   const isMoved = config.httpAddr.port !== 0 && config.httpAddr.port !== httpAddress.port;
   const moved = isMoved ? ` (port ${config.httpAddr.port} is taken)` : "";
   const lines = [
     `rollcall ${version} is up`,
     `  HTTP   http://${formatAddress(reachable(httpAddress))}${moved}`,
     `  gRPC   ${formatAddress(grpcAddress)}`,
+    ...(a2aAddress ? [`  A2A    http://${formatAddress(reachable(a2aAddress))}`] : []),
     ...(arcpAddress ? [`  ARCP   ws://${formatAddress(reachable(arcpAddress))}/arcp`] : []),
     `  state  ${store.description}${config.dataDir === undefined ? ", gone when it stops" : ""}`,
   ];
   if (doors.isLoopbackOnly) {
-    const wide = [grpcAddress, httpAddress, ...(arcpAddress ? [arcpAddress] : [])].some(isWide)
+    const wide = [grpcAddress, httpAddress, a2aAddress, arcpAddress].some(
+      (address) => address && isWide(address),
+    )
       ? ", whatever it is bound to"
       : "";
     lines.push(`  only this machine is answered${wide}: no tokens are configured`);

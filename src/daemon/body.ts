@@ -22,7 +22,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
     const settle = (error?: Error) => {
       request.off("data", take).off("end", finish).off("close", abandon);
       if (error) reject(error);
-      else resolve(Buffer.concat(chunks));
+      else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     };
     const finish = () => settle();
     const abandon = () => settle(new RollcallError("CANCELLED", "the client went away"));

@@ -27,6 +27,8 @@ export interface Daemon {
   readonly httpAddress: Address | undefined;
   /** Where ARCP has a port of its own. */
   readonly arcpAddress: Address | undefined;
+  /** Of the A2A registry, where it has a door of its own. */
+  readonly a2aAddress: Address | undefined;
   /** What the state is kept in, and where. */
   readonly stateDescription: string;
   readonly engine: Engine;
@@ -66,7 +68,9 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       },
     });
     opened.engine = engine;
-    const services = startServices({ config, engine, clock, logger });
+    const authenticator = loopbackOnly();
+    const { isLoopbackOnly } = authenticator;
+    const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
     opened.services = services;
     const arcp = await ArcpService.start({
       agents: config.agents,
@@ -89,7 +93,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       metrics,
       logger,
       clock,
-      authenticator: loopbackOnly(),
+      authenticator,
       version: release,
       trouble: () => trouble,
     });
@@ -130,6 +134,7 @@ function running(parts: Parts): Daemon {
     grpcAddress: doors.grpcAddress,
     httpAddress: doors.httpAddress,
     arcpAddress: doors.arcpAddress,
+    a2aAddress: doors.a2aAddress,
     stateDescription: store.description,
     engine,
     failed: doors.failed.then(async (error) => {

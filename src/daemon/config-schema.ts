@@ -1,6 +1,9 @@
 /** What each setting may be, whoever says it; in words for those who said something else. */
+import { isIP } from "node:net";
 import { z } from "zod";
+import { HEARTBEAT } from "../core/cards/limits.ts";
 import { RollcallError } from "../core/errors.ts";
+import { DIRECTORY } from "../core/limits.ts";
 import { ADDRESS_SYNTAX, parseAddress } from "./address.ts";
 import { LOG_LEVELS, type SettingName } from "./settings.ts";
 
@@ -11,6 +14,7 @@ export interface Said {
 }
 
 const MAX_RATE_LIMIT = 1_000_000;
+const MAX_FETCH_S = 30;
 const MINUTE = 60_000;
 
 const isOn = z.union([
@@ -68,6 +72,22 @@ function listed<Item extends z.ZodType>(item: Item) {
   );
 }
 
+/** A TOML number, or text that is one. */
+function amount<Amount extends z.ZodNumber>(allowed: Amount) {
+  const text = z.string().regex(/^\d{1,9}(?:\.\d{1,9})?$/);
+  return z.union([z.number(), text.transform(Number)]).pipe(allowed);
+}
+
+/** An address, or a range of them as ADDRESS/BITS. */
+const range = z
+  .string()
+  .trim()
+  .regex(/^[0-9A-Fa-f.:]{2,45}(?:\/\d{1,3})?$/)
+  .refine((text) => {
+    const [ip = "", bits = "0"] = text.split("/");
+    return isIP(ip) !== 0 && Number(bits) <= (isIP(ip) === 4 ? 32 : 128);
+  });
+
 const schema = {
   addr: address,
   http_addr: address,
@@ -77,18 +97,16 @@ const schema = {
   node: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/),
   reflection: isOn,
   allowed_hosts: listed(host),
-  rate_limit: z
-    .union([
-      z.number(),
-      z
-        .string()
-        .regex(/^\d{1,9}$/)
-        .transform(Number),
-    ])
-    .pipe(z.number().int().min(0).max(MAX_RATE_LIMIT)),
+  rate_limit: amount(z.int().min(0).max(MAX_RATE_LIMIT)),
   embedder_url: endpoint,
   embedder_model: z.string().regex(/^[\x21-\x7e]{1,256}$/),
   embedder_key_file: z.string().min(1),
+  a2a_addr: address,
+  a2a_version: z.enum(["0.3", "1.0"]),
+  a2a_interval: amount(z.int().min(1).max(HEARTBEAT.maxIntervalS)),
+  a2a_stale_multiplier: amount(z.int().min(1).max(DIRECTORY.staleMultiplierMost)),
+  a2a_fetch_timeout: amount(z.number().min(0.1).max(MAX_FETCH_S)),
+  a2a_allowed_addresses: listed(range),
   status_dir: z.string().min(1),
   status_files: isOn,
   stuck_after: listed(patience),
@@ -117,6 +135,12 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   embedder_url: "http(s)://HOST/PATH without a user or a password",
   embedder_model: "1 to 256 letters, digits or signs",
   embedder_key_file: "the path of a file",
+  a2a_addr: ADDRESS_SYNTAX,
+  a2a_version: "0.3 or 1.0",
+  a2a_interval: `a whole number of seconds from 1 to ${HEARTBEAT.maxIntervalS}`,
+  a2a_stale_multiplier: `a whole number from 1 to ${DIRECTORY.staleMultiplierMost}`,
+  a2a_fetch_timeout: `seconds from 0.1 to ${MAX_FETCH_S}`,
+  a2a_allowed_addresses: `at most ${MAX_LISTED} of ADDRESS or ADDRESS/BITS`,
   status_dir: "the path of a folder",
   status_files: "true or false",
   stuck_after: `minutes for all, or STATE=MINUTES with one of ${STATES.join(", ")}; 0 for never`,

@@ -5,6 +5,7 @@
  */
 import { homedir, hostname } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { CardVersion } from "../core/cards/card.ts";
 import { RollcallError } from "../core/errors.ts";
 import { parseAgents, type AgentConfig } from "./arcp/agents-config.ts";
 import { parseAddress, type Address } from "./address.ts";
@@ -14,7 +15,20 @@ import { DEFAULT_PATIENCE, type Patience } from "../fleet/stuck.ts";
 import { statusDirectory } from "../wires/files/directory.ts";
 import { embedderConfig, type EmbedderConfig } from "./embedder.ts";
 import type { NotifyConfig } from "./notifications.ts";
-import { DEFAULT_ADDR, DEFAULT_HTTP_ADDR, DEFAULT_RATE_LIMIT, type LogLevel } from "./settings.ts";
+import { DEFAULT_A2A, DEFAULT_ADDR, DEFAULT_HTTP_ADDR, DEFAULT_RATE_LIMIT } from "./settings.ts";
+import type { LogLevel } from "./settings.ts";
+
+/** The registry of A2A agents. */
+export interface A2aConfig {
+  /** A door of its own; absent: on the HTTP door alone. */
+  readonly addr: Address | undefined;
+  readonly version: CardVersion;
+  readonly intervalS: number;
+  readonly staleMultiplier: number;
+  readonly fetchTimeoutMs: number;
+  /** Private ones from which cards may be fetched. */
+  readonly allowedAddresses: readonly string[];
+}
 
 export interface Config {
   readonly addr: Address;
@@ -34,6 +48,7 @@ export interface Config {
   readonly rateLimit: number;
   /** Absent: the built-in model. */
   readonly embedder: EmbedderConfig | undefined;
+  readonly a2a: A2aConfig;
   /** Where the status files of this machine are; absent: they are not followed. */
   readonly statusDir: string | undefined;
   /** How long somebody may say that it works while nothing happens. */
@@ -92,6 +107,14 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
       keyFile: pathOf("embedder_key_file", voices, home),
       env,
     }),
+    a2a: {
+      addr: values.a2a_addr,
+      version: values.a2a_version ?? "1.0",
+      intervalS: values.a2a_interval ?? DEFAULT_A2A.intervalS,
+      staleMultiplier: values.a2a_stale_multiplier ?? DEFAULT_A2A.staleMultiplier,
+      fetchTimeoutMs: 1000 * (values.a2a_fetch_timeout ?? DEFAULT_A2A.fetchTimeoutS),
+      allowedAddresses: values.a2a_allowed_addresses ?? [],
+    },
     statusDir:
       values.status_files === false
         ? undefined

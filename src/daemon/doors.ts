@@ -7,6 +7,7 @@
 import type { Clock } from "../engine/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
+import { a2aMount, type A2aOptions } from "../wires/a2a/a2a.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
 import { EVENT_STREAM } from "../wires/api/limits.ts";
 import { overviewRoutes } from "../wires/api/overview.ts";
@@ -15,6 +16,8 @@ import { Streams } from "../wires/api/sse.ts";
 import { Health as HealthService } from "../grpc/gen/grpc/health/v1/health_pb.ts";
 import { Health } from "../grpc/health.ts";
 import { addKeeper } from "../wires/keeper/services.ts";
+import { servedDirectory } from "../wires/mcp/directory.ts";
+import { McpWire } from "../wires/mcp/wire.ts";
 import { formatAddress, type Address } from "./address.ts";
 import { arcpMount } from "./arcp/mount.ts";
 import type { ArcpService } from "./arcp/service.ts";
@@ -47,6 +50,7 @@ export interface Doors {
   readonly grpcAddress: Address;
   readonly httpAddress: Address;
   readonly arcpAddress: Address | undefined;
+  readonly a2aAddress: Address | undefined;
   readonly isLoopbackOnly: boolean;
   /** Resolves when a door broke after it was open. */
   readonly failed: Promise<Error>;
@@ -57,6 +61,7 @@ export interface Doors {
 export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const { config, authenticator, logger } = options;
   const http = newHttpDoor(options);
+  const a2a = config.a2a.addr && newHttpDoor(options);
   const { arcpAddr } = config;
   const arcp = arcpAddr && { door: newHttpDoor(options), address: arcpAddr };
   const grpc = new GrpcDoor({
@@ -64,26 +69,35 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     meterOf: (method) => options.metrics.meterOf(method),
     onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
   });
-  const doors = [grpc, http, ...(arcp ? [arcp.door] : [])];
+  const doors = [grpc, http, ...(a2a ? [a2a] : []), ...(arcp ? [arcp.door] : [])];
+  const mcp = mcpWire(options);
   const close = async (graceMs: number) => {
+    await mcp.close();
     await Promise.all(doors.map((door) => door.close(graceMs)));
   };
   try {
     // Wires first: whoever gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
     mountOnHttp(http, { ...options, bound, grpc });
+    for (const door of a2a ? [http, a2a] : [http]) {
+      door.mount(a2aMount(registryOf(options)));
+      door.mount({ routes: mcp.routes() });
+    }
     const health = mountOnGrpc(grpc, options);
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
+    const a2aAddress = a2a && (await openA2a(a2a, config));
     const arcpAddress = arcp && (await openArcp(arcp.door, arcp.address, options));
     return {
       grpcAddress: bound.grpc,
       httpAddress: bound.http,
+      a2aAddress,
       arcpAddress,
       isLoopbackOnly: authenticator.isLoopbackOnly,
       failed: Promise.race(doors.map((door) => door.failed)),
       stopAccepting: () => {
         health.close();
+        void mcp.close();
         for (const door of doors) door.stopAccepting();
       },
       close,
@@ -125,6 +139,19 @@ async function openGrpc(door: GrpcDoor, { addr }: Config): Promise<Address> {
   }
 }
 
+async function openA2a(door: HttpDoor, { a2a: { addr } }: Config): Promise<Address | undefined> {
+  if (!addr) return undefined;
+  try {
+    return await door.listen(addr);
+  } catch (error) {
+    throw bindError("a2a-addr", addr, error);
+  }
+}
+
+function registryOf({ services, config: { a2a } }: DoorsOptions): A2aOptions {
+  return { directory: services.directory, version: a2a.version, intervalS: a2a.intervalS };
+}
+
 async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise<Address> {
   const { httpAddr, httpAddrIsDefault } = config;
   try {
@@ -157,6 +184,7 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
       engine,
       claims: services.claims,
       fleet: services.fleet,
+      directory: services.directory,
       finder: services.search,
       streams,
       lookers,
@@ -168,6 +196,20 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
   });
   http.mount({ routes: overviewRoutes({ ...options, ...services }) });
   http.mount({ routes: pageRoutes() });
+}
+
+function mcpWire({ engine, services, clock, logger, version }: DoorsOptions): McpWire {
+  return new McpWire({
+    engine,
+    claims: services.claims,
+    fleet: services.fleet,
+    search: services.search,
+    directory: servedDirectory(services.directory, engine),
+    clock,
+    version,
+    onFault: (error) => logger.error({ err: error }, "a tool failed"),
+    onTrouble: (what, error) => logger.warn({ err: error }, what),
+  });
 }
 
 function mountOnGrpc(grpc: GrpcDoor, options: DoorsOptions): Health {

@@ -1,10 +1,13 @@
 /** What stands on the engine and is shared by the wires of a daemon; closed with it. */
 import { hostname } from "node:os";
+import { DirectoryService } from "../directory/directory.ts";
 import { TaskClaims } from "../engine/claims.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Fleet } from "../fleet/fleet.ts";
+import { Fetcher } from "../fetch/fetcher.ts";
 import { AgentSearch } from "../search/agent-search.ts";
+import { builtInEmbedder } from "../search/embedder.ts";
 import { FileReporter } from "../wires/files/reporter.ts";
 import type { Config } from "./config.ts";
 import { embedderFor } from "./embedder.ts";
@@ -16,21 +19,38 @@ export interface ServicesOptions {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Whether only this machine is answered: then its agents may be visited, too. */
+  readonly isLoopbackOnly: boolean;
 }
 
 export interface Services {
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
   readonly fleet: Fleet;
+  readonly directory: DirectoryService;
   close(): Promise<void>;
 }
 
-export function startServices({ config, engine, clock, logger }: ServicesOptions): Services {
+export function startServices(options: ServicesOptions): Services {
+  const { config, engine, clock, logger } = options;
   const onTrouble = (what: string, error: unknown) => logger.warn({ err: error }, what);
   const claims = new TaskClaims({ engine });
-  const embedder = embedderFor(config.embedder, logger);
-  const search = new AgentSearch({ engine, ...(embedder && { embedder }), onTrouble });
+  const embedder = embedderFor(config.embedder, logger) ?? builtInEmbedder();
+  const search = new AgentSearch({ engine, embedder, onTrouble });
   const fleet = new Fleet({ engine, clock, patience: config.patience });
+  const fetcher = new Fetcher({
+    reach: { allowsLoopback: options.isLoopbackOnly, allowed: config.a2a.allowedAddresses },
+    limits: { requestMs: config.a2a.fetchTimeoutMs },
+    onFailure: (detail) => logger.debug(detail, "a card could not be fetched"),
+  });
+  const directory = new DirectoryService({
+    engine,
+    clock,
+    fetcher,
+    embedder,
+    staleMultiplier: config.a2a.staleMultiplier,
+    onTrouble,
+  });
   const files =
     config.statusDir === undefined
       ? undefined
@@ -47,10 +67,12 @@ export function startServices({ config, engine, clock, logger }: ServicesOptions
     claims,
     search,
     fleet,
+    directory,
     async close() {
       claims.close();
       fleet.close();
-      await Promise.all([search.close(), files?.close(), notifications.close()]);
+      await fetcher.close();
+      await Promise.all([search.close(), directory.close(), files?.close(), notifications.close()]);
     },
   };
 }

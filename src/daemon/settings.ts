@@ -18,6 +18,12 @@ export type SettingName =
   | "embedder_url"
   | "embedder_model"
   | "embedder_key_file"
+  | "a2a_addr"
+  | "a2a_version"
+  | "a2a_interval"
+  | "a2a_stale_multiplier"
+  | "a2a_fetch_timeout"
+  | "a2a_allowed_addresses"
   | "status_dir"
   | "status_files"
   | "stuck_after"
@@ -52,6 +58,9 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const DEFAULT_ADDR = "127.0.0.1:7070";
 export const DEFAULT_HTTP_ADDR = "127.0.0.1:9090";
 export const DEFAULT_RATE_LIMIT = 2_000;
+
+/** Of the A2A registry: what its peer does. */
+export const DEFAULT_A2A = { intervalS: 60, staleMultiplier: 3, fetchTimeoutS: 3 } as const;
 
 export const SETTINGS: readonly Setting[] = [
   setting("addr", "where gRPC listens", { placeholder: "HOST:PORT", default: DEFAULT_ADDR }),
@@ -93,6 +102,29 @@ export const SETTINGS: readonly Setting[] = [
   setting("embedder_model", "the model that the endpoint should run", { placeholder: "NAME" }),
   setting("embedder_key_file", "a file with the endpoint's key; or set ROLLCALL_EMBEDDER_KEY", {
     placeholder: "FILE",
+  }),
+  setting("a2a_addr", "a door of its own for the A2A registry, beside HTTP", {
+    placeholder: "HOST:PORT",
+  }),
+  setting("a2a_version", "which agent cards to send to who does not say: 0.3 or 1.0", {
+    placeholder: "VERSION",
+    default: "1.0",
+  }),
+  setting("a2a_interval", "seconds that A2A agents are asked to wait between heartbeats", {
+    placeholder: "S",
+    default: String(DEFAULT_A2A.intervalS),
+  }),
+  setting("a2a_stale_multiplier", "intervals of silence after which an A2A agent is evicted", {
+    placeholder: "N",
+    default: String(DEFAULT_A2A.staleMultiplier),
+  }),
+  setting("a2a_fetch_timeout", "seconds that an A2A agent may take to send its card", {
+    placeholder: "S",
+    default: String(DEFAULT_A2A.fetchTimeoutS),
+  }),
+  setting("a2a_allowed_addresses", "private addresses from which agent cards may be fetched", {
+    placeholder: "ADDRESS[/BITS],…",
+    kind: "list",
   }),
   setting("status_dir", "where the status files of this machine's agents are", {
     placeholder: "DIR",

@@ -35,6 +35,16 @@ export const STATE_GAUGES: readonly StateGauge[] = [
     }),
   },
   {
+    name: "rollcall_directory_entries",
+    help: "Agents in the directory; the cards of those that are served were fetched.",
+    read: ({ directory }) => directory.byUrl.size,
+  },
+  {
+    name: "rollcall_directory_card_bytes",
+    help: "What the cards of the directory weigh in memory, in characters.",
+    read: ({ directory }) => directory.length,
+  },
+  {
     name: "rollcall_tasks",
     help: "Tasks by status; the completed and the dead (out of retries) are kept for a day.",
     label: "status",

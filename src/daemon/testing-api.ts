@@ -1,7 +1,11 @@
 /** For tests of the HTTP API: all of it on a real door, over an engine whose clock is ours. */
+import { DirectoryService } from "../directory/directory.ts";
+import { TestWeb } from "../directory/testing.ts";
 import { TaskClaims } from "../engine/claims.ts";
 import { Fleet } from "../fleet/fleet.ts";
+import type { Fetcher } from "../fetch/fetcher.ts";
 import { openEngine, type Fixture } from "../engine/testing.ts";
+import { a2aMount } from "../wires/a2a/a2a.ts";
 import type { Finder } from "../wires/api/agent-routes.ts";
 import { Streams } from "../wires/api/sse.ts";
 import { apiRoutes } from "../wires/api/routes.ts";
@@ -18,6 +22,7 @@ export interface Api extends Fixture {
   readonly opened: OpenDoor;
   readonly claims: TaskClaims;
   readonly fleet: Fleet;
+  readonly directory: DirectoryService;
   /** How many are open, of either kind. */
   readonly openStreams: number;
   get(path: string): Promise<Reply>;
@@ -25,19 +30,33 @@ export interface Api extends Fixture {
   close(): Promise<void>;
 }
 
-export async function openApi(finder: Finder = { find: async () => [] }): Promise<Api> {
+/** Nobody is there. */
+const NOWHERE: Pick<Fetcher, "first" | "text"> = new TestWeb();
+
+export async function openApi(
+  finder: Finder = { find: async () => [] },
+  fetcher = NOWHERE,
+): Promise<Api> {
   const fixture = await openEngine();
   const { engine, clock } = fixture;
   const claims = new TaskClaims({ engine });
   const fleet = new Fleet({ engine, clock });
+  const directory = new DirectoryService({
+    engine,
+    clock,
+    fetcher,
+    embedder: { embed: async (texts) => texts.map(() => new Float32Array(2)) },
+  });
   const streams = new Streams({ clock, maxStreams: 3 });
   const lookers = new Streams({ clock, maxStreams: 2 });
   const opened = await openDoor();
+  opened.door.mount(a2aMount({ directory, version: "1.0", intervalS: 60 }));
   opened.door.mount({
     routes: apiRoutes({
       engine,
       claims,
       fleet,
+      directory,
       streams,
       lookers,
       clock,
@@ -58,6 +77,7 @@ export async function openApi(finder: Finder = { find: async () => [] }): Promis
     opened,
     claims,
     fleet,
+    directory,
     get openStreams() {
       return streams.open + lookers.open;
     },
@@ -71,6 +91,7 @@ export async function openApi(finder: Finder = { find: async () => [] }): Promis
     async close() {
       claims.close();
       fleet.close();
+      await directory.close();
       await opened.door.close(0);
       await engine.close();
     },

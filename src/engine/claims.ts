@@ -18,6 +18,8 @@ import { livingAgent } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
 import { Heap, type Slot } from "../core/heap.ts";
 import type { Task } from "../core/tasks.ts";
+import type { Clock } from "./clock.ts";
+import { closing } from "./closing.ts";
 import type { Engine } from "./engine.ts";
 import type { Watch, WatchItem } from "./watch.ts";
 
@@ -47,6 +49,13 @@ interface Line {
   members: number;
   /** Another node decides, and has not yet: no second call is sent after the same task. */
   isHeld: boolean;
+}
+
+export interface Wait {
+  readonly waitMs: number;
+  readonly clock: Clock;
+  /** Aborts when whoever asked is gone. */
+  readonly signal: AbortSignal;
 }
 
 export interface TaskClaimsOptions {
@@ -98,6 +107,26 @@ export class TaskClaims {
     if (!signal.aborted) return task;
     if (task) this.#giveBack(agentId, task);
     throw signal.reason;
+  }
+
+  /** Null when no task fits within that time; 0 does not wait. */
+  async claimWithin(agentId: string, { waitMs, clock, signal }: Wait): Promise<Task | null> {
+    if (waitMs === 0) return this.claimNow(agentId, signal);
+    const over = new AbortController();
+    const leave = () => over.abort(signal.reason);
+    const timeUp = new RollcallError("DEADLINE_EXCEEDED", `no task within ${waitMs} ms`);
+    const cancel = clock.after(waitMs, () => over.abort(timeUp));
+    signal.addEventListener("abort", leave, { once: true });
+    if (signal.aborted) leave();
+    try {
+      return await this.claim(agentId, over.signal);
+    } catch (error) {
+      if (error === timeUp) return null;
+      throw error;
+    } finally {
+      cancel();
+      signal.removeEventListener("abort", leave);
+    }
   }
 
   /** Idempotent; everybody who waits is told. */
@@ -279,8 +308,4 @@ function queue(waiter: Waiter): void {
 
 function unqueue({ line, slot }: Waiter): void {
   if (slot) line.waiting.remove(slot);
-}
-
-function closing(): RollcallError {
-  return new RollcallError("UNAVAILABLE", "this node is closing");
 }

@@ -17,6 +17,7 @@
  * is rebuilt. There is no other recovery code.
  */
 import { beat } from "../core/agents.ts";
+import type { Beat } from "../core/directory.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import { encode, type Recorded } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
@@ -25,6 +26,7 @@ import type { Command, ReplyTo, Rules } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import type { Log } from "../log/log.ts";
 import { EngineTime, markOf, type Clock, type Mark } from "./clock.ts";
+import { closing } from "./closing.ts";
 import { Follower } from "./follower.ts";
 import type { ForwardTarget } from "./forward.ts";
 import { Gate } from "./gate.ts";
@@ -121,6 +123,11 @@ export class Engine implements ForwardTarget {
     return this.execute({ type: "agent.heartbeat", agentId });
   }
 
+  /** A heartbeat of an entry of the directory that says nothing new; false when it takes more. */
+  refresh(entry: Beat): boolean {
+    return this.#leading?.refresh(entry) ?? false;
+  }
+
   /**
    * Reads the latest state: everything acknowledged anywhere before this call is in it, and all of
    * it, up to `sequence`, is durable when this resolves. What is selected must not be changed.
@@ -131,14 +138,14 @@ export class Engine implements ForwardTarget {
         if (!(await this.#loaded.opened(ENGINE.catchUpMs))) throw this.#unavailable();
       }
       try {
-        if (this.#isClosed()) throw closed();
+        if (this.#isClosed()) throw closing();
         if (this.#leading) return await this.#leading.current(selected(this.#replica, select));
         // The only writer, and it cannot write: what it has is all there is.
         if (!this.#log.shared) return selected(this.#replica, select);
         await this.#catchUp();
         if (this.#mode === "following") return selected(this.#replica, select);
       } catch (error) {
-        if (codeOf(error) !== "UNAVAILABLE" || tries === READ_TRIES || this.#isClosed())
+        if (codeOf(error) !== "UNAVAILABLE" || tries === ENGINE.readTries || this.#isClosed())
           throw error;
       }
     }
@@ -150,7 +157,7 @@ export class Engine implements ForwardTarget {
   }
 
   watch(options: WatchOptions = {}): Watch {
-    if (this.#isClosed()) throw closed();
+    if (this.#isClosed()) throw closing();
     return this.#hub.watch(options);
   }
 
@@ -385,16 +392,9 @@ export class Engine implements ForwardTarget {
   }
 
   #unavailable(): RollcallError {
-    if (this.#isClosed()) return closed();
+    if (this.#isClosed()) return closing();
     return new RollcallError("UNAVAILABLE", `this node does not lead: ${this.#trouble}`);
   }
 }
 
 const DONE: Promise<null> = Promise.resolve(null);
-
-/** A read that met a failure is tried again on the rebuilt state, so often. */
-const READ_TRIES = 3;
-
-function closed(): RollcallError {
-  return new RollcallError("UNAVAILABLE", "this node is closing");
-}

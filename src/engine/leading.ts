@@ -3,12 +3,14 @@
  * It ends when an append fails, and is never used again.
  */
 import { beat } from "../core/agents.ts";
+import { refreshEntry, seeEntry, type Beat } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Event, Recorded } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
 import type { Command, ReplyTo, Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
 import type { Clock, EngineTime, Mark } from "./clock.ts";
+import { closing } from "./closing.ts";
 import { Committer } from "./committer.ts";
 import type { Replica } from "./replica.ts";
 import type { Snapshots } from "./snapshots.ts";
@@ -93,6 +95,7 @@ export class Leading {
     }
     const reply = decision.reply as ReplyTo<C>;
     if (command.type === "agent.heartbeat") beat(replica.state, command.agentId, nowMs);
+    if (command.type === "directory.heartbeat") seeEntry(replica.state, command.url, nowMs);
     if (decision.events.length === 0) return this.current(reply);
     for (const event of decision.events) this.#record(event, nowMs);
     committer.commandAdded();
@@ -103,6 +106,14 @@ export class Leading {
   heartbeat(agentId: string): boolean {
     const { replica, time } = this.#options;
     return this.#isFresh && beat(replica.state, agentId, time.quickMs());
+  }
+
+  /** The same for an entry of the directory that says what is known of it. */
+  refresh(entry: Beat): boolean {
+    const { replica, time, stats } = this.#options;
+    if (!this.#isFresh || !refreshEntry(replica.state, entry, time.quickMs())) return false;
+    stats.heartbeats += 1;
+    return true;
   }
 
   /** Gives the value when all that can be seen now is durable and nobody else led meanwhile. */
@@ -119,7 +130,7 @@ export class Leading {
   async drain(): Promise<void> {
     this.#cancelTick();
     await this.#committer.settled(null).catch(() => null);
-    this.#committer.stop(new RollcallError("UNAVAILABLE", "this node is closing"));
+    this.#committer.stop(closing());
     this.#end(undefined);
   }
 

@@ -3,6 +3,7 @@ import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 import { inOrder } from "./headline.ts";
 import { rowIdOf } from "./identity.ts";
+import { entryReport, entryRowId } from "./a2a-agents.ts";
 import { keeperReport } from "./keeper-agents.ts";
 import { rowOf, type Row, type RowOptions } from "./row.ts";
 
@@ -20,13 +21,16 @@ export function rowNamed(state: State, id: string, options: RowOptions): Row | u
 
 function groups(state: State): Map<string, Report[]> {
   const byRow = new Map<string, Report[]>();
-  const add = (report: Report) => {
-    const id = rowIdOf(state, report);
+  const add = (report: Report, id = rowIdOf(state, report)) => {
     const group = byRow.get(id);
     if (group) group.push(report);
     else byRow.set(id, [report]);
   };
   for (const { report } of state.reports.byAlias.values()) add(report);
   for (const entry of state.agents.byId.values()) add(keeperReport(state, entry));
+  for (const record of state.directory.byUrl.values()) {
+    const report = entryReport(record);
+    if (report) add(report, entryRowId(state, report, record.entry));
+  }
   return byRow;
 }

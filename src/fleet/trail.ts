@@ -8,6 +8,7 @@ import { OWN_ID } from "./keeper-agents.ts";
 import type { Row } from "./row.ts";
 
 const KEEPER = "keeper:";
+const A2A = "a2a:";
 
 export class Trail {
   readonly #id: string;
@@ -72,9 +73,18 @@ export class Trail {
       case "job.started":
       case "job.ended":
         return this.#id === event.job.id;
+      case "directory.registered":
+      case "directory.changed":
+      case "directory.verified":
+      case "directory.doubted":
+        return this.#aliases.has(A2A + event.entry.url);
+      case "directory.evicted":
+      case "directory.removed":
+        return this.#aliases.has(A2A + event.url);
       // That something goes on as before, and what is about nobody.
       case "lease.renewed":
       case "task.renewed":
+      case "directory.refreshed":
       case "task.created":
       case "task.forgotten":
       case "question.forgotten":
@@ -92,6 +102,7 @@ export class Trail {
     if (this.#aliases.has(alias)) return;
     this.#aliases.add(alias);
     this.#texts.add(JSON.stringify(alias));
+    if (alias.startsWith(A2A)) this.#texts.add(JSON.stringify(alias.slice(A2A.length)));
     if (alias.startsWith(KEEPER)) this.#texts.add(JSON.stringify(alias.slice(KEEPER.length)));
   }
 

@@ -48,7 +48,7 @@ export class Documents {
     return this.#slotOf.has(agentId);
   }
 
-  add({ agentId, card, status }: Agent): void {
+  add({ agentId, card, status }: Pick<Agent, "agentId" | "card" | "status">): void {
     if (this.#slotOf.has(agentId)) return;
     this.#slotOf.set(agentId, this.#slots.length);
     this.#slots.push({ agentId, tools: card.tools, isAlive: status === "alive" });

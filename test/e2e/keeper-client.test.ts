@@ -1,31 +1,12 @@
 /** The client as its users have it: from dist/, in a process of its own. */
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { existsSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { parseSync } from "rolldown/utils";
 import { expect, test } from "vitest";
 import { daemonOf } from "../keeper/fixture.ts";
+import { importsOf } from "./imports.ts";
 
 const entry = fileURLToPath(new URL("../../dist/client/keeper/index.js", import.meta.url));
-
-/** What a file imports, itself or through others: our files, and the names of packages. */
-function importsOf(file: string, seen = new Set<string>()): ReadonlySet<string> {
-  if (seen.has(file)) return seen;
-  seen.add(file);
-  const { module } = parseSync(file, readFileSync(file, "utf8"));
-  const requests = [
-    ...module.staticImports.map((each) => each.moduleRequest.value),
-    ...module.staticExports.flatMap(({ entries }) =>
-      entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
-    ),
-  ];
-  for (const name of requests) {
-    if (name.startsWith(".")) importsOf(resolve(dirname(file), name), seen);
-    else seen.add(name);
-  }
-  return seen;
-}
 
 test("the client brings nothing along but the proto", () => {
   const imports = [...importsOf(entry)];

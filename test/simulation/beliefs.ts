@@ -65,6 +65,10 @@ export class Beliefs {
       case "task.complete":
       case "task.fail":
       case "task.return":
+      case "directory.heartbeat":
+      case "directory.confirm":
+      case "directory.doubt":
+      case "directory.remove":
         return;
     }
   }

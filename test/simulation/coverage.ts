@@ -29,6 +29,10 @@ const COMMANDS: Record<Command["type"], true> = {
   "fleet.forget": true,
   "job.track": true,
   "task.return": true,
+  "directory.heartbeat": true,
+  "directory.confirm": true,
+  "directory.doubt": true,
+  "directory.remove": true,
 };
 
 const EVENTS: Record<Topic, true> = {
@@ -66,6 +70,13 @@ const EVENTS: Record<Topic, true> = {
   "job.started": true,
   "job.ended": true,
   "job.forgotten": true,
+  "directory.registered": true,
+  "directory.changed": true,
+  "directory.refreshed": true,
+  "directory.verified": true,
+  "directory.doubted": true,
+  "directory.evicted": true,
+  "directory.removed": true,
   "node.leading": true,
   "node.resumed": true,
 };

@@ -151,6 +151,10 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
     case "fleet.report":
     case "fleet.forget":
     case "job.track":
+    case "directory.heartbeat":
+    case "directory.confirm":
+    case "directory.doubt":
+    case "directory.remove":
       return undefined;
   }
 }

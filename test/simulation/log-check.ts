@@ -3,6 +3,7 @@
  * a rule that is wrong must not be able to hide it.
  */
 import type { Event, Recorded } from "../../src/core/events.ts";
+import { COUNT } from "../../src/core/limits.ts";
 import type { State } from "../../src/core/state.ts";
 
 type Fail = (invariant: string, detail: string) => void;
@@ -26,6 +27,8 @@ export class LogCheck {
   readonly #tasks = new Map<string, TaskLife>();
   /** Those that are known, and whether they are over. */
   readonly #jobs = new Map<string, boolean>();
+  /** URL → what is served there, and who brought it. */
+  readonly #entries = new Map<string, { readonly served: string; readonly source: string }>();
 
   constructor(fail: Fail) {
     this.#fail = fail;
@@ -40,6 +43,7 @@ export class LogCheck {
     this.#election(event, fail);
     this.#task(event, fail);
     this.#job(event, fail);
+    this.#directory(event, fail);
   }
 
   /** A job begins once and ends once. */
@@ -124,6 +128,27 @@ export class LogCheck {
     const before = this.#terms.get(group) ?? 0;
     if (term <= before) fail("terms strictly increase", `${group}: ${term} after ${before}`);
     this.#terms.set(group, term);
+  }
+
+  /** What is served changes with a verification, and with nothing else. */
+  #directory(event: Event, fail: Fail): void {
+    if (event.type === "directory.evicted" || event.type === "directory.removed") {
+      if (!this.#entries.delete(event.url)) fail("entries go once", event.url);
+      return;
+    }
+    if (!("entry" in event)) return;
+    const { url, source, card } = event.entry;
+    const served = card?.digest ?? "";
+    const before = this.#entries.get(url);
+    if ((event.type === "directory.registered") === (before !== undefined)) {
+      fail("an entry is registered once", `${event.type} of ${url}`);
+    }
+    if (event.type !== "directory.verified" && served !== (before?.served ?? "")) {
+      fail("what is served was verified", `${event.type} serves another card at ${url}`);
+    }
+    this.#entries.set(url, { served, source });
+    const ofSource = [...this.#entries.values()].filter((each) => each.source === source);
+    if (ofSource.length > COUNT.entriesPerSource) fail("sources have their limit", source);
   }
 
   #task(event: Event, fail: Fail): void {

@@ -4,6 +4,7 @@ import type { Lease } from "../../src/core/leases.ts";
 import type { Command } from "../../src/core/rules.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
 import { someJob } from "../../src/core/testing-jobs.ts";
+import { someDirectoryCommand } from "../../src/core/testing-directory.ts";
 import { someReport } from "../../src/core/testing-reports.ts";
 import type { Task } from "../../src/core/tasks.ts";
 import type { Beliefs, Names } from "./beliefs.ts";
@@ -123,6 +124,7 @@ const MOVES: readonly (readonly [weight: number, Move])[] = [
   [6, ({ random, known }) => reporting(random, known)],
   [1, ({ random }) => ({ type: "fleet.forget", alias: `test:${random.between(0, 3)}` })],
   [4, ({ random, known }) => tracking(random, known)],
+  [8, ({ random }) => directoryMove(random)],
   [22, reading],
 ];
 
@@ -179,6 +181,11 @@ function tracking(random: Random, known: Names): Command {
   const atMs = known.taskIds.length + random.between(0, 3);
   const picked = { who: random.between(0, 255), what: random.between(0, 255), atMs };
   return { type: "job.track", jobs: [someJob(picked)] };
+}
+
+function directoryMove(random: Random): Command {
+  const small = () => random.between(0, 255);
+  return someDirectoryCommand({ who: small(), what: small(), how: small() });
 }
 
 /** The latest mostly, an old one now and then. */

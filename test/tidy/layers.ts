@@ -11,9 +11,10 @@ const LAYERS: readonly (readonly string[])[] = [
   ["tui"],
   ["daemon", "client", "hosts"],
   ["wires"],
+  ["directory"],
   ["fleet", "jobs", "notify", "search"],
   ["engine"],
-  ["grpc", "machine"],
+  ["fetch", "grpc", "machine"],
   ["http2"],
   ["log", "core"],
 ];

@@ -5,7 +5,7 @@ import { shortDuration } from "../../core/words.ts";
 import type { Context } from "../context.ts";
 import { agentId, daemonOf, itemPath, lookOf, note, printJson, read } from "../daemon.ts";
 import { durationFlag } from "../durations.ts";
-import { answerFlags, argument, listFlags, textFlag, textsFlag } from "../flags.ts";
+import { answerFlags, argument, listFlags, textFlag, textsFlag, wordsFlag } from "../flags.ts";
 import type { AnswerFlags, ListFlags } from "../flags.ts";
 import { about } from "../help.ts";
 import { list, type Listing } from "../listing.ts";
@@ -81,13 +81,7 @@ export const agentsList = buildCommand<Filters, [], Context>({
   parameters: {
     flags: {
       all: { kind: "boolean", optional: true, withNegated: false, brief: "The dead as well" },
-      status: {
-        kind: "enum",
-        values: STATUSES,
-        optional: true,
-        variadic: true,
-        brief: "Only these; may be given several times",
-      },
+      status: wordsFlag(STATUSES),
       tool: textsFlag("TOOL", "Only those that have it; may be given several times"),
       name: textFlag("PREFIX", "Only those whose name begins so"),
       ...listFlags,

@@ -5,7 +5,7 @@ import type { TaskDetail, TaskRow } from "../../wires/api/answers.ts";
 import type { Context } from "../context.ts";
 import { agentId, daemonOf, itemPath, lookOf, note, printJson, read, taskId } from "../daemon.ts";
 import { durationFlag } from "../durations.ts";
-import { answerFlags, argument, listFlags, textFlag, textsFlag } from "../flags.ts";
+import { answerFlags, argument, listFlags, textFlag, textsFlag, wordsFlag } from "../flags.ts";
 import type { AnswerFlags, ListFlags } from "../flags.ts";
 import { about } from "../help.ts";
 import { list, type Listing } from "../listing.ts";
@@ -86,13 +86,7 @@ export const tasksList = buildCommand<Filters, [], Context>({
   parameters: {
     flags: {
       all: { kind: "boolean", optional: true, withNegated: false, brief: "Finished ones as well" },
-      status: {
-        kind: "enum",
-        values: STATUSES,
-        optional: true,
-        variadic: true,
-        brief: "Only these; may be given several times",
-      },
+      status: wordsFlag(STATUSES),
       type: textFlag("TYPE", "Only those of this type"),
       agent: textFlag("AGENT", "Only those that this agent claimed"),
       ...listFlags,

@@ -64,15 +64,18 @@ export class ArcpClient implements AsyncDisposable {
     const clock = options.clock ?? systemClock;
     this.#clock = clock;
     this.#newId = idMaker(() => clock.wallMs());
-    this.#pending = new Pending(clock);
+    this.#pending = new Pending(clock, () => this.#pace());
     this.#followed = new Followed({
       clock,
       pending: this.#pending,
       autoAck: options.autoAck ?? true,
       onGap: (after, before) => options.onState?.({ kind: "gap", after, before }),
       subscribe: (jobId) => this.#subscribe(jobId, true, {}),
-      barrier: async () => void (await this.#page({ pageSize: 1 }, undefined)),
+      barrier: async () => {
+        await this.#ask({}, { type: "ping", send: (id, connection) => this.#ping(id, connection) });
+      },
       cancel: (jobId, reason) => this.cancel(jobId, { reason }),
+      onPace: () => this.#pace(),
       send: (type, payload) => {
         this.#link.current?.send(type, { id: this.#id() }, payload);
       },
@@ -142,8 +145,7 @@ export class ArcpClient implements AsyncDisposable {
       send: (id, connection) => {
         connection.send("job.cancel", { id, jobId }, { reason });
         // Not every runtime answers a cancel, but each answers a ping, and in order.
-        const ping = { nonce: id, sent_at: new Date(this.#clock.wallMs()).toISOString() };
-        connection.send("session.ping", { id: this.#id() }, ping);
+        this.#ping(id, connection);
       },
     });
   }
@@ -218,6 +220,11 @@ export class ArcpClient implements AsyncDisposable {
     return `msg_${this.#newId()}`;
   }
 
+  #ping(nonce: string, connection: Connection): void {
+    const payload = { nonce, sent_at: new Date(this.#clock.wallMs()).toISOString() };
+    connection.send("session.ping", { id: this.#id() }, payload);
+  }
+
   /** Sends when there is a connection, and waits for the answer; both within one time limit. */
   async #ask<Answer>(call: CallOptions, asked: Asked): Promise<Answer> {
     const { type, jobId, traceId, send } = asked;
@@ -254,11 +261,19 @@ export class ArcpClient implements AsyncDisposable {
     }
   }
 
+  /** A slow reader stops the runtime, unless somebody waits for what it answers. */
+  #pace(): void {
+    const connection = this.#link.current;
+    if (this.#followed.isBehind && this.#pending.size === 0) connection?.pause();
+    else connection?.resume();
+  }
+
   #live(session: Session, isResumed: boolean): void {
     const isFirst = this.#session === undefined;
     this.#session = session;
     const lastSeq = isResumed ? (this.#options.resume?.lastEventSeq ?? 0) : 0;
     this.#followed.live(session, { isFirst, isResumed, lastSeq });
+    this.#pace();
     if (isFirst) this.#options.onState?.({ kind: "live" });
     else this.#options.onState?.({ kind: isResumed ? "resumed" : "renewed" });
   }

@@ -8,6 +8,8 @@
  */
 import type { Agent } from "../../core/agents.ts";
 import type { Election } from "../../core/elections.ts";
+import type { CardDiff } from "../../core/cards/diff.ts";
+import type { DirectoryEntry } from "../../core/directory.ts";
 import type { Lease } from "../../core/leases.ts";
 import type { Policy, Verdict } from "../../core/policies.ts";
 import type { Task } from "../../core/tasks.ts";
@@ -93,4 +95,35 @@ export interface TimelineEvents {
     readonly topic: string;
     readonly at: string;
   })[];
+}
+
+/** An agent of the directory in a list; its prose is clean. */
+export interface DirectoryRow extends Omit<DirectoryEntry, "card" | "waiting" | "proof" | "heard"> {
+  readonly name: string;
+  readonly description: string;
+  readonly skills: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly tags: readonly string[];
+  }[];
+  /** By which key its card is signed, or why that is not believed; empty where it is not. */
+  readonly signature: string;
+  /** Its card was fetched: others see it. */
+  readonly isServed: boolean;
+  /** It says something else of itself, which is not verified yet. */
+  readonly isChanging: boolean;
+}
+
+export interface DirectoryList extends Listed {
+  readonly entries: readonly DirectoryRow[];
+}
+
+export interface DirectoryDetail {
+  readonly sequence: number;
+  readonly entry: DirectoryRow;
+  /** What the change that waits would change. */
+  readonly diff: CardDiff | null;
+  /** What is served, and what waits, as their authors wrote them. */
+  readonly card: unknown;
+  readonly waiting: unknown;
 }

@@ -37,7 +37,7 @@ export class EventStreams extends Streams {
   };
 }
 
-async function* framesOf(watch: Watch, first: readonly Buffer[]): Frames {
+export async function* framesOf(watch: Watch, first: readonly Buffer[]): Frames {
   yield* first;
   for (let items = await watch.pull(); items.length > 0; items = await watch.pull()) {
     yield Buffer.concat(items.map(frameOf));

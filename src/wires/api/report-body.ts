@@ -53,6 +53,7 @@ export const REPORT = z.strictObject({
 /** Whose aliases only their own wire speaks for. */
 const OWNED = [
   ["file@", "the status files of a machine"],
+  ["mcp:", "clients of MCP"],
   ["keeper:", "the registry"],
 ] as const;
 

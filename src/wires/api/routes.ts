@@ -6,6 +6,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import { RollcallError } from "../../core/errors.ts";
 import { agentRoutes, type Finder } from "./agent-routes.ts";
+import { directoryRoutes, type DirectoryRoutesOptions } from "./directory-routes.ts";
 import { fleetRoutes, type FleetRoutesOptions } from "./fleet-routes.ts";
 import { electionRoutes } from "./election-routes.ts";
 import { jobRoutes } from "./job-routes.ts";
@@ -28,7 +29,7 @@ export interface Status {
   readonly loopbackOnly: boolean;
 }
 
-export interface ApiOptions extends TaskRoutesOptions, FleetRoutesOptions {
+export interface ApiOptions extends TaskRoutesOptions, FleetRoutesOptions, DirectoryRoutesOptions {
   readonly finder: Finder;
   status(): Status;
   /** Why commands cannot be answered now; nothing when they can. */
@@ -46,6 +47,7 @@ export function apiRoutes(options: ApiOptions): Hono<{ Bindings: HttpBindings }>
   routes.route("/v1", taskRoutes(options));
   routes.route("/v1", fleetRoutes(options));
   routes.route("/v1", jobRoutes(options));
+  routes.route("/v1", directoryRoutes(options));
   routes.get("/healthz", (c) => c.text("ok"));
   routes.get("/readyz", (c) => {
     const reason = options.notReady();

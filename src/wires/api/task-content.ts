@@ -6,31 +6,13 @@
 import { z } from "zod";
 import type { State } from "../../core/state.ts";
 import type { Task } from "../../core/tasks.ts";
+import { textOf } from "../task-bytes.ts";
 import type { TaskDetail, TaskRow } from "./answers.ts";
 import { nameOf } from "./names.ts";
-import { quoted, wrong } from "./parse.ts";
 
 /** The two fields of a body, of which one may be given. */
 export const INPUT = { input: z.string().optional(), inputText: z.string().optional() } as const;
 export const OUTPUT = { output: z.string().optional(), outputText: z.string().optional() } as const;
-
-interface Content {
-  readonly base64: string | undefined;
-  readonly text: string | undefined;
-}
-
-export function base64Of(name: string, { base64, text }: Content): string {
-  if (base64 !== undefined && text !== undefined) {
-    throw wrong(`${name} and ${name}Text are both given: send one`);
-  }
-  if (text !== undefined) {
-    if (/\p{Surrogate}/u.test(text)) throw wrong(`${name}Text is not well-formed unicode`);
-    return Buffer.from(text).toString("base64");
-  }
-  if (base64 === undefined) return "";
-  if (Buffer.from(base64, "base64").toString("base64") === base64) return base64;
-  throw wrong(`${name} is ${quoted(base64)}, not base64; text goes into ${name}Text`);
-}
 
 export function taskRow(state: State, { input, output, ...task }: Task): TaskRow {
   const claimedByName = nameOf(state, task.claimedBy);
@@ -48,14 +30,4 @@ export function taskDetail(task: Task): TaskDetail {
 
 function bytesIn(base64: string): number {
   return Buffer.byteLength(base64, "base64");
-}
-
-const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-function textOf(base64: string): string | undefined {
-  try {
-    return UTF8.decode(Buffer.from(base64, "base64"));
-  } catch {
-    return undefined;
-  }
 }

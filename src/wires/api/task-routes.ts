@@ -16,11 +16,12 @@ import type { Task, TaskEntry } from "../../core/tasks.ts";
 import type { TaskClaims } from "../../engine/claims.ts";
 import type { Clock } from "../../engine/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { base64Of } from "../task-bytes.ts";
 import { CLAIM } from "./limits.ts";
 import { nameOf } from "./names.ts";
 import { matching, pageOf, sendPage, type Order } from "./pages.ts";
 import { bodyOf, check, LIST_QUERY, queryOf, ttlMs } from "./parse.ts";
-import { base64Of, INPUT, OUTPUT, taskDetail, taskRow } from "./task-content.ts";
+import { INPUT, OUTPUT, taskDetail, taskRow } from "./task-content.ts";
 
 const LIST = z.strictObject({
   ...LIST_QUERY,
@@ -136,20 +137,13 @@ async function claim(
   { claims, clock }: TaskRoutesOptions,
   { agentId, waitMs, response }: Wanted,
 ): Promise<Task | null> {
-  const over = new AbortController();
-  const leave = () => over.abort(new RollcallError("CANCELLED", "the client went away"));
-  const timeUp = new RollcallError("DEADLINE_EXCEEDED", `no task within ${waitMs} ms`);
+  const gone = new AbortController();
+  const leave = () => gone.abort(new RollcallError("CANCELLED", "the client went away"));
   response.once("close", leave);
   if (response.destroyed) leave();
-  const cancel = waitMs > 0 ? clock.after(waitMs, () => over.abort(timeUp)) : () => undefined;
   try {
-    if (waitMs === 0) return await claims.claimNow(agentId, over.signal);
-    return await claims.claim(agentId, over.signal);
-  } catch (error) {
-    if (error === timeUp) return null;
-    throw error;
+    return await claims.claimWithin(agentId, { waitMs, clock, signal: gone.signal });
   } finally {
-    cancel();
     response.off("close", leave);
   }
 }

@@ -112,6 +112,13 @@ function payloadOf(event: Event): Any | undefined {
     case "job.started":
     case "job.ended":
     case "job.forgotten":
+    case "directory.registered":
+    case "directory.changed":
+    case "directory.refreshed":
+    case "directory.verified":
+    case "directory.doubted":
+    case "directory.evicted":
+    case "directory.removed":
     case "node.leading":
     case "node.resumed":
       return undefined;

@@ -1,0 +1,160 @@
+/**
+ * The A2A registry under load, against the peer at its fastest (uvicorn with uvloop and httptools)
+ * and against a bare node:http server that sends the same bytes. All in turns, in one run, with the
+ * same 1,000 agents, whose cards both registries have fetched.
+ */
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { load, type Measured } from "./a2a/load.ts";
+import { freeAddress, start } from "./keeper/programs.ts";
+import { conclude, inTemporaryFolder, median, report } from "./measure.ts";
+import { Daemon } from "./shared/daemon.ts";
+
+const PYTHON = ".cache/venv/a2a-bench/bin/python";
+const ROUNDS = 5;
+const AGENTS = 1_000;
+/** Of the agents that only memory is measured with: as many servers of AGENTS each. */
+const MORE_SERVERS = 4;
+const SENDERS = 32;
+const HEARTBEAT = "/.well-known/agents/heartbeat";
+const LISTING = "/.well-known/agents";
+
+// A program of its own: a bundle does not know where the repository lies.
+const provide = `
+  import { provide } from "./scripts/prerequisites.mjs";
+  process.exitCode = provide(["h2load", "a2a-bench"]).length;
+`;
+execFileSync(process.execPath, ["--input-type=module", "--eval", provide], { stdio: "inherit" });
+
+function cardOf(url: string) {
+  return {
+    name: `Agent ${url}`,
+    description: "Reads invoices that were scanned, and tells what is due, to whom and when",
+    url,
+    version: "1.4.2",
+    provider: { organization: "Example", url: "https://example.com" },
+    capabilities: { streaming: true, pushNotifications: false },
+    defaultInputModes: ["text/plain", "application/pdf"],
+    skills: ["read", "sum up", "remind"].map((name, i) => ({
+      id: `skill-${i}`,
+      name,
+      description: `It can ${name} what somebody sent`,
+      tags: ["invoices", "finance"],
+    })),
+  };
+}
+
+/** A server with the cards of all its agents, each under its own path. */
+async function publish() {
+  const server = createServer((request, response) => {
+    const [, number] = /^\/(\d+)\/\.well-known\/agent\.json$/.exec(request.url ?? "") ?? [];
+    response.writeHead(number === undefined ? 404 : 200, { "content-type": "application/json" });
+    response.end(number === undefined ? "{}" : JSON.stringify(cardOf(`${origin}/${number}`)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const bodies = Array.from({ length: AGENTS }, (_, i) =>
+    JSON.stringify({ agent_card: cardOf(`${origin}/${i}`), interval: 3_600 }),
+  );
+  return { bodies, [Symbol.dispose]: () => void server.close() };
+}
+
+/** Sends each until it is verified. */
+async function register(registry: string, bodies: readonly string[]): Promise<void> {
+  const left = [...bodies];
+  const sender = async () => {
+    for (let body = left.pop(); body !== undefined; body = left.pop()) {
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(registry + HEARTBEAT, { method: "POST", headers, body });
+      const { verified } = (await answer.json()) as { readonly verified: boolean };
+      if (!verified) left.push(body);
+    }
+  };
+  await Promise.all(Array.from({ length: SENDERS }, sender));
+}
+
+await inTemporaryFolder(async (folder) => {
+  using agents = await publish();
+  const daemon = await Daemon.start(join(folder, "state"));
+  try {
+    const peerAddress = await freeAddress();
+    await using registry = await start(PYTHON, ["bench/a2a/peer.py", peerAddress], peerAddress);
+    const [ours, peer] = [daemon.url, `http://${registry.address}`];
+    await register(ours, agents.bodies);
+    await register(peer, agents.bodies);
+    const listing = await (await fetch(ours + LISTING)).text();
+    const file = join(folder, "listing.json");
+    writeFileSync(file, listing);
+    const bareAddress = await freeAddress();
+    const bareArgs = ["bench/a2a/bare.mjs", bareAddress, file];
+    await using sender = await start(process.execPath, bareArgs, bareAddress);
+    const bare = `http://${sender.address}`;
+
+    const body = agents.bodies[0] ?? "";
+    const [beat, theirBeat] = await inTurns([
+      () => load(folder, { url: ours + HEARTBEAT, body, requests: 20_000 }),
+      () => load(folder, { url: peer + HEARTBEAT, body, requests: 3_000 }),
+    ]);
+    const [list, theirList, bareList] = await inTurns([
+      () => load(folder, { url: ours + LISTING, requests: 1_500 }),
+      () => load(folder, { url: peer + LISTING, requests: 60 }),
+      () => load(folder, { url: bare + LISTING, requests: 1_500 }),
+    ]);
+    compare("heartbeats", [beat, theirBeat], 6);
+    compare(
+      `GET of ${AGENTS} agents, ${Math.round(listing.length / 1024)} KiB`,
+      [list, theirList],
+      25,
+    );
+    report({ name: "  bare node:http, same bytes", value: bareList.perSecond, unit: "/s" });
+    const share = list.perSecond / bareList.perSecond;
+    report({ name: "  against bare", value: share, unit: "×", target: { atLeast: 0.6 } });
+    await memory(daemon);
+  } finally {
+    await daemon.close();
+  }
+});
+conclude();
+
+/** What an agent costs, its card of about 1 KiB included. */
+async function memory(daemon: Daemon): Promise<void> {
+  const residentBytes = async () =>
+    (await daemon.metrics()).get("process_resident_memory_bytes") ?? NaN;
+  const before = await residentBytes();
+  for (let i = 0; i < MORE_SERVERS; i += 1) {
+    using more = await publish();
+    await register(daemon.url, more.bodies);
+  }
+  const bytes = ((await residentBytes()) - before) / (MORE_SERVERS * AGENTS);
+  report({ name: "memory per agent (resident, not collected)", value: bytes / 1024, unit: "KiB" });
+}
+
+function compare(name: string, [ours, theirs]: readonly [Measured, Measured], atLeast: number) {
+  report({ name: `${name}, ours`, value: ours.perSecond, unit: "/s" });
+  report({ name: "  the peer", value: theirs.perSecond, unit: "/s" });
+  const ratio = ours.perSecond / theirs.perSecond;
+  report({ name: "  against the peer", value: ratio, unit: "×", target: { atLeast } });
+  report({ name: "  p99 of the peer", value: theirs.p99Ms, unit: "ms" });
+  report({ name: "  p99", value: ours.p99Ms, unit: "ms", target: { atMost: theirs.p99Ms } });
+}
+
+/** The median of each, all run in turns; the first round warms up. */
+async function inTurns<const Runs extends readonly (() => Promise<Measured>)[]>(
+  runs: Runs,
+): Promise<{ readonly [Index in keyof Runs]: Measured }> {
+  const all = runs.map((): Measured[] => []);
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const [i, run] of runs.entries()) {
+      const measured = await run();
+      if (round > 0) all[i]?.push(measured);
+    }
+  }
+  const medians = all.map((each) => ({
+    perSecond: median(each.map(({ perSecond }) => perSecond)),
+    p99Ms: median(each.map(({ p99Ms }) => p99Ms)),
+  }));
+  return medians as unknown as { readonly [Index in keyof Runs]: Measured };
+}

@@ -1,0 +1,24 @@
+export type { CardVersion } from "../../core/cards/card.ts";
+export { codeOf, RollcallError, type ErrorCode } from "../../core/errors.ts";
+export type { Reach } from "../../fetch/addresses.ts";
+export type { FetchFailure } from "../../fetch/fetcher.ts";
+export {
+  RegistryClient,
+  type HeartbeatResult,
+  type ListOptions,
+  type RegistryClientOptions,
+} from "./client.ts";
+export type { Mounts } from "./mounts.ts";
+export {
+  MemoryRegistryProvider,
+  type Awaitable,
+  type RegistryEntry,
+  type RegistryProvider,
+} from "./provider.ts";
+export {
+  RegistryServer,
+  type RegistryAnswer,
+  type RegistryRequest,
+  type RegistryServerOptions,
+} from "./server.ts";
+export type { AgentCard, AgentInterface, AgentSkill } from "./types.ts";

@@ -1,0 +1,28 @@
+/** How the client and the small registry of A2A pace themselves, each number with its reason. */
+
+const SECOND = 1000;
+const MIB = 1024 * 1024;
+
+export const BEAT = {
+  /** For one answer, as the peer has it. */
+  answerMs: 10 * SECOND,
+  /** Taken off the interval at random, so that a thousand agents do not speak at once. */
+  jitter: 0.1,
+  /** After a failure, doubled each time up to the interval itself. */
+  firstRetryMs: 1 * SECOND,
+  /** Of a registry's list: some thousand cards. */
+  listBytes: 64 * MIB,
+  answerBytes: 1 * MIB,
+} as const;
+
+export const REGISTRY = {
+  /** How long a heartbeat waits for the verification it set off; the next one knows the rest. */
+  answerMs: 500,
+  /** An agent is gone after so many intervals of silence. */
+  staleMultiplier: 3,
+  sweepMs: 30 * SECOND,
+  /** Of the store in memory: as many as one process lists in one answer. */
+  agents: 10_000,
+  /** What their cards may weigh together: 10,000 of the usual 2 KiB are 20 MiB. */
+  bytes: 64 * MIB,
+} as const;

@@ -1,0 +1,285 @@
+/**
+ * Who may change what in the directory (see directory.ts for the life of an entry).
+ *
+ * - Anybody may send a heartbeat for any URL: it says that something is there, and what it is said
+ *   to be. It never changes what is served.
+ * - What is served comes from the place itself: only a card that was fetched there is confirmed.
+ *   Not even the token helps: anybody may be the first to name a URL, so who holds the token is who
+ *   registered it, and not who owns the place.
+ * - The token raises a reachable entry to `owner`, and lets the interval and the waiting card
+ *   change at any time. Without it, the source that registered the entry may change its interval,
+ *   and a change waits for a while after the last: a stranger could otherwise make us fetch
+ *   without end, or have an entry evicted by giving it a very short interval.
+ */
+import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
+import {
+  lengthOf,
+  type CardText,
+  type DirectoryEntry,
+  type DirectoryEvent,
+  type DirectoryRecord,
+  type Proof,
+  type Tier,
+} from "./directory.ts";
+import { CARD, HEARTBEAT } from "./cards/limits.ts";
+import { count, invalid, key, line, tooLong, type Problem } from "./fields.ts";
+import { COUNT, DIRECTORY } from "./limits.ts";
+import type { State } from "./state.ts";
+
+export interface HeartbeatCommand {
+  readonly type: "directory.heartbeat";
+  readonly url: string;
+  readonly origin: string;
+  readonly source: string;
+  readonly card: CardText;
+  /** 0 for an entry that stays until it is removed. */
+  readonly intervalMs: number;
+  /** After how many intervals of silence it goes. */
+  readonly staleMultiplier: number;
+  /** Of the token that is issued if this is its first sight. */
+  readonly newTokenHash: string;
+  /** Of the token that came with it; empty without one. */
+  readonly tokenHash: string;
+}
+
+export interface ConfirmCommand {
+  readonly type: "directory.confirm";
+  readonly url: string;
+  /** The digest of what heartbeats said when the fetch began. */
+  readonly heard: string;
+  readonly card: CardText;
+  readonly from: string;
+  readonly proof: Proof;
+}
+
+export type DirectoryCommand =
+  | HeartbeatCommand
+  | ConfirmCommand
+  | { readonly type: "directory.doubt"; readonly url: string; readonly reason: string }
+  | { readonly type: "directory.remove"; readonly url: string };
+
+export interface Heard {
+  /** Whether the new token was issued. */
+  readonly isNew: boolean;
+  readonly tier: Tier;
+  readonly isServed: boolean;
+  /** There is a card that nobody has confirmed. */
+  readonly mustVerify: boolean;
+}
+
+export interface DirectoryReplies {
+  "directory.heartbeat": Heard;
+  /** Whether anything is another than before. */
+  "directory.confirm": { readonly isNew: boolean };
+  "directory.doubt": { readonly isNew: boolean };
+  "directory.remove": null;
+}
+
+type Reply = DirectoryReplies[keyof DirectoryReplies];
+
+export function decideDirectory(
+  state: State,
+  command: DirectoryCommand,
+  { nowMs }: Moment,
+): Decision<DirectoryEvent, Reply> {
+  if (command.type === "directory.heartbeat") return hear(state, command, nowMs);
+  const record = state.directory.byUrl.get(command.url);
+  if (!record) return unknownEntry(command.url);
+  switch (command.type) {
+    case "directory.confirm":
+      return confirm(state, record, confirmed(record, command, nowMs));
+    case "directory.doubt":
+      return doubt(record, command.reason, nowMs);
+    case "directory.remove":
+      return decided([{ type: "directory.removed", url: command.url }], null);
+  }
+}
+
+export function unknownEntry(url: string): Refusal {
+  return (
+    invalid(key("url", url, DIRECTORY.urlLength)) ??
+    refuse("NOT_FOUND", `no agent in the directory has the URL ${url}`)
+  );
+}
+
+function hear(
+  state: State,
+  command: HeartbeatCommand,
+  nowMs: number,
+): Decision<DirectoryEvent, Heard> {
+  const refusal = invalid(...problemsOf(command));
+  if (refusal) return refusal;
+  const record = state.directory.byUrl.get(command.url);
+  if (!record) return register(state, command, nowMs);
+  const before = record.entry;
+  const isOwner = command.tokenHash !== "" && command.tokenHash === record.tokenHash;
+  const waiting = waitingAfter(before, command.card, { isOwner, nowMs });
+  const isOwned = before.isOwned || isOwner;
+  const mayRetime = (isOwner || command.source === before.source) && before.intervalMs > 0;
+  const entry: DirectoryEntry = {
+    ...before,
+    waiting,
+    isOwned,
+    tier: tierOf({ ...before, isOwned }),
+    ...(mayRetime && timesOf(command)),
+    ...(waiting !== before.waiting && { changedAtMs: nowMs }),
+    lastHeartbeatAtMs: nowMs,
+  };
+  const full = tooHeavy(state, command.source, lengthOf(entry) - lengthOf(before));
+  if (full) return full;
+  const isRefreshed =
+    entry.intervalMs !== before.intervalMs ||
+    entry.ttlMs !== before.ttlMs ||
+    isOwned !== before.isOwned;
+  const reply = replyFor(entry, false);
+  if (waiting !== before.waiting) return decided([{ type: "directory.changed", entry }], reply);
+  return decided(isRefreshed ? [{ type: "directory.refreshed", entry }] : [], reply);
+}
+
+/** What waits to be confirmed, once this card was heard of. */
+function waitingAfter(
+  { card, waiting, heard, changedAtMs }: DirectoryEntry,
+  said: CardText,
+  { isOwner, nowMs }: { readonly isOwner: boolean; readonly nowMs: number },
+): CardText | null {
+  if (card && said.digest === heard) return null;
+  if (waiting?.digest === said.digest) return waiting;
+  const isSoon = nowMs - changedAtMs < DIRECTORY.changeMs;
+  return isSoon && !isOwner ? waiting : said;
+}
+
+function register(
+  state: State,
+  command: HeartbeatCommand,
+  nowMs: number,
+): Decision<DirectoryEvent, Heard> {
+  const { url, origin, source, card, newTokenHash: tokenHash } = command;
+  const { byUrl, bySource, byOrigin } = state.directory;
+  const full =
+    atLimit(byUrl.size, COUNT.entries, "the directory") ??
+    atLimit(bySource.of(source).size, COUNT.entriesPerSource, `source ${source}`) ??
+    atLimit(byOrigin.of(origin).size, COUNT.entriesPerOrigin, `origin ${origin}`) ??
+    tooHeavy(state, source, card.text.length);
+  if (full) return full;
+  const entry: DirectoryEntry = {
+    url,
+    origin,
+    source,
+    tier: "unverified",
+    card: null,
+    waiting: card,
+    heard: "",
+    proof: { isItsOwn: false, isSigned: false, signature: "" },
+    isOwned: false,
+    verification: null,
+    ...timesOf(command),
+    registeredAtMs: nowMs,
+    changedAtMs: nowMs,
+    lastHeartbeatAtMs: nowMs,
+  };
+  return decided([{ type: "directory.registered", entry, tokenHash }], replyFor(entry, true));
+}
+
+/** The entry with the card that was fetched for it. */
+function confirmed(
+  { entry: before, seenAtMs }: DirectoryRecord,
+  { heard, card: fetched, from, proof }: ConfirmCommand,
+  nowMs: number,
+): DirectoryEntry {
+  const card = before.card?.digest === fetched.digest ? before.card : fetched;
+  return {
+    ...before,
+    card,
+    // What was said while the fetch was under way is not what was fetched.
+    waiting: before.waiting?.digest === heard ? null : before.waiting,
+    heard,
+    proof,
+    tier: tierOf({ ...before, card, proof }),
+    verification: { isConfirmed: true, atMs: nowMs, from, reason: "" },
+    lastHeartbeatAtMs: seenAtMs,
+  };
+}
+
+function confirm(
+  state: State,
+  { entry: before }: DirectoryRecord,
+  entry: DirectoryEntry,
+): Decision<DirectoryEvent, { readonly isNew: boolean }> {
+  const refusal =
+    invalid(
+      tooLong("the fetched card", entry.card?.text ?? "", CARD.bytes),
+      line("signature", entry.proof.signature, DIRECTORY.reasonLength),
+    ) ?? tooHeavy(state, before.source, lengthOf(entry) - lengthOf(before));
+  if (refusal) return refusal;
+  const isNew =
+    entry.card !== before.card ||
+    entry.waiting !== before.waiting ||
+    entry.heard !== before.heard ||
+    entry.tier !== before.tier ||
+    entry.proof.signature !== before.proof.signature ||
+    before.verification?.isConfirmed !== true;
+  return decided(isNew ? [{ type: "directory.verified", entry }] : [], { isNew });
+}
+
+/** What was confirmed before goes on being served. */
+function doubt(
+  { entry: before, seenAtMs }: DirectoryRecord,
+  reason: string,
+  nowMs: number,
+): Decision<DirectoryEvent, { readonly isNew: boolean }> {
+  const refusal = invalid(line("reason", reason, DIRECTORY.reasonLength));
+  if (refusal) return refusal;
+  const last = before.verification;
+  // Every heartbeat of one that cannot be reached ends here: only the first is worth a record.
+  if (last && !last.isConfirmed && last.reason === reason) return decided([], { isNew: false });
+  const verification = { isConfirmed: false, atMs: nowMs, from: "", reason };
+  const entry: DirectoryEntry = { ...before, verification, lastHeartbeatAtMs: seenAtMs };
+  return decided([{ type: "directory.doubted", entry }], { isNew: true });
+}
+
+function tierOf({
+  card,
+  proof,
+  isOwned,
+}: Pick<DirectoryEntry, "card" | "proof" | "isOwned">): Tier {
+  if (!card) return "unverified";
+  if (proof.isSigned && proof.isItsOwn) return "signed";
+  return proof.isItsOwn || isOwned ? "owner" : "reachable";
+}
+
+function timesOf({ intervalMs: asked, staleMultiplier }: HeartbeatCommand) {
+  const { minIntervalS, maxIntervalS } = HEARTBEAT;
+  const within = Math.min(Math.max(asked, minIntervalS * 1000), maxIntervalS * 1000);
+  const intervalMs = asked === 0 ? 0 : within;
+  return { intervalMs, ttlMs: intervalMs * staleMultiplier };
+}
+
+function replyFor({ tier, card, waiting }: DirectoryEntry, isNew: boolean): Heard {
+  return { isNew, tier, isServed: card !== null, mustVerify: waiting !== null };
+}
+
+function atLimit(size: number, most: number, what: string) {
+  if (size < most) return undefined;
+  return refuse("LIMIT_EXCEEDED", `${what} already has ${most} agents in the directory`);
+}
+
+function tooHeavy({ directory }: State, source: string, more: number) {
+  if (more <= 0) return undefined;
+  const own = (directory.lengthBySource.get(source) ?? 0) + more;
+  const isFull = directory.length + more > COUNT.entryLength || own > COUNT.entryLengthPerSource;
+  return isFull
+    ? refuse("LIMIT_EXCEEDED", `the cards of source ${source}, or of all, weigh too much`)
+    : undefined;
+}
+
+function problemsOf(command: HeartbeatCommand): Problem[] {
+  const { url, origin, source, card, intervalMs, staleMultiplier } = command;
+  return [
+    key("url", url, DIRECTORY.urlLength),
+    key("origin", origin, DIRECTORY.urlLength),
+    key("source", source, DIRECTORY.sourceLength),
+    tooLong("agent_card", card.text, CARD.bytes),
+    count("interval", intervalMs, Number.MAX_SAFE_INTEGER),
+    count("stale_multiplier", staleMultiplier, DIRECTORY.staleMultiplierMost),
+  ];
+}

@@ -1,0 +1,302 @@
+/**
+ * The directory as a service: heartbeats in, cards out. The engine keeps the entries; what is here
+ * is the work around them: fetching, the bytes of the listing, search.
+ *
+ *   heartbeat ──▶ the same bytes as before? ──▶ engine.refresh: no parsing, no trace
+ *                        │ no
+ *                        ▼
+ *                 parsed, executed ──▶ to be verified? ──▶ fetched beside it, waited for ≤ 500 ms
+ */
+import { httpUrl } from "../core/cards/candidates.ts";
+import { readCard, type Card, type CardVersion } from "../core/cards/card.ts";
+import { diffCards, type CardDiff } from "../core/cards/diff.ts";
+import { readHeartbeat } from "../core/cards/heartbeat.ts";
+import type { CardProblem } from "../core/cards/problems.ts";
+import { proseOf, type CardProse } from "../core/cards/prose.ts";
+import { cardAs } from "../core/cards/versions.ts";
+import { entryAsSeen, type Beat, type CardText, type DirectoryEntry } from "../core/directory.ts";
+import { unknownEntry, type HeartbeatCommand } from "../core/directory-rules.ts";
+import type { Refusal } from "../core/decide.ts";
+import { RollcallError } from "../core/errors.ts";
+import type { State } from "../core/state.ts";
+import type { Clock } from "../engine/clock.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Fetcher } from "../fetch/fetcher.ts";
+import type { Embedder } from "../search/embedder.ts";
+import { digestOf } from "./digest.ts";
+import { Finder } from "./finder.ts";
+import { SERVICE } from "./limits.ts";
+import { arrayOf, Listing, ListingBytes } from "./listing.ts";
+import { isWanted, pageOf, type Filters, type Page, type Paged } from "./query.ts";
+import type { SignatureTrust } from "./signatures.ts";
+import { hashOf, newToken } from "./tokens.ts";
+import { NO_CARD, Verifier } from "./verifier.ts";
+
+export interface DirectoryOptions {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly fetcher: Pick<Fetcher, "first" | "text">;
+  readonly embedder: Embedder;
+  /** After how many intervals of silence an entry goes. */
+  readonly staleMultiplier?: number;
+  /** Whose signatures are believed, beside those of a card's own place. */
+  readonly trust?: SignatureTrust;
+  readonly onTrouble?: (what: string, error: unknown) => void;
+}
+
+/** Who sends a heartbeat. */
+export interface Sender {
+  /** A remote address, or what its principal is called. */
+  readonly source: string;
+  /** The one it got at first sight. */
+  readonly token?: string | undefined;
+}
+
+export type HeartbeatAnswer =
+  | { readonly ok: true; readonly verified: boolean; readonly token?: string }
+  | { readonly ok: false; readonly problems: readonly CardProblem[] };
+
+export interface Asked extends Filters, Paged {
+  /** In plain words; then the best come first, and there are no pages. */
+  readonly q?: string | undefined;
+}
+
+export interface EntryDetail {
+  readonly entry: DirectoryEntry;
+  readonly prose: CardProse;
+  /** What a change that waits would change. */
+  readonly diff: CardDiff | null;
+}
+
+const DEFAULT_STALE_MULTIPLIER = 3;
+
+export class DirectoryService {
+  readonly #options: DirectoryOptions;
+  readonly #engine: Engine;
+  readonly #verifier: Verifier;
+  readonly #finder: Finder;
+  readonly #listing = new Listing();
+  /** What heartbeats said, by their bytes; the one known longest goes first. */
+  readonly #known = new Map<string, Beat>();
+  #knownLength = 0;
+
+  constructor(options: DirectoryOptions) {
+    this.#options = options;
+    this.#engine = options.engine;
+    const onTrouble = options.onTrouble ?? (() => undefined);
+    this.#finder = new Finder({ embedder: options.embedder, onTrouble });
+    this.#verifier = new Verifier({
+      engine: options.engine,
+      fetcher: options.fetcher,
+      trust: options.trust ?? {},
+      onVerified: () => this.#engine.peek((state) => this.#finder.update(state)),
+      onTrouble,
+    });
+  }
+
+  /** Takes a heartbeat whose very bytes are known and change nothing; else it must be heard. */
+  again(body: Buffer, token: string | undefined): boolean {
+    const beat = this.#known.get(keyOf(body));
+    if (!beat) return false;
+    // Its token may make the entry another one, once.
+    if (token !== undefined && !this.#isOwned(beat.url)) return false;
+    return this.#engine.refresh(beat);
+  }
+
+  async hear(body: Buffer, sender: Sender): Promise<HeartbeatAnswer> {
+    const reading = readHeartbeat(body.toString("utf8"));
+    if (!reading.ok) return reading;
+    const { card, intervalS } = reading.heartbeat;
+    const url = httpUrl(card.key);
+    if (!url) return { ok: false, problems: [notHttp(card)] };
+    const token = newToken();
+    const command = this.#heartbeat(card, url.origin, {
+      source: sender.source,
+      intervalMs: intervalS * 1000,
+      newTokenHash: hashOf(token),
+      tokenHash: sender.token === undefined ? "" : hashOf(sender.token),
+    });
+    const { isNew, isServed, mustVerify } = await this.#engine.execute(command);
+    if (!mustVerify) {
+      this.#remember(body, command);
+      return { ok: true, verified: isServed };
+    }
+    await this.#soon(this.#verifier.verify(card.key));
+    const verified = await this.#isServed(card.key);
+    return { ok: true, verified, ...(isNew && { token }) };
+  }
+
+  /** Every card that is served, as bytes. */
+  listing(version: CardVersion): Promise<ListingBytes> {
+    return this.#engine.read((state) => this.#listing.of(state, version));
+  }
+
+  /** Those that were asked for, in the same form. */
+  async cards(
+    version: CardVersion,
+    asked: Asked,
+  ): Promise<Page & { readonly bytes: ListingBytes }> {
+    const page = await this.list(asked);
+    const cards = page.entries.flatMap(({ card }) => card ?? []);
+    return { ...page, bytes: new ListingBytes(arrayOf(cards, version)) };
+  }
+
+  async list({ q = "", limit, cursor, ...filters }: Asked): Promise<Page & { sequence: number }> {
+    if (q.trim() !== "") return this.#search(q, { ...filters, limit, cursor });
+    const { entries, sequence } = await this.#engine.read((state, at) => ({
+      entries: entriesOf(state, filters),
+      sequence: at,
+    }));
+    return { ...pageOf(entries, { limit, cursor }), sequence };
+  }
+
+  async get(url: string): Promise<EntryDetail & { readonly sequence: number }> {
+    const { entry, sequence } = await this.#engine.read(({ directory }, at) => {
+      const record = directory.byUrl.get(url);
+      return { entry: record && entryAsSeen(record), sequence: at };
+    });
+    if (!entry) throw refused(unknownEntry(url));
+    const [served, waiting] = [entry.card, entry.waiting].map(parsed);
+    const said = served ?? waiting;
+    if (!said) throw new RollcallError("INTERNAL", `the card of ${url} cannot be read`);
+    const diff = served && waiting ? diffCards(inFull(served), inFull(waiting)) : null;
+    return { entry, prose: proseOf(said), diff, sequence };
+  }
+
+  /** Fetches what is at a URL and keeps it until it is removed; rejects when there is nothing. */
+  async add(given: string, source: string): Promise<DirectoryEntry> {
+    const place = httpUrl(given);
+    if (!place) throw new RollcallError("INVALID_ARGUMENT", "url is not an http or https URL");
+    const found = await this.#verifier
+      .find({ key: given, version: "1.0" })
+      .catch((cause: unknown) => {
+        throw new RollcallError("UNAVAILABLE", `${given}: ${NO_CARD}`, { cause });
+      });
+    // An agent's site, or the file of its card, is as good a name for it as the agent's own URL.
+    const own = httpUrl(found.card.key)?.origin === place.origin ? found.card.key : given;
+    const command = this.#heartbeat({ ...found.card, key: own }, place.origin, {
+      source,
+      intervalMs: 0,
+      newTokenHash: hashOf(newToken()),
+      tokenHash: "",
+    });
+    await this.#engine.execute(command);
+    const confirmation = await this.#verifier.confirmation(own, command.card.digest, found);
+    await this.#engine.execute(confirmation);
+    return (await this.get(own)).entry;
+  }
+
+  async remove(url: string): Promise<void> {
+    await this.#engine.execute({ type: "directory.remove", url });
+  }
+
+  /** Fetches its card anew, now; resolves with what it is then. */
+  async verify(url: string): Promise<DirectoryEntry> {
+    await this.get(url);
+    await this.#verifier.verify(url);
+    return (await this.get(url)).entry;
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    this.#finder.close();
+    await this.#verifier.close();
+  }
+
+  #heartbeat(
+    card: Card,
+    origin: string,
+    rest: Pick<HeartbeatCommand, "source" | "intervalMs" | "newTokenHash" | "tokenHash">,
+  ): HeartbeatCommand {
+    return {
+      type: "directory.heartbeat",
+      url: card.key,
+      origin,
+      card: { text: card.text, digest: digestOf(card) },
+      staleMultiplier: this.#options.staleMultiplier ?? DEFAULT_STALE_MULTIPLIER,
+      ...rest,
+    };
+  }
+
+  async #search(q: string, { limit, cursor, ...filters }: Filters & Paged) {
+    if (cursor !== undefined) {
+      throw new RollcallError("INVALID_ARGUMENT", "cursor: what q finds has no further pages");
+    }
+    const sequence = await this.#engine.read((state, at) => {
+      this.#finder.update(state);
+      return at;
+    });
+    const urls = await this.#finder.rank(q);
+    const entries = this.#engine.peek(({ directory }) =>
+      urls.flatMap((url) => {
+        const record = directory.byUrl.get(url);
+        return record && isWanted(record.entry, filters) ? entryAsSeen(record) : [];
+      }),
+    );
+    const page = limit === undefined ? entries : entries.slice(0, limit);
+    return { entries: page, total: entries.length, sequence };
+  }
+
+  #remember(body: Buffer, { url, card, intervalMs }: HeartbeatCommand): void {
+    const key = keyOf(body);
+    if (!this.#known.has(key)) this.#knownLength += key.length;
+    this.#known.set(key, { url, digest: card.digest, intervalMs });
+    for (const oldest of this.#known.keys()) {
+      if (this.#knownLength <= SERVICE.knownLength) return;
+      this.#known.delete(oldest);
+      this.#knownLength -= oldest.length;
+    }
+  }
+
+  #isOwned(url: string): boolean {
+    return this.#engine.peek(({ directory }) => directory.byUrl.get(url)?.entry.isOwned ?? false);
+  }
+
+  async #isServed(url: string): Promise<boolean> {
+    return this.#engine.read(({ directory }) => Boolean(directory.byUrl.get(url)?.entry.card));
+  }
+
+  /** Resolves when it is done, or when its sender has waited long enough. */
+  async #soon(work: Promise<void>): Promise<void> {
+    let cancel: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#options.clock.after(SERVICE.answerMs, resolve);
+    });
+    await Promise.race([work, late]);
+    cancel();
+  }
+}
+
+/** A character for each byte: a map finds it faster than a hash of it could be made. */
+function keyOf(body: Buffer): string {
+  return body.toString("latin1");
+}
+
+function entriesOf({ directory }: State, filters: Filters): DirectoryEntry[] {
+  const entries: DirectoryEntry[] = [];
+  for (const record of directory.byUrl.values()) {
+    if (isWanted(record.entry, filters)) entries.push(entryAsSeen(record));
+  }
+  return entries;
+}
+
+function parsed(card: CardText | null): Card | undefined {
+  const reading = card ? readCard(card.text) : undefined;
+  return reading?.ok ? reading.card : undefined;
+}
+
+/** As it would be served: what one of two leaves out and the other writes is no difference. */
+function inFull(card: Card): Card {
+  const reading = readCard(cardAs(card, "1.0"));
+  return reading.ok ? reading.card : card;
+}
+
+function notHttp({ key }: Card): CardProblem {
+  const msg = "Value error, the agent's URL should be http or https, without a user or a password";
+  const loc = ["body", "agent_card", "url"];
+  return { type: "value_error", loc, msg, input: key.slice(0, 100), ctx: { error: {} } };
+}
+
+function refused({ code, reason }: Refusal): RollcallError {
+  return new RollcallError(code, reason);
+}

@@ -1,0 +1,18 @@
+/** The bounds of the directory as a service, each with its reason; those of entries are core's. */
+
+export const SERVICE = {
+  /** How long a heartbeat waits for what its fetch finds: its sender has other things to do. */
+  answerMs: 500,
+  /** Heartbeats known by their very bytes, in bytes: some 20,000 of 1.5 KiB. */
+  knownLength: 32 * 1024 * 1024,
+  /** Verifications at a time, those that wait for the fetcher included. */
+  verifications: 4_096,
+} as const;
+
+export const QUERY = {
+  limitMost: 1_000,
+  /** Skills, tags: what one asks for has a few words. */
+  wordLength: 256,
+  /** A moment and a URL, three bytes for each character, as base64. */
+  cursorLength: 4_200,
+} as const;

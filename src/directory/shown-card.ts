@@ -1,0 +1,47 @@
+/**
+ * What is shown of a served card: its bytes in both generations, and its prose, clean. Made once
+ * for each card; a card that is replaced takes it along.
+ */
+import { readCard } from "../core/cards/card.ts";
+import type { CardVersion } from "../core/cards/card.ts";
+import { proseOf, type CardProse } from "../core/cards/prose.ts";
+import { cardAs } from "../core/cards/versions.ts";
+import type { CardText } from "../core/directory.ts";
+
+export interface ShownCard {
+  readonly prose: CardProse;
+  readonly bytes: Readonly<Record<CardVersion, Buffer>>;
+}
+
+const known = new WeakMap<CardText, ShownCard>();
+
+export function shown(card: CardText): ShownCard {
+  const found = known.get(card);
+  if (found) return found;
+  const made = make(card.text);
+  known.set(card, made);
+  return made;
+}
+
+function make(text: string): ShownCard {
+  const reading = readCard(text);
+  // It was read before it was kept; an older program may have been more generous.
+  if (!reading.ok) return { prose: NOTHING, bytes: { "0.3": EMPTY, "1.0": EMPTY } };
+  const { card } = reading;
+  return {
+    prose: proseOf(card),
+    bytes: {
+      "0.3": Buffer.from(cardAs(card, "0.3")),
+      "1.0": Buffer.from(cardAs(card, "1.0")),
+    },
+  };
+}
+
+const EMPTY = Buffer.from("{}");
+const NOTHING: CardProse = {
+  name: "",
+  description: "",
+  version: "",
+  organization: "",
+  skills: [],
+};

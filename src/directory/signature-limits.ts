@@ -1,0 +1,13 @@
+/** Bounds of what is read of signatures, each with its reason. */
+
+const KIB = 1024;
+
+export const SIGNATURE = {
+  /** Enough for a change of keys and a second algorithm; each costs a computation. */
+  perCard: 4,
+  headerLength: 4 * KIB,
+  valueLength: 4 * KIB,
+  /** RSA keys below are broken or soon will be. */
+  leastRsaBits: 2048,
+  keysInSet: 64,
+} as const;

@@ -1,0 +1,141 @@
+/**
+ * Fetches the cards that entries are said to have, from where they are said to be. It runs beside
+ * the heartbeats: however many come for one URL while its fetch is under way, they wait for that
+ * one; what fails is tried again with the next heartbeat.
+ *
+ * Why it failed is said to nobody but the operator (by the fetcher): or whoever sends a heartbeat
+ * could look around in our network with our eyes.
+ */
+import { setMaxListeners } from "node:events";
+import { candidateUrls } from "../core/cards/candidates.ts";
+import { endpointsOf, readCard, type Card } from "../core/cards/card.ts";
+import type { ConfirmCommand } from "../core/directory-rules.ts";
+import type { Proof } from "../core/directory.ts";
+import { codeOf } from "../core/errors.ts";
+import { asLine } from "../core/fields.ts";
+import { DIRECTORY } from "../core/limits.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Fetcher } from "../fetch/fetcher.ts";
+import { digestOf } from "./digest.ts";
+import { SERVICE } from "./limits.ts";
+import { verifySignatures, type SignatureTrust, type SignatureVerdict } from "./signatures.ts";
+
+export const NO_CARD = "no card of it was found at its address";
+
+export interface VerifierOptions {
+  readonly engine: Engine;
+  readonly fetcher: Pick<Fetcher, "first" | "text">;
+  /** Whose signatures are believed, beside those of a card's own place. */
+  readonly trust: SignatureTrust;
+  /** A card was confirmed that was not served before. */
+  readonly onVerified: () => void;
+  readonly onTrouble: (what: string, error: unknown) => void;
+}
+
+export interface Found {
+  readonly card: Card;
+  readonly from: string;
+}
+
+export class Verifier {
+  readonly #options: VerifierOptions;
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #closing = new AbortController();
+
+  constructor(options: VerifierOptions) {
+    this.#options = options;
+    // Every fetch listens to it, and there may be thousands.
+    setMaxListeners(0, this.#closing.signal);
+  }
+
+  /** Resolves when what was found is recorded; never rejects. */
+  verify(url: string): Promise<void> {
+    const running = this.#running.get(url);
+    if (running) return running;
+    // There will be another heartbeat.
+    if (this.#running.size >= SERVICE.verifications) return Promise.resolve();
+    const work = this.#verify(url)
+      .catch((error: unknown) => this.#failed(error))
+      .finally(() => this.#running.delete(url));
+    this.#running.set(url, work);
+    return work;
+  }
+
+  /** The card that is published for a URL; rejects with UNAVAILABLE, whatever went wrong. */
+  find(said: Pick<Card, "key" | "version">): Promise<Found> {
+    return this.#options.fetcher.first(
+      candidateUrls(said),
+      (text, from) => {
+        const reading = readCard(text);
+        return reading.ok && !reading.card.isAmbiguous ? { card: reading.card, from } : undefined;
+      },
+      { signal: this.#closing.signal },
+    );
+  }
+
+  /** What was found, as a command. */
+  async confirmation(url: string, heard: string, { card, from }: Found): Promise<ConfirmCommand> {
+    return {
+      type: "directory.confirm",
+      url,
+      heard,
+      card: { text: card.text, digest: digestOf(card) },
+      from,
+      proof: await this.#proofOf(url, card),
+    };
+  }
+
+  async #proofOf(url: string, card: Card): Promise<Proof> {
+    const { trust, fetcher } = this.#options;
+    const { signal } = this.#closing;
+    const verdict = await verifySignatures(card, { fetcher, ...trust }, { signal });
+    return {
+      isItsOwn: endpointsOf(card).includes(url),
+      isSigned: verdict.kind === "valid",
+      signature: asLine(wordsOf(verdict), DIRECTORY.reasonLength),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#running.values());
+  }
+
+  async #verify(url: string): Promise<void> {
+    const { engine, onVerified } = this.#options;
+    const entry = await engine.read(({ directory }) => directory.byUrl.get(url)?.entry);
+    const said = entry?.waiting ?? entry?.card;
+    if (!entry || !said) return;
+    const reading = readCard(said.text);
+    const version = reading.ok ? reading.card.version : "1.0";
+    const heard = entry.waiting?.digest ?? entry.heard;
+    let found: Found;
+    try {
+      found = await this.find({ key: url, version });
+    } catch {
+      if (this.#closing.signal.aborted) return;
+      await engine.execute({ type: "directory.doubt", url, reason: NO_CARD });
+      return;
+    }
+    const { isNew } = await engine.execute(await this.confirmation(url, heard, found));
+    if (isNew) onVerified();
+  }
+
+  #failed(error: unknown): void {
+    if (this.#closing.signal.aborted) return;
+    // It was evicted or removed meanwhile.
+    if (codeOf(error) === "NOT_FOUND") return;
+    this.#options.onTrouble("could not record a verification", error);
+  }
+}
+
+function wordsOf(verdict: SignatureVerdict): string {
+  switch (verdict.kind) {
+    case "unsigned":
+      return "";
+    case "valid":
+      return `${verdict.algorithm} by ${verdict.keyId} (${verdict.source} key)`;
+    case "invalid":
+      return `not valid: ${verdict.reason}`;
+  }
+}

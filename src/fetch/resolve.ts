@@ -1,0 +1,38 @@
+/**
+ * What a host name means, as this machine sees it (hosts file, search domains and all).
+ *
+ * The system's own look-up blocks one of the few threads that files and compression need, too, for
+ * as long as a stranger's name server likes, and cannot be called back. So no more than two are
+ * under way, whatever is asked; the others wait, and whoever waits too long has gone by then.
+ */
+import { lookup } from "node:dns/promises";
+
+/** All addresses of a host name. */
+export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+type Lookup = (host: string) => Promise<readonly string[]>;
+
+const AT_ONCE = 2;
+
+export function limitedLookup(find: Lookup = addressesOf): Resolve {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (host, signal) => {
+    if (running < AT_ONCE) running += 1;
+    else await new Promise<void>((resolve) => void waiting.push(resolve));
+    try {
+      signal.throwIfAborted();
+      return await find(host);
+    } finally {
+      // Whoever waits takes the place over, so that nobody slips in between.
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}
+
+async function addressesOf(host: string): Promise<readonly string[]> {
+  const found = await lookup(host, { all: true, verbatim: true });
+  return found.map(({ address }) => address);
+}

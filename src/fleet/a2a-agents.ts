@@ -1,0 +1,72 @@
+/** What the directory knows of the agents it serves, as reports: they are rows like all others. */
+import { readCard } from "../core/cards/card.ts";
+import { proseOf } from "../core/cards/prose.ts";
+import type { CardText, DirectoryEntry, DirectoryRecord, Tier } from "../core/directory.ts";
+import { key } from "../core/fields.ts";
+import { FLEET } from "../core/limits.ts";
+import type { Report } from "../core/reports.ts";
+import type { State } from "../core/state.ts";
+import { rowIdOf } from "./identity.ts";
+import { OWN_ID } from "./keeper-agents.ts";
+
+interface Said {
+  readonly name: string;
+  /** Whose row it says it belongs to. */
+  readonly agentId: string | undefined;
+}
+
+const said = new WeakMap<CardText, Said>();
+
+/** Nothing for one that was never verified: anybody can claim that there is an agent. */
+export function entryReport({ entry, seenAtMs }: DirectoryRecord): Report | undefined {
+  const { url, card, tier, intervalMs } = entry;
+  if (!card) return undefined;
+  const { name, agentId } = read(card);
+  return {
+    alias: `a2a:${url}`,
+    // Whose row it is can only be said by who is known to own the entry.
+    agentId: (tier === "reachable" ? undefined : agentId) ?? url,
+    links: [],
+    order: seenAtMs,
+    reportedAtMs: seenAtMs,
+    facts: {
+      ...(name !== "" && { name }),
+      liveness:
+        intervalMs === 0
+          ? { value: "unknown", rule: `it was added by hand, ${RULES[tier]}` }
+          : { value: "alive", rule: `its heartbeats come, ${RULES[tier]}` },
+    },
+  };
+}
+
+/** What each tier rests on. */
+const RULES: Readonly<Record<Tier, string>> = {
+  unverified: "its card was never fetched (unverified)",
+  reachable: "its card was fetched (reachable)",
+  owner: "its card is its own (owner)",
+  signed: "its card is signed (signed)",
+};
+
+/** Others may know it by the URL of its card. */
+export function entryRowId(state: State, report: Report, { verification }: DirectoryEntry): string {
+  const byCard = `a2a:${verification?.from ?? ""}`;
+  const { linked } = state.reports;
+  const isKnown = linked.of(report.alias).size === 0 && linked.of(byCard).size > 0;
+  return rowIdOf(state, isKnown ? { ...report, alias: byCard } : report);
+}
+
+function read(card: CardText): Said {
+  const found = said.get(card);
+  if (found) return found;
+  const reading = readCard(card.text);
+  const metadata = reading.ok ? reading.card.json.members.get("metadata") : undefined;
+  const own = metadata?.kind === "object" ? metadata.members.get(OWN_ID) : undefined;
+  const id = own?.kind === "string" ? own.value : undefined;
+  const isFit = id !== undefined && key(OWN_ID, id, FLEET.aliasLength) === undefined;
+  const made = {
+    name: reading.ok ? proseOf(reading.card).name : "",
+    agentId: isFit ? id : undefined,
+  };
+  said.set(card, made);
+  return made;
+}

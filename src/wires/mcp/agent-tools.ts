@@ -1,0 +1,162 @@
+/** Who is here, what each does, who can do what, and which one needs a person. */
+import { z } from "zod";
+import type { Agent } from "../../core/agents.ts";
+import { RollcallError } from "../../core/errors.ts";
+import { tooLong } from "../../core/fields.ts";
+import { FIELD } from "../../core/limits.ts";
+import { countsOf } from "../../fleet/census.ts";
+import { HEADLINES } from "../../fleet/headline.ts";
+import type { AgentQuestion } from "../../fleet/inbox.ts";
+import type { Row } from "../../fleet/row.ts";
+import { check } from "../parse.ts";
+import { fromA2a, fromRegistry, FOUND, QUESTION, questionOf, ROW, rowOf } from "./agent-shapes.ts";
+import { shownCard } from "./data.ts";
+import type { Listed } from "./directory.ts";
+import { SHOWN, URI } from "./limits.ts";
+import { READS, tool, type Tool } from "./tool.ts";
+
+const findAgents = tool({
+  name: "find_agents",
+  title: "Find agents by what they can do",
+  description:
+    "Find living agents by what you need done, in plain words: by meaning, not only by word. " +
+    "Best first, from those registered here (source rollcall) and from the A2A directory " +
+    "(source a2a, which have a url to send messages to).",
+  input: z.strictObject({
+    query: z.string().describe("What is needed, in a sentence or a few words"),
+    tools: z.array(z.string()).default([]).describe("Only agents that have all of these tools"),
+    limit: z.int().min(1).max(SHOWN.foundMost).default(SHOWN.foundDefault),
+  }),
+  output: z.object({ agents: z.array(FOUND) }),
+  hints: READS,
+  async run({ query, tools, limit }, { search, directory, signal }) {
+    check(tooLong("query", query, FIELD.descriptionLength));
+    const [here, listed] = await Promise.all([
+      search.find({ query, tools, limit, signal }),
+      // Cards of A2A agents say what they are skilled at, not which tools they have.
+      tools.length === 0 ? directory.search(query, limit) : [],
+    ]);
+    const agents = inTurns(here, listed).slice(0, limit);
+    return { summary: `${counted(agents.length, "agent")} found, best first.`, data: { agents } };
+  },
+});
+
+/** The best of each, then the second best…: their scores cannot be compared. */
+function inTurns(here: readonly Agent[], listed: readonly Listed[]): z.input<typeof FOUND>[] {
+  const found: z.input<typeof FOUND>[] = [];
+  for (let i = 0; i < Math.max(here.length, listed.length); i += 1) {
+    const [agent, entry] = [here[i], listed[i]];
+    if (agent) found.push(fromRegistry(agent));
+    if (entry) found.push(fromA2a(entry));
+  }
+  return found;
+}
+
+const listAgents = tool({
+  name: "list_agents",
+  title: "List the agents that are here",
+  description:
+    "The fleet: every agent that is known, what it does and how it is, those that need a person " +
+    "first. Those that are gone are left out unless asked for.",
+  input: z.strictObject({
+    headline: z.array(z.enum(HEADLINES)).default([]).describe("Only these; none means all"),
+    include_gone: z.boolean().default(false),
+    limit: z.int().min(1).max(SHOWN.rowsMost).default(SHOWN.rowsDefault),
+  }),
+  output: z.object({
+    total: z.int().describe("How many fit, also beyond the limit"),
+    counts: z.record(z.string(), z.int()).describe("Agents of the whole fleet by headline"),
+    agents: z.array(ROW),
+  }),
+  hints: READS,
+  async run({ headline, include_gone, limit }, { fleet }) {
+    const { rows } = await fleet.rows();
+    const isWanted = (row: Row) =>
+      headline.length > 0
+        ? headline.includes(row.headline)
+        : include_gone || row.headline !== "GONE";
+    const wanted = rows.filter(isWanted);
+    const agents = wanted.slice(0, limit).map(rowOf);
+    const summary = `${counted(wanted.length, "agent")}, ${agents.length} shown.`;
+    return { summary, data: { total: wanted.length, counts: countsOf(rows), agents } };
+  },
+});
+
+const getAgent = tool({
+  name: "get_agent",
+  title: "Look at one agent",
+  description:
+    "One agent with all that is known of it: by its id, the beginning of one, an alias, its " +
+    "name, or the url under which it is in the A2A directory.",
+  input: z.strictObject({ agent: z.string().describe("Its id, alias, name or A2A url") }),
+  output: z.object({
+    agent: ROW.nullable().describe("Its row of the fleet; null when it has none"),
+    a2a: z
+      .object({ url: z.string(), tier: z.string(), card: z.record(z.string(), z.unknown()) })
+      .nullable()
+      .describe("Its entry of the A2A directory; null when it has none"),
+  }),
+  hints: READS,
+  advice: {
+    NOT_FOUND: "call list_agents (include_gone: true) or find_agents to see which there are.",
+    INVALID_ARGUMENT: "several may be meant: call get_agent again with one of the ids.",
+  },
+  quotesAgents: true,
+  async run({ agent: given }, { fleet, directory }) {
+    check(tooLong("agent", given, URI.length));
+    const listed = /^https?:/i.test(given) ? await directory.get(given) : undefined;
+    const a2a = listed
+      ? { url: listed.url, tier: listed.tier, card: shownCard(listed.card) }
+      : null;
+    const row = await rowNamed(fleet, given, a2a !== null);
+    const agent = row && rowOf(row);
+    return {
+      summary: row ? `It is ${row.headline}.` : "It is in the directory.",
+      data: { agent, a2a },
+    };
+  },
+});
+
+/** Null only for one that the directory knows. */
+async function rowNamed(
+  fleet: { find(given: string): Promise<{ readonly row: Row }> },
+  given: string,
+  isListed: boolean,
+): Promise<Row | null> {
+  for (const name of isListed ? [given, `a2a:${given}`] : [given]) {
+    try {
+      return (await fleet.find(name)).row;
+    } catch (error) {
+      const isUnknown = error instanceof RollcallError && error.code === "NOT_FOUND";
+      if (!isUnknown || !isListed) throw error;
+    }
+  }
+  return null;
+}
+
+const whoNeedsMe = tool({
+  name: "who_needs_me",
+  title: "Which agents wait for a person",
+  description:
+    "What agents wait for a person to answer (a permission, a choice, a text, a login, a " +
+    "budget), the one that has waited longest first. Only a person may answer: do not answer " +
+    "for them.",
+  input: z.strictObject({
+    limit: z.int().min(1).max(SHOWN.rowsMost).default(SHOWN.rowsDefault),
+  }),
+  output: z.object({ total: z.int(), questions: z.array(QUESTION) }),
+  hints: READS,
+  async run({ limit }, { fleet }) {
+    const { questions: open } = await fleet.questions(["open"]);
+    const questions = open.slice(0, limit).map((each: AgentQuestion) => questionOf(each));
+    const summary =
+      open.length === 0 ? "Nobody waits for a person." : `${counted(open.length, "agent")} wait.`;
+    return { summary, data: { total: open.length, questions } };
+  },
+});
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+export const AGENT_TOOLS: readonly Tool[] = [findAgents, listAgents, getAgent, whoNeedsMe];

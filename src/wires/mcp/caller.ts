@@ -1,0 +1,26 @@
+/** Who calls a tool, and what the tools stand on. */
+import type { TaskClaims } from "../../engine/claims.ts";
+import type { Clock } from "../../engine/clock.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Fleet } from "../../fleet/fleet.ts";
+import type { AgentSearch } from "../../search/agent-search.ts";
+import type { Directory } from "./directory.ts";
+
+/** What all calls share. */
+export interface Ground {
+  readonly engine: Engine;
+  readonly claims: TaskClaims;
+  readonly fleet: Fleet;
+  readonly search: Pick<AgentSearch, "find">;
+  readonly directory: Directory;
+  readonly clock: Clock;
+  /** A fault of ours, not of the caller's. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface Caller extends Ground {
+  /** The agent that acts: the one named, or the connection's own. */
+  readonly acting: (agentId: string | undefined) => Promise<string>;
+  /** Aborts when the caller no longer waits for the answer. */
+  readonly signal: AbortSignal;
+}

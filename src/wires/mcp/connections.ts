@@ -1,0 +1,130 @@
+/**
+ * The older transport, of 2024: one stream of events from us, and a POST for every message to us.
+ * The A2A registry's clients use it, and so does `rollcall mcp`: it is a plain pipe in both
+ * directions, which lives exactly as long as its socket. So what is at the other end of the pipe is
+ * the SDK's server for pipes, which speaks every generation of the protocol.
+ *
+ *   GET /mcp/sse ──▶ event: endpoint ──▶ event: message …            the socket closes: over
+ *   POST /mcp/messages?session_id=… ──▶ 202, its answer comes on the stream
+ */
+import { randomUUID } from "node:crypto";
+import {
+  parseJSONRPCMessage,
+  type JSONRPCMessage,
+  type McpServerFactory,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { RollcallError } from "../../core/errors.ts";
+import type { Clock } from "../../engine/clock.ts";
+import { MCP } from "./limits.ts";
+import { EventStream } from "./streams.ts";
+
+export interface ConnectionsOptions {
+  readonly clock: Clock;
+  readonly maxConnections?: number;
+}
+
+interface Open {
+  readonly pipe: Pipe;
+  readonly principal: string;
+}
+
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #open = new Map<string, Open>();
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** The stream of a new one. */
+  open(principal: string, factory: McpServerFactory): Response {
+    const { clock, maxConnections = MCP.connections } = this.#options;
+    if (this.#open.size >= maxConnections) {
+      throw new RollcallError("LIMIT_EXCEEDED", `there are already ${maxConnections} connections`);
+    }
+    const id = randomUUID();
+    const pipe = new Pipe(clock, () => this.#open.delete(id));
+    this.#open.set(id, { pipe, principal });
+    serveStdio(factory, { transport: pipe, maxSubscriptions: MCP.subscriptions });
+    pipe.say("endpoint", `/mcp/messages?session_id=${id}`);
+    return pipe.response;
+  }
+
+  /** Of somebody else's, nobody learns even that it is there. */
+  take(id: string, principal: string, body: unknown): void {
+    const open = this.#open.get(id);
+    if (open?.principal !== principal) {
+      throw new RollcallError("NOT_FOUND", "no such session: open /mcp/sse again");
+    }
+    open.pipe.take(messageOf(body));
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#open.values(), ({ pipe }) => pipe.close()));
+  }
+}
+
+function messageOf(body: unknown): JSONRPCMessage {
+  try {
+    return parseJSONRPCMessage(body);
+  } catch (cause) {
+    const message = "the body is not one message of JSON-RPC 2.0";
+    throw new RollcallError("INVALID_ARGUMENT", message, { cause });
+  }
+}
+
+class Pipe implements Transport {
+  readonly #clock: Clock;
+  readonly #stream: EventStream;
+  #stopBeat: () => void = () => undefined;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport["onmessage"];
+
+  constructor(clock: Clock, onEnd: () => void) {
+    this.#clock = clock;
+    this.#stream = new EventStream(() => {
+      this.#stopBeat();
+      onEnd();
+      this.onclose?.();
+    });
+    this.#beatLater();
+  }
+
+  get response(): Response {
+    return this.#stream.response;
+  }
+
+  async start(): Promise<void> {}
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.say("message", JSON.stringify(message))) return;
+    throw new RollcallError("CANCELLED", "the client went away");
+  }
+
+  /** `data` has no line breaks: it is JSON, or ours. */
+  say(event: string, data: string): boolean {
+    return this.#stream.write(`event: ${event}\ndata: ${data}\n\n`);
+  }
+
+  take(message: JSONRPCMessage): void {
+    this.onmessage?.(message);
+  }
+
+  async close(): Promise<void> {
+    this.#stream.end();
+  }
+
+  #beatLater(): void {
+    this.#stopBeat = this.#clock.after(MCP.keepAliveMs, () => {
+      if (this.#stream.write(": still here\n\n")) this.#beatLater();
+    });
+  }
+}

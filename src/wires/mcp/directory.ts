@@ -1,0 +1,94 @@
+/**
+ * What this wire needs of the directory of A2A agents: little, so that a test brings its own. Cards
+ * are in the generation that their agents speak, as the registry that this is a drop-in for has it.
+ */
+import { readCard } from "../../core/cards/card.ts";
+import { TIERS, type CardText, type DirectoryEntry, type Tier } from "../../core/directory.ts";
+import { RollcallError } from "../../core/errors.ts";
+import type { DirectoryService } from "../../directory/directory.ts";
+import { shown } from "../../directory/shown-card.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Watch } from "../../engine/watch.ts";
+
+export interface Listed {
+  /** What the agent is registered under. */
+  readonly url: string;
+  readonly tier: Tier;
+  readonly card: Readonly<Record<string, unknown>>;
+}
+
+export interface Directory {
+  /** The agents that are available. */
+  list(): Promise<readonly Listed[]>;
+  /** Nothing when it is not available. */
+  get(url: string): Promise<Listed | undefined>;
+  /** Those that fit best, best first. */
+  search(query: string, limit: number): Promise<readonly Listed[]>;
+  /** Calls after something changed, until the returned function is called. */
+  watch(changed: () => void): () => void;
+}
+
+/** Whether whoever wrote the card is known to be the agent it describes. */
+export function isOwned(tier: Tier): boolean {
+  return TIERS.indexOf(tier) >= TIERS.indexOf("owner");
+}
+
+export function servedDirectory(
+  service: Pick<DirectoryService, "list" | "get">,
+  engine: Pick<Engine, "watch">,
+): Directory {
+  return {
+    list: async () => (await service.list({})).entries.flatMap(listedOf),
+    async get(url) {
+      try {
+        return listedOf((await service.get(url)).entry)[0];
+      } catch (error) {
+        if (error instanceof RollcallError && error.code === "NOT_FOUND") return undefined;
+        throw error;
+      }
+    },
+    search: async (q, limit) => (await service.list({ q, limit })).entries.flatMap(listedOf),
+    watch: (changed) => follow(engine, changed),
+  };
+}
+
+function listedOf({ url, tier, card }: DirectoryEntry): readonly Listed[] {
+  return card ? [{ url, tier, card: valueOf(card) }] : [];
+}
+
+const known = new WeakMap<CardText, Listed["card"]>();
+
+/** Parsed once for each card; a card that is replaced takes it along. */
+function valueOf(card: CardText): Listed["card"] {
+  const found = known.get(card);
+  if (found) return found;
+  const reading = readCard(card.text);
+  const version = reading.ok ? reading.card.version : "1.0";
+  const value = JSON.parse(shown(card).bytes[version].toString()) as Listed["card"];
+  known.set(card, value);
+  return value;
+}
+
+function follow(engine: Pick<Engine, "watch">, changed: () => void): () => void {
+  let watch: Watch | undefined;
+  let isOver = false;
+  const run = async () => {
+    while (!isOver) {
+      watch = engine.watch({ prefixes: ["directory."] });
+      try {
+        while ((await watch.pull()).length > 0) changed();
+        return;
+      } catch {
+        // Cut, or the log cannot be read: nothing is missed by telling that something changed.
+        changed();
+      } finally {
+        watch.close();
+      }
+    }
+  };
+  run().catch(() => undefined);
+  return () => {
+    isOver = true;
+    watch?.close();
+  };
+}

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openEngine, register, type Fixture } from "../../engine/testing.ts";
+import { Member } from "./member.ts";
+
+const NAME = "Claude\u202e Code";
+
+let fixture: Fixture;
+
+beforeEach(async () => {
+  fixture = await openEngine();
+});
+
+afterEach(() => fixture.engine.close());
+
+function member(ownId?: string): Member {
+  const { engine, clock } = fixture;
+  return new Member({ engine, clock, ownId });
+}
+
+function statusOf(agentId: string) {
+  return fixture.engine.peek(({ agents }) => agents.byId.get(agentId)?.agent.status);
+}
+
+test("it becomes an agent when it first must be one, once", async () => {
+  const one = member();
+  expect(fixture.engine.peek(({ agents }) => agents.byId.size)).toBe(0);
+  const [first, second] = await Promise.all([one.id(NAME), one.id(NAME)]);
+  expect(first).toBe(second);
+  const entry = fixture.engine.peek(({ agents }) => agents.byId.get(first));
+  expect(entry?.agent.card.name).toBe("Claude Code");
+  await one.close();
+});
+
+test("it lives while its connection does, however silent, and no longer", async () => {
+  const one = member();
+  const id = await one.id(NAME);
+  await fixture.clock.advance(3_600_000);
+  expect(statusOf(id)).toBe("alive");
+  await one.close();
+  await one.close();
+  expect(statusOf(id)).toBe("dead");
+});
+
+test("one that was taken away comes back as another", async () => {
+  const one = member();
+  const id = await one.id(NAME);
+  await fixture.engine.execute({ type: "agent.deregister", agentId: id });
+  await fixture.clock.advance(20_000);
+  const next = await one.id(NAME);
+  expect(next).not.toBe(id);
+  expect(statusOf(next)).toBe("alive");
+  await one.close();
+});
+
+test("who was given an id that is registered is that one, and does not end it", async () => {
+  const agentId = await register(fixture.engine);
+  const one = member(agentId);
+  expect(await one.id(NAME)).toBe(agentId);
+  await one.close();
+  expect(statusOf(agentId)).toBe("alive");
+});
+
+test("who was given an id that only the fleet knows belongs to that row", async () => {
+  const one = member("claude:17");
+  const id = await one.id(NAME);
+  const card = fixture.engine.peek(({ agents }) => agents.byId.get(id)?.agent.card);
+  expect(card?.metadata).toEqual({ wire: "mcp", "rollcall.agent_id": "claude:17" });
+  await one.close();
+});
+
+test("a connection that closed while it joined leaves nobody behind", async () => {
+  const one = member();
+  const joining = one.id(NAME);
+  await one.close();
+  const id = await joining;
+  expect(statusOf(id)).toBe("dead");
+});

@@ -1,0 +1,114 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { quiet, register } from "../../engine/testing.ts";
+import { MCP, SHOWN } from "./limits.ts";
+import { CLEANED, connectedTo, HOSTILE, openGround, type TestGround } from "./testing.ts";
+
+let ground: TestGround;
+let client: Client;
+
+beforeEach(async () => {
+  ground = await openGround();
+  client = await connectedTo(ground, "legacy");
+});
+
+afterEach(async () => {
+  await client.close();
+  await ground.close();
+});
+
+const url = "http://agent.test:1/a?b=c";
+const uri = `a2a://agents/${encodeURIComponent(url)}`;
+
+test("cards are described in our words until their owner is known", async () => {
+  ground.directory.put(
+    { url, tier: "reachable", card: { name: "N", description: HOSTILE } },
+    { url: "http://own", tier: "owner", card: { name: "Own", description: HOSTILE } },
+    { url: "http://own2", tier: "signed", card: { name: "Own2" } },
+  );
+  const { resources } = await client.listResources();
+  expect(resources.slice(0, 2).map((each) => each.uri)).toEqual([
+    "a2a://agents",
+    "rollcall://fleet",
+  ]);
+  expect(resources.slice(2)).toMatchObject([
+    { uri, name: url, description: "The card of an A2A agent (reachable)." },
+    { name: "Own", description: CLEANED },
+    { name: "Own2", description: "The card of an A2A agent (signed)." },
+  ]);
+  const { resourceTemplates } = await client.listResourceTemplates();
+  expect(resourceTemplates).toMatchObject([{ uriTemplate: "a2a://agents/{url}" }]);
+});
+
+test("the cards, one of them, and the fleet are read as JSON", async () => {
+  await register(ground.engine);
+  ground.directory.put({ url, tier: "reachable", card: { name: HOSTILE, url: null } });
+  expect(await read("a2a://agents")).toEqual([{ name: CLEANED }]);
+  expect(await read(uri)).toEqual({ name: CLEANED });
+  expect(await read("rollcall://fleet")).toMatchObject({
+    counts: { IDLE: 1 },
+    agents: [{ name: "scraper-1" }],
+  });
+});
+
+test("what is not there, cannot be or is too large is refused", async () => {
+  for (const each of ["a2a://agents/http%3A%2F%2Fgone", "a2a://agents/%", "file:///etc/passwd"]) {
+    await expect(client.readResource({ uri: each })).rejects.toThrow(
+      /no resource .*resources\/list/,
+    );
+  }
+  const long = `a2a://agents/${"x".repeat(100_000)}`;
+  await expect(client.readResource({ uri: long })).rejects.toThrow(/uri is longer than/);
+  const description = "x".repeat(SHOWN.cardTextLength);
+  const many = Array.from({ length: 600 }, (_, i) => `http://${i}`);
+  ground.directory.put(
+    ...many.map((each) => ({ url: each, tier: "owner", card: { description } }) as const),
+  );
+  await expect(client.readResource({ uri: "a2a://agents" })).rejects.toThrow(/find_agents/);
+});
+
+test("who subscribes is told, once a second at most, until it leaves", async () => {
+  const told: string[] = [];
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+    told.push(params.uri);
+  });
+  client.setNotificationHandler("notifications/resources/list_changed", () => {
+    told.push("list");
+  });
+  expect(ground.directory.watchers).toBe(0);
+  await client.subscribeResource({ uri });
+  await client.subscribeResource({ uri: "rollcall://fleet" });
+  expect(ground.directory.watchers).toBe(1);
+  for (let i = 0; i < 100; i += 1) ground.directory.put({ url, tier: "owner", card: {} });
+  await ground.clock.advance(MCP.changeMs);
+  expect(told).toEqual([uri, "list"]);
+  await register(ground.engine);
+  await ground.clock.advance(10_000);
+  expect(told).toContain("rollcall://fleet");
+  await client.unsubscribeResource({ uri: "rollcall://fleet" });
+  const before = told.length;
+  await register(ground.engine);
+  await ground.clock.advance(10_000);
+  expect(told).toHaveLength(before);
+  await client.close();
+  await quiet();
+  expect([ground.directory.watchers, ground.changes.size]).toEqual([0, 0]);
+});
+
+test("there are only so many subscriptions, and only to what there can be", async () => {
+  for (const wrong of ["file:///x", `a2a://agents/${"x".repeat(10_000)}`]) {
+    await expect(client.subscribeResource({ uri: wrong })).rejects.toThrow(/no resource/);
+  }
+  for (let i = 0; i < MCP.subscriptions; i += 1) {
+    await client.subscribeResource({ uri: `a2a://agents/${i}` });
+  }
+  await expect(client.subscribeResource({ uri })).rejects.toThrow(/already 64/);
+  await client.subscribeResource({ uri: "a2a://agents/0" });
+});
+
+async function read(which: string): Promise<unknown> {
+  const { contents } = await client.readResource({ uri: which });
+  const [content] = contents;
+  expect(content).toMatchObject({ uri: which, mimeType: "application/json" });
+  return JSON.parse(content && "text" in content ? content.text : "");
+}

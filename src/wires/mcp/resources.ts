@@ -1,0 +1,118 @@
+/**
+ * What a client may read: the cards of A2A agents, as the A2A registry's own users know them, and
+ * the fleet. The card of an agent is data; what a client shows as our description of a resource is
+ * in our words, unless whoever wrote the card is known to be that agent.
+ */
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplateType,
+} from "@modelcontextprotocol/server";
+import type { Fleet } from "../../fleet/fleet.ts";
+import { countsOf } from "../../fleet/census.ts";
+import { rowOf } from "./agent-shapes.ts";
+import { shown, shownCard } from "./data.ts";
+import { isOwned, type Directory, type Listed } from "./directory.ts";
+import { SHOWN, URI } from "./limits.ts";
+
+export const AGENTS_URI = "a2a://agents";
+export const FLEET_URI = "rollcall://fleet";
+
+const JSON_TYPE = "application/json";
+
+interface Sources {
+  readonly fleet: Fleet;
+  readonly directory: Directory;
+}
+
+export const TEMPLATES: readonly ResourceTemplateType[] = [
+  {
+    uriTemplate: `${AGENTS_URI}/{url}`,
+    name: "A2A Agent Card",
+    description: "The card of one agent of the directory; url is its percent-encoded URL.",
+    mimeType: JSON_TYPE,
+  },
+];
+
+const FIXED: readonly Resource[] = [
+  {
+    uri: AGENTS_URI,
+    name: "Registered A2A Agents",
+    description: "The cards of all agents of the A2A directory that are available.",
+    mimeType: JSON_TYPE,
+  },
+  {
+    uri: FLEET_URI,
+    name: "The fleet",
+    description: "Every agent that is known, what it does, and whether it needs a person.",
+    mimeType: JSON_TYPE,
+  },
+];
+
+export async function listResources({ directory }: Sources): Promise<Resource[]> {
+  const listed = await directory.list();
+  return [...FIXED, ...listed.slice(0, SHOWN.listed).map(resourceOf)];
+}
+
+function resourceOf({ url, tier, card }: Listed): Resource {
+  const uri = `${AGENTS_URI}/${encodeURIComponent(url)}`;
+  const { name, description } = card;
+  const isTheirs = isOwned(tier) && typeof name === "string";
+  const ours = `The card of an A2A agent (${tier}).`;
+  return {
+    uri,
+    name: isTheirs ? shown(name, NAME_LENGTH) : shown(url),
+    description:
+      isTheirs && typeof description === "string" && description !== "" ? shown(description) : ours,
+    mimeType: JSON_TYPE,
+  };
+}
+
+const NAME_LENGTH = 128;
+
+export async function readResource(uri: string, sources: Sources): Promise<ReadResourceResult> {
+  if (uri.length > URI.length) {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `uri is longer than ${URI.length}`);
+  }
+  const value = await valueAt(uri, sources);
+  const text = JSON.stringify(value, undefined, 2);
+  if (text.length > SHOWN.resourceLength) {
+    const message = `${uri} has ${text.length} characters: find_agents and list_agents give parts`;
+    throw new ProtocolError(ProtocolErrorCode.InternalError, message);
+  }
+  return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
+}
+
+async function valueAt(uri: string, { fleet, directory }: Sources): Promise<unknown> {
+  if (uri === FLEET_URI) {
+    const { rows, atMs } = await fleet.rows();
+    const at = new Date(atMs).toISOString();
+    return { at, counts: countsOf(rows), agents: rows.map(rowOf) };
+  }
+  if (uri === AGENTS_URI) {
+    return (await directory.list()).map(({ card }) => shownCard(card));
+  }
+  const url = urlIn(uri);
+  const listed = url === undefined ? undefined : await directory.get(url);
+  if (!listed)
+    throw new ResourceNotFoundError(uri, `no resource ${shown(uri)}; see resources/list`);
+  return shownCard(listed.card);
+}
+
+function urlIn(uri: string): string | undefined {
+  if (!uri.startsWith(`${AGENTS_URI}/`)) return undefined;
+  try {
+    return decodeURIComponent(uri.slice(AGENTS_URI.length + 1));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether it may ever change, so that a client may ask to be told. */
+export function isWatchable(uri: string): boolean {
+  if (uri.length > URI.length) return false;
+  return uri === FLEET_URI || uri === AGENTS_URI || uri.startsWith(`${AGENTS_URI}/`);
+}

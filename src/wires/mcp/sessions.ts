@@ -1,0 +1,146 @@
+/**
+ * Sessions of streamable HTTP, as clients of 2025 have them: `initialize` opens one, its id comes
+ * back in a header of every request, and a GET opens the stream on which we tell what changes.
+ * Clients of 2026 have none: every request stands alone.
+ *
+ *   initialize ──▶ open ──request, stream──▶ open …
+ *                   └── DELETE, nobody there for half an hour, or room is needed ──▶ over (404)
+ *
+ * Clients rarely say good-bye. When there are too many, the one that was idle longest makes room.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  isInitializeRequest,
+  WebStandardStreamableHTTPServerTransport,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import { RollcallError } from "../../core/errors.ts";
+import type { Clock } from "../../engine/clock.ts";
+import { MCP } from "./limits.ts";
+import { bounded } from "./streams.ts";
+
+export interface SessionsOptions {
+  readonly clock: Clock;
+  readonly maxSessions?: number;
+}
+
+export interface Asked {
+  readonly request: Request;
+  /** What was read of its body; nothing when it has none. */
+  readonly body: unknown;
+  readonly principal: string;
+}
+
+/** Makes what answers in a session, and hears when that is over. */
+type NewServer = (onClose: () => void) => { connect(transport: Transport): Promise<void> };
+
+interface Session {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly principal: string;
+  /** Answers and streams under way. */
+  busy: number;
+  stopTimer: () => void;
+}
+
+export class Sessions {
+  readonly #options: SessionsOptions;
+  /** The one that was used last is last. */
+  readonly #open = new Map<string, Session>();
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  async answer(asked: Asked, newServer: NewServer): Promise<Response> {
+    const id = asked.request.headers.get("mcp-session-id");
+    if (id !== null) {
+      const session = this.#open.get(id);
+      // As the protocol says: a client that hears 404 initializes anew.
+      if (session?.principal !== asked.principal) return refused(404, "Session not found");
+      return this.#use(id, session, asked);
+    }
+    if (!isInitializeRequest(asked.body)) {
+      return refused(400, "Bad Request: begin with initialize, then send mcp-session-id");
+    }
+    return this.#begin(asked, newServer);
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#open.keys(), (id) => this.#end(id)));
+  }
+
+  async #begin(asked: Asked, newServer: NewServer): Promise<Response> {
+    this.#makeRoom();
+    const id = randomUUID();
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      // Tools answer once; what happens besides is told on the session's own stream.
+      enableJsonResponse: true,
+      keepAliveMs: MCP.keepAliveMs,
+    });
+    const { principal } = asked;
+    const session: Session = { transport, principal, busy: 0, stopTimer: () => undefined };
+    this.#open.set(id, session);
+    await newServer(() => this.#forget(id)).connect(transport);
+    const response = await this.#use(id, session, asked);
+    if (response.status >= 400) await this.#end(id);
+    return response;
+  }
+
+  async #use(id: string, session: Session, { request, body }: Asked): Promise<Response> {
+    session.busy += 1;
+    session.stopTimer();
+    const rest = () => {
+      session.busy -= 1;
+      this.#rest(id, session);
+    };
+    try {
+      const options = body === undefined ? {} : { parsedBody: body };
+      return bounded(await session.transport.handleRequest(request, options), rest);
+    } catch (error) {
+      rest();
+      throw error;
+    }
+  }
+
+  #rest(id: string, session: Session): void {
+    if (session.busy > 0 || this.#open.get(id) !== session) return;
+    this.#open.delete(id);
+    this.#open.set(id, session);
+    session.stopTimer = this.#options.clock.after(MCP.idleMs, () => void this.#end(id));
+  }
+
+  #makeRoom(): void {
+    const { maxSessions = MCP.sessions } = this.#options;
+    if (this.#open.size < maxSessions) return;
+    for (const [id, { busy }] of this.#open) {
+      if (busy > 0) continue;
+      void this.#end(id);
+      return;
+    }
+    throw new RollcallError("LIMIT_EXCEEDED", `there are already ${maxSessions} busy sessions`);
+  }
+
+  async #end(id: string): Promise<void> {
+    const session = this.#forget(id);
+    await session?.transport.close();
+  }
+
+  #forget(id: string): Session | undefined {
+    const session = this.#open.get(id);
+    session?.stopTimer();
+    this.#open.delete(id);
+    return session;
+  }
+}
+
+/** A refusal that clients of MCP can read. */
+export function refused(status: number, message: string, code = -32_000): Response {
+  const body = { jsonrpc: "2.0", error: { code, message }, id: null };
+  return Response.json(body, { status });
+}

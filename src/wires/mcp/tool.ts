@@ -1,0 +1,130 @@
+/**
+ * A tool, from its schema to its answer. What a model gets back is the same every time: structured
+ * content by the schema, and a text with our summary and the same as marked data. A refusal is an
+ * answer as well: it names the code, says what was wrong with which field, and what to do next.
+ */
+import type {
+  CallToolResult,
+  Tool as Described,
+  ToolAnnotations,
+} from "@modelcontextprotocol/server";
+import { z } from "zod";
+import type { ErrorCode } from "../../core/errors.ts";
+import { parse } from "../parse.ts";
+import { told } from "../told.ts";
+import type { Caller } from "./caller.ts";
+import { dataText, shown } from "./data.ts";
+
+export interface Answer<Output> {
+  /** In a sentence, in our own words. */
+  readonly summary: string;
+  readonly data: Output;
+}
+
+/** What to do about a refusal, where the tool knows more than the code says. */
+export type Advice = Partial<Readonly<Record<ErrorCode, string>>>;
+
+interface ToolOptions<Input extends z.ZodObject, Output extends z.ZodObject> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: Input;
+  readonly output: Output;
+  readonly hints: Required<Omit<ToolAnnotations, "title">>;
+  readonly advice?: Advice;
+  /** Its refusals may repeat what agents wrote. */
+  readonly quotesAgents?: boolean;
+  run(input: z.output<Input>, caller: Caller): Promise<Answer<z.input<Output>>>;
+}
+
+export interface Tool {
+  readonly described: Described;
+  /** Never rejects: what went wrong is the answer. */
+  call(args: unknown, caller: Caller): Promise<CallToolResult>;
+}
+
+/** Looks, and changes nothing. */
+export const READS = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+} as const;
+
+/** Changes something; said twice it is done twice. */
+export const ADDS = { ...READS, readOnlyHint: false, idempotentHint: false } as const;
+
+/** Changes something; said twice it is as if said once. */
+export const SETS = { ...ADDS, idempotentHint: true } as const;
+
+/** Ends something that cannot be begun again as it was. */
+export const ENDS = { ...ADDS, destructiveHint: true } as const;
+
+export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
+  options: ToolOptions<Input, Output>,
+): Tool {
+  const { name, title, description, input, output, hints } = options;
+  const { advice = {}, quotesAgents = false } = options;
+  return {
+    described: {
+      name,
+      title,
+      description,
+      inputSchema: jsonSchemaOf(input, "input"),
+      outputSchema: jsonSchemaOf(output, "output"),
+      annotations: { title, ...hints },
+    },
+    async call(args, caller) {
+      try {
+        const given = parse("the arguments", input, args ?? {});
+        const { summary, data } = await options.run(given, caller);
+        return {
+          content: [{ type: "text", text: dataText(summary, data) }],
+          structuredContent: data,
+        };
+      } catch (error) {
+        return refusal(error, { name, advice, quotesAgents, caller });
+      }
+    },
+  };
+}
+
+function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): Described["inputSchema"] {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
+  return { ...rest, type: "object" } as Described["inputSchema"];
+}
+
+interface Refused {
+  readonly name: string;
+  readonly advice: Advice;
+  readonly quotesAgents: boolean;
+  readonly caller: Caller;
+}
+
+function refusal(error: unknown, refused: Refused): CallToolResult {
+  const { name, advice, quotesAgents, caller } = refused;
+  const { code, message, retry } = told(error);
+  if (code === "INTERNAL") caller.onFault(error);
+  const next = advice[code] ?? nextStep(code, retry, name);
+  const why = quotesAgents ? dataText("see the data.", shown(message)) : shown(message);
+  const text = `${code}: ${why}\nWhat to do: ${next}`;
+  return {
+    isError: true,
+    content: [{ type: "text", text }],
+    _meta: { "rollcall/error": { code, retry } },
+  };
+}
+
+function nextStep(code: ErrorCode, retry: "never" | "now" | "later", name: string): string {
+  if (code === "INVALID_ARGUMENT" || code === "TOO_LARGE") {
+    return `correct the argument that is named, and call ${name} again.`;
+  }
+  switch (retry) {
+    case "now":
+      return `call ${name} again.`;
+    case "later":
+      return `wait a few seconds, then call ${name} again; nothing was changed for certain.`;
+    case "never":
+      return "do not send the same call again; tell the person you work for if you cannot go on.";
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * The ways in which clients speak MCP:
+ *
+ *   /mcp                       streamable HTTP: single requests (2026), or sessions (2025)
+ *   /mcp/sse, /mcp/messages    the older transport, and what `rollcall mcp` on stdio talks to
+ *
+ * All of them end at the same server (server.ts). Who may call at all is for the door to say.
+ */
+import {
+  createMcpHandler,
+  isJsonContentType,
+  isLegacyRequest,
+  type McpHttpHandler,
+  type McpServerFactory,
+} from "@modelcontextprotocol/server";
+import type { Context } from "hono";
+import { RollcallError } from "../../core/errors.ts";
+import { key } from "../../core/fields.ts";
+import type { Ground } from "./caller.ts";
+import { Changes } from "./changes.ts";
+import { Connections } from "./connections.ts";
+import { MCP } from "./limits.ts";
+import { mcpServer, type ServerOptions } from "./server.ts";
+import { refused, Sessions } from "./sessions.ts";
+import { bounded } from "./streams.ts";
+
+export interface Bindings {
+  readonly principal: { readonly name: string };
+}
+
+export type Asked = Context<{ Bindings: Bindings }>;
+
+/** How many are there: with a session, on a connection, or listening to changes. */
+export interface Clients {
+  readonly sessions: number;
+  readonly connections: number;
+  readonly listeners: number;
+}
+
+export interface TransportsOptions extends Ground {
+  readonly version: string;
+  readonly onTrouble: (what: string, error: unknown) => void;
+}
+
+/** `rollcall mcp` says in it which agent it was started for. */
+const OWN_ID_HEADER = "rollcall-agent-id";
+
+export class Transports {
+  readonly #options: TransportsOptions;
+  readonly #changes: Changes;
+  readonly #single: McpHttpHandler;
+  readonly #sessions: Sessions;
+  readonly #connections: Connections;
+
+  constructor(options: TransportsOptions) {
+    this.#options = options;
+    this.#changes = new Changes(options);
+    this.#sessions = new Sessions(options);
+    this.#connections = new Connections(options);
+    this.#single = createMcpHandler(() => this.#server(), {
+      legacy: "reject",
+      bus: this.#changes,
+      maxSubscriptions: MCP.listeners,
+      keepAliveMs: MCP.keepAliveMs,
+    });
+  }
+
+  get clients(): Clients {
+    return {
+      sessions: this.#sessions.size,
+      connections: this.#connections.size,
+      listeners: this.#changes.size,
+    };
+  }
+
+  async answer(c: Asked): Promise<Response> {
+    const { method, path } = c.req;
+    switch (`${method} ${path}`) {
+      case "POST /mcp":
+        return this.#request(c);
+      case "GET /mcp":
+      case "DELETE /mcp":
+        return this.#inSession(c, undefined);
+      case "GET /mcp/sse":
+        return this.#connect(c);
+      case "POST /mcp/messages":
+        return this.#message(c);
+      default:
+        throw new RollcallError("NOT_FOUND", `no ${method} ${path}`);
+    }
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    await Promise.all([this.#single.close(), this.#sessions.close(), this.#connections.close()]);
+    this.#changes.close();
+  }
+
+  async #request(c: Asked): Promise<Response> {
+    const body = await bodyOf(c);
+    if (body instanceof Response) return body;
+    if (await isLegacyRequest(c.req.raw, body)) return this.#inSession(c, body);
+    return bounded(await this.#single.fetch(c.req.raw, { parsedBody: body }), () => undefined);
+  }
+
+  #inSession(c: Asked, body: unknown): Promise<Response> {
+    const asked = { request: c.req.raw, body, principal: c.env.principal.name };
+    return this.#sessions.answer(asked, (onClose) => this.#server({ era: "legacy", onClose }));
+  }
+
+  #connect(c: Asked): Response {
+    const ownId = idOf(c.req.header(OWN_ID_HEADER));
+    const factory: McpServerFactory = ({ era }) => this.#server({ era, ownId });
+    return this.#connections.open(c.env.principal.name, factory);
+  }
+
+  async #message(c: Asked): Promise<Response> {
+    const body = await bodyOf(c);
+    if (body instanceof Response) return body;
+    this.#connections.take(c.req.query("session_id") ?? "", c.env.principal.name, body);
+    return c.text("Accepted", 202);
+  }
+
+  #server(connection?: ServerOptions["connection"]) {
+    const { version } = this.#options;
+    const shared = { ground: this.#options, version, changes: this.#changes };
+    return mcpServer({ ...shared, ...(connection && { connection }) });
+  }
+}
+
+/** One that cannot be an id is as good as none. */
+function idOf(given: string | undefined): string | undefined {
+  return given === undefined || key("agent_id", given) !== undefined ? undefined : given;
+}
+
+/** The JSON that was sent, or why it is refused. */
+async function bodyOf(c: Asked): Promise<unknown> {
+  if (!isJsonContentType(c.req.header("content-type"))) {
+    return refused(415, "Unsupported Media Type: send application/json");
+  }
+  const text = await c.req.text();
+  try {
+    const body: unknown = JSON.parse(text);
+    if (!Array.isArray(body) || body.length <= MCP.batch) return body;
+    return refused(400, `at most ${MCP.batch} messages may be sent together`, -32_600);
+  } catch {
+    return refused(400, "Parse error: the body is not JSON", -32_700);
+  }
+}

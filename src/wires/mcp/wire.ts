@@ -1,0 +1,55 @@
+/**
+ * MCP, so that a model finds agents, shares work with them and tells people what it does. Most
+ * daemons never hear of it, and the SDK takes 8 MB and a few hundred milliseconds: what speaks the
+ * protocol (transports.ts) is loaded when the first client comes.
+ */
+import { Hono } from "hono";
+import { RollcallError } from "../../core/errors.ts";
+import type { Ground } from "./caller.ts";
+import type { Asked, Bindings, Clients, Transports } from "./transports.ts";
+
+export interface McpOptions extends Ground {
+  readonly version: string;
+  /** Something failed and is being dealt with: for the operator. */
+  readonly onTrouble: (what: string, error: unknown) => void;
+}
+
+export class McpWire {
+  readonly #options: McpOptions;
+  #loading: Promise<Transports> | undefined;
+  #transports: Transports | undefined;
+  #isClosed = false;
+
+  constructor(options: McpOptions) {
+    this.#options = options;
+  }
+
+  get clients(): Clients {
+    return this.#transports?.clients ?? { sessions: 0, connections: 0, listeners: 0 };
+  }
+
+  routes(): Hono<{ Bindings: Bindings }> {
+    const routes = new Hono<{ Bindings: Bindings }>();
+    routes.all("/mcp/*", (c) => this.#answer(c));
+    return routes;
+  }
+
+  /** Idempotent; every client is told by the end of its stream. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await (await this.#loading)?.close();
+  }
+
+  async #answer(c: Asked): Promise<Response> {
+    this.#loading ??= this.#load();
+    const transports = await this.#loading;
+    if (this.#isClosed) throw new RollcallError("UNAVAILABLE", "this node is closing");
+    return transports.answer(c);
+  }
+
+  async #load(): Promise<Transports> {
+    const { Transports } = await import("./transports.ts");
+    this.#transports = new Transports(this.#options);
+    return this.#transports;
+  }
+}

@@ -1,0 +1,62 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { daemon, run } from "./programs.ts";
+
+/** An agent that publishes a card, which a test may change. */
+async function agent() {
+  const card: Record<string, unknown> = {
+    name: "Lingua",
+    description: "Translates \u001b[2Jcontracts",
+    skills: [{ id: "translate", name: "Translation", tags: ["french"] }],
+  };
+  const server = createServer((request, response) => {
+    const isCard = request.url === "/.well-known/agent-card.json";
+    response.writeHead(isCard ? 200 : 404, { "content-type": "application/json" });
+    response.end(JSON.stringify(isCard ? card : {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a2a`;
+  card["url"] = url;
+  return { url, card, [Symbol.dispose]: () => void server.close() };
+}
+
+test("rollcall directory: add, ls, get, search, verify and rm", { timeout: 60_000 }, async () => {
+  const { up, url } = await daemon("--memory", "--a2a-addr", "127.0.0.1:0");
+  await using running = up;
+  const [, a2a = ""] = await running.says(/A2A +(http:\S+)/);
+  using lingua = await agent();
+  const directory = (...words: string[]) => run(["directory", ...words, "--url", url]);
+
+  const empty = await directory();
+  expect([empty.code, empty.stdout]).toEqual([0, ""]);
+  expect(empty.stderr).toContain("rollcall directory add URL");
+
+  const added = await directory("add", lingua.url);
+  expect(added.stdout).toMatch(/^name +Lingua$/m);
+  expect(added.stdout).toMatch(/^description +Translates contracts$/m);
+  expect(added.stdout).toMatch(/^skill +translate: Translation \(french\)$/m);
+
+  const listed = await directory("ls", "--tier", "owner");
+  expect(listed.stdout).toMatch(/^NAME +TIER +SEEN +URL/);
+  expect(listed.stdout).toMatch(/^Lingua +owner +by hand +http:/m);
+  const json = JSON.parse((await directory("--json")).stdout) as Record<string, unknown>;
+  expect(json).toMatchObject({ total: 1, entries: [{ url: lingua.url, tier: "owner" }] });
+  const signed = await directory("ls", "--tier", "signed");
+  expect(signed.stderr).toContain("no agent fits");
+
+  const found = await directory("search", "translation", "of", "contracts");
+  expect(found.stdout).toContain(lingua.url);
+
+  lingua.card["description"] = "Translates poems";
+  const verified = await directory("verify", lingua.url);
+  expect(verified.stdout).toMatch(/^description +Translates poems$/m);
+  const served = (await (await fetch(`${a2a}/.well-known/agents`)).json()) as unknown[];
+  expect(served).toMatchObject([{ name: "Lingua", description: "Translates poems" }]);
+
+  expect((await directory("rm", lingua.url)).code).toBe(0);
+  const gone = await directory("get", lingua.url);
+  expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining("no agent in the dir")]);
+  const nobody = await directory("search", "translation");
+  expect(nobody.code).toBe(1);
+});
