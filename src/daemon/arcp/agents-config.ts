@@ -8,6 +8,7 @@
  *   command = ["python", "indexer.py"] a runtime that speaks ARCP on its standard streams
  *   restart = "always"                 what runs when the daemon dies runs again
  *   default = true                     who names no version gets this one
+ *   env = { ARCP_TOKEN = "…" }         which token it takes; else it finds one there to take
  *
  * Only the file says it: a table does not fit into a flag.
  */

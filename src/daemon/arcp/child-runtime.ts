@@ -108,7 +108,7 @@ export class ChildRuntime implements AsyncDisposable {
   async #liveOnce(): Promise<string> {
     const { agent, env, rowId, logger, onLiveness } = this.#options;
     const [program, ...args] = agent.command;
-    const token = randomBytes(16).toString("hex");
+    const { ARCP_TOKEN: token = randomBytes(16).toString("hex") } = agent.env;
     const child = spawn(program, args, {
       cwd: agent.folder,
       env: { ...ownEnv(env), ...agent.env, ROLLCALL_AGENT_ID: rowId, ARCP_TOKEN: token },
