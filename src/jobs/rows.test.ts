@@ -112,7 +112,7 @@ describe("jobs", () => {
     expect(lastOf(jobs[0]?.id ?? "")?.facts.activity?.message).toBe("4 19999");
   });
 
-  test("that one does the same is told every ten seconds, and after two minutes in any case", async () => {
+  test("that one does the same is told every ten seconds, and repeated in any case", async () => {
     const job = start();
     await clock.advance(1000);
     reports = [];

@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const SOON = { timeout: 15_000, interval: 50 };
 
 describe("agents of the config file", () => {
-  test("in the daemon and beside it run jobs for rollcall run, and are rows of the fleet", async () => {
+  test("run jobs for rollcall run, in the daemon or beside it, and are rows", async () => {
     const daemon = await jobsDaemon();
     const echoed = await daemon.rollcall("run", "echo", '{"hi":1}');
     expect(echoed).toMatchObject({ code: 0, stdout: '{"echoed":{"hi":1}}\n' });
@@ -36,7 +36,7 @@ describe("agents of the config file", () => {
     expect(metrics).toContain("rollcall_agent_processes 1");
   });
 
-  test("a process that dies ends its job once, with what may be tried again, and comes back", async () => {
+  test("a process that dies ends its job once, retryable, and comes back", async () => {
     const daemon = await jobsDaemon();
     await using client = await daemon.connect();
     const job = await client.submit({ agent: "worker", input: "die" });
@@ -94,7 +94,7 @@ describe("agents of the config file", () => {
 });
 
 describe("a job in the fleet", () => {
-  test("is a row with what it does while it runs; a question needs a person", async () => {
+  test("is a row with what it does; a question needs a person", async () => {
     const daemon = await jobsDaemon();
     await using client = await daemon.connect();
     const job = await client.submit({ agent: "steps", input: { steps: 1000 } });
@@ -118,7 +118,7 @@ describe("a job in the fleet", () => {
     }, SOON);
   });
 
-  test("killed in the middle: clients resume, jobs end once, and the fleet tells the truth", async () => {
+  test("killed in the middle: clients resume, jobs end once, rows are true", async () => {
     const daemon = await jobsDaemon();
     await using client = await daemon.connect();
     const ends = await client.submit({ agent: "steps@1.0.0", input: {} });
@@ -150,11 +150,11 @@ describe("a job in the fleet", () => {
 });
 
 describe("entitlements", () => {
-  test("what policy denies cannot be submitted or asked for, and the refusal names it", async () => {
+  test("what policy denies cannot be asked for, and the refusal names it", async () => {
     const daemon = await jobsDaemon();
     const set = async (...rule: readonly string[]) => {
       const { code, stderr } = await daemon.rollcall("policies", "set", ...rule);
-      expect(code, stderr).toBe(0);
+      expect({ code, stderr }).toMatchObject({ code: 0 });
     };
     await set("no-worker", "deny", "local", "job.submit", "agent:worker");
     const refused = await daemon.rollcall("run", "worker", "x");

@@ -38,7 +38,7 @@ test.skipIf(isMissing)(
     const denied = ["no-fail", "deny", "local", "job.submit", "agent:fail"];
     await daemon.rollcall("policies", "set", ...denied);
     const { code, stdout, stderr } = await python("daemon.py", arcpOf(daemon.url)).end();
-    expect(code, stderr).toBe(0);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
     const ids = stdout.trim().split("\n");
     expect(ids).toHaveLength(3);
     const { jobs } = await daemon.json<{ jobs: { jobId: string; agent: string }[] }>("jobs");
@@ -62,7 +62,7 @@ test.skipIf(isMissing)(
     }, SOON);
     await daemon.kill();
     const { code, stderr } = await running.end();
-    expect(code, stderr).toBe(0);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(running.stdout).toContain("resumed");
     await vi.waitFor(async () => {
       expect(await daemon.row(id)).toMatchObject({

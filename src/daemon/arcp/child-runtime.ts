@@ -90,10 +90,11 @@ export class ChildRuntime implements AsyncDisposable {
       this.#restarts = isSteady ? 1 : this.#restarts + 1;
       this.restartsEver += 1;
       if (this.#restarts > CHILD.restarts) {
-        const message = `agent ${agent.name} ended ${this.#restarts} times in a row; the last: ${why}`;
-        logger.error({ agent: agent.name }, `${message}; it is given up`);
+        const often = `ended ${this.#restarts} times in a row`;
+        const message = `the process of agent ${agent.name} ${often} and is given up: ${why}`;
+        logger.error({ agent: agent.name }, message);
         onLiveness({ value: "dead", rule: `given up after ${CHILD.restarts} restarts` });
-        this.#finish(new RollcallError("UNAVAILABLE", `${message}; it is given up`));
+        this.#finish(new RollcallError("UNAVAILABLE", message));
         return;
       }
       const delayMs = Math.min(CHILD.firstDelayMs * 2 ** (this.#restarts - 1), CHILD.lastDelayMs);
@@ -108,10 +109,10 @@ export class ChildRuntime implements AsyncDisposable {
   async #liveOnce(): Promise<string> {
     const { agent, env, rowId, logger, onLiveness } = this.#options;
     const [program, ...args] = agent.command;
-    const { ARCP_TOKEN: token = randomBytes(16).toString("hex") } = agent.env;
+    const { ARCP_TOKEN: token = randomBytes(16).toString("hex") } = agent.env();
     const child = spawn(program, args, {
       cwd: agent.folder,
-      env: { ...ownEnv(env), ...agent.env, ROLLCALL_AGENT_ID: rowId, ARCP_TOKEN: token },
+      env: { ...ownEnv(env), ...agent.env(), ROLLCALL_AGENT_ID: rowId, ARCP_TOKEN: token },
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.#child = child;
@@ -139,8 +140,9 @@ export class ChildRuntime implements AsyncDisposable {
       this.#wake();
       return await gone;
     } catch (error) {
-      if (child.exitCode !== null || child.signalCode !== null) return await gone;
-      return error instanceof Error ? error.message : String(error);
+      const message = error instanceof Error ? error.message : String(error);
+      // Its streams may end before it does.
+      return isDeath(error) ? await this.#soon(gone, message) : message;
     } finally {
       this.#client = undefined;
       await client?.close();
@@ -162,6 +164,17 @@ export class ChildRuntime implements AsyncDisposable {
     } finally {
       cancel();
     }
+  }
+
+  /** Why it ended, if that is known in a moment. */
+  async #soon(gone: Promise<string>, otherwise: string): Promise<string> {
+    let cancel: () => void = () => undefined;
+    const late = new Promise<string>((resolve) => {
+      cancel = this.#options.clock.after(CHILD.graceMs, () => resolve(otherwise));
+    });
+    const why = await Promise.race([gone, late]);
+    cancel();
+    return why;
   }
 
   async #stop(child: ChildProcess, gone: Promise<string>): Promise<void> {
