@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { ArcpClient } from "../../client/arcp/client.ts";
+import type { ClientState } from "../../client/arcp/types.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { Engine } from "../../engine/engine.ts";
 import { systemClock } from "../../engine/clock.ts";
@@ -57,14 +58,18 @@ async function start() {
   return { service, disk, lines, engine };
 }
 
-function connect(service: ArcpService, token = "x"): Promise<ArcpClient> {
+function connect(
+  service: ArcpService,
+  token = "x",
+  onState: (state: ClientState) => void = () => undefined,
+): Promise<ArcpClient> {
   return ArcpClient.connect(
     () => {
       const [theirs, ours] = pairMemoryTransports();
       service.accept(ours);
       return theirs;
     },
-    { token },
+    { token, onState },
   );
 }
 
@@ -80,15 +85,14 @@ test("whoever a door lets in is the same one, by any token but none", async () =
 test("a disk that was full for a while costs connections, not sessions", async () => {
   const { service, disk, lines } = await start();
   const states: string[] = [];
-  await using client = await connect(service);
-  disk.fails = 2;
-  await client.submit({ agent: "nobody" }).catch((error: Error) => states.push(error.message));
-  await using other = await connect(service).catch(() => undefined);
-  expect(other).toBeUndefined();
+  await using client = await connect(service, "x", (state) => states.push(state.kind));
+  disk.fails = 1;
+  await expect(connect(service)).rejects.toMatchObject({ code: "UNAVAILABLE" });
   expect(service.trouble).toBe("jobs cannot be recorded");
   await vi.waitFor(() => expect(lines.join("")).toContain("jobs can be recorded again"), {
     timeout: 10_000,
   });
   expect(service.trouble).toBeUndefined();
   await expect(client.submit({ agent: "nobody" })).rejects.toThrow("no agent nobody");
+  expect(states).toEqual(["live", "lost", "resumed"]);
 }, 30_000);
