@@ -52,7 +52,7 @@ test("a program that is not there is tried for a while, and then given up", asyn
   await child.close();
 }, 60_000);
 
-test("a program that speaks no ARCP is told as what it is, and jobs do not wait for ever", async () => {
+test("a program that speaks no ARCP is told of, and jobs do not wait for ever", async () => {
   const { child, clock, lines } = start([process.execPath, "-e", "console.log('hello')"]);
   const refused = run(child).catch((error: unknown) => error);
   await vi.waitFor(() => expect(lines.length).toBeGreaterThan(0), { timeout: 10_000 });
@@ -63,7 +63,7 @@ test("a program that speaks no ARCP is told as what it is, and jobs do not wait 
 }, 60_000);
 
 test("closed, its process is gone, even one that does not want to", async () => {
-  const stubborn = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)";
+  const stubborn = "process.on('SIGTERM', () => {}); require('node:net').createServer().listen(0)";
   const { child, clock } = start([process.execPath, "-e", stubborn]);
   await vi.waitFor(() => expect(child.pid).toBeDefined(), { timeout: 10_000 });
   const { pid = 0 } = child;
