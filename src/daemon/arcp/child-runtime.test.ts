@@ -77,3 +77,53 @@ test("closed, its process is gone, even one that does not want to", async () => 
   );
   await closing;
 }, 60_000);
+
+/** Says welcome to the first line it gets, and then what it is told to. */
+const WELCOMES = `
+  process.on("SIGTERM", () => {});
+  require("node:net").createServer().listen(0);
+  process.stdin.once("data", () => {
+    const payload = { session_id: "sess_1", resume_token: "t", resume_window_sec: 1,
+      runtime: { name: "x", version: "1" }, accepted_at: "2026-11-15T10:00:00.000Z",
+      capabilities: { encodings: ["json"], features: [], agents: ["a"] } };
+    const type = "session.welcome";
+    console.log(JSON.stringify({ arcp: "1.1", id: "msg_1", type, session_id: "sess_1", payload }));
+    process.stdin.once("end", () => {});
+    if (process.argv[1] === "mute") setImmediate(() => require("node:fs").closeSync(1));
+  });`;
+
+test("one that is up and will not end is ended all the same", async () => {
+  const { child, clock, states } = start([process.execPath, "-e", WELCOMES]);
+  await vi.waitFor(() => expect(states.at(-1)).toBe("alive"), { timeout: 10_000 });
+  const { pid = 0 } = child;
+  const closing = child.close();
+  await vi.waitFor(
+    async () => {
+      await clock.advance(CHILD.graceMs);
+      expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+    },
+    { timeout: 10_000 },
+  );
+  await closing;
+}, 60_000);
+
+test("one that lives on but cannot be talked to is started anew", async () => {
+  const { child, clock, lines, states } = start([process.execPath, "-e", WELCOMES, "mute"]);
+  await vi.waitFor(
+    async () => {
+      await clock.advance(CHILD.graceMs);
+      expect(states).toContain("unreachable");
+    },
+    { timeout: 10_000 },
+  );
+  expect(lines[0]).toContain("the process of an agent ended: the connection ended");
+  const closing = child.close();
+  await vi.waitFor(
+    async () => {
+      await clock.advance(CHILD.graceMs);
+      expect(child.pid).toBeUndefined();
+    },
+    { timeout: 10_000 },
+  );
+  await closing;
+}, 60_000);
