@@ -85,6 +85,12 @@ describe("jobs", () => {
     });
   });
 
+  test("why one was cancelled is told as that", async () => {
+    end(start(), { status: "cancelled", reason: "wrong input" });
+    await clock.advance(2000);
+    expect(lastOf("echo")?.facts.outcome?.text).toBe("cancelled: wrong input");
+  });
+
   test("a question is told at the next tick, even of a job that just started", async () => {
     const job = start();
     rows.onEvent(job, { kind: "status", body: { phase: "awaiting_approval", message: "go?" } });
