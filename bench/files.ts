@@ -3,12 +3,13 @@
  * thousand of them while nothing happens.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SCHEMA_VERSION, type Status } from "../src/status.ts";
+import { provide } from "../scripts/prerequisites.mjs";
 import { Daemon } from "./shared/daemon.ts";
-import { conclude, inTemporaryFolder, inTurns, rate, report } from "./measure.ts";
+import { conclude, inTemporaryFolder, inTurns, report } from "./measure.ts";
 
 // A machine-wide certificate bundle costs Node 20 most of its start; it is not ours to measure.
 const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
@@ -19,15 +20,26 @@ const PEER = [PYTHON, "-m", "agent_status"];
 
 /** Until all were read, found silent after a minute, and what that left was collected. */
 const SETTLE_MS = 130_000;
-/** Long enough for one look at all files. */
-const IDLE_MS = 40_000;
+/** One rescan falls into it, and the collection of what it leaves, wherever it begins. */
+const IDLE_MS = 120_000;
 
-function runOf([command = "", ...args]: readonly string[]): () => Promise<number> {
+/** Runs a second, by the median of a few. */
+function runOf(command: readonly string[], runs: number): () => Promise<number> {
   return () =>
-    rate(1, () => {
-      const { status } = spawnSync(command, args, { env, stdio: "ignore" });
-      if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${status}`);
+    inTemporaryFolder(async (folder) => {
+      const file = join(folder, "timings.json");
+      const flags = ["--shell=none", "--style=none", "--warmup=1", `--runs=${runs}`];
+      const args = [...flags, `--export-json=${file}`, command.join(" ")];
+      const { status } = spawnSync("hyperfine", args, { env, stdio: "ignore" });
+      if (status !== 0) throw new Error(`${command.join(" ")} ended with an error`);
+      const timings = JSON.parse(readFileSync(file, "utf8")) as Timings;
+      return 1 / (timings.results[0]?.median ?? NaN);
     });
+}
+
+interface Timings {
+  /** In seconds. */
+  readonly results: readonly { readonly median: number }[];
 }
 
 function fill(directory: string, count: number, pid?: number): void {
@@ -50,41 +62,44 @@ interface Race {
   readonly name: string;
   readonly args: readonly string[];
   readonly rounds: number;
+  /** Of one round; the peer takes seconds for the longest. */
+  readonly runs: number;
   /** How many times as fast as the peer. */
   readonly atLeast: number;
 }
 
-async function race({ name, args, rounds, atLeast }: Race): Promise<void> {
+async function race({ name, args, rounds, runs, atLeast }: Race): Promise<void> {
   const [ours = 0, peer = 0] = await inTurns(
     rounds,
-    runOf([...OURS, ...args]),
-    runOf([...PEER, ...args]),
+    runOf([...OURS, ...args], runs),
+    runOf([...PEER, ...args], runs),
   );
   report({ name: `${name}, ours`, value: 1000 / ours, unit: "ms" });
   report({ name: `${name}, against the peer`, value: ours / peer, unit: "×", target: { atLeast } });
 }
 
+if (provide(["hyperfine"]).length > 0) throw new Error("this needs hyperfine: it times commands");
 if (!existsSync(PYTHON)) throw new Error("the peer is not installed: run npm test once");
 
 await inTemporaryFolder(async (folder) => {
   const who = ["--agent-id", "a", "--agent-name", "pi", "--lifecycle", "running"];
   const emitting = ["emit", ...who, "--status-dir", join(folder, "emitted")];
-  await race({ name: "emit", args: emitting, rounds: 15, atLeast: 2 });
+  await race({ name: "emit", args: emitting, rounds: 5, runs: 5, atLeast: 2 });
   const [bare = 0, emit = 0] = await inTurns(
-    15,
-    runOf([NODE, "-e", "0"]),
-    runOf([...OURS, ...emitting]),
+    5,
+    runOf([NODE, "-e", "0"], 5),
+    runOf([...OURS, ...emitting], 5),
   );
   report({ name: "emit, against bare node", value: bare / emit, unit: "×" });
-  for (const [count, rounds, atLeast] of [
-    [10, 15, 2],
-    [1_000, 5, 12],
-    [10_000, 5, 30],
+  for (const [count, rounds, runs, atLeast] of [
+    [10, 5, 5, 2],
+    [1_000, 5, 3, 12],
+    [10_000, 5, 1, 30],
   ] as const) {
     const directory = join(folder, String(count));
     fill(directory, count);
     const args = ["list", "--status-dir", directory];
-    await race({ name: `list of ${count}`, args, rounds, atLeast });
+    await race({ name: `list of ${count}`, args, rounds, runs, atLeast });
   }
   await watchIdly(folder);
 });

@@ -105,6 +105,13 @@ export const PREREQUISITES = [
     isOnDemand: true,
   },
   {
+    name: "hyperfine",
+    need: "to time commands (npm run bench files)",
+    isThere: () => run("hyperfine", "--version"),
+    apt: "hyperfine",
+    isOnDemand: true,
+  },
+  {
     name: "go",
     need: "to make the conformance test of HTTP/2",
     isThere: () => run("go", "version"),

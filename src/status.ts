@@ -1,13 +1,12 @@
 /** The library of status files: what runs on this machine, without a daemon. */
+export { HEADLINES, type Headline } from "./fleet/headline.ts";
 export {
   derive,
   deriveFile,
   displayOrder,
   headlineOf,
-  HEADLINES,
   type DerivedState,
   type DeriveOptions,
-  type Headline,
 } from "./wires/files/derive.ts";
 export { statusDirectory, statusPath } from "./wires/files/directory.ts";
 export { StatusEmitter, type StatusEmitterOptions } from "./wires/files/emitter.ts";

@@ -36,13 +36,23 @@ const INVISIBLE = new RegExp(
   "gu",
 );
 
-const HARMLESS = /^[\x20-\x7e]*$/;
+/**
+ * Nearly everything there is: ASCII, European letters, and the punctuation, arrows, box lines and
+ * signs that our own tables are drawn with.
+ */
+const PLAIN =
+  /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2026\u2190-\u21ff\u2500-\u25fc\u2713\u2717]*$/;
+
+/** Nothing to clean, and each character takes one column of a terminal. */
+export function isPlain(text: string): boolean {
+  return PLAIN.test(text);
+}
 
 /** Marks that sit on the character before them; a few make a letter, hundreds make a mess. */
 const STACKED = /(\p{M}{4})\p{M}+/gu;
 
 export function clean(text: string): string {
-  if (HARMLESS.test(text)) return text;
+  if (isPlain(text)) return text;
   return text
     .replace(SEQUENCES, "")
     .replace(BREAKS, " ")

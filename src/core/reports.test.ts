@@ -40,6 +40,53 @@ describe("a report", () => {
     expect(topics(world, report(20, WORKING))).toEqual([]);
   });
 
+  describe("with a ttl", () => {
+    const ttlMs = 10 * SECOND;
+    const liveness = (world: World) =>
+      world.state.reports.byAlias.get("file:claude")?.report.facts.liveness.value;
+    const say = (world: World) => topics(world, report(world.nowMs, WORKING, { ttlMs }));
+
+    test("is stale when its source falls silent, and current when it speaks again", () => {
+      const world = new World();
+      say(world);
+      world.pass(ttlMs - 1);
+      expect(liveness(world)).toBe("alive");
+      world.pass(1);
+      expect(liveness(world)).toBe("stale");
+      expect(say(world)).toEqual(["fleet.reported"]);
+      expect(liveness(world)).toBe("alive");
+    });
+
+    test("stays current while it is repeated, recorded once in half a ttl", () => {
+      const world = new World();
+      say(world);
+      const recorded = Array.from({ length: 30 }, () => {
+        world.pass(SECOND);
+        return say(world).length;
+      });
+      expect(liveness(world)).toBe("alive");
+      expect(recorded.filter((count) => count > 0)).toHaveLength(6);
+    });
+
+    test("has a whole one after a new node took over", () => {
+      const world = new World();
+      say(world);
+      world.pass(ttlMs - 1);
+      world.record([{ type: "node.leading", node: "b", epoch: 2 }]);
+      world.pass(ttlMs - 1);
+      expect(liveness(world)).toBe("alive");
+      world.pass(2);
+      expect(liveness(world)).toBe("stale");
+    });
+
+    test("that is over is never silent", () => {
+      const world = new World();
+      topics(world, report(world.nowMs, GONE, { ttlMs }));
+      world.pass(2 * ttlMs);
+      expect(liveness(world)).toBe("exited");
+    });
+  });
+
   test("from the future is from now", () => {
     const world = new World();
     const ahead = world.nowMs + 5_000;
@@ -63,6 +110,7 @@ describe("a report", () => {
     ["links has 9 entries", { links: Array.from({ length: 9 }, (_, i) => `a2a:${i}`) }],
     ["order is not a whole number", { order: -1 }],
     ["reportedAtMs is not a whole number", { reportedAtMs: 0.5 }],
+    ["ttlMs is 0.01 s", { ttlMs: 10 }],
     ["name holds a control character", { facts: { ...IDLE, name: "\u001b[31m" } }],
     ["goal has 2000 characters", { facts: { ...IDLE, goal: "x".repeat(2_000) } }],
     ["question.text has", { facts: asking("x".repeat(FLEET.questionLength + 1)) }],

@@ -3,16 +3,17 @@
  * status file, a hook, a proxy. The last one of each source is kept; the fleet makes rows of them.
  *
  *   report ──▶ current ──report──▶ current …     one older than what is known changes nothing
- *                 │
+ *                 │  └──silent for its ttl──▶ stale ──report──▶ current
  *                 └──says that it is over──▶ over ──a day──▶ forgotten
  *
  * Reports are recorded only when they say something new: that the same is still so is the source's
- * to know, and it reports when it no longer is.
+ * to know, and it reports when it no longer is. A source that may die without a word gives its
+ * reports a ttl and repeats them; of those that say the same, one in half a ttl is recorded.
  */
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
-import { atMost, invalid, key, line, prose, type Problem } from "./fields.ts";
-import { Heap, type Slot } from "./heap.ts";
+import { atMost, invalid, key, line, prose, ttl, type Problem } from "./fields.ts";
+import { earliest, Heap, type Slot } from "./heap.ts";
 import { IndexBy } from "./index-by.ts";
 import { COUNT, FLEET, RETENTION } from "./limits.ts";
 import { isGone, questionEvents } from "./questions.ts";
@@ -84,6 +85,8 @@ export interface Report {
   /** Grows with every report of the source. */
   readonly order: number;
   readonly reportedAtMs: number;
+  /** How long its source may be silent before the agent counts as stale; 0 or none: for ever. */
+  readonly ttlMs?: number;
   readonly facts: Facts;
 }
 
@@ -91,6 +94,8 @@ export interface ReportEntry {
   report: Report;
   /** Rings when a report of what is over may be forgotten. */
   readonly timer: Slot<string>;
+  /** Rings when its source was silent for too long. */
+  readonly silence: Slot<string>;
 }
 
 export class Reports {
@@ -99,6 +104,7 @@ export class Reports {
   /** Which reports say that an alias is their own agent's; the last one that said so last. */
   readonly linked = new IndexBy();
   readonly over = new Heap<string>();
+  readonly silences = new Heap<string>();
 }
 
 export interface ReportCommand {
@@ -125,7 +131,7 @@ export function decideReport(
   const { byAlias, over } = state.reports;
   const before = byAlias.get(given.alias)?.report;
   const report = notAhead(given, moment.nowMs);
-  if (before && (report.order < before.order || saysTheSame(report, before))) {
+  if (before && (report.order < before.order || isRepeated(report, before))) {
     return decided([], { isNew: false });
   }
   const events: Event[] = [];
@@ -162,10 +168,13 @@ function notAhead(report: Report, nowMs: number): Report {
   };
 }
 
-/** Apart from when it was said. */
-function saysTheSame(a: Report, b: Report): boolean {
-  const said = ({ agentId, links, facts }: Report) => JSON.stringify([agentId, links, facts]);
-  return said(a) === said(b);
+/** Says the same, and so soon that its source cannot count as silent before it does so again. */
+function isRepeated(report: Report, before: Report): boolean {
+  const said = ({ agentId, links, ttlMs, facts }: Report) =>
+    JSON.stringify([agentId, links, ttlMs, facts]);
+  const silentMs = report.reportedAtMs - before.reportedAtMs;
+  const isSoon = !report.ttlMs || silentMs < report.ttlMs / 2;
+  return isSoon && said(report) === said(before);
 }
 
 export function evolveReport(state: State, event: ReportEvent): void {
@@ -185,7 +194,9 @@ export function restoreReport({ reports }: State, report: Report): void {
   const { alias, agentId, links } = report;
   const timer = reports.over.add(report.reportedAtMs + RETENTION.overReportMs, alias);
   if (!isOver(report)) reports.over.remove(timer);
-  reports.byAlias.set(alias, { report, timer });
+  const silence = reports.silences.add(silentFromMs(report), alias);
+  if (!mayFallSilent(report)) reports.silences.remove(silence);
+  reports.byAlias.set(alias, { report, timer, silence });
   reports.byAgent.add(agentId, alias);
   for (const link of links) reports.linked.add(link, alias);
 }
@@ -194,6 +205,7 @@ function remove(reports: Reports, alias: string): void {
   const entry = reports.byAlias.get(alias);
   if (!entry) return;
   reports.over.remove(entry.timer);
+  reports.silences.remove(entry.silence);
   reports.byAlias.delete(alias);
   reports.byAgent.delete(entry.report.agentId, alias);
   for (const link of entry.report.links) reports.linked.delete(link, alias);
@@ -203,16 +215,45 @@ function isOver({ facts }: Report): boolean {
   return isGone(facts.liveness.value);
 }
 
+export function mayFallSilent({ ttlMs = 0, facts }: Report): boolean {
+  const { value } = facts.liveness;
+  return ttlMs > 0 && value !== "stale" && !isGone(value);
+}
+
+function silentFromMs({ reportedAtMs, ttlMs = 0 }: Report): number {
+  return reportedAtMs + ttlMs;
+}
+
 export function dueReport(reports: Reports): number | undefined {
-  return reports.over.nextAt();
+  return earliest(reports.over.nextAt(), reports.silences.nextAt());
 }
 
-export function expireReport({ reports }: State, nowMs: number): readonly Event[] {
-  const old = reports.over.takeDue(nowMs);
-  return old ? [{ type: "fleet.forgotten", alias: old.value }] : [];
+export function expireReport(state: State, nowMs: number): readonly Event[] {
+  const { over, silences, byAlias } = state.reports;
+  const old = over.takeDue(nowMs);
+  if (old) return [{ type: "fleet.forgotten", alias: old.value }];
+  const entry = byAlias.get(silences.takeDue(nowMs)?.value ?? "");
+  if (!entry) return [];
+  const { report } = entry;
+  const { ttlMs = 0 } = report;
+  const silentAtMs = Math.max(report.reportedAtMs, state.graceFromMs) + ttlMs;
+  if (silentAtMs > nowMs) {
+    silences.move(entry.silence, silentAtMs);
+    return [];
+  }
+  const liveness = { value: "stale", rule: "who reports it fell silent" } as const;
+  return [{ type: "fleet.reported", report: { ...report, facts: { ...report.facts, liveness } } }];
 }
 
-function problemsOf({ alias, agentId, links, order, reportedAtMs, facts }: Report): Problem[] {
+function problemsOf({
+  alias,
+  agentId,
+  links,
+  order,
+  reportedAtMs,
+  ttlMs,
+  facts,
+}: Report): Problem[] {
   const { name = "", workspace = "", goal = "", process, activity, question, outcome } = facts;
   return [
     key("alias", alias, FLEET.aliasLength),
@@ -222,6 +263,7 @@ function problemsOf({ alias, agentId, links, order, reportedAtMs, facts }: Repor
     ...links.map((link) => key("links", link, FLEET.aliasLength)),
     time("order", order),
     time("reportedAtMs", reportedAtMs),
+    ttlMs === undefined ? undefined : ttl("ttlMs", ttlMs),
     line("name", name, FLEET.nameLength),
     line("workspace", workspace, FLEET.workspaceLength),
     prose("goal", goal, FLEET.textLength),

@@ -6,6 +6,7 @@ import type { Slot } from "./heap.ts";
 import type { State } from "./state.ts";
 import { RETENTION } from "./limits.ts";
 import { isGone } from "./questions.ts";
+import { mayFallSilent } from "./reports.ts";
 
 /** What is wrong, one sentence each; nothing when all is well. */
 export function audit(state: State): string[] {
@@ -19,14 +20,20 @@ export function audit(state: State): string[] {
   ];
 }
 
-function reportProblems({ reports }: State): string[] {
+function reportProblems({ reports, graceFromMs }: State): string[] {
   const problems: string[] = [];
   let over = 0;
-  for (const [alias, { report, timer }] of reports.byAlias) {
+  let silences = 0;
+  for (const [alias, { report, timer, silence }] of reports.byAlias) {
     if (report.alias !== alias) problems.push(`${alias} is filed under another name`);
     if (!reports.byAgent.of(report.agentId).has(alias)) problems.push(`byAgent lacks ${alias}`);
     for (const link of report.links) {
       if (!reports.linked.of(link).has(alias)) problems.push(`linked lacks ${link} of ${alias}`);
+    }
+    if (mayFallSilent(report)) {
+      silences += 1;
+      const silentAtMs = Math.max(report.reportedAtMs, graceFromMs) + (report.ttlMs ?? 0);
+      problems.push(...timerProblems(`silence of ${alias}`, silence, silentAtMs));
     }
     if (!isGone(report.facts.liveness.value)) continue;
     over += 1;
@@ -34,6 +41,7 @@ function reportProblems({ reports }: State): string[] {
     problems.push(...timerProblems(`report ${alias}`, timer, forgetAtMs));
   }
   problems.push(...sizeProblem("reports that are over", reports.over, over));
+  problems.push(...sizeProblem("silences", reports.silences, silences));
   return problems;
 }
 

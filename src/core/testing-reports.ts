@@ -34,6 +34,7 @@ export function someReport({ who, what, order }: Picked): Report {
     links: what % 3 === 0 ? [`test:${(number + 1) % 4}`] : [],
     order,
     reportedAtMs: order,
+    ...(number % 2 === 0 && { ttlMs: 20_000 }),
     facts: FACTS[what % FACTS.length] ?? { liveness: ruled("unknown") },
   };
 }

@@ -1,11 +1,10 @@
 /** What a directory of status files says, ready to be shown: rows in order, counts, warnings. */
+import { HEADLINES, type Headline } from "../../fleet/headline.ts";
 import {
   deriveFile,
   displayOrder,
   headlineOf,
-  HEADLINES,
   type DerivedState,
-  type Headline,
 } from "../../wires/files/derive.ts";
 import type { StatusFile, StatusReading } from "../../wires/files/read.ts";
 import { clean } from "../terminal/clean.ts";
@@ -41,10 +40,10 @@ export function agentsOf(
   const rows = displayOrder(files, { nowMs, staleAfterMs }).map((file): AgentRow => {
     const state = deriveFile(file, { nowMs, staleAfterMs });
     const ageMs = Math.max(0, nowMs - file.updatedAtMs);
-    return { file, state, headline: headlineOf(state), ageMs };
+    return { file, state, headline: headlineOf(file.status, state), ageMs };
   });
   return {
-    rows: needsMe ? rows.filter(({ headline }) => headline === "needs you") : rows,
+    rows: needsMe ? rows.filter(({ headline }) => headline === "NEEDS YOU") : rows,
     counts: new Map(
       HEADLINES.map((each) => [each, rows.filter(({ headline }) => headline === each).length]),
     ),

@@ -1,22 +1,22 @@
 /** All agents in one line: for a prompt, a status bar, the head of a table. */
-import type { Headline } from "../../wires/files/derive.ts";
+import type { Headline } from "../../fleet/headline.ts";
 import type { Output, Style } from "../terminal/output.ts";
 import type { Agents } from "./agents.ts";
 
 export const HEADLINE_STYLES: Readonly<Record<Headline, Style>> = {
-  "needs you": "yellow",
-  problem: "red",
-  working: "green",
-  idle: "dim",
-  gone: "dim",
+  "NEEDS YOU": "yellow",
+  PROBLEM: "red",
+  WORKING: "green",
+  IDLE: "dim",
+  GONE: "dim",
 };
 
 const WORDS: Readonly<Record<Headline, (count: number) => string>> = {
-  "needs you": (count) => (count === 1 ? "needs you" : "need you"),
-  problem: () => "failed",
-  working: () => "working",
-  idle: () => "idle",
-  gone: () => "gone",
+  "NEEDS YOU": (count) => (count === 1 ? "needs you" : "need you"),
+  PROBLEM: (count) => (count === 1 ? "problem" : "problems"),
+  WORKING: () => "working",
+  IDLE: () => "idle",
+  GONE: () => "gone",
 };
 
 /** "2 need you · 5 working · 3 idle"; nothing without agents. */

@@ -114,7 +114,7 @@ test("in one line: who needs you first, nothing that is not there", () => {
 test("asked who needs me, the others are counted and not shown", () => {
   const mine = agents(FLEET, true);
   expect(mine.rows.map(({ file }) => file.status.agent_name)).toEqual(["claude-code"]);
-  expect(mine.counts.get("working")).toBe(1);
+  expect(mine.counts.get("WORKING")).toBe(1);
 });
 
 test("each file that is not what it should be gets one warning, in the peer's words", () => {

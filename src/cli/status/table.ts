@@ -6,7 +6,7 @@
 import { hostname } from "node:os";
 import type { DerivedState } from "../../wires/files/derive.ts";
 import type { Status } from "../../wires/files/format.ts";
-import { clean } from "../terminal/clean.ts";
+import { clean, isPlain } from "../terminal/clean.ts";
 import { fromHome } from "../terminal/path.ts";
 import type { Output, Style } from "../terminal/output.ts";
 import { padEnd, truncate, truncateStart, widthOf } from "../terminal/width.ts";
@@ -54,7 +54,10 @@ interface Cell {
   readonly cut: "start" | "end";
 }
 
-type Cells = Readonly<Record<ColumnName, readonly Cell[]>>;
+/** One row: a few lines of what it is about, one cell of everything else. */
+interface Cells extends Readonly<Record<Exclude<ColumnName, "TASK">, Cell>> {
+  readonly TASK: readonly Cell[];
+}
 
 export function table(agents: Agents, options: TableOptions): readonly string[] {
   const { painter } = options;
@@ -86,17 +89,22 @@ function box(rows: readonly Cells[], { columns, painter, isPlain }: TableOptions
     joined(shown.map(({ name, width }) => painter.paint("bold", padEnd(name, width)))),
     rule(lines.middle),
   ];
+  // Every line is joined at once: thousands of half-made strings cost more than drawing them.
   for (const cells of rows) {
-    const height = shown.reduce((most, { name }) => Math.max(most, cells[name].length), 0);
+    const height = cells.TASK.length;
     for (let i = 0; i < height; i += 1) {
-      let line = side;
-      for (const { name, width } of shown)
-        line += ` ${draw(cells[name][i], width, painter)} ${side}`;
-      drawn.push(line);
+      drawn.push(
+        joined(shown.map(({ name, width }) => draw(cellAt(cells, name, i), width, painter))),
+      );
     }
   }
   drawn.push(rule(lines.bottom));
   return drawn;
+}
+
+function cellAt(cells: Cells, name: ColumnName, line: number): Cell | undefined {
+  if (name === "TASK") return cells.TASK[line];
+  return line === 0 ? cells[name] : undefined;
 }
 
 function draw(cell: Cell | undefined, width: number, painter: Pick<Output, "paint">): string {
@@ -142,49 +150,69 @@ function taken(widths: ReadonlyMap<ColumnName, number>): number {
 
 function naturalWidth(rows: readonly Cells[], name: ColumnName): number {
   let widest = name.length;
-  for (const row of rows) for (const cell of row[name]) widest = Math.max(widest, cell.width);
+  for (const row of rows) {
+    if (name !== "TASK") widest = Math.max(widest, row[name].width);
+    else for (const cell of row.TASK) widest = Math.max(widest, cell.width);
+  }
   return widest;
 }
 
 function cellsOf({ file, state, headline, ageMs }: AgentRow): Cells {
   const { agent_id, agent_name, runtime } = file.status;
-  const isResting = headline === "idle" || headline === "gone";
+  const isResting = headline === "IDLE" || headline === "GONE";
   const usual = isResting ? "dim" : undefined;
   const mark = file.oddities.includes("ahead") ? " !" : "";
   return {
     TASK: aboutOf(file.status, usual),
-    "AGENT ID": [cellOf(clean(agent_id), usual)],
-    NAME: common(agent_name, usual),
-    LIFECYCLE: common(`${LIFECYCLE_ICONS[runtime.lifecycle]} ${runtime.lifecycle}`, usual),
-    STATE: common(`${STATE_ICONS[state]} ${state}`, HEADLINE_STYLES[headline]),
-    UPDATED: common(age(ageMs) + mark, usual),
+    "AGENT ID": cellOf(agent_id, usual),
+    NAME: NAMES.of(agent_name, usual),
+    LIFECYCLE: LIFECYCLES.of(runtime.lifecycle, usual),
+    STATE: STATES.of(state, HEADLINE_STYLES[headline]),
+    UPDATED: AGES.of(age(ageMs) + mark, usual),
   };
 }
 
-/** What thousands of rows say in the same words is made once. */
-const COMMON_MOST = 1_000;
-const commonCells = new Map<string, readonly Cell[]>();
+/** What thousands of rows say in the same words is made once, for each column. */
+class CommonCells {
+  static readonly #most = 1_000;
+  readonly #icons: Readonly<Record<string, string>>;
+  readonly #byStyle = new Map<Style | undefined, Map<string, Cell>>();
 
-function common(said: string, style: Style | undefined): readonly Cell[] {
-  const key = `${style} ${said}`;
-  const known = commonCells.get(key);
-  if (known) return known;
-  const cells = [cellOf(clean(said), style)];
-  if (commonCells.size < COMMON_MOST) commonCells.set(key, cells);
-  return cells;
+  constructor(icons: Readonly<Record<string, string>> = {}) {
+    this.#icons = icons;
+  }
+
+  of(word: string, style: Style | undefined): Cell {
+    let cells = this.#byStyle.get(style);
+    if (!cells) this.#byStyle.set(style, (cells = new Map<string, Cell>()));
+    const known = cells.get(word);
+    if (known) return known;
+    const icon = this.#icons[word];
+    const cell = cellOf(icon === undefined ? word : `${icon} ${word}`, style);
+    if (cells.size < CommonCells.#most) cells.set(word, cell);
+    return cell;
+  }
 }
+
+const NAMES = new CommonCells();
+const LIFECYCLES = new CommonCells(LIFECYCLE_ICONS);
+const STATES = new CommonCells(STATE_ICONS);
+const AGES = new CommonCells();
 
 function aboutOf({ goal, task, runtime }: Status, usual: Style | undefined): readonly Cell[] {
   const lines: Cell[] = [];
-  if (goal?.summary) lines.push(cellOf(clean(goal.summary), usual ?? "bold"));
-  if (runtime.workspace) lines.push(cellOf(clean(fromHome(runtime.workspace)), "dim", "start"));
-  if (task?.summary) lines.push(cellOf(`▸ ${clean(task.summary)}`, usual));
+  if (goal?.summary) lines.push(cellOf(goal.summary, usual ?? "bold"));
+  if (runtime.workspace) lines.push(cellOf(fromHome(runtime.workspace), "dim", "start"));
+  if (task?.summary) lines.push(cellOf(`▸ ${task.summary}`, usual));
   return lines.length > 0 ? lines : [cellOf("–", "dim")];
 }
 
-/** Of text that is clean. */
 function cellOf(said: string, style: Style | undefined, cutAt: Cell["cut"] = "end"): Cell {
-  const text = said.length * 2 > WIDEST ? truncate(said, WIDEST) : said;
+  if (said.length * 2 <= WIDEST && isPlain(said)) {
+    return { text: said, width: said.length, style, cut: cutAt };
+  }
+  const cleaned = clean(said);
+  const text = cleaned.length * 2 > WIDEST ? truncate(cleaned, WIDEST) : cleaned;
   return { text, width: widthOf(text), style, cut: cutAt };
 }
 

@@ -3,13 +3,7 @@
  * what is clean may come here: see clean.ts. Plain text, which is nearly everything, never loads
  * the segmenter.
  */
-
-/**
- * One column each: ASCII, European letters, and the punctuation, arrows, box lines and signs that
- * our own tables are drawn with.
- */
-const NARROW =
-  /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2026\u2190-\u21ff\u2500-\u25fc\u2713\u2717]*$/;
+import { isPlain } from "./clean.ts";
 
 /** Shown as two columns: East Asian wide and full-width blocks, and pictures. */
 const WIDE = new RegExp(
@@ -39,7 +33,7 @@ function columnsOf(grapheme: string): number {
 }
 
 export function widthOf(text: string): number {
-  if (NARROW.test(text)) return text.length;
+  if (isPlain(text)) return text.length;
   let width = 0;
   for (const { segment } of graphemes(text)) width += columnsOf(segment);
   return width;

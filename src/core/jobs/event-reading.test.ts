@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkEvent, readEvent } from "./event-reading.ts";
+import { checkBodySize, checkEvent, readEvent } from "./event-reading.ts";
 import { EVENT } from "./limits.ts";
 
 function reasonOf(kind: string, body: unknown): string | undefined {
@@ -166,4 +166,10 @@ test("no data reaches into prototypes, and none nests without end", () => {
   expect(reasonOf("tool_call", { tool: "t", call_id: "c", args: deep })).toBe(
     "body.args nests too deep",
   );
+});
+
+test("a body is no larger than a frame can carry, counted in bytes", () => {
+  expect(checkBodySize("x".repeat(EVENT.bodyBytes))).toBeUndefined();
+  expect(checkBodySize("x".repeat(EVENT.bodyBytes + 1))).toMatchObject({ code: "TOO_LARGE" });
+  expect(checkBodySize("é".repeat(EVENT.bodyBytes / 2 + 1))).toMatchObject({ code: "TOO_LARGE" });
 });

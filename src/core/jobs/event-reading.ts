@@ -10,12 +10,19 @@ import type { ErrorCode } from "../errors.ts";
 import {
   isVendorKind,
   LOG_LEVELS,
+  type ArtifactRefBody,
+  type DelegateBody,
   type JobEvent,
+  type LogBody,
   type LogLevel,
+  type MetricBody,
+  type ProgressBody,
+  type StatusBody,
   type ToolError,
 } from "./events.ts";
 import { isObject, problemOfJson, Reader, type JsonObject } from "./json.ts";
 import { EVENT, RESULT } from "./limits.ts";
+import { byteLength } from "./result-stream.ts";
 
 const NAME = { max: EVENT.nameLength } as const;
 const TEXT = { max: EVENT.textLength, mayBeEmpty: true } as const;
@@ -23,7 +30,10 @@ const URI = { max: EVENT.uriLength } as const;
 
 export type CheckedEvent = { readonly ok: true; readonly event: JobEvent } | Refusal;
 
-/** An event as an agent may emit it. Its body is a copy with the names of the specification. */
+/** Bodies are put together field by field: spreading costs forty times as much. */
+type Draft<Body> = { -readonly [Field in keyof Body]: Body[Field] };
+
+/** An event as an agent may emit it, with the names of the specification. */
 export function checkEvent(kind: string, body: unknown): CheckedEvent {
   const refused = (problem: string, code: ErrorCode = "INVALID_ARGUMENT") => refuse(code, problem);
   if (!isObject(body)) return refused("body is not an object");
@@ -33,6 +43,13 @@ export function checkEvent(kind: string, body: unknown): CheckedEvent {
   if (!event) return refused("kind is neither one of the protocol nor x-vendor.…");
   if (kind === "progress") checkProgress(fields);
   return fields.problem === undefined ? { ok: true, event } : refused(fields.problem);
+}
+
+/** Why a body, once it is JSON text, is too large to be sent to anybody. */
+export function checkBodySize(text: string): Refusal | undefined {
+  // No unit of text takes more than three bytes: most need no counting.
+  if (text.length * 3 <= EVENT.bodyBytes || byteLength(text) <= EVENT.bodyBytes) return undefined;
+  return refuse("TOO_LARGE", `body has more than ${EVENT.bodyBytes} bytes`);
 }
 
 /** The specification only says SHOULD, but readers refuse it: an agent had better hear of it. */
@@ -57,7 +74,10 @@ function read(kind: string, body: JsonObject, fields: Reader): JobEvent | undefi
       const level = levelOf(fields.raw("level"));
       // A strict reader wants some text; an empty line is a blank.
       const message = fields.text("message", TEXT) || " ";
-      return { kind, body: { level, message, ...attributesOf(fields) } };
+      const log: Draft<LogBody> = { level, message };
+      const attributes = fields.optionalFreeObject("attributes", EVENT.depth);
+      if (attributes) log.attributes = attributes;
+      return { kind, body: log };
     }
     case "thought":
       return { kind, body: { text: fields.text("text", TEXT) } };
@@ -92,11 +112,6 @@ function levelOf(level: unknown): LogLevel {
   return LOG_LEVELS.find((known) => known === level) ?? "info";
 }
 
-function attributesOf(fields: Reader): { readonly attributes?: JsonObject } {
-  const attributes = fields.optionalFreeObject("attributes", EVENT.depth);
-  return attributes ? { attributes } : {};
-}
-
 function toolCall(fields: Reader): JobEvent {
   const args = fields.free(fields.nameOf("args", "arguments"), EVENT.depth);
   const tool = fields.text(fields.nameOf("tool", "name"), NAME);
@@ -124,30 +139,35 @@ function toolResult(fields: Reader): JobEvent {
 }
 
 function toolError(fields: Reader): ToolError {
+  const error: Draft<ToolError> = {
+    code: fields.text("code", NAME),
+    message: fields.text("message", TEXT) || " ",
+    retryable: fields.optionalFlag("retryable") ?? false,
+  };
   const details = fields.optionalFreeObject("details", EVENT.depth);
-  const code = fields.text("code", NAME);
-  const message = fields.text("message", TEXT) || " ";
-  const retryable = fields.optionalFlag("retryable") ?? false;
-  return { code, message, retryable, ...(details && { details }) };
+  if (details) error.details = details;
+  return error;
 }
 
 function status(body: JsonObject, fields: Reader): JobEvent {
   const phase = fields.text("phase", NAME);
   const message = fields.optionalText("message", TEXT);
-  const { message: _, ...others } = freeBody(body, fields);
-  return { kind: "status", body: { ...others, phase, ...(message !== undefined && { message }) } };
+  const free = freeBody(body, fields);
+  if (free["message"] === message) return { kind: "status", body: free as StatusBody };
+  const { message: _, ...others } = free;
+  return { kind: "status", body: { ...others, phase } };
 }
 
 function metric(fields: Reader): JobEvent {
-  const name = fields.text("name", NAME);
-  const value = fields.number("value", { min: -Infinity });
+  const body: Draft<MetricBody> = {
+    name: fields.text("name", NAME),
+    value: fields.number("value", { min: -Infinity }),
+  };
   const unit = fields.optionalText("unit", NAME);
   const given = fields.optionalObject(fields.nameOf("dimensions", "dims", "attributes"));
-  const dimensions = given && dimensionsOf(given, fields);
-  return {
-    kind: "metric",
-    body: { name, value, ...(unit !== undefined && { unit }), ...(dimensions && { dimensions }) },
-  };
+  if (unit !== undefined) body.unit = unit;
+  if (given) body.dimensions = dimensionsOf(given, fields);
+  return { kind: "metric", body };
 }
 
 /** Labels are text; other plain values are written as text. */
@@ -165,53 +185,42 @@ function dimensionsOf(given: JsonObject, fields: Reader): Readonly<Record<string
 }
 
 function artifactRef(fields: Reader): JobEvent {
+  const contentType = fields.optionalText(fields.nameOf("content_type", "media_type"), NAME);
+  const body: Draft<ArtifactRefBody> = {
+    uri: fields.text(fields.nameOf("uri", "artifact_id"), URI),
+    content_type: contentType ?? "application/octet-stream",
+  };
   const byteSize = fields.optionalWhole(fields.nameOf("byte_size", "size_bytes"), { min: 0 });
   const sha256 = fields.optionalText("sha256", NAME);
-  const contentType = fields.optionalText(fields.nameOf("content_type", "media_type"), NAME);
-  return {
-    kind: "artifact_ref",
-    body: {
-      uri: fields.text(fields.nameOf("uri", "artifact_id"), URI),
-      content_type: contentType ?? "application/octet-stream",
-      ...(byteSize !== undefined && { byte_size: byteSize }),
-      ...(sha256 !== undefined && { sha256 }),
-    },
-  };
+  if (byteSize !== undefined) body.byte_size = byteSize;
+  if (sha256 !== undefined) body.sha256 = sha256;
+  return { kind: "artifact_ref", body };
 }
 
 function delegate(fields: Reader): JobEvent {
-  const agent = fields.text("agent", NAME);
+  const body: Draft<DelegateBody> = { agent: fields.text("agent", NAME) };
   const input = fields.free("input", EVENT.depth);
-  const [id, child] = ["delegate_id", "child_job_id"].map((n) => fields.optionalText(n, NAME));
+  const id = fields.optionalText("delegate_id", NAME);
+  const child = fields.optionalText("child_job_id", NAME);
   const lease = fields.optionalFreeObject("lease_request", EVENT.depth);
   const constraints = fields.optionalFreeObject("lease_constraints", EVENT.depth);
-  return {
-    kind: "delegate",
-    body: {
-      ...(id !== undefined && { delegate_id: id }),
-      agent,
-      ...(input !== undefined && { input }),
-      ...(lease && { lease_request: lease as Readonly<Record<string, readonly string[]>> }),
-      ...(constraints && { lease_constraints: constraints }),
-      ...(child !== undefined && { child_job_id: child }),
-    },
-  };
+  if (id !== undefined) body.delegate_id = id;
+  if (input !== undefined) body.input = input;
+  if (lease) body.lease_request = lease as DelegateBody["lease_request"] & object;
+  if (constraints) body.lease_constraints = constraints;
+  if (child !== undefined) body.child_job_id = child;
+  return { kind: "delegate", body };
 }
 
 function progress(fields: Reader): JobEvent {
-  const current = fields.number("current", { min: 0 });
+  const body: Draft<ProgressBody> = { current: fields.number("current", { min: 0 }) };
   const total = fields.optionalNumber("total", { min: 0 });
   const units = fields.optionalText("units", NAME);
   const message = fields.optionalText("message", TEXT);
-  return {
-    kind: "progress",
-    body: {
-      current,
-      ...(total !== undefined && { total }),
-      ...(units !== undefined && { units }),
-      ...(message !== undefined && { message }),
-    },
-  };
+  if (total !== undefined) body.total = total;
+  if (units !== undefined) body.units = units;
+  if (message !== undefined) body.message = message;
+  return { kind: "progress", body };
 }
 
 function resultChunk(fields: Reader): JobEvent {

@@ -98,7 +98,6 @@ export type JobEvent =
   | { readonly kind: VendorKind; readonly body: JsonObject };
 
 export type VendorKind = `x-vendor.${string}`;
-export type EventKind = JobEvent["kind"];
 
 const VENDOR_KIND = /^x-vendor\.[a-z0-9_.-]+$/;
 

@@ -1,6 +1,6 @@
 /**
- * Ids of the job protocol: what it names, and a ULID. The prefix makes an id tell what it is of, and
- * makes it pass the checks of every SDK.
+ * Ids of the job protocol: what it names, and a ULID. The prefix makes an id tell what it is of,
+ * and makes it pass the checks of every SDK.
  */
 import { isUlid } from "../ulid.ts";
 

@@ -34,7 +34,10 @@ test("the namespaces are the seven of the protocol and vendors' own", () => {
 
 test("a lease has bounds, and each refusal names the namespace", () => {
   const long = parseLease({ "fs.read": [`/${"a".repeat(LEASE.patternLength)}`] });
-  expect(long).toMatchObject({ ok: false, reason: expect.stringMatching(/^fs\.read has/) });
+  expect(long).toMatchObject({
+    ok: false,
+    reason: "fs.read has a pattern of more than 1024 characters",
+  });
   const many = Array.from({ length: LEASE.patterns + 1 }, () => "/a");
   expect(parseLease({ "fs.read": many })).toMatchObject({ ok: false });
   const wide = Array.from({ length: LEASE.namespaces + 1 }, (_, i) => [`x-vendor.n${i}`, []]);
@@ -84,7 +87,7 @@ test.each([
   ["model.use", "tier-fast/*", "tier-fast/a/b", false],
   ["model.use", "tier-fast/*", "tier-fast/cheap", true],
   ["x-vendor.acme.gpu", "*", "0", true],
-])("%s %j against %j: %s", (namespace, pattern, target, allowed) => {
+])("%s %j against %j: %s", (...[namespace, pattern, target, allowed]) => {
   expect(allows(lease({ [namespace]: [pattern] }), namespace, target)).toBe(allowed);
 });
 
@@ -153,7 +156,7 @@ test.each([
   ["fs.read", "/a", "/a/**", true],
   ["model.use", "a*c", "a*b*c", false],
   ["net.fetch", "HTTPS://A.example/x", "https://a.example/**", true],
-])("a child's %s %j is part of %j: %s", (namespace, child, parent, isPart) => {
+])("a child's %s %j is part of %j: %s", (...[namespace, child, parent, isPart]) => {
   const refused = checkSubset(lease({ [namespace]: [child] }), lease({ [namespace]: [parent] }));
   expect(refused?.code).toBe(isPart ? undefined : "LEASE_SUBSET_VIOLATION");
 });

@@ -1,7 +1,7 @@
 /**
- * What a job may do: for each kind of thing the patterns of what it may touch. A lease is asked for
- * when the job is submitted, made canonical, bounded by what its submitter is entitled to, and never
- * grows afterwards; what a job passes on to a child is a part of its own.
+ * What a job may do: for each kind of thing the patterns of what it may touch. A lease is asked
+ * for when the job is submitted, made canonical, bounded by what its submitter is entitled to, and
+ * never grows afterwards; what a job passes on to a child is a part of its own.
  *
  *   expiry   before it, the lease holds; from that moment on nothing is allowed
  *   budget   see budget.ts; it stands in the lease as the namespace cost.budget
@@ -43,11 +43,11 @@ export interface Lease {
 
 export type ParsedLease = { readonly ok: true; readonly lease: Lease } | Refusal;
 
-export function isNamespace(name: string): boolean {
+function isNamespace(name: string): boolean {
   return RESERVED.has(name) || (name.length <= LEASE.nameLength && VENDOR.test(name));
 }
 
-export function formOf(namespace: string): TargetForm {
+function formOf(namespace: string): TargetForm {
   return RESERVED.get(namespace) ?? "name";
 }
 

@@ -45,6 +45,8 @@ export const REPORT = z.strictObject({
   order: z.int().optional(),
   /** Now where it is not given. */
   reportedAtMs: atMs.optional(),
+  /** Repeated at least twice in it; else the agent counts as stale. */
+  ttlMs: z.int().optional(),
   facts: FACTS,
 });
 

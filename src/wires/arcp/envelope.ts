@@ -60,6 +60,14 @@ export function decodeFrame<Message>(
   return problem === undefined ? { ok: true, message } : refusedFrame(problem, object);
 }
 
+/** An envelope and what its message says, in one object. Spreading it costs forty times as much. */
+export function messageOf<Fields extends object>(
+  envelope: Envelope,
+  fields: Fields,
+): Envelope & Fields {
+  return Object.assign(envelope, fields);
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -8,7 +8,7 @@ import { amountOfNumber, type Amount } from "../../core/jobs/decimal.ts";
 import type { AgentListing } from "../../core/jobs/agent-ref.ts";
 import { utcInstantOf } from "../../core/jobs/instant.ts";
 import { isObject, type JsonObject, type Reader } from "../../core/jobs/json.ts";
-import { decodeFrame, type Decoded, type OpenedFrame } from "./envelope.ts";
+import { decodeFrame, messageOf, type Decoded, type OpenedFrame } from "./envelope.ts";
 import { isRetryable, isArcpCode } from "./errors.ts";
 import { FRAME, HELLO, REPLY, REQUEST } from "./limits.ts";
 import type {
@@ -45,35 +45,33 @@ function readReply(frame: OpenedFrame): RuntimeMessage {
       return welcomeOf(frame);
     case "session.error": {
       const error = toldError(payload);
-      return { ...envelope, type, error, requestId: textIn(error.details, "request_id") };
+      return messageOf(envelope, { type, error, requestId: textIn(error.details, "request_id") });
     }
     case "session.ping":
-      return {
-        ...envelope,
+      return messageOf(envelope, {
         type,
         nonce: fields.text("nonce", { max: REQUEST.nonceLength }),
         sentAt: textIn(payload, "sent_at") ?? "",
-      };
+      });
     case "session.pong":
-      return {
-        ...envelope,
+      return messageOf(envelope, {
         type,
         pingNonce: fields.text("ping_nonce", { max: REQUEST.nonceLength }),
         receivedAt: textIn(payload, "received_at") ?? "",
-      };
+      });
     case "session.bye":
     case "session.closed":
     case "job.cancelled":
-      return { ...envelope, type, reason: textIn(payload, "reason") };
+      return messageOf(envelope, { type, reason: textIn(payload, "reason") });
     case "session.jobs": {
       const requestId = textIn(payload, "request_id");
       const nextCursor = textIn(payload, "next_cursor");
-      return { ...envelope, type, requestId, jobs: entriesOf(fields), nextCursor };
+      return messageOf(envelope, { type, requestId, jobs: entriesOf(fields), nextCursor });
     }
     case "job.subscribed":
       return subscribedOf(frame);
     default:
-      return { ...envelope, type: "unknown", name: type };
+      return messageOf(envelope, { type: "unknown", name: type });
   }
 }
 
@@ -81,8 +79,7 @@ function welcomeOf({ envelope, fields, payload }: OpenedFrame): Welcome {
   const capabilities = objectIn(payload, "capabilities") ?? {};
   const { features, agents } = capabilities;
   const runtime = objectIn(payload, "runtime") ?? {};
-  return {
-    ...envelope,
+  return messageOf(envelope, {
     type: "session.welcome",
     sessionId: envelope.sessionId ?? fields.text("session_id", ID),
     runtime: {
@@ -94,7 +91,7 @@ function welcomeOf({ envelope, fields, payload }: OpenedFrame): Welcome {
     heartbeatIntervalSec: wholeIn(payload, "heartbeat_interval_sec") || undefined,
     features: Array.isArray(features) ? features.filter(isText).filter(isFeature) : [],
     agents: Array.isArray(agents) ? agents.slice(0, REPLY.agents).flatMap(listingOf) : [],
-  };
+  });
 }
 
 /** A bare name, or a name with its versions. */
@@ -110,8 +107,7 @@ function acceptedOf({ envelope, fields, payload }: OpenedFrame): Accepted {
   const expiresAt = textIn(objectIn(payload, "lease_constraints"), "expires_at");
   const expiresAtMs = expiresAt === undefined ? undefined : utcInstantOf(expiresAt);
   const credentials = payload["credentials"];
-  return {
-    ...envelope,
+  return messageOf(envelope, {
     traceId: envelope.traceId ?? textIn(payload, "trace_id"),
     type: "job.accepted",
     jobId: fields.optionalText("job_id", ID) ?? envelope.jobId ?? fields.text("job_id", ID),
@@ -124,7 +120,7 @@ function acceptedOf({ envelope, fields, payload }: OpenedFrame): Accepted {
     requestId: textIn(payload, "request_id"),
     parentJobId: textIn(payload, "parent_job_id"),
     delegateId: textIn(payload, "delegate_id"),
-  };
+  });
 }
 
 function credentialOf(value: unknown): readonly Credential[] {
@@ -160,14 +156,13 @@ function eventOf({ envelope, eventSeq, fields, payload }: OpenedFrame): EventMes
   const body = fields.optionalFreeObject("body", FRAME.depth) ?? {};
   const ts = textIn(payload, "ts");
   const event = readEvent(kind, body);
-  return { ...envelope, type: "job.event", eventSeq, ts, kind, body, event };
+  return messageOf(envelope, { type: "job.event", eventSeq, ts, kind, body, event });
 }
 
 function terminalOf({ type, envelope, eventSeq, fields, payload }: OpenedFrame): Terminal {
   const isError = type === "job.error";
   const resultSize = wholeIn(payload, "result_size");
-  return {
-    ...envelope,
+  return messageOf(envelope, {
     type: isError ? "job.error" : "job.result",
     eventSeq,
     status: statusOf(payload["final_status"], isError),
@@ -178,7 +173,7 @@ function terminalOf({ type, envelope, eventSeq, fields, payload }: OpenedFrame):
     error: isError ? toldError(payload) : undefined,
     completedAt: textIn(payload, "completed_at"),
     payload,
-  };
+  });
 }
 
 function statusOf(said: unknown, isError: boolean): Terminal["status"] {
@@ -188,8 +183,7 @@ function statusOf(said: unknown, isError: boolean): Terminal["status"] {
 }
 
 function subscribedOf({ envelope, fields, payload }: OpenedFrame): Subscribed {
-  return {
-    ...envelope,
+  return messageOf(envelope, {
     type: "job.subscribed",
     requestId: textIn(payload, "request_id"),
     jobId: fields.optionalText("job_id", ID) ?? envelope.jobId ?? fields.text("job_id", ID),
@@ -201,7 +195,7 @@ function subscribedOf({ envelope, fields, payload }: OpenedFrame): Subscribed {
     subscribedFrom: wholeIn(payload, "subscribed_from") ?? 0,
     // The Python runtime counts what it replayed.
     replayed: Boolean(payload["replayed"]),
-  };
+  });
 }
 
 function entriesOf(fields: Reader): readonly JobEntry[] {

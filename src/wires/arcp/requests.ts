@@ -4,7 +4,7 @@ import { instantOf, utcInstantOf } from "../../core/jobs/instant.ts";
 import type { Reader } from "../../core/jobs/json.ts";
 import { LEASE } from "../../core/jobs/limits.ts";
 import { isJobStatus, type JobStatus } from "../../core/jobs/outcome.ts";
-import { decodeFrame, unknownType, type Decoded, type OpenedFrame } from "./envelope.ts";
+import { decodeFrame, messageOf, unknownType, type Decoded, type OpenedFrame } from "./envelope.ts";
 import { FRAME, HELLO, REQUEST } from "./limits.ts";
 import {
   FEATURES,
@@ -35,36 +35,37 @@ function readRequest(frame: OpenedFrame): ClientMessage {
       return submitOf(frame);
     case "session.ack": {
       const lastProcessedSeq = fields.whole("last_processed_seq", { min: 0 });
-      return { ...envelope, type, lastProcessedSeq };
+      return messageOf(envelope, { type, lastProcessedSeq });
     }
     case "session.ping":
-      return {
-        ...envelope,
+      return messageOf(envelope, {
         type,
         nonce: fields.text("nonce", { max: REQUEST.nonceLength }),
         sentAt: fields.text("sent_at", STAMP),
-      };
+      });
     case "session.pong":
-      return {
-        ...envelope,
+      return messageOf(envelope, {
         type,
         pingNonce: fields.text("ping_nonce", { max: REQUEST.nonceLength }),
         receivedAt: fields.text("received_at", STAMP),
-      };
+      });
     case "job.cancel": {
       const reason = fields.optionalText("reason", REASON) ?? "client.cancel";
-      return { ...envelope, type, jobId: envelope.jobId ?? fields.text("job_id", ID), reason };
+      return messageOf(envelope, {
+        type,
+        jobId: envelope.jobId ?? fields.text("job_id", ID),
+        reason,
+      });
     }
     case "job.subscribe":
-      return {
-        ...envelope,
+      return messageOf(envelope, {
         type,
         jobId: jobIdOf(frame),
         history: fields.optionalFlag("history") ?? false,
         fromEventSeq: fields.optionalWhole("from_event_seq", { min: 0 }) ?? 0,
-      };
+      });
     case "job.unsubscribe":
-      return { ...envelope, type, jobId: jobIdOf(frame) };
+      return messageOf(envelope, { type, jobId: jobIdOf(frame) });
     case "session.list_jobs":
       return listJobsOf(frame);
     case "session.hello":
@@ -72,7 +73,7 @@ function readRequest(frame: OpenedFrame): ClientMessage {
       return helloOf(frame);
     case "session.bye":
     case "session.close":
-      return { ...envelope, type, reason: fields.optionalText("reason", REASON) };
+      return messageOf(envelope, { type, reason: fields.optionalText("reason", REASON) });
     default:
       return vendorOf(frame);
   }
@@ -89,7 +90,7 @@ function vendorOf({ type, envelope, fields }: OpenedFrame): ClientMessage {
   if (!isOptional || !VENDOR_TYPE.test(type)) {
     fields.problem = `type ${unknownType(type)}`;
   }
-  return { ...envelope, type: "x-vendor", name: type };
+  return messageOf(envelope, { type: "x-vendor", name: type });
 }
 
 function helloOf({ type, envelope, fields, payload }: OpenedFrame): Hello {
@@ -123,15 +124,14 @@ function helloOf({ type, envelope, fields, payload }: OpenedFrame): Hello {
   });
   const isResuming = (payload["resume"] ?? undefined) !== undefined;
   const resume = isAlias ? resumed(fields) : isResuming ? fields.inner("resume", resumed) : null;
-  return {
-    ...envelope,
+  return messageOf(envelope, {
     type: "session.hello",
     profile: profileOf({ type, id: envelope.id, agents: capabilities.agents }),
     client: { name: client.name ?? "unknown", version: client.version ?? "0" },
     token,
     features: capabilities.features,
     resume: resume ?? undefined,
-  };
+  });
 }
 
 function sessionIdOf(inner: Reader, isAlias: boolean, envelope: OpenedFrame["envelope"]): string {
@@ -151,8 +151,7 @@ export function isFeature(name: string): name is Feature {
 function submitOf({ envelope, fields }: OpenedFrame): Submit {
   const agent = fields.text("agent", { max: 256 });
   if (!agentRefOf(agent)) fields.fail("agent", "is not a name or name@version");
-  return {
-    ...envelope,
+  return messageOf(envelope, {
     type: "job.submit",
     agent,
     input: fields.free("input", FRAME.depth),
@@ -165,7 +164,7 @@ function submitOf({ envelope, fields }: OpenedFrame): Submit {
     }),
     parentJobId: fields.optionalText("parent_job_id", ID),
     delegateId: fields.optionalText("delegate_id", ID),
-  };
+  });
 }
 
 const NO_LEASE: LeaseShape = {};
@@ -218,13 +217,12 @@ function listJobsOf({ envelope, fields }: OpenedFrame): ListJobs {
   });
   const limit = fields.optionalWhole("limit", { min: 1, max: REQUEST.listLimit });
   const cursor = fields.optionalText("cursor", { max: REQUEST.cursorLength });
-  return {
-    ...envelope,
+  return messageOf(envelope, {
     type: "session.list_jobs",
     filter,
     limit: limit ?? REQUEST.listLimitDefault,
     cursor,
-  };
+  });
 }
 
 function momentOf(inner: Reader, field: string): number | undefined {

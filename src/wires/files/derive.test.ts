@@ -1,8 +1,12 @@
 import * as fc from "fast-check";
-import { expect, test } from "vitest";
-import { derive, displayOrder, headlineOf, HEADLINES, type DerivedState } from "./derive.ts";
+import { describe, expect, test } from "vitest";
+import { rowOf } from "../../fleet/row.ts";
+import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
+import { derive, deriveFile, displayOrder, headlineOf, type DerivedState } from "./derive.ts";
 import { LIFECYCLES, TASK_STATES, type Status, type StatusTask } from "./format.ts";
+import { livenessOf } from "./liveness.ts";
 import type { StatusFile } from "./read.ts";
+import { reportOf } from "./report.ts";
 import { NOW_MS, statusOf } from "./testing.ts";
 import { timestampMs, writeTimestamp } from "./timestamp.ts";
 
@@ -45,7 +49,6 @@ test("silence alone makes stale, whatever the agent said last", () => {
         const state = derive(status, { nowMs: NOW_MS, staleAfterMs });
         expect(state === "stale").toBe(seconds * 1000 > staleAfterMs);
         if (state !== "stale" && doing) expect(state).toBe(doing.state);
-        expect(HEADLINES).toContain(headlineOf(state));
       },
     ),
   );
@@ -79,3 +82,36 @@ test("the active come first by their ids, then the others, latest activity first
     "stale",
   ]);
 });
+
+const TASKS = [
+  undefined,
+  null,
+  {},
+  { summary: "no state" },
+  ...TASK_STATES.map((state) => ({ state })),
+];
+
+describe.each(LIFECYCLES)(
+  "a file that is %s has the headline that the fleet gives its row",
+  (lifecycle) => {
+    test.each(TASKS.flatMap((task) => [0, 61].map((seconds) => [task, seconds] as const)))(
+      "with the task %j, after %d seconds",
+      (task, seconds) => {
+        const updatedAtMs = NOW_MS - seconds * 1000;
+        const status = statusOf({
+          runtime: { lifecycle, updated_at: writeTimestamp(updatedAtMs) },
+          ...(task !== undefined && { task }),
+        });
+        const file: StatusFile = { kind: "status", path: "", status, updatedAtMs, oddities: [] };
+        const signs = { nowMs: NOW_MS, staleAfterMs: 60_000, processes: { find: () => undefined } };
+        const report = reportOf(file, {
+          host: "box",
+          liveness: livenessOf(file, signs, undefined),
+          inStateSinceMs: updatedAtMs,
+        });
+        const { headline } = rowOf("a", [report], { nowMs: NOW_MS, patience: DEFAULT_PATIENCE });
+        expect(headlineOf(status, deriveFile(file, options))).toBe(headline);
+      },
+    );
+  },
+);

@@ -6,8 +6,10 @@
  *   with a task that says how it stands        → that
  *   else                                       → the lifecycle
  *
- * The states are the peer's. People ask a simpler question, so each also has a headline.
+ * The states are the peer's. People ask a simpler question, so each file also has a headline: the
+ * one the fleet would give its row, from a table, because a list of thousands has no time for rows.
  */
+import type { Headline } from "../../fleet/headline.ts";
 import type { Lifecycle, Status, TaskState } from "./format.ts";
 import { byCodePoints } from "./json-text.ts";
 import { FRESHNESS } from "./limits.ts";
@@ -15,11 +17,6 @@ import type { StatusFile } from "./read.ts";
 import { timestampMs } from "./timestamp.ts";
 
 export type DerivedState = "stale" | "idle" | TaskState | Lifecycle;
-
-/** In the order in which they deserve attention. */
-export const HEADLINES = ["needs you", "problem", "working", "idle", "gone"] as const;
-
-export type Headline = (typeof HEADLINES)[number];
 
 export interface DeriveOptions {
   readonly nowMs: number;
@@ -44,25 +41,29 @@ function deriveAt(status: Status, updatedAtMs: number, options: DeriveOptions): 
   return task?.state ?? runtime.lifecycle;
 }
 
-const HEADLINE_OF: Readonly<Record<DerivedState, Headline>> = {
-  "input-required": "needs you",
-  "auth-required": "needs you",
-  failed: "problem",
-  rejected: "problem",
-  working: "working",
-  submitted: "working",
-  /** A task without a state: it runs, and does something. */
-  running: "working",
-  idle: "idle",
-  completed: "idle",
-  canceled: "idle",
-  unknown: "idle",
-  stale: "gone",
-  stopped: "gone",
+const HEADLINE_OF: Readonly<Record<Exclude<DerivedState, "stale">, Headline>> = {
+  "input-required": "NEEDS YOU",
+  "auth-required": "NEEDS YOU",
+  failed: "PROBLEM",
+  rejected: "PROBLEM",
+  working: "WORKING",
+  submitted: "WORKING",
+  /** A task without a state: it runs, and nobody knows what it does. */
+  running: "IDLE",
+  idle: "IDLE",
+  completed: "IDLE",
+  canceled: "IDLE",
+  unknown: "IDLE",
+  stopped: "GONE",
 };
 
-export function headlineOf(state: DerivedState): Headline {
-  return HEADLINE_OF[state];
+/** `state` is what was derived of it. */
+export function headlineOf({ runtime, task }: Status, state: DerivedState): Headline {
+  if (runtime.lifecycle === "stopped") return "GONE";
+  if (state !== "stale") return HEADLINE_OF[state];
+  const last = HEADLINE_OF[task?.state ?? "idle"];
+  // A question stays one when its agent falls silent; silence at work is a problem.
+  return last === "NEEDS YOU" ? last : last === "WORKING" ? "PROBLEM" : "GONE";
 }
 
 const RESTING: ReadonlySet<DerivedState> = new Set([

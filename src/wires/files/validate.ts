@@ -12,7 +12,10 @@ import { readTimestamp } from "./timestamp.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An object of the status, how its fields are called in errors, and where those go. */
+/**
+ * An object of the status, how its fields are called in errors, and where those go. Prefixes and
+ * lists of keys are constants: a directory of thousands is validated in one go.
+ */
 interface Section {
   readonly fields: Fields;
   readonly prefix: string;
@@ -35,14 +38,24 @@ export function validate(value: unknown): readonly string[] {
   else errors.push("missing or invalid object: runtime");
   checkOptional(status, "goal", checkGoal);
   checkOptional(status, "task", checkTask);
-  checkOptional(status, "a2a", (a2a) => checkTexts(a2a, ["agent_card_url", "service_url"]));
-  checkOptional(status, "x_meta", () => undefined);
+  checkOptional(status, "a2a", checkA2a);
+  checkOptional(status, "x_meta", checkNothing);
   return errors;
 }
 
 export function isStatus(value: unknown): value is Status {
   return validate(value).length === 0;
 }
+
+const RUNTIME_TEXTS = ["workspace"] as const;
+const TASK_TEXTS = ["id", "context_id", "summary"] as const;
+const A2A_TEXTS = ["agent_card_url", "service_url"] as const;
+
+function checkA2a(a2a: Section): void {
+  checkTexts(a2a, A2A_TEXTS);
+}
+
+function checkNothing(): void {}
 
 function checkRuntime(runtime: Section): void {
   const { fields, errors } = runtime;
@@ -56,7 +69,7 @@ function checkRuntime(runtime: Section): void {
   if (problem !== undefined) errors.push(problem);
   checkMoment(runtime, "last_activity_at");
   if ("pid" in fields && !isInteger(fields["pid"])) errors.push("runtime.pid must be integer");
-  checkTexts(runtime, ["workspace"]);
+  checkTexts(runtime, RUNTIME_TEXTS);
 }
 
 function checkGoal(goal: Section): void {
@@ -79,7 +92,7 @@ function checkTask(task: Section): void {
       errors.push(`invalid task.state: ${state}`);
     }
   }
-  checkTexts(task, ["id", "context_id", "summary"]);
+  checkTexts(task, TASK_TEXTS);
   checkMoment(task, "status_timestamp");
 }
 

@@ -1,0 +1,27 @@
+/** ACP: what an editor's agent does, derived from its frames. */
+export type { AcpExit } from "./wires/acp/connection.ts";
+export { AcpDamper } from "./wires/acp/damper.ts";
+export { AcpDeriver, type AcpDeriverOptions } from "./wires/acp/deriver.ts";
+export { STATUS_KEY, STATUS_METHOD, statusMessage, type AgentStatus } from "./wires/acp/form.ts";
+export { readFrame, type Frame, type FrameId, type Sender } from "./wires/acp/frames.ts";
+export { AcpObserver, type AcpObserverOptions } from "./wires/acp/observer.ts";
+export { FrameReader } from "./wires/acp/reader.ts";
+export {
+  STATUSES,
+  type AcpFacts,
+  type AcpOption,
+  type AcpProgram,
+  type AcpQuestion,
+  type AcpRecord,
+  type AcpSessionFacts,
+  type AcpSource,
+  type AcpState,
+  type AcpStatus,
+  type StatusForm,
+} from "./wires/acp/record.ts";
+export {
+  onAgentStatus,
+  withAgentStatus,
+  type AcpStream,
+  type AgentStatusReporter,
+} from "./wires/acp/sdk.ts";

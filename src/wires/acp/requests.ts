@@ -1,0 +1,59 @@
+/**
+ * The requests that have no answer yet, of both directions. Ids are counted by the sender, and `1`
+ * is not `"1"`; an answer comes from the other side.
+ */
+import { requestKey, type FrameId, type Sender } from "./frames.ts";
+import { MEMORY } from "./limits.ts";
+import { remember } from "./memory.ts";
+import type { AcpOption } from "./record.ts";
+
+export interface Pending {
+  /** Unique in the connection, also over time. */
+  readonly key: string;
+  readonly method: string;
+  /** The session it belongs to; none for those of the connection. */
+  readonly sessionId: string | undefined;
+  readonly askedAtMs: number;
+  readonly ask?: Ask;
+  /** What is read or written, or the command that runs, of what a client serves. */
+  readonly detail?: string;
+}
+
+/** What a person is asked. */
+export interface Ask {
+  readonly kind: "permission" | "elicitation";
+  readonly text: string;
+  readonly toolCallId: string | undefined;
+  readonly options: readonly AcpOption[];
+}
+
+export class Requests {
+  readonly #open = { client: new Map<string, Pending>(), agent: new Map<string, Pending>() };
+
+  /** Returns the request that had to be forgotten for it, if any. */
+  add(sender: Sender, id: FrameId, pending: Pending): Pending | undefined {
+    const open = this.#open[sender];
+    const key = requestKey(id);
+    const replaced = open.get(key);
+    const forgotten = remember(open, { key, value: pending, most: MEMORY.requests });
+    return replaced ?? forgotten;
+  }
+
+  /** `answeredBy` is the sender of the answer: the request came from the other side. */
+  take(answeredBy: Sender, id: FrameId): Pending | undefined {
+    const open = this.#open[answeredBy === "client" ? "agent" : "client"];
+    const key = requestKey(id);
+    const pending = open.get(key);
+    open.delete(key);
+    return pending;
+  }
+
+  find(sender: Sender, id: FrameId): Pending | undefined {
+    return this.#open[sender].get(requestKey(id));
+  }
+
+  clear(): void {
+    this.#open.client.clear();
+    this.#open.agent.clear();
+  }
+}

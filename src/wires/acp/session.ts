@@ -1,0 +1,221 @@
+/**
+ * What is remembered of one session. The rules that read it are in `precedence.ts`; here is what
+ * opens and closes a turn.
+ *
+ *           prompt, running                      answer (v1), state idle (v2)
+ *   idle ─────────────────────▶ turn open ─────────────────────────────────────▶ idle
+ *     │                                                                            │
+ *     └── chunks or tool calls without a prompt, later than 2 s ──▶ background ────┘
+ *                                                                   30 s of silence
+ */
+import { field, idText, list, text } from "./frames.ts";
+import type { SaidStatus } from "./form.ts";
+import { MEMORY, SHOWN, TURN, type Situation } from "./limits.ts";
+import type { Plans } from "./plans.ts";
+import type { Pending } from "./requests.ts";
+import type { AcpRecord, AcpState, AcpStatus } from "./record.ts";
+import { shown } from "./shown.ts";
+import { openTools, running, type Tool, type Tools } from "./tools.ts";
+
+/** What ACP v2 says of a session, or a parent of its child. Any word that is new is "unknown". */
+export type RunState = "running" | "idle" | "requires_action" | "unknown";
+
+export interface Session {
+  readonly id: string;
+  /** Open requests by their key. */
+  readonly prompts: Set<string>;
+  readonly loads: Set<string>;
+  readonly asks: Map<string, Pending>;
+  readonly io: Map<string, Pending>;
+  readonly tools: Tools;
+  readonly plans: Plans;
+  readonly compactions: Set<string>;
+  /** Tasks of an agent's own making that outlive the turn. */
+  readonly tasks: Set<string>;
+  readonly terminals: Map<string, string>;
+  readonly children: Set<string>;
+  /** Ids of tool calls that the agent declared to be in the background. */
+  backgroundTools: ReadonlySet<string>;
+  /** Other work that it declared: terminals and child sessions. */
+  backgroundWork: number;
+  parentId: string | null;
+  runState: RunState | undefined;
+  /** v2: a prompt was sent and no state has followed yet. */
+  awaitsState: boolean;
+  lastChunk: "text" | "thought" | undefined;
+  retry: string | null;
+  said: SaidStatus | undefined;
+  isCancelled: boolean;
+  stopReason: string | null;
+  error: string | null;
+  /** Frames shortly after this are the tail of a turn. */
+  endedAtMs: number;
+  /** The last frame of work outside of a turn. */
+  backgroundAtMs: number | undefined;
+  /** When the silence began that is measured. */
+  quietSinceMs: number;
+  /** The status before a load, which stays until it is answered. */
+  frozen: { readonly state: AcpState; readonly status: AcpStatus } | undefined;
+  cwd: string | null;
+  title: string | null;
+  goal: string | null;
+  record: AcpRecord | undefined;
+  /** How its silence is judged, by the last derivation. */
+  quiet: Situation | undefined;
+}
+
+export function newSession(id: string, nowMs: number): Session {
+  return {
+    id,
+    prompts: new Set(),
+    loads: new Set(),
+    asks: new Map(),
+    io: new Map(),
+    tools: new Map(),
+    plans: new Map(),
+    compactions: new Set(),
+    tasks: new Set(),
+    terminals: new Map(),
+    children: new Set(),
+    backgroundTools: new Set(),
+    backgroundWork: 0,
+    parentId: null,
+    runState: undefined,
+    awaitsState: false,
+    lastChunk: undefined,
+    retry: null,
+    said: undefined,
+    isCancelled: false,
+    stopReason: null,
+    error: null,
+    endedAtMs: -Infinity,
+    backgroundAtMs: undefined,
+    quietSinceMs: nowMs,
+    frozen: undefined,
+    cwd: null,
+    title: null,
+    goal: null,
+    record: undefined,
+    quiet: undefined,
+  };
+}
+
+/** The foreground works, or should: a prompt is open, or the agent says so. */
+export function hasTurn(session: Session): boolean {
+  if (session.prompts.size > 0 || session.awaitsState) return true;
+  return session.runState !== undefined && session.runState !== "idle";
+}
+
+export function isInBackground(session: Session): boolean {
+  return session.backgroundAtMs !== undefined;
+}
+
+/** The calls that say what the agent does; none where it says itself that it is idle. */
+export function foregroundTools(session: Session): readonly Tool[] {
+  if (!hasTurn(session) && !isInBackground(session)) return [];
+  return openTools(session.tools, session.backgroundTools);
+}
+
+/** Something goes on that does not hold the session out of idle. */
+export function hasBackground(session: Session): boolean {
+  if (isInBackground(session) || session.tasks.size > 0 || session.backgroundWork > 0) return true;
+  return running(session.tools).length > foregroundTools(session).length;
+}
+
+export function beginTurn(session: Session, prompt: unknown): void {
+  session.said = undefined;
+  session.isCancelled = false;
+  session.lastChunk = undefined;
+  session.retry = null;
+  session.stopReason = null;
+  session.error = null;
+  if (session.backgroundAtMs !== undefined) session.tools.clear();
+  session.backgroundAtMs = undefined;
+  session.goal ??= shown(promptText(prompt), SHOWN.goal);
+}
+
+/** Agents leave calls open when they stop: only those declared to be in the background stay. */
+export function endTurn(
+  session: Session,
+  end: {
+    readonly stopReason: string | null;
+    readonly error?: string | null;
+    readonly nowMs: number;
+  },
+): void {
+  session.stopReason = end.stopReason;
+  session.error = end.error ?? null;
+  session.said = undefined;
+  session.isCancelled = false;
+  session.awaitsState = false;
+  session.lastChunk = undefined;
+  session.retry = null;
+  session.compactions.clear();
+  session.endedAtMs = end.nowMs;
+  session.backgroundAtMs = undefined;
+  dropTools(session);
+}
+
+function dropTools({ tools, backgroundTools }: Session): void {
+  for (const { id, status } of tools.values()) {
+    if (!backgroundTools.has(id) && status !== "paused") tools.delete(id);
+  }
+}
+
+/** Whether a frame of work counts, for which nobody asked: not if it is the tail of a turn. */
+export function admitsWork(session: Session, nowMs: number): boolean {
+  if (hasTurn(session) || session.runState !== undefined) return true;
+  if (nowMs - session.endedAtMs <= TURN.stragglerMs) return false;
+  session.backgroundAtMs = nowMs;
+  return true;
+}
+
+/** Work without a prompt has no end but silence, or that of its last call. */
+export function backgroundEndsAtMs(session: Session): number | undefined {
+  if (session.backgroundAtMs === undefined || hasTurn(session)) return undefined;
+  if (foregroundTools(session).length > 0) return undefined;
+  return session.backgroundAtMs + TURN.backgroundQuietMs;
+}
+
+/** `state_update` of v2, and the state of a child as its parent tells it. */
+export function setRunState(session: Session, update: unknown, nowMs: number): void {
+  const word = text(update, "state");
+  if (word === undefined) return;
+  const background = list(update, "background").slice(0, MEMORY.others);
+  const tools = background.flatMap((work) => idText(work, "toolCallId") ?? []);
+  session.backgroundTools = new Set(tools);
+  session.backgroundWork = background.length - tools.length;
+  session.awaitsState = false;
+  const wasIdle = !hasTurn(session);
+  switch (word) {
+    case "idle":
+      session.runState = "idle";
+      // A repeated snapshot is no second ending.
+      if (wasIdle && session.stopReason !== null) dropTools(session);
+      else endTurn(session, { ...stopIn(update), nowMs });
+      return;
+    case "running":
+    case "requires_action":
+      session.runState = word;
+      break;
+    default:
+      session.runState = "unknown";
+  }
+  session.stopReason = null;
+  session.error = null;
+}
+
+function stopIn(update: unknown): {
+  readonly stopReason: string | null;
+  readonly error: string | null;
+} {
+  const stopReason = shown(text(update, "stopReason"), SHOWN.name);
+  if (stopReason !== "error") return { stopReason, error: null };
+  return { stopReason, error: shown(text(field(update, "error"), "message")) ?? "unknown" };
+}
+
+function promptText(prompt: unknown): string | undefined {
+  if (!Array.isArray(prompt)) return undefined;
+  const texts = prompt.slice(0, SHOWN.options).flatMap((block) => text(block, "text") ?? []);
+  return texts.find((each) => each.trim() !== "");
+}

@@ -1,0 +1,145 @@
+/**
+ * The tool calls of a turn, and which of them says what the agent does.
+ *
+ *   pending ──▶ in_progress ──▶ completed │ failed │ cancelled      over, remembered as that
+ *                    └──▶ paused                                    holds nothing up
+ *
+ * Many agents never say `in_progress`, so `pending` counts as open. An update of an unknown call
+ * creates it; what an update leaves out or sets to null stays as it was: agents send the output of
+ * a call after they said that it is completed, and that does not open it again.
+ */
+import { idText, list, number, text } from "./frames.ts";
+import { MEMORY, SHOWN, type Situation } from "./limits.ts";
+import { URGENCY, type AcpStatus } from "./record.ts";
+import { baseName, cut, shown } from "./shown.ts";
+
+export interface Tool {
+  readonly id: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly title: string | null;
+  readonly name: string | null;
+  readonly location: string | null;
+  /** When it was last heard of, as a place in the order of frames. */
+  readonly order: number;
+}
+
+export type Tools = Map<string, Tool>;
+
+interface Kind {
+  readonly status: Exclude<AcpStatus, "waiting" | "idle">;
+  /** What to say of a call that has no name. */
+  readonly verb: string;
+  readonly quiet: Situation;
+}
+
+const KINDS: ReadonlyMap<string, Kind> = new Map([
+  ["read", { status: "reading", verb: "Reading", quiet: "read" }],
+  ["search", { status: "reading", verb: "Searching", quiet: "read" }],
+  ["fetch", { status: "reading", verb: "Fetching", quiet: "read" }],
+  ["edit", { status: "writing", verb: "Editing", quiet: "edit" }],
+  ["delete", { status: "writing", verb: "Deleting", quiet: "edit" }],
+  ["move", { status: "writing", verb: "Moving", quiet: "edit" }],
+  ["execute", { status: "writing", verb: "Executing", quiet: "execute" }],
+  ["think", { status: "thinking", verb: "Thinking", quiet: "read" }],
+  ["switch_mode", { status: "thinking", verb: "Switching mode", quiet: "read" }],
+]);
+
+const OTHER: Kind = { status: "thinking", verb: "Working", quiet: "read" };
+
+const OVER: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
+
+export function kindOf({ kind }: Tool): Kind {
+  return KINDS.get(kind) ?? OTHER;
+}
+
+/** `tool_call` and `tool_call_update` alike. */
+export function mergeTool(tools: Tools, patch: unknown, order: number): void {
+  const id = idText(patch, "toolCallId");
+  if (id === undefined) return;
+  const known = tools.get(id);
+  const tool: Tool = {
+    id,
+    kind: word(text(patch, "kind")) ?? known?.kind ?? "other",
+    status: word(text(patch, "status")) ?? known?.status ?? "pending",
+    title: shown(text(patch, "title")) ?? known?.title ?? null,
+    name: shown(text(patch, "name")) ?? known?.name ?? null,
+    location: locationIn(patch) ?? known?.location ?? null,
+    order,
+  };
+  tools.set(id, tool);
+  if (tools.size > MEMORY.tools) forgetOne(tools);
+}
+
+/** The person said no: whatever the agent says or forgets to say, this call does not run. */
+export function failTool(tools: Tools, id: string | undefined): void {
+  const tool = id === undefined ? undefined : tools.get(id);
+  if (tool !== undefined) tools.set(tool.id, { ...tool, status: "failed" });
+}
+
+/** One that is over, if there is any; else the one that was opened first. */
+function forgetOne(tools: Tools): void {
+  let oldest: string | undefined;
+  for (const tool of tools.values()) {
+    oldest ??= tool.id;
+    if (!OVER.has(tool.status)) continue;
+    oldest = tool.id;
+    break;
+  }
+  if (oldest !== undefined) tools.delete(oldest);
+}
+
+/** Those that hold the session out of idle: neither paused nor said to be in the background. */
+export function openTools(tools: Tools, inBackground: ReadonlySet<string>): readonly Tool[] {
+  return running(tools).filter(({ id, status }) => status !== "paused" && !inBackground.has(id));
+}
+
+/** All that are not over, also those that hold nothing up. */
+export function running(tools: Tools): readonly Tool[] {
+  return [...tools.values()].filter(({ status }) => !OVER.has(status));
+}
+
+/** What runs leads, then what changes the world, then what was heard of last. */
+export function leadingTool(open: readonly Tool[]): Tool | undefined {
+  let leading: Tool | undefined;
+  for (const tool of open) {
+    if (leading === undefined || compare(tool, leading) > 0) leading = tool;
+  }
+  return leading;
+}
+
+function compare(a: Tool, b: Tool): number {
+  return (
+    Number(a.status !== "pending") - Number(b.status !== "pending") ||
+    URGENCY[kindOf(a).status] - URGENCY[kindOf(b).status] ||
+    a.order - b.order
+  );
+}
+
+/** The best title so far; a bare word ("read") gets the file it works on. Never the raw input. */
+export function toolMessage(tool: Tool): string {
+  const { title, name, location } = tool;
+  const label = title ?? name ?? kindOf(tool).verb;
+  const isBare = /^[\w-]+$/u.test(label);
+  return isBare && location !== null ? cut(`${label} ${location}`, SHOWN.message) : label;
+}
+
+export function withMore(message: string, more: number): string {
+  if (more <= 0) return message;
+  const suffix = ` (+${more} more)`;
+  return cut(message, SHOWN.message - suffix.length) + suffix;
+}
+
+function locationIn(patch: unknown): string | undefined {
+  const [first] = list(patch, "locations");
+  const path = text(first, "path");
+  const name = path === undefined ? null : shown(baseName(path), SHOWN.name);
+  if (name === null) return undefined;
+  const line = number(first, "line");
+  return line === undefined ? name : `${name}:${line}`;
+}
+
+/** A word of an enumeration, which may grow; nothing that is as long as a sentence. */
+function word(found: string | undefined): string | undefined {
+  return found !== undefined && found.length <= MEMORY.wordLength ? found : undefined;
+}
