@@ -154,6 +154,8 @@ export interface RunningJob {
   readonly children: Set<Job>;
   childrenEver: number;
   credentials: readonly IssuedCredential[];
+  /** The W3C context its submitter sent along. */
+  traceContext: TraceContext | undefined;
   /** The result so far, where it is streamed. */
   result: ResultStream | undefined;
   /** Its next deadline: the lease, the longest run, the grace after a cancel. */
@@ -169,11 +171,17 @@ export function newRunning(): RunningJob {
     children: new Set(),
     childrenEver: 0,
     credentials: [],
+    traceContext: undefined,
     result: undefined,
     alarm: undefined,
     startedAtMs: 0,
     graceEndsMs: Infinity,
   };
+}
+
+export interface TraceContext {
+  readonly traceparent: string;
+  readonly tracestate?: string;
 }
 
 /** Whoever listens to the signal is told to stop. */

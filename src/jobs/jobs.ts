@@ -18,11 +18,11 @@ import type { ChildJob, DelegateOptions } from "./delegation.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { Follower, JobOwner } from "./follower.ts";
 import { leaseOf, newGrant, type Grant } from "./grant.ts";
-import { Job, newRunning } from "./job.ts";
+import { Job, newRunning, type TraceContext } from "./job.ts";
 import type { Ledger } from "./ledger.ts";
 import { JOBS } from "./limits.ts";
 import { JobIndex, type JobPage, type JobQuery } from "./listing.ts";
-import type { Entitled, JobAuthorizer, JobObserver } from "./observer.ts";
+import type { Entitled, JobAuthorizer, JobObserver, RunAround } from "./observer.ts";
 import type { IssuedCredential } from "./provisioner.ts";
 import type { Recorder } from "./recorder.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";
@@ -45,6 +45,7 @@ export interface JobsOptions {
   readonly credentials: Credentials | undefined;
   readonly observers: readonly JobObserver[];
   readonly authorizer: JobAuthorizer | undefined;
+  readonly around: RunAround | undefined;
   readonly limits: JobLimits;
   readonly newId: () => string;
 }
@@ -59,6 +60,7 @@ export interface JobOrder {
   readonly key?: string | undefined;
   readonly maxRuntimeSec?: number | undefined;
   readonly traceId?: string | undefined;
+  readonly traceContext?: TraceContext | undefined;
   readonly requestId?: string | undefined;
   readonly parent?: Job | undefined;
   readonly delegateId?: string | undefined;
@@ -197,6 +199,7 @@ export class Jobs {
     );
     job.running = newRunning();
     job.running.credentials = credentials;
+    job.running.traceContext = order.traceContext;
     // Children hold no slot: a parent that waits for one would wait for itself.
     if (!parent) this.#queue(job);
     this.add(job);

@@ -34,3 +34,6 @@ export interface JobAuthorizer {
 }
 
 export type Entitled = Entitlement | undefined;
+
+/** Calls `run`, which starts the agent, with whatever the agent shall find around it. */
+export type RunAround = (job: Job, run: () => unknown) => unknown;

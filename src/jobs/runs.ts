@@ -22,7 +22,7 @@ import type { SaidEvent } from "./follower.ts";
 import { abortRun, type Job } from "./job.ts";
 import type { Ledger } from "./ledger.ts";
 import { JOBS } from "./limits.ts";
-import type { JobObserver } from "./observer.ts";
+import type { JobObserver, RunAround } from "./observer.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** What surrounds a result in its frame. */
@@ -34,6 +34,7 @@ export interface RunsOptions {
   readonly recorder: Recorder;
   readonly ledger: Ledger;
   readonly observers: readonly JobObserver[];
+  readonly around: RunAround | undefined;
   readonly cancelGraceMs: number;
   readonly newId: () => string;
   /** After everybody heard of it. */
@@ -64,7 +65,9 @@ export class Runs implements ContextHost {
     try {
       const { driver } = this.#options.agents.resolve(job.agent);
       const { input } = job;
-      const value = await driver.run(input, context);
+      const { around } = this.#options;
+      const run = () => driver.run(input, context);
+      const value = await (around ? around(job, run) : run());
       if (!job.isOver) this.end(job, await this.#outcomeOf(job, context, value));
     } catch (error) {
       this.end(job, failureOf(error));

@@ -25,6 +25,7 @@ import type { Session } from "./session.ts";
 import { INPUT, SUBSCRIPTIONS } from "./session-limits.ts";
 import type { Sessions } from "./sessions.ts";
 import { Subscription } from "./subscription.ts";
+import { TRACE_CONTEXT, traceContextOf } from "./trace-context.ts";
 
 export class Dispatch {
   readonly #connection: Connection;
@@ -201,6 +202,7 @@ export class Dispatch {
       key: message.idempotencyKey,
       maxRuntimeSec: message.maxRuntimeSec,
       traceId: message.traceId,
+      traceContext: traceContextOf(message.extensions?.[TRACE_CONTEXT]),
       requestId: message.id,
       delegateId: message.delegateId,
       takesCredentials: session.has("provisioned_credentials"),

@@ -1,7 +1,7 @@
 /** What a runtime is made of. */
 import type { Clock } from "../../engine/clock.ts";
 import type { JobLimits } from "../../jobs/jobs.ts";
-import type { JobAuthorizer, JobObserver } from "../../jobs/observer.ts";
+import type { JobAuthorizer, JobObserver, RunAround } from "../../jobs/observer.ts";
 import type { Provisioner } from "../../jobs/provisioner.ts";
 import type { Journal } from "../../log/journal.ts";
 import type { SessionLimits } from "./sessions.ts";
@@ -20,6 +20,8 @@ export interface ArcpRuntimeOptions {
   readonly provisioner?: Provisioner;
   readonly authorizer?: JobAuthorizer;
   readonly observers?: readonly JobObserver[];
+  /** What agents find around them when they start; `withTracing` sets it. */
+  readonly around?: RunAround;
   /** Who may cancel: the session that submitted the job, or any of the same principal. */
   readonly cancelBy?: "session" | "principal";
   readonly limits?: Partial<JobLimits>;

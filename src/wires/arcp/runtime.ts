@@ -83,6 +83,7 @@ export class ArcpRuntime implements AsyncDisposable {
       credentials: this.#credentials,
       observers: options.observers ?? [],
       authorizer: options.authorizer,
+      around: options.around,
       limits: { ...DEFAULT_LIMITS, ...limits },
       newId,
     });

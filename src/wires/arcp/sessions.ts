@@ -14,7 +14,7 @@ import type { Recorder } from "../../jobs/recorder.ts";
 import type { Connection } from "./connection.ts";
 import type { Resume } from "./messages.ts";
 import { Rate } from "./rate.ts";
-import { Session, type SessionEntry, type SessionTerms } from "./session.ts";
+import { Session, streamOf, type SessionEntry, type SessionTerms } from "./session.ts";
 import { OUTPUT, RESUME } from "./session-limits.ts";
 import { Subscription, type SubscriptionEntry } from "./subscription.ts";
 import { Timestamps } from "./timestamps.ts";
@@ -243,7 +243,7 @@ export class Sessions {
   /** Those the ledger knows, after a start; all of them get a whole window to come back. */
   async restore(entries: readonly RestoredSession[]): Promise<void> {
     for (const { entry, place } of entries) {
-      const { oldest, head } = await this.recorder.journal.range(`arcp/session/${entry.id}`);
+      const { oldest, head } = await this.recorder.journal.range(streamOf(entry.id));
       const { id, who: principal, profile, features, client } = entry;
       const terms = { id, principal, profile, features, client, head, oldest };
       const session = new Session(this, terms);

@@ -15,7 +15,7 @@ import type { Job } from "../../jobs/job.ts";
 import type { LedgerRecord } from "../../jobs/ledger.ts";
 import { eventPayload } from "./encode.ts";
 import { endingOf } from "./endings.ts";
-import type { Session } from "./session.ts";
+import { streamOf, type Session } from "./session.ts";
 import { SUBSCRIPTIONS } from "./session-limits.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -81,7 +81,7 @@ export class Subscription implements Follower, LedgerRecord {
   async #copy(): Promise<void> {
     const { recorder } = this.#sessions;
     const owner = this.job.owner;
-    const stream = `arcp/session/${owner.id}`;
+    const stream = streamOf(owner.id);
     for (;;) {
       await this.#copyDurable(stream);
       if (this.#isClosed || recorder.hasFailed) return;

@@ -68,7 +68,7 @@ export interface HelloOptions {
   readonly resume?: { session_id: string; resume_token: string; last_event_seq: number };
 }
 
-export const ALL_FEATURES = [
+const ALL_FEATURES = [
   "ack",
   "list_jobs",
   "subscribe",
@@ -187,7 +187,7 @@ export interface PlayOptions extends Partial<ArcpRuntimeOptions> {
   readonly agents?: (runtime: ArcpRuntime) => void;
 }
 
-export const TOKENS = { "alice-token": "alice", "bob-token": "bob" };
+const TOKENS = { "alice-token": "alice", "bob-token": "bob" };
 
 /** A runtime on a journal in memory; give the medium of another to start where that one was. */
 export async function play(options: PlayOptions = {}): Promise<Play> {
