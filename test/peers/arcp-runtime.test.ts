@@ -175,3 +175,16 @@ test("our client at our runtime: subscribers, lists, cancel, refusals, keys", as
   const { result } = await large.done;
   expect(JSON.parse(String(result))).toHaveLength(2_200_000);
 });
+
+test("our client at our runtime: a slow reader slows the runtime, and loses nothing", async () => {
+  const url = await serve();
+  await using client = await ArcpClient.connect(url, { token: "tok" });
+  const job = await client.submit({ agent: "chatty", input: { n: 30_000 } });
+  let count = 0;
+  for await (const event of job.events()) {
+    expect(event.seq).toBe((count += 1));
+    if (count % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(count).toBe(30_000);
+  expect((await job.done).status).toBe("success");
+});

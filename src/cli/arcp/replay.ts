@@ -89,7 +89,10 @@ async function* ourFrames(db: string, { session, afterSeq }: Part): AsyncGenerat
 
 async function* framesOf(db: string, part: Part): AsyncGenerator<string> {
   const tables = await withFile(db, tablesOf);
-  if (tables.has("journal")) return yield* ourFrames(db, part);
+  if (tables.has("journal")) {
+    yield* ourFrames(db, part);
+    return;
+  }
   if (!tables.has("events")) throw foreign(db);
   const database = await connect(db);
   try {

@@ -14,12 +14,9 @@ export const tail = buildCommand<Flags, [], Context>({
   docs: {
     brief: "Follow a job, one JSON object a line",
     fullDescription: about(
-      "Follow a job: what it said before, what it says, and at its end the payload of its result. " +
-        "Parts of a streamed result are left out. Ctrl-C ends it; the job goes on.",
-      {
-        call: "arcp tail --url ws://127.0.0.1:7777/arcp --token tok --job-id job_01J…",
-        does: "also of a job that is over",
-      },
+      "Follow a job: what it said before, what it says, and at its end the payload of its " +
+        "result. Parts of a streamed result are left out. Ctrl-C ends it; the job goes on.",
+      { call: "arcp tail --url ws://…/arcp --token tok --job-id job_01J…", does: "from the start" },
     ),
   },
   parameters: {

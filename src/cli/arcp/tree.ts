@@ -30,6 +30,6 @@ export const ARCP: Program = {
   },
   closing: [
     "arcp COMMAND --help says more, with examples.",
-    "Exit codes: 0 done, 1 the job failed or nothing found, 2 wrong usage, 3 no runtime, 4 refused.",
+    "Exit codes: 0 done, 1 failed or not found, 2 wrong usage, 3 no runtime, 4 refused.",
   ],
 };

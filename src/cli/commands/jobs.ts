@@ -175,6 +175,7 @@ async function find(client: ArcpClient, given: string): Promise<JobEntry> {
   const [first, second] = found;
   if (!first) throw new RollcallError("NOT_FOUND", `no job has an id that begins ${given}`);
   if (!second) return first;
-  const message = `the ids of ${found.length} jobs begin ${given}: ${first.jobId}, ${second.jobId}…`;
+  const some = `${first.jobId}, ${second.jobId}`;
+  const message = `the ids of ${found.length} jobs begin ${given}: ${some}…`;
   throw new RollcallError("INVALID_ARGUMENT", message);
 }

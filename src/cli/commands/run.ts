@@ -31,11 +31,8 @@ export const run = buildCommand<Flags, [string, string?], Context>({
         "a second one leaves it. It ends with 0, or with 1 when the job failed, 124 when it ran " +
         "out of time, 130 when it was cancelled.",
       { call: `rollcall run echo '{"hi": 1}'`, does: "and wait for the result" },
-      {
-        call: "rollcall run indexer /data --lease 'fs.read=/data/**' --budget USD:5",
-        does: "bounded",
-      },
-      { call: "rollcall run report --follow > report.md", does: "and see all it says" },
+      { call: "rollcall run indexer /data --lease 'fs.read=/data/**'", does: "what it may do" },
+      { call: "rollcall run writer --budget USD:5 --follow > out.md", does: "and see all it says" },
       { call: "rollcall run nightly --detach", does: "prints the job's id" },
     ),
   },

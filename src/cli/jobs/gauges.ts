@@ -60,7 +60,7 @@ function rounded(amount: Amount): Amount {
   return (amount / unit) * unit;
 }
 
-export function bar(share: number, width: number): string {
+function bar(share: number, width: number): string {
   const full = Math.round(Math.min(1, Math.max(0, share)) * width);
   return `[${"█".repeat(full)}${"░".repeat(width - full)}]`;
 }

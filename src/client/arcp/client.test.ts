@@ -1,46 +1,17 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { quiet } from "../../engine/testing.ts";
 import { MemoryLink } from "../../wires/arcp/transports/memory.ts";
 import { ArcpClient } from "./client.ts";
-import type { JobHandle } from "./job.ts";
-import { log, ScriptedRuntime, SESSION, stage, type Stage } from "./testing.ts";
-
-const [J1, J2] = ["job_01KZ4TA000000000000000000C", "job_01KZ4TA000000000000000000D"];
-
-async function scene(...given: Parameters<typeof stage>): Promise<Stage> {
-  const set = await stage(...given);
-  onTestFinished(async () => {
-    await set.client.close();
-    expect(set.clock.timers).toBe(0);
-  });
-  return set;
-}
-
-/** A job that was taken, the way our runtime says so. */
-async function submitted({ client, runtime }: Stage, jobId = J1): Promise<JobHandle> {
-  const submitting = client.submit({ agent: "echo" });
-  await quiet();
-  accept(runtime, jobId);
-  return submitting;
-}
-
-function accept(runtime: ScriptedRuntime, jobId: string, payload: object = {}): void {
-  const { id } = runtime.last("job.submit");
-  runtime.say("job.accepted", { job_id: jobId, agent: "echo", request_id: id, ...payload });
-}
-
-async function messages(job: JobHandle): Promise<string[]> {
-  const said: string[] = [];
-  for await (const event of job.events()) if (event.kind === "log") said.push(event.body.message);
-  return said;
-}
-
-async function outcome(work: Promise<unknown>): Promise<string> {
-  return work.then(
-    () => "done",
-    (error: unknown) => (error as { code: string }).code,
-  );
-}
+import {
+  J1,
+  J2,
+  messages,
+  outcome,
+  scene,
+  ScriptedRuntime,
+  SESSION,
+  submitted,
+} from "./testing.ts";
 
 describe("the handshake", () => {
   test("the hello follows the text: no SDK is taken for it, and nothing is null", async () => {
@@ -179,7 +150,7 @@ describe("which answer is whose", () => {
 });
 
 describe("time", () => {
-  test("a request without an answer fails after ten seconds, or as long as it was given", async () => {
+  test("a request without an answer fails after ten seconds, or its own time", async () => {
     const { client, clock } = await scene();
     const [usual, short] = [
       outcome(client.submit({ agent: "echo" })),
@@ -213,7 +184,7 @@ describe("time", () => {
     expect(runtimes).toHaveLength(2);
   });
 
-  test("events are acknowledged after 32, or 250 ms after the first, as far as they are read", async () => {
+  test("events are acknowledged after 32 or 250 ms, as far as they are read", async () => {
     const set = await scene();
     const job = await submitted(set);
     const { runtime, clock } = set;
@@ -235,177 +206,6 @@ describe("time", () => {
     await reader.next();
     await clock.advance(250);
     expect(acks()).toEqual([32, 33, 35]);
-  });
-});
-
-describe("the events of a job", () => {
-  test("none is lost between the answer and the first look, also in the same turn", async () => {
-    const set = await scene();
-    const submitting = set.client.submit({ agent: "echo" });
-    await quiet();
-    accept(set.runtime, J1);
-    set.runtime.event(J1, 1);
-    set.runtime.end(J1, 2);
-    const job = await submitting;
-    expect(await messages(job)).toEqual(["event-1"]);
-    expect((await job.done).status).toBe("success");
-  });
-
-  test("a slow reader gets what there was room for, then an error; the end is told all the same", async () => {
-    const set = await scene();
-    const job = await submitted(set);
-    const reader = job.events();
-    set.runtime.event(J1, 1);
-    await reader.next();
-    for (let seq = 2; seq <= 10_010; seq += 1) set.runtime.event(J1, seq);
-    set.runtime.end(J1, 10_011);
-    expect((await job.done).status).toBe("success");
-    const read = async () => {
-      let count = 0;
-      for await (const _ of reader) count += 1;
-      return count;
-    };
-    await expect(read()).rejects.toMatchObject({ code: "SLOW_CONSUMER" });
-  });
-
-  test("a kind that nobody knows is left out; what was never read does not matter", async () => {
-    const set = await scene();
-    const job = await submitted(set);
-    set.runtime.event(J1, 1, { kind: "new-kind", ts: "t", body: {} });
-    set.runtime.event(J1, 2);
-    set.runtime.end(J1, 3);
-    expect(await messages(job)).toEqual(["event-2"]);
-  });
-
-  test("a failed job rejects with our code and the runtime's words; a cancelled one tells", async () => {
-    const set = await scene();
-    const [failed, cancelled] = [await submitted(set, J1), await submitted(set, J2)];
-    const error = { final_status: "error", code: "BUDGET_EXHAUSTED", message: "USD is spent" };
-    set.runtime.say("job.error", error, { job_id: J1, event_seq: 1 });
-    const told = { final_status: "cancelled", code: "CANCELLED", message: "by hand" };
-    set.runtime.say("job.error", told, { job_id: J2, event_seq: 2 });
-    await expect(failed.done).rejects.toMatchObject({
-      code: "BUDGET_EXHAUSTED",
-      message: "USD is spent",
-    });
-    expect((await failed.ended).status).toBe("error");
-    expect((await cancelled.done).status).toBe("cancelled");
-  });
-
-  test("parts of a result are put together; one out of turn spoils it", async () => {
-    const set = await scene();
-    const [whole, spoiled] = [await submitted(set, J1), await submitted(set, J2)];
-    const chunk = (jobId: string, seq: number, part: object) => {
-      const body = { result_id: "res_1", encoding: "utf8", more: true, ...part };
-      set.runtime.event(jobId, seq, { kind: "result_chunk", ts: "t", body });
-    };
-    chunk(J1, 1, { chunk_seq: 0, data: "one " });
-    chunk(J1, 2, { chunk_seq: 1, data: "zwei", more: false });
-    set.runtime.end(J1, 3, { final_status: "success", result_id: "res_1", result_size: 8 });
-    chunk(J2, 4, { chunk_seq: 1, data: "lost its head", more: false });
-    set.runtime.end(J2, 5, { final_status: "success", result_id: "res_1" });
-    expect((await whole.done).result).toBe("one zwei");
-    await expect(spoiled.done).rejects.toThrow(/part 1 of res_1 came where 0 was due/);
-  });
-});
-
-describe("a connection that is lost", () => {
-  test("is resumed where it was: each event once, and a gap is told", async () => {
-    const set = await scene();
-    const job = await submitted(set);
-    const said = messages(job);
-    const { runtime, runtimes, states } = set;
-    runtime.event(J1, 1);
-    runtime.event(J1, 2);
-    await quiet();
-    runtime.link.cut();
-    await quiet();
-    const next = runtimes[1] ?? runtime;
-    expect(next.last("session.hello").payload["resume"]).toEqual({
-      session_id: SESSION,
-      resume_token: "rt_1",
-      last_event_seq: 2,
-    });
-    next.welcome({ resume_token: "rt_2" });
-    for (const seq of [2, 3, 3, 5]) next.event(J1, seq);
-    next.end(J1, 6);
-    expect(await said).toEqual(["event-1", "event-2", "event-3", "event-5"]);
-    expect(states).toEqual(["live", "lost", "resumed", "gap"]);
-    expect(set.client.resumption?.resumeToken).toBe("rt_2");
-  });
-
-  test("fails what waited for an answer, and lets new requests wait for the next", async () => {
-    const set = await scene();
-    const waiting = outcome(set.client.submit({ agent: "echo" }));
-    await quiet();
-    set.runtime.link.cut();
-    expect(await waiting).toBe("UNAVAILABLE");
-    const patient = set.client.submit({ agent: "echo" });
-    await quiet();
-    const next = set.runtimes[1] ?? set.runtime;
-    next.welcome();
-    await quiet();
-    accept(next, J2);
-    expect((await patient).id).toBe(J2);
-  });
-
-  test("is tried again after longer and longer", async () => {
-    const { runtime, runtimes, clock } = await scene();
-    runtime.link.cut();
-    const atMs: number[] = [];
-    for (let tries = 1; tries <= 8; tries += 1) {
-      while (runtimes.length === tries) await clock.advance(50);
-      atMs.push(clock.monotonicMs());
-      runtimes[tries]?.link.cut();
-      await quiet();
-    }
-    const waits = atMs.slice(1).map((each, i) => each - (atMs[i] ?? 0));
-    expect(waits).toEqual([100, 200, 400, 800, 1600, 3200, 5000]);
-  });
-
-  test("whose session is gone becomes another: jobs are found by their history", async () => {
-    const set = await scene();
-    const [job, gone] = [await submitted(set, J1), await submitted(set, J2)];
-    const said = messages(job);
-    set.runtime.event(J1, 1);
-    set.runtime.event(J2, 2);
-    set.runtime.event(J1, 3);
-    await quiet();
-    set.runtime.link.cut();
-    await quiet();
-    const refusal = { code: "RESUME_WINDOW_EXPIRED", message: "gone", retryable: false };
-    set.runtimes[1]?.say("session.error", refusal);
-    await set.clock.advance(100);
-    const next = set.runtimes[2] ?? set.runtime;
-    expect(next.last("session.hello").payload["resume"]).toBeUndefined();
-    next.welcome({}, { session_id: "sess_new" });
-    await quiet();
-    next.say("session.jobs", { request_id: next.last("session.list_jobs").id, jobs: [] });
-    await quiet();
-    const [first, second] = next.all("job.subscribe");
-    expect(first?.payload).toEqual({ job_id: J1, history: true, from_event_seq: 0 });
-    const facts = { job_id: J1, current_status: "running", agent: "echo" };
-    next.say("job.subscribed", { ...facts, request_id: first?.id });
-    const details = { request_id: second?.id };
-    next.say("session.error", { code: "JOB_NOT_FOUND", message: "no such job", details });
-    for (const [seq, message] of ["event-1", "event-3", "event-4"].entries()) {
-      next.event(J1, seq + 1, log(message));
-    }
-    next.end(J1, 4);
-    expect(await said).toEqual(["event-1", "event-3", "event-4"]);
-    await expect(gone.done).rejects.toThrow(/was lost with its session: no such job/);
-    expect(set.states).toEqual(["live", "lost", "renewed"]);
-  });
-
-  test("over a bare transport ends the client, and everything that waits", async () => {
-    const runtime = new ScriptedRuntime();
-    runtime.welcome();
-    const client = await ArcpClient.connect(runtime.link.client, { token: "tok" });
-    const waiting = outcome(client.submit({ agent: "echo" }));
-    await quiet();
-    runtime.link.cut();
-    expect(await waiting).toBe("UNAVAILABLE");
-    expect(await outcome(client.submit({ agent: "echo" }))).toBe("UNAVAILABLE");
   });
 });
 

@@ -1,10 +1,12 @@
 /** For tests of the client: a runtime whose every frame the test says, over links it may cut. */
+import { expect, onTestFinished } from "vitest";
 import { ArcpClient } from "./client.ts";
+import type { JobHandle } from "./job.ts";
 import type { ArcpClientOptions } from "./types.ts";
 import { quiet, TestClock } from "../../engine/testing.ts";
 import { MemoryLink } from "../../wires/arcp/transports/memory.ts";
 
-export interface Frame {
+interface Frame {
   readonly id: string;
   readonly type: string;
   readonly session_id?: string;
@@ -14,7 +16,7 @@ export interface Frame {
 }
 
 export const SESSION = "sess_01KZ4TA0000000000000000003";
-export const WELCOME = {
+const WELCOME = {
   runtime: { name: "scripted", version: "1" },
   resume_token: "rt_1",
   resume_window_sec: 600,
@@ -74,7 +76,7 @@ export function log(message: string): object {
   return { kind: "log", ts: "2026-11-15T10:00:00Z", body: { level: "info", message } };
 }
 
-export interface Stage {
+interface Stage {
   readonly client: ArcpClient;
   readonly clock: TestClock;
   /** One for each connection. */
@@ -84,7 +86,7 @@ export interface Stage {
 }
 
 /** A client that is welcomed; what it does when it is cut is for the test to answer. */
-export async function stage(
+async function stage(
   options: Partial<ArcpClientOptions> = {},
   welcome: object = {},
 ): Promise<Stage> {
@@ -111,4 +113,44 @@ export async function stage(
   runtime.welcome(welcome);
   const client = await connecting;
   return { client, clock, runtimes, runtime, states };
+}
+
+export const [J1, J2] = ["job_01KZ4TA000000000000000000C", "job_01KZ4TA000000000000000000D"];
+
+/** A stage that is left as it should be: closed, and without a timer. */
+export async function scene(...given: Parameters<typeof stage>): Promise<Stage> {
+  const set = await stage(...given);
+  onTestFinished(async () => {
+    await set.client.close();
+    expect(set.clock.timers).toBe(0);
+  });
+  return set;
+}
+
+/** A job that was taken, the way our runtime says so. */
+export async function submitted({ client, runtime }: Stage, jobId = J1): Promise<JobHandle> {
+  const submitting = client.submit({ agent: "echo" });
+  await quiet();
+  accept(runtime, jobId);
+  return submitting;
+}
+
+export function accept(runtime: ScriptedRuntime, jobId: string, payload: object = {}): void {
+  const { id } = runtime.last("job.submit");
+  runtime.say("job.accepted", { job_id: jobId, agent: "echo", request_id: id, ...payload });
+}
+
+/** What the log lines of a job say, until it ends. */
+export async function messages(job: JobHandle): Promise<string[]> {
+  const said: string[] = [];
+  for await (const event of job.events()) if (event.kind === "log") said.push(event.body.message);
+  return said;
+}
+
+/** "done", or the code of what went wrong. */
+export async function outcome(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "done",
+    (error: unknown) => (error as { code: string }).code,
+  );
 }

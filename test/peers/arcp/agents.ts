@@ -33,6 +33,10 @@ export function ourRuntime(options: Partial<ArcpRuntimeOptions> = {}): ArcpRunti
     .registerAgent("fail", () => {
       throw new Error("it broke");
     })
+    .registerAgent("chatty", async (input, job) => {
+      const { n } = input as { readonly n: number };
+      for (let i = 0; i < n; i += 1) await job.log("info", `line ${i}`);
+    })
     .registerAgent("slow", slow)
     .registerAgent("one-at-a-time", slow)
     .registerAgent("refactor", () => "v1", { version: "1.0.0" })
