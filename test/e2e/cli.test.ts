@@ -90,6 +90,20 @@ describe("usage", () => {
     expect(stderr).toContain("rollcall up");
   });
 
+  test("arcp says its version as the SDK's own does, and what it can do", async () => {
+    const { stdout } = await run(["--version"], { program: "arcp" });
+    expect(stdout).toMatch(/^arcp, version \d+\.\d+\.\d+ \(rollcall, ARCP 1\.1\)\n$/);
+    const help = await run(["--help"], { program: "arcp" });
+    for (const command of ["serve", "submit", "tail", "replay"]) {
+      expect(help.stdout).toMatch(new RegExp(`^ {2}${command} +\\w`, "m"));
+    }
+    const unknown = await run(["sumbit"], { program: "arcp" });
+    expect([unknown.code, unknown.stderr]).toEqual([
+      2,
+      "error: there is no command `sumbit`; did you mean `submit`?\ntry: arcp --help\n",
+    ]);
+  });
+
   test("version is for people and for programs", async () => {
     const { stdout } = await run(["--version"]);
     expect(stdout).toMatch(/^rollcall \d+\.\d+\.\d+ \(node \d+/);

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -79,6 +80,12 @@ test.skipIf(isMissing)(
     expect(await arcp("replay", "--db", `${db}.none`, "--session", "s")).toMatchObject({
       code: 1,
       stderr: `error: --db ${db}.none: there is no such file\n`,
+    });
+    const text = join(home(), "text.db");
+    writeFileSync(text, "not a database, but long enough to be taken for one ".repeat(100));
+    expect(await arcp("replay", "--db", text, "--session", "s")).toMatchObject({
+      code: 2,
+      stderr: `error: --db ${text}: this is not the file of an ARCP runtime\n`,
     });
   },
 );

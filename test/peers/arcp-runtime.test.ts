@@ -97,7 +97,8 @@ test("arcp replay prints what our arcp serve kept, also after a kill", async () 
   await serving.end();
   await client.close();
   const args = ["replay", "--db", db, "--session", sessionId];
-  const { stdout } = await run(args, { program: "arcp" });
+  const { stdout, stderr } = await run(args, { program: "arcp" });
+  expect(stderr).toBe("");
   const frames = stdout
     .trimEnd()
     .split("\n")
@@ -180,11 +181,13 @@ test("our client at our runtime: a slow reader slows the runtime, and loses noth
   const url = await serve();
   await using client = await ArcpClient.connect(url, { token: "tok" });
   const job = await client.submit({ agent: "chatty", input: { n: 30_000 } });
-  let count = 0;
+  const said: string[] = [];
+  let seq = 0;
   for await (const event of job.events()) {
-    expect(event.seq).toBe((count += 1));
-    if (count % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(event.seq).toBe((seq += 1));
+    if (event.kind === "log") said.push(event.body.message);
+    if (seq % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(count).toBe(30_000);
+  expect(said).toEqual(Array.from({ length: 30_000 }, (_, i) => `line ${i}`));
   expect((await job.done).status).toBe("success");
 });

@@ -1,9 +1,10 @@
 /** `arcp replay`: the frames that a runtime kept of a session, from its file. */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { buildCommand } from "@stricli/core";
-import { RollcallError } from "../../core/errors.ts";
+import { codeOf, RollcallError } from "../../core/errors.ts";
 import { sqliteStore } from "../../log/sqlite.ts";
 import { connect, type Database } from "../../log/sqlite-driver.ts";
+import type { Store } from "../../log/store.ts";
 import type { Context } from "../context.ts";
 import { about } from "../help.ts";
 import { pythonJson } from "./python-json.ts";
@@ -59,64 +60,58 @@ interface Part {
 /** A page at a time: a session may have said more than fits into memory. */
 const PAGE = 1000;
 
-function* pythonFrames(database: Database, { session, afterSeq }: Part): Iterable<string> {
-  const rows = database.prepare<{ readonly envelope: string; readonly event_seq: number }>(
-    "SELECT envelope, event_seq FROM events WHERE session_id = ? AND event_seq > ? " +
-      "ORDER BY event_seq LIMIT ?",
-  );
-  for (let after = afterSeq; ;) {
-    const page = rows.all(session, after, PAGE);
-    for (const { envelope } of page) yield envelope;
-    const last = page.at(-1);
-    if (!last || page.length < PAGE) return;
-    after = last.event_seq;
-  }
-}
-
-/** The number of an event is its place in the session's stream. */
-async function* ourFrames(db: string, { session, afterSeq }: Part): AsyncGenerator<string> {
+async function* framesOf(db: string, part: Part): AsyncGenerator<string> {
+  if (statSync(db).size === 0) throw foreign(db);
   const store = sqliteStore({ path: db });
   try {
     await store.log.open();
-    const stream = `arcp/session/${session}`;
-    const { oldest } = await store.journal.range(stream);
-    const after = Math.max(afterSeq, oldest - 1);
-    for await (const { entry } of store.journal.read(stream, after)) yield entry;
+  } catch (error) {
+    await store.close();
+    yield* pythonFrames(db, part, error);
+    return;
+  }
+  try {
+    yield* ourFrames(store, part);
   } finally {
     await store.close();
   }
 }
 
-async function* framesOf(db: string, part: Part): AsyncGenerator<string> {
-  const tables = await withFile(db, tablesOf);
-  if (tables.has("journal")) {
-    yield* ourFrames(db, part);
-    return;
-  }
-  if (!tables.has("events")) throw foreign(db);
+/** The number of an event is its place in the session's stream. */
+async function* ourFrames({ journal }: Store, { session, afterSeq }: Part): AsyncGenerator<string> {
+  const stream = `arcp/session/${session}`;
+  const { oldest } = await journal.range(stream);
+  const after = Math.max(afterSeq, oldest - 1);
+  for await (const { entry } of journal.read(stream, after)) yield entry;
+}
+
+/** `refusal` says why it is none of ours: for a runtime that has it open we cannot tell. */
+async function* pythonFrames(db: string, part: Part, refusal: unknown): AsyncGenerator<string> {
   const database = await connect(db);
   try {
-    yield* pythonFrames(database, part);
+    const rows = pythonRows(database);
+    if (!rows) throw codeOf(refusal) === "LOCKED" ? refusal : foreign(db, refusal);
+    for (let after = part.afterSeq; ;) {
+      const page = rows.all(part.session, after, PAGE);
+      for (const { envelope } of page) yield envelope;
+      const last = page.at(-1);
+      if (!last || page.length < PAGE) return;
+      after = last.event_seq;
+    }
   } finally {
     database.close();
   }
 }
 
-async function withFile<T>(db: string, read: (database: Database) => T): Promise<T> {
-  const database = await connect(db);
+function pythonRows(database: Database) {
   try {
-    return read(database);
-  } catch (cause) {
-    throw foreign(db, cause);
-  } finally {
-    database.close();
+    return database.prepare<{ readonly envelope: string; readonly event_seq: number }>(
+      "SELECT envelope, event_seq FROM events WHERE session_id = ? AND event_seq > ? " +
+        "ORDER BY event_seq LIMIT ?",
+    );
+  } catch {
+    return undefined;
   }
-}
-
-function tablesOf(database: Database): ReadonlySet<string> {
-  const sql = "SELECT name FROM sqlite_master WHERE type = 'table'";
-  const tables = database.prepare<{ readonly name: string }>(sql).all();
-  return new Set(tables.map(({ name }) => name));
 }
 
 function foreign(db: string, cause?: unknown): RollcallError {

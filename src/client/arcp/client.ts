@@ -64,7 +64,7 @@ export class ArcpClient implements AsyncDisposable {
     const clock = options.clock ?? systemClock;
     this.#clock = clock;
     this.#newId = idMaker(() => clock.wallMs());
-    this.#pending = new Pending(clock);
+    this.#pending = new Pending(clock, () => this.#pace());
     this.#followed = new Followed({
       clock,
       pending: this.#pending,
@@ -73,6 +73,7 @@ export class ArcpClient implements AsyncDisposable {
       subscribe: (jobId) => this.#subscribe(jobId, true, {}),
       barrier: async () => void (await this.#page({ pageSize: 1 }, undefined)),
       cancel: (jobId, reason) => this.cancel(jobId, { reason }),
+      onPace: () => this.#pace(),
       send: (type, payload) => {
         this.#link.current?.send(type, { id: this.#id() }, payload);
       },
@@ -252,6 +253,13 @@ export class ArcpClient implements AsyncDisposable {
     } finally {
       cancelTimer();
     }
+  }
+
+  /** A slow reader stops the runtime, unless somebody waits for what it answers. */
+  #pace(): void {
+    const connection = this.#link.current;
+    if (this.#followed.isBehind && this.#pending.size === 0) connection?.pause();
+    else connection?.resume();
   }
 
   #live(session: Session, isResumed: boolean): void {

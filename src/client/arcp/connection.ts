@@ -31,6 +31,8 @@ export class Connection {
   #sessionId = "";
   #heardMs = 0;
   #stopWatch: () => void = () => undefined;
+  /** While nothing is read, because whoever reads events fell behind. */
+  #stopKeepAlive: (() => void) | undefined;
   #greeted: ((welcome: Welcome) => void) | undefined;
   #refused: (error: RollcallError) => void = () => undefined;
   #isOver = false;
@@ -78,6 +80,32 @@ export class Connection {
     this.#options.transport.send(frameOf(type, { ...head, sessionId: this.#sessionId }, payload));
   }
 
+  /** Takes nothing more for now; the runtime is told that we live. Idempotent. */
+  pause(): void {
+    const { transport } = this.#options;
+    if (this.#stopKeepAlive || this.#isOver || !transport.pause) return;
+    transport.pause();
+    this.#keepAlive();
+  }
+
+  resume(): void {
+    if (!this.#stopKeepAlive) return;
+    this.#stopKeepAlive();
+    this.#stopKeepAlive = undefined;
+    this.#heardMs = this.#options.clock.monotonicMs();
+    this.#options.transport.resume?.();
+  }
+
+  #keepAlive(): void {
+    const { clock } = this.#options;
+    this.#stopKeepAlive = clock.after(CLIENT.keepAliveMs, () => {
+      const id = this.#id();
+      const sentAt = new Date(clock.wallMs()).toISOString();
+      this.send("session.ping", { id }, { nonce: id, sent_at: sentAt });
+      this.#keepAlive();
+    });
+  }
+
   /** Says goodbye and ends it; the session may be resumed. */
   close(reason: string): void {
     if (this.#isOver) return;
@@ -120,7 +148,8 @@ export class Connection {
     const longestMs = intervalSec * 1000 * CLIENT.silentIntervals;
     const { clock } = this.#options;
     const look = () => {
-      const silentMs = clock.monotonicMs() - this.#heardMs;
+      const isDeaf = this.#stopKeepAlive !== undefined;
+      const silentMs = isDeaf ? 0 : clock.monotonicMs() - this.#heardMs;
       if (silentMs >= longestMs) {
         const message = `the runtime was silent for ${Math.round(silentMs / 1000)} s`;
         this.#end(new RollcallError("HEARTBEAT_LOST", message));
@@ -146,6 +175,7 @@ export class Connection {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#stopWatch();
+    this.#stopKeepAlive?.();
     if (this.#greeted) this.#refused(error);
     else this.#options.onOver(error.message);
   }

@@ -1,8 +1,8 @@
 /**
- * The events of one job between the wire, which never waits, and a reader, who may. It is bounded:
- * a runtime that honours acknowledgements stops before the bound, because what is not read is not
- * acknowledged; with any other, a reader that falls too far behind is told so, after what it
- * still got. Without a reader the oldest way out is to let all go: `done` does not need events.
+ * The events of one job between the wire and a reader who may be slow. One that falls behind stops
+ * the wire until it has caught up. Where that does not help, because somebody waits for an answer
+ * that comes the same way, there is a bound, and the reader is told, after what it still got.
+ * Without a reader all is let go at the bound: `done` does not need events.
  */
 import { RollcallError } from "../../core/errors.ts";
 import { CLIENT } from "./limits.ts";
@@ -20,8 +20,18 @@ export class EventQueue {
   #isOver = false;
   #failure: RollcallError | undefined;
   #wake: () => void = () => undefined;
+  readonly #onBehind: (isBehind: boolean) => void;
+  #isBehind = false;
+  #isRead = false;
+
+  constructor(onBehind: (isBehind: boolean) => void) {
+    this.#onBehind = onBehind;
+  }
+
   /** Whether somebody reads, so that what waits here holds acknowledgements back. */
-  isRead = false;
+  get isRead(): boolean {
+    return this.#isRead;
+  }
 
   /** The place of the oldest event that waits for a reader. */
   get oldestSeq(): number | undefined {
@@ -30,13 +40,26 @@ export class EventQueue {
 
   push(event: ReceivedEvent, bytes: number): void {
     if (this.#isOver) return;
-    const waiting = this.#entries.length - this.#head;
+    const waiting = this.#waiting;
     if (waiting >= CLIENT.queuedEvents || this.#bytes + bytes > CLIENT.queuedBytes) {
       return this.#overflow(waiting);
     }
     this.#entries.push({ event, bytes });
     this.#bytes += bytes;
+    this.#look();
     this.#wake();
+  }
+
+  get #waiting(): number {
+    return this.#entries.length - this.#head;
+  }
+
+  #look(): void {
+    const most = this.#isBehind ? CLIENT.resumeEvents : CLIENT.pauseEvents;
+    const isBehind = this.#isRead && !this.#isOver && this.#waiting > most;
+    if (isBehind === this.#isBehind) return;
+    this.#isBehind = isBehind;
+    this.#onBehind(isBehind);
   }
 
   /** Nothing comes after what is there; with a failure that is told last. */
@@ -44,12 +67,13 @@ export class EventQueue {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#failure = failure;
+    this.#look();
     this.#wake();
   }
 
   async *read(signal: AbortSignal | undefined): AsyncGenerator<ReceivedEvent, void> {
-    if (this.isRead) throw new RollcallError("WRONG_STATE", "the events of a job have one reader");
-    this.isRead = true;
+    if (this.#isRead) throw new RollcallError("WRONG_STATE", "the events of a job have one reader");
+    this.#isRead = true;
     const wake = () => this.#wake();
     signal?.addEventListener("abort", wake, { once: true });
     try {
@@ -60,7 +84,8 @@ export class EventQueue {
         else await new Promise<void>((resolve) => (this.#wake = resolve));
       }
     } finally {
-      this.isRead = false;
+      this.#isRead = false;
+      this.#look();
       signal?.removeEventListener("abort", wake);
     }
     if (!signal?.aborted && this.#failure) throw this.#failure;
@@ -75,11 +100,12 @@ export class EventQueue {
       this.#entries = this.#entries.slice(this.#head);
       this.#head = 0;
     }
+    this.#look();
     return entry.event;
   }
 
   #overflow(waiting: number): void {
-    if (!this.isRead) this.#entries = [];
+    if (!this.#isRead) this.#entries = [];
     const message = `${waiting} events waited for their reader: it is too slow`;
     this.end(new RollcallError("SLOW_CONSUMER", message));
   }

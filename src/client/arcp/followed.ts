@@ -14,6 +14,7 @@ import type {
   Terminal,
 } from "../../wires/arcp/messages.ts";
 import { Acks } from "./acks.ts";
+import { CLIENT } from "./limits.ts";
 import { JobHandle, toldError, type JobFacts } from "./job.ts";
 import type { Pending } from "./pending.ts";
 import { Place, type Session } from "./session.ts";
@@ -29,6 +30,8 @@ export interface FollowedOptions {
   readonly barrier: () => Promise<void>;
   readonly cancel: (jobId: string, reason: string) => Promise<void>;
   readonly send: (type: string, payload: object) => void;
+  /** Whether all readers keep up, or the runtime had better wait. */
+  readonly onPace: () => void;
 }
 
 export interface Liveness {
@@ -46,6 +49,8 @@ export class Followed {
   readonly #jobs = new Map<string, JobHandle>();
   /** Those that a runtime may number by themselves. */
   readonly #subscriptions = new WeakSet<JobHandle>();
+  /** Those whose readers fell behind; and how to stop the timer of each. */
+  readonly #behind = new Map<JobHandle, () => void>();
   readonly #acks: Acks;
   #place = new Place(0);
   #session: Session | undefined;
@@ -65,6 +70,10 @@ export class Followed {
 
   get lastSeq(): number {
     return this.#place.lastSeq;
+  }
+
+  get isBehind(): boolean {
+    return this.#behind.size > 0;
   }
 
   get jobs(): readonly JobHandle[] {
@@ -113,6 +122,10 @@ export class Followed {
     const job = new JobHandle(unknownJob(jobId), {
       cancel: this.#options.cancel,
       leave: (left) => this.#leave(left),
+      behind: (slow, isBehind) => {
+        if (isBehind) this.#waitFor(slow);
+        else this.#goOn(slow);
+      },
     });
     this.#jobs.set(jobId, job);
     return job;
@@ -251,6 +264,22 @@ export class Followed {
       const message = `job ${job.id} was lost with its session: ${error.message}`;
       job.fail(new RollcallError("UNAVAILABLE", message, { cause: error }));
     }
+  }
+
+  /** Whoever waits for the end of a job without reading on must not wait for ever. */
+  #waitFor(job: JobHandle): void {
+    const seen = job.oldestUnread;
+    const stop = this.#options.clock.after(CLIENT.stalledMs, () => {
+      if (job.oldestUnread === seen) this.#goOn(job);
+      else this.#waitFor(job);
+    });
+    this.#behind.set(job, stop);
+    this.#options.onPace();
+  }
+
+  #goOn(job: JobHandle): void {
+    this.#behind.get(job)?.();
+    if (this.#behind.delete(job)) this.#options.onPace();
   }
 
   #leave(job: JobHandle): void {

@@ -15,7 +15,33 @@ describe("the events of a job", () => {
     expect((await job.done).status).toBe("success");
   });
 
-  test("a slow reader is told, after what there was room for; the end comes anyway", async () => {
+  test("a reader that falls behind stops the runtime until it has caught up", async () => {
+    const set = await scene();
+    const job = await submitted(set);
+    const { runtime, clock } = set;
+    const reader = job.events();
+    for (let seq = 1; seq <= 5000; seq += 1) runtime.event(J1, seq);
+    for (let seq = 1; seq <= 10; seq += 1) await reader.next();
+    await quiet();
+    expect(runtime.link.runtime.waitingBytes).toBeGreaterThan(0);
+    await clock.advance(10_000);
+    expect(runtime.all("session.ping")).toHaveLength(1);
+    for (let seq = 11; seq <= 5000; seq += 1) expect((await reader.next()).value?.seq).toBe(seq);
+    expect(runtime.link.runtime.waitingBytes).toBe(0);
+  });
+
+  test("a runtime that was stopped is heard while somebody waits for its answer", async () => {
+    const set = await scene();
+    const job = await submitted(set);
+    const reader = job.events();
+    set.runtime.event(J1, 1);
+    await reader.next();
+    for (let seq = 2; seq <= 3000; seq += 1) set.runtime.event(J1, seq);
+    await quiet();
+    expect((await submitted(set, J2)).id).toBe(J2);
+  });
+
+  test("a reader that reads no more is told what it missed; the end comes anyway", async () => {
     const set = await scene();
     const job = await submitted(set);
     const reader = job.events();
@@ -23,6 +49,7 @@ describe("the events of a job", () => {
     await reader.next();
     for (let seq = 2; seq <= 10_010; seq += 1) set.runtime.event(J1, seq);
     set.runtime.end(J1, 10_011);
+    await set.clock.advance(30_000);
     expect((await job.done).status).toBe("success");
     const read = async () => {
       let count = 0;

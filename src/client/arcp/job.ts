@@ -33,6 +33,8 @@ export interface JobControl {
   cancel(jobId: string, reason: string): Promise<void>;
   /** Nobody follows it any more. */
   leave(job: JobHandle): void;
+  /** Its reader fell behind, or caught up. */
+  behind(job: JobHandle, isBehind: boolean): void;
 }
 
 export class JobHandle implements AsyncDisposable {
@@ -41,7 +43,7 @@ export class JobHandle implements AsyncDisposable {
   /** Its result; rejects when it failed. One that was cancelled or timed out says so. */
   readonly done: Promise<JobEnd>;
   readonly #control: JobControl;
-  readonly #queue = new EventQueue();
+  readonly #queue = new EventQueue((isBehind) => this.#control.behind(this, isBehind));
   readonly #result = new ResultAssembly();
   readonly id: string;
   #facts: JobFacts;

@@ -10,6 +10,13 @@ export const CLIENT = {
   /** Events of one job that nobody has read yet, and what they take. */
   queuedEvents: 10_000,
   queuedBytes: 32 * MIB,
+  /** A reader this far behind stops the runtime, until it has caught up again. */
+  pauseEvents: 2_000,
+  resumeEvents: 500,
+  /** One that has read nothing for this long will not: the runtime goes on without it. */
+  stalledMs: 30_000,
+  /** While it is stopped, this tells the runtime that we live. */
+  keepAliveMs: 10_000,
   /** An acknowledgement after this many events, or this long after the first of them. */
   ackEvents: 32,
   ackMs: 250,

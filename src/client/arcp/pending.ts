@@ -41,11 +41,14 @@ export interface Clues {
 
 export class Pending {
   readonly #clock: Clock;
+  readonly #onChange: () => void;
   /** In the order in which they were sent. */
   readonly #waiting = new Map<string, Waiting>();
 
-  constructor(clock: Clock) {
+  /** `onChange` is called when the first begins to wait, and when none does any more. */
+  constructor(clock: Clock, onChange: () => void) {
     this.#clock = clock;
+    this.#onChange = onChange;
   }
 
   get size(): number {
@@ -83,6 +86,7 @@ export class Pending {
           reject(error);
         },
       });
+      if (this.#waiting.size === 1) this.#onChange();
       signal?.addEventListener("abort", giveUp, { once: true });
       if (signal?.aborted) giveUp();
     });
@@ -110,7 +114,7 @@ export class Pending {
 
   #take(id: string): Waiting | undefined {
     const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
+    if (this.#waiting.delete(id) && this.#waiting.size === 0) this.#onChange();
     return waiting;
   }
 

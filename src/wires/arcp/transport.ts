@@ -19,6 +19,9 @@ export interface Transport {
   readonly maxFrameBytes: number;
   /** Bytes that were handed to `send` and that the peer has not taken yet. */
   readonly waitingBytes: number;
+  /** Delivers nothing more until `resume`: what comes waits at the peer, which notices. */
+  pause?(): void;
+  resume?(): void;
   /** Ends it after what was sent. Idempotent; `onClosed` follows. */
   close(ending?: TransportEnding): void;
 }

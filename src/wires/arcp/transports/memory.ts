@@ -60,6 +60,7 @@ class MemoryEnd implements Transport {
   /** Comes after all that is in the inbox. */
   #ending: TransportEnding | undefined;
   #isScheduled = false;
+  #isPaused = false;
   #isOver = false;
 
   constructor(link: MemoryLink) {
@@ -90,8 +91,18 @@ class MemoryEnd implements Transport {
     return this.#inboxBytes;
   }
 
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.schedule();
+  }
+
   close(ending: TransportEnding = NORMAL): void {
     if (this.#ending) return;
+    this.#isPaused = false;
     this.#peer?.end(ending);
     this.end(ending);
   }
@@ -132,17 +143,29 @@ class MemoryEnd implements Transport {
     const listener = this.#listener;
     if (!listener || this.#isOver) return;
     const isLost = this.#ending?.code === ENDING.lost;
+    if (this.#isPaused && !isLost) return;
     if (!this.#link.isFrozen && this.#inbox.length > 0) {
-      const frames = this.#inbox;
-      this.#inbox = [];
-      this.#inboxBytes = 0;
-      for (const frame of frames) listener.onFrame(frame);
-      this.#peer?.drained();
+      this.#hand(listener);
+      if (this.#inbox.length === 0) this.#peer?.drained();
     }
     if (!this.#ending || (this.#link.isFrozen && !isLost) || this.#inbox.length > 0) return;
     this.#isOver = true;
     listener.onClosed(this.#ending);
   };
+
+  /** All that is there, or up to where the listener pauses. */
+  #hand(listener: TransportListener): void {
+    const frames = this.#inbox;
+    let count = 0;
+    while (count < frames.length && !this.#isPaused) {
+      const frame = frames[count] ?? "";
+      count += 1;
+      this.#inboxBytes -= frame.length;
+      listener.onFrame(frame);
+    }
+    // It may have been cut from within.
+    if (this.#inbox === frames) this.#inbox = frames.slice(count);
+  }
 
   drained(): void {
     if (!this.#isOver && !this.#ending) this.#listener?.onDrained();

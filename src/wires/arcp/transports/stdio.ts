@@ -77,6 +77,14 @@ class StdioTransport implements Transport {
     return this.#gatheredBytes + this.#output.writableLength;
   }
 
+  pause(): void {
+    this.#input.pause();
+  }
+
+  resume(): void {
+    if (!this.#isOver) this.#input.resume();
+  }
+
   close(ending: TransportEnding = NORMAL): void {
     this.#end(ending);
   }

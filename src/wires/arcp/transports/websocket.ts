@@ -128,6 +128,14 @@ class WebSocketTransport implements Transport {
     return this.#socket.bufferedAmount;
   }
 
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
   close(ending: TransportEnding = NORMAL): void {
     if (this.#ending) return;
     this.#ending = ending;
