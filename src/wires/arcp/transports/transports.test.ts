@@ -128,3 +128,16 @@ test("a frozen link delivers nothing until it thaws; a cut one loses what was un
   );
   expect(atRuntime.frames).toEqual(["1"]);
 });
+
+test("an open pair in memory keeps the process alive, as a socket does, and a closed one not", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((each) => each === "Timeout").length;
+  const before = timers();
+  const [client, runtime] = pairMemoryTransports();
+  const [atClient, atRuntime] = [hear(client), hear(runtime)];
+  expect(timers()).toBe(before + 1);
+  client.close();
+  while (!atClient.ending || !atRuntime.ending) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(timers()).toBe(before);
+});
