@@ -1,4 +1,4 @@
-/** Your jobs, the newest first, page by page as you read on; those of others are not shown. */
+/** Your jobs, the oldest first, page by page as you read on; those of others are not shown. */
 import assert from "node:assert/strict";
 import { ArcpClient, ArcpRuntime, pairMemoryTransports, staticTokens } from "rollcall/arcp";
 
@@ -22,12 +22,12 @@ const failed: string[] = [];
 for await (const job of ada.listJobs({ status: ["error"] })) failed.push(job.agent);
 const all: string[] = [];
 for await (const { agent, status } of ada.listJobs({ pageSize: 3 })) all.push(`${agent} ${status}`);
-console.log(failed, all); // [ 'broken' ] [ 'echo success', 'broken error', … ]
+console.log(failed, all); // [ 'broken' ] [ 'echo success', 'echo success', 'broken error', … ]
 
 await using bob = await connect("bob");
 const foreign: string[] = [];
 for await (const { jobId } of bob.listJobs()) foreign.push(jobId);
 
 assert.deepEqual(failed, ["broken"]);
-assert.deepEqual(all, ["echo success", "broken error", "echo success", "echo success"]);
+assert.deepEqual(all, ["echo success", "echo success", "broken error", "echo success"]);
 assert.deepEqual(foreign, []);

@@ -150,8 +150,10 @@ export class Runs implements ContextHost {
   }
 
   check(job: Job, namespace: string, target: string): void {
-    if (job.isOver) throw new RollcallError("CANCELLED", `${job.id} is over`);
-    job.grant.check(namespace, target, this.#options.alarms.clock.wallMs());
+    const nowMs = this.#options.alarms.clock.wallMs();
+    const isExpired = nowMs >= (job.grant.expiresAtMs ?? Infinity);
+    if (job.isOver && !isExpired) throw new RollcallError("CANCELLED", `${job.id} is over`);
+    job.grant.check(namespace, target, nowMs);
   }
 
   delegate: ContextHost["delegate"] = (job, agent, options) =>
