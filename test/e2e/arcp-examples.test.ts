@@ -25,9 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-test.concurrent.for(names)("%s", async (name, { expect: expectHere }) => {
+test.concurrent.for(names)("%s", { timeout: 30_000 }, async (name, { expect: expectHere }) => {
   const args = ["--enable-source-maps", `${directory}/${name}.js`];
-  const run = promisify(execFile)(process.execPath, args, { timeout: 10_000 });
+  const run = promisify(execFile)(process.execPath, args, { timeout: 30_000 });
   await expectHere(run).resolves.toMatchObject({ stderr: "" });
 });
 
