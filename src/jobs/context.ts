@@ -154,8 +154,8 @@ export class JobContext {
     return this.emit("tool_result", { call_id: callId, ...(result !== undefined && { result }) });
   }
 
-  toolError(callId: string, { code, message, ...more }: ToolFailure): Promise<void> {
-    const retryable = "retryable" in more && more.retryable === true;
+  toolError(callId: string, failure: ToolFailure): Promise<void> {
+    const { code, message, retryable = false } = failure;
     return this.emit("tool_result", { call_id: callId, error: { code, message, retryable } });
   }
 

@@ -179,9 +179,9 @@ function checked(issued: readonly IssuedCredential[]): readonly IssuedCredential
     throw new RollcallError("LIMIT_EXCEEDED", `more than ${CREDENTIALS.perJob} credentials`);
   }
   // An unknown scheme crashes the Python client; what is sent is checked, not trusted.
-  for (const { id, scheme, value, endpoint } of issued) {
-    const isWhole = [id, value, endpoint].every((text) => typeof text === "string" && text !== "");
-    if (scheme !== "bearer" || !isWhole) {
+  for (const { id, value, endpoint, ...more } of issued) {
+    const scheme: string = more.scheme;
+    if (scheme !== "bearer" || id === "" || value === "" || endpoint === "") {
       throw new RollcallError("INVALID_ARGUMENT", "a credential has no id, value or endpoint");
     }
   }

@@ -9,7 +9,7 @@ export function fingerprint(value: unknown): string {
 }
 
 function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) => (isPlain(each) ? sorted(each) : each)) ?? "";
+  return JSON.stringify(value, (_, each: unknown) => (isPlain(each) ? sorted(each) : each));
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {

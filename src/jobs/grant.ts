@@ -18,9 +18,14 @@ import {
 } from "../core/jobs/budget.ts";
 import { amountOfNumber, amountText, type Amount } from "../core/jobs/decimal.ts";
 import type { MetricBody } from "../core/jobs/events.ts";
-import { authorize, checkExpiry, parseLease, type Lease } from "../core/jobs/lease.ts";
+import {
+  authorize,
+  checkExpiry,
+  parseLease,
+  type Lease,
+  type LeaseRequest,
+} from "../core/jobs/lease.ts";
 import { checkSubset, inherited } from "../core/jobs/lease-subset.ts";
-import type { LeaseRequest } from "../core/jobs/lease.ts";
 
 const NOTHING: Budget = new Map();
 

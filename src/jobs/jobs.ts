@@ -14,7 +14,7 @@ import type { Outcome } from "../core/jobs/outcome.ts";
 import type { Agent, Agents } from "./agents.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Credentials } from "./credentials.ts";
-import type { ChildJob, DelegateOptions } from "./delegation.ts";
+import { Delegation } from "./delegation.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { Follower, JobOwner } from "./follower.ts";
 import { leaseOf, newGrant, type Grant } from "./grant.ts";
@@ -48,6 +48,7 @@ export interface JobsOptions {
   readonly around: RunAround | undefined;
   readonly limits: JobLimits;
   readonly newId: () => string;
+  readonly onTrouble: (what: string, error: unknown) => void;
 }
 
 /** What a principal wants to have done. */
@@ -80,19 +81,21 @@ export class Jobs {
   readonly retention: Retention;
   readonly #options: JobsOptions;
   readonly #slots: Slots<Job>;
+  readonly #delegation: Delegation;
   /** Submits under a key that wait for others: who repeats one waits for the same. */
   readonly #underWay = new Map<string, Promise<Submitted>>();
 
   constructor(options: JobsOptions) {
     this.#options = options;
     this.#slots = new Slots(options.limits);
+    this.#delegation = new Delegation(this, options.newId);
     this.retention = new Retention(options.limits, (job) => this.#forget(job));
     this.runs = new Runs({
       ...options,
       cancelGraceMs: options.limits.cancelGraceMs,
       onEnded: (job, outcome) => this.#ended(job, outcome),
       host: {
-        delegate: (job, agent, how) => this.#delegate(job, agent, how),
+        delegate: (job, agent, how) => this.#delegation.delegate(job, agent, how),
         rotate: (job, credentialId) => this.#rotate(job, credentialId),
       },
     });
@@ -111,6 +114,7 @@ export class Jobs {
     if (!order.parent) this.#slots.hasRoom(order.owner.principal);
     if (order.key !== undefined) this.retention.checkKeys(order.owner.principal);
     const lease = leaseOf(order.lease, order.expiresAtMs, this.#wallMs());
+    checkSize(lease);
     const { credentials, authorizer } = this.#options;
     const { parent } = order;
     const { principal } = order.owner;
@@ -156,13 +160,13 @@ export class Jobs {
     const grant = grantOf(slow.lease, await slow.entitled, order.parent);
     try {
       if (!credentials || order.takesCredentials !== true) {
-        return this.#accept(order, { agent, grant, print }, id);
+        return this.#accept(order, { agent, grant, print, id });
       }
       const { principal } = order.owner;
       const constraints = grant.constraints();
       const asked = { jobId: id, principal, agent: agent.ref, constraints };
       const issued = await credentials.issue(asked);
-      return this.#accept(order, { agent, grant, print }, id, issued);
+      return this.#accept(order, { agent, grant, print, id, credentials: issued });
     } catch (error) {
       grant.settle();
       credentials?.end(id);
@@ -170,12 +174,8 @@ export class Jobs {
     }
   }
 
-  #accept(
-    order: JobOrder,
-    { agent, grant, print }: Accepting,
-    id = `job_${this.#options.newId()}`,
-    credentials: readonly IssuedCredential[] = [],
-  ): Submitted {
+  #accept(order: JobOrder, { agent, grant, print, ...given }: Accepting): Submitted {
+    const { id = `job_${this.#options.newId()}`, credentials = [] } = given;
     const { owner, parent } = order;
     if (parent && !parent.running) throw new RollcallError("WRONG_STATE", `${parent.id} is over`);
     const job = new Job(
@@ -210,9 +210,7 @@ export class Jobs {
       this.runs.keepBudget(parent);
     }
     this.runs.watchDeadlines(job);
-    for (const observer of this.#options.observers) {
-      this.#options.recorder.after(() => observer.onAccepted?.(job));
-    }
+    this.runs.observe((observer) => observer.onAccepted?.(job));
     if (!job.isQueued) this.startWhenDurable(job);
     return { job, isRepeated: false };
   }
@@ -272,8 +270,7 @@ export class Jobs {
       this.runs.keepBudget(job.parent);
     }
     this.#options.credentials?.end(job.id);
-    this.#endings.get(job)?.(outcome);
-    this.#endings.delete(job);
+    this.#delegation.onEnded(job, outcome);
     job.followers.clear();
     this.retention.add(job, this.#wallMs());
     if (job.isQueued) this.#slots.leaveLine(job.principal, job);
@@ -286,33 +283,6 @@ export class Jobs {
     job.holdsSlot = true;
     this.runs.change(job, { queued: false });
     this.startWhenDurable(job);
-  }
-
-  readonly #endings = new Map<Job, (outcome: Outcome) => void>();
-
-  async #delegate(parent: Job, agent: string, how: DelegateOptions): Promise<ChildJob> {
-    const delegateId = how.delegateId ?? `del_${this.#options.newId()}`;
-    const told = {
-      delegate_id: delegateId,
-      agent,
-      ...(how.input !== undefined && { input: how.input }),
-      ...(how.lease && { lease_request: how.lease }),
-    };
-    try {
-      const { job } = await this.#submitChild(parent, agent, { ...how, delegateId });
-      const done = new Promise<Outcome>((resolve) => this.#endings.set(job, resolve));
-      await this.runs.say(parent, "delegate", { ...told, child_job_id: job.id });
-      const cancel = (reason = "parent.cancel") => void this.runs.cancel(job, reason);
-      return { jobId: job.id, delegateId, done, cancel };
-    } catch (error) {
-      if (!parent.isOver && error instanceof RollcallError) {
-        await this.runs.say(parent, "delegate", told);
-        const { code, message } = error;
-        const failure = { code, message, retryable: false };
-        await this.runs.say(parent, "tool_result", { call_id: delegateId, error: failure });
-      }
-      throw error;
-    }
   }
 
   /** Also for those who submit as a child by the wire: the same rules, whoever asks. */
@@ -329,18 +299,6 @@ export class Jobs {
       throw new RollcallError("LIMIT_EXCEEDED", `a job has at most ${limit}`);
     }
     return this.submit({ ...order, parent, traceId: parent.traceId });
-  }
-
-  async #submitChild(parent: Job, agent: string, how: DelegateOptions): Promise<Submitted> {
-    return this.submitChild(parent, {
-      owner: parent.owner,
-      agent,
-      input: how.input,
-      lease: how.lease ?? {},
-      expiresAtMs: how.expiresAtMs,
-      maxRuntimeSec: how.maxRuntimeSec,
-      delegateId: how.delegateId,
-    });
   }
 
   async #rotate(job: Job, credentialId: string): Promise<IssuedCredential> {
@@ -372,6 +330,8 @@ interface Accepting {
   readonly agent: Agent;
   readonly grant: Grant;
   readonly print: string | undefined;
+  readonly id?: string;
+  readonly credentials?: readonly IssuedCredential[];
 }
 
 interface SlowSubmit {
@@ -380,6 +340,15 @@ interface SlowSubmit {
   readonly lease: Lease;
   readonly print: string | undefined;
   readonly entitled: Entitled | Promise<Entitled>;
+}
+
+/** A lease is told again in answers, each of which is one frame. */
+function checkSize({ granted }: Lease): void {
+  for (const _ in granted) {
+    if (JSON.stringify(granted).length <= JOBS.leaseLength) return;
+    const limit = `${JOBS.leaseLength} characters`;
+    throw new RollcallError("TOO_LARGE", `lease_request has more than ${limit}`);
+  }
 }
 
 /** Bounded by policy, and for a child by its parent. */

@@ -29,7 +29,6 @@ export const JOBS = {
   queuedPerPrincipal: 10_000,
   /** From the cancel to the end by force; the number of the first text of the protocol. */
   cancelGraceMs: 30_000,
-  maxRuntimeSec: 86_400,
   /** A job that takes the process with it each time is given up after so many. */
   restarts: 5,
   /** Generations of delegated jobs below a submitted one. */
@@ -41,10 +40,11 @@ export const JOBS = {
   finishedMs: 24 * HOUR_MS,
   finished: 50_000,
   keyTtlMs: 24 * HOUR_MS,
-  keyLength: 256,
   /** A key is a promise for a day, so there is no forgetting the oldest: refused instead. */
   keysPerPrincipal: 100_000,
-  inputBytes: 1 * MIB,
+  /** It comes back in answers, beside other things. */
+  leaseLength: 128 * KIB,
+  detailsLength: 64 * KIB,
   reasonLength: 1 * KIB,
 } as const;
 
@@ -53,6 +53,8 @@ export const LISTING = {
   maxLimit: 1_000,
   /** Jobs looked at for one page: a filter that matches little gets a short page and a cursor. */
   scanned: 10_000,
+  /** Of a page, as text: it is one frame, and leases may be long. */
+  pageLength: 640 * KIB,
 } as const;
 
 export const CREDENTIALS = {

@@ -29,6 +29,9 @@ export interface JobPage {
   readonly next: string | undefined;
 }
 
+/** Of an entry without its lease. */
+const ENTRY_LENGTH = 512;
+
 interface Shelf {
   jobs: Job[];
   gone: number;
@@ -74,16 +77,29 @@ export class JobIndex {
   page(principal: string, { filter, limit, after }: JobQuery): JobPage {
     const shelf = this.#byPrincipal.get(principal)?.jobs ?? [];
     const found: Job[] = [];
+    let length = 0;
     const start = after === undefined ? 0 : firstAfter(shelf, after);
     for (let at = start; at < shelf.length; at += 1) {
       const job = shelf[at];
       if (!job) break;
-      if (this.#byId.has(job.id) && matches(job, filter)) found.push(job);
-      const isFull = found.length === limit || at - start + 1 === LISTING.scanned;
+      if (this.#byId.has(job.id) && matches(job, filter)) {
+        found.push(job);
+        length += lengthOf(job);
+      }
+      const isFull =
+        found.length === limit ||
+        length >= LISTING.pageLength ||
+        at - start + 1 === LISTING.scanned;
       if (isFull) return { jobs: found, next: at + 1 < shelf.length ? job.id : undefined };
     }
     return { jobs: found, next: undefined };
   }
+}
+
+/** About how long its entry is; most leases are empty. */
+function lengthOf({ grant }: Job): number {
+  for (const _ in grant.shape) return ENTRY_LENGTH + JSON.stringify(grant.shape).length;
+  return ENTRY_LENGTH;
 }
 
 /** The place of the first job whose id comes after this one. */

@@ -8,7 +8,7 @@ import type { Entitlement } from "../core/jobs/lease-subset.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import type { Job } from "./job.ts";
 
-/** Told in the order of what happened, when it is durable. What it throws is not caught. */
+/** Told in the order of what happened, when it is durable. What it throws goes to `onTrouble`. */
 export interface JobObserver {
   onAccepted?(job: Job): void;
   onStarted?(job: Job): void;

@@ -37,6 +37,7 @@ export interface RunsOptions {
   readonly around: RunAround | undefined;
   readonly cancelGraceMs: number;
   readonly newId: () => string;
+  readonly onTrouble: (what: string, error: unknown) => void;
   /** After everybody heard of it. */
   readonly onEnded: (job: Job, outcome: Outcome) => void;
   readonly host: Pick<ContextHost, "delegate" | "rotate">;
@@ -56,7 +57,7 @@ export class Runs implements ContextHost {
     job.status = "running";
     job.running.startedAtMs = this.#options.alarms.nowMs();
     this.#setAlarm(job);
-    this.#observe((observer) => observer.onStarted?.(job));
+    this.observe((observer) => observer.onStarted?.(job));
     void this.#run(job);
   }
 
@@ -146,7 +147,7 @@ export class Runs implements ContextHost {
   tell(job: Job, event: JobEvent): void {
     const said: SaidEvent = { event, atMs: this.#options.alarms.clock.wallMs(), text: undefined };
     for (const follower of job.followers) follower.onEvent(job, said);
-    this.#observe((observer) => observer.onEvent?.(job, event));
+    this.observe((observer) => observer.onEvent?.(job, event));
   }
 
   check(job: Job, namespace: string, target: string): void {
@@ -198,7 +199,7 @@ export class Runs implements ContextHost {
     job.endedAtMs = this.#options.alarms.clock.wallMs();
     for (const follower of job.followers) follower.onEnded(job, final);
     this.#options.ledger.change({ t: "job+", id: job.id, ...job.endEntry() });
-    this.#observe((observer) => observer.onEnded?.(job, final));
+    this.observe((observer) => observer.onEnded?.(job, final));
     this.#options.alarms.cancel(running.alarm);
     job.running = undefined;
     job.input = undefined;
@@ -246,9 +247,21 @@ export class Runs implements ContextHost {
     } else this.#setAlarm(job);
   }
 
-  #observe(call: (observer: JobObserver) => void): void {
+  observe(call: (observer: JobObserver) => void): void {
     const { observers, recorder } = this.#options;
-    if (observers.length > 0) recorder.after(() => observers.forEach(call));
+    if (observers.length === 0) return;
+    recorder.after(() => {
+      for (const observer of observers) this.#tellObserver(observer, call);
+    });
+  }
+
+  /** One that fails takes nothing from the others, nor from those who wait for an answer. */
+  #tellObserver(observer: JobObserver, call: (observer: JobObserver) => void): void {
+    try {
+      call(observer);
+    } catch (error) {
+      this.#options.onTrouble("an observer of jobs failed", error);
+    }
   }
 }
 
@@ -260,7 +273,7 @@ function isExpiry(outcome: Outcome): boolean {
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   try {
-    return JSON.stringify(value) as string | undefined;
+    return JSON.stringify(value);
   } catch (cause) {
     throw new RollcallError("INTERNAL", "the agent returned what is not JSON", { cause });
   }
@@ -281,5 +294,7 @@ function failureOf(error: unknown): Outcome {
 function detailsOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
   const details = error instanceof Error && "details" in error ? error.details : undefined;
   if (typeof details !== "object" || details === null || Array.isArray(details)) return undefined;
-  return textOf(details) === undefined ? undefined : { ...details };
+  // They are part of the last frame of the job, which must go out whatever is in them.
+  const text = textOf(details);
+  return text === undefined || text.length > JOBS.detailsLength ? undefined : { ...details };
 }

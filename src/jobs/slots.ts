@@ -91,6 +91,6 @@ export class Slots<T> {
   }
 
   #forgetIdle(principal: string, line: Line<T> | undefined): void {
-    if (line && line.running === 0 && line.waiting.size === 0) this.#lines.delete(principal);
+    if (line?.running === 0 && line.waiting.size === 0) this.#lines.delete(principal);
   }
 }

@@ -9,7 +9,7 @@ import { SPANS } from "./limits.ts";
 export type Piece = readonly [first: number, last: number];
 
 export class Spans {
-  #pieces: [number, number][];
+  readonly #pieces: [number, number][];
 
   constructor(pieces: readonly Piece[] = []) {
     this.#pieces = pieces.map(([first, last]) => [first, last]);

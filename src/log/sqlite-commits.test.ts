@@ -53,7 +53,7 @@ test("what waits behind an append that failed fails too, on that stream only", a
   expect(given).toEqual([["a"], ["b"]]);
 });
 
-test("an append to several streams fails whole, and with it what waits behind any part", async () => {
+test("an append to several streams fails whole, with all that waits behind it", async () => {
   const { given, writes, commits } = slowDisk();
   const failing = commits.appendToStream("a", ["1"]);
   await Promise.resolve();

@@ -3,6 +3,7 @@
  * killed. Its agents count: a number every turn of the loop or so, and the last one as the result.
  */
 import { writeSync } from "node:fs";
+// tidy-allow sleep: agents that take their time, so that a kill finds them at work
 import { setTimeout as pause } from "node:timers/promises";
 import { ArcpRuntime, serveWebSocket, sqliteStore, staticTokens } from "../../dist/arcp.js";
 

@@ -40,8 +40,10 @@ interface Frame {
   readonly job_id?: string;
   readonly session_id?: string;
   readonly event_seq?: number;
-  // oxlint-disable-next-line typescript/no-explicit-any -- looked inside as it comes
-  readonly payload: Record<string, any>;
+  readonly payload: {
+    readonly [field: string]: unknown;
+    readonly body: { readonly phase?: string; readonly message?: string };
+  };
 }
 
 /** A client that resumes until all its jobs have ended, and trusts nobody. */
@@ -141,7 +143,7 @@ class Client {
       if (!isWhole && !isCut) this.faults.push(`${job_id} ended at ${next}`);
       return;
     }
-    const { phase, message } = payload["body"];
+    const { phase, message } = payload.body;
     if (phase === "back_pressure") return;
     if (phase === "restarted") this.#next.set(job_id, 0);
     else {

@@ -100,11 +100,11 @@ class World {
       this.random,
       moves.reduce((sum, [weight]) => sum + weight, 0),
     );
-    for (const [weight, name, play] of moves) {
+    for (const [weight, name, make] of moves) {
       at -= weight;
       if (at >= 0) continue;
       this.happened.push(name);
-      await play();
+      await make();
       break;
     }
     for (const each of this.clients) each.read();
@@ -149,7 +149,7 @@ class Client {
   #token = "";
   #last = 0;
   #read = 0;
-  #submits = new Map<string, string>();
+  readonly #submits = new Map<string, string>();
   #sent = 0;
   readonly #world: World;
   readonly #name: number;
@@ -191,8 +191,8 @@ class Client {
       for (const text of this.#submits.values()) this.peer?.sendText(text);
       return;
     }
-    if (type === "job.accepted" && payload["request_id"] !== undefined) {
-      this.#submits.delete(String(payload["request_id"]));
+    if (type === "job.accepted" && typeof payload["request_id"] === "string") {
+      this.#submits.delete(payload["request_id"]);
       if (!this.own.has(String(frame.job_id))) this.#world.jobs.push(String(frame.job_id));
       this.own.add(String(frame.job_id));
       return;
@@ -265,8 +265,8 @@ function faultOf(frames: readonly Frame[]): string | undefined {
     if (ends > 0) return "something follows the end";
     if (type !== "job.event") ends += 1;
     else if (payload["kind"] === "status") next = 0;
-    else if (payload["body"].message !== String(next)) {
-      return `${payload["body"].message} is told, not ${next}`;
+    else if (payload.body.message !== String(next)) {
+      return `${payload.body.message} is told, not ${next}`;
     } else next += 1;
   }
   return ends === 1 ? undefined : `it has ${ends} ends`;

@@ -20,9 +20,9 @@ test("grants of one namespace add up, and the budget is one of them", () => {
 
 test("what is no grant and no amount is refused with an example", () => {
   for (const wrong of ["fs.read", "=/data", "fs.read=", "{", '{"a": "b"}', "{}}"]) {
-    expect(() => parseGrant(wrong), wrong).toThrow(/^not /);
+    expect(() => parseGrant(wrong)).toThrow(/^not /);
   }
   for (const wrong of ["5", "USD", "USD:", "USD:-1", "USD:1e3", ":5"]) {
-    expect(() => parseBudget(wrong), wrong).toThrow(/not CURRENCY:AMOUNT/);
+    expect(() => parseBudget(wrong)).toThrow(/not CURRENCY:AMOUNT/);
   }
 });

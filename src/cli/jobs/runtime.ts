@@ -6,6 +6,7 @@ import { releaseVersion } from "../../daemon/version.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
 import { textFlag } from "../flags.ts";
+import { WIPE } from "./view.ts";
 
 export interface RuntimeFlags {
   readonly url?: string;
@@ -35,9 +36,9 @@ export async function connectRuntime(
     client: { name: "rollcall", version: releaseVersion() },
     signal,
     onState: (state) => {
-      if (state.kind === "lost") void note(context, `${state.reason}; connecting again`);
-      else if (state.kind === "resumed") void note(context, "connected again: nothing is missed");
-      else if (state.kind === "renewed") void note(context, "connected again, in a new session");
+      if (state.kind === "lost") void say(context, `${state.reason}; connecting again`);
+      else if (state.kind === "resumed") void say(context, "connected again: nothing is missed");
+      else if (state.kind === "renewed") void say(context, "connected again, in a new session");
     },
   });
   return connecting.catch((error: unknown) => {
@@ -46,6 +47,12 @@ export async function connectRuntime(
     const message = error.message.replace(/^no runtime answers at \S+/, daemon);
     throw new RollcallError("UNAVAILABLE", message, { cause: error });
   });
+}
+
+/** Where a job shows how far it is, its line makes room. */
+async function say(context: Context, text: string): Promise<void> {
+  if (context.err.isTerminal) await context.err.write(WIPE);
+  await note(context, text);
 }
 
 function isWebSocket(url: string | undefined): url is string {

@@ -13,7 +13,8 @@ import { Gauges, sentenceOf } from "./gauges.ts";
 
 /** More often no eye follows. */
 const FRAME_MS = 100;
-const WIPE = "\r\u001b[2K";
+/** Back to the beginning of a line, and nothing on it. */
+export const WIPE = "\r\u001b[2K";
 const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const [WIDE_BAR, NARROW_BAR] = [20, 8];
 
@@ -102,10 +103,10 @@ export class JobView implements AsyncDisposable {
     const width = err.columns < 80 ? NARROW_BAR : WIDE_BAR;
     const parts = [
       `${turn} ${clean(this.#job.agent)}`,
+      this.#ending,
       this.#gauges.progress(width),
       ...this.#gauges.budget(Math.floor(width / 2)),
       `${seconds} s`,
-      this.#ending,
     ];
     const line = truncate(parts.filter(Boolean).join("  "), err.columns - 1);
     this.#shown = line;

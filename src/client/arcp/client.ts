@@ -71,7 +71,9 @@ export class ArcpClient implements AsyncDisposable {
       autoAck: options.autoAck ?? true,
       onGap: (after, before) => options.onState?.({ kind: "gap", after, before }),
       subscribe: (jobId) => this.#subscribe(jobId, true, {}),
-      barrier: async () => void (await this.#page({ pageSize: 1 }, undefined)),
+      barrier: async () => {
+        await this.#ask({}, { type: "ping", send: (id, connection) => this.#ping(id, connection) });
+      },
       cancel: (jobId, reason) => this.cancel(jobId, { reason }),
       onPace: () => this.#pace(),
       send: (type, payload) => {
@@ -143,8 +145,7 @@ export class ArcpClient implements AsyncDisposable {
       send: (id, connection) => {
         connection.send("job.cancel", { id, jobId }, { reason });
         // Not every runtime answers a cancel, but each answers a ping, and in order.
-        const ping = { nonce: id, sent_at: new Date(this.#clock.wallMs()).toISOString() };
-        connection.send("session.ping", { id: this.#id() }, ping);
+        this.#ping(id, connection);
       },
     });
   }
@@ -219,6 +220,11 @@ export class ArcpClient implements AsyncDisposable {
     return `msg_${this.#newId()}`;
   }
 
+  #ping(nonce: string, connection: Connection): void {
+    const payload = { nonce, sent_at: new Date(this.#clock.wallMs()).toISOString() };
+    connection.send("session.ping", { id: this.#id() }, payload);
+  }
+
   /** Sends when there is a connection, and waits for the answer; both within one time limit. */
   async #ask<Answer>(call: CallOptions, asked: Asked): Promise<Answer> {
     const { type, jobId, traceId, send } = asked;
@@ -267,6 +273,7 @@ export class ArcpClient implements AsyncDisposable {
     this.#session = session;
     const lastSeq = isResumed ? (this.#options.resume?.lastEventSeq ?? 0) : 0;
     this.#followed.live(session, { isFirst, isResumed, lastSeq });
+    this.#pace();
     if (isFirst) this.#options.onState?.({ kind: "live" });
     else this.#options.onState?.({ kind: isResumed ? "resumed" : "renewed" });
   }

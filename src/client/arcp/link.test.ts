@@ -85,7 +85,8 @@ describe("a connection that is lost", () => {
     expect(next.last("session.hello").payload["resume"]).toBeUndefined();
     next.welcome({}, { session_id: "sess_new" });
     await quiet();
-    next.say("session.jobs", { request_id: next.last("session.list_jobs").id, jobs: [] });
+    const { nonce } = next.last("session.ping").payload;
+    next.say("session.pong", { ping_nonce: nonce, received_at: "now" });
     await quiet();
     const [first, second] = next.all("job.subscribe");
     expect(first?.payload).toEqual({ job_id: J1, history: true, from_event_seq: 0 });

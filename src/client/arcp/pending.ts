@@ -13,7 +13,7 @@ import type { Clock } from "../../engine/clock.ts";
 import { CLIENT } from "./limits.ts";
 import type { CallOptions } from "./types.ts";
 
-export type RequestType = "submit" | "list" | "subscribe" | "cancel";
+export type RequestType = "submit" | "list" | "subscribe" | "cancel" | "ping";
 
 interface Waiting {
   readonly id: string;

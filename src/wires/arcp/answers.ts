@@ -6,7 +6,10 @@ import type { Profile } from "./profile.ts";
 
 const NO_BUDGET = new Map<string, bigint>();
 
-/** The budget is what was granted, so that who asks again is told the same. Credentials are told while the job runs: afterwards they are revoked, and of no use. */
+/**
+ * The budget is what was granted, so that who asks again is told the same. Credentials are told
+ * while the job runs: afterwards they are revoked, and of no use.
+ */
 export function acceptedOf(profile: Profile, job: Job, requestId?: string): string {
   const { shape, lease } = job.grant;
   const credentials = job.running?.credentials ?? [];

@@ -9,11 +9,10 @@
  */
 import { codeOf } from "../../core/errors.ts";
 import type { Alarm, Alarmed } from "../../jobs/alarms.ts";
-import type { Job } from "../../jobs/job.ts";
-import { Dispatch } from "./dispatch.ts";
+import { Dispatch, refusalOf } from "./dispatch.ts";
 import { frameText, sessionErrorPayload, welcomePayload, type Answered } from "./encode.ts";
 import { refusedSubmit } from "./endings.ts";
-import type { Decoded, FrameRefusal } from "./envelope.ts";
+import type { Decoded } from "./envelope.ts";
 import { arcpError, arcpErrorOf, type ArcpCode, type ArcpError } from "./errors.ts";
 import type { ClientMessage, Feature, Hello } from "./messages.ts";
 import { decodeRequest } from "./requests.ts";
@@ -24,6 +23,12 @@ import type { Transport, TransportEnding, TransportListener } from "./transport.
 import type { Verifier } from "./verifiers.ts";
 import type { AgentListing } from "../../core/jobs/agent-ref.ts";
 import type { Rate } from "./rate.ts";
+
+/** What a frame is about: a job, or only a trace. */
+export interface FrameSubject {
+  readonly id?: string | undefined;
+  readonly traceId?: string | undefined;
+}
 
 /** What all connections of a runtime share. */
 export interface ConnectionHost {
@@ -132,7 +137,7 @@ export class Connection implements TransportListener, Alarmed {
       client: `${hello.client.name}/${hello.client.version}`,
     };
     const { session, token } = hello.resume
-      ? sessions.resume(principal, terms, hello.resume, this)
+      ? sessions.resume({ principal, terms, resume: hello.resume, connection: this })
       : sessions.open(principal, terms, this);
     this.#session = session;
     sessions.alarms.cancel(this.#deadline);
@@ -164,13 +169,13 @@ export class Connection implements TransportListener, Alarmed {
   }
 
   /** Control frames are few; who lets them pile up does not read at all. */
-  sendFrame(type: string, payload: string, job?: Job, traceId?: string): void {
+  sendFrame(type: string, payload: string, about: FrameSubject = {}): void {
     const { sessions } = this.host;
     const head = {
       id: `msg_${sessions.newId()}`,
       sessionId: this.#session?.id ?? `sess_${sessions.newId()}`,
-      jobId: job?.id,
-      traceId: job?.traceId ?? traceId,
+      jobId: about.id,
+      traceId: about.traceId,
     };
     this.#send(frameText(type, head, payload));
   }
@@ -189,7 +194,7 @@ export class Connection implements TransportListener, Alarmed {
   }
 
   sendError(error: ArcpError, answered: Answered = {}, traceId?: string): void {
-    this.sendFrame("session.error", sessionErrorPayload(error, answered), undefined, traceId);
+    this.sendFrame("session.error", sessionErrorPayload(error, answered), { traceId });
   }
 
   refuseSubmit(error: ArcpError, refused: { id?: string; traceId?: string }): void {
@@ -260,12 +265,4 @@ function helloOf(decoded: Decoded<ClientMessage>): FirstFrame {
   if (message.type === "session.hello") return { ok: true, message };
   const error = arcpError("INVALID_REQUEST", "the first frame is not a session.hello");
   return { ok: false, error, answered: { requestId: message.id, requestType: message.type } };
-}
-
-export function refusalOf(refusal: FrameRefusal): {
-  readonly error: ArcpError;
-  readonly answered: Answered;
-} {
-  const { code, message, requestId, requestType } = refusal;
-  return { error: arcpError(code, message), answered: { requestId, requestType } };
 }

@@ -68,7 +68,7 @@ test("a child runs under a part of its parent's lease, in the same trace and str
   });
 });
 
-test("the SDKs are not sent a child's job.accepted, which they would take for another", async () => {
+test("the SDKs are not sent a child's job.accepted: they would take it for another", async () => {
   for (const profile of ["py", "ts"] as const) {
     const { open } = await stage(async (job) => {
       const child = await job.delegate("spender", { input: 0 });
@@ -105,7 +105,7 @@ test.each([
   expect(delegate?.payload).toMatchObject({ kind: "delegate", body: { agent: "endless" } });
   expect(result?.payload).toMatchObject({
     kind: "tool_result",
-    body: { call_id: delegate?.payload["body"].delegate_id, error: { code } },
+    body: { call_id: delegate?.payload["body"]["delegate_id"], error: { code } },
   });
   expect(peer.last("job.result").payload["result"]).toBe(code);
 });
@@ -114,7 +114,7 @@ test("siblings cannot spend the same money twice", async () => {
   const { peer, submit } = await stage(async (job) => {
     const lease = { "cost.budget": ["USD:0.6"] };
     await job.delegate("endless", { lease });
-    return job.delegate("endless", { lease }).catch((error: Error) => error.message);
+    return job.delegate("endless", { lease }).catch(String);
   });
   await submit({ "agent.delegate": ["*"], "cost.budget": ["USD:1"] });
   expect(peer.of("job.result").at(-1)?.payload["result"]).toContain("USD 0.6 asked");
@@ -136,7 +136,7 @@ test('"Cap depth and fan-out"', async () => {
   const { peer, open } = await stage(
     async (job) => {
       const children = [await job.delegate("endless"), await job.delegate("endless")];
-      const tooMany = await job.delegate("endless").catch((error: Error) => error.message);
+      const tooMany = await job.delegate("endless").catch(String);
       children[0]?.cancel();
       await children[0]?.done;
       await job.delegate("endless");
@@ -190,7 +190,7 @@ function provisioner() {
   return { made, events, failing };
 }
 
-test("credentials: issued before job.accepted, bounded by the lease, revoked at the end", async () => {
+test("credentials: issued before job.accepted, bounded by the lease, revoked after", async () => {
   const { made, events } = provisioner();
   const { peer, submit } = await stage(async () => "done", { provisioner: made });
   const accepted = await submit({ "model.use": ["tier-fast/*"], "cost.budget": ["USD:1"] });
@@ -215,7 +215,7 @@ test("a revocation that fails is tried again, later and later, until it is done"
   expect(events).toEqual(["issue {}", "revoke 1"]);
 });
 
-test('"provisioning failure ⇒ refuse the submit with INTERNAL_ERROR", and nothing is left', async () => {
+test('"provisioning failure ⇒ refuse the submit with INTERNAL_ERROR"; none is left', async () => {
   const { made, events } = provisioner();
   const failing: Provisioner = { ...made, issue: () => Promise.reject(new Error("secret")) };
   const { peer, submit } = await stage(async () => "done", { provisioner: failing });
@@ -252,7 +252,7 @@ test("answers stay in order though one submit waits for its credentials", async 
   expect(answered).toEqual(sent);
 });
 
-test('a rotation is "{phase,id,value} for the submitter and {phase,id} for a subscriber"', async () => {
+test('"{phase,id,value} for the submitter and {phase,id} for a subscriber"', async () => {
   const { made } = provisioner();
   let rotate: () => Promise<unknown> = async () => undefined;
   const { peer, submit, open } = await stage(

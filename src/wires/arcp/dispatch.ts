@@ -6,10 +6,9 @@
 import { RollcallError } from "../../core/errors.ts";
 import type { Job } from "../../jobs/job.ts";
 import type { JobOrder, Submitted } from "../../jobs/jobs.ts";
-import type { Connection } from "./connection.ts";
-import { refusalOf } from "./connection.ts";
 import { acceptedOf, listedOf, subscribedOf } from "./answers.ts";
 import { arcpError, arcpErrorOf, type ArcpError } from "./errors.ts";
+import type { Answered } from "./encode.ts";
 import type { FrameRefusal } from "./envelope.ts";
 import type {
   Cancel,
@@ -20,6 +19,7 @@ import type {
   Submit,
   Subscribe,
 } from "./messages.ts";
+import type { Rate } from "./rate.ts";
 import { decodeRequest } from "./requests.ts";
 import type { Session } from "./session.ts";
 import { INPUT, SUBSCRIPTIONS } from "./session-limits.ts";
@@ -27,15 +27,29 @@ import type { Sessions } from "./sessions.ts";
 import { Subscription } from "./subscription.ts";
 import { TRACE_CONTEXT, traceContextOf } from "./trace-context.ts";
 
+/** What it needs of the connection it answers on. */
+export interface Answering {
+  readonly heardMs: number;
+  readonly host: {
+    readonly sessions: Sessions;
+    readonly frames: Rate;
+    readonly cancelBy: "session" | "principal";
+  };
+  sendFrame(type: string, payload: string): void;
+  sendError(error: ArcpError, answered?: Answered, traceId?: string): void;
+  refuseSubmit(error: ArcpError, refused: { id?: string; traceId?: string }): void;
+  close(): void;
+}
+
 export class Dispatch {
-  readonly #connection: Connection;
+  readonly #connection: Answering;
   readonly #session: Session;
   readonly #sessions: Sessions;
   readonly #recent = new Set<string>();
   /** Submits behind one that waits for somebody: a policy, or credentials. */
   #line: (() => void | Promise<void>)[] | undefined;
 
-  constructor(connection: Connection, session: Session) {
+  constructor(connection: Answering, session: Session) {
     this.#connection = connection;
     this.#session = session;
     this.#sessions = connection.host.sessions;
@@ -182,7 +196,8 @@ export class Dispatch {
     try {
       const submitted = this.#order(message);
       if (!(submitted instanceof Promise)) return this.#accepted(submitted, message);
-      return submitted.then((done) => this.#accepted(done, message), refuse);
+      const accept = (done: Submitted) => this.#accepted(done, message);
+      return submitted.then(accept, refuse);
     } catch (error) {
       refuse(error);
     }
@@ -308,4 +323,12 @@ function jobIdOf(cursor: string): string {
   const jobId = Buffer.from(cursor, "base64url").toString();
   if (/^job_[0-9A-Z]{26}$/.test(jobId)) return jobId;
   throw new RollcallError("INVALID_ARGUMENT", "cursor is not one that was given out");
+}
+
+export function refusalOf(refusal: FrameRefusal): {
+  readonly error: ArcpError;
+  readonly answered: Answered;
+} {
+  const { code, message, requestId, requestType } = refusal;
+  return { error: arcpError(code, message), answered: { requestId, requestType } };
 }

@@ -83,7 +83,7 @@ test.each([
   expect(peer.wire.ending?.code).toBe(1000);
 });
 
-test('"Neither has a hello deadline": ours closes a connection that says nothing for 10 s', async () => {
+test('"Neither has a hello deadline": ours closes one that says nothing for 10 s', async () => {
   const { connect, clock } = await play();
   const peer = connect();
   await clock.advance(9_999);
@@ -96,7 +96,7 @@ test('"Neither has a hello deadline": ours closes a connection that says nothing
   expect(welcomed.wire.ending).toBeUndefined();
 });
 
-test('"Nothing may precede the welcome": what comes before it waits and is then answered', async () => {
+test('"Nothing may precede the welcome": what comes before it waits', async () => {
   let answer: (principal: string) => void = () => undefined;
   const { connect } = await play({
     bearer: () => new Promise<string>((resolve) => (answer = resolve)),
@@ -158,7 +158,7 @@ test("a signed token is its subject; an expired one, or one for others, is nobod
   expect(await answerTo("no.token.atall")).toBe("UNAUTHENTICATED");
 });
 
-test("a principal opens so many sessions and no more; those of others are not counted", async () => {
+test("a principal opens so many sessions and no more; those of others do not count", async () => {
   const { open, connect } = await play({ sessions: { perPrincipal: 2 } });
   await open();
   await open();

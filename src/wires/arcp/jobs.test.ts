@@ -1,6 +1,6 @@
-/** §2.9–§2.14, §4.6, §5, §6: the life of a job, as its submitter sees it. */
+/** §2.9–§2.14, §4.6, §6: the life of a job, as its submitter sees it. */
 import { expect, test } from "vitest";
-import { quiet, START_MS } from "../../engine/testing.ts";
+import { quiet } from "../../engine/testing.ts";
 import type { JobContext } from "../../jobs/context.ts";
 import type { ArcpRuntime } from "./runtime.ts";
 import { play } from "./testing.ts";
@@ -69,7 +69,7 @@ test('"agent versions": the default, one by name, and one that is not there', as
   expect(peer.of("job.result").map(({ payload }) => payload["result"])).toEqual(["v2", "v1"]);
 });
 
-test('"mint one and return it": a submit without trace_id gets one, one with keeps it', async () => {
+test('"mint one and return it": a submit without trace_id gets one, others keep it', async () => {
   const { open } = await play({ agents });
   const peer = await open();
   const traceId = "5b8efff798038103d269b633813fc60c";
@@ -184,7 +184,7 @@ test("strangers learn nothing: a foreign job and one that never was are one answ
     bob.send(type, { job_id: id }, { job_id: id });
     await quiet();
     const { code, message } = bob.last("session.error").payload;
-    return `${code} ${String(message).replace(id, "ID")}`;
+    return `${String(code)} ${String(message).replace(id, "ID")}`;
   };
   for (const type of ["job.cancel", "job.subscribe"]) {
     expect(await answerTo(type, job_id)).toBe(await answerTo(type, never));
@@ -196,7 +196,7 @@ test("strangers learn nothing: a foreign job and one that never was are one answ
   expect(bob.last("session.jobs").payload["jobs"]).toEqual([]);
 });
 
-test('"authority = submitting session": another of the same principal only where allowed', async () => {
+test('"authority = submitting session": another of its principal only where allowed', async () => {
   for (const cancelBy of ["session", "principal"] as const) {
     const { open } = await play({ agents, cancelBy });
     const [one, other] = [await open(), await open()];
@@ -223,29 +223,6 @@ test.each([
   if (code) expect(peer.stream[0]?.payload["retryable"]).toBe(true);
 });
 
-test('"At the instant: every operation ⇒ LEASE_EXPIRED", and the job ends by itself', async () => {
-  const { open, clock } = await play({ agents });
-  const peer = await open();
-  const expires_at = new Date(START_MS + 60_000).toISOString();
-  const { payload } = await peer.submit("stubborn", { lease_constraints: { expires_at } });
-  expect(payload["lease_constraints"]).toEqual({ expires_at });
-  await clock.advance(59_999);
-  expect(peer.stream).toEqual([]);
-  await clock.advance(1);
-  expect(peer.stream).toMatchObject([
-    { type: "job.error", payload: { code: "LEASE_EXPIRED", retryable: false } },
-  ]);
-});
-
-test('"strictly in the future at submit else INVALID_REQUEST"', async () => {
-  const { open } = await play({ agents });
-  const peer = await open();
-  const lease_constraints = { expires_at: new Date(START_MS).toISOString() };
-  expect((await peer.submit("echo", { lease_constraints })).payload).toMatchObject({
-    code: "INVALID_REQUEST",
-  });
-});
-
 test("nothing follows the end of a job, whatever its agent still says", async () => {
   let zombie: JobContext | undefined;
   const { open } = await play({
@@ -263,187 +240,4 @@ test("nothing follows the end of a job, whatever its agent still says", async ()
   expect(() => zombie?.authorize("tool.call", "x")).toThrow(/is over/);
   await quiet();
   expect(peer.stream).toHaveLength(1);
-});
-
-test('"gates toolCall automatically (denial becomes a tool_result error)"', async () => {
-  const { open } = await play({
-    agents: (runtime) =>
-      runtime.registerAgent("tools", async (_, job) => {
-        const callId = await job.toolCall("search.web", { q: "arcp" });
-        await job.toolResult(callId, ["found"]);
-        await job.toolCall("shell.exec").catch(() => undefined);
-        job.authorizeModel("tier-fast/cheap");
-        return "done";
-      }),
-  });
-  const peer = await open();
-  await peer.submit("tools", {
-    lease_request: { "tool.call": ["search.*"], "model.use": ["tier-fast/*"] },
-  });
-  await quiet();
-  expect(peer.of("job.event").map(({ payload }) => payload["kind"])).toEqual([
-    "tool_call",
-    "tool_result",
-    "tool_call",
-    "tool_result",
-  ]);
-  expect(peer.of("job.event").at(-1)?.payload["body"].error).toMatchObject({
-    code: "PERMISSION_DENIED",
-  });
-  expect(peer.of("job.result")).toHaveLength(1);
-});
-
-test('"0.70 + 0.40 against 1.00 blocks the next authorize"; what is left is told', async () => {
-  const { open } = await play({
-    agents: (runtime) =>
-      runtime.registerAgent("spender", async (_, job) => {
-        await job.metric("cost.inference", 0.7, { unit: "USD" });
-        job.authorize("tool.call", "x");
-        await job.metric("cost.inference", 0.4, { unit: "USD" });
-        await job.metric("cost.budget.remaining", 100, { unit: "USD" });
-        const negative = job.metric("cost.refund", -5, { unit: "USD" });
-        await expect(negative).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
-        expect(job.budget).toEqual({ USD: "-0.1" });
-        job.authorize("tool.call", "x");
-      }),
-  });
-  const peer = await open();
-  const lease_request = { "cost.budget": ["USD:0.50", "USD:0.50"], "tool.call": ["*"] };
-  const { payload } = await peer.submit("spender", { lease_request });
-  expect(payload["budget"]).toEqual({ USD: 1 });
-  await quiet();
-  const metrics = peer.of("job.event").map(({ payload: { body } }) => `${body.name} ${body.value}`);
-  expect(metrics).toEqual([
-    "cost.inference 0.7",
-    "cost.budget.remaining 0.3",
-    "cost.inference 0.4",
-    "cost.budget.remaining -0.1",
-    "cost.budget.remaining 100",
-  ]);
-  expect(peer.last("job.error").payload).toMatchObject({
-    code: "BUDGET_EXHAUSTED",
-    retryable: false,
-  });
-});
-
-test('budget echo: "values strings" for py, "values numbers" for the others', async () => {
-  const { open } = await play({ agents });
-  const lease_request = { "cost.budget": ["USD:2.50"] };
-  const budgetOf = async (profile: "py" | "ts") =>
-    (await (await open({ profile })).submit("echo", { lease_request })).payload["budget"];
-  expect(await budgetOf("py")).toEqual({ USD: "USD:2.5" });
-  expect(await budgetOf("ts")).toEqual({ USD: 2.5 });
-});
-
-test("features that were not agreed on are as if unsupported", async () => {
-  const { open } = await play({
-    agents: (runtime) =>
-      runtime.registerAgent("busy", async (_, job) => {
-        await job.progress(1, { total: 2 });
-        await job.thought("half way");
-      }),
-  });
-  const peer = await open({ features: [] });
-  peer.send("session.list_jobs", {});
-  await quiet();
-  expect(peer.last("session.error").payload).toMatchObject({ code: "INVALID_REQUEST" });
-  const lease_request = { "cost.budget": ["USD:1"] };
-  expect((await peer.submit("busy", { lease_request })).type).toBe("session.error");
-  await peer.submit("busy");
-  await quiet();
-  expect(peer.stream.map(({ event_seq, payload }) => [event_seq, payload["kind"]])).toEqual([
-    [1, "thought"],
-    [2, undefined],
-  ]);
-});
-
-test('"drop a frame whose id was already seen": a submit that comes twice is one job', async () => {
-  const { open } = await play({ agents });
-  const peer = await open();
-  const text = JSON.stringify({ id: "same", type: "job.submit", payload: { agent: "echo" } });
-  peer.sendText(text);
-  peer.sendText(text);
-  await quiet();
-  expect(peer.of("job.accepted")).toHaveLength(1);
-  expect(peer.of("job.result")).toHaveLength(1);
-});
-
-test("a submit that is sent again after a resume is told the job it made", async () => {
-  const { open, connect } = await play({ agents });
-  const peer = await open();
-  const submit = JSON.stringify({ id: "again", type: "job.submit", payload: { agent: "polite" } });
-  peer.sendText(submit);
-  peer.lose();
-  await quiet();
-  expect(peer.of("job.accepted")).toHaveLength(0);
-  const next = connect();
-  const resume = { session_id: peer.sessionId ?? "", resume_token: peer.token, last_event_seq: 0 };
-  await next.hello({ resume });
-  next.sendText(submit);
-  await quiet();
-  expect(next.of("job.accepted")).toMatchObject([{ payload: { request_id: "again" } }]);
-  next.send("session.list_jobs", {});
-  await quiet();
-  expect(next.last("session.jobs").payload["jobs"]).toHaveLength(1);
-});
-
-test('"unknown x-vendor.a.b ⇒ dropped if optional, else INVALID_REQUEST"', async () => {
-  const { open } = await play();
-  const peer = await open();
-  peer.send("x-vendor.acme.hint", {}, { extensions: { optional: true } });
-  await quiet();
-  expect(peer.of("session.error")).toHaveLength(0);
-  peer.send("x-vendor.acme.hint", {});
-  peer.send("job.teleport", {}, { extensions: { optional: true } });
-  await quiet();
-  expect(peer.of("session.error").map(({ payload }) => payload["code"])).toEqual([
-    "INVALID_REQUEST",
-    "INVALID_REQUEST",
-  ]);
-  expect(peer.wire.ending).toBeUndefined();
-});
-
-test('"accepts any session_id on inbound frames": ours refuses that of another session', async () => {
-  const { open } = await play({ agents });
-  const [one, other] = [await open(), await open()];
-  const id = one.send("session.list_jobs", {}, { session_id: other.sessionId });
-  await quiet();
-  expect(one.last("session.error").payload).toMatchObject({
-    code: "INVALID_REQUEST",
-    details: { request_id: id, request_type: "session.list_jobs" },
-  });
-});
-
-test('"Always answer a ping even if heartbeat was not negotiated"', async () => {
-  const { open } = await play();
-  const peer = await open({ features: [] });
-  peer.send("session.ping", { nonce: 'p"1', sent_at: "whenever" });
-  expect(peer.last("session.pong").payload["ping_nonce"]).toBe('p"1');
-});
-
-test('"HEARTBEAT_LOST: session.error, then close"; any frame is a sign of life', async () => {
-  const { open, clock } = await play();
-  const [silent, alive] = [
-    await open({ features: ["heartbeat"] }),
-    await open({ features: ["heartbeat"] }),
-  ];
-  for (let i = 0; i < 3; i += 1) {
-    await clock.advance(30_000);
-    alive.send("session.ack", { last_processed_seq: 0 });
-  }
-  expect(silent.of("session.ping").length).toBeGreaterThanOrEqual(1);
-  expect(silent.last("session.error").payload).toMatchObject({ code: "HEARTBEAT_LOST" });
-  expect(silent.wire.ending?.code).toBe(1000);
-  expect(alive.wire.ending).toBeUndefined();
-});
-
-test("a principal that sends too many frames is told so, and only that one", async () => {
-  const { open } = await play({ sessions: { framesPerSecond: 5 } });
-  const [alice, bob] = [await open(), await open({ token: "bob-token" })];
-  for (let i = 0; i < 12; i += 1) alice.send("session.list_jobs", {});
-  bob.send("session.list_jobs", {});
-  await quiet();
-  expect(alice.of("session.jobs")).toHaveLength(10);
-  expect(alice.of("session.error")).toHaveLength(2);
-  expect(bob.of("session.jobs")).toHaveLength(1);
 });

@@ -18,7 +18,7 @@ import { Upgrades, type UpgradeOptions } from "./transports/upgrades.ts";
 
 export interface Mounted extends Disposable {
   /** Ends its connections and leaves the server as it was. Idempotent. */
-  close(): void;
+  readonly close: () => void;
 }
 
 export function mount(

@@ -119,7 +119,7 @@ test("what was not durable was never told, and is not there after the kill", asy
   expect(next.stream).toMatchObject([{ event_seq: 1, payload: { code: "INTERNAL_ERROR" } }]);
 });
 
-test('restart: "always" runs a job again, from its beginning, with what is left of its budget', async () => {
+test('restart: "always" runs a job again, with what is left of its budget', async () => {
   const { live, puppets } = world();
   const first = await live();
   const peer = await first.open();
@@ -159,7 +159,7 @@ test("a job that takes the process with it each time is given up", async () => {
   expect(next.stream.at(-1)).toMatchObject({ type: "job.error" });
 });
 
-test("a cancel that was acknowledged holds after a kill, even for a job that would run again", async () => {
+test("a cancel that was acknowledged holds after a kill, whoever would run again", async () => {
   const { live, puppets } = world();
   const first = await live();
   const peer = await first.open();
@@ -189,7 +189,7 @@ test("a job that waited in the queue waits again, and runs", async () => {
   ]);
 });
 
-test("keys hold across a kill: the same submit is the same job, another one a conflict", async () => {
+test("keys hold across a kill: the same submit is the same job, another a conflict", async () => {
   const { live } = world();
   const first = await live();
   const order = { input: 1, idempotency_key: "k" };
@@ -224,7 +224,7 @@ test("finished jobs can be listed and tailed after a kill, within their time", a
   expect(third.runtime.stats()).toMatchObject({ jobs: 0 });
 });
 
-test("subscriptions hold: who followed hears the end, and who was reading history the rest", async () => {
+test("subscriptions hold: who followed hears the end, who read history the rest", async () => {
   const { live, puppets } = world();
   const first = await live();
   const [owner, follower] = [await first.open(), await first.open()];
@@ -246,7 +246,7 @@ test("subscriptions hold: who followed hears the end, and who was reading histor
     expect(next.stream.map(({ event_seq }) => event_seq)).toEqual(
       Array.from({ length: 601 }, (_, i) => i + 1),
     );
-    expect(next.stream.slice(0, 600).map(({ payload }) => payload["body"].text)).toEqual(
+    expect(next.stream.slice(0, 600).map(({ payload }) => payload.body["text"])).toEqual(
       Array.from({ length: 600 }, (_, i) => String(i)),
     );
     expect(next.stream.at(-1)?.type).toBe("job.error");

@@ -34,9 +34,9 @@ function resumeOf(peer: TestPeer, last_event_seq: number) {
   return { session_id: peer.sessionId ?? "", resume_token: peer.token, last_event_seq };
 }
 
-async function resume(scene: Play, peer: TestPeer, last: number, token = "alice-token") {
+async function resume(scene: Play, peer: TestPeer, last: number) {
   const next = scene.connect();
-  const answer = await next.hello({ token, resume: resumeOf(peer, last) });
+  const answer = await next.hello({ resume: resumeOf(peer, last) });
   return { next, answer };
 }
 
@@ -64,7 +64,7 @@ test('"welcome first, then all stored … byte-identical, then live events"', as
   ]);
 });
 
-test('"Allocate at append time, before sending, even while detached": numbers have no gap', async () => {
+test('"Allocate at append time, even while detached": numbers have no gap', async () => {
   const scene = await stage();
   scene.peer.lose();
   for (const text of ["a", "b", "c"]) await scene.say(text);
@@ -99,7 +99,7 @@ test('"other principal: refuse, same code"; nothing tells a stranger what exists
   const scene = await stage();
   scene.peer.lose();
   const refusals = [
-    (await resume(scene, scene.peer, 0, "bob-token")).answer,
+    await scene.connect().hello({ token: "bob-token", resume: resumeOf(scene.peer, 0) }),
     await scene.connect().hello({
       resume: { ...resumeOf(scene.peer, 0), resume_token: "rt_wrong" },
     }),
@@ -147,7 +147,7 @@ test('"old transport still attached: accept, terminate the old socket"', async (
   expect(scene.peer.stream).toHaveLength(0);
 });
 
-test('"window starts at disconnect": an old session resumes, one gone for 600 s does not', async () => {
+test('"window starts at disconnect": an old session resumes, one 600 s gone not', async () => {
   const scene = await stage();
   await scene.clock.advance(3_600_000);
   scene.peer.lose();
@@ -171,7 +171,7 @@ test('"after clean bye: allowed within the window"; jobs keep running', async ()
   expect(next.stream).toHaveLength(1);
 });
 
-test('"features on resume: renegotiated"; session.resume is an alias of a resuming hello', async () => {
+test('"features on resume: renegotiated"; session.resume is an alias of a hello', async () => {
   const scene = await stage();
   scene.peer.lose();
   const next = scene.connect();
@@ -193,7 +193,7 @@ test('"features on resume: renegotiated"; session.resume is an alias of a resumi
 
 test('"last_event_seq below buffer ⇒ RESUME_WINDOW_EXPIRED", never a silent gap', async () => {
   const scene = await stage({ sessions: { keptEvents: 10 } });
-  const job = scene.runtime.jobs.index.all().next().value;
+  const [job] = [...scene.runtime.jobs.index.all()];
   if (!job) throw new Error("no job");
   for (let i = 0; i < 5_000; i += 1) {
     scene.runtime.jobs.runs.tell(job, { kind: "thought", body: { text: String(i) } });

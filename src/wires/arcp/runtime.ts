@@ -86,6 +86,7 @@ export class ArcpRuntime implements AsyncDisposable {
       around: options.around,
       limits: { ...DEFAULT_LIMITS, ...limits },
       newId,
+      onTrouble,
     });
     const sessionLimits = { ...SESSIONS, ...options.sessions };
     this.#sessions = new Sessions({ ...shared, jobs: this.jobs, limits: sessionLimits, newId });
@@ -142,8 +143,9 @@ export class ArcpRuntime implements AsyncDisposable {
           break;
         case "sub+": {
           const kept = subscriptions.get(`${read.s} ${read.j}`);
-          const entry = kept && { ...kept.entry, at: read.at, live: read.live };
-          if (kept && entry) subscriptions.set(`${read.s} ${read.j}`, { ...kept, entry });
+          const { at, live } = read;
+          const changed = kept && { ...kept, entry: { ...kept.entry, at, live } };
+          if (changed) subscriptions.set(`${read.s} ${read.j}`, changed);
           break;
         }
         case "sub-":

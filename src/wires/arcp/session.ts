@@ -24,6 +24,7 @@ import { FRAME } from "./limits.ts";
 import type { Feature } from "./messages.ts";
 import { Output } from "./output.ts";
 import type { Profile } from "./profile.ts";
+import { payloadOf } from "./said.ts";
 import { INPUT, OUTPUT } from "./session-limits.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Subscription } from "./subscription.ts";
@@ -104,9 +105,11 @@ export class Session implements JobOwner, StreamListener, LedgerRecord, Alarmed 
 
   onEvent(job: Job, said: SaidEvent): void {
     if (!this.takes(said.event)) return;
-    const { event, atMs } = said;
-    said.text ??= eventPayload(event.kind, this.#sessions.time(atMs), event.body);
-    const seq = this.record(job, "job.event", said.text);
+    const seq = this.record(
+      job,
+      "job.event",
+      payloadOf(said, (atMs) => this.#sessions.time(atMs)),
+    );
     if (job.owner === this) job.spans.add(seq);
     this.#noticeLag(job);
   }

@@ -40,6 +40,13 @@ export interface SessionsOptions {
   readonly newId: () => string;
 }
 
+export interface ResumeRequest {
+  readonly principal: string;
+  readonly terms: SessionTerms;
+  readonly resume: Resume;
+  readonly connection: Connection;
+}
+
 export interface Opened {
   readonly session: Session;
   /** Told once; only its digest is kept. */
@@ -58,6 +65,7 @@ export class Sessions {
   readonly #counts = new Map<string, number>();
   readonly #guesses = new Rate(RESUME.guessesPerSecond, RESUME.guesses);
   readonly #touched = new Set<Session>();
+  #live = 0;
 
   constructor(options: SessionsOptions) {
     this.recorder = options.recorder;
@@ -74,7 +82,7 @@ export class Sessions {
 
   /** Open, or waiting to be resumed. */
   get size(): number {
-    return this.#byId.size;
+    return this.#live;
   }
 
   time(atMs: number): string {
@@ -87,7 +95,7 @@ export class Sessions {
 
   open(principal: string, terms: SessionTerms, connection: Connection): Opened {
     const { perPrincipal, total } = this.limits;
-    if (this.#byId.size >= total) {
+    if (this.#live >= total) {
       throw new RollcallError("LIMIT_EXCEEDED", `there are ${total} sessions already`);
     }
     if ((this.#counts.get(principal) ?? 0) >= perPrincipal) {
@@ -98,7 +106,7 @@ export class Sessions {
     return this.#attach(session, connection);
   }
 
-  resume(principal: string, terms: SessionTerms, resume: Resume, connection: Connection): Opened {
+  resume({ principal, terms, resume, connection }: ResumeRequest): Opened {
     const session = this.#byId.get(resume.sessionId);
     const nowMs = this.alarms.nowMs();
     if (!session || session.isGone || !this.#mayResume(session, principal, resume)) {
@@ -185,6 +193,7 @@ export class Sessions {
   /** It cannot be resumed any more; its stream stays while its jobs need it. */
   #end(session: Session): void {
     session.isGone = true;
+    this.#uncount(session.principal);
     this.alarms.cancel(session.alarm);
     for (const subscription of session.subscriptions.values()) subscription.close();
     if (session.jobs.size > 0) this.ledger.put(session);
@@ -193,14 +202,20 @@ export class Sessions {
 
   #add(session: Session): void {
     this.#byId.set(session.id, session);
+    if (session.isGone) return;
+    this.#live += 1;
     this.#counts.set(session.principal, (this.#counts.get(session.principal) ?? 0) + 1);
+  }
+
+  #uncount(principal: string): void {
+    this.#live -= 1;
+    const left = (this.#counts.get(principal) ?? 1) - 1;
+    if (left === 0) this.#counts.delete(principal);
+    else this.#counts.set(principal, left);
   }
 
   #remove(session: Session): void {
     if (!this.#byId.delete(session.id)) return;
-    const left = (this.#counts.get(session.principal) ?? 1) - 1;
-    if (left === 0) this.#counts.delete(session.principal);
-    else this.#counts.set(session.principal, left);
     this.ledger.drop(session, { t: "ses-", id: session.id });
     if (session.head > 0) this.#forgetStream(session);
   }

@@ -24,10 +24,10 @@ async function say(...texts: readonly string[]): Promise<void> {
 }
 
 /** What a stream tells of one job, shortly. */
-function toldOf(peer: TestPeer, jobId: string | undefined): readonly string[] {
+function toldOf(peer: TestPeer, jobId: string | undefined): readonly unknown[] {
   return peer.stream
     .filter(({ job_id }) => job_id === jobId)
-    .map(({ payload }) => payload["body"]?.message ?? payload["final_status"]);
+    .map(({ payload }) => payload["final_status"] ?? payload.body.message);
 }
 
 function typesOf(frames: readonly Frame[]): readonly string[] {
@@ -64,7 +64,7 @@ test('"subscribed, history, live": in this order, in the numbers of the subscrib
   expect(toldOf(owner, job_id)).toEqual(["one", "two", "three", "success"]);
 });
 
-test("no event is lost or repeated where history meets what is said in the same turn", async () => {
+test("no event is lost or repeated where history meets what is said now", async () => {
   const { open } = await play({ agents });
   const [owner, other] = [await open(), await open()];
   const { job_id } = await owner.submit("puppet");
@@ -132,7 +132,7 @@ test("history is that of one job, though others were told of in between", async 
   expect(new Set(other.stream.map(({ job_id }) => job_id))).toEqual(new Set([first.job_id]));
 });
 
-test("self-subscription repeats nothing; of a finished job it tells the history once more", async () => {
+test("self-subscription repeats nothing; of a finished job it tells all once more", async () => {
   const { open } = await play({ agents });
   const peer = await open();
   const { job_id } = await peer.submit("puppet");
@@ -207,7 +207,7 @@ test("pages neither repeat nor hide a job, and an odd cursor is refused", async 
     peer.send("session.list_jobs", { limit: 3, cursor });
     await quiet();
     const { payload } = peer.last("session.jobs");
-    for (const { job_id } of payload["jobs"]) listed.push(job_id);
+    for (const entry of payload.jobs) listed.push(entry["job_id"]);
     cursor = payload["next_cursor"];
   } while (cursor !== null);
   expect(listed).toEqual(ids);
@@ -233,10 +233,10 @@ test("an entry of the list has what each client needs, and no credentials", asyn
     lease: lease_request,
     parent_job_id: null,
     last_event_seq: 2,
-    submitted_at: entry.created_at,
+    submitted_at: entry?.created_at,
   });
   expect(entry).not.toHaveProperty("credentials");
-  peer.send("session.list_jobs", { filter: { created_after: entry.created_at } });
+  peer.send("session.list_jobs", { filter: { created_after: entry?.created_at } });
   await quiet();
   expect(peer.last("session.jobs").payload["jobs"]).toHaveLength(1);
 });
@@ -277,7 +277,7 @@ test('"else attach the caller to the live stream"; a key belongs to its principa
   }
 });
 
-test('"job.error with a fresh job id": a conflict never touches the live job of a ts client', async () => {
+test('"job.error with a fresh job id": a conflict does not touch the live job', async () => {
   const { open } = await play({ agents });
   const peer = await open({ profile: "ts" });
   const { job_id } = await peer.submit("puppet", { idempotency_key: "k" });

@@ -13,8 +13,8 @@ import type { Outcome } from "../../core/jobs/outcome.ts";
 import type { Follower, SaidEvent } from "../../jobs/follower.ts";
 import type { Job } from "../../jobs/job.ts";
 import type { LedgerRecord } from "../../jobs/ledger.ts";
-import { eventPayload } from "./encode.ts";
 import { endingOf } from "./endings.ts";
+import { payloadOf } from "./said.ts";
 import { streamOf, type Session } from "./session.ts";
 import { SUBSCRIPTIONS } from "./session-limits.ts";
 import type { Sessions } from "./sessions.ts";
@@ -84,20 +84,24 @@ export class Subscription implements Follower, LedgerRecord {
     const stream = streamOf(owner.id);
     for (;;) {
       await this.#copyDurable(stream);
-      if (this.#isClosed || recorder.hasFailed) return;
+      if (this.#hasEnded()) return;
       const pending = recorder.pending(stream);
       const durable = owner.head - pending.length;
       const isOver = this.job.isOver && this.#cursor >= this.job.spans.last;
       if (!isOver && this.#hasMore(durable)) continue;
       // From here to the end nothing is awaited.
       for (const [index, frame] of pending.entries()) this.#take(durable + index + 1, frame);
-      if (this.#isClosed) return;
+      if (this.#hasEnded()) return;
       this.#isLive = true;
       this.#cursor = owner.head;
       this.#note();
       this.#goLive();
       return;
     }
+  }
+
+  #hasEnded(): boolean {
+    return this.#isClosed || this.#sessions.recorder.hasFailed;
   }
 
   /** Whether some of the job's events are on disk beyond what was copied. */
@@ -162,10 +166,10 @@ export class Subscription implements Follower, LedgerRecord {
   }
 
   onEvent(job: Job, said: SaidEvent): void {
-    const { event, atMs } = said;
+    const { event } = said;
     if (!this.#session.takes(event)) return;
-    said.text ??= eventPayload(event.kind, this.#sessions.time(atMs), event.body);
-    this.lastSeq = this.#session.record(job, "job.event", withoutSecret(event.kind, said.text));
+    const payload = payloadOf(said, (atMs) => this.#sessions.time(atMs));
+    this.lastSeq = this.#session.record(job, "job.event", withoutSecret(event.kind, payload));
   }
 
   onEnded(job: Job, outcome: Outcome): void {

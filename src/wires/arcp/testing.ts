@@ -17,8 +17,22 @@ export interface Frame {
   readonly job_id?: string;
   readonly trace_id?: string;
   readonly event_seq?: number;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look inside as they like
-  readonly payload: Record<string, any>;
+  readonly payload: Payload;
+}
+
+/** What tests look into; a frame has what its type has. */
+export interface Payload {
+  readonly [field: string]: unknown;
+  readonly body: Body;
+  readonly capabilities: { readonly features: readonly string[]; readonly agents: unknown };
+  readonly details: { readonly request_id?: string } | undefined;
+  readonly jobs: readonly { readonly [field: string]: unknown; readonly created_at: string }[];
+}
+
+export interface Body {
+  readonly [field: string]: unknown;
+  readonly message: string;
+  readonly error: { readonly code: string; readonly message: string };
 }
 
 /** The runtime's end of a wire. */
@@ -170,9 +184,9 @@ export interface Play {
   readonly clock: TestClock;
   readonly medium: MemoryMedium;
   readonly troubles: string[];
-  connect(): TestPeer;
+  readonly connect: () => TestPeer;
   /** A peer that was welcomed. */
-  open(options?: HelloOptions): Promise<TestPeer>;
+  readonly open: (options?: HelloOptions) => Promise<TestPeer>;
 }
 
 export async function openJournal(medium: MemoryMedium): Promise<Journal> {
@@ -215,7 +229,7 @@ export async function play(options: PlayOptions = {}): Promise<Play> {
     medium,
     troubles,
     connect,
-    async open(hello) {
+    open: async (hello) => {
       const peer = connect();
       const answer = await peer.hello(hello);
       if (answer.type !== "session.welcome") throw new Error(JSON.stringify(answer));

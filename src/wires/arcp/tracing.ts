@@ -7,7 +7,6 @@
  */
 import {
   context,
-  createTraceState,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
@@ -83,12 +82,11 @@ function remoteOf({ traceId, id, running }: Job): SpanContext {
     const spanId = Buffer.from(id.slice(-8)).toString("hex");
     return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
   }
-  const [, trace = traceId, spanId = "", flags = "01"] = sent.traceparent.split("-");
+  const [, sentTraceId = traceId, spanId = "", flags = "01"] = sent.traceparent.split("-");
   return {
-    traceId: trace,
+    traceId: sentTraceId,
     spanId,
     traceFlags: Number.parseInt(flags, 16),
     isRemote: true,
-    ...(sent.tracestate !== undefined && { traceState: createTraceState(sent.tracestate) }),
   };
 }

@@ -38,12 +38,12 @@ test("what is not UTF-8 is a fault, and nothing after it is a line", () => {
   expect([lines, faults]).toEqual([[], ["not UTF-8"]]);
 });
 
-test("a line of four million single bytes is read in time that grows with its length", () => {
-  const { reader: each, lines } = reader(4 << 20);
+test("a line of a million single bytes is read in time that grows with its length", () => {
+  const { reader: each, lines } = reader(1 << 20);
   const byte = Buffer.from("x");
-  for (let i = 0; i < 4 << 20; i += 1) each.push(byte);
+  for (let i = 0; i < 1 << 20; i += 1) each.push(byte);
   each.push(Buffer.from("\n"));
-  expect(lines[0]?.length).toBe(4 << 20);
+  expect(lines[0]?.length).toBe(1 << 20);
 });
 
 test("however a stream is cut, the lines that come out are those that went in", () => {
