@@ -111,6 +111,10 @@ export class Runs implements ContextHost {
     if (!checked.ok) throw new RollcallError(checked.code, checked.reason);
     const { event } = checked;
     if (event.kind === "result_chunk" && job.running) {
+      if (!job.owner.takesChunks) {
+        const reason = "the result needs chunks, and its client did not agree on result_chunk";
+        throw new RollcallError("UNIMPLEMENTED", reason);
+      }
       const chunk = checkChunk(job.running.result, event.body);
       if (!chunk.ok) throw new RollcallError(chunk.code, chunk.reason);
       job.running.result = chunk.stream;
