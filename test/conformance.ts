@@ -61,6 +61,6 @@ function rootOf(callee: unknown): unknown {
 
 function visit(value: unknown, see: (node: Node) => void): void {
   if (typeof value !== "object" || value === null) return;
-  if ("type" in value) see(value as Node);
+  if ("type" in value) see(value);
   for (const each of Object.values(value)) visit(each, see);
 }

@@ -28,5 +28,8 @@ for await (const { kind, body } of job.events()) {
 }
 console.log(lines.length, lags > 0); // 6000 true
 
-assert.deepEqual(lines, Array.from({ length: LINES }, (_, line) => `line ${line}`));
+assert.deepEqual(
+  lines,
+  Array.from({ length: LINES }, (_, line) => `line ${line}`),
+);
 assert(lags > 0);

@@ -1,7 +1,13 @@
 /** A verifier of your own: who a token belongs to may be decided by anything, also by a service. */
 import assert from "node:assert/strict";
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { ArcpClient, ArcpRuntime, codeOf, pairMemoryTransports, type Verifier } from "rollcall/arcp";
+import {
+  ArcpClient,
+  ArcpRuntime,
+  codeOf,
+  pairMemoryTransports,
+  type Verifier,
+} from "rollcall/arcp";
 
 const SECRET = "only the issuer and the runtime know this";
 const sign = (user: string) => createHmac("sha256", SECRET).update(user).digest("base64url");

@@ -1,6 +1,6 @@
 /** A job that hands parts of its work, and of what it may do and spend, to another agent. */
 import assert from "node:assert/strict";
-import { ArcpClient, ArcpRuntime, pairMemoryTransports, staticTokens } from "rollcall/arcp";
+import { ArcpClient, ArcpRuntime, codeOf, pairMemoryTransports, staticTokens } from "rollcall/arcp";
 
 await using runtime = new ArcpRuntime({
   runtime: { name: "delegate", version: "1.0.0" },
@@ -9,7 +9,7 @@ await using runtime = new ArcpRuntime({
 runtime.registerAgent("linter", async (path, job) => {
   job.authorize("fs.read", String(path));
   await job.metric("cost.inference", 0.25, { unit: "USD" });
-  return `${path}: no complaints`;
+  return "no complaints";
 });
 runtime.registerAgent("release", async (_, job) => {
   const lease = { "fs.read": ["/repo/src/**"], "cost.budget": ["USD:0.50"] };
@@ -18,7 +18,7 @@ runtime.registerAgent("release", async (_, job) => {
 
   // More than its own lease it cannot give away.
   const greedy = { lease: { "fs.read": ["/**"] } };
-  const refusal: unknown = await job.delegate("linter", greedy).catch((error) => error.code);
+  const refusal = await job.delegate("linter", greedy).catch(codeOf);
   return { linter: outcome.status, left: job.budget["USD"], refusal };
 });
 

@@ -1,4 +1,4 @@
-/** With a store on disk, sessions, jobs and all that was said survive the process of the runtime. */
+/** With a store on disk, sessions, jobs and all that was said survive the runtime's process. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

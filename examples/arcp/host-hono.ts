@@ -1,4 +1,4 @@
-/** ARCP inside a Hono app: on Node its server is an http.Server, and that is where it is mounted. */
+/** ARCP inside a Hono app: on Node it runs on an http.Server, and that is where to mount. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Server } from "node:http";

@@ -51,5 +51,5 @@ console.log(editor?.name, editor?.parent, proofReader?.name); // arcp.job editor
 
 assert.equal(spans.length, 2);
 assert.equal(editor?.parent, spanId);
-assert.equal(editor?.job, job.id);
-assert.equal(proofReader?.parent, editor?.id);
+assert.equal(editor.job, job.id);
+assert.equal(proofReader?.parent, editor.id);

@@ -16,7 +16,9 @@ const connect = (token: string) => {
 
 await using ada = await connect("ada");
 for (const agent of ["echo", "echo", "broken", "echo"]) {
-  await (await ada.submit({ agent })).ended;
+  await (
+    await ada.submit({ agent })
+  ).ended;
 }
 const failed: string[] = [];
 for await (const job of ada.listJobs({ status: ["error"] })) failed.push(job.agent);

@@ -29,7 +29,7 @@ runtime.registerAgent("writer", async (_, job) => {
   job.authorizeModel("tier-fast/small"); // in the lease, so allowed
   assert.throws(() => job.authorizeModel("tier-slow/large"), isDenied);
   const renewed = key && (await job.rotateCredential(key.id));
-  return { first: key?.value, then: renewed?.value, issued: valid.get(key?.id ?? "") };
+  return { first: key?.value, second: renewed?.value, issued: valid.get(key?.id ?? "") };
 });
 const [theirs, ours] = pairMemoryTransports();
 runtime.accept(ours);
@@ -37,11 +37,11 @@ await using client = await ArcpClient.connect(theirs, { token: "demo" });
 
 const job = await client.submit({ agent: "writer", lease: { "model.use": ["tier-fast/*"] } });
 const { result } = await job.done;
-console.log(result); // { first: 'sk-1', then: 'sk-2', issued: { 'model.use': [ 'tier-fast/*' ] } }
+console.log(result); // { first: 'sk-1', second: 'sk-2', issued: { 'model.use': [ … ] } }
 
 assert.deepEqual(result, {
   first: "sk-1",
-  then: "sk-2",
+  second: "sk-2",
   issued: { "model.use": ["tier-fast/*"] },
 });
 assert.equal(valid.size, 0);

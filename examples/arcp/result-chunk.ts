@@ -1,4 +1,4 @@
-/** A result too large for one frame: written in pieces, read while it grows, or whole at the end. */
+/** A result too large for one frame: written in pieces, read as they come, or whole at the end. */
 import assert from "node:assert/strict";
 import { ArcpClient, ArcpRuntime, pairMemoryTransports, staticTokens } from "rollcall/arcp";
 
@@ -11,7 +11,7 @@ await using runtime = new ArcpRuntime({
 runtime.registerAgent("exporter", async (_, job) => {
   const result = job.streamResult();
   for (let row = 0; row < ROWS; row += 1_000) {
-    const rows = Array.from({ length: 1_000 }, (_, at) => `${row + at};invoice ${row + at}\n`);
+    const rows = Array.from({ length: 1_000 }, (_row, at) => `${row + at};invoice ${row + at}\n`);
     await result.write(rows.join(""));
   }
   await result.end(`${ROWS} rows`);

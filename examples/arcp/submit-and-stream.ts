@@ -20,7 +20,7 @@ const job = await client.submit({ agent: "sorter", input: "one control plane for
 const said: string[] = [];
 for await (const { kind, body } of job.events()) {
   said.push(kind);
-  console.log(kind, body); // log { level: 'info', message: '5 words' }, then thought { text: 'the longest goes first' }
+  console.log(kind, body); // log { level: 'info', message: '5 words' } and so on
 }
 const { status, result } = await job.done;
 console.log(status, result); // success [ 'control', 'agents', 'plane', 'one', 'for' ]

@@ -17,7 +17,7 @@ test('"on session.bye close 1000 with no reply"; its jobs go on', async () => {
   expect([...runtime.jobs.index.all()].map(({ status }) => status)).toEqual(["running"]);
 });
 
-test('"bad JSON: INVALID_REQUEST": what cannot be read ends neither session nor connection', async () => {
+test('"bad JSON: INVALID_REQUEST": what cannot be read ends no session', async () => {
   const { open } = await play();
   const peer = await open();
   for (const text of ["{", "[]", '{"type":"job.submit"}', '{"id":"x","type":"no.such"}']) {

@@ -54,7 +54,7 @@ test('"only when the session negotiated provisioned_credentials"', async () => {
   expect(issued()).toBe(0);
 });
 
-test('"Never in session.jobs"; nor for a subscriber, nor with a key once the job has ended', async () => {
+test('"Never in session.jobs"; nor for a subscriber, nor by a key after the end', async () => {
   const { open } = await stage();
   const [owner, other] = [await open(), await open()];
   const { job_id, payload } = await owner.submit("waiting", { idempotency_key: "k" });

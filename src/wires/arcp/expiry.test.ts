@@ -5,7 +5,7 @@ import { codeOf } from "../../core/errors.ts";
 import { quiet, START_MS } from "../../engine/testing.ts";
 import { play } from "./testing.ts";
 
-test('"every operation ⇒ LEASE_EXPIRED", also for an agent that goes on after the end', async () => {
+test('"every operation ⇒ LEASE_EXPIRED", also of an agent that goes on', async () => {
   const told: string[] = [];
   const { open, clock } = await play({
     agents: (runtime) =>

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { quiet } from "../../engine/testing.ts";
 import { play } from "./testing.ts";
 
-test('"bare name matches every version", a full one its own; times are bounds on both sides', async () => {
+test('"bare name matches every version", a full one its own; times are bounds', async () => {
   const { open, clock } = await play({
     agents: (runtime) => {
       runtime.registerAgent("code", () => 1, { version: "1.0.0" });

@@ -129,7 +129,7 @@ test("a frozen link delivers nothing until it thaws; a cut one loses what was un
   expect(atRuntime.frames).toEqual(["1"]);
 });
 
-test("an open pair in memory keeps the process alive, as a socket does, and a closed one not", async () => {
+test("an open pair in memory keeps the process alive, as a socket does", async () => {
   const timers = () => process.getActiveResourcesInfo().filter((each) => each === "Timeout").length;
   const before = timers();
   const [client, runtime] = pairMemoryTransports();
