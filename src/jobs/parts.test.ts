@@ -9,7 +9,7 @@ import { Slots } from "./slots.ts";
 import { Spans } from "./spans.ts";
 import { newTraceId } from "./trace-id.ts";
 
-test("a thousand alarms are one timer, each rings once, and moved ones when they should", async () => {
+test("a thousand alarms are one timer; each rings once, and when it should", async () => {
   const clock = new TestClock();
   const alarms = new Alarms(clock);
   const rung: number[] = [];

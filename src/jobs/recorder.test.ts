@@ -45,7 +45,7 @@ test("what one turn decides is one append; what comes meanwhile is the next", as
   expect(recorder.pending("a")).toEqual([]);
 });
 
-test("answers wait for what they tell of, and go out before the events of their batch", async () => {
+test("answers wait for what they tell of, and go before the events of their batch", async () => {
   const { recorder, hold, letGo } = await setUp();
   const happened: string[] = [];
   const listener = { onRecorded: (entries: readonly string[]) => happened.push(...entries) };
@@ -61,7 +61,7 @@ test("answers wait for what they tell of, and go out before the events of their 
   expect(happened.slice(1)).toEqual(["answer", "behind what is being written", "event"]);
 });
 
-test("an eager one shows a batch when its turn ends, and knows what the disk still lacks", async () => {
+test("an eager one shows a batch when its turn ends, before the disk has it", async () => {
   const { recorder, hold, letGo } = await setUp(true);
   const seen: string[] = [];
   hold();
