@@ -15,7 +15,7 @@ export const CLIENT = {
   resumeEvents: 500,
   /** One that has read nothing for this long will not: the runtime goes on without it. */
   stalledMs: 30_000,
-  /** While it is stopped, this tells the runtime that we live. */
+  /** While it is stopped, we say so often that we live; or once in each of its heartbeats. */
   keepAliveMs: 10_000,
   /** An acknowledgement after this many events, or this long after the first of them. */
   ackEvents: 32,

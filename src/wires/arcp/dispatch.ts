@@ -300,9 +300,11 @@ export class Dispatch {
     const replayed = history && !isHeard;
     const payload = subscribedOf(job, { requestId: id, replayed, subscribedFrom: session.head });
     this.#reply(() => session.send("job.subscribed", payload, job));
-    if (isHeard || (job.isOver && !replayed)) return;
+    if (isHeard) return;
     const subscription = new Subscription(this.#sessions, session, job);
-    subscription.start(replayed ? fromEventSeq : undefined);
+    // Without history there is still the end, for which somebody waits.
+    const last = job.isOver ? job.spans.last - 1 : undefined;
+    subscription.start(replayed ? fromEventSeq : last);
     this.#reply(() => this.#copySoon(subscription));
   }
 

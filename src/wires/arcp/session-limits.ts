@@ -42,7 +42,7 @@ export const INPUT = {
 } as const;
 
 export const RESUME = {
-  /** Wrong guesses of one principal: so many at once, and then one a second. */
+  /** Wrong guesses of one principal at one session: so many at once, and then one a second. */
   guesses: 10,
   guessesPerSecond: 1,
   /** After a resume that its client may never have heard of, the token before it counts again. */
