@@ -14,7 +14,7 @@ runtime.registerAgent("echo", (input) => input);
 const app = express();
 app.get("/", (_, response) => void response.send("a page"));
 const server = app.listen(0, "127.0.0.1");
-using mounted = mount(server, runtime);
+mount(server, runtime);
 await once(server, "listening");
 const { port } = server.address() as AddressInfo;
 
@@ -24,6 +24,4 @@ const page = await (await fetch(`http://127.0.0.1:${port}/`)).text();
 
 assert.equal((await job.done).result, "hi");
 assert.equal(page, "a page");
-await client.close();
-mounted.close();
-server.close();
+server.close(); // the rest ends with the scope

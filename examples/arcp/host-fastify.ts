@@ -12,7 +12,7 @@ runtime.registerAgent("echo", (input) => input);
 
 const app = fastify();
 app.get("/", () => "a page");
-using mounted = mount(app.server, runtime);
+mount(app.server, runtime);
 await app.listen({ port: 0, host: "127.0.0.1" });
 const { port } = app.server.address() as AddressInfo;
 
@@ -23,5 +23,4 @@ const page = await (await fetch(`http://127.0.0.1:${port}/`)).text();
 assert.equal((await job.done).result, "hi");
 assert.equal(page, "a page");
 await client.close();
-mounted.close();
 await app.close();

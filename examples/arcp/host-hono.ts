@@ -15,7 +15,7 @@ runtime.registerAgent("echo", (input) => input);
 
 const app = new Hono().get("/", (context) => context.text("a page"));
 const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }) as Server;
-using mounted = mount(server, runtime);
+mount(server, runtime);
 await once(server, "listening");
 const { port } = server.address() as AddressInfo;
 
@@ -25,6 +25,4 @@ const page = await (await fetch(`http://127.0.0.1:${port}/`)).text();
 
 assert.equal((await job.done).result, "hi");
 assert.equal(page, "a page");
-await client.close();
-mounted.close();
-server.close();
+server.close(); // the rest ends with the scope

@@ -12,7 +12,7 @@ await using runtime = new ArcpRuntime({
 runtime.registerAgent("echo", (input) => input);
 
 const server = createServer((_, response) => void response.end("a page"));
-using mounted = mount(server, runtime); // at /arcp, unless another path is said
+mount(server, runtime); // at /arcp, unless another path is said
 server.listen(0, "127.0.0.1");
 await once(server, "listening");
 const { port } = server.address() as AddressInfo;
@@ -23,6 +23,4 @@ const page = await (await fetch(`http://127.0.0.1:${port}/`)).text();
 
 assert.equal((await job.done).result, "hi");
 assert.equal(page, "a page");
-await client.close();
-mounted.close();
-server.close();
+server.close(); // the rest ends with the scope

@@ -21,7 +21,6 @@ function beTheChild(): void {
   });
   runtime.registerAgent("shout", (input) => String(input).toUpperCase());
   runtime.accept(processTransport());
-  process.stdin.once("end", () => void runtime.close());
   console.error("logs go to standard error: standard output is for frames");
 }
 
