@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { quiet } from "../../engine/testing.ts";
 import type { JobContext } from "../../jobs/context.ts";
-import type { Provisioner } from "../../jobs/provisioner.ts";
+import type { IssuedCredential, Provisioner } from "../../jobs/provisioner.ts";
 import { play } from "./testing.ts";
 
 async function stage() {
@@ -67,4 +67,26 @@ test('"Never in session.jobs"; nor for a subscriber, nor by a key after the end'
   await quiet();
   expect(other.stream.length).toBeGreaterThan(0);
   expect(other.wire.raw.join("\n")).not.toContain("sk-secret");
+});
+
+test("credentials that come after nobody waits for them any more are revoked, too", async () => {
+  const revoked: string[] = [];
+  let answer: (issued: readonly IssuedCredential[]) => void = () => undefined;
+  const { open, clock } = await play({
+    provisioner: {
+      issue: () => new Promise((resolve) => (answer = resolve)),
+      async revoke({ credentialIds }) {
+        revoked.push(...credentialIds);
+      },
+    },
+    agents: (runtime) => runtime.registerAgent("done", () => "done"),
+  });
+  const peer = await open();
+  peer.send("job.submit", { agent: "done" });
+  await clock.advance(4_000);
+  await quiet();
+  expect(peer.last("session.error").payload["code"]).toBe("INTERNAL_ERROR");
+  answer([{ id: "cred_late", scheme: "bearer", value: "sk", endpoint: "https://x.example" }]);
+  await quiet();
+  expect(revoked).toEqual(["cred_late"]);
 });
