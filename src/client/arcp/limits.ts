@@ -10,6 +10,8 @@ export const CLIENT = {
   /** Events of one job that nobody has read yet, and what they take. */
   queuedEvents: 10_000,
   queuedBytes: 32 * MIB,
+  /** Jobs of an earlier client, or children of jobs, that nobody here has asked for. */
+  unclaimedJobs: 1_000,
   /** A reader this far behind stops the runtime, until it has caught up again. */
   pauseEvents: 2_000,
   resumeEvents: 500,
