@@ -9,9 +9,9 @@ await using runtime = new ArcpRuntime({
   sessions: { heartbeatSec: 1 }, // 30 unless said; two silent intervals are a lost link
 });
 let finish = () => {};
-const isBack = new Promise<void>((resolve) => (finish = resolve));
+const isFinished = new Promise<void>((resolve) => (finish = resolve));
 runtime.registerAgent("patient", async () => {
-  await isBack;
+  await isFinished;
   return "still here";
 });
 
@@ -38,10 +38,9 @@ function connect(): Transport {
   runtime.accept(ours);
   if (states.length > 0) return theirs;
   const isDead = () => pings.length > 0;
-  const { maxFrameBytes, waitingBytes } = theirs;
   return {
-    maxFrameBytes,
-    waitingBytes,
+    maxFrameBytes: theirs.maxFrameBytes,
+    waitingBytes: 0,
     send: (frame) => isDead() || theirs.send(frame),
     close: (ending) => theirs.close(ending),
     open: (listener) =>

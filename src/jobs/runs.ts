@@ -99,7 +99,7 @@ export class Runs implements ContextHost {
       throw new RollcallError("INVALID_ARGUMENT", "the streamed result was not ended");
     }
     const { resultId, size } = result;
-    const told = { form: "streamed", resultId, size } as const;
+    const told = { form: "streamed", resultId, size, isJson: !isNothing } as const;
     const summary = writer?.summary;
     return { status: "success", result: told, ...(summary !== undefined && { summary }) };
   }
