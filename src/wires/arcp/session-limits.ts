@@ -51,8 +51,8 @@ export const RESUME = {
 
 export const SUBSCRIPTIONS = {
   perSession: 1_000,
-  /** Between `job.subscribed` and history for the Python client, which loses what comes at once. */
-  pauseMs: 5,
+  /** How long history waits for the Python client to have dealt with `job.subscribed`. */
+  patienceMs: 1_000,
   /** Events copied before the next ones are read. */
   copied: 256,
 } as const;
