@@ -46,3 +46,17 @@ test("a second hello is refused, and the session goes on as it was", async () =>
   expect(peer.last("session.error").payload["code"]).toBe("INVALID_REQUEST");
   expect(peer.of("session.jobs")).toHaveLength(1);
 });
+
+test('"Deduplicate with a bounded window": an id of long ago may come again', async () => {
+  const { open } = await play();
+  const peer = await open();
+  const ask = (id: string) => peer.send("session.list_jobs", {}, { id });
+  for (let i = 0; i < 512; i += 1) ask(`id-${i}`);
+  ask("id-0");
+  await quiet();
+  expect(peer.of("session.jobs")).toHaveLength(512);
+  ask("id-512");
+  ask("id-0");
+  await quiet();
+  expect(peer.of("session.jobs")).toHaveLength(514);
+});
