@@ -103,6 +103,12 @@ export class Credentials {
     }
     const signal = this.#within(CREDENTIALS.issueMs);
     const asked = provisioner.rotate({ jobId, credentialIds: [credentialId], signal });
+    // Whoever revoked while it was under way may have revoked the old value only.
+    const late = (rotated: IssuedCredential) => {
+      const isOver = this.#debts.get(jobId)?.isOwed ?? true;
+      if (isOver) this.#returned(jobId, [{ ...rotated, id: credentialId }]);
+    };
+    asked.then(late).catch(() => undefined);
     const rotated = await orAborted(asked, signal);
     return { ...rotated, id: credentialId };
   }

@@ -90,3 +90,35 @@ test("credentials that come after nobody waits for them any more are revoked, to
   await quiet();
   expect(revoked).toEqual(["cred_late"]);
 });
+
+test("a value that came of a rotation after the job's end is revoked, too", async () => {
+  const revoked: string[] = [];
+  let answer: (rotated: IssuedCredential) => void = () => undefined;
+  const credential: IssuedCredential = {
+    id: "cred_1",
+    scheme: "bearer",
+    value: "sk-1",
+    endpoint: "https://x.example",
+  };
+  const { open } = await play({
+    provisioner: {
+      issue: async () => [credential],
+      rotate: () => new Promise((resolve) => (answer = resolve)),
+      async revoke({ credentialIds }) {
+        revoked.push(...credentialIds);
+      },
+    },
+    agents: (runtime) =>
+      runtime.registerAgent("hasty", (_, job: JobContext) => {
+        void job.rotateCredential("cred_1").catch(() => undefined);
+        return "done";
+      }),
+  });
+  const peer = await open();
+  await peer.submit("hasty");
+  await quiet();
+  expect(revoked).toEqual(["cred_1"]);
+  answer({ ...credential, value: "sk-2" });
+  await quiet();
+  expect(revoked).toEqual(["cred_1", "cred_1"]);
+});
