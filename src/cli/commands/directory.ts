@@ -147,7 +147,7 @@ function factsOf(entry: DirectoryRow): readonly (readonly [string, Cell])[] {
       return ["skill", `${name === id ? id : `${id}: ${name}`}${tagged}`] as const;
     }),
     ["verified", verification?.isConfirmed === true ? moment(verification.atMs, nowMs) : ""],
-    ["signed", entry.signature],
+    ["signature", entry.signature],
     ["from", verification?.from ?? ""],
     ["not verified", verification?.reason ?? ""],
     ["seen", intervalMs === 0 ? "" : moment(entry.lastHeartbeatAtMs, nowMs)],
