@@ -169,7 +169,8 @@ export class DirectoryService {
     const found = await this.#verifier
       .find({ key: given, version: "1.0" })
       .catch((cause: unknown) => {
-        throw new RollcallError("UNAVAILABLE", `${given}: ${NO_CARD}`, { cause });
+        const message = `${given}: ${NO_CARD}; at log level debug the daemon says why`;
+        throw new RollcallError("UNAVAILABLE", message, { cause });
       });
     // An agent's site, or the file of its card, is as good a name for it as the agent's own URL.
     const own = httpUrl(found.card.key)?.origin === place.origin ? found.card.key : given;

@@ -66,6 +66,45 @@ test("rollcall directory: add, ls, get, search, verify and rm", { timeout: 60_00
   expect(nobody.code).toBe(1);
 });
 
+test("what is registered is there after a crash, and a heartbeat goes on from there", async () => {
+  using folder = scratch();
+  using lingua = await agent();
+  const beat = async (registry: string) => {
+    const answer = await fetch(`${registry}/.well-known/agents/heartbeat`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ agent_card: lingua.card }),
+    });
+    return { token: answer.headers.get("rollcall-registration-token"), body: await answer.json() };
+  };
+  const served = async (registry: string) => {
+    const answer = await fetch(`${registry}/.well-known/agents`);
+    return { etag: answer.headers.get("etag"), text: await answer.text() };
+  };
+  const first = await daemon("--data-dir", folder.path);
+  const before = await beat(first.url);
+  expect(before).toMatchObject({ token: expect.any(String) as string, body: { verified: true } });
+  const listed = await served(first.url);
+  first.up.signal("SIGKILL");
+  await first.up.end();
+
+  const second = await daemon("--data-dir", folder.path);
+  await using running = second.up;
+  expect(await served(second.url)).toEqual(listed);
+  // It is the one that was known: nobody is issued a second token.
+  expect(await beat(second.url)).toEqual({ token: null, body: { status: "ok", verified: true } });
+  expect(running.stderr).toBe("");
+}, 60_000);
+
+test("rollcall a2a-registry takes a free port, and says which", async () => {
+  await using registry = start(["a2a-registry", "--port", "0"]);
+  const [, url = ""] = await registry.says(/HTTP +(http:\S+)/);
+  expect(new URL(url).port).not.toBe("0");
+  expect(await (await fetch(`${url}/.well-known/agents`)).json()).toEqual([]);
+  const wrong = await run(["a2a-registry", "--port", "65536"]);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("not a port")]);
+}, 30_000);
+
 test("a card signed by a pinned key is of tier signed, until its signature is wrong", async () => {
   using folder = scratch();
   const { privateKey, publicKey } = await generateKeyPair("ES256");
