@@ -24,6 +24,7 @@ import { parseUrl } from "../url.ts";
 import { call, isToken, parsed, refusal, TOKEN_HEADER, type Answer, type Fetch } from "./calls.ts";
 import { BEAT } from "./limits.ts";
 import { pages, type Ask, type ListOptions } from "./listing.ts";
+import type { Awaitable } from "./provider.ts";
 import type { AgentCard } from "./types.ts";
 
 export interface RegistryClientOptions {
@@ -38,7 +39,7 @@ export interface RegistryClientOptions {
   /** What `onRegistrationToken` got in an earlier run. */
   readonly registrationToken?: string;
   /** The registry issued a token for this agent: keep it as a secret, for the next run. */
-  readonly onRegistrationToken?: (token: string) => void;
+  readonly onRegistrationToken?: (token: string) => Awaitable<unknown>;
   readonly timeoutMs?: number;
   /** After each heartbeat that the registry took. */
   readonly onHeartbeat?: (result: HeartbeatResult) => void;
@@ -118,7 +119,7 @@ export class RegistryClient implements AsyncDisposable {
     const isTaken = answer.status === 200 || answer.status === 202;
     if (!isTaken) throw new Refused(refusal(url, answer), answer);
     if (answer.retryAfterS !== undefined) this.#intervalS = allowed(answer.retryAfterS);
-    this.#keep(answer.registrationToken);
+    await this.#keep(answer.registrationToken);
     return { verified: verifiedIn(answer.text, url) };
   }
 
@@ -158,10 +159,10 @@ export class RegistryClient implements AsyncDisposable {
     }
   }
 
-  #keep(issued: string | undefined): void {
+  async #keep(issued: string | undefined): Promise<void> {
     if (issued === undefined || issued === this.#registrationToken) return;
     this.#registrationToken = issued;
-    this.#options.onRegistrationToken?.(issued);
+    await this.#options.onRegistrationToken?.(issued);
   }
 
   #retryMs(failure: unknown, failures: number): number {
