@@ -231,7 +231,10 @@ export class Metrics {
       labelNames: ["of"],
       registers: [this.#registry],
       collect: () => {
-        for (const [of, count] of Object.entries(mcp.clients)) clients.set({ of }, count);
+        const { sessions, connections, listeners } = mcp.clients;
+        clients.set({ of: "sessions" }, sessions);
+        clients.set({ of: "connections" }, connections);
+        clients.set({ of: "listeners" }, listeners);
       },
     });
   }
