@@ -218,9 +218,6 @@ export class Metrics {
     this.#counter("rollcall_agent_restarts_total", restarts, () => arcp.numbers().restarts);
   }
 
-  #observeDoors({ http, grpc }: Observed): void {
-    this.#counter("rollcall_http_requests_total", "HTTP requests.", () => http.stats.requests);
-    this.#gauge("rollcall_http_connections", "HTTP connections.", () => http.connections);
   #observeDoors({ http, a2a, grpc }: Observed): void {
     const doors = a2a ? [http, a2a] : [http];
     const sum = (of: (door: HttpDoor) => number) =>
