@@ -16,20 +16,14 @@ export const ENDING = {
   drainMs: 5 * SECOND,
 } as const;
 
-export const OBSERVER = {
+/** What reads along, in a thread of its own. */
+export const FEED = {
   /** Bytes that wait to be looked at; what comes beyond is forwarded and not looked at. */
-  queueBytes: 16 * MIB,
-  /** Looked at in one go: in between bytes are forwarded. A quarter of the latency promised. */
-  sliceMs: 0.25,
-  /** Looked at without a look at the clock: some dozen frames. */
-  pieceBytes: 4 * KIB,
-  /** With more than this waiting and more coming, forwarding has the word … */
-  hurryBytes: 256 * KIB,
-  /** … and reading along a tenth of the time, until nothing came for so long. */
-  hurryMs: 2,
-  quietMs: 10,
-  /** At the end, while somebody may wait for it. */
-  lastMs: 100,
+  waitingBytes: 16 * MIB,
+  /** What it may hold in memory: what waits, twice, and what is remembered. Then it ends, alone. */
+  heapMib: 128,
+  /** From the agent's end to ours, while an editor may wait for it: the last words are written. */
+  lastMs: 2 * SECOND,
 } as const;
 
 export const INJECTION = {
@@ -71,9 +65,6 @@ export const RECORDING = {
   /** What `replay` reads: a day of work. */
   bytes: 256 * MIB,
 } as const;
-
-/** By how much the clock on the wall must run ahead to say that the machine slept. */
-export const SLEEP_MS = 5 * SECOND;
 
 export const FOLLOW = {
   /** Where the system does not tell of changes: soon enough for somebody who looks. */

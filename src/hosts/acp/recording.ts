@@ -17,13 +17,16 @@ export interface Recorded {
   readonly frame: Frame;
 }
 
+/** A file for it. Throws where it cannot be made, or is there already. */
+export function openRecording(path: string): number {
+  return fs.openSync(path, "wx", 0o600);
+}
+
 export class Recorder {
   readonly #stream: fs.WriteStream;
   #isLost = false;
 
-  /** Throws where the file cannot be made, or is there already. */
-  constructor(path: string) {
-    const fd = fs.openSync(path, "wx", 0o600);
+  constructor(fd: number) {
     this.#stream = fs.createWriteStream("", { fd });
     this.#stream.on("error", () => (this.#isLost = true));
   }

@@ -13,7 +13,6 @@
 import { field, text } from "./frames.ts";
 import {
   STATUSES,
-  type AcpRecord,
   type AcpSource,
   type AcpStatus,
   type StatusForm,
@@ -72,7 +71,7 @@ export function said(value: unknown, source: SaidStatus["source"]): SaidStatus {
 export function statusMessage(
   form: StatusForm,
   sessionId: string,
-  status: AgentStatus | AcpRecord,
+  status: AgentStatus,
 ): object {
   const message = (method: string, params: object): object => ({ jsonrpc: "2.0", method, params });
   switch (form) {
@@ -81,7 +80,7 @@ export function statusMessage(
       return message("session/update", { sessionId, update });
     }
     case "ext":
-      return message(STATUS_METHOD, { ...status, sessionId });
+      return message(STATUS_METHOD, { sessionId, ...threeFields(status) });
     case "variant": {
       const update = { sessionUpdate: STATUS_VARIANT, ...threeFields(status) };
       return message("session/update", { sessionId, update });

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import type { Sender } from "../../wires/acp/frames.ts";
+import { Feed, newSeenBytes } from "./feed.ts";
+
+function feeding(waitingBytes: number) {
+  const seen = newSeenBytes();
+  const posted: string[] = [];
+  const feed = new Feed({
+    seen,
+    waitingBytes,
+    post: (message) => {
+      if (message.kind === "lost") posted.push(`${message.sender} lost`);
+      if (message.kind !== "bytes") return;
+      const text = Buffer.from(message.chunk).toString();
+      posted.push(`${message.sender} ${message.isBroken ? "…" : ""}${text.trimEnd()}`);
+    },
+  });
+  const note = (sender: Sender, text: string) => feed.note(sender, Buffer.from(text));
+  return { feed, posted, note, look: (bytes: number) => Atomics.add(seen, 0, BigInt(bytes)) };
+}
+
+test("hands over what both sides said, in its order", () => {
+  const { posted, note } = feeding(100);
+  note("client", "one\n");
+  note("agent", "two\n");
+  expect(posted).toEqual(["client one", "agent two"]);
+});
+
+test("passes over what is too much, says so at once, and begins anew when all was seen", () => {
+  const { posted, note, look } = feeding(8);
+  note("agent", "first\n");
+  note("agent", "second\n");
+  note("agent", "third\nhalf of a");
+  expect(posted).toEqual(["agent first", "agent lost"]);
+  look(3);
+  note("agent", "b");
+  expect(posted).toHaveLength(2);
+  look(3);
+  note("agent", " line\n");
+  note("agent", "\n");
+  expect(posted.slice(2)).toEqual(["agent … line", "agent "]);
+});
+
+test("a gap of one side is none of the other", () => {
+  const { posted, note } = feeding(10);
+  note("agent", "first\n");
+  note("agent", "second\n");
+  note("client", "ok\n");
+  expect(posted).toEqual(["agent first", "agent lost", "client ok"]);
+});
+
+test("only who has looked at everything knows everything", () => {
+  const { feed, note } = feeding(8);
+  expect(feed.isAll(0)).toBe(true);
+  note("agent", "first\n");
+  expect(feed.isAll(0)).toBe(false);
+  expect(feed.isAll(6)).toBe(true);
+  note("agent", "second\n");
+  expect(feed.isAll(6)).toBe(false);
+});

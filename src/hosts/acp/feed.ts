@@ -1,0 +1,85 @@
+/**
+ * The way of every chunk to whoever reads along, in a thread of its own: looking at a frame never
+ * delays the next one, and no fault there is a fault of the conversation.
+ *
+ *   chunk ──▶ handed over ──▶ … ──▶ looked at: both sides count bytes, in memory that they share
+ *     │ too much waits to be looked at
+ *     └──▶ passed over, until all of that was looked at; "lost" stands in its place
+ *
+ * It holds at most so many bytes, and it never makes anybody wait.
+ */
+import type { Sender } from "../../wires/acp/frames.ts";
+import type { Ended } from "./agent-process.ts";
+import { FEED } from "./limits.ts";
+
+export type ToAttendant =
+  | {
+      readonly kind: "bytes";
+      readonly sender: Sender;
+      readonly chunk: Uint8Array;
+      /** It begins within a line whose beginning was passed over. */
+      readonly isBroken: boolean;
+    }
+  | { readonly kind: "lost"; readonly sender: Sender }
+  /** Whether the line that it wanted to say was said. */
+  | { readonly kind: "said"; readonly isSaid: boolean }
+  | { readonly kind: "ended"; readonly how: Ended };
+
+/** A line for the client, from one who has looked at that many bytes. */
+export interface FromAttendant {
+  readonly line: string;
+  readonly seenBytes: number;
+}
+
+/** How many bytes were looked at. */
+export type SeenBytes = BigInt64Array<SharedArrayBuffer>;
+
+export function newSeenBytes(): SeenBytes {
+  return new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT));
+}
+
+export interface FeedOptions {
+  readonly post: (message: ToAttendant) => void;
+  readonly seen: SeenBytes;
+  readonly waitingBytes?: number;
+}
+
+const NEWLINE = 10;
+
+export class Feed {
+  readonly #post: (message: ToAttendant) => void;
+  readonly #seen: SeenBytes;
+  readonly #waitingBytes: number;
+  #handedBytes = 0;
+  /** From too much until all of it was looked at: one long gap tells more than many short ones. */
+  readonly #isPassedOver: Record<Sender, boolean> = { client: false, agent: false };
+  readonly #isBroken: Record<Sender, boolean> = { client: false, agent: false };
+
+  constructor({ post, seen, waitingBytes = FEED.waitingBytes }: FeedOptions) {
+    this.#post = post;
+    this.#seen = seen;
+    this.#waitingBytes = waitingBytes;
+  }
+
+  note(sender: Sender, chunk: Buffer): void {
+    const waiting = this.#handedBytes - Number(Atomics.load(this.#seen, 0));
+    if (waiting === 0) this.#isPassedOver.client = this.#isPassedOver.agent = false;
+    if (!this.#isPassedOver[sender] && waiting + chunk.length > this.#waitingBytes) {
+      this.#isPassedOver[sender] = true;
+      this.#post({ kind: "lost", sender });
+    }
+    if (this.#isPassedOver[sender]) {
+      this.#isBroken[sender] = chunk.at(-1) !== NEWLINE;
+      return;
+    }
+    this.#handedBytes += chunk.length;
+    this.#post({ kind: "bytes", sender, chunk, isBroken: this.#isBroken[sender] });
+    this.#isBroken[sender] = false;
+  }
+
+  /** Whether who has looked at that much knows everything that was forwarded. */
+  isAll(seenBytes: number): boolean {
+    const { client, agent } = this.#isPassedOver;
+    return seenBytes === this.#handedBytes && !client && !agent;
+  }
+}
