@@ -106,6 +106,8 @@ describe("the headline", () => {
     expect(row(quiet)).toMatchObject({ headline: "PROBLEM", stuckSinceMs: NOW - 11 * MINUTE });
     const busy = report("file@box:1", since(9 * MINUTE), NOW - 12 * MINUTE);
     expect(row(busy)).toMatchObject({ headline: "WORKING", stuckSinceMs: null });
+    const repeated = { ...report("acp:1", since(11 * MINUTE), NOW - 1), ttlMs: MINUTE };
+    expect(row(repeated)).toMatchObject({ stuckSinceMs: NOW - 11 * MINUTE });
     const waiting: Facts = { ...ALIVE, activity: { value: "waiting", rule: "a build" } };
     const builds = report("file@box:1", waiting, NOW - 20 * MINUTE);
     expect(row(builds).headline).toBe("WORKING");

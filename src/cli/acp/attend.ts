@@ -35,7 +35,9 @@ export function attend(port: MessagePort, data: AttendantData & { readonly seen:
       port.postMessage(wish);
       return new Promise((resolve) => (answer = resolve));
     },
-    deliver: (report, signal) => daemon.post("/v1/fleet/reports", { ...report }, { signal }),
+    // When it was told is for the daemon to say: it judges our silence by its own clock.
+    deliver: ({ reportedAtMs: _, ...report }, signal) =>
+      daemon.post("/v1/fleet/reports", report, { signal }),
     onError: complain,
   });
   port.on("message", (message: ToAttendant) => {

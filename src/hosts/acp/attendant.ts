@@ -49,7 +49,7 @@ export class Attendant implements AsyncDisposable {
     this.#reading = new Reading({
       clock,
       name,
-      onFrame: (sender, frame, atMs) => this.#saw(sender, frame, atMs),
+      onFrame: (sender, frame) => this.#saw(sender, frame),
       onChange: (record, atMs) => this.#changed(record, atMs),
       onShow: (record, atMs) => this.#show(record, atMs),
       onError,
@@ -96,9 +96,9 @@ export class Attendant implements AsyncDisposable {
     await this.close();
   }
 
-  #saw(sender: Sender, frame: Frame, atMs: number): void {
+  #saw(sender: Sender, frame: Frame): void {
     this.#injector.saw(sender, frame);
-    this.#recorder?.look(sender, frame, atMs);
+    this.#recorder?.look(sender, frame, this.#reading.nowMs());
   }
 
   #changed(record: AcpRecord, atMs: number): void {

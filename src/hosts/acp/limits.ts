@@ -37,8 +37,10 @@ export const PUBLISHER = {
   /** A daemon that does not answer is tried again after this long, doubled up to the most. */
   retryMs: 1 * SECOND,
   retryMostMs: 15 * SECOND,
-  /** A daemon that was replaced by another learns of us within this time. */
-  repeatMs: 30 * SECOND,
+  /** Who says nothing for so long may have been killed, on a machine that nobody looks at. */
+  ttlMs: 60 * SECOND,
+  /** Three times in it, so that one may be lost; another daemon learns of us this soon, too. */
+  repeatMs: 20 * SECOND,
   /** On loopback an answer takes a millisecond; whoever takes longer has other troubles. */
   answerMs: 2 * SECOND,
   /** The last word, while an editor may wait for our end. */

@@ -22,7 +22,7 @@ export interface ReadingOptions {
   /** What the agent is called until it says so. */
   readonly name: string;
   /** Every frame, before anything comes of it. */
-  readonly onFrame?: (sender: Sender, frame: Frame, atMs: number) => void;
+  readonly onFrame?: (sender: Sender, frame: Frame) => void;
   /** Every change, of a session or (without one) of the agent as a whole. */
   readonly onChange?: (record: AcpRecord, atMs: number) => void;
   /** The same, calm enough to be looked at. */
@@ -55,6 +55,10 @@ export class Reading {
 
   get deriver(): AcpObserver["deriver"] {
     return this.#observer.deriver;
+  }
+
+  nowMs(): number {
+    return this.#observer.nowMs();
   }
 
   /** A piece of the stream of one side. */
@@ -109,7 +113,7 @@ export class Reading {
   }
 
   #look(sender: Sender, frame: Frame): void {
-    this.#options.onFrame?.(sender, frame, this.#observer.nowMs());
+    this.#options.onFrame?.(sender, frame);
     this.#observer.observe(sender, frame);
   }
 
