@@ -29,9 +29,9 @@ const BLOCK = Buffer.concat([
 ]);
 
 /** Times there and back of one frame after the other, in milliseconds. */
-async function roundTrips(cat: Cat): Promise<readonly number[]> {
+async function roundTrips(cat: Cat, frames = FRAMES): Promise<readonly number[]> {
   const times: number[] = [];
-  for (let i = 0; i < FRAMES; i += 1) {
+  for (let i = 0; i < frames; i += 1) {
     const startMs = performance.now();
     await new Promise<void>((resolve) => {
       let left = FRAME.length;
@@ -51,6 +51,8 @@ async function roundTrips(cat: Cat): Promise<readonly number[]> {
 
 /** Megabytes in a second, in one direction at a time: what goes in comes out again. */
 async function throughput(cat: Cat): Promise<number> {
+  // How long a program takes to start is another question.
+  await roundTrips(cat, WARM_UP);
   const blocks = Math.ceil(STREAM_BYTES / BLOCK.length);
   const startMs = performance.now();
   const taken = new Promise<void>((resolve) => {
@@ -95,8 +97,8 @@ await inTemporaryFolder(async (folder) => {
   const bare: number[] = [];
   const through: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    bare.push(...(await use(cat(), roundTrips)).slice(WARM_UP));
-    through.push(...(await use(proxied(), roundTrips)).slice(WARM_UP));
+    bare.push(...(await use(cat(), (each) => roundTrips(each))).slice(WARM_UP));
+    through.push(...(await use(proxied(), (each) => roundTrips(each))).slice(WARM_UP));
   }
   report({ name: "cat: a frame there and back, median", value: median(bare), unit: "ms" });
   report({ name: "proxy: a frame there and back, median", value: median(through), unit: "ms" });

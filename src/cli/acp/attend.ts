@@ -1,4 +1,5 @@
 /** What happens in the thread beside a conversation: chunks come in, an attendant makes sense. */
+import { constants, setPriority } from "node:os";
 import type { MessagePort } from "node:worker_threads";
 import { connect } from "../../client/client.ts";
 import { systemClock } from "../../engine/clock.ts";
@@ -19,6 +20,7 @@ export interface AttendantData extends Pick<
 }
 
 export function attend(port: MessagePort, data: AttendantData & { readonly seen: SeenBytes }) {
+  giveWay();
   // The last wall: what nobody thought of is written down, and the rest goes on.
   process.on("uncaughtException", complain);
   const { daemonUrl, directory, recordingFd, seen, ...named } = data;
@@ -58,4 +60,15 @@ export function attend(port: MessagePort, data: AttendantData & { readonly seen:
           .finally(() => process.exit());
     }
   });
+}
+
+/** Where bytes and their reader want the same processor, bytes go first. */
+function giveWay(): void {
+  // Elsewhere it would be said of the whole process, and of the agents that it starts.
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch (error) {
+    complain(error);
+  }
 }

@@ -40,7 +40,7 @@ export class AttendantThread {
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: FEED.heapMib },
     });
-    this.#feed = new Feed({ post: (message) => this.#post(message), seen });
+    this.#feed = new Feed({ post: (message) => this.#post(message), seen, clock });
     this.#worker.on("error", onError);
     this.#worker.on("message", ({ line, seenBytes }: FromAttendant) => {
       const isSaid = this.#feed.isAll(seenBytes) && interject(line);

@@ -1,12 +1,16 @@
 import { expect, test } from "vitest";
+import { TestClock } from "../../engine/testing.ts";
 import type { Sender } from "../../wires/acp/frames.ts";
 import { Feed, newSeenBytes } from "./feed.ts";
+import { FEED } from "./limits.ts";
 
 function feeding(waitingBytes: number) {
   const seen = newSeenBytes();
+  const clock = new TestClock();
   const posted: string[] = [];
   const feed = new Feed({
     seen,
+    clock,
     waitingBytes,
     post: (message) => {
       if (message.kind === "lost") posted.push(`${message.sender} lost`);
@@ -16,7 +20,7 @@ function feeding(waitingBytes: number) {
     },
   });
   const note = (sender: Sender, text: string) => feed.note(sender, Buffer.from(text));
-  return { feed, posted, note, look: (bytes: number) => Atomics.add(seen, 0, BigInt(bytes)) };
+  return { feed, posted, clock, note, look: (bytes: number) => Atomics.add(seen, 0, BigInt(bytes)) };
 }
 
 test("hands over what both sides said, in its order", () => {
@@ -26,8 +30,8 @@ test("hands over what both sides said, in its order", () => {
   expect(posted).toEqual(["client one", "agent two"]);
 });
 
-test("passes over what is too much, says so at once, and begins anew when all was seen", () => {
-  const { posted, note, look } = feeding(8);
+test("passes over what is too much, says so at once, and begins anew after a rest", async () => {
+  const { posted, note, look, clock } = feeding(8);
   note("agent", "first\n");
   note("agent", "second\n");
   note("agent", "third\nhalf of a");
@@ -36,6 +40,9 @@ test("passes over what is too much, says so at once, and begins anew when all wa
   note("agent", "b");
   expect(posted).toHaveLength(2);
   look(3);
+  note("agent", "c");
+  expect(posted).toHaveLength(2);
+  await clock.advance(FEED.restMs);
   note("agent", " line\n");
   note("agent", "\n");
   expect(posted.slice(2)).toEqual(["agent … line", "agent "]);

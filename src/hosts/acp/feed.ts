@@ -4,10 +4,12 @@
  *
  *   chunk ──▶ handed over ──▶ … ──▶ looked at: both sides count bytes, in memory that they share
  *     │ too much waits to be looked at
- *     └──▶ passed over, until all of that was looked at; "lost" stands in its place
+ *     └──▶ passed over, until all of that was looked at and a second went by: where so much flows,
+ *          it has the machine for itself; "lost" stands in its place
  *
  * It holds at most so many bytes, and it never makes anybody wait.
  */
+import type { Clock } from "../../engine/clock.ts";
 import type { Sender } from "../../wires/acp/frames.ts";
 import type { Ended } from "./agent-process.ts";
 import { FEED } from "./limits.ts";
@@ -41,6 +43,7 @@ export function newSeenBytes(): SeenBytes {
 export interface FeedOptions {
   readonly post: (message: ToAttendant) => void;
   readonly seen: SeenBytes;
+  readonly clock: Pick<Clock, "monotonicMs">;
   readonly waitingBytes?: number;
 }
 
@@ -49,25 +52,26 @@ const NEWLINE = 10;
 export class Feed {
   readonly #post: (message: ToAttendant) => void;
   readonly #seen: SeenBytes;
+  readonly #clock: Pick<Clock, "monotonicMs">;
   readonly #waitingBytes: number;
   #handedBytes = 0;
-  /** From too much until all of it was looked at: one long gap tells more than many short ones. */
+  /** One long gap tells more than many short ones. */
   readonly #isPassedOver: Record<Sender, boolean> = { client: false, agent: false };
   readonly #isBroken: Record<Sender, boolean> = { client: false, agent: false };
+  #passedOverUntilMs = 0;
 
-  constructor({ post, seen, waitingBytes = FEED.waitingBytes }: FeedOptions) {
+  constructor({ post, seen, clock, waitingBytes = FEED.waitingBytes }: FeedOptions) {
     this.#post = post;
     this.#seen = seen;
+    this.#clock = clock;
     this.#waitingBytes = waitingBytes;
   }
 
   note(sender: Sender, chunk: Buffer): void {
     const waiting = this.#handedBytes - Number(Atomics.load(this.#seen, 0));
-    if (waiting === 0) this.#isPassedOver.client = this.#isPassedOver.agent = false;
-    if (!this.#isPassedOver[sender] && waiting + chunk.length > this.#waitingBytes) {
-      this.#isPassedOver[sender] = true;
-      this.#post({ kind: "lost", sender });
-    }
+    const isOver = waiting === 0 && this.#clock.monotonicMs() >= this.#passedOverUntilMs;
+    if (this.#isPassedOver[sender] && isOver) this.#isPassedOver[sender] = false;
+    else if (waiting + chunk.length > this.#waitingBytes) this.#passOver(sender);
     if (this.#isPassedOver[sender]) {
       this.#isBroken[sender] = chunk.at(-1) !== NEWLINE;
       return;
@@ -81,5 +85,12 @@ export class Feed {
   isAll(seenBytes: number): boolean {
     const { client, agent } = this.#isPassedOver;
     return seenBytes === this.#handedBytes && !client && !agent;
+  }
+
+  #passOver(sender: Sender): void {
+    if (this.#isPassedOver[sender]) return;
+    this.#isPassedOver[sender] = true;
+    this.#passedOverUntilMs = this.#clock.monotonicMs() + FEED.restMs;
+    this.#post({ kind: "lost", sender });
   }
 }

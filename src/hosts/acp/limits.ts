@@ -20,6 +20,8 @@ export const ENDING = {
 export const FEED = {
   /** Bytes that wait to be looked at; what comes beyond is forwarded and not looked at. */
   waitingBytes: 16 * MIB,
+  /** Not looked at, at least, after too much came. */
+  restMs: 1 * SECOND,
   /** What it may hold in memory: what waits, twice, and what is remembered. Then it ends, alone. */
   heapMib: 128,
   /** From the agent's end to ours, while an editor may wait for it: the last words are written. */
