@@ -180,12 +180,16 @@ function activityOf(sources: readonly Report[]): Pick<Row, "activity"> & { saidA
   return { activity: { value, evidence, message, task }, saidAtMs };
 }
 
-/** The one that has waited longest. */
+/** Two sources that saw the same question are this far apart at most: some know whole seconds. */
+const SAME_QUESTION_MS = 2_000;
+
+/** The one that has waited longest; of one question, what the source closest to it says. */
 function questionOf(sources: readonly Report[]): Axis<Asked> | null {
   let first: Axis<Asked> | null = null;
   for (const source of sources) {
     const { question } = source.facts;
-    if (!question || (first && first.value.sinceMs <= question.value.sinceMs)) continue;
+    if (!question) continue;
+    if (first && first.value.sinceMs <= question.value.sinceMs + SAME_QUESTION_MS) continue;
     first = axis(source, question);
   }
   return first;

@@ -208,10 +208,10 @@ describe("the commands", PATIENT, () => {
     expect(shown.stdout).toContain("add --write");
     expect(readFileSync(path, "utf8")).toBe(before);
     const written = await run(["acp", "install", "zed", "--write"], commands(home));
-    expect(written.stdout).toContain("A runs through the proxy");
+    expect(written.stdout).toContain("behind the proxy now: A");
     expect(readFileSync(`${path}.before-rollcall`, "utf8")).toBe(before);
     const again = await run(["acp", "install", "zed", "--write"], commands(home));
-    expect(again.stdout).toContain("run through the proxy already");
+    expect(again.stdout).toContain("already behind the proxy: A");
     await run(["acp", "uninstall", "zed", "--write"], commands(home));
     expect(readFileSync(path, "utf8")).toBe(before);
   });
@@ -222,6 +222,9 @@ describe("the commands", PATIENT, () => {
     expect(stdout).toContain('"agent_servers"');
     expect(code).toBe(1);
     expect(existsSync(join(home.path, ".jetbrains"))).toBe(false);
+    const out = await run(["acp", "uninstall", "jetbrains"], commands(home));
+    expect(out).toMatchObject({ stdout: "", code: 1 });
+    expect(out.stderr).toContain("there are no agents");
   });
 
   test("help says how an editor calls it", async () => {

@@ -255,7 +255,9 @@ describe("wrong words", PATIENT, () => {
     [["--inject=loud", "--", "cat"], /--inject is "loud": not one of off, meta/],
     [["--wrong", "--", "cat"], /there is no flag --wrong/],
     [["--url=nonsense://x", "--", "cat"], /--url is "nonsense:\/\/x"/],
+    [["--inject=meta", "cat"], /command is missing behind --/],
     [["record", "--", "cat"], /record needs a FILE/],
+    [["record"], /record needs a FILE/],
     [["--"], /command is missing behind --/],
   ])("%j", async (words, complaint) => {
     using home = proxyHome();

@@ -65,7 +65,7 @@ test("a recording is for its owner alone, without secrets and without what is lo
 
 test("one that is there already is not written over", () => {
   writeFileSync(path, "mine");
-  expect(() => new Recorder(openRecording(path))).toThrow(/EEXIST/);
+  expect(() => new Recorder(openRecording(path))).toThrow(/is there already/);
 });
 
 test("replayed, it gives the timeline that was", async () => {
