@@ -20,7 +20,13 @@ function feeding(waitingBytes: number) {
     },
   });
   const note = (sender: Sender, text: string) => feed.note(sender, Buffer.from(text));
-  return { feed, posted, clock, note, look: (bytes: number) => Atomics.add(seen, 0, BigInt(bytes)) };
+  return {
+    feed,
+    posted,
+    clock,
+    note,
+    look: (bytes: number) => Atomics.add(seen, 0, BigInt(bytes)),
+  };
 }
 
 test("hands over what both sides said, in its order", () => {

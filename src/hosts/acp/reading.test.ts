@@ -129,7 +129,7 @@ describe("of bytes", () => {
     const { along, seen, take } = watched();
     take("agent", frame("one") + "half of a li");
     along.lost("agent");
-    take("agent", "the end of another\"}", true);
+    take("agent", 'the end of another"}', true);
     take("agent", ` and more\n${frame("two")}`);
     expect(seen).toEqual(["agent: one", "agent: two"]);
   });

@@ -25,7 +25,8 @@ export function openRecording(path: string): number {
     return fs.openSync(path, "wx", 0o600);
   } catch (error) {
     const code = systemCode(error);
-    const why = code === "EEXIST" ? "is there already: choose another name" : `cannot be made: ${code}`;
+    const why =
+      code === "EEXIST" ? "is there already: choose another name" : `cannot be made: ${code}`;
     throw new RollcallError("INVALID_ARGUMENT", `${path} ${why}`, { cause: error });
   }
 }
