@@ -37,9 +37,11 @@ export function attend(port: MessagePort, data: AttendantData & { readonly seen:
       port.postMessage(wish);
       return new Promise((resolve) => (answer = resolve));
     },
-    // When it was told is for the daemon to say: it judges our silence by its own clock.
-    deliver: ({ reportedAtMs: _, ...report }, signal) =>
-      daemon.post("/v1/fleet/reports", report, { signal }),
+    deliver(report, signal) {
+      // When it was told is for the daemon to say: it judges our silence by its own clock.
+      const { reportedAtMs: _, ...said } = report;
+      return daemon.post("/v1/fleet/reports", said, { signal });
+    },
     onError: complain,
   });
   port.on("message", (message: ToAttendant) => {
