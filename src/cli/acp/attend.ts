@@ -44,7 +44,7 @@ export function attend(port: MessagePort, data: AttendantData & { readonly seen:
     },
     onError: complain,
   });
-  port.on("message", (message: ToAttendant) => {
+  const take = (message: ToAttendant) => {
     switch (message.kind) {
       case "bytes":
         // Before what comes of it: a line that is said then has looked at these bytes.
@@ -61,7 +61,8 @@ export function attend(port: MessagePort, data: AttendantData & { readonly seen:
           .catch(complain)
           .finally(() => process.exit());
     }
-  });
+  };
+  port.on("message", (messages: readonly ToAttendant[]) => messages.forEach(take));
 }
 
 /** Where bytes and their reader want the same processor, bytes go first. */

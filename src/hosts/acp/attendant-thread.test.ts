@@ -47,17 +47,19 @@ test("one that does not end is stopped, so that an editor does not wait", async 
 });
 
 test("a line is said only if everything that was forwarded was looked at", async () => {
-  const { thread, interject } = running(`
+  const { thread, clock, interject } = running(`
     let bytes = 0;
-    port.on("message", (message) => {
-      if (message.kind === "ended") process.exit();
-      if (message.kind !== "bytes") return;
-      bytes += message.chunk.length;
-      const wish = Buffer.from(message.chunk).toString();
-      port.postMessage({ line: wish, seenBytes: wish === "late" ? bytes - 1 : bytes });
+    port.on("message", (messages) => {
+      for (const { kind, chunk } of messages) {
+        if (kind === "ended") process.exit();
+        if (kind !== "bytes") continue;
+        bytes += chunk.length;
+        port.postMessage({ line: Buffer.from(chunk).toString(), seenBytes: bytes });
+      }
     });`);
-  thread.note("agent", Buffer.from("late"));
+  thread.note("agent", Buffer.from("outdated"));
   thread.note("agent", Buffer.from("in time"));
+  await clock.advance(FEED.batchMs);
   await vi.waitFor(() => expect(interject).toHaveBeenCalled(), { timeout: 20_000 });
   await thread.close(ENDED);
   expect(interject.mock.calls).toEqual([["in time"]]);

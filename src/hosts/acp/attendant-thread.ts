@@ -40,11 +40,11 @@ export class AttendantThread {
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: FEED.heapMib },
     });
-    this.#feed = new Feed({ post: (message) => this.#post(message), seen, clock });
+    this.#feed = new Feed({ post: (messages) => this.#post(messages), seen, clock });
     this.#worker.on("error", onError);
     this.#worker.on("message", ({ line, seenBytes }: FromAttendant) => {
       const isSaid = this.#feed.isAll(seenBytes) && interject(line);
-      this.#post({ kind: "said", isSaid });
+      this.#post([{ kind: "said", isSaid }]);
     });
     this.#gone = new Promise((resolve) => {
       this.#worker.once("exit", () => {
@@ -61,7 +61,8 @@ export class AttendantThread {
   /** The conversation is over: what is left is looked at and published, within a bounded time. */
   async close(how: Ended | undefined): Promise<void> {
     if (this.#isGone) return;
-    if (how) this.#post({ kind: "ended", how });
+    this.#feed.flush();
+    if (how) this.#post([{ kind: "ended", how }]);
     let stop: () => void = () => undefined;
     const late = new Promise<void>((resolve) => {
       stop = this.#clock.after(how ? FEED.lastMs : 0, resolve);
@@ -71,7 +72,7 @@ export class AttendantThread {
     await this.#worker.terminate();
   }
 
-  #post(message: ToAttendant): void {
-    this.#worker.postMessage(message);
+  #post(messages: readonly ToAttendant[]): void {
+    this.#worker.postMessage(messages);
   }
 }

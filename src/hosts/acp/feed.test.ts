@@ -12,14 +12,19 @@ function feeding(waitingBytes: number) {
     seen,
     clock,
     waitingBytes,
-    post: (message) => {
-      if (message.kind === "lost") posted.push(`${message.sender} lost`);
-      if (message.kind !== "bytes") return;
-      const text = Buffer.from(message.chunk).toString();
-      posted.push(`${message.sender} ${message.isBroken ? "…" : ""}${text.trimEnd()}`);
+    post: (messages) => {
+      for (const message of messages) {
+        if (message.kind === "lost") posted.push(`${message.sender} lost`);
+        if (message.kind !== "bytes") continue;
+        const text = Buffer.from(message.chunk).toString();
+        posted.push(`${message.sender} ${message.isBroken ? "…" : ""}${text.trimEnd()}`);
+      }
     },
   });
-  const note = (sender: Sender, text: string) => feed.note(sender, Buffer.from(text));
+  const note = (sender: Sender, text: string) => {
+    feed.note(sender, Buffer.from(text));
+    feed.flush();
+  };
   return {
     feed,
     posted,
@@ -70,4 +75,20 @@ test("only who has looked at everything knows everything", () => {
   expect(feed.isAll(6)).toBe(true);
   note("agent", "second\n");
   expect(feed.isAll(6)).toBe(false);
+});
+
+test("what comes within a few milliseconds goes in one message, and much at once", async () => {
+  const clock = new TestClock();
+  const counts: number[] = [];
+  const post = (messages: readonly unknown[]) => counts.push(messages.length);
+  const feed = new Feed({ seen: newSeenBytes(), clock, post });
+  feed.note("client", Buffer.from("one\n"));
+  feed.note("agent", Buffer.from("two\n"));
+  expect(counts).toEqual([]);
+  expect(feed.isAll(0)).toBe(false);
+  await clock.advance(FEED.batchMs);
+  expect(counts).toEqual([2]);
+  feed.note("agent", Buffer.alloc(FEED.batchBytes));
+  expect(counts).toEqual([2, 1]);
+  expect(clock.timers).toBe(0);
 });

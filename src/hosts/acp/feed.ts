@@ -7,7 +7,8 @@
  *     └──▶ passed over, until all of that was looked at and a second went by: where so much flows,
  *          it has the machine for itself; "lost" stands in its place
  *
- * It holds at most so many bytes, and it never makes anybody wait.
+ * Several go in one message: to wake another thread takes longer than to forward a frame. It holds
+ * at most so many bytes, and it never makes anybody wait.
  */
 import type { Clock } from "../../engine/clock.ts";
 import type { Sender } from "../../wires/acp/frames.ts";
@@ -41,24 +42,27 @@ export function newSeenBytes(): SeenBytes {
 }
 
 export interface FeedOptions {
-  readonly post: (message: ToAttendant) => void;
+  readonly post: (messages: readonly ToAttendant[]) => void;
   readonly seen: SeenBytes;
-  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly clock: Clock;
   readonly waitingBytes?: number;
 }
 
 const NEWLINE = 10;
 
 export class Feed {
-  readonly #post: (message: ToAttendant) => void;
+  readonly #post: (messages: readonly ToAttendant[]) => void;
   readonly #seen: SeenBytes;
-  readonly #clock: Pick<Clock, "monotonicMs">;
+  readonly #clock: Clock;
   readonly #waitingBytes: number;
   #handedBytes = 0;
   /** One long gap tells more than many short ones. */
   readonly #isPassedOver: Record<Sender, boolean> = { client: false, agent: false };
   readonly #isBroken: Record<Sender, boolean> = { client: false, agent: false };
   #passedOverUntilMs = 0;
+  #batch: ToAttendant[] = [];
+  #batchBytes = 0;
+  #stopTimer: (() => void) | undefined;
 
   constructor({ post, seen, clock, waitingBytes = FEED.waitingBytes }: FeedOptions) {
     this.#post = post;
@@ -77,8 +81,20 @@ export class Feed {
       return;
     }
     this.#handedBytes += chunk.length;
-    this.#post({ kind: "bytes", sender, chunk, isBroken: this.#isBroken[sender] });
+    this.#batchBytes += chunk.length;
+    this.#add({ kind: "bytes", sender, chunk, isBroken: this.#isBroken[sender] });
     this.#isBroken[sender] = false;
+    if (this.#batchBytes >= FEED.batchBytes) this.flush();
+  }
+
+  /** What is held back is handed over now. */
+  flush(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    if (this.#batch.length === 0) return;
+    this.#post(this.#batch);
+    this.#batch = [];
+    this.#batchBytes = 0;
   }
 
   /** Whether who has looked at that much knows everything that was forwarded. */
@@ -91,6 +107,11 @@ export class Feed {
     if (this.#isPassedOver[sender]) return;
     this.#isPassedOver[sender] = true;
     this.#passedOverUntilMs = this.#clock.monotonicMs() + FEED.restMs;
-    this.#post({ kind: "lost", sender });
+    this.#add({ kind: "lost", sender });
+  }
+
+  #add(message: ToAttendant): void {
+    this.#batch.push(message);
+    this.#stopTimer ??= this.#clock.after(FEED.batchMs, () => this.flush());
   }
 }

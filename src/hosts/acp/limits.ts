@@ -20,6 +20,10 @@ export const ENDING = {
 export const FEED = {
   /** Bytes that wait to be looked at; what comes beyond is forwarded and not looked at. */
   waitingBytes: 16 * MIB,
+  /** Held back for as long as nobody notices in a status, so that threads are woken less … */
+  batchMs: 5,
+  /** … and not when much flows. */
+  batchBytes: 256 * KIB,
   /** Not looked at, at least, after too much came. */
   restMs: 1 * SECOND,
   /** What it may hold in memory: what waits, twice, and what is remembered. Then it ends, alone. */
