@@ -34,7 +34,6 @@ export class Attendant implements AsyncDisposable {
   readonly #recorder: Recorder | undefined;
   /** What the last line of each session in the timeline says. */
   readonly #told = new Map<string | null, string>();
-
   #isTaking = false;
 
   constructor(options: AttendantOptions) {

@@ -63,15 +63,13 @@ export const TIMELINE = {
 } as const;
 
 export const RECORDING = {
-  /** What waits for the disk; frames beyond are left out, and a line says so. */
+  /** What waits for the disk; frames beyond are left out. */
   queuedBytes: 8 * MIB,
   /** Of a text: enough for titles and prompts, too little for files. */
   textLength: 512,
   /** Of a list and of an object: enough for a plan. */
   entries: 256,
   depth: 12,
-  /** What `replay` reads: a day of work. */
-  bytes: 256 * MIB,
 } as const;
 
 export const FOLLOW = {
