@@ -79,7 +79,7 @@ export function rowOf(id: string, sources: readonly Report[], options: RowOption
     workspace: firstOf(near, ({ workspace }) => workspace) ?? null,
     goal: firstOf(near, ({ goal }) => goal) ?? null,
     liveness,
-    activity: activityOf(told),
+    ...activityOf(told),
     blockedOn: isGone(liveness.value) ? null : questionOf(told),
     outcome: outcomeOf(near),
     lastActivityAtMs: latest(near.map(({ facts }) => facts.lastActivityAtMs)),
@@ -166,7 +166,7 @@ function livenessOf(sources: readonly Report[]): Axis<Liveness> {
   return axis(last, last.facts.liveness);
 }
 
-function activityOf(sources: readonly Report[]): Row["activity"] {
+function activityOf(sources: readonly Report[]): Pick<Row, "activity"> & { saidAtMs: number } {
   const knows = sources.find(({ facts }) => (facts.activity?.value ?? "unknown") !== "unknown");
   const source = knows ?? sources[0];
   if (!source) throw new Error("a row without a source");
@@ -174,15 +174,22 @@ function activityOf(sources: readonly Report[]): Row["activity"] {
   const { value, evidence } = axis<Activity>(source, activity);
   const message = ("message" in activity && activity.message) || null;
   const task = ("task" in activity && activity.task) || null;
-  return { value, evidence, message, task };
+  // Who must repeat itself to count as alive says by itself when something happened.
+  const { ttlMs, reportedAtMs, facts } = source;
+  const saidAtMs = ttlMs ? (facts.lastActivityAtMs ?? reportedAtMs) : reportedAtMs;
+  return { activity: { value, evidence, message, task }, saidAtMs };
 }
 
-/** The one that has waited longest. */
+/** Two sources that saw the same question are this far apart at most: some know whole seconds. */
+const SAME_QUESTION_MS = 2_000;
+
+/** The one that has waited longest; of one question, what the source closest to it says. */
 function questionOf(sources: readonly Report[]): Axis<Asked> | null {
   let first: Axis<Asked> | null = null;
   for (const source of sources) {
     const { question } = source.facts;
-    if (!question || (first && first.value.sinceMs <= question.value.sinceMs)) continue;
+    if (!question) continue;
+    if (first && first.value.sinceMs <= question.value.sinceMs + SAME_QUESTION_MS) continue;
     first = axis(source, question);
   }
   return first;
