@@ -156,7 +156,8 @@ class Session implements Listener {
     const type = bytes.toString("latin1", at, at + 6);
     if (type === "job.ev") this.#events += 1;
     else if (type === "job.re") this.#ended += 1;
-    else if (type === "job.ac") this.#waitsMs.push(performance.now() - (this.#sentMs.shift() ?? NaN));
+    else if (type === "job.ac")
+      this.#waitsMs.push(performance.now() - (this.#sentMs.shift() ?? NaN));
     else if (bytes.toString("latin1", at, at + 15) === "session.welcome") this.#settle();
     else this.#fail(new Error(`under load it says ${bytes.toString("utf8", start, end)}`));
   }
@@ -180,11 +181,7 @@ class Session implements Listener {
     for (let i = 0; i < count; i += 1) {
       lastId += 1;
       this.#submit.copy(frames, i * length);
-      frames.write(
-        String(lastId).padStart(DIGITS, "0"),
-        i * length + this.#digitsAt,
-        "latin1",
-      );
+      frames.write(String(lastId).padStart(DIGITS, "0"), i * length + this.#digitsAt, "latin1");
       this.#sentMs.push(performance.now());
     }
     this.#underWay += count;

@@ -40,10 +40,7 @@ function serverAt(program: Program, path: string): Server {
   };
 }
 
-export async function startOurs(
-  path: string,
-  nodeFlags: readonly string[] = [],
-): Promise<Runtime> {
+export async function startOurs(path: string, nodeFlags: readonly string[] = []): Promise<Runtime> {
   const child = forked(["bench/arcp/runtime.ts", path], ["--expose-gc", ...nodeFlags]);
   const { url } = (await answerOf(child)) as { readonly url: string };
   return {
