@@ -61,8 +61,8 @@ class Count {
   #measuredEvents = 0;
   readonly #waitsMs: number[] = [];
 
-  constructor(load: Load) {
-    this.#load = load;
+  constructor(what: Load) {
+    this.#load = what;
   }
 
   start(): void {
@@ -114,8 +114,8 @@ class Session implements Listener {
   #ended = 0;
   #events = 0;
   #waitsMs: number[] = [];
-  #settle = () => {};
-  #fail = (_: Error) => {};
+  #settle: () => void = () => undefined;
+  #fail: (error: Error) => void = () => undefined;
 
   constructor(agent: string, count?: Count) {
     this.#count = count;
@@ -217,6 +217,6 @@ process.on("message", (asked: Load | Idle) => {
   const answer = asked.kind === "load" ? load(asked) : open(asked);
   answer.then(
     (value) => process.send?.({ value }),
-    (error: Error) => process.send?.({ error: String(error) }),
+    (error: unknown) => process.send?.({ error: String(error) }),
   );
 });

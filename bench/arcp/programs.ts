@@ -29,7 +29,7 @@ export async function startPeer(path?: string): Promise<Server> {
 
 export async function startBare(): Promise<Server> {
   const address = await freeAddress();
-  const args = ["scripts/run-ts.mjs", "bench/arcp/bare.ts", address];
+  const args = ["bench/arcp/bare.mjs", address];
   return serverAt(await start(process.execPath, args, address), "/");
 }
 
@@ -41,7 +41,7 @@ function serverAt(program: Program, path: string): Server {
 }
 
 export async function startOurs(path: string, nodeFlags: readonly string[] = []): Promise<Runtime> {
-  const child = forked(["bench/arcp/runtime.ts", path], ["--expose-gc", ...nodeFlags]);
+  const child = forked("bench/arcp/runtime.mjs", [path], ["--expose-gc", ...nodeFlags]);
   const { url } = (await answerOf(child)) as { readonly url: string };
   return {
     url,
@@ -54,7 +54,7 @@ export async function startOurs(path: string, nodeFlags: readonly string[] = [])
 }
 
 export class Loader implements AsyncDisposable {
-  readonly #child = forked(["bench/arcp/load.ts"], []);
+  readonly #child = forked("scripts/run-ts.mjs", ["bench/arcp/load.ts"]);
 
   measure(load: Omit<Load, "kind">): Promise<Measured> {
     return this.#ask({ kind: "load", ...load }) as Promise<Measured>;
@@ -76,8 +76,12 @@ export class Loader implements AsyncDisposable {
   }
 }
 
-function forked(args: readonly string[], execArgv: readonly string[]): ChildProcess {
-  return fork("scripts/run-ts.mjs", args, { execArgv: [...execArgv] });
+function forked(
+  program: string,
+  args: readonly string[],
+  execArgv: readonly string[] = [],
+): ChildProcess {
+  return fork(program, args, { execArgv: [...execArgv] });
 }
 
 /** What it says next; it has to live to say it. */

@@ -57,9 +57,11 @@ test(
     );
     await Promise.all(clients.map((client) => client.connect()));
     await Promise.all(
-      Array.from({ length: CLIENTS * JOBS }, (_, i) =>
-        clients[i % CLIENTS]?.submit(i % 3 === 0 ? "phoenix" : "mortal"),
-      ),
+      clients.map(async (client, i) => {
+        for (let job = 0; job < JOBS; job += 1) {
+          await client.submit((i + job) % 3 === 0 ? "phoenix" : "mortal");
+        }
+      }),
     );
 
     const seen = () => clients.reduce((sum, { last }) => sum + last, 0);

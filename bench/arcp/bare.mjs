@@ -8,7 +8,12 @@ const [, , address = ""] = process.argv;
 const [host = "", port] = address.split(":");
 
 const id = "01KA5N7Z0Q4W3V2T1S0R9P8N7M";
-const frame = (type: string, payload: object, seq?: number) =>
+/**
+ * @param {string} type
+ * @param {object} payload
+ * @param {number} [seq]
+ */
+const frame = (type, payload, seq) =>
   JSON.stringify({
     arcp: "1.1",
     id: `msg_${id}`,
@@ -39,8 +44,8 @@ const result = frame(
 
 const server = new WebSocketServer({ host, port: Number(port), perMessageDeflate: false });
 server.on("connection", (socket) => {
-  socket.on("message", (data: Buffer) => {
-    const text = data.toString();
+  socket.on("message", (data) => {
+    const text = String(data);
     if (!text.includes('"job.submit"')) {
       socket.send(welcome);
       return;
