@@ -9,15 +9,15 @@ import type { Load, Measured } from "./arcp/load.ts";
 import { Loader, startBare, startOurs, startPeer, type Server } from "./arcp/programs.ts";
 import { conclude, inTemporaryFolder, median, report } from "./measure.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const IDLE_SESSIONS = 10_000;
 /** Opened before, so that what comes once is not counted. */
 const FIRST_SESSIONS = 500;
 
-/** Many small jobs, at most as many at once as the peer runs. */
-const JOBS = { agent: "echo", eventsPerJob: 1, sessions: 12, jobsAtOnce: 8 };
+/** Many small jobs. */
+const JOBS = { agent: "echo", eventsPerJob: 1, sessions: 32, jobsAtOnce: 16 };
 /** Few jobs that say much. */
-const EVENTS = { agent: "chatty", eventsPerJob: 1000, sessions: 8, jobsAtOnce: 1 };
+const EVENTS = { agent: "chatty", eventsPerJob: 1000, sessions: 8, jobsAtOnce: 2 };
 /** One job after the other: how long it takes when nothing else is to do. */
 const ALONE = { agent: "echo", eventsPerJob: 1, sessions: 1, jobsAtOnce: 1 };
 const TIMES = { warmMs: 500, measuredMs: 2_000 };

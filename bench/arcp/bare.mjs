@@ -44,8 +44,8 @@ const result = frame(
 
 const server = new WebSocketServer({ host, port: Number(port), perMessageDeflate: false });
 server.on("connection", (socket) => {
-  socket.on("message", (data) => {
-    const text = String(data);
+  socket.on("message", (/** @type {Buffer} */ data) => {
+    const text = data.toString();
     if (!text.includes('"job.submit"')) {
       socket.send(welcome);
       return;

@@ -85,15 +85,15 @@ function forked(
 }
 
 /** What it says next; it has to live to say it. */
-async function answerOf(child: ChildProcess): Promise<unknown> {
-  const [said, signal] = (await Promise.race([once(child, "message"), once(child, "exit")])) as [
-    unknown,
-    unknown,
-  ];
-  if (child.exitCode !== null || child.signalCode !== null) {
-    throw new Error(`${child.spawnargs.join(" ")} ended: ${String(said)} ${String(signal)}`);
-  }
-  return said;
+function answerOf(child: ChildProcess): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const onExit = () => reject(new Error(`${child.spawnargs.join(" ")} ended`));
+    child.once("exit", onExit);
+    child.once("message", (said) => {
+      child.off("exit", onExit);
+      resolve(said);
+    });
+  });
 }
 
 async function ended(child: ChildProcess): Promise<void> {
