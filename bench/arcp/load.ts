@@ -12,8 +12,8 @@ export interface Load {
   readonly sessions: number;
   readonly jobsAtOnce: number;
   readonly eventsPerJob: number;
-  readonly warmMs: number;
-  readonly measuredMs: number;
+  /** Jobs that end later are not followed by another. What counts is until the last one ends. */
+  readonly submittedMs: number;
 }
 
 export interface Idle {
@@ -57,8 +57,6 @@ class Count {
   #startMs = 0;
   #jobs = 0;
   #events = 0;
-  #measuredJobs = 0;
-  #measuredEvents = 0;
   readonly #waitsMs: number[] = [];
 
   constructor(what: Load) {
@@ -70,32 +68,26 @@ class Count {
   }
 
   get isOver(): boolean {
-    return performance.now() - this.#startMs >= this.#load.warmMs + this.#load.measuredMs;
-  }
-
-  get #isMeasured(): boolean {
-    return performance.now() - this.#startMs >= this.#load.warmMs && !this.isOver;
+    return performance.now() - this.#startMs >= this.#load.submittedMs;
   }
 
   /** What one read brought. */
   add(jobs: number, events: number, waitsMs: readonly number[]): void {
     this.#jobs += jobs;
     this.#events += events;
-    if (!this.#isMeasured) return;
-    this.#measuredJobs += jobs;
-    this.#measuredEvents += events;
     for (const ms of waitsMs) this.#waitsMs.push(ms);
   }
 
   get result(): Measured {
-    const { eventsPerJob, measuredMs } = this.#load;
+    const seconds = (performance.now() - this.#startMs) / 1000;
+    const { eventsPerJob } = this.#load;
     if (this.#events !== this.#jobs * eventsPerJob) {
       throw new Error(`${this.#events} events of ${this.#jobs} jobs, not ${eventsPerJob} each`);
     }
     const sorted = Float64Array.from(this.#waitsMs).sort();
     return {
-      jobsPerSecond: (this.#measuredJobs / measuredMs) * 1000,
-      eventsPerSecond: (this.#measuredEvents / measuredMs) * 1000,
+      jobsPerSecond: this.#jobs / seconds,
+      eventsPerSecond: this.#events / seconds,
       p50Ms: sorted[Math.floor(sorted.length * 0.5)] ?? NaN,
       p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? NaN,
     };
