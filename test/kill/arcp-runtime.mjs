@@ -29,7 +29,7 @@ const runtime = new ArcpRuntime({
   bearer: staticTokens({ token: "tester" }),
   journal: store.journal,
   // Fewer than there are jobs: the kills find some that run, and some that still wait.
-  limits: { running: 60 },
+  limits: { running: 40 },
 });
 runtime.registerAgent("mortal", count);
 runtime.registerAgent("phoenix", count, { restart: "always" });

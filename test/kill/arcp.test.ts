@@ -16,7 +16,7 @@ import { Watched } from "./arcp-watched.ts";
 const KILLS = 5;
 const CLIENTS = 20;
 const JOBS = 10;
-const NUMBERS = 300;
+const NUMBERS = 500;
 
 const folder = mkdtempSync(join(tmpdir(), "rollcall-arcp-kill-"));
 const path = join(folder, "arcp.db");
@@ -56,18 +56,14 @@ test(
       (_, i) => new Watched({ url, name: `client ${i}`, numbers: NUMBERS }),
     );
     await Promise.all(clients.map((client) => client.connect()));
-    await Promise.all(
-      clients.map(async (client, i) => {
-        for (let job = 0; job < JOBS; job += 1) {
-          await client.submit((i + job) % 3 === 0 ? "phoenix" : "mortal");
-        }
-      }),
-    );
+    // All at once: the kills are to find most of them unfinished.
+    const agents = Array.from({ length: JOBS }, (_, i) => (i % 2 === 0 ? "phoenix" : "mortal"));
+    await Promise.all(clients.flatMap((client) => agents.map((agent) => client.submit(agent))));
 
     const seen = () => clients.reduce((sum, { last }) => sum + last, 0);
     for (let kills = 0; kills < KILLS; kills += 1) {
       const before = seen();
-      const events = random.between(1, 5_000);
+      const events = random.between(1, 4_000);
       await expect
         .poll(() => seen() >= before + events, { timeout: 30_000, interval: 1 })
         .toBe(true);
