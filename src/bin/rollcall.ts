@@ -1,10 +1,15 @@
 /**
  * The program `rollcall`. Coding agents wait for their hooks, and the command line alone would cost
- * more than all that a hook does: so hooks are dealt with here, and all else is in another file.
- * Built as CommonJS, with which Node starts a fifth faster.
+ * more than all that a hook does: so hooks are dealt with here, and all else is in another file. So
+ * is the proxy that an editor waits for. Built as CommonJS, with which Node starts a fifth faster.
  */
+import { isProxyCall } from "../cli/acp/words.ts";
 import { hook } from "../hosts/hook.ts";
 
-const [word, host = "--help"] = process.argv.slice(2);
+const [word, ...rest] = process.argv.slice(2);
+const [host = "--help"] = rest;
 if (word === "hook" && !host.startsWith("-")) void hook(host);
-else void import(new URL("./rollcall.js", import.meta.url).href);
+else {
+  const program = word === "acp" && isProxyCall(rest) ? "./acp.cjs" : "./rollcall.js";
+  void import(new URL(program, import.meta.url).href);
+}

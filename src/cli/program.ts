@@ -32,6 +32,8 @@ export interface Group {
   readonly commands: Readonly<Record<string, Leaf>>;
   /** The command it is alone. */
   readonly usual: string;
+  /** What its help says beyond that. */
+  readonly more?: string;
 }
 
 export type Entry = Leaf | Group;
@@ -100,7 +102,8 @@ async function targetOf(entry: Entry, isCalled: boolean, next?: string): Promise
   for (const [name, leaf] of Object.entries(entry.commands)) {
     routes[name] = await targetOf(leaf, name === next);
   }
-  const fullDescription = `${entry.brief}. Without a command it is \`${entry.usual}\`.`;
+  const usual = `${entry.brief}. Without a command it is \`${entry.usual}\`.`;
+  const fullDescription = entry.more === undefined ? usual : `${usual}\n\n${entry.more}`;
   return buildRouteMap({ routes, docs: { brief: entry.brief, fullDescription } });
 }
 

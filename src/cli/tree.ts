@@ -209,6 +209,44 @@ const HOOKS: Group = {
   },
 };
 
+const ACP: Group = {
+  brief: "See what an editor's agent does, without touching it",
+  usual: "status",
+  more:
+    "An editor starts `rollcall acp -- COMMAND…` instead of COMMAND…: every byte goes through\n" +
+    "as it is, and the agent shows up in `rollcall ls`, with what it does and what it asks.",
+  commands: {
+    status: {
+      brief: "Show who runs through the proxy now",
+      load: async () => (await import("./commands/acp.ts")).acpStatus,
+    },
+    tail: {
+      brief: "Follow what they do, change by change",
+      load: async () => (await import("./commands/acp.ts")).acpTail,
+    },
+    install: {
+      brief: "Put an editor's agents behind the proxy",
+      load: async () => (await import("./commands/acp-install.ts")).acpInstall,
+    },
+    uninstall: {
+      brief: "Take an editor's agents out again",
+      load: async () => (await import("./commands/acp-install.ts")).acpUninstall,
+    },
+    run: {
+      brief: "What an editor starts instead of its agent",
+      load: async () => (await import("./commands/acp-run.ts")).acpRun,
+    },
+    record: {
+      brief: "The same, and write the conversation down",
+      load: async () => (await import("./commands/acp-run.ts")).acpRecord,
+    },
+    replay: {
+      brief: "Show the timeline of a recording",
+      load: async () => (await import("./commands/acp.ts")).acpReplay,
+    },
+  },
+};
+
 export const PROGRAM: Program = {
   name: "rollcall",
   tagline: "rollcall: one control plane for AI agents",
@@ -299,6 +337,7 @@ export const PROGRAM: Program = {
       },
     },
     "Coding agents": {
+      acp: ACP,
       hooks: HOOKS,
       hook: {
         brief: "What coding agents run at every step",

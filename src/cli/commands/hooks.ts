@@ -1,15 +1,13 @@
 /** `rollcall hooks`: makes coding agents show up by themselves, in their own settings. */
 import { buildCommand, type Command } from "@stricli/core";
-import { homedir } from "node:os";
-import { resolve } from "node:path";
 import { apply } from "../../hosts/install/apply.ts";
-import { diff, type DiffLine } from "../../hosts/install/diff.ts";
 import { HOSTS, INSTALLERS, type Host } from "../../hosts/install/hosts.ts";
-import type { Plan, Scene, Standing } from "../../hosts/install/installer.ts";
+import type { Scene, Standing } from "../../hosts/install/installer.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
 import { jsonFlag } from "../flags.ts";
 import { about, type Example } from "../help.ts";
+import { sceneOf, showPlan, shown } from "../plans.ts";
 import { clean, cleanJson } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
 import { padEnd } from "../terminal/width.ts";
@@ -66,7 +64,10 @@ function change(word: "install" | "uninstall", brief: string, examples: readonly
         const state = word === "install" ? "is installed already in" : "is not installed in";
         return this.out.line(`${installer.name} ${state} ${path}`);
       }
-      if (flags.dryRun) return showPlan(this, plan);
+      if (flags.dryRun) {
+        await showPlan(this, plan);
+        return this.out.line("Nothing was changed.");
+      }
       const backup = apply(plan);
       const done = word === "install" ? "installed in" : "taken out of";
       await this.out.line(`${this.out.paint("green", "✓")} ${installer.name}: ${done} ${path}`);
@@ -133,17 +134,6 @@ function standingOf(host: Host, scene: Scene): Omit<Row, "host"> {
   }
 }
 
-function sceneOf({ env }: Context, folder: string | undefined): Scene {
-  return {
-    env,
-    home: env["HOME"] || homedir(),
-    project: folder === undefined ? undefined : resolve(folder),
-    // Every bundled program lies there: see scripts/bundle.mjs.
-    programs: import.meta.dirname,
-    node: process.execPath,
-  };
-}
-
 const STATE_STYLES: Readonly<Record<Row["state"], Style>> = {
   installed: "green",
   partly: "yellow",
@@ -160,12 +150,6 @@ const WORDS: Readonly<Record<Row["state"], string>> = {
   unreadable: "unreadable",
 };
 
-/** As people write it. */
-function shown({ env }: Context, path: string): string {
-  const home = env["HOME"] || homedir();
-  return clean(path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path);
-}
-
 async function showStanding(context: Context, row: Row): Promise<void> {
   const { out } = context;
   const state = out.paint(STATE_STYLES[row.state], padEnd(WORDS[row.state], 13));
@@ -180,29 +164,4 @@ async function showStanding(context: Context, row: Row): Promise<void> {
       `${" ".repeat(28)}${out.paint("dim", "fix:")} rollcall hooks install ${row.host}`,
     );
   }
-}
-
-const MARKS: Readonly<Record<DiffLine["kind"], readonly [string, Style | undefined]>> = {
-  same: ["  ", undefined],
-  added: ["+ ", "green"],
-  removed: ["- ", "red"],
-  gap: ["  ", "dim"],
-};
-
-async function showPlan(context: Context, { path, before, after }: Plan): Promise<void> {
-  const what =
-    before === undefined
-      ? "would be made"
-      : after === undefined
-        ? "would be removed"
-        : "would change";
-  const { out } = context;
-  await out.line(`${shown(context, path)} ${what}:`);
-  for (const { kind, text } of diff(before ?? "", after ?? "")) {
-    const [mark, style] = MARKS[kind];
-    // Tabs would become spaces: what is shown is what stands there.
-    const line = mark + text.split("\t").map(clean).join("\t");
-    await out.line(style ? out.paint(style, line) : line);
-  }
-  await out.line("Nothing was changed.");
 }

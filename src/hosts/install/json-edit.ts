@@ -171,6 +171,13 @@ export function append(
   return hasComma ? splice(text, rest, `${line},`) : splice(splice(text, rest, line), at, ",");
 }
 
+/** Puts values before all others of a list, on the line of the first. */
+export function prepend(text: string, into: Container, values: readonly unknown[]): string {
+  const shown = values.map((value) => JSON.stringify(value)).join(", ");
+  const [first] = into.parts;
+  return first ? splice(text, first.start, `${shown}, `) : splice(text, into.start + 1, shown);
+}
+
 function spread(value: unknown, unit: string, newline: string): string {
   return JSON.stringify(value, null, unit).replaceAll("\n", newline);
 }

@@ -71,6 +71,12 @@ export class Connection {
     this.#signInSince = undefined;
   }
 
+  /** Frames are missing: what was open may be over. */
+  lost(): void {
+    this.#starting.clear();
+    this.asks.clear();
+  }
+
   /** Returns what to say of it. */
   exited({ code, signal }: AcpExit): string {
     const how = signal ?? (typeof code === "number" ? `code ${code}` : undefined);

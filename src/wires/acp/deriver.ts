@@ -10,7 +10,7 @@ import { Dialogue } from "./dialogue.ts";
 import type { Frame, Sender } from "./frames.ts";
 import type { AcpFacts, AcpRecord, AcpSessionFacts } from "./record.ts";
 import { quietDeadlineMs, Roster } from "./roster.ts";
-import { backgroundEndsAtMs, hasTurn, type Session } from "./session.ts";
+import { backgroundEndsAtMs, doubt, hasTurn, type Session } from "./session.ts";
 
 export interface AcpDeriverOptions {
   /** Take the to-do list in a tool's input for the plan, where an agent sends none. */
@@ -34,6 +34,18 @@ export class AcpDeriver {
     this.#dialogue.take(sender, frame, this.#nowMs);
     const { sessions, lastWords } = this.#dialogue.takeTouched();
     return this.#refresh(sessions, lastWords);
+  }
+
+  /**
+   * Frames are missing: whoever read along was too slow. What was open may be over; a turn is held
+   * to be open until the next prompt, or the answer of one, says more.
+   */
+  lost(nowMs: number): readonly AcpRecord[] {
+    this.#advance(nowMs);
+    const sessions = this.#roster.all();
+    this.#connection.lost();
+    for (const session of sessions) doubt(session);
+    return this.#refresh(sessions);
   }
 
   /** Judges silence. Calling it too early or too often does no harm. */

@@ -13,7 +13,7 @@ import { isServed } from "./precedence.ts";
 import type { AcpRecord } from "./record.ts";
 import { Requests, type Pending } from "./requests.ts";
 import type { Roster } from "./roster.ts";
-import { beginTurn, endTurn, hasTurn, setRunState, type Session } from "./session.ts";
+import { beginTurn, endTurn, hasTurn, setRunState, settleDoubts, type Session } from "./session.ts";
 import { baseName, shown } from "./shown.ts";
 import { failTool } from "./tools.ts";
 import { applyUpdate } from "./updates.ts";
@@ -151,6 +151,7 @@ export class Dialogue {
 
   #prompt(session: Session | undefined, { key }: Pending, params: unknown): void {
     if (session === undefined) return;
+    settleDoubts(session);
     beginTurn(session, field(params, "prompt"));
     session.quietSinceMs = this.#nowMs;
     if (this.#isV2) session.awaitsState = true;
@@ -331,7 +332,7 @@ export class Dialogue {
     const session = this.#roster.find(sessionId);
     if (session === undefined) return;
     this.#touched.add(session);
-    session.prompts.delete(key);
+    if (session.prompts.delete(key)) settleDoubts(session);
     session.loads.delete(key);
     session.asks.delete(key);
     session.io.delete(key);

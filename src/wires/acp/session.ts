@@ -24,6 +24,8 @@ export interface Session {
   readonly id: string;
   /** Open requests by their key. */
   readonly prompts: Set<string>;
+  /** Those of them whose answer may have been missed. */
+  readonly doubted: Set<string>;
   readonly loads: Set<string>;
   readonly asks: Map<string, Pending>;
   readonly io: Map<string, Pending>;
@@ -68,6 +70,7 @@ export function newSession(id: string, nowMs: number): Session {
   return {
     id,
     prompts: new Set(),
+    doubted: new Set(),
     loads: new Set(),
     asks: new Map(),
     io: new Map(),
@@ -132,6 +135,21 @@ export function beginTurn(session: Session, prompt: unknown): void {
   if (session.backgroundAtMs !== undefined) session.tools.clear();
   session.backgroundAtMs = undefined;
   session.goal ??= shown(promptText(prompt), SHOWN.goal);
+}
+
+/** Frames are missing: what was open may have ended in them. */
+export function doubt(session: Session): void {
+  for (const key of session.prompts) session.doubted.add(key);
+  session.asks.clear();
+  session.io.clear();
+  session.tools.clear();
+  session.compactions.clear();
+}
+
+/** A prompt begins or ends: those that were in doubt are over. */
+export function settleDoubts({ prompts, doubted }: Session): void {
+  for (const key of doubted) prompts.delete(key);
+  doubted.clear();
 }
 
 /** Agents leave calls open when they stop: only those declared to be in the background stay. */

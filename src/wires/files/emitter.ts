@@ -33,10 +33,13 @@ export interface StatusEmitterOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+/** What may be known only later. */
+export type StatusDescription = Pick<StatusEmitterOptions, "agentName" | "workspace">;
+
 export class StatusEmitter implements AsyncDisposable {
   readonly agentId: string;
   readonly path: string;
-  readonly #options: StatusEmitterOptions;
+  #options: StatusEmitterOptions;
   readonly #directory: string;
   readonly #heartbeat: NodeJS.Timeout;
   #goal: StatusGoal | undefined;
@@ -61,6 +64,12 @@ export class StatusEmitter implements AsyncDisposable {
     signal?.addEventListener("abort", this.#close);
     if (signal?.aborted) void this.close();
     else this.#changed();
+  }
+
+  /** Who it is and where it works, where that was not known at the start. */
+  describe(description: Partial<StatusDescription>): void {
+    this.#options = { ...this.#options, ...description };
+    this.#changed();
   }
 
   /** What the session is for: its first prompt. */

@@ -115,6 +115,16 @@ describe("an agent", () => {
     expect(told.at(-1)?.reportedAtMs).toBeGreaterThanOrEqual(clock.wallMs() - 2_000);
   });
 
+  test("whose last words are read after its end is known by the process it had", async () => {
+    const { write, says, process } = open();
+    const { startedAtMs } = process;
+    write({ runtime: { pid: 7 } });
+    await says({ liveness: { value: "alive" }, process: { pid: 7, startedAtMs } });
+    process.isThere = false;
+    write({ runtime: { pid: 7 }, agent_name: "last words" });
+    await says({ liveness: { value: "exited" }, process: { pid: 7, startedAtMs } });
+  });
+
   test("whose number another process has now is not believed", async () => {
     const { write, says, process, clock } = open();
     process.startedAtMs = clock.wallMs() + 10_000;

@@ -131,7 +131,9 @@ export class FileReporter {
     const { pid = 0 } = file.status.runtime;
     const found = pid > 0 ? this.#processes.find(pid) : undefined;
     const writer = writerIn(file.status) ?? found;
-    const processStartedAtMs = found?.startedAtMs;
+    // One that is gone by now is the one that was there before.
+    const known = before?.file.status.runtime.pid === pid ? before.processStartedAtMs : undefined;
+    const processStartedAtMs = found ? found.startedAtMs : known;
     const liveness = livenessOf(file, this.#signs(), writer);
     this.#forget(alias);
     this.#aliasOf.set(file.path, alias);

@@ -1,0 +1,48 @@
+/** The agents behind proxies on this machine, from their status files. */
+import { derive } from "../../wires/files/derive.ts";
+import { readStatusDir } from "../../wires/files/read.ts";
+import { recordOf } from "../../wires/files/report.ts";
+
+export interface ProxiedAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly version: string | null;
+  readonly client: string | null;
+  readonly pid: number | null;
+  readonly workspace: string | null;
+  readonly goal: string | null;
+  readonly state: string;
+  readonly status: string;
+  readonly message: string | null;
+  readonly currentTask: string | null;
+  readonly since: string | null;
+  readonly isSilent: boolean;
+}
+
+export function proxiedAgents(directory: string, nowMs: number): readonly ProxiedAgent[] {
+  return readStatusDir(directory, { nowMs }).flatMap((reading) => {
+    if (reading.kind !== "status") return [];
+    const { status } = reading;
+    const acp = recordOf(status.x_meta?.["rollcall"])["acp"];
+    if (acp === undefined) return [];
+    const said = (name: string) => {
+      const value = recordOf(acp)[name];
+      return typeof value === "string" ? value : null;
+    };
+    return {
+      id: status.agent_id,
+      name: status.agent_name,
+      version: said("agent_version"),
+      client: said("client"),
+      pid: status.runtime.pid ?? null,
+      workspace: status.runtime.workspace ?? null,
+      goal: status.goal?.summary ?? null,
+      state: said("state") ?? "unknown",
+      status: said("status") ?? "idle",
+      message: said("message"),
+      currentTask: said("current_task"),
+      since: said("since"),
+      isSilent: derive(status, { nowMs }) === "stale",
+    };
+  });
+}

@@ -1,0 +1,63 @@
+/**
+ * The words of `rollcall acp`: flags of ours up to `--`, and behind it the agent's command, which
+ * is nobody's business. Read by hand: an editor waits, and a parser takes longer to load than all
+ * that the proxy does before the agent runs.
+ */
+import { INJECTIONS, type Injection } from "../../hosts/acp/injection.ts";
+
+export interface ProxyCall {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly injection: Injection;
+  /** Where the daemon is, if not where it usually is. */
+  readonly url: string | undefined;
+  /** Where status files are, if not where they usually are. */
+  readonly directory: string | undefined;
+  /** Where the conversation is written down, if it is. */
+  readonly recording: string | undefined;
+}
+
+/** Whether these words (behind `acp`) mean the proxy: all else has no `--`, or a name before it. */
+export function isProxyCall([first = "", ...rest]: readonly string[]): boolean {
+  if (first === "--") return true;
+  return (first.startsWith("--") || NAMES.includes(first)) && rest.includes("--");
+}
+
+/** Its name, if one wants to say it, and that of the one that also writes the conversation down. */
+const NAMES = ["run", "record"];
+
+type Flag = "inject" | "url" | "dir";
+
+/** What is wrong with the words, or what they mean. */
+export function readProxyCall(words: readonly string[]): ProxyCall | string {
+  const end = words.indexOf("--");
+  const [name, ...others] = words.slice(0, end);
+  const ours = name === "run" ? others : words.slice(0, end);
+  const [command, ...args] = words.slice(end + 1);
+  if (command === undefined || command === "") return "the agent's command is missing behind --";
+  const recording = ours[0] === "record" ? recordingOf(ours) : undefined;
+  if (ours[0] === "record" && recording === undefined) return "record needs a FILE before --";
+  const flags = flagsOf(recording === undefined ? ours : ours.slice(2));
+  if (typeof flags === "string") return flags;
+  const injection = INJECTIONS.find((each) => each === (flags.inject ?? "off"));
+  if (!injection) return `--inject is "${flags.inject}": not one of ${INJECTIONS.join(", ")}`;
+  return { command, args, injection, url: flags.url, directory: flags.dir, recording };
+}
+
+function recordingOf([, file]: readonly string[]): string | undefined {
+  return file === undefined || file.startsWith("--") ? undefined : file;
+}
+
+/** `--flag=value` and `--flag value`. */
+function flagsOf(words: readonly string[]): Partial<Record<Flag, string>> | string {
+  const flags: Partial<Record<Flag, string>> = {};
+  for (let i = 0; i < words.length; i += 1) {
+    const word = words[i] ?? "";
+    const [, name, given] = /^--(inject|url|dir)(?:=(.*))?$/s.exec(word) ?? [];
+    if (name === undefined) return `there is no flag ${word}; the agent's command goes behind --`;
+    const value = given ?? words[(i += 1)];
+    if (value === undefined || value === "") return `--${name} has no value`;
+    flags[name as Flag] = value;
+  }
+  return flags;
+}

@@ -1,0 +1,71 @@
+/** `rollcall acp run` and `record`. Here for their help; bin/acp.ts is faster. */
+import { buildCommand, type Command } from "@stricli/core";
+import type { Context } from "../context.ts";
+import { textFlag } from "../flags.ts";
+import { about } from "../help.ts";
+import { INJECTIONS } from "../../hosts/acp/injection.ts";
+
+interface Flags {
+  readonly inject?: string;
+  readonly url?: string;
+  readonly dir?: string;
+}
+
+const flags = {
+  inject: textFlag("MODE", `Say the status in the stream, too: ${INJECTIONS.join(", ")} [off]`),
+  url: textFlag("URL", "Where the daemon is [ROLLCALL_URL, or http://127.0.0.1:9090]"),
+  dir: textFlag("DIR", "Where status files are [AGENT_STATUS_DIR]"),
+} as const;
+
+const command = { brief: "The agent's command", placeholder: "COMMAND", parse: String } as const;
+
+const WHAT =
+  "What an editor starts instead of its agent. Every byte goes through, both ways; exit code,\n" +
+  "signals and stderr are the agent's. Who reads along finds out what it does, and shows it.";
+
+const INJECT =
+  "--inject meta says it in session_info_update._meta, ext as _rollcall/agent_status, variant\n" +
+  "as agent_status_update; auto as the client asks for it. Only inside a turn, and not to a\n" +
+  "client that complains.";
+
+export const acpRun: Command<Context> = buildCommand<Flags, string[], Context>({
+  docs: {
+    brief: "What an editor starts instead of its agent",
+    fullDescription: about(
+      `${WHAT}\n\n${INJECT}`,
+      { call: "rollcall acp -- gemini --acp", does: "the word `run` may be left out" },
+      { call: "rollcall acp --inject=meta -- npx my-agent", does: "for a client that shows it" },
+    ),
+  },
+  parameters: { flags, positional: { kind: "array", parameter: command } },
+  async func({ inject, url, dir }, ...words) {
+    const ours = Object.entries({ inject, url, dir }).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}=${value}`],
+    );
+    await (await import("../acp/run.ts")).runProxy([...ours, "--", ...words]);
+  },
+});
+
+export const acpRecord: Command<Context> = buildCommand<Flags, string[], Context>({
+  docs: {
+    brief: "The same, and write the conversation down",
+    fullDescription: about(
+      `${WHAT}\n\nThe frames go into FILE, for you alone; secrets and long texts are taken out.`,
+      { call: "rollcall acp record talk.jsonl -- gemini --acp", does: "in place of the agent" },
+      { call: "rollcall acp replay talk.jsonl", does: "shows what it did" },
+    ),
+  },
+  parameters: {
+    flags,
+    positional: {
+      kind: "array",
+      parameter: { ...command, brief: "FILE, then -- and the agent's command" },
+    },
+  },
+  async func({ inject, url, dir }, file = "", ...words) {
+    const ours = Object.entries({ inject, url, dir }).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}=${value}`],
+    );
+    await (await import("../acp/run.ts")).runProxy(["record", file, ...ours, "--", ...words]);
+  },
+});
