@@ -1,0 +1,64 @@
+/**
+ * One daemon, and everybody who meets there: what the tour shows and the end-to-end test proves.
+ *
+ *   claude   hooks, as Claude Code runs them ─────┐
+ *   editor   ACP, through the proxy; and a hook,  │
+ *            and a registration: one agent ───────┤
+ *   workers  the AgentKeeper SDK for Python ──────┼──▶ one daemon ──▶ ls, events, MCP, …
+ *   translator  A2A, with a card of its own ──────┤
+ *   job      ARCP ────────────────────────────────┘
+ */
+import { connect, type Client } from "../../src/client/client.ts";
+import { caught, type Caught, type Look } from "./command.ts";
+import { Daemon } from "./daemon.ts";
+import { Place } from "./place.ts";
+
+/** Nobody counts as stuck because somebody who watches went for a coffee. */
+const CONFIG = `stuck_after = ["0"]\n`;
+
+export class Scene implements AsyncDisposable {
+  readonly place: Place;
+  readonly daemon: Daemon;
+  readonly client: Client;
+
+  private constructor(place: Place, daemon: Daemon) {
+    this.place = place;
+    this.daemon = daemon;
+    this.client = connect({ url: daemon.url });
+  }
+
+  static async open(): Promise<Scene> {
+    const place = new Place();
+    try {
+      place.tellAll({ ROLLCALL_CONFIG: place.write("rollcall.toml", CONFIG) });
+      const daemon = await Daemon.start({ env: place.env, cwd: place.home });
+      place.hold(daemon);
+      place.tellAll({ ROLLCALL_URL: daemon.url });
+      return new Scene(place, daemon);
+    } catch (error) {
+      await place.close();
+      throw error;
+    }
+  }
+
+  /** A command of ours, as a process. */
+  async run(words: readonly string[], look?: Look, input = ""): Promise<Caught> {
+    const { env, shop } = this.place;
+    return caught(words, { env, cwd: shop, input, ...(look && { look }) });
+  }
+
+  async json<Answer>(...words: readonly string[]): Promise<Answer> {
+    const { code, stdout, text } = await this.run([...words, "--json"]);
+    if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}: ${text}`);
+    return JSON.parse(stdout) as Answer;
+  }
+
+  async close(): Promise<void> {
+    this.client.close();
+    await this.place.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
