@@ -61,8 +61,17 @@ export class Actor implements AsyncDisposable {
 
   /** The first match of what it printed, once it is there. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#hear(pattern, () => this.output);
+  }
+
+  /** The same of its standard error. */
+  async notes(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#hear(pattern, () => this.errors);
+  }
+
+  async #hear(pattern: RegExp, from: () => string): Promise<RegExpExecArray> {
     const look = () => {
-      const found = pattern.exec(this.output);
+      const found = pattern.exec(from());
       if (found) return found;
       throw new Error(`it said: ${this.output}\n${this.errors}`);
     };

@@ -8,18 +8,36 @@
  *   translator  A2A, with a card of its own ──────┤
  *   job      ARCP ────────────────────────────────┘
  */
+import { lacks } from "../../scripts/prerequisites.mjs";
 import { connect, type Client } from "../../src/client/client.ts";
+import { Claude } from "./cast/claude.ts";
+import { Editor } from "./cast/editor.ts";
+import { FollowedJob, gateOf, HOSTED } from "./cast/job.ts";
+import { Translator } from "./cast/translator.ts";
+import { KeeperWorker } from "./cast/workers.ts";
 import { caught, type Caught, type Look } from "./command.ts";
 import { Daemon } from "./daemon.ts";
 import { Place } from "./place.ts";
 
 /** Nobody counts as stuck because somebody who watches went for a coffee. */
-const CONFIG = `stuck_after = ["0"]\n`;
+const CONFIG = `stuck_after = 0\n\n${HOSTED}`;
 
 export class Scene implements AsyncDisposable {
   readonly place: Place;
   readonly daemon: Daemon;
   readonly client: Client;
+  /** Workers need a Python with their SDK. */
+  readonly hasWorkers = !lacks("agentkeeper-sdk");
+
+  /** Each comes when first asked for. */
+  readonly claude = once(() => Claude.asking(this.place));
+  readonly editor = once(() => Editor.asking(this.place, this.daemon.grpcAddress));
+  readonly workers = once(async () => {
+    const start = (name: string) => KeeperWorker.start(name, this.place, this.daemon.grpcAddress);
+    return [await start("scraper-1"), await start("scraper-2")] as const;
+  });
+  readonly translator = once(() => Translator.start(this.place, this.daemon.url));
+  readonly job = once(() => FollowedJob.start(this.place));
 
   private constructor(place: Place, daemon: Daemon) {
     this.place = place;
@@ -30,7 +48,8 @@ export class Scene implements AsyncDisposable {
   static async open(): Promise<Scene> {
     const place = new Place();
     try {
-      place.tellAll({ ROLLCALL_CONFIG: place.write("rollcall.toml", CONFIG) });
+      const config = place.write("rollcall.toml", CONFIG);
+      place.tellAll({ ROLLCALL_CONFIG: config, TOUR_GATE: gateOf(place) });
       const daemon = await Daemon.start({ env: place.env, cwd: place.home });
       place.hold(daemon);
       place.tellAll({ ROLLCALL_URL: daemon.url });
@@ -61,4 +80,9 @@ export class Scene implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
 }

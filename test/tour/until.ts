@@ -1,4 +1,5 @@
 /** Waits for what must come true: looks again and again, and gives up with a sentence. */
+// tidy-allow sleep: between two looks at what other processes do
 import { setTimeout as pause } from "node:timers/promises";
 
 /** Real processes on a machine that may be busy. */
