@@ -23,16 +23,29 @@ const PROGRAM = join(root, "dist/bin/rollcall.js");
 const TERMINAL = pathToFileURL(join(root, "test/tour/terminal.mjs")).href;
 const DEADLINE_MS = 20_000;
 
+/** What runs it, and with which environment, so that it writes for that terminal. */
+export function commandFor(
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+  look?: Look,
+): { readonly command: readonly [string, ...string[]]; readonly env: NodeJS.ProcessEnv } {
+  if (!look) return { command: [process.execPath, PROGRAM, ...words], env };
+  const { columns, colours } = look;
+  return {
+    command: [process.execPath, "--import", TERMINAL, PROGRAM, ...words],
+    env: { ...env, TOUR_COLUMNS: String(columns), TOUR_COLOURS: String(colours) },
+  };
+}
+
+/** From its start to its end. */
 export async function caught(
   words: readonly string[],
-  { env, cwd, look, input }: ActorOptions & { readonly look?: Look; readonly input?: string },
+  { look, ...options }: ActorOptions & { readonly look?: Look },
 ): Promise<Caught> {
-  const shown = look && {
-    TOUR_COLUMNS: String(look.columns),
-    TOUR_COLOURS: String(look.colours),
-  };
-  const args = [...(look ? ["--import", TERMINAL] : []), PROGRAM, ...words];
-  const child = spawn(process.execPath, args, { env: { ...env, ...shown }, cwd });
+  const { command, env } = commandFor(words, options.env, look);
+  const [program, ...args] = command;
+  const stdio = ["ignore", "pipe", "pipe"] as const;
+  const child = spawn(program, args, { env, cwd: options.cwd, stdio: [...stdio] });
   const late = setTimeout(() => child.kill("SIGKILL"), DEADLINE_MS);
   let [text, stdout] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (more: string) => {
@@ -40,7 +53,6 @@ export async function caught(
     text += more;
   });
   child.stderr.setEncoding("utf8").on("data", (more: string) => (text += more));
-  child.stdin.end(input);
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", resolve);

@@ -10,14 +10,18 @@
  */
 import { lacks } from "../../scripts/prerequisites.mjs";
 import { connect, type Client } from "../../src/client/client.ts";
+import type { Row } from "../../src/fleet/row.ts";
+import type { FleetList } from "../../src/wires/api/answers.ts";
 import { Claude } from "./cast/claude.ts";
 import { Editor } from "./cast/editor.ts";
 import { FollowedJob, gateOf, HOSTED } from "./cast/job.ts";
 import { Translator } from "./cast/translator.ts";
 import { KeeperWorker } from "./cast/workers.ts";
-import { caught, type Caught, type Look } from "./command.ts";
+import { Actor } from "./actor.ts";
+import { caught, commandFor, type Caught, type Look } from "./command.ts";
 import { Daemon } from "./daemon.ts";
 import { Place } from "./place.ts";
+import { until } from "./until.ts";
 
 /** Nobody counts as stuck because somebody who watches went for a coffee. */
 const CONFIG = `stuck_after = 0\n\n${HOSTED}`;
@@ -61,9 +65,31 @@ export class Scene implements AsyncDisposable {
   }
 
   /** A command of ours, as a process. */
-  async run(words: readonly string[], look?: Look, input = ""): Promise<Caught> {
+  async run(words: readonly string[], look?: Look): Promise<Caught> {
     const { env, shop } = this.place;
-    return caught(words, { env, cwd: shop, input, ...(look && { look }) });
+    return caught(words, { env, cwd: shop, ...(look && { look }) });
+  }
+
+  /** One that goes on until the end. */
+  follow(words: readonly string[], look?: Look): Actor {
+    const { command, env } = commandFor(words, this.place.env, look);
+    const actor = new Actor(command, { env, cwd: this.place.shop });
+    this.place.hold(actor);
+    return actor;
+  }
+
+  async rows(): Promise<readonly Row[]> {
+    return ((await this.client.get("/v1/fleet")) as unknown as FleetList).rows;
+  }
+
+  /** The row of this name, once it is as wanted: what an agent does takes a moment to be told. */
+  async sees(name: string, isWanted: (row: Row) => boolean = () => true): Promise<Row> {
+    return until(`${name} in the fleet`, async () => {
+      const rows = await this.rows();
+      const found = rows.find((row) => row.name === name && isWanted(row));
+      if (found) return found;
+      throw new Error(`there is ${rows.map((row) => `${row.name} ${row.headline}`).join(", ")}`);
+    });
   }
 
   async json<Answer>(...words: readonly string[]): Promise<Answer> {

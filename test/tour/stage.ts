@@ -1,0 +1,142 @@
+/**
+ * Where the tour is seen: a page per step on a terminal, one after the other elsewhere. What
+ * commands print is shown as they print it, but never more of it than fits: it was made for this
+ * width, and lines that say nothing new are left out.
+ */
+import { Output, type Environment, type Sink, type Style } from "../../src/cli/terminal/output.ts";
+import { clean } from "../../src/cli/terminal/clean.ts";
+import { truncate } from "../../src/cli/terminal/width.ts";
+import type { Caught, Look } from "./command.ts";
+import type { Scene } from "./scene.ts";
+
+/** Wider is no easier to read. */
+const WIDEST = 100;
+const INDENT = "  ";
+/** Of one command; a page has thirty in all. */
+const MAX_LINES = 20;
+
+export class Claimed extends Error {
+  override readonly name = "Claimed";
+}
+
+export class Stage {
+  readonly scene: Scene;
+  readonly #out: Output;
+  readonly #isPaged: boolean;
+
+  constructor(sink: Sink, { scene, env, isPaged }: StageOptions) {
+    this.scene = scene;
+    this.#out = new Output(sink, env);
+    this.#isPaged = isPaged && this.#out.isTerminal;
+  }
+
+  /** What commands should take the terminal for. */
+  get look(): Look {
+    return { columns: this.#width - INDENT.length, colours: this.#out.hasColour ? 4 : 1 };
+  }
+
+  get #width(): number {
+    return Math.min(this.#out.columns, WIDEST);
+  }
+
+  async open(title: string, place: string): Promise<void> {
+    // What was there goes up into the scrollback, and the page begins on top.
+    if (this.#isPaged) await this.#out.write(`${"\n".repeat(this.#out.rows)}\u001b[H`);
+    else await this.#out.line();
+    await this.#out.line(`${this.#paint("bold", title)}  ${this.#paint("dim", place)}`);
+    await this.#out.line();
+  }
+
+  /** A paragraph, broken where the window ends. */
+  async say(text: string): Promise<void> {
+    for (const line of wrapped(text, this.#width - INDENT.length)) {
+      await this.#out.line(INDENT + line);
+    }
+    await this.#out.line();
+  }
+
+  /** One of our commands: shown as it is typed, run, and what it prints. */
+  async command(words: string, options: CommandOptions = {}): Promise<Caught> {
+    await this.prompt(`rollcall ${words}`);
+    const ran = await this.scene.run(options.words ?? split(words), this.look);
+    const wanted = options.code ?? 0;
+    const lines = ran.text.trimEnd().split("\n");
+    await this.print(options.only ? lines.filter((line) => options.only?.test(line)) : lines);
+    if (ran.code !== wanted) throw new Claimed(`rollcall ${words} ended with ${ran.code}`);
+    return ran;
+  }
+
+  /** Something that happens, as one would type it. */
+  async prompt(words: string): Promise<void> {
+    const fits = truncate(clean(words), this.#width - INDENT.length - 2);
+    await this.#out.line(`${INDENT}${this.#paint("dim", "$")} ${this.#paint("cyan", fits)}`);
+  }
+
+  /** What somebody else printed for this terminal, our own commands or what was cleaned. */
+  async print(lines: readonly string[]): Promise<void> {
+    for (const line of lines.slice(0, MAX_LINES)) await this.#out.line(INDENT + line);
+    const more = lines.length - MAX_LINES;
+    if (more > 0) await this.note(`… ${more} more lines`);
+    await this.#out.line();
+  }
+
+  async note(text: string): Promise<void> {
+    await this.#out.line(INDENT + this.#paint("dim", `· ${clean(text)}`));
+  }
+
+  /** What the step says must be so. */
+  async claim(text: string, isSo: boolean): Promise<void> {
+    const mark = isSo ? this.#paint("green", "✓") : this.#paint("red", "✗");
+    await this.#out.line(`${INDENT}${mark} ${clean(text)}`);
+    if (!isSo) throw new Claimed(`it is not so: ${text}`);
+  }
+
+  async fail(text: string): Promise<void> {
+    await this.#out.line(`${INDENT}${this.#paint("red", "✗")} ${clean(text)}`);
+  }
+
+  async invite(text: string): Promise<void> {
+    if (this.#isPaged) await this.#out.write(`\n${INDENT}${this.#paint("dim", text)}`);
+  }
+
+  #paint(style: Style, text: string): string {
+    return this.#out.paint(style, text);
+  }
+}
+
+export interface StageOptions {
+  readonly scene: Scene;
+  readonly env: Environment;
+  /** Whether each step has a page of its own. */
+  readonly isPaged: boolean;
+}
+
+export interface CommandOptions {
+  /** Where what is typed is not what is run, because ids are long: the words that are. */
+  readonly words?: readonly string[];
+  /** Lines that are shown. */
+  readonly only?: RegExp;
+  /** How it ends. */
+  readonly code?: number;
+}
+
+/** Words as a shell would have them; quotes keep them together. */
+function split(words: string): string[] {
+  return Array.from(
+    words.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),
+    ([, a, b, c]) => a ?? b ?? c ?? "",
+  );
+}
+
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(/\s+/)) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = "";
+    }
+    line += line === "" ? word : ` ${word}`;
+  }
+  return [...lines, line];
+}
