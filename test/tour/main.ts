@@ -14,7 +14,7 @@ import { STEPS } from "./steps/index.ts";
 const USAGE = "npm run tour [-- --fast]";
 const [flag, ...rest] = process.argv.slice(2);
 if ((flag !== undefined && flag !== "--fast") || rest.length > 0) {
-  console.error(`usage: ${USAGE}`);
+  process.stderr.write(`usage: ${USAGE}\n`);
   process.exit(2);
 }
 

@@ -58,11 +58,12 @@ export class Place implements AsyncDisposable {
   async close(): Promise<void> {
     const troubles: unknown[] = [];
     for (let last = this.#living.pop(); last; last = this.#living.pop()) {
-      const { endNow } = last;
-      await last.close().catch((error: unknown) => {
-        endNow.call(last);
+      try {
+        await last.close();
+      } catch (error) {
+        last.endNow();
         troubles.push(error);
-      });
+      }
     }
     process.off("exit", this.#leave);
     rmSync(this.home, GONE);

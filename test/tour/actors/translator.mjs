@@ -24,7 +24,9 @@ const card = {
 };
 const client = new RegistryClient(card, {
   intervalS: 10,
-  onHeartbeat: ({ verified }) => console.log(verified ? `verified ${url}` : "heard"),
+  onHeartbeat: ({ verified }) => {
+    if (verified) process.stdout.write(`verified ${url}\n`);
+  },
 });
 client.start();
 process.stdin.on("end", () => process.exit(0)).resume();
