@@ -7,7 +7,9 @@ import type { Readable, Writable } from "node:stream";
 import { conclude, inTemporaryFolder, inTurns, median, report } from "./measure.ts";
 
 const ROUNDS = 3;
-const FRAMES = 2_000;
+const FRAMES = 8_000;
+/** Until everything is loaded and compiled: about a second. */
+const WARM_UP = 4_000;
 const MIB = 1024 * 1024;
 const STREAM_BYTES = 256 * MIB;
 
@@ -93,8 +95,8 @@ await inTemporaryFolder(async (folder) => {
   const bare: number[] = [];
   const through: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    bare.push(...(await use(cat(), roundTrips)).slice(FRAMES / 10));
-    through.push(...(await use(proxied(), roundTrips)).slice(FRAMES / 10));
+    bare.push(...(await use(cat(), roundTrips)).slice(WARM_UP));
+    through.push(...(await use(proxied(), roundTrips)).slice(WARM_UP));
   }
   report({ name: "cat: a frame there and back, median", value: median(bare), unit: "ms" });
   report({ name: "proxy: a frame there and back, median", value: median(through), unit: "ms" });

@@ -24,7 +24,7 @@ const registry = environment("a2a-0.2", "a2a-0.2");
 const fastRegistry = environment("a2a-bench", "a2a-bench");
 const arcp = environment("arcp", "arcp");
 const acp = environment("acp", "acp");
-const acpPrograms = packages("acp");
+const acpPrograms = packageFolder("acp");
 
 /** The Python that has the AgentKeeper SDK. */
 export const AGENTKEEPER_PYTHON = keeper.python;
@@ -230,12 +230,12 @@ function environment(name, peer) {
 }
 
 /**
- * The npm packages that test/peers/PEER/package.json names, apart from ours.
+ * The npm packages that test/peers/PEER/packages.json names, apart from ours.
  * @param {string} peer
  */
-function packages(peer) {
+function packageFolder(peer) {
   const home = join(root, ".cache", "npm", peer);
-  const wanted = join(root, "test", "peers", peer, "package.json");
+  const wanted = join(root, "test", "peers", peer, "packages.json");
   /** Written last, so they are all there when it is. */
   const made = join(home, "made-from.json");
   return {

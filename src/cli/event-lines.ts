@@ -34,6 +34,7 @@ const COLOURS: readonly (readonly [prefix: string, style: Style])[] = [
   ["election.", "magenta"],
   ["leader.", "magenta"],
   ["fleet.", "green"],
+  ["job.", "blue"],
   ["question.asked", "yellow"],
   ["question.", "cyan"],
 ];

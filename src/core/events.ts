@@ -2,6 +2,7 @@
 import type { AgentEvent } from "./agents.ts";
 import type { DirectoryEvent } from "./directory.ts";
 import type { ElectionEvent } from "./elections.ts";
+import type { JobRecordEvent } from "./job-records.ts";
 import type { LeaseEvent } from "./leases.ts";
 import type { NodeEvent } from "./nodes.ts";
 import type { PolicyEvent } from "./policies.ts";
@@ -17,6 +18,7 @@ export type Event =
   | TaskEvent
   | ReportEvent
   | QuestionEvent
+  | JobRecordEvent
   | DirectoryEvent
   | NodeEvent;
 

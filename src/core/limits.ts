@@ -26,6 +26,8 @@ export const FIELD = {
   /** Half of gRPC's default message size, so that what was accepted can always be sent. */
   taskInputBytes: 2 * MIB,
   taskOutputBytes: 1 * MIB,
+  /** Jobs told of in one command: some hundred KiB of the log. */
+  jobs: 512,
   maxRetries: 1000,
 } as const;
 
@@ -85,6 +87,8 @@ export const COUNT = {
   entryLength: 256 * MIB,
   entryLengthPerSource: 64 * MIB,
   unfinishedTasks: 1_000_000,
+  /** Jobs that wait or run, of all daemons; more are told of when there is room again. */
+  unfinishedJobs: 200_000,
   claimsPerAgent: 1_000,
   /** What unfinished tasks may weigh together: they all sit in memory. */
   taskBytes: 512 * MIB,
@@ -103,6 +107,9 @@ export const RETENTION = {
   emptyGroupMs: 24 * HOUR,
   overReportMs: 24 * HOUR,
   questionMs: 24 * HOUR,
+  endedJobMs: 24 * HOUR,
+  /** Enough to look back on a busy hour; the daemon that ran them knows more, and longer. */
+  endedJobs: 20_000,
   questions: 50_000,
   /** What the log keeps, whichever is less. */
   logMs: 7 * 24 * HOUR,

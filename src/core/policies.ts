@@ -25,6 +25,8 @@ type BySubjectAndResource = PatternIndex<PatternIndex<Map<string, Policy>>>;
 export class Policies {
   readonly byId = new Map<string, Policy>();
   readonly filed: BySubjectAndResource = new PatternIndex();
+  /** Grows with every change: for those who keep what they made of them. */
+  changes = 0;
 }
 
 export type PolicyCommand =
@@ -68,6 +70,7 @@ export function decidePolicy(state: State, command: PolicyCommand): Decision<Eve
 
 export function evolvePolicy(state: State, event: PolicyEvent): void {
   const { byId, filed } = state.policies;
+  state.policies.changes += 1;
   switch (event.type) {
     case "policy.set": {
       const before = byId.get(event.policy.id);

@@ -108,14 +108,16 @@ export class Reports {
   readonly silences = new Heap<string>();
 }
 
-export interface ReportCommand {
-  readonly type: "fleet.report";
-  readonly report: Report;
-}
+export type ReportCommand =
+  | { readonly type: "fleet.report"; readonly report: Report }
+  /** Its source will never speak of it again, and whoever wants to know looks elsewhere. */
+  | { readonly type: "fleet.forget"; readonly alias: string };
 
 export interface ReportReplies {
   /** Whether it was taken; one that is late or says nothing new is not. */
   "fleet.report": { readonly isNew: boolean };
+  /** Whether there was something to forget: only what is over is forgotten. */
+  "fleet.forget": { readonly isForgotten: boolean };
 }
 
 export type ReportEvent =
@@ -124,7 +126,25 @@ export type ReportEvent =
 
 export function decideReport(
   state: State,
-  { report: given }: ReportCommand,
+  command: ReportCommand,
+  moment: Moment,
+): Decision<Event, ReportReplies[keyof ReportReplies]> {
+  switch (command.type) {
+    case "fleet.report":
+      return decideNews(state, command.report, moment);
+    case "fleet.forget": {
+      const refusal = invalid(key("alias", command.alias, FLEET.aliasLength));
+      if (refusal) return refusal;
+      const report = state.reports.byAlias.get(command.alias)?.report;
+      if (!report || !isOver(report)) return decided([], { isForgotten: false });
+      return decided([{ type: "fleet.forgotten", alias: report.alias }], { isForgotten: true });
+    }
+  }
+}
+
+function decideNews(
+  state: State,
+  given: Report,
   moment: Moment,
 ): Decision<Event, ReportReplies["fleet.report"]> {
   const refusal = invalid(...problemsOf(given));

@@ -9,6 +9,8 @@ import { dueEntry, evolveDirectory, expireEntry } from "./directory.ts";
 import { decideElection, dueElection, evolveElection, expireElection } from "./elections.ts";
 import type { ElectionCommand, ElectionReplies } from "./elections.ts";
 import type { Event } from "./events.ts";
+import { decideJob, dueJob, evolveJob, expireJob } from "./job-records.ts";
+import type { JobCommand, JobReplies } from "./job-records.ts";
 import { decideLease, dueLease, evolveLease, expireLease } from "./leases.ts";
 import type { LeaseCommand, LeaseReplies } from "./leases.ts";
 import { evolveNode } from "./nodes.ts";
@@ -30,6 +32,7 @@ export type Command =
   | PolicyCommand
   | TaskCommand
   | ReportCommand
+  | JobCommand
   | DirectoryCommand;
 
 export type Replies = AgentReplies &
@@ -38,6 +41,7 @@ export type Replies = AgentReplies &
   PolicyReplies &
   TaskReplies &
   ReportReplies &
+  JobReplies &
   DirectoryReplies;
 
 export type Reply = Replies[keyof Replies];
@@ -84,7 +88,10 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
     case "task.return":
       return decideTask(state, command, moment);
     case "fleet.report":
+    case "fleet.forget":
       return decideReport(state, command, moment);
+    case "job.track":
+      return decideJob(state, command, moment);
     case "directory.heartbeat":
     case "directory.confirm":
     case "directory.doubt":
@@ -133,6 +140,11 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "question.expired":
     case "question.forgotten":
       return evolveQuestion(state, event);
+    case "job.submitted":
+    case "job.started":
+    case "job.ended":
+    case "job.forgotten":
+      return evolveJob(state, event);
     case "directory.registered":
     case "directory.changed":
     case "directory.refreshed":
@@ -154,6 +166,7 @@ const EXPIRIES = [
   { due: (state: State) => dueElection(state.elections), expire: expireElection },
   { due: (state: State) => dueReport(state.reports), expire: expireReport },
   { due: (state: State) => dueQuestion(state.questions), expire: expireQuestion },
+  { due: (state: State) => dueJob(state.jobs), expire: expireJob },
   { due: (state: State) => dueEntry(state.directory), expire: expireEntry },
 ];
 

@@ -133,7 +133,7 @@ test("no piece is larger than one can write without holding up others", () => {
 
 test("a snapshot of a newer program is refused, not misread", async () => {
   const [first = "", ...others] = capture(fullWorld().state);
-  const newer = first.replace('"version":3', '"version":4');
+  const newer = first.replace('"version":4', '"version":5');
   await expect(restore([newer, ...others])).rejects.toMatchObject({ code: "STORAGE_TOO_NEW" });
 });
 

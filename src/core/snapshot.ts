@@ -8,6 +8,7 @@
 import { restoreAgent, type Agent } from "./agents.ts";
 import { restoreEntry, type KeptEntry } from "./directory.ts";
 import { restoreGroup, type Election } from "./elections.ts";
+import { restoreJob, type JobRecord } from "./job-records.ts";
 import { restoreLease, type Lease } from "./leases.ts";
 import { RollcallError } from "./errors.ts";
 import { ENGINE } from "./limits.ts";
@@ -19,7 +20,7 @@ import { emptyState, type State } from "./state.ts";
 import { restorePlace, restoreTask, type Task } from "./tasks.ts";
 
 /** Grows when an older program could not read what is written here. */
-const VERSION = 3;
+const VERSION = 4;
 
 interface Scalars {
   readonly version: number;
@@ -28,6 +29,8 @@ interface Scalars {
   readonly leadership: Leadership;
   readonly graceFromMs: number;
   readonly lastAtMs: number;
+  /** Since version 4. */
+  readonly jobsForgottenThroughMs?: number;
 }
 
 interface Group {
@@ -44,6 +47,7 @@ type Piece =
   | { readonly part: "tasks"; readonly records: readonly Task[] }
   | { readonly part: "reports"; readonly records: readonly Report[] }
   | { readonly part: "questions"; readonly records: readonly Question[] }
+  | { readonly part: "jobs"; readonly records: readonly JobRecord[] }
   | { readonly part: "directory"; readonly records: readonly KeptEntry[] }
   /** Ids of the tasks in the queue, in order; since version 2 of those that are claimed as well. */
   | { readonly part: "queue"; readonly records: readonly string[] };
@@ -62,6 +66,7 @@ function partsOf(state: State): readonly Piece[] {
     leadership: state.leadership,
     graceFromMs: state.graceFromMs,
     lastAtMs: state.lastAtMs,
+    jobsForgottenThroughMs: state.jobs.forgottenThroughMs,
   };
   return [
     { part: "scalars", records: [scalars] },
@@ -81,6 +86,7 @@ function partsOf(state: State): readonly Piece[] {
       part: "questions",
       records: Array.from(state.questions.byId.values(), ({ question }) => question),
     },
+    { part: "jobs", records: Array.from(state.jobs.byId.values(), ({ job }) => job) },
     {
       part: "directory",
       records: Array.from(state.directory.byUrl.values(), ({ entry, tokenHash }) => ({
@@ -150,6 +156,9 @@ function restorePiece(state: State, piece: Piece): void {
     case "questions":
       for (const question of piece.records) restoreQuestion(state, question);
       return;
+    case "jobs":
+      for (const job of piece.records) restoreJob(state, job);
+      return;
     case "directory":
       for (const kept of piece.records) restoreEntry(state, kept);
       return;
@@ -174,6 +183,7 @@ function restoreScalars(state: State, scalars: Scalars): void {
   state.leadership = scalars.leadership;
   state.graceFromMs = scalars.graceFromMs;
   state.lastAtMs = scalars.lastAtMs;
+  state.jobs.forgottenThroughMs = scalars.jobsForgottenThroughMs ?? 0;
 }
 
 /** Equal for equal states, however they came about: replayed, restored or lived through. */

@@ -2,6 +2,7 @@
 import { Agents } from "./agents.ts";
 import { Directory } from "./directory.ts";
 import { Elections } from "./elections.ts";
+import { JobRecords } from "./job-records.ts";
 import { Leases } from "./leases.ts";
 import type { Leadership } from "./nodes.ts";
 import { Policies } from "./policies.ts";
@@ -17,6 +18,7 @@ export interface State {
   readonly tasks: Tasks;
   readonly reports: Reports;
   readonly questions: Questions;
+  readonly jobs: JobRecords;
   readonly directory: Directory;
   /** One counter for leases and claims: tokens grow over all grants of all things. */
   readonly fencing: { lastToken: number };
@@ -36,6 +38,7 @@ export function emptyState(): State {
     tasks: new Tasks(),
     reports: new Reports(),
     questions: new Questions(),
+    jobs: new JobRecords(),
     directory: new Directory(),
     fencing: { lastToken: 0 },
     leadership: { node: "", epoch: 0 },

@@ -5,6 +5,7 @@
 import type { Slot } from "./heap.ts";
 import type { State } from "./state.ts";
 import { lengthOf, type DirectoryEntry } from "./directory.ts";
+import { isTerminal } from "./jobs/outcome.ts";
 import { COUNT, RETENTION } from "./limits.ts";
 import { isGone } from "./questions.ts";
 import { mayFallSilent, silentAtMs } from "./reports.ts";
@@ -18,6 +19,7 @@ export function audit(state: State): string[] {
     ...taskProblems(state),
     ...reportProblems(state),
     ...questionProblems(state),
+    ...jobProblems(state),
     ...directoryProblems(state),
   ];
 }
@@ -61,6 +63,24 @@ function questionProblems({ questions, reports }: State): string[] {
     problems.push(...timerProblems(`question ${id}`, timer, forgetAtMs));
   }
   problems.push(...sizeProblem("ended questions", questions.ended, ended));
+  return problems;
+}
+
+function jobProblems({ jobs }: State): string[] {
+  const problems: string[] = [];
+  let [ended, running] = [0, 0];
+  for (const [id, { job, timer }] of jobs.byId) {
+    if (job.id !== id) problems.push(`${id} is filed under another name`);
+    if (job.status === "running") running += 1;
+    if (!isTerminal(job.status)) continue;
+    ended += 1;
+    problems.push(...timerProblems(`job ${id}`, timer, job.endedAtMs + RETENTION.endedJobMs));
+    if (job.endedAtMs < jobs.forgottenThroughMs - RETENTION.endedJobMs) {
+      problems.push(`${id} should have been forgotten before others`);
+    }
+  }
+  problems.push(...sizeProblem("ended jobs", jobs.ended, ended));
+  if (jobs.running !== running) problems.push("running jobs are miscounted");
   return problems;
 }
 

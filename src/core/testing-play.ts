@@ -4,6 +4,7 @@
  */
 import type { Event } from "./events.ts";
 import type { Command } from "./rules.ts";
+import { someJob } from "./testing-jobs.ts";
 import { someDirectoryCommand } from "./testing-directory.ts";
 import { someReport } from "./testing-reports.ts";
 import { card, DAY, SECOND, taskCreate, World } from "./testing.ts";
@@ -115,6 +116,9 @@ const MOVES: readonly (Move | "time" | "beats" | "node")[] = [
     type: "fleet.report",
     report: someReport({ who, what, order: world.nowMs }),
   }),
+  (_, __, [, who]) => ({ type: "fleet.forget", alias: `test:${who % 4}` }),
+  tracking,
+  tracking,
   directoryCommand,
   directoryCommand,
   directoryCommand,
@@ -183,6 +187,14 @@ function creation(_: World, __: string, [, who, what, how]: Step): Command {
 
 function claiming(_: World, agentId: string): Command {
   return { type: "task.claim", agentId };
+}
+
+/** One job, or two of them; some ended long ago. */
+function tracking({ nowMs }: World, _: string, [, who, what, how]: Step): Command {
+  const atMs = nowMs - (how % 4 === 0 ? DAY : how);
+  const jobs = [someJob({ who, what, atMs })];
+  if (how % 2 === 0) jobs.push(someJob({ who: who + 1, what: how, atMs }));
+  return { type: "job.track", jobs };
 }
 
 function keyOf(what: number): string {

@@ -5,6 +5,7 @@
  * Names and keys are as agents chose them: whoever shows a sentence cleans it first.
  */
 import type { Event, Topic } from "./events.ts";
+import type { JobRecord } from "./job-records.ts";
 import { isGone } from "./questions.ts";
 import type { Report } from "./reports.ts";
 
@@ -96,6 +97,11 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "question.expired": ({ question }) =>
       `${question.agentId} is gone, had asked: ${question.text}`,
     "question.forgotten": ({ id }) => `question ${shortId(id)} is forgotten`,
+    "job.submitted": ({ job }) => `${job.id} for ${job.agent}, by ${job.principal}`,
+    "job.started": ({ job }) =>
+      `${job.id} runs on ${job.agent}${job.restarts > 0 ? `, again (${job.restarts})` : ""}`,
+    "job.ended": ({ job }) => jobEndWords(job),
+    "job.forgotten": ({ jobId }) => `${jobId} is forgotten`,
     "directory.registered": ({ entry }) =>
       `${entry.url} says that it is here${every(entry.intervalMs)}, brought by ${entry.source}`,
     "directory.changed": ({ entry }) =>
@@ -120,6 +126,28 @@ function reportWords({ agentId, facts }: Report): string {
   const doing = activity?.value ?? "unknown";
   const what = activity?.message ?? activity?.task;
   return `${agentId} is ${liveness.value}, ${doing}${what ? `: ${what}` : ""}`;
+}
+
+const ENDINGS: Readonly<Partial<Record<JobRecord["status"], string>>> = {
+  success: "is done",
+  error: "failed",
+  cancelled: "was cancelled",
+  timed_out: "ran out of time",
+};
+
+function jobEndWords({
+  id,
+  agent,
+  status,
+  startedAtMs,
+  endedAtMs,
+  code,
+  reason,
+}: JobRecord): string {
+  const took =
+    startedAtMs > 0 ? ` after ${shortDuration(Math.max(0, endedAtMs - startedAtMs))}` : "";
+  const why = [code, reason].filter(Boolean).join(", ");
+  return `${id} of ${agent} ${ENDINGS[status] ?? "is over"}${took}${why ? `: ${why}` : ""}`;
 }
 
 function every(intervalMs: number): string {

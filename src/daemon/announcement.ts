@@ -12,7 +12,7 @@ export interface Announced {
 }
 
 export function announce({ config, store, doors, version }: Announced): string[] {
-  const { grpcAddress, httpAddress, a2aAddress } = doors;
+  const { grpcAddress, httpAddress, a2aAddress, arcpAddress } = doors;
   const isMoved = config.httpAddr.port !== 0 && config.httpAddr.port !== httpAddress.port;
   const moved = isMoved ? ` (port ${config.httpAddr.port} is taken)` : "";
   const lines = [
@@ -20,10 +20,11 @@ export function announce({ config, store, doors, version }: Announced): string[]
     `  HTTP   http://${formatAddress(reachable(httpAddress))}${moved}`,
     `  gRPC   ${formatAddress(grpcAddress)}`,
     ...(a2aAddress ? [`  A2A    http://${formatAddress(reachable(a2aAddress))}`] : []),
+    ...(arcpAddress ? [`  ARCP   ws://${formatAddress(reachable(arcpAddress))}/arcp`] : []),
     `  state  ${store.description}${config.dataDir === undefined ? ", gone when it stops" : ""}`,
   ];
   if (doors.isLoopbackOnly) {
-    const wide = [grpcAddress, httpAddress, a2aAddress].some(
+    const wide = [grpcAddress, httpAddress, a2aAddress, arcpAddress].some(
       (address) => address && isWide(address),
     )
       ? ", whatever it is bound to"

@@ -27,7 +27,8 @@ export interface Authenticator {
   authenticate(caller: Caller): Principal | Promise<Principal>;
 }
 
-const LOCAL: Principal = { name: "local" };
+/** Everybody on this machine, while no tokens tell them apart. */
+export const LOCAL: Principal = { name: "local" };
 
 export function loopbackOnly(): Authenticator {
   return {

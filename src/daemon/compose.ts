@@ -12,7 +12,8 @@ import { sqliteStore } from "../log/sqlite.ts";
 import type { Store } from "../log/store.ts";
 import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
-import { loopbackOnly } from "./auth.ts";
+import { ArcpService } from "./arcp/service.ts";
+import { LOCAL, loopbackOnly } from "./auth.ts";
 import type { Config } from "./config.ts";
 import { openDoors, type Doors } from "./doors.ts";
 import { CLOSING } from "./limits.ts";
@@ -24,6 +25,8 @@ import { releaseVersion } from "./version.ts";
 export interface Daemon {
   readonly grpcAddress: Address;
   readonly httpAddress: Address | undefined;
+  /** Where ARCP has a port of its own. */
+  readonly arcpAddress: Address | undefined;
   /** Of the A2A registry, where it has a door of its own. */
   readonly a2aAddress: Address | undefined;
   /** What the state is kept in, and where. */
@@ -40,6 +43,8 @@ export interface Daemon {
 export interface DaemonOptions {
   readonly logger?: Logger;
   readonly clock?: Clock;
+  /** What agents in processes of their own inherit. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 export async function startDaemon(config: Config, options: DaemonOptions = {}): Promise<Daemon> {
@@ -47,7 +52,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
   const { clock = systemClock } = options;
   const release = releaseVersion();
   const metrics = new Metrics();
-  const opened: { store?: Store; engine?: Engine; services?: Services } = {};
+  const opened: { store?: Store; engine?: Engine; services?: Services; arcp?: ArcpService } = {};
   let trouble = "";
   try {
     const store = await openStore(config, release);
@@ -67,10 +72,23 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     const { isLoopbackOnly } = authenticator;
     const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
     opened.services = services;
+    const arcp = await ArcpService.start({
+      agents: config.agents,
+      journal: store.journal,
+      engine,
+      fleet: services.fleet,
+      clock,
+      logger,
+      version: release,
+      env: options.env ?? process.env,
+      local: LOCAL,
+    });
+    opened.arcp = arcp;
     const doors = await openDoors({
       config,
       engine,
       services,
+      arcp,
       store,
       metrics,
       logger,
@@ -79,9 +97,11 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       version: release,
       trouble: () => trouble,
     });
-    return running({ config, store, engine, services, doors, metrics, logger, version: release });
+    const parts = { config, store, engine, services, arcp, doors, metrics, logger };
+    return running({ ...parts, version: release });
   } catch (error) {
     metrics.close();
+    await opened.arcp?.close();
     await opened.services?.close();
     await opened.engine?.close();
     await opened.store?.close();
@@ -94,6 +114,7 @@ interface Parts {
   readonly store: Store;
   readonly engine: Engine;
   readonly services: Services;
+  readonly arcp: ArcpService;
   readonly doors: Doors;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -112,6 +133,7 @@ function running(parts: Parts): Daemon {
   return {
     grpcAddress: doors.grpcAddress,
     httpAddress: doors.httpAddress,
+    arcpAddress: doors.arcpAddress,
     a2aAddress: doors.a2aAddress,
     stateDescription: store.description,
     engine,
@@ -127,7 +149,7 @@ function running(parts: Parts): Daemon {
 
 /** Commands under way become durable, watchers hear why it ends, then everything goes. */
 async function shutDown(parts: Parts): Promise<void> {
-  const { store, engine, services, doors, metrics, logger } = parts;
+  const { store, engine, services, arcp, doors, metrics, logger } = parts;
   const step = async (what: string, work: Promise<void>, withinMs: number) => {
     try {
       await within(work, withinMs);
@@ -137,6 +159,7 @@ async function shutDown(parts: Parts): Promise<void> {
   };
   logger.info("closing");
   doors.stopAccepting();
+  await step("the jobs", arcp.close(), CLOSING.arcpMs);
   await step("the services", services.close(), CLOSING.servicesMs);
   await step("the engine", engine.close(), CLOSING.engineMs);
   await step("the doors", doors.close(CLOSING.doorsMs), CLOSING.doorsMs + CLOSING.cutMs);

@@ -92,6 +92,7 @@ const range = z
 const schema = {
   addr: address,
   http_addr: address,
+  arcp_addr: address,
   data_dir: z.string().min(1),
   memory: isOn,
   node: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/),
@@ -125,6 +126,7 @@ const schema = {
 const EXPECTED: Readonly<Record<SettingName, string>> = {
   addr: ADDRESS_SYNTAX,
   http_addr: ADDRESS_SYNTAX,
+  arcp_addr: ADDRESS_SYNTAX,
   data_dir: "the path of a folder",
   memory: "true or false",
   node: "1 to 128 letters, digits or . _ : @ -, the first a letter or digit",

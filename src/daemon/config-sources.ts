@@ -34,18 +34,26 @@ export function fromEnvironment(env: NodeJS.ProcessEnv): Source {
   );
 }
 
-export async function fromFile(path: string): Promise<Source> {
+/** What a file says; besides settings it may have the table of agents, which is no setting. */
+export async function fromFile(
+  path: string,
+): Promise<{ readonly said: Source; readonly agents: unknown }> {
   const table = parseToml(path, await readText(path));
   const known = SETTINGS.filter(({ name }) => name !== "config").map(({ name }) => name);
-  const unknown = Object.keys(table).find((key) => !known.some((name) => name === key));
+  const unknown = Object.keys(table).find(
+    (key) => key !== AGENTS && !known.some((name) => name === key),
+  );
   if (unknown !== undefined) {
     throw new RollcallError(
       "INVALID_ARGUMENT",
-      `${unknown} in ${path} is not a setting; there are ${known.join(", ")}`,
+      `${unknown} in ${path} is not a setting; there are ${known.join(", ")}, and [agents.NAME]`,
     );
   }
-  return gather(({ name }) => [[`${name} in ${path}`, table[name]]]);
+  const said = gather(({ name }) => [[`${name} in ${path}`, table[name]]]);
+  return { said, agents: table[AGENTS] };
 }
+
+const AGENTS = "agents";
 
 type Spoken = readonly [source: string, value: unknown];
 

@@ -7,6 +7,7 @@ import { homedir, hostname } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { CardVersion } from "../core/cards/card.ts";
 import { RollcallError } from "../core/errors.ts";
+import { parseAgents, type AgentConfig } from "./arcp/agents-config.ts";
 import { parseAddress, type Address } from "./address.ts";
 import { parseValues, type Values } from "./config-schema.ts";
 import { fromEnvironment, fromFile, fromFlags } from "./config-sources.ts";
@@ -34,6 +35,10 @@ export interface Config {
   readonly httpAddr: Address;
   /** Nobody asked for this very port, so another will do when it is taken. */
   readonly httpAddrIsDefault: boolean;
+  /** A port for ARCP alone; absent: HTTP serves it. */
+  readonly arcpAddr: Address | undefined;
+  /** What it hosts itself. */
+  readonly agents: readonly AgentConfig[];
   /** Absent: in memory. */
   readonly dataDir: string | undefined;
   readonly node: string;
@@ -73,9 +78,13 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const environment: Voice = { values: parseValues(fromEnvironment(env)), folder: cwd };
   const named = flags.values.config ?? environment.values.config;
   const voices = [flags, environment];
+  let agents: readonly AgentConfig[] = [];
   if (named !== undefined) {
     const path = atHome(named, { folder: cwd, home });
-    voices.push({ values: parseValues(await fromFile(path)), folder: dirname(path) });
+    const file = await fromFile(path);
+    const folder = dirname(path);
+    voices.push({ values: parseValues(file.said), folder });
+    agents = parseAgents(file.agents, { path, folder });
   }
   const values = voices.reduceRight<Values>(
     (weaker, voice) => ({ ...weaker, ...voice.values }),
@@ -85,6 +94,8 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     addr: values.addr ?? parseAddress(DEFAULT_ADDR),
     httpAddr: values.http_addr ?? parseAddress(DEFAULT_HTTP_ADDR),
     httpAddrIsDefault: values.http_addr === undefined,
+    arcpAddr: values.arcp_addr,
+    agents,
     dataDir: dataDir(voices, { home, stateHome: env["XDG_STATE_HOME"] }),
     node: values.node ?? nodeName(hostname()),
     reflection: values.reflection ?? true,

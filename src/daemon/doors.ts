@@ -1,5 +1,5 @@
 /**
- * The two doors of a daemon, and what is behind each: the one place where wires are mounted.
+ * The doors of a daemon, HTTP and gRPC and where it is wanted one for ARCP alone, and what is behind each: the one place where wires are mounted.
  *
  * A taken HTTP port that nobody asked for must not stop a daemon: programs that bring their own
  * daemon along run side by side. It gets a free port instead, and says so.
@@ -19,6 +19,8 @@ import { addKeeper } from "../wires/keeper/services.ts";
 import { servedDirectory } from "../wires/mcp/directory.ts";
 import { McpWire } from "../wires/mcp/wire.ts";
 import { formatAddress, type Address } from "./address.ts";
+import { arcpMount } from "./arcp/mount.ts";
+import type { ArcpService } from "./arcp/service.ts";
 import type { Authenticator } from "./auth.ts";
 import type { Config } from "./config.ts";
 import { GrpcDoor } from "./grpc-door.ts";
@@ -33,6 +35,7 @@ export interface DoorsOptions {
   readonly config: Config;
   readonly engine: Engine;
   readonly services: Services;
+  readonly arcp: ArcpService;
   readonly store: Store;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -46,6 +49,7 @@ export interface DoorsOptions {
 export interface Doors {
   readonly grpcAddress: Address;
   readonly httpAddress: Address;
+  readonly arcpAddress: Address | undefined;
   readonly a2aAddress: Address | undefined;
   readonly isLoopbackOnly: boolean;
   /** Resolves when a door broke after it was open. */
@@ -56,22 +60,16 @@ export interface Doors {
 
 export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const { config, authenticator, logger } = options;
-  const httpDoor = () =>
-    new HttpDoor({
-      authenticator,
-      allowedHosts: config.allowedHosts,
-      rateLimit: config.rateLimit,
-      monotonicMs: () => options.clock.monotonicMs(),
-      onFault: (error) => logger.error({ err: error }, "a request failed"),
-    });
-  const http = httpDoor();
-  const a2a = config.a2a.addr && httpDoor();
+  const http = newHttpDoor(options);
+  const a2a = config.a2a.addr && newHttpDoor(options);
+  const { arcpAddr } = config;
+  const arcp = arcpAddr && { door: newHttpDoor(options), address: arcpAddr };
   const grpc = new GrpcDoor({
     authenticator,
     meterOf: (method) => options.metrics.meterOf(method),
     onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
   });
-  const doors = [grpc, http, ...(a2a ? [a2a] : [])];
+  const doors = [grpc, http, ...(a2a ? [a2a] : []), ...(arcp ? [arcp.door] : [])];
   const mcp = mcpWire(options);
   const close = async (graceMs: number) => {
     await mcp.close();
@@ -89,10 +87,12 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
     const a2aAddress = a2a && (await openA2a(a2a, config));
+    const arcpAddress = arcp && (await openArcp(arcp.door, arcp.address, options));
     return {
       grpcAddress: bound.grpc,
       httpAddress: bound.http,
       a2aAddress,
+      arcpAddress,
       isLoopbackOnly: authenticator.isLoopbackOnly,
       failed: Promise.race(doors.map((door) => door.failed)),
       stopAccepting: () => {
@@ -105,6 +105,29 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   } catch (error) {
     await close(0);
     throw error;
+  }
+}
+
+function newHttpDoor({ config, authenticator, clock, logger }: DoorsOptions): HttpDoor {
+  return new HttpDoor({
+    authenticator,
+    allowedHosts: config.allowedHosts,
+    rateLimit: config.rateLimit,
+    monotonicMs: () => clock.monotonicMs(),
+    onFault: (error) => logger.error({ err: error }, "a request failed"),
+  });
+}
+
+async function openArcp(
+  door: HttpDoor,
+  address: Address,
+  { arcp }: DoorsOptions,
+): Promise<Address> {
+  door.mount(arcpMount(arcp));
+  try {
+    return await door.listen(address);
+  } catch (error) {
+    throw bindError("arcp-addr", address, error);
   }
 }
 
@@ -153,6 +176,7 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
   const streams = new EventStreams({ engine, clock });
   const lookers = new Streams({ clock, maxStreams: EVENT_STREAM.lookers });
   metrics.observe({ ...options, ...services, http, streams, lookers });
+  http.mount(arcpMount(options.arcp));
   const startedAt = new Date().toISOString();
   http.mount({
     hot: { "/v1/events": streams.serve },
@@ -202,9 +226,9 @@ function mountOnGrpc(grpc: GrpcDoor, options: DoorsOptions): Health {
 }
 
 /** A node alone that cannot write has nobody else to ask. */
-function notReady({ engine, store, trouble }: DoorsOptions): string | undefined {
+function notReady({ engine, store, arcp, trouble }: DoorsOptions): string | undefined {
   const { mode } = engine;
-  if (mode === "leading" || (mode === "following" && store.log.shared)) return undefined;
+  if (mode === "leading" || (mode === "following" && store.log.shared)) return arcp.trouble;
   const why = trouble();
   return why === "" ? `this node is ${mode}` : `this node is ${mode}: ${why}`;
 }

@@ -45,15 +45,40 @@ export const RATE = {
 /** Every agent of a large machine that brings its own connection. */
 export const GRPC_CONNECTIONS = 10_000;
 
+export const ARCP = {
+  /** Between tries to go on after the journal failed: as the engine waits for its own disk. */
+  retryMs: 1 * SECOND,
+} as const;
+
+/** Agents in processes of their own. */
+export const CHILD = {
+  /** From the start to its welcome: an interpreter with large libraries takes some seconds. */
+  startMs: 30 * SECOND,
+  /** Restarts in a row after which it is given up: a quarter of an hour of them. */
+  restarts: 20,
+  firstDelayMs: 500,
+  lastDelayMs: 60 * SECOND,
+  /** One that was up for so long begins anew with its delays. */
+  steadyMs: 60 * SECOND,
+  /** A job that finds it starting waits so long for it. */
+  waitMs: 30 * SECOND,
+  /** From the request to end to the end by force. */
+  graceMs: 150,
+  /** Of what it writes to its standard error. */
+  lineLength: 1_000,
+} as const;
+
 /** Closing: together under the 5 s after which a supervisor kills. */
 export const CLOSING = {
+  /** For jobs to become durable and their processes to end. */
+  arcpMs: 500,
   /** For what is under way below the wires. */
   servicesMs: 250,
   /** For commands under way to become durable. */
-  engineMs: 1.75 * SECOND,
+  engineMs: 1.5 * SECOND,
   /** For answers and last words to reach their clients; then connections are cut. */
   doorsMs: 1 * SECOND,
   /** For cut connections to be gone. */
   cutMs: 250,
-  storeMs: 1500,
+  storeMs: 1250,
 } as const;

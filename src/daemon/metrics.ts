@@ -4,6 +4,7 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { TaskClaims } from "../engine/claims.ts";
+import type { ArcpService } from "./arcp/service.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Engine, EngineMode } from "../engine/engine.ts";
 import type { Meter } from "../grpc/service.ts";
@@ -25,6 +26,7 @@ export interface Observed {
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
   readonly fleet: Fleet;
+  readonly arcp: ArcpService;
   readonly clock: Clock;
   readonly version: string;
 }
@@ -81,6 +83,7 @@ export class Metrics {
     this.#observeDoors(observed);
     this.#observeWork(observed);
     this.#observeFleet(observed);
+    this.#observeJobs(observed);
     this.#observeCalls();
     const build = new Gauge({
       name: "rollcall_build_info",
@@ -192,6 +195,22 @@ export class Metrics {
         return askedAtMs === null ? 0 : Math.max(0, clock.wallMs() - askedAtMs) / 1000;
       },
     );
+  }
+
+  #observeJobs({ arcp }: Observed): void {
+    this.#counter("rollcall_job_events_total", "Events of jobs made durable.", () => arcp.events);
+    const gauges = [
+      ["rollcall_arcp_connections", "ARCP connections.", "connections"],
+      ["rollcall_arcp_sessions", "ARCP sessions, open or waiting to be resumed.", "sessions"],
+      ["rollcall_job_queue_bytes", "What jobs said and the disk has yet to take.", "waitingBytes"],
+      ["rollcall_jobs_untold", "Jobs that the bus has yet to hear of.", "untold"],
+      ["rollcall_agent_processes", "Agents hosted in processes of their own.", "children"],
+    ] as const;
+    for (const [name, help, field] of gauges) {
+      this.#gauge(name, help, () => arcp.numbers()[field]);
+    }
+    const restarts = "Restarts of agents' processes.";
+    this.#counter("rollcall_agent_restarts_total", restarts, () => arcp.numbers().restarts);
   }
 
   #observeDoors({ http, grpc }: Observed): void {

@@ -8,6 +8,7 @@
 export type SettingName =
   | "addr"
   | "http_addr"
+  | "arcp_addr"
   | "data_dir"
   | "memory"
   | "node"
@@ -67,6 +68,9 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "HOST:PORT",
     default: DEFAULT_HTTP_ADDR,
     aliases: ["metrics-addr"],
+  }),
+  setting("arcp_addr", "a port for ARCP alone, as ws://HOST:PORT/arcp; HTTP serves it, too", {
+    placeholder: "HOST:PORT",
   }),
   setting("data_dir", "where the state is kept", {
     placeholder: "DIR",

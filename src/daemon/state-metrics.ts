@@ -82,6 +82,16 @@ export const STATE_GAUGES: readonly StateGauge[] = [
     read: ({ policies }) => policies.byId.size,
   },
   {
+    name: "rollcall_jobs",
+    help: "Jobs by status; those that are over are kept for a day.",
+    label: "status",
+    read: ({ jobs }) => ({
+      pending: jobs.unfinished - jobs.running,
+      running: jobs.running,
+      over: jobs.ended.size,
+    }),
+  },
+  {
     name: "rollcall_limit",
     help: "How many there may be at once; more are refused.",
     label: "of",
@@ -92,6 +102,7 @@ export const STATE_GAUGES: readonly StateGauge[] = [
       policies: COUNT.policies,
       unfinished_tasks: COUNT.unfinishedTasks,
       unfinished_task_bytes: COUNT.taskBytes,
+      unfinished_jobs: COUNT.unfinishedJobs,
     }),
   },
 ];

@@ -69,6 +69,10 @@ export class Trail {
       case "question.withdrawn":
       case "question.expired":
         return this.#aliases.has(event.question.alias);
+      case "job.submitted":
+      case "job.started":
+      case "job.ended":
+        return this.#id === event.job.id;
       case "directory.registered":
       case "directory.changed":
       case "directory.verified":
@@ -87,6 +91,7 @@ export class Trail {
       case "election.forgotten":
       case "policy.set":
       case "policy.deleted":
+      case "job.forgotten":
       case "node.leading":
       case "node.resumed":
         return false;

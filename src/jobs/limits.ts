@@ -72,3 +72,31 @@ export const SPANS = {
   /** Pieces of a stream remembered for one job; beyond it the nearest two become one. */
   perJob: 32,
 } as const;
+
+export const TRACKING = {
+  /** Jobs that the engine has not heard of; beyond it new ones are refused for a while. */
+  untold: 50_000,
+  /** Between tries when the engine cannot take them. */
+  retryMs: 500,
+} as const;
+
+/** Jobs as rows of the fleet: what a person can follow, whatever the jobs do. */
+export const ROWS = {
+  /** A job that is over sooner is no row: nobody could have looked at it. */
+  afterMs: 500,
+  /** Jobs that are rows at once; the others are counted in the row of their agent. */
+  jobs: 1_000,
+  /** How often rows are told, how many at a time, and how often one of them at most. */
+  tickMs: 500,
+  perTick: 100,
+  eachMs: 1_000,
+  /** How exactly a row says when its job last did something: each change is an event of the log. */
+  momentMs: 10_000,
+  /** Whoever reports them may die without a word; it repeats them well before the time is up. */
+  ttlMs: 300_000,
+  repeatMs: 120_000,
+  /** Jobs that are over and still rows. */
+  ended: 100,
+  /** Of what a job says. */
+  textLength: 200,
+} as const;

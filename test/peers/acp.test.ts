@@ -24,6 +24,8 @@ function expectSameBytes(at: Stage): void {
   expect(at.complaints()).toBe("");
 }
 
+const LACKS_PROGRAMS = lacks("acp-programs");
+
 const FIRST = "(Step 1/2: Look at the notes)";
 const OPENED = ["starting: Starting agent", "idle: -", "starting: Opening session", "idle: -"];
 /** acpx does not always wait until an agent has put its things away. */
@@ -38,23 +40,26 @@ const WORK = [
 ];
 
 describe("an agent of the TypeScript SDK", PATIENT, () => {
-  test("and the client acpx have a turn, as if nobody stood between them", async () => {
-    using at = stage();
-    const { code, stdout } = await acpx(at, at.words(AGENT));
-    expect(stdout).toContain("All done.");
-    expect(code).toBe(0);
-    expectSameBytes(at);
-    expect(at.steps()).toEqual([
-      ...OPENED,
-      ...WORK,
-      `writing: Write result.txt ${FIRST}`,
-      `thinking: Thinking ${FIRST}`,
-      `thinking: Responding ${FIRST}`,
-      "idle: Done",
-      EXITED,
-    ]);
-    expect(at.statuses()).toEqual([]);
-  });
+  test.skipIf(LACKS_PROGRAMS)(
+    "and the client acpx have a turn, as if nobody stood between them",
+    async () => {
+      using at = stage();
+      const { code, stdout } = await acpx(at, at.words(AGENT));
+      expect(stdout).toContain("All done.");
+      expect(code).toBe(0);
+      expectSameBytes(at);
+      expect(at.steps()).toEqual([
+        ...OPENED,
+        ...WORK,
+        `writing: Write result.txt ${FIRST}`,
+        `thinking: Thinking ${FIRST}`,
+        `thinking: Responding ${FIRST}`,
+        "idle: Done",
+        EXITED,
+      ]);
+      expect(at.statuses()).toEqual([]);
+    },
+  );
 
   test("and a client of the SDK that says no; meanwhile the status file asks, too", async () => {
     using at = stage();
@@ -128,7 +133,7 @@ describe("an agent of the TypeScript SDK", PATIENT, () => {
   });
 });
 
-test.skipIf(lacks("acp-sdk"))(
+test.skipIf(lacks("acp-sdk") || LACKS_PROGRAMS)(
   "an agent of the Python SDK and acpx have a turn",
   PATIENT,
   async () => {
@@ -155,7 +160,7 @@ test.skipIf(lacks("acp-sdk"))(
   },
 );
 
-test(
+test.skipIf(LACKS_PROGRAMS)(
   "Qwen Code reads and writes a file for a model on loopback, and asks before it writes",
   PATIENT,
   async () => {
@@ -261,22 +266,28 @@ describe("the status in the stream", PATIENT, () => {
     expect(added(at)).toEqual([]);
   });
 
-  test("as meta: a client that does not know it shows nothing of it", async () => {
-    using at = stage();
-    using plain = stage();
-    const gate = join(at.path, "go on");
-    const talk = acpx(
-      { ...at, env: { ...at.env, PEER_GATE: gate } },
-      at.words(AGENT, ["--inject=meta"]),
-    );
-    await vi.waitFor(() => expect(heard(at).some((line) => injected.test(line))).toBe(true), SOON);
-    writeFileSync(gate, "");
-    const { stdout, stderr } = await talk;
-    const without = await acpx(plain, plain.words(AGENT));
-    expect(added(at)[0]).toContain('"status":"reading"');
-    expect(stdout).toBe(without.stdout);
-    expect(stderr).toBe(without.stderr);
-  });
+  test.skipIf(LACKS_PROGRAMS)(
+    "as meta: a client that does not know it shows nothing of it",
+    async () => {
+      using at = stage();
+      using plain = stage();
+      const gate = join(at.path, "go on");
+      const talk = acpx(
+        { ...at, env: { ...at.env, PEER_GATE: gate } },
+        at.words(AGENT, ["--inject=meta"]),
+      );
+      await vi.waitFor(
+        () => expect(heard(at).some((line) => injected.test(line))).toBe(true),
+        SOON,
+      );
+      writeFileSync(gate, "");
+      const { stdout, stderr } = await talk;
+      const without = await acpx(plain, plain.words(AGENT));
+      expect(added(at)[0]).toContain('"status":"reading"');
+      expect(stdout).toBe(without.stdout);
+      expect(stderr).toBe(without.stderr);
+    },
+  );
 
   test("of two proxies, one behind the other, is said once", async () => {
     using at = stage();

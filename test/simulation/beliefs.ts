@@ -52,6 +52,8 @@ export class Beliefs {
         return;
       case "agent.heartbeat":
       case "fleet.report":
+      case "fleet.forget":
+      case "job.track":
       case "agent.deregister":
       case "lease.renew":
       case "lease.release":

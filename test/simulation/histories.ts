@@ -149,6 +149,8 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
     case "agent.heartbeat":
     case "agent.deregister":
     case "fleet.report":
+    case "fleet.forget":
+    case "job.track":
     case "directory.heartbeat":
     case "directory.confirm":
     case "directory.doubt":

@@ -3,6 +3,7 @@ import type { AgentCard } from "../../src/core/agents.ts";
 import type { Lease } from "../../src/core/leases.ts";
 import type { Command } from "../../src/core/rules.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
+import { someJob } from "../../src/core/testing-jobs.ts";
 import { someDirectoryCommand } from "../../src/core/testing-directory.ts";
 import { someReport } from "../../src/core/testing-reports.ts";
 import type { Task } from "../../src/core/tasks.ts";
@@ -121,6 +122,8 @@ const MOVES: readonly (readonly [weight: number, Move])[] = [
     })),
   ],
   [6, ({ random, known }) => reporting(random, known)],
+  [1, ({ random }) => ({ type: "fleet.forget", alias: `test:${random.between(0, 3)}` })],
+  [4, ({ random, known }) => tracking(random, known)],
   [8, ({ random }) => directoryMove(random)],
   [22, reading],
 ];
@@ -172,6 +175,12 @@ function reporting(random: Random, known: Names): Command {
   const order = known.taskIds.length + random.between(0, 3);
   const picked = { who: random.between(0, 255), what: random.between(0, 255), order };
   return { type: "fleet.report", report: someReport(picked) };
+}
+
+function tracking(random: Random, known: Names): Command {
+  const atMs = known.taskIds.length + random.between(0, 3);
+  const picked = { who: random.between(0, 255), what: random.between(0, 255), atMs };
+  return { type: "job.track", jobs: [someJob(picked)] };
 }
 
 function directoryMove(random: Random): Command {

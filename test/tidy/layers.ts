@@ -19,9 +19,12 @@ const LAYERS: readonly (readonly string[])[] = [
   ["log", "core"],
 ];
 
-/** The one step sideways: a store speaks the errors of core and keeps its limits. */
+/** The steps sideways. */
 const ALSO_ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  /** A store speaks the errors of core and keeps its limits. */
   log: ["src/core/errors.ts", "src/core/limits.ts"],
+  /** An agent in a process of its own is a runtime, and the daemon its client. */
+  daemon: ["src/client/arcp/client.ts", "src/client/arcp/job.ts", "src/client/arcp/types.ts"],
 };
 
 const TOP = -1;

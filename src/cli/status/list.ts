@@ -47,7 +47,7 @@ const NO_PAINTER = new Output({ write: () => true }, {});
 function lookFor(out: Output, color: boolean | undefined): TableOptions {
   return {
     columns: out.columns,
-    isPlain: !(color ?? out.isTerminal),
+    isAscii: !(color ?? out.isTerminal),
     painter: color === undefined ? out : color ? PAINTER : NO_PAINTER,
   };
 }

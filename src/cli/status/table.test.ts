@@ -45,7 +45,7 @@ const FLEET = [
 
 describe("the table", () => {
   test("shows each agent with its goal, place and task", () => {
-    const [title, ...lines] = table(agents(FLEET), { columns: 90, painter, isPlain: true });
+    const [title, ...lines] = table(agents(FLEET), { columns: 90, painter, isAscii: true });
     expect(title).toBe(`${hostname()}  ·  4 agents  ·  1 needs you · 1 working · 1 idle · 1 gone`);
     expect(lines.join("\n")).toMatchInlineSnapshot(`
       "+-----------------------------+-----------------------------+------------------+---------+
@@ -64,7 +64,7 @@ describe("the table", () => {
   test.each([40, 60, 80, 100, 140, 200])(
     "in %i columns every line is as wide as the others",
     (columns) => {
-      const [, ...lines] = table(agents(FLEET), { columns, painter, isPlain: false });
+      const [, ...lines] = table(agents(FLEET), { columns, painter, isAscii: false });
       const widths = new Set(lines.map(widthOf));
       expect(widths.size).toBe(1);
       if (columns >= 80) expect([...widths][0]).toBeLessThanOrEqual(columns);
@@ -72,7 +72,7 @@ describe("the table", () => {
   );
 
   test("in a pipe nothing is cut", () => {
-    const text = table(agents(FLEET), { columns: Infinity, painter, isPlain: true }).join("\n");
+    const text = table(agents(FLEET), { columns: Infinity, painter, isAscii: true }).join("\n");
     expect(text).toContain("claude-7d5d6ca5e54c44cfb9e8");
     expect(text).not.toContain("…");
   });
@@ -86,19 +86,19 @@ describe("the table", () => {
       goal: { summary: evil, updated_at: "2026-06-20T16:00:00Z", source: "initial-prompt" },
       task: { state: "working", summary: evil, id: evil },
     });
-    const lines = table(agents([hostile]), { columns: 100, painter, isPlain: false });
+    const lines = table(agents([hostile]), { columns: 100, painter, isAscii: false });
     expect(lines.join("")).not.toMatch(/[\p{Cc}\u202e]/u);
   });
 
   test("a time in the future is marked", () => {
     const early = reading({ runtime: { updated_at: "2029-01-01T00:00:00Z" } }, ["ahead"]);
-    expect(table(agents([early]), { columns: 100, painter, isPlain: true }).join()).toContain(
+    expect(table(agents([early]), { columns: 100, painter, isAscii: true }).join()).toContain(
       "0s ago !",
     );
   });
 
   test("without agents it is one line", () => {
-    expect(table(agents([]), { columns: 80, painter, isPlain: true })).toEqual([
+    expect(table(agents([]), { columns: 80, painter, isAscii: true })).toEqual([
       `${hostname()}  ·  0 agents`,
     ]);
   });

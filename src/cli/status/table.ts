@@ -17,7 +17,7 @@ export interface TableOptions {
   readonly columns: number;
   readonly painter: Pick<Output, "paint">;
   /** Lines of the box as ASCII has them. */
-  readonly isPlain: boolean;
+  readonly isAscii: boolean;
 }
 
 const STATE_ICONS: Readonly<Record<DerivedState, string>> = {
@@ -74,8 +74,8 @@ const WIDEST = 300;
 const DISPENSABLE = ["LIFECYCLE", "NAME"] as const;
 const LEAST = { TASK: 27, "AGENT ID": 14 } as const;
 
-function box(rows: readonly Cells[], { columns, painter, isPlain }: TableOptions): string[] {
-  const lines = isPlain ? PLAIN : ROUND;
+function box(rows: readonly Cells[], { columns, painter, isAscii }: TableOptions): string[] {
+  const lines = isAscii ? PLAIN : ROUND;
   const shown = [...fit(rows, columns)].map(([name, width]) => ({ name, width }));
   const rule = ([left = "", line = "", cross = "", right = ""]: string) => {
     const parts = shown.map(({ width }) => line.repeat(width + 2));

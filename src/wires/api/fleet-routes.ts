@@ -20,7 +20,7 @@ import { FLEET, FLEET_LIVE, momentOf } from "./fleet-query.ts";
 import { FLEET_LIST } from "./limits.ts";
 import { fleetSource, questionsSource, rowSource, timelineSource } from "./live-fleet.ts";
 import { matching, pageOf, sendPage, type Order } from "./pages.ts";
-import { bodyOf, LIST_QUERY, queryOf, wholeText } from "./parse.ts";
+import { bodyOf, LIST_QUERY, queryOf, wantsStream, wholeText } from "./parse.ts";
 import { REPORT, reportOf } from "./report-body.ts";
 import type { Source, Streams } from "./sse.ts";
 
@@ -101,11 +101,6 @@ function live(streams: Streams) {
     await streams.send(c.env.outgoing, start);
     return RESPONSE_ALREADY_SENT;
   };
-}
-
-function wantsStream(c: Api): boolean {
-  if (c.req.method !== "GET") return false;
-  return /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(c.req.header("accept") ?? "");
 }
 
 async function list(c: Api, fleet: Fleet): Promise<Response> {

@@ -67,3 +67,9 @@ function json(text: string): unknown {
     throw wrong("the body is not JSON");
   }
 }
+
+/** Whether the caller wants to hear what changes, too. */
+export function wantsStream(c: Context): boolean {
+  if (c.req.method !== "GET") return false;
+  return /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(c.req.header("accept") ?? "");
+}

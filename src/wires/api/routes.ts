@@ -9,6 +9,7 @@ import { agentRoutes, type Finder } from "./agent-routes.ts";
 import { directoryRoutes, type DirectoryRoutesOptions } from "./directory-routes.ts";
 import { fleetRoutes, type FleetRoutesOptions } from "./fleet-routes.ts";
 import { electionRoutes } from "./election-routes.ts";
+import { jobRoutes } from "./job-routes.ts";
 import { leaseRoutes } from "./lease-routes.ts";
 import { policyRoutes } from "./policy-routes.ts";
 import { taskRoutes, type TaskRoutesOptions } from "./task-routes.ts";
@@ -45,6 +46,7 @@ export function apiRoutes(options: ApiOptions): Hono<{ Bindings: HttpBindings }>
   routes.route("/v1", policyRoutes(engine));
   routes.route("/v1", taskRoutes(options));
   routes.route("/v1", fleetRoutes(options));
+  routes.route("/v1", jobRoutes(options));
   routes.route("/v1", directoryRoutes(options));
   routes.get("/healthz", (c) => c.text("ok"));
   routes.get("/readyz", (c) => {

@@ -186,6 +186,11 @@ export class ArcpRuntime implements AsyncDisposable {
     }
   }
 
+  /** Whether its journal failed: it serves nobody any more. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** What there is, for those who count. */
   stats(): ArcpStats {
     return {

@@ -102,15 +102,15 @@ describe.each(LIFECYCLES)(
           runtime: { lifecycle, updated_at: writeTimestamp(updatedAtMs) },
           ...(task !== undefined && { task }),
         });
-        const file: StatusFile = { kind: "status", path: "", status, updatedAtMs, oddities: [] };
+        const given: StatusFile = { kind: "status", path: "", status, updatedAtMs, oddities: [] };
         const signs = { nowMs: NOW_MS, staleAfterMs: 60_000, processes: { find: () => undefined } };
-        const report = reportOf(file, {
+        const report = reportOf(given, {
           host: "box",
-          liveness: livenessOf(file, signs, undefined),
+          liveness: livenessOf(given, signs, undefined),
           inStateSinceMs: updatedAtMs,
         });
         const { headline } = rowOf("a", [report], { nowMs: NOW_MS, patience: DEFAULT_PATIENCE });
-        expect(headlineOf(status, deriveFile(file, options))).toBe(headline);
+        expect(headlineOf(status, deriveFile(given, options))).toBe(headline);
       },
     );
   },

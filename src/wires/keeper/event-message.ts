@@ -108,6 +108,10 @@ function payloadOf(event: Event): Any | undefined {
     case "question.withdrawn":
     case "question.expired":
     case "question.forgotten":
+    case "job.submitted":
+    case "job.started":
+    case "job.ended":
+    case "job.forgotten":
     case "directory.registered":
     case "directory.changed":
     case "directory.refreshed":

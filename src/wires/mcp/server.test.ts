@@ -253,7 +253,7 @@ describe("agents", () => {
     const { data } = await call("publish_status", { activity: "writing", ttl_seconds: 60 });
     const liveness = async () => {
       const row = await ground.options.fleet.row(String(data["agent_id"]));
-      return row?.activity.value === "writing" ? row.liveness.value : undefined;
+      return row.activity.value === "writing" ? row.liveness.value : undefined;
     };
     await ground.clock.advance(60_000);
     expect(await liveness()).toBe("alive");

@@ -9,13 +9,13 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { ACP_PACKAGES } from "../../../scripts/prerequisites.mjs";
 import { PROGRAM, proxyHome, sha256 } from "../../e2e/acp-proxy.ts";
 
 export const PEERS = fileURLToPath(new URL("./", import.meta.url));
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const TEE = join(PEERS, "tee.mjs");
-const ACPX = join(ROOT, "node_modules/acpx/dist/cli.js");
-export const QWEN = join(ROOT, "node_modules/@qwen-code/qwen-code/cli.js");
+const ACPX = join(ACP_PACKAGES, "acpx/dist/cli.js");
+export const QWEN = join(ACP_PACKAGES, "@qwen-code/qwen-code/cli.js");
 
 export interface Talk {
   readonly code: number | null;

@@ -112,7 +112,7 @@ test("a pair in memory that nobody reads ends, overloaded, instead of growing", 
   expect(hear(runtime).frames).toEqual([]);
 });
 
-test("a frozen link delivers nothing until it thaws; a cut one loses what was under way", async () => {
+test("a frozen link delivers nothing until it thaws; a cut one loses the rest", async () => {
   const link = new MemoryLink();
   const [atClient, atRuntime] = [hear(link.client), hear(link.runtime)];
   link.freeze();

@@ -40,7 +40,7 @@ test("text and binary are both taken; we send text, uncompressed", async () => {
   expect(await answer).toEqual([Buffer.from("answer"), false]);
 });
 
-test("a frame of more than 4 MiB closes with 1009, binary that is not UTF-8 with 1007", async () => {
+test("more than 4 MiB closes with 1009, binary that is not UTF-8 with 1007", async () => {
   const { door, heard } = await serve();
   const [large, broken] = [await raw(door.url), await raw(door.url)];
   const closed = Promise.all([once(large, "close"), once(broken, "close")]);
@@ -58,7 +58,7 @@ test("the path is compared without its query, and another path is not found", as
   await expect(connectWebSocket(`${door.url}s`)).rejects.toThrow(/404/);
 });
 
-test("a page with a name of its own, or of another origin, is refused before the upgrade", async () => {
+test("a page of another name or origin is refused before the upgrade", async () => {
   const { door } = await serve();
   const { host } = new URL(door.url);
   const headers = [{ host: "evil.example" }, { origin: "https://evil.example" }];

@@ -1,0 +1,97 @@
+/** The agents of the config file, from their start to their end: modules here, children beside. */
+import { pathToFileURL } from "node:url";
+import { RollcallError } from "../../core/errors.ts";
+import { agentRefText } from "../../core/jobs/agent-ref.ts";
+import type { Clock } from "../../engine/clock.ts";
+import type { AgentFunction, Driver } from "../../jobs/driver.ts";
+import type { JobRows } from "../../jobs/rows.ts";
+import type { Logger } from "../logger.ts";
+import type { AgentConfig, ModuleAgent } from "./agents-config.ts";
+import { ChildRuntime } from "./child-runtime.ts";
+
+export interface HostedAgentsOptions {
+  readonly rows: Pick<JobRows, "setAgent" | "idOf">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+interface Hosted {
+  readonly config: AgentConfig;
+  readonly driver: AgentFunction | Driver;
+}
+
+export class HostedAgents implements AsyncDisposable {
+  readonly all: readonly Hosted[];
+  readonly #children: readonly ChildRuntime[];
+
+  private constructor(all: readonly Hosted[], children: readonly ChildRuntime[]) {
+    this.all = all;
+    this.#children = children;
+  }
+
+  /** Modules are loaded first: one that cannot be is told before any process is started. */
+  static async start(
+    configs: readonly AgentConfig[],
+    options: HostedAgentsOptions,
+  ): Promise<HostedAgents> {
+    const all: Hosted[] = [];
+    for (const config of configs) {
+      if (config.kind === "module") all.push({ config, driver: await load(config) });
+      options.rows.setAgent(config.name);
+    }
+    const children: ChildRuntime[] = [];
+    for (const config of configs) {
+      if (config.kind === "module") continue;
+      const child = new ChildRuntime({
+        ...options,
+        agent: config,
+        rowId: options.rows.idOf(config.name),
+        onLiveness: (liveness) => options.rows.setAgent(config.name, liveness),
+      });
+      children.push(child);
+      all.push({ config, driver: child.driver });
+    }
+    return new HostedAgents(all, children);
+  }
+
+  /** Processes that run, or will again. */
+  get children(): number {
+    return this.#children.length;
+  }
+
+  get restarts(): number {
+    return this.#children.reduce((sum, child) => sum + child.restartsEver, 0);
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    await Promise.all(this.#children.map((child) => child.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+async function load(config: ModuleAgent): Promise<AgentFunction> {
+  const { source, path } = config;
+  let loaded: Readonly<Record<string, unknown>>;
+  try {
+    loaded = (await import(pathToFileURL(path).href)) as typeof loaded;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw invalid(`${source}: cannot load ${path}: ${why}`, cause);
+  }
+  const agent = loaded["agent"] ?? loaded["default"];
+  if (typeof agent === "function") return agent as AgentFunction;
+  const name = agentRefText(config);
+  throw invalid(
+    `${source}: ${path} exports no function as agent or default: ` +
+      `write \`export async function agent(input, job) { … }\` for ${name}`,
+  );
+}
+
+function invalid(message: string, cause?: unknown): RollcallError {
+  return new RollcallError("INVALID_ARGUMENT", message, { cause });
+}

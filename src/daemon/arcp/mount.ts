@@ -1,0 +1,41 @@
+/**
+ * ARCP on an HTTP door: `/arcp` becomes a WebSocket once the gate has let the request in. A page
+ * may only look, and a WebSocket can do more than that: what a browser opens is refused, even from
+ * a page of ours.
+ */
+import { RollcallError } from "../../core/errors.ts";
+import { Upgrades } from "../../wires/arcp/transports/upgrades.ts";
+import type { Mount } from "../http-door.ts";
+import type { ArcpService } from "./service.ts";
+
+const PATH = "/arcp";
+
+export function arcpMount(arcp: Pick<ArcpService, "accept">): Mount {
+  // The gate has checked Host against the names that are ours.
+  const upgrades = new Upgrades({
+    accept: (transport) => arcp.accept(transport),
+    path: PATH,
+    allowedHosts: ["*"],
+  });
+  return {
+    upgrades: {
+      [PATH]: ({ request, socket, head }) => {
+        if (request.headers.origin !== undefined) {
+          throw new RollcallError("PERMISSION_DENIED", "a browser may not submit jobs");
+        }
+        upgrades.upgrade(request, socket, head);
+      },
+    },
+    hot: {
+      [PATH]: (_, response) => {
+        const body = JSON.stringify({ error: UPGRADE });
+        response
+          .writeHead(426, { Upgrade: "websocket", Connection: "Upgrade", ...JSON_TYPE })
+          .end(body);
+      },
+    },
+  };
+}
+
+const JSON_TYPE = { "Content-Type": "application/json" };
+const UPGRADE = { code: "WRONG_STATE", message: "/arcp is a WebSocket: see `rollcall run`" };

@@ -1,0 +1,138 @@
+import { describe, expect, test } from "vitest";
+import { boundLease } from "../core/jobs/lease-subset.ts";
+import type { LeaseRequest } from "../core/jobs/lease.ts";
+import { evolvePolicy, type Policy } from "../core/policies.ts";
+import { emptyState, type State } from "../core/state.ts";
+import { policyAuthorizer } from "./entitlement.ts";
+import { leaseOf } from "./grant.ts";
+import { testJob } from "./testing.ts";
+
+type Rule = readonly [effect: "allow" | "deny", subject: string, action: string, resource: string];
+
+function set(state: State, rules: readonly Rule[]): void {
+  for (const [i, [effect, subject, action, resource]] of rules.entries()) {
+    const policy: Policy = { id: `p${i}`, effect, subject, action, resource };
+    evolvePolicy(state, { type: "policy.set", policy });
+  }
+}
+
+/** What a submit of `local` comes to: the lease it gets, or why not. */
+function submit(rules: readonly Rule[], asked: LeaseRequest = {}, agent = "echo@1.0.0"): unknown {
+  const state = emptyState();
+  set(state, rules);
+  const lease = leaseOf(asked, undefined, 0);
+  const authorizer = policyAuthorizer({ engine: { peek: (select) => select(state) } });
+  try {
+    const question = { principal: "local", agent, lease, parent: undefined };
+    const entitled = authorizer.entitle?.(question);
+    if (!entitled || entitled instanceof Promise) return lease.granted;
+    const bounded = boundLease(lease, entitled);
+    return bounded.ok ? bounded.lease.granted : `${bounded.code}: ${bounded.reason}`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe("who may submit to which agent", () => {
+  test("everybody, as long as no policy speaks of it", () => {
+    expect(submit([])).toEqual({});
+    expect(submit([["allow", "agent:*", "*", "tool:*"]])).toEqual({});
+  });
+
+  test("once one does, only who is allowed", () => {
+    const only: Rule = ["allow", "alice", "job.submit", "agent:echo"];
+    expect(submit([only])).toBe(
+      "local may not submit to echo@1.0.0: no matching policy for local to job.submit " +
+        "agent:echo: denied by default",
+    );
+    expect(submit([only, ["allow", "local", "job.submit", "agent:echo"]])).toEqual({});
+    expect(submit([only, ["allow", "*", "job.submit", "agent:echo@1.*"]])).toEqual({});
+    expect(submit([only, ["allow", "*", "job.submit", "agent:echo@2.*"]])).toContain("may not");
+  });
+
+  test("a denial alone denies that, and nothing else", () => {
+    const rules: Rule[] = [["deny", "local", "job.submit", "agent:echo"]];
+    expect(submit(rules)).toContain('denied by policy "p0"');
+    expect(submit(rules, {}, "other")).toEqual({});
+  });
+
+  test("a denial beats every allowance, and is named", () => {
+    const rules: Rule[] = [
+      ["allow", "local", "job.submit", "*"],
+      ["deny", "*", "job.*", "agent:echo@1.0.0"],
+    ];
+    expect(submit(rules)).toBe('local may not submit to echo@1.0.0: denied by policy "p1"');
+    expect(submit(rules, {}, "echo@1.0.1")).toEqual({});
+  });
+});
+
+describe("what bounds the lease", () => {
+  const files: Rule = ["allow", "local", "fs.read", "/data/*"];
+
+  test("what is allowed may be asked for, and no more", () => {
+    expect(submit([files], { "fs.read": ["/data/a/**"] })).toEqual({ "fs.read": ["/data/a/**"] });
+    expect(submit([files], { "fs.read": ["/data/**", "/etc/*"] })).toMatch(
+      /^PERMISSION_DENIED: fs.read asks for more than is granted, for example "\/etc/,
+    );
+    // Nobody has spoken of tools.
+    expect(submit([files], { "tool.call": ["grep"] })).toEqual({ "tool.call": ["grep"] });
+  });
+
+  test("what is allowed to others only is allowed to nobody else", () => {
+    const rules: Rule[] = [["allow", "alice", "fs.read", "/data/*"]];
+    expect(submit(rules, { "fs.read": ["/data/a"] })).toContain("not granted at all");
+  });
+
+  test("what is denied cannot be requested, not even as a part", () => {
+    const rules: Rule[] = [["deny", "*", "fs.*", "/data/secret/*"]];
+    expect(submit(rules, { "fs.read": ["/data/**"] })).toBe(
+      "PERMISSION_DENIED: fs.read asks for what policy denies",
+    );
+    expect(submit(rules, { "fs.read": ["/data/open/**"] })).toEqual({
+      "fs.read": ["/data/open/**"],
+    });
+  });
+
+  test("a budget has a most, which leaving it out does not get around", () => {
+    const rules: Rule[] = [
+      ["allow", "local", "cost.budget", "USD:5"],
+      ["allow", "*", "cost.budget", "USD:2"],
+    ];
+    expect(submit(rules, { "cost.budget": ["USD:3"] })).toEqual({ "cost.budget": ["USD:3"] });
+    expect(submit(rules)).toEqual({ "cost.budget": ["USD:5"] });
+    expect(submit(rules, { "cost.budget": ["USD:6"] })).toBe(
+      "PERMISSION_DENIED: cost.budget asks for more USD than is allowed",
+    );
+  });
+});
+
+test("policies that change count at once", () => {
+  const state = emptyState();
+  const authorizer = policyAuthorizer({ engine: { peek: (select) => select(state) } });
+  const lease = leaseOf({}, undefined, 0);
+  const ask = () =>
+    authorizer.entitle?.({ principal: "local", agent: "echo", lease, parent: undefined });
+  expect(ask()).toBeUndefined();
+  set(state, [["deny", "local", "job.submit", "agent:echo"]]);
+  expect(ask).toThrow("denied by policy");
+  evolvePolicy(state, { type: "policy.deleted", id: "p0" });
+  expect(ask()).toBeUndefined();
+});
+
+test("who may follow the jobs of others is allowed to by name", () => {
+  const state = emptyState();
+  const authorizer = policyAuthorizer({ engine: { peek: (select) => select(state) } });
+  expect(authorizer.maySee?.("alice", testJob())).toBe(false);
+  set(state, [["allow", "alice", "job.watch", "agent:echo"]]);
+  expect(authorizer.maySee?.("alice", testJob())).toBe(true);
+  expect(authorizer.maySee?.("bob", testJob())).toBe(false);
+});
+
+test("nothing is taken while the engine is too far behind", () => {
+  const engine = { peek: <T>(select: (state: State) => T) => select(emptyState()) };
+  const authorizer = policyAuthorizer({ engine, refusal: () => "too many" });
+  const question = { principal: "a", agent: "b", parent: undefined };
+  expect(() => authorizer.entitle?.({ ...question, lease: leaseOf({}, undefined, 0) })).toThrow(
+    "too many",
+  );
+});

@@ -1,0 +1,163 @@
+/**
+ * Which jobs policy lets a principal submit, and under which lease. Policies are those that every
+ * other check asks, in these words:
+ *
+ *   subject    the principal, as its token or the door names it (`local` without tokens)
+ *   action     job.submit          resource  agent:NAME, also of every version; agent:NAME@VERSION
+ *              job.watch                     to follow the jobs of others
+ *              fs.read, tool.call, …         a pattern of the lease, in which * is any text
+ *              cost.budget                   USD:5, the most a job may spend
+ *
+ * Nobody has to write policies to run a job: where none allows submitting, or something of a
+ * namespace of the lease, to anybody, there is no bound. The first that does is the start of a
+ * list: from then on what is not allowed is refused. A denial always counts.
+ */
+import { RollcallError } from "../core/errors.ts";
+import { agentRefOf } from "../core/jobs/agent-ref.ts";
+import { parseBudget, type Budget } from "../core/jobs/budget.ts";
+import { compileGlob } from "../core/jobs/glob.ts";
+import type { Entitlement } from "../core/jobs/lease-subset.ts";
+import type { Lease } from "../core/jobs/lease.ts";
+import { checkPolicy, type Policies, type Policy } from "../core/policies.ts";
+import { matches } from "../core/patterns.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Job } from "./job.ts";
+import type { JobAuthorizer, SubmitQuestion } from "./observer.ts";
+
+const SUBMIT = "job.submit";
+const WATCH = "job.watch";
+const BUDGET = "cost.budget";
+/** Subjects whose rules are kept at hand; policies seldom change, and principals are few. */
+const KEPT_SUBJECTS = 1_000;
+
+export interface PolicyAuthorizerOptions {
+  readonly engine: Pick<Engine, "peek">;
+  /** Why no job may be taken just now, if so. */
+  readonly refusal?: () => string | undefined;
+}
+
+export function policyAuthorizer({ engine, refusal }: PolicyAuthorizerOptions): JobAuthorizer {
+  const kept = new KeptRules();
+  return {
+    entitle(question) {
+      const why = refusal?.();
+      if (why !== undefined) throw new RollcallError("UNAVAILABLE", why);
+      return engine.peek(({ policies }) =>
+        entitle(policies, kept.of(policies, question), question),
+      );
+    },
+    maySee(principal: string, { agent }: Job) {
+      return engine.peek(({ policies }) =>
+        namesOf(agent).some(
+          (resource) =>
+            checkPolicy(policies, { subject: principal, action: WATCH, resource }).allowed,
+        ),
+      );
+    },
+  };
+}
+
+/** What policies say of one principal. */
+interface Rules {
+  readonly own: readonly Policy[];
+  /** Actions that some policy, of whomever, names in full and allows: they need an allowance. */
+  readonly governed: ReadonlySet<string>;
+}
+
+class KeptRules {
+  #policies: Policies | undefined;
+  #changes = 0;
+  #governed: ReadonlySet<string> = new Set();
+  readonly #bySubject = new Map<string, Rules>();
+
+  of(policies: Policies, { principal }: Pick<SubmitQuestion, "principal">): Rules {
+    if (this.#policies !== policies || this.#changes !== policies.changes) {
+      this.#policies = policies;
+      this.#changes = policies.changes;
+      const allowances = [...policies.byId.values()].filter(({ effect }) => effect === "allow");
+      this.#governed = new Set(allowances.map(({ action }) => action));
+      this.#bySubject.clear();
+    }
+    const known = this.#bySubject.get(principal);
+    if (known) return known;
+    if (this.#bySubject.size >= KEPT_SUBJECTS) this.#bySubject.clear();
+    const own = [...policies.byId.values()].filter(({ subject }) => matches(subject, principal));
+    const rules = { own, governed: this.#governed };
+    this.#bySubject.set(principal, rules);
+    return rules;
+  }
+}
+
+function entitle(
+  policies: Policies,
+  rules: Rules,
+  { principal, agent, lease }: SubmitQuestion,
+): Entitlement | undefined {
+  mayRun(policies, rules, { principal, agent });
+  return policies.byId.size === 0 ? undefined : boundsOf(rules, lease);
+}
+
+function mayRun(
+  policies: Policies,
+  { governed }: Rules,
+  { principal, agent }: Pick<SubmitQuestion, "principal" | "agent">,
+): void {
+  const verdicts = namesOf(agent).map((resource) =>
+    checkPolicy(policies, { subject: principal, action: SUBMIT, resource }),
+  );
+  const denied = verdicts.find(({ allowed, policy }) => !allowed && policy);
+  if (!denied && (verdicts.some(({ allowed }) => allowed) || !governed.has(SUBMIT))) return;
+  const why = (denied ?? verdicts[0])?.reason ?? "";
+  throw new RollcallError("PERMISSION_DENIED", `${principal} may not submit to ${agent}: ${why}`);
+}
+
+/** As `agent:NAME@VERSION`, where it has one, and as `agent:NAME`. */
+function namesOf(agent: string): readonly string[] {
+  const name = agentRefOf(agent)?.name ?? agent;
+  return name === agent ? [`agent:${name}`] : [`agent:${name}`, `agent:${agent}`];
+}
+
+/** What policy says of each namespace that is asked for; where it says nothing, what is asked. */
+function boundsOf({ own, governed }: Rules, lease: Lease): Entitlement | undefined {
+  const granted: Record<string, readonly string[]> = {};
+  const denied: Record<string, readonly string[]> = {};
+  for (const namespace of lease.globs.keys()) {
+    const about = own.filter(({ action }) => matches(action, namespace));
+    denied[namespace] = patternsOf(about, "deny");
+    granted[namespace] = governed.has(namespace)
+      ? patternsOf(about, "allow")
+      : (lease.granted[namespace] ?? []);
+  }
+  const globs = new Map(
+    Object.entries(granted).map(([namespace, patterns]) => [namespace, patterns.map(compileGlob)]),
+  );
+  const budget = governed.has(BUDGET) ? budgetOf(own) : undefined;
+  return {
+    allowed: { granted, globs, budget, expiresAtMs: Infinity },
+    denied,
+    beyond: "refuse",
+  };
+}
+
+/** In a policy `*` is any text, in a lease only what has no slash in it. */
+function patternsOf(policies: readonly Policy[], effect: Policy["effect"]): readonly string[] {
+  return policies
+    .filter((policy) => policy.effect === effect)
+    .map(({ resource }) => resource.replaceAll(/\*+/g, "**"));
+}
+
+/** Of each currency the most that any allowance grants. One that cannot be read grants nothing. */
+function budgetOf(own: readonly Policy[]): Budget {
+  const most = new Map<string, bigint>();
+  for (const { action, effect, resource } of own) {
+    const parsed = effect === "allow" && action === BUDGET ? parseBudget([resource]) : undefined;
+    if (!parsed?.ok) continue;
+    for (const [currency, amount] of parsed.budget) {
+      most.set(
+        currency,
+        amount > (most.get(currency) ?? -1n) ? amount : (most.get(currency) ?? 0n),
+      );
+    }
+  }
+  return most;
+}

@@ -1,0 +1,10 @@
+/** An agent in the daemon's own process: gives back what it gets. */
+
+/**
+ * @param {unknown} input
+ * @param {import("../../../dist/arcp.js").JobContext} job
+ */
+export async function agent(input, job) {
+  await job.log("info", "echo started");
+  return { echoed: input ?? null };
+}

@@ -1,0 +1,302 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { ArcpClient } from "../../src/client/arcp/client.ts";
+import type { JobRecord } from "../../src/core/job-records.ts";
+import type { Row } from "../../src/fleet/row.ts";
+import { run, scratch, start, type Ended, type Running } from "./programs.ts";
+
+const AGENTS = fileURLToPath(new URL("agents/", import.meta.url));
+vi.setConfig({ testTimeout: 60_000 });
+const SOON = { timeout: 15_000, interval: 50 };
+
+const WHOLE = ["job.submitted", "job.started", "job.ended"];
+
+const CONFIG = `
+[agents.echo]
+module = ${JSON.stringify(join(AGENTS, "echo.mjs"))}
+
+[agents."steps@1.0.0"]
+module = ${JSON.stringify(join(AGENTS, "steps.mjs"))}
+
+[agents."steps@2.0.0"]
+module = ${JSON.stringify(join(AGENTS, "steps.mjs"))}
+restart = "always"
+
+[agents.worker]
+command = [${JSON.stringify(process.execPath)}, ${JSON.stringify(join(AGENTS, "worker.mjs"))}]
+env = { GREETING = "hello" }
+`;
+
+class TestDaemon implements AsyncDisposable {
+  readonly #folder: string;
+  #bus: Running | undefined;
+  readonly #started: Running[] = [];
+  url = "";
+  arcpUrl = "";
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async start(httpPort = "0"): Promise<this> {
+    const config = join(this.#folder, "rollcall.toml");
+    writeFileSync(config, CONFIG);
+    mkdirSync(join(this.#folder, "data"), { recursive: true });
+    const args = ["--addr", ":0", "--http-addr", `:${httpPort}`, "--arcp-addr", ":0"];
+    const where = ["--data-dir", join(this.#folder, "data"), "--config", config, "--node", "n1"];
+    const env = { ROLLCALL_SECRET: "s3cr3t" };
+    this.#started.push(start(["up", ...args, ...where, "--no-status-files"], { env }));
+    const [, http = ""] = await this.up.says(/HTTP +(http:\S+)[^]*only this machine/);
+    [, this.arcpUrl = ""] = await this.up.says(/ARCP +(ws:\S+)/);
+    this.url = http;
+    this.#bus ??= start(["events", "--url", http, "--from", "0", "--topic", "job.", "--json"]);
+    return this;
+  }
+
+  get up(): Running {
+    const last = this.#started.at(-1);
+    if (!last) throw new Error("not started");
+    return last;
+  }
+
+  /** Dies, and comes back at the same address. */
+  async kill(): Promise<void> {
+    this.up.signal("SIGKILL");
+    await this.up.end();
+    await this.start(new URL(this.url).port);
+  }
+
+  rollcall(...args: readonly string[]): Promise<Ended> {
+    return run([...args, "--url", this.url]);
+  }
+
+  async json<T>(...args: readonly string[]): Promise<T> {
+    const { code, stdout, stderr } = await this.rollcall(...args, "--json");
+    if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
+    return JSON.parse(stdout) as T;
+  }
+
+  async row(id: string): Promise<Row | undefined> {
+    const { rows } = await this.json<{ rows: Row[] }>("ls", "--all");
+    return rows.find((row) => row.id === id);
+  }
+
+  async jobs(): Promise<readonly JobRecord[]> {
+    const answer = await fetch(`${this.url}/v1/jobs`);
+    return ((await answer.json()) as { jobs: JobRecord[] }).jobs;
+  }
+
+  /** Topics of a job as somebody hears them who follows the bus all the time. */
+  topics(jobId: string): readonly string[] {
+    const events = (this.#bus?.stdout ?? "")
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as { topic: string; job?: { id: string } });
+    return events.filter(({ job }) => job?.id === jobId).map(({ topic }) => topic);
+  }
+
+  connect(): Promise<ArcpClient> {
+    return ArcpClient.connect(`${this.url.replace("http", "ws")}/arcp`, { token: "anything" });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const each of [...this.#started, this.#bus]) await each?.[Symbol.asyncDispose]();
+  }
+}
+
+async function testDaemon(): Promise<TestDaemon> {
+  const folder = scratch();
+  const daemon = new TestDaemon(folder.path);
+  onTestFinished(async () => {
+    await daemon[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+  return daemon.start();
+}
+
+describe("agents of the config file", () => {
+  test("in the daemon and beside it run jobs for rollcall run, and are rows of the fleet", async () => {
+    const daemon = await testDaemon();
+    const echoed = await daemon.rollcall("run", "echo", '{"hi":1}');
+    expect(echoed).toMatchObject({ code: 0, stdout: '{"echoed":{"hi":1}}\n' });
+    const worked = await daemon.rollcall("run", "worker", "x", "--budget", "USD:1");
+    expect(JSON.parse(worked.stdout)).toEqual({
+      agentId: "arcp@n1:worker",
+      secret: null,
+      greeting: "hello",
+    });
+    const { stdout } = await daemon.rollcall("jobs");
+    expect(stdout).toMatch(/^job_\w{26} +echo +success/m);
+    expect(stdout).toMatch(/^job_\w{26} +worker +success/m);
+    await vi.waitFor(async () => {
+      expect(await daemon.row("arcp@n1:echo")).toMatchObject({ name: "echo", headline: "IDLE" });
+      expect(await daemon.row("arcp@n1:worker")).toMatchObject({ outcome: { value: "success" } });
+    }, SOON);
+    const [first] = await daemon.jobs();
+    expect(first).toMatchObject({ agent: "echo", principal: "local", status: "success" });
+    await vi.waitFor(() => expect(daemon.topics(first?.id ?? "")).toEqual(WHOLE), SOON);
+    expect((await fetch(`${daemon.url}/readyz`)).status).toBe(200);
+    const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
+    expect(metrics).toContain('rollcall_jobs{status="over"} 2');
+    expect(metrics).toMatch(/^rollcall_job_events_total [1-9]/m);
+    expect(metrics).toContain("rollcall_agent_processes 1");
+  });
+
+  test("a process that dies ends its job once, with what may be tried again, and comes back", async () => {
+    const daemon = await testDaemon();
+    await using client = await daemon.connect();
+    const job = await client.submit({ agent: "worker", input: "die" });
+    const { status, error } = await job.ended;
+    expect(status).toBe("error");
+    expect(error).toMatchObject({
+      code: "INTERNAL_ERROR",
+      retryable: true,
+      message: "the process that ran the agent died",
+    });
+    const again = await client.submit({ agent: "worker", input: "x" });
+    expect((await again.done).result).toMatchObject({ greeting: "hello" });
+    expect(daemon.up.stderr).toContain("the process of an agent ended: exit code 3");
+    await vi.waitFor(async () => {
+      const row = await daemon.row("arcp@n1:worker");
+      expect(row?.liveness).toMatchObject({ value: "alive" });
+    }, SOON);
+    await vi.waitFor(() => expect(daemon.topics(again.id)).toEqual(WHOLE), SOON);
+    expect(daemon.topics(job.id)).toEqual(WHOLE);
+  });
+
+  test("failures, parts of a result and a cancel pass through", async () => {
+    const daemon = await testDaemon();
+    await using client = await daemon.connect();
+    const failed = await client.submit({ agent: "worker", input: "fail" });
+    expect((await failed.ended).error).toMatchObject({ message: "no disk" });
+    const parts = await client.submit({ agent: "worker", input: "parts" });
+    expect((await parts.done).result).toBe("x".repeat(50_000));
+    const hangs = await client.submit({ agent: "worker", input: "hang" });
+    for await (const event of hangs.events()) if (event.kind === "thought") break;
+    await hangs.cancel();
+    expect((await hangs.ended).status).toBe("cancelled");
+  });
+
+  test("what is wrong in the file is told by name, and nothing starts", async () => {
+    using folder = scratch();
+    const path = join(folder.path, "rollcall.toml");
+    const refused = async (text: string) => {
+      writeFileSync(path, text);
+      const { code, stderr } = await run(["up", "--memory", "--addr", ":0", "--config", path]);
+      expect(code).not.toBe(0);
+      return stderr;
+    };
+    expect(await refused("[agents.echo]\n")).toContain(
+      `agents.echo in ${path}: give either a module or a command`,
+    );
+    expect(await refused('[agents.echo]\nmodule = "./none.mjs"\n')).toMatch(
+      /agents\.echo in .*: cannot load .*none\.mjs/,
+    );
+    expect(await refused('[agents.echo]\ncommand = "node x"\n')).toContain("expected a list");
+    expect(await refused('[agents.echo]\ncommand = ["x"]\nrun = 1\n')).toContain(
+      "run is not known",
+    );
+  });
+});
+
+describe("a job in the fleet", () => {
+  test("is a row with what it does while it runs; a question needs a person", async () => {
+    const daemon = await testDaemon();
+    await using client = await daemon.connect();
+    const job = await client.submit({ agent: "steps", input: { steps: 1000 } });
+    await vi.waitFor(async () => {
+      const row = await daemon.row(job.id);
+      expect(row).toMatchObject({ name: "steps@2.0.0", headline: "WORKING" });
+      expect(row?.activity.task).toMatch(/^\d+\/1000 files$/);
+    }, SOON);
+    const asks = await client.submit({ agent: "steps@1.0.0", input: { asks: true } });
+    await vi.waitFor(async () => {
+      const row = await daemon.row(asks.id);
+      expect(row).toMatchObject({ headline: "NEEDS YOU", why: "may I go on?" });
+    }, SOON);
+    const { stdout } = await daemon.rollcall("inbox");
+    expect(stdout).toContain("may I go on?");
+    for (const each of [job, asks]) await each.cancel("enough");
+    await vi.waitFor(async () => {
+      const row = await daemon.row(asks.id);
+      expect(row).toMatchObject({ headline: "GONE", why: "the job was cancelled: enough" });
+      expect(row?.outcome?.value).toBe("cancelled");
+    }, SOON);
+  });
+
+  test("killed in the middle: clients resume, jobs end once, and the fleet tells the truth", async () => {
+    const daemon = await testDaemon();
+    await using client = await daemon.connect();
+    const ends = await client.submit({ agent: "steps@1.0.0", input: {} });
+    const again = await client.submit({ agent: "steps@2.0.0", input: {} });
+    for await (const event of ends.events()) if (event.seq > 20) break;
+    await vi.waitFor(async () => {
+      for (const { id } of [ends, again]) expect(await daemon.row(id)).toBeDefined();
+    }, SOON);
+    await daemon.kill();
+    const { error } = await ends.ended;
+    expect(error).toMatchObject({ code: "INTERNAL_ERROR", retryable: true });
+    await vi.waitFor(async () => {
+      expect(await daemon.row(ends.id)).toMatchObject({ headline: "GONE" });
+      expect(await daemon.row(again.id)).toMatchObject({ headline: "WORKING" });
+    }, SOON);
+    const restarted = ["job.submitted", "job.started", "job.started"];
+    await vi.waitFor(() => expect(daemon.topics(again.id)).toEqual(restarted), SOON);
+    expect(daemon.topics(ends.id)).toEqual(WHOLE);
+    await again.cancel();
+    await again.ended;
+    const before = await daemon.jobs();
+    await daemon.kill();
+    expect(await daemon.jobs()).toEqual(before);
+    const last = await client.submit({ agent: "echo" });
+    await vi.waitFor(() => expect(daemon.topics(last.id)).toEqual(WHOLE), SOON);
+    expect(daemon.topics(ends.id)).toEqual(WHOLE);
+    expect(daemon.topics(again.id)).toEqual([...restarted, "job.ended"]);
+  });
+});
+
+describe("entitlements", () => {
+  test("what policy denies cannot be submitted or asked for, and the refusal names it", async () => {
+    const daemon = await testDaemon();
+    const set = async (...rule: readonly string[]) => {
+      const { code, stderr } = await daemon.rollcall("policies", "set", ...rule);
+      expect(code, stderr).toBe(0);
+    };
+    await set("no-worker", "deny", "local", "job.submit", "agent:worker");
+    const refused = await daemon.rollcall("run", "worker", "x");
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain(
+      'local may not submit to worker: denied by policy "no-worker"',
+    );
+    await set("no-etc", "deny", "*", "fs.*", "/etc/*");
+    const wide = await daemon.rollcall("run", "echo", "1", "--lease", "fs.read=/**");
+    expect(wide.stderr).toContain("fs.read asks for what policy denies");
+    const other = await daemon.rollcall("run", "echo", "1", "--lease", "tool.call=grep");
+    expect(other.code).toBe(0);
+    expect((await daemon.jobs()).map(({ agent }) => agent)).toEqual(["echo"]);
+  });
+});
+
+describe("the door", () => {
+  test("a page may not open it, and /arcp without an upgrade says what it is", async () => {
+    const daemon = await testDaemon();
+    for (const url of [daemon.url, daemon.arcpUrl.replace("ws", "http").replace("/arcp", "")]) {
+      const plain = await fetch(`${url}/arcp`);
+      expect(plain.status).toBe(426);
+      const { WebSocket } = await import("ws");
+      const socket = new WebSocket(`${url.replace("http", "ws")}/arcp`, { origin: url });
+      const refusal = await new Promise<string>((resolve) => {
+        socket.on("error", (error) => resolve(error.message));
+        socket.on("open", () => resolve("open"));
+      });
+      expect(refusal).toContain("403");
+    }
+    await using client = await ArcpClient.connect(daemon.arcpUrl, { token: "x" });
+    const job = await client.submit({ agent: "echo", input: 1 });
+    expect((await job.done).result).toEqual({ echoed: 1 });
+    daemon.up.signal("SIGTERM");
+    expect((await daemon.up.end()).code).toBe(0);
+  });
+});
