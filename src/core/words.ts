@@ -4,6 +4,7 @@
  *
  * Names and keys are as agents chose them: whoever shows a sentence cleans it first.
  */
+import { deathReason } from "./death.ts";
 import type { Event, Topic } from "./events.ts";
 import type { JobRecord } from "./job-records.ts";
 import { isGone } from "./questions.ts";
@@ -82,7 +83,9 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "task.renewed": ({ taskId }) => `${shortId(taskId)} is still worked on`,
     "task.completed": ({ taskId, agentId }) => `${shortId(taskId)} done by ${who(agentId)}`,
     "task.requeued": ({ taskId, agentId, reason }) =>
-      `${shortId(taskId)} waits again, ${who(agentId)} gave it up: ${withShortIds(reason)}`,
+      reason === deathReason(agentId)
+        ? `${shortId(taskId)} waits again: ${who(agentId)} died`
+        : `${shortId(taskId)} waits again, ${who(agentId)} gave it up: ${reason}`,
     "task.returned": ({ taskId, agentId }) =>
       `${shortId(taskId)} waits again, the call of ${who(agentId)} was gone`,
     "task.died": ({ taskId, agentId, reason }) =>

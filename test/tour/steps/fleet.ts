@@ -14,7 +14,7 @@ let fullAtMs = 0;
 export const EVERYBODY: Step = {
   title: "Everybody, in one list",
   says:
-    "Six programs, five protocols, one list. Who needs you comes first; `--watch` keeps it live, " +
+    "Five protocols, one list. Who needs you comes first; `--watch` keeps it live, " +
     "and the one line goes into a status bar.",
   async play(stage) {
     const { scene } = stage;
