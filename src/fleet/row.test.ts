@@ -66,6 +66,15 @@ describe("a row", () => {
     expect(row(...sources).blockedOn?.value.text).toBe("old");
   });
 
+  test("shows a question that two tell as the closer tells it", () => {
+    const exact = report("acp:1", asking("may I?", NOW - 400));
+    const rounded = report("file@b:1", asking("may I?", NOW - 1_000));
+    expect(row(rounded, exact).blockedOn).toMatchObject({
+      value: { sinceMs: NOW - 400 },
+      evidence: { wire: "acp" },
+    });
+  });
+
   test("of which nothing is known says so", () => {
     const { activity, outcome, blockedOn, workspace } = row(report("a2a:u", liveness("unknown")));
     expect(activity).toMatchObject({ value: "unknown", evidence: { rule: "nobody said" } });

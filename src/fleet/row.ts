@@ -10,6 +10,7 @@
 import { isGone } from "../core/questions.ts";
 import type { Activity, Asked, Facts, Liveness, Outcome, Report, Ruled } from "../core/reports.ts";
 import { headlineOf, type Headline } from "./headline.ts";
+import { SAME_MS } from "./inbox.ts";
 import { stuckSince, type Patience } from "./stuck.ts";
 
 /** Why a value is believed. */
@@ -177,12 +178,15 @@ function activityOf(sources: readonly Report[]): Row["activity"] {
   return { value, evidence, message, task };
 }
 
-/** The one that has waited longest. */
+/** The one that has waited longest; where two tell the same, as the closer tells it. */
 function questionOf(sources: readonly Report[]): Axis<Asked> | null {
   let first: Axis<Asked> | null = null;
   for (const source of sources) {
     const { question } = source.facts;
-    if (!question || (first && first.value.sinceMs <= question.value.sinceMs)) continue;
+    if (!question) continue;
+    const { text, sinceMs } = question.value;
+    const earlierMs = first ? first.value.sinceMs - sinceMs : Infinity;
+    if (earlierMs <= 0 || (first?.value.text === text && earlierMs <= SAME_MS)) continue;
     first = axis(source, question);
   }
   return first;

@@ -6,7 +6,7 @@
 import { Output, type Environment, type Sink, type Style } from "../../src/cli/terminal/output.ts";
 import { clean } from "../../src/cli/terminal/clean.ts";
 import { truncate } from "../../src/cli/terminal/width.ts";
-import type { Caught, Look } from "./command.ts";
+import type { Look } from "./command.ts";
 import type { Scene } from "./scene.ts";
 
 /** Wider is no easier to read. */
@@ -14,10 +14,6 @@ const WIDEST = 100;
 const INDENT = "  ";
 /** Of one command; a page has thirty in all. */
 const MAX_LINES = 20;
-
-export class Claimed extends Error {
-  override readonly name = "Claimed";
-}
 
 export class Stage {
   readonly scene: Scene;
@@ -55,15 +51,14 @@ export class Stage {
     await this.#out.line();
   }
 
-  /** One of our commands: shown as it is typed, run, and what it prints. */
-  async command(words: string, options: CommandOptions = {}): Promise<Caught> {
+  /** One of our commands: as it is typed, and what it prints, which is also returned. */
+  async command(words: string): Promise<string> {
     await this.prompt(`rollcall ${words}`);
-    const ran = await this.scene.run(options.words ?? split(words), this.look);
-    const wanted = options.code ?? 0;
-    const lines = ran.text.trimEnd().split("\n");
-    await this.print(options.only ? lines.filter((line) => options.only?.test(line)) : lines);
-    if (ran.code !== wanted) throw new Claimed(`rollcall ${words} ended with ${ran.code}`);
-    return ran;
+    const { text, code } = await this.scene.run(split(words), this.look);
+    const lines = text.trimEnd().split("\n");
+    await this.print(lines);
+    if (code !== 0) throw new Error(`rollcall ${words} ended with ${code}`);
+    return lines.map(clean).join("\n");
   }
 
   /** Something that happens, as one would type it. */
@@ -86,9 +81,8 @@ export class Stage {
 
   /** What the step says must be so. */
   async claim(text: string, isSo: boolean): Promise<void> {
-    const mark = isSo ? this.#paint("green", "✓") : this.#paint("red", "✗");
-    await this.#out.line(`${INDENT}${mark} ${clean(text)}`);
-    if (!isSo) throw new Claimed(`it is not so: ${text}`);
+    if (!isSo) throw new Error(`it is not so: ${text}`);
+    await this.#out.line(`${INDENT}${this.#paint("green", "✓")} ${clean(text)}`);
   }
 
   async fail(text: string): Promise<void> {
@@ -109,15 +103,6 @@ export interface StageOptions {
   readonly env: Environment;
   /** Whether each step has a page of its own. */
   readonly isPaged: boolean;
-}
-
-export interface CommandOptions {
-  /** Where what is typed is not what is run, because ids are long: the words that are. */
-  readonly words?: readonly string[];
-  /** Lines that are shown. */
-  readonly only?: RegExp;
-  /** How it ends. */
-  readonly code?: number;
 }
 
 /** Words as a shell would have them; quotes keep them together. */

@@ -4,12 +4,16 @@
  * environment says; ROLLCALL_AGENT_ID says who it is, whichever way it shows up.
  */
 import { spawn } from "node:child_process";
+import { existsSync, watch } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import { agent, ndJsonStream } from "@agentclientprotocol/sdk";
 import { connect } from "rollcall/keeper";
 
 const SESSION = "pair-1";
 const CHANGE = { toolCallId: "write", title: "Write src/basket.ts" };
+const TESTS = { toolCallId: "test", title: "Run the tests" };
+/** The tests take as long as it takes this file to appear in the project. */
+const REPORT = "test-report.txt";
 const [program = "", ...words] = process.argv.slice(2);
 const id = process.env["ROLLCALL_AGENT_ID"] ?? "";
 
@@ -32,6 +36,18 @@ async function arrive() {
     tools: ["editor"],
     metadata: { "rollcall.agent_id": id },
     ttlMs: 5_000,
+  });
+}
+
+async function testsEnd() {
+  await new Promise((resolve) => {
+    const look = () => {
+      if (!existsSync(REPORT)) return;
+      watcher.close();
+      resolve(undefined);
+    };
+    const watcher = watch(".", look);
+    look();
   });
 }
 
@@ -70,6 +86,9 @@ const editor = agent({ name: "pair" })
       ],
     });
     await tell({ sessionUpdate: "tool_call_update", toolCallId: "write", status: "completed" });
+    await tell({ sessionUpdate: "tool_call", ...TESTS, kind: "execute", status: "in_progress" });
+    await testsEnd();
+    await tell({ sessionUpdate: "tool_call_update", toolCallId: "test", status: "completed" });
     await tell({ sessionUpdate: "agent_message_chunk", content: says("Cart is Basket now.") });
     await hook({ hook_event_name: "Stop", last_assistant_message: "Cart is Basket now." });
     return { stopReason: "end_turn" };

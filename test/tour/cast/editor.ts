@@ -2,6 +2,7 @@
  * An editor that runs an agent through our proxy, as Zed or JetBrains would. The agent has a hook and
  * a registration, too: three ways to show up, and one agent.
  */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../../scripts/root.mjs";
 import { Actor } from "../actor.ts";
@@ -38,9 +39,15 @@ export class Editor implements AsyncDisposable {
     return editor;
   }
 
-  /** The person says yes, in the editor. */
+  /** The person says yes, in the editor, and the agent goes on. */
   async allow(): Promise<void> {
     this.#say({ id: 0, result: { outcome: { outcome: "selected", optionId: "yes" } } });
+    await this.actor.says(/Run the tests/);
+  }
+
+  /** The tests that it runs pass, and its turn ends. */
+  async finish(): Promise<void> {
+    writeFileSync(join(this.#place.shop, "test-report.txt"), "42 passed\n");
     await this.actor.says(/end_turn/);
   }
 

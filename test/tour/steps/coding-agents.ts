@@ -28,7 +28,7 @@ export const AN_EDITOR: Step = {
     "registered to take tasks. Three wires, and still one agent.",
   async play(stage) {
     const { scene } = stage;
-    await stage.prompt("rollcall acp -- node pair.mjs");
+    await stage.prompt("rollcall acp -- node test/tour/actors/pair.mjs");
     await scene.editor();
     const row = await scene.sees("pair", ({ aliases }) => aliases.length === 4);
     await stage.command("ls");
@@ -54,7 +54,7 @@ export const WHY: Step = {
     "Nothing in a row is a guess: every value keeps who said it, by which rule, and when. Who is " +
     "closest to the agent is believed first, and what nobody said is shown as unknown.",
   async play(stage) {
-    const { text } = await stage.command("explain pair");
+    const text = await stage.command("explain pair");
     await stage.claim("its editor's own frames say what it does", text.includes("acp:"));
   },
 };

@@ -15,7 +15,7 @@ export const ONE_DAEMON: Step = {
     await stage.prompt("rollcall up");
     await stage.print(daemon.announcement.trimEnd().split("\n"));
     await stage.scene.sees("indexer");
-    const { text } = await stage.command("ls");
+    const text = await stage.command("ls");
     const isAlone = text.includes("indexer") && text.trim().split("\n").length === 2;
     await stage.claim("it is up; so far it has one agent, which it runs itself", isAlone);
   },
@@ -31,10 +31,8 @@ export const A_CRASH: Step = {
     const before = await storyOf(scene);
     await stage.prompt(`kill -9 ${scene.daemon.pid}`);
     await scene.daemon.kill();
-    await stage.command("leases", { code: 3 });
     await stage.prompt("rollcall up");
     await scene.daemon.restart();
-    await stage.print(scene.daemon.announcement.split("\n").slice(0, 1));
     const job = await scene.job();
     await job.notes(/is restarted[^]*120/);
     const after = await until("the same story", async () => {

@@ -50,7 +50,7 @@ export const ONE_STORY: Step = {
     const leases = await stage.command("leases");
     await using model = await Model.connect(scene.place);
     const { counts, agents } = await model.fleet();
-    await stage.prompt("a model reads rollcall://fleet");
+    await stage.prompt("rollcall mcp   # a model reads rollcall://fleet");
     const shown = agents.filter(({ name }) => name.startsWith("scraper"));
     await stage.print(
       shown.map(({ name, headline, why }) => clean(`${name}: ${headline}, ${why}`)),
@@ -58,10 +58,10 @@ export const ONE_STORY: Step = {
     const isDead = /PROBLEM.*scraper-1.*heartbeats stopped/;
     await stage.claim(
       "all say: scraper-1 is a problem, scraper-2 works",
-      isDead.test(clean(list.text)) &&
-        line.text.includes("1 problem") &&
+      isDead.test(list) &&
+        line.includes("1 problem") &&
         counts["PROBLEM"] === 1 &&
-        /shop\.example.*scraper-2/.test(leases.text) &&
+        /shop\.example.*scraper-2/.test(leases) &&
         shown.some(({ name, headline }) => name === "scraper-2" && headline === "WORKING"),
     );
   },

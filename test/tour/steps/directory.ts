@@ -9,10 +9,11 @@ export const A_NEIGHBOUR: Step = {
     "what it can do, in plain words.",
   async play(stage) {
     const { scene } = stage;
+    await stage.prompt("node test/tour/actors/translator.mjs &");
     const { url } = await scene.translator();
     const listed = await stage.command("directory");
     const found = await stage.command('directory search "put our product pages into French"');
-    await stage.claim("its card is its own", /Translator +owner/.test(listed.text));
-    await stage.claim("and it is found by its meaning", found.text.includes(url));
+    await stage.claim("its card is its own", /Translator +owner/.test(listed));
+    await stage.claim("and it is found by what it can do", found.includes(url));
   },
 };

@@ -14,6 +14,6 @@ export const A_JOB: Step = {
     await scene.sees("indexer", ({ id, headline }) => id === job.id && headline === "WORKING");
     await stage.print(job.errors.trimEnd().split("\n"));
     const jobs = await stage.command("jobs");
-    await stage.claim("it runs, and goes on in another window", /indexer +running/.test(jobs.text));
+    await stage.claim("it runs, and goes on in another window", /indexer +running/.test(jobs));
   },
 };

@@ -9,6 +9,8 @@ export const WORKERS: Step = {
   needs: "workers",
   async play(stage) {
     const { scene } = stage;
+    await stage.prompt("python test/tour/actors/worker.py scraper-1 &");
+    await stage.prompt("python test/tour/actors/worker.py scraper-2 &");
     const [first] = await scene.workers();
     const task = "tasks create prices --input shop.example --tool browser --retries 3 --ttl 1h";
     await stage.command(task);
@@ -16,11 +18,11 @@ export const WORKERS: Step = {
     const tasks = await stage.command("tasks");
     const leases = await stage.command("leases");
     const elections = await stage.command("elections");
-    await stage.claim("scraper-1 works on it", tasks.text.includes(taskId.slice(0, 8)));
+    await stage.claim("scraper-1 works on it", tasks.includes(taskId.slice(0, 8)));
     await stage.claim(
       `it alone holds site:shop.example, with token ${token}`,
-      /shop\.example.*scraper-1/.test(leases.text),
+      /shop\.example.*scraper-1/.test(leases),
     );
-    await stage.claim("and it leads", /scrapers.*scraper-1/.test(elections.text));
+    await stage.claim("and it leads", /scrapers.*scraper-1/.test(elections));
   },
 };
