@@ -165,6 +165,7 @@ describe.skipIf(lacks("agentkeeper-sdk"))("one daemon", () => {
     await until("the job's progress", isHalf);
     const told = [...events];
     const [before, log] = [await storyOf(scene), await caughtUp()];
+    const toldBefore = model.told;
 
     await scene.daemon.kill();
     expect(await scene.run(["leases"])).toMatchObject({ code: 3 });
@@ -175,6 +176,7 @@ describe.skipIf(lacks("agentkeeper-sdk"))("one daemon", () => {
       interval: 50,
     });
     expect((await caughtUp()).slice(0, log.length)).toEqual(log);
+    await until("a word to the model", () => model.told > toldBefore || undefined);
     const isRestarted = () => states.includes("resumed") || undefined;
     await until("the client to resume", isRestarted);
     await until("the job to run again", () => events.length >= 2 * told.length || undefined);
