@@ -1,4 +1,4 @@
-/** Files run side by side, one process each; a test that needs more than 10 s says so itself. */
+/** Files run side by side, one process each; a test that needs more than 15 s says so itself. */
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -6,10 +6,11 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: "test/build.ts",
+    setupFiles: "test/patience.ts",
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 10_000,
-    hookTimeout: 10_000,
+    testTimeout: 15_000,
+    hookTimeout: 15_000,
     restoreMocks: true,
     unstubEnvs: true,
   },

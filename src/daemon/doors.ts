@@ -1,5 +1,6 @@
 /**
- * The doors of a daemon, HTTP and gRPC and where it is wanted one for ARCP alone, and what is behind each: the one place where wires are mounted.
+ * The doors of a daemon, and what is behind each: the one place where wires are mounted. HTTP and
+ * gRPC are always there; A2A and ARCP, which HTTP serves as well, may have ports of their own.
  *
  * A taken HTTP port that nobody asked for must not stop a daemon: programs that bring their own
  * daemon along run side by side. It gets a free port instead, and says so.

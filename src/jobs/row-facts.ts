@@ -40,6 +40,14 @@ export function overBecause({ value, text }: NonNullable<Facts["outcome"]>): Rul
 
 const HOW = { failed: "failed", rejected: "was rejected", cancelled: "was cancelled" } as const;
 
+/** Of an agent: why somebody cancelled its job says nothing without that word. */
+export function lastOutcome(outcome: NonNullable<Facts["outcome"]>): Facts["outcome"] {
+  const { value, text } = outcome;
+  return value === "cancelled" && text !== undefined
+    ? { ...outcome, text: `cancelled: ${text}` }
+    : outcome;
+}
+
 export function nothing(): Told {
   return { text: "", lastAtMs: 0 };
 }

@@ -85,6 +85,12 @@ describe("jobs", () => {
     });
   });
 
+  test("why one was cancelled is told as that", async () => {
+    end(start(), { status: "cancelled", reason: "wrong input" });
+    await clock.advance(2000);
+    expect(lastOf("echo")?.facts.outcome?.text).toBe("cancelled: wrong input");
+  });
+
   test("a question is told at the next tick, even of a job that just started", async () => {
     const job = start();
     rows.onEvent(job, { kind: "status", body: { phase: "awaiting_approval", message: "go?" } });
@@ -112,7 +118,7 @@ describe("jobs", () => {
     expect(lastOf(jobs[0]?.id ?? "")?.facts.activity?.message).toBe("4 19999");
   });
 
-  test("that one does the same is told every ten seconds, and after two minutes in any case", async () => {
+  test("that one does the same is told every ten seconds, and repeated in any case", async () => {
     const job = start();
     await clock.advance(1000);
     reports = [];

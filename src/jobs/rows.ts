@@ -20,6 +20,7 @@ import type { JobObserver } from "./observer.ts";
 import {
   agentFacts,
   jobFacts,
+  lastOutcome,
   lastOf,
   nothing,
   overBecause,
@@ -102,7 +103,7 @@ export class JobRows implements JobObserver {
 
   onEnded(job: Job, outcome: Outcome): void {
     const agent = this.#agent(job.agentName);
-    agent.outcome = outcomeOf(outcome, job.endedAtMs);
+    agent.outcome = lastOutcome(outcomeOf(outcome, job.endedAtMs));
     agent.lastAtMs = job.endedAtMs;
     const row = this.#jobs.get(job);
     if (row) {

@@ -1,124 +1,16 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ArcpClient } from "../../src/client/arcp/client.ts";
-import type { JobRecord } from "../../src/core/job-records.ts";
-import type { Row } from "../../src/fleet/row.ts";
-import { run, scratch, start, type Ended, type Running } from "./programs.ts";
+import { jobsDaemon, WHOLE } from "./jobs-daemon.ts";
+import { run, scratch } from "./programs.ts";
 
-const AGENTS = fileURLToPath(new URL("agents/", import.meta.url));
 vi.setConfig({ testTimeout: 60_000 });
 const SOON = { timeout: 15_000, interval: 50 };
 
-const WHOLE = ["job.submitted", "job.started", "job.ended"];
-
-const CONFIG = `
-[agents.echo]
-module = ${JSON.stringify(join(AGENTS, "echo.mjs"))}
-
-[agents."steps@1.0.0"]
-module = ${JSON.stringify(join(AGENTS, "steps.mjs"))}
-
-[agents."steps@2.0.0"]
-module = ${JSON.stringify(join(AGENTS, "steps.mjs"))}
-restart = "always"
-
-[agents.worker]
-command = [${JSON.stringify(process.execPath)}, ${JSON.stringify(join(AGENTS, "worker.mjs"))}]
-env = { GREETING = "hello" }
-`;
-
-class TestDaemon implements AsyncDisposable {
-  readonly #folder: string;
-  #bus: Running | undefined;
-  readonly #started: Running[] = [];
-  url = "";
-  arcpUrl = "";
-
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  async start(httpPort = "0"): Promise<this> {
-    const config = join(this.#folder, "rollcall.toml");
-    writeFileSync(config, CONFIG);
-    mkdirSync(join(this.#folder, "data"), { recursive: true });
-    const args = ["--addr", ":0", "--http-addr", `:${httpPort}`, "--arcp-addr", ":0"];
-    const where = ["--data-dir", join(this.#folder, "data"), "--config", config, "--node", "n1"];
-    const env = { ROLLCALL_SECRET: "s3cr3t" };
-    this.#started.push(start(["up", ...args, ...where, "--no-status-files"], { env }));
-    const [, http = ""] = await this.up.says(/HTTP +(http:\S+)[^]*only this machine/);
-    [, this.arcpUrl = ""] = await this.up.says(/ARCP +(ws:\S+)/);
-    this.url = http;
-    this.#bus ??= start(["events", "--url", http, "--from", "0", "--topic", "job.", "--json"]);
-    return this;
-  }
-
-  get up(): Running {
-    const last = this.#started.at(-1);
-    if (!last) throw new Error("not started");
-    return last;
-  }
-
-  /** Dies, and comes back at the same address. */
-  async kill(): Promise<void> {
-    this.up.signal("SIGKILL");
-    await this.up.end();
-    await this.start(new URL(this.url).port);
-  }
-
-  rollcall(...args: readonly string[]): Promise<Ended> {
-    return run([...args, "--url", this.url]);
-  }
-
-  async json<T>(...args: readonly string[]): Promise<T> {
-    const { code, stdout, stderr } = await this.rollcall(...args, "--json");
-    if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
-    return JSON.parse(stdout) as T;
-  }
-
-  async row(id: string): Promise<Row | undefined> {
-    const { rows } = await this.json<{ rows: Row[] }>("ls", "--all");
-    return rows.find((row) => row.id === id);
-  }
-
-  async jobs(): Promise<readonly JobRecord[]> {
-    const answer = await fetch(`${this.url}/v1/jobs`);
-    return ((await answer.json()) as { jobs: JobRecord[] }).jobs;
-  }
-
-  /** Topics of a job as somebody hears them who follows the bus all the time. */
-  topics(jobId: string): readonly string[] {
-    const events = (this.#bus?.stdout ?? "")
-      .split("\n")
-      .slice(0, -1)
-      .map((line) => JSON.parse(line) as { topic: string; job?: { id: string } });
-    return events.filter(({ job }) => job?.id === jobId).map(({ topic }) => topic);
-  }
-
-  connect(): Promise<ArcpClient> {
-    return ArcpClient.connect(`${this.url.replace("http", "ws")}/arcp`, { token: "anything" });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const each of [...this.#started, this.#bus]) await each?.[Symbol.asyncDispose]();
-  }
-}
-
-async function testDaemon(): Promise<TestDaemon> {
-  const folder = scratch();
-  const daemon = new TestDaemon(folder.path);
-  onTestFinished(async () => {
-    await daemon[Symbol.asyncDispose]();
-    folder[Symbol.dispose]();
-  });
-  return daemon.start();
-}
-
 describe("agents of the config file", () => {
-  test("in the daemon and beside it run jobs for rollcall run, and are rows of the fleet", async () => {
-    const daemon = await testDaemon();
+  test("run jobs for rollcall run, in the daemon or beside it, and are rows", async () => {
+    const daemon = await jobsDaemon();
     const echoed = await daemon.rollcall("run", "echo", '{"hi":1}');
     expect(echoed).toMatchObject({ code: 0, stdout: '{"echoed":{"hi":1}}\n' });
     const worked = await daemon.rollcall("run", "worker", "x", "--budget", "USD:1");
@@ -144,8 +36,8 @@ describe("agents of the config file", () => {
     expect(metrics).toContain("rollcall_agent_processes 1");
   });
 
-  test("a process that dies ends its job once, with what may be tried again, and comes back", async () => {
-    const daemon = await testDaemon();
+  test("a process that dies ends its job once, retryable, and comes back", async () => {
+    const daemon = await jobsDaemon();
     await using client = await daemon.connect();
     const job = await client.submit({ agent: "worker", input: "die" });
     const { status, error } = await job.ended;
@@ -167,7 +59,7 @@ describe("agents of the config file", () => {
   });
 
   test("failures, parts of a result and a cancel pass through", async () => {
-    const daemon = await testDaemon();
+    const daemon = await jobsDaemon();
     await using client = await daemon.connect();
     const failed = await client.submit({ agent: "worker", input: "fail" });
     expect((await failed.ended).error).toMatchObject({ message: "no disk" });
@@ -202,8 +94,8 @@ describe("agents of the config file", () => {
 });
 
 describe("a job in the fleet", () => {
-  test("is a row with what it does while it runs; a question needs a person", async () => {
-    const daemon = await testDaemon();
+  test("is a row with what it does; a question needs a person", async () => {
+    const daemon = await jobsDaemon();
     await using client = await daemon.connect();
     const job = await client.submit({ agent: "steps", input: { steps: 1000 } });
     await vi.waitFor(async () => {
@@ -226,8 +118,8 @@ describe("a job in the fleet", () => {
     }, SOON);
   });
 
-  test("killed in the middle: clients resume, jobs end once, and the fleet tells the truth", async () => {
-    const daemon = await testDaemon();
+  test("killed in the middle: clients resume, jobs end once, rows are true", async () => {
+    const daemon = await jobsDaemon();
     await using client = await daemon.connect();
     const ends = await client.submit({ agent: "steps@1.0.0", input: {} });
     const again = await client.submit({ agent: "steps@2.0.0", input: {} });
@@ -258,11 +150,11 @@ describe("a job in the fleet", () => {
 });
 
 describe("entitlements", () => {
-  test("what policy denies cannot be submitted or asked for, and the refusal names it", async () => {
-    const daemon = await testDaemon();
+  test("what policy denies cannot be asked for, and the refusal names it", async () => {
+    const daemon = await jobsDaemon();
     const set = async (...rule: readonly string[]) => {
       const { code, stderr } = await daemon.rollcall("policies", "set", ...rule);
-      expect(code, stderr).toBe(0);
+      expect({ code, stderr }).toMatchObject({ code: 0 });
     };
     await set("no-worker", "deny", "local", "job.submit", "agent:worker");
     const refused = await daemon.rollcall("run", "worker", "x");
@@ -281,7 +173,7 @@ describe("entitlements", () => {
 
 describe("the door", () => {
   test("a page may not open it, and /arcp without an upgrade says what it is", async () => {
-    const daemon = await testDaemon();
+    const daemon = await jobsDaemon();
     for (const url of [daemon.url, daemon.arcpUrl.replace("ws", "http").replace("/arcp", "")]) {
       const plain = await fetch(`${url}/arcp`);
       expect(plain.status).toBe(426);

@@ -8,6 +8,7 @@
  *   command = ["python", "indexer.py"] a runtime that speaks ARCP on its standard streams
  *   restart = "always"                 what runs when the daemon dies runs again
  *   default = true                     who names no version gets this one
+ *   env = { ARCP_TOKEN = "…" }         which token it takes; else it finds one there to take
  *
  * Only the file says it: a table does not fit into a flag.
  */
@@ -34,7 +35,8 @@ export interface CommandAgent extends Shared {
   /** What the agent is called in its own runtime. */
   readonly agent: string;
   readonly folder: string;
-  readonly env: Readonly<Record<string, string>>;
+  /** It may hold secrets, so that what prints a config must not find them. */
+  readonly env: () => Readonly<Record<string, string>>;
 }
 
 export type AgentConfig = ModuleAgent | CommandAgent;
@@ -121,7 +123,13 @@ function agentOf(ref: AgentRef, said: unknown, { source, folder }: Place): Agent
     restart,
     ...rest
   } = parsed(COMMAND, table, source);
-  const at = { folder: resolve(folder, cwd), env, restart, isDefault: rest.default, source };
+  const at = {
+    folder: resolve(folder, cwd),
+    env: () => env,
+    restart,
+    isDefault: rest.default,
+    source,
+  };
   return { ...ref, kind: "command", command, agent, ...at };
 }
 

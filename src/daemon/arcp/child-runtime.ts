@@ -11,7 +11,6 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { createInterface } from "node:readline";
 import { ArcpClient } from "../../client/arcp/client.ts";
 import { RollcallError } from "../../core/errors.ts";
 import type { Liveness, Ruled } from "../../core/reports.ts";
@@ -42,6 +41,8 @@ export class ChildRuntime implements AsyncDisposable {
   #child: ChildProcess | undefined;
   /** Set when nothing will come any more. */
   #end: RollcallError | undefined;
+  /** Its process is of no use any more, for this reason. */
+  #leave: (why: string) => void = () => undefined;
   readonly #waiting = new Set<() => void>();
   /** In a row, without having been up for long. */
   #restarts = 0;
@@ -90,10 +91,11 @@ export class ChildRuntime implements AsyncDisposable {
       this.#restarts = isSteady ? 1 : this.#restarts + 1;
       this.restartsEver += 1;
       if (this.#restarts > CHILD.restarts) {
-        const message = `agent ${agent.name} ended ${this.#restarts} times in a row; the last: ${why}`;
-        logger.error({ agent: agent.name }, `${message}; it is given up`);
+        const often = `ended ${this.#restarts} times in a row`;
+        const message = `the process of agent ${agent.name} ${often} and is given up: ${why}`;
+        logger.error({ agent: agent.name }, message);
         onLiveness({ value: "dead", rule: `given up after ${CHILD.restarts} restarts` });
-        this.#finish(new RollcallError("UNAVAILABLE", `${message}; it is given up`));
+        this.#finish(new RollcallError("UNAVAILABLE", message));
         return;
       }
       const delayMs = Math.min(CHILD.firstDelayMs * 2 ** (this.#restarts - 1), CHILD.lastDelayMs);
@@ -108,10 +110,10 @@ export class ChildRuntime implements AsyncDisposable {
   async #liveOnce(): Promise<string> {
     const { agent, env, rowId, logger, onLiveness } = this.#options;
     const [program, ...args] = agent.command;
-    const token = randomBytes(16).toString("hex");
+    const { ARCP_TOKEN: token = randomBytes(16).toString("hex") } = agent.env();
     const child = spawn(program, args, {
       cwd: agent.folder,
-      env: { ...ownEnv(env), ...agent.env, ROLLCALL_AGENT_ID: rowId, ARCP_TOKEN: token },
+      env: { ...ownEnv(env), ...agent.env(), ROLLCALL_AGENT_ID: rowId, ARCP_TOKEN: token },
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.#child = child;
@@ -119,11 +121,13 @@ export class ChildRuntime implements AsyncDisposable {
       child.once("error", (error) => resolve(error.message));
       child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code ?? "unknown"}`));
     });
-    // What it says on the side, at most a screen of it at once.
-    const lines = createInterface({ input: child.stderr, crlfDelay: Infinity });
-    lines.on("line", (line) =>
-      logger.debug({ agent: agent.name }, line.slice(0, CHILD.lineLength)),
-    );
+    const left = new Promise<string>((resolve) => (this.#leave = resolve));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      const lines = text.split("\n").filter((line) => line !== "");
+      for (const line of lines) {
+        logger.debug({ agent: agent.name }, line.slice(0, CHILD.lineLength));
+      }
+    });
     const transport = stdioTransport({ input: child.stdout, output: child.stdin });
     let client: ArcpClient | undefined;
     try {
@@ -137,14 +141,14 @@ export class ChildRuntime implements AsyncDisposable {
       onLiveness({ value: "alive", rule: "its process answers" });
       logger.debug({ agent: agent.name, pid: child.pid }, "the process of an agent is up");
       this.#wake();
-      return await gone;
+      const lost = left.then((why) => this.#soon(gone, why));
+      return await Promise.race([gone, lost]);
     } catch (error) {
-      if (child.exitCode !== null || child.signalCode !== null) return await gone;
-      return error instanceof Error ? error.message : String(error);
+      const message = error instanceof Error ? error.message : String(error);
+      return isDeath(error) ? await this.#soon(gone, message) : message;
     } finally {
       this.#client = undefined;
       await client?.close();
-      lines.close();
       await this.#stop(child, gone);
       this.#child = undefined;
     }
@@ -158,10 +162,28 @@ export class ChildRuntime implements AsyncDisposable {
     );
     try {
       const signal = AbortSignal.any([stop.signal, this.#abort.signal]);
-      return await ArcpClient.connect(transport, { token, reconnect: false, signal });
+      return await ArcpClient.connect(transport, {
+        token,
+        reconnect: false,
+        signal,
+        onState: (state) => {
+          if (state.kind === "lost") this.#leave(state.reason);
+        },
+      });
     } finally {
       cancel();
     }
+  }
+
+  /** Its streams may end before it does: why it ended, if that is known in a moment. */
+  async #soon(gone: Promise<string>, otherwise: string): Promise<string> {
+    let cancel: () => void = () => undefined;
+    const late = new Promise<string>((resolve) => {
+      cancel = this.#options.clock.after(CHILD.graceMs, () => resolve(otherwise));
+    });
+    const why = await Promise.race([gone, late]);
+    cancel();
+    return why;
   }
 
   async #stop(child: ChildProcess, gone: Promise<string>): Promise<void> {
@@ -215,6 +237,7 @@ export class ChildRuntime implements AsyncDisposable {
     this.#end ??= error;
     this.#abort.abort(error);
     this.#child?.kill("SIGTERM");
+    this.#leave(error.message);
     this.#wake();
   }
 

@@ -2,6 +2,7 @@
 import { pathToFileURL } from "node:url";
 import { RollcallError } from "../../core/errors.ts";
 import { agentRefText } from "../../core/jobs/agent-ref.ts";
+import type { Liveness, Ruled } from "../../core/reports.ts";
 import type { Clock } from "../../engine/clock.ts";
 import type { AgentFunction, Driver } from "../../jobs/driver.ts";
 import type { JobRows } from "../../jobs/rows.ts";
@@ -41,13 +42,19 @@ export class HostedAgents implements AsyncDisposable {
       options.rows.setAgent(config.name);
     }
     const children: ChildRuntime[] = [];
+    const states = new Map<AgentConfig, Ruled<Liveness>>(
+      all.map(({ config }) => [config, LOADED] as const),
+    );
     for (const config of configs) {
       if (config.kind === "module") continue;
       const child = new ChildRuntime({
         ...options,
         agent: config,
         rowId: options.rows.idOf(config.name),
-        onLiveness: (liveness) => options.rows.setAgent(config.name, liveness),
+        onLiveness: (liveness) => {
+          states.set(config, liveness);
+          options.rows.setAgent(config.name, livenessOf(config.name, states) ?? liveness);
+        },
       });
       children.push(child);
       all.push({ config, driver: child.driver });
@@ -72,6 +79,19 @@ export class HostedAgents implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+const LOADED: Ruled<Liveness> = { value: "alive", rule: "its module is loaded" };
+
+/** Of an agent with several versions: while one of them can be had, it can. */
+function livenessOf(
+  name: string,
+  states: ReadonlyMap<AgentConfig, Ruled<Liveness>>,
+): Ruled<Liveness> | undefined {
+  for (const [config, liveness] of states) {
+    if (config.name === name && liveness.value === "alive") return liveness;
+  }
+  return undefined;
 }
 
 async function load(config: ModuleAgent): Promise<AgentFunction> {

@@ -55,6 +55,8 @@ export class ArcpService implements AsyncDisposable {
   readonly #rows: JobRows;
   readonly #hosted: HostedAgents;
   #runtime: ArcpRuntime;
+  /** Whether everybody was told what became of the jobs that ran before. */
+  #isOpen = false;
   #stopRetry: (() => void) | undefined;
   #closing: Promise<void> | undefined;
   /** Since the start: what jobs said. */
@@ -83,15 +85,13 @@ export class ArcpService implements AsyncDisposable {
       forget: (alias) => engine.execute({ type: "fleet.forget", alias }),
       onTrouble,
     });
-    let hosted: HostedAgents | undefined;
     try {
-      hosted = await HostedAgents.start(options.agents, { ...options, rows });
+      const hosted = await HostedAgents.start(options.agents, { ...options, rows });
       const service = new ArcpService(options, { tracker, rows, hosted });
-      await service.#open();
+      await service.#openOrRetry();
       return service;
     } catch (error) {
       await rows.close();
-      await hosted?.close();
       throw error;
     }
   }
@@ -116,7 +116,8 @@ export class ArcpService implements AsyncDisposable {
 
   /** Why no job can be taken now, if so. */
   get trouble(): string | undefined {
-    return this.#runtime.hasFailed ? "jobs cannot be recorded" : undefined;
+    const isWell = this.#isOpen && !this.#runtime.hasFailed;
+    return isWell ? undefined : "jobs cannot be recorded";
   }
 
   /** What is under way becomes durable; jobs that run are left as after a crash. Idempotent. */
@@ -135,12 +136,21 @@ export class ArcpService implements AsyncDisposable {
     await Promise.all([this.#hosted.close(), this.#rows.close(), this.#tracker.close()]);
   }
 
-  async #open(): Promise<void> {
-    const startedMs = this.#options.clock.wallMs();
-    await this.#runtime.start();
-    const { index } = this.#runtime.jobs;
-    await this.#tracker.reconcile(index, startedMs);
-    await this.#rows.reconcile(await this.#options.fleet.reports(), index);
+  /** A disk that is full now may have room later: the daemon is up, and says what is wrong. */
+  async #openOrRetry(): Promise<void> {
+    const { clock, fleet, logger } = this.#options;
+    this.#isOpen = false;
+    const startedMs = clock.wallMs();
+    try {
+      await this.#runtime.start();
+      const { index } = this.#runtime.jobs;
+      await this.#tracker.reconcile(index, startedMs);
+      await this.#rows.reconcile(await fleet.reports(), index);
+      this.#isOpen = true;
+    } catch (error) {
+      logger.warn({ err: error }, "jobs cannot be recorded yet");
+      this.#replaceLater();
+    }
   }
 
   #newRuntime(): ArcpRuntime {
@@ -185,12 +195,7 @@ export class ArcpService implements AsyncDisposable {
     if (this.#closing) return;
     this.#rows.dropJobs();
     this.#runtime = this.#newRuntime();
-    try {
-      await this.#open();
-      this.#options.logger.info("jobs can be recorded again");
-    } catch (error) {
-      this.#options.logger.warn({ err: error }, "jobs cannot be recorded yet");
-      this.#replaceLater();
-    }
+    await this.#openOrRetry();
+    if (this.#isOpen) this.#options.logger.info("jobs can be recorded again");
   }
 }

@@ -1,4 +1,5 @@
 /** An agent that says how far it is until it is told to stop, and asks when it is told to. */
+// tidy-allow sleep: an agent that takes its time is what is looked at
 import { setTimeout as pause } from "node:timers/promises";
 
 /**

@@ -24,5 +24,5 @@ runtime.registerAgent("worker", async (input, job) => {
   await job.metric("cost.inference", 0.25, { unit: "USD" });
   return { agentId: ROLLCALL_AGENT_ID, secret: ROLLCALL_SECRET ?? null, greeting: GREETING };
 });
-console.error("worker is up");
+process.stderr.write("worker is up\n");
 runtime.accept(processTransport());

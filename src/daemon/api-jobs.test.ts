@@ -1,0 +1,83 @@
+import { afterEach, expect, test, vi } from "vitest";
+import type { JobRecord } from "../core/job-records.ts";
+import { START_MS } from "../engine/testing.ts";
+import { openApi, type Api } from "./testing-api.ts";
+import { say } from "./testing.ts";
+
+const apis: Api[] = [];
+
+afterEach(async () => {
+  for (const api of apis.splice(0)) await api.close();
+});
+
+async function open(...jobs: readonly JobRecord[]): Promise<Api> {
+  const api = await openApi();
+  apis.push(api);
+  await api.engine.execute({ type: "job.track", jobs });
+  return api;
+}
+
+function job(id: string, fields: Partial<JobRecord> = {}): JobRecord {
+  return {
+    id,
+    agent: "echo",
+    principal: "local",
+    node: "solo",
+    parent: "",
+    status: "pending",
+    submittedAtMs: START_MS,
+    startedAtMs: 0,
+    endedAtMs: 0,
+    restarts: 0,
+    code: "",
+    reason: "",
+    ...fields,
+  };
+}
+
+const DONE = { status: "success", startedAtMs: START_MS, endedAtMs: START_MS } as const;
+
+test("jobs are listed, some of them, and page by page", async () => {
+  const api = await open(
+    job("job_1"),
+    job("job_2", { agent: "echo@1.0.0", ...DONE }),
+    job("job_3", { agent: "other", principal: "alice" }),
+  );
+  const ids = async (query: string) => {
+    const { body } = await api.get(`/v1/jobs${query}`);
+    return (body["jobs"] as JobRecord[]).map(({ id }) => id);
+  };
+  expect(await ids("")).toEqual(["job_1", "job_2", "job_3"]);
+  expect(await ids("?agent=echo")).toEqual(["job_1", "job_2"]);
+  expect(await ids("?agent=echo@1.0.0&status=success")).toEqual(["job_2"]);
+  expect(await ids("?principal=alice")).toEqual(["job_3"]);
+  const { body } = await api.get("/v1/jobs?limit=2");
+  expect(body).toMatchObject({ total: 3, sequence: 6 });
+  expect(await ids(`?limit=2&cursor=${String(body["cursor"])}`)).toEqual(["job_3"]);
+  expect(await api.get("/v1/jobs?status=odd")).toMatchObject({ status: 400 });
+});
+
+test("one is told as it is, and live until it is over", async () => {
+  const api = await open(job("job_1"));
+  expect(await api.get("/v1/jobs/job_1")).toMatchObject({
+    status: 200,
+    body: { job: { id: "job_1", status: "pending" } },
+  });
+  expect(await api.get("/v1/jobs/job_9")).toMatchObject({
+    status: 404,
+    body: { error: { message: "no job job_9" } },
+  });
+  const { port } = api.opened;
+  const live = say(
+    port,
+    `GET /v1/jobs/job_1 HTTP/1.1\r\nHost: localhost:${port}\r\nAccept: text/event-stream\r\n\r\n`,
+  );
+  await vi.waitFor(() => expect(live.heard).toContain('"status":"pending"'));
+  const running = job("job_1", { status: "running", startedAtMs: START_MS });
+  await api.engine.execute({ type: "job.track", jobs: [job("job_2"), running] });
+  await vi.waitFor(() => expect(live.heard).toContain('"status":"running"'));
+  await api.engine.execute({ type: "job.track", jobs: [job("job_1", DONE)] });
+  await vi.waitFor(() => expect(live.heard).toContain('"status":"success"'));
+  expect(live.heard.match(/^event: job$/gm)).toHaveLength(3);
+  live.socket.destroy();
+});

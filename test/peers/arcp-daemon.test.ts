@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { ARCP_PYTHON, lacks } from "../../scripts/prerequisites.mjs";
+import { jobsDaemon, WHOLE } from "../e2e/jobs-daemon.ts";
+import { environment, Running, scratch } from "../e2e/programs.ts";
+
+const SCRIPTS = fileURLToPath(new URL("arcp/", import.meta.url));
+const isMissing = lacks("arcp-sdk");
+vi.setConfig({ testTimeout: 60_000 });
+const SOON = { timeout: 15_000, interval: 50 };
+
+const TOKEN = 'env = { ARCP_TOKEN = "tok" }\n';
+
+/** Agents in the real Python runtime, as a child of the daemon. */
+const PYTHON_AGENTS = ["kinds", "fail"]
+  .map((name) => {
+    const command = [ARCP_PYTHON, join(SCRIPTS, "agents.py"), "stdio"];
+    return `\n[agents.${name}]\ncommand = ${JSON.stringify(command)}\n${TOKEN}`;
+  })
+  .join("");
+
+function python(script: string, url: string): Running {
+  const home = scratch();
+  const env = environment(home.path, { PYTHONDONTWRITEBYTECODE: "1" });
+  const running = new Running(ARCP_PYTHON, [join(SCRIPTS, script), url], env);
+  onTestFinished(async () => {
+    await running[Symbol.asyncDispose]();
+    home[Symbol.dispose]();
+  });
+  return running;
+}
+
+test.skipIf(isMissing)(
+  "the Python client submits to agents of the daemon, of which one is in the Python runtime",
+  async () => {
+    const daemon = await jobsDaemon(PYTHON_AGENTS);
+    const denied = ["no-fail", "deny", "local", "job.submit", "agent:fail"];
+    await daemon.rollcall("policies", "set", ...denied);
+    const { code, stdout, stderr } = await python("daemon.py", arcpOf(daemon.url)).end();
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const ids = stdout.trim().split("\n");
+    expect(ids).toHaveLength(3);
+    const { jobs } = await daemon.json<{ jobs: { jobId: string; agent: string }[] }>("jobs");
+    expect(jobs.map(({ jobId }) => jobId)).toEqual(ids);
+    expect(jobs.map(({ agent }) => agent)).toEqual(["echo", "worker", "kinds"]);
+    await vi.waitFor(async () => {
+      for (const id of ids) expect(daemon.topics(id)).toEqual(WHOLE);
+      expect(await daemon.row("arcp@n1:kinds")).toMatchObject({ outcome: { value: "success" } });
+    }, SOON);
+  },
+);
+
+test.skipIf(isMissing)(
+  "killed in the middle of its job, the Python client resumes and hears how it ended",
+  async () => {
+    const daemon = await jobsDaemon();
+    const running = python("daemon_resume.py", arcpOf(daemon.url));
+    const [, id = ""] = await running.says(/kill me while (\S+) runs/);
+    await vi.waitFor(async () => {
+      expect(await daemon.row(id)).toMatchObject({ headline: "WORKING" });
+    }, SOON);
+    await daemon.kill();
+    const { code, stderr } = await running.end();
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(running.stdout).toContain("resumed");
+    await vi.waitFor(async () => {
+      expect(await daemon.row(id)).toMatchObject({
+        headline: "GONE",
+        outcome: { value: "failed" },
+      });
+      expect(daemon.topics(id)).toEqual(WHOLE);
+    }, SOON);
+  },
+);
+
+function arcpOf(url: string): string {
+  return `${url.replace("http", "ws")}/arcp`;
+}
