@@ -9,6 +9,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { RollcallError } from "../core/errors.ts";
+import { amountText } from "../core/jobs/decimal.ts";
 import type { LogLevel, MetricBody, VendorKind } from "../core/jobs/events.ts";
 import type { JsonObject } from "../core/jobs/json.ts";
 import type { ChildJob, DelegateOptions } from "./delegation.ts";
@@ -84,7 +85,8 @@ export class JobContext {
 
   /** What is left, by currency, in exact decimals. */
   get budget(): Readonly<Record<string, string>> {
-    return this.#job.grant.counters() ?? {};
+    const { remaining } = this.#job.grant;
+    return Object.fromEntries([...remaining].map(([name, left]) => [name, amountText(left)]));
   }
 
   /** What was issued for this job, while it runs. */

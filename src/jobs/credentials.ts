@@ -70,16 +70,30 @@ export class Credentials {
     this.#options.ledger.put(debt);
     await this.#options.recorder.settled();
     const signal = this.#within(CREDENTIALS.issueMs);
+    let asked: Promise<readonly IssuedCredential[]> | undefined;
     try {
-      const asked = this.#options.provisioner.issue({ ...request, signal });
+      asked = this.#options.provisioner.issue({ ...request, signal });
       const issued = checked(await orAborted(asked, signal));
       debt.ids = issued.map(({ id }) => id);
       this.#options.ledger.put(debt);
       return issued;
     } catch (cause) {
       this.end(jobId);
+      asked?.then((late) => this.#returned(jobId, late)).catch(() => undefined);
       throw new RollcallError("UNAVAILABLE", "no credentials could be issued", { cause });
     }
+  }
+
+  /** Made after all, when nobody waits for them any more; or made and refused. */
+  #returned(jobId: string, issued: readonly IssuedCredential[]): void {
+    if (issued.length === 0) return;
+    const ids = issued.map(({ id }) => id);
+    const debt = this.#debts.get(jobId) ?? new Debt(jobId, ids, (due) => this.#revoke(due));
+    debt.ids = ids;
+    debt.isOwed = true;
+    this.#debts.set(jobId, debt);
+    this.#options.ledger.put(debt);
+    this.#revoke(debt);
   }
 
   async rotate(jobId: string, credentialId: string): Promise<IssuedCredential> {
@@ -89,6 +103,12 @@ export class Credentials {
     }
     const signal = this.#within(CREDENTIALS.issueMs);
     const asked = provisioner.rotate({ jobId, credentialIds: [credentialId], signal });
+    // Whoever revoked while it was under way may have revoked the old value only.
+    const late = (rotated: IssuedCredential) => {
+      const isOver = this.#debts.get(jobId)?.isOwed ?? true;
+      if (isOver) this.#returned(jobId, [{ ...rotated, id: credentialId }]);
+    };
+    asked.then(late).catch(() => undefined);
     const rotated = await orAborted(asked, signal);
     return { ...rotated, id: credentialId };
   }

@@ -24,6 +24,8 @@ export interface JobOwner extends Follower {
   readonly head: number;
   /** The largest frame that can be sent to it now. */
   readonly frameBytes: number;
+  /** Whether it can be told of a result in chunks. */
+  readonly takesChunks: boolean;
   /** A job of its own: a new one, or one that is here again after a start. */
   onJob(job: Job): void;
   /** Nobody can ask for this job any more: what stands of it may go. */

@@ -99,7 +99,7 @@ export class Runs implements ContextHost {
       throw new RollcallError("INVALID_ARGUMENT", "the streamed result was not ended");
     }
     const { resultId, size } = result;
-    const told = { form: "streamed", resultId, size } as const;
+    const told = { form: "streamed", resultId, size, isJson: !isNothing } as const;
     const summary = writer?.summary;
     return { status: "success", result: told, ...(summary !== undefined && { summary }) };
   }
@@ -111,6 +111,10 @@ export class Runs implements ContextHost {
     if (!checked.ok) throw new RollcallError(checked.code, checked.reason);
     const { event } = checked;
     if (event.kind === "result_chunk" && job.running) {
+      if (!job.owner.takesChunks) {
+        const reason = "the result needs chunks, and its client did not agree on result_chunk";
+        throw new RollcallError("UNIMPLEMENTED", reason);
+      }
       const chunk = checkChunk(job.running.result, event.body);
       if (!chunk.ok) throw new RollcallError(chunk.code, chunk.reason);
       job.running.result = chunk.stream;
@@ -151,8 +155,10 @@ export class Runs implements ContextHost {
   }
 
   check(job: Job, namespace: string, target: string): void {
-    if (job.isOver) throw new RollcallError("CANCELLED", `${job.id} is over`);
-    job.grant.check(namespace, target, this.#options.alarms.clock.wallMs());
+    const nowMs = this.#options.alarms.clock.wallMs();
+    const isExpired = nowMs >= (job.grant.expiresAtMs ?? Infinity);
+    if (job.isOver && !isExpired) throw new RollcallError("CANCELLED", `${job.id} is over`);
+    job.grant.check(namespace, target, nowMs);
   }
 
   delegate: ContextHost["delegate"] = (job, agent, options) =>

@@ -33,6 +33,7 @@ export class Connection {
   #stopWatch: () => void = () => undefined;
   /** While nothing is read, because whoever reads events fell behind. */
   #stopKeepAlive: (() => void) | undefined;
+  #keepAliveMs: number = CLIENT.keepAliveMs;
   #greeted: ((welcome: Welcome) => void) | undefined;
   #refused: (error: RollcallError) => void = () => undefined;
   #isOver = false;
@@ -98,7 +99,7 @@ export class Connection {
 
   #keepAlive(): void {
     const { clock } = this.#options;
-    this.#stopKeepAlive = clock.after(CLIENT.keepAliveMs, () => {
+    this.#stopKeepAlive = clock.after(this.#keepAliveMs, () => {
       const id = this.#id();
       const sentAt = new Date(clock.wallMs()).toISOString();
       this.send("session.ping", { id }, { nonce: id, sent_at: sentAt });
@@ -145,6 +146,7 @@ export class Connection {
 
   #watch(intervalSec: number | undefined): void {
     if (intervalSec === undefined) return;
+    this.#keepAliveMs = Math.min(CLIENT.keepAliveMs, intervalSec * 1000);
     const longestMs = intervalSec * 1000 * CLIENT.silentIntervals;
     const { clock } = this.#options;
     const look = () => {

@@ -227,7 +227,16 @@ export class Followed {
     if (known || !this.#isInherited) return known;
     const job = this.#job(jobId);
     this.#unclaimed.add(job);
+    if (this.#unclaimed.size > CLIENT.unclaimedJobs) this.#letOldestGo();
     return job;
+  }
+
+  #letOldestGo(): void {
+    for (const oldest of this.#unclaimed) {
+      this.#unclaimed.delete(oldest);
+      this.forget(oldest);
+      return;
+    }
   }
 
   #isNew({ eventSeq }: EventMessage | Terminal, job: JobHandle | undefined): boolean {

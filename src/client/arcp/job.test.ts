@@ -30,6 +30,20 @@ describe("the events of a job", () => {
     expect(runtime.link.runtime.waitingBytes).toBe(0);
   });
 
+  test("a reader that is behind is still a client that lives, however short the beat", async () => {
+    const set = await scene({}, { heartbeat_interval_sec: 2 });
+    const job = await submitted(set);
+    const reader = job.events();
+    set.runtime.event(J1, 1);
+    await reader.next();
+    for (let seq = 2; seq <= 3000; seq += 1) set.runtime.event(J1, seq);
+    await quiet();
+    await set.clock.advance(2_000);
+    expect(set.runtime.all("session.ping")).toHaveLength(1);
+    await set.clock.advance(2_000);
+    expect(set.runtime.all("session.ping")).toHaveLength(2);
+  });
+
   test("a runtime that was stopped is heard while somebody waits for its answer", async () => {
     const set = await scene();
     const job = await submitted(set);

@@ -153,7 +153,8 @@ export class JobHandle implements AsyncDisposable {
     this.#queue.end();
     const { status, resultId, summary, error, completedAt, payload } = terminal;
     try {
-      const result = resultId === undefined ? terminal.result : this.#result.whole(resultId);
+      const whole = resultId === undefined ? terminal.result : this.#result.whole(resultId);
+      const result = terminal.isJson ? valueOf(whole) : whole;
       this.#resolve({ status, result, resultId, summary, error, completedAt, payload });
     } catch (spoiled) {
       this.#reject(spoiled as RollcallError);
@@ -166,6 +167,16 @@ export class JobHandle implements AsyncDisposable {
     this.#isOver = true;
     this.#queue.end(error.code === "CANCELLED" ? undefined : error);
     this.#reject(error);
+  }
+}
+
+/** What is called JSON and is none stays what it is. */
+function valueOf(whole: unknown): unknown {
+  const text = whole instanceof Uint8Array ? Buffer.from(whole).toString() : whole;
+  try {
+    return typeof text === "string" ? (JSON.parse(text) as unknown) : whole;
+  } catch {
+    return whole;
   }
 }
 

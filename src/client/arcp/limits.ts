@@ -10,12 +10,14 @@ export const CLIENT = {
   /** Events of one job that nobody has read yet, and what they take. */
   queuedEvents: 10_000,
   queuedBytes: 32 * MIB,
+  /** Jobs of an earlier client, or children of jobs, that nobody here has asked for. */
+  unclaimedJobs: 1_000,
   /** A reader this far behind stops the runtime, until it has caught up again. */
   pauseEvents: 2_000,
   resumeEvents: 500,
   /** One that has read nothing for this long will not: the runtime goes on without it. */
   stalledMs: 30_000,
-  /** While it is stopped, this tells the runtime that we live. */
+  /** While it is stopped, we say so often that we live; or once in each of its heartbeats. */
   keepAliveMs: 10_000,
   /** An acknowledgement after this many events, or this long after the first of them. */
   ackEvents: 32,

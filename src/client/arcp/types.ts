@@ -19,7 +19,7 @@ export type ReceivedEvent = JobEvent & {
 /** How a job ended, whichever way. */
 export interface JobEnd {
   readonly status: "success" | "error" | "cancelled" | "timed_out";
-  /** What it gave: JSON, or for a streamed result its text, or bytes where a part was binary. */
+  /** What it gave: a value, or for a streamed result its text, or bytes where a part was binary. */
   readonly result: unknown;
   /** Of a result that came in parts. */
   readonly resultId: string | undefined;

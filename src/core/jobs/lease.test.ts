@@ -43,6 +43,10 @@ test("a lease has bounds, and each refusal names the namespace", () => {
   const wide = Array.from({ length: LEASE.namespaces + 1 }, (_, i) => [`x-vendor.n${i}`, []]);
   expect(parseLease(Object.fromEntries(wide) as LeaseRequest)).toMatchObject({ ok: false });
   expect(parseLease({ "fs.read": [""] })).toMatchObject({ ok: false });
+  expect(parseLease({ "fs.raed": ["/a"] })).toMatchObject({
+    ok: false,
+    reason: 'a lease has no namespace "fs.raed"',
+  });
   expect(parseLease({ "cost.budget": ["USD5"] })).toMatchObject({ ok: false });
 });
 

@@ -82,7 +82,9 @@ export function parseLease(request: LeaseRequest, expiresAtMs = Infinity): Parse
 const BAD_PATTERN = "a pattern that is empty, leads up (..), or is none of its kind";
 
 function problemOf(name: string, patterns: readonly string[]): string | undefined {
-  if (!isNamespace(name)) return "a lease has a namespace that is not known";
+  if (!isNamespace(name)) {
+    return `a lease has no namespace ${JSON.stringify(asLine(name, LEASE.nameLength))}`;
+  }
   if (patterns.length > LEASE.patterns) return `${name} has more than ${LEASE.patterns} patterns`;
   const isLong = patterns.some((pattern) => pattern.length > LEASE.patternLength);
   return isLong

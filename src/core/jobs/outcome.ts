@@ -25,11 +25,16 @@ export function isTerminal(status: JobStatus): boolean {
   return STATUSES[status];
 }
 
-/** Inline, streamed before, or nothing. */
+/** Inline, streamed before, or nothing. A value too large for a frame is streamed as JSON. */
 export type JobResult =
   | { readonly form: "none" }
   | { readonly form: "inline"; readonly value: unknown }
-  | { readonly form: "streamed"; readonly resultId: string; readonly size: number };
+  | {
+      readonly form: "streamed";
+      readonly resultId: string;
+      readonly size: number;
+      readonly isJson?: boolean;
+    };
 
 export type Outcome =
   | { readonly status: "success"; readonly result: JobResult; readonly summary?: string }

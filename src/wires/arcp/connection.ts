@@ -214,11 +214,13 @@ export class Connection implements TransportListener, Alarmed {
     this.#send(frame);
   }
 
-  ping(): void {
+  /** Gives its nonce, which the answer repeats. */
+  ping(): string {
     const { sessions } = this.host;
     const nonce = sessions.newId();
     const sentAt = sessions.time(sessions.wallMs());
     this.sendFrame("session.ping", `{"nonce":"${nonce}","sent_at":"${sentAt}"}`);
+    return nonce;
   }
 
   /** Tells why, and closes. The session can be resumed. */

@@ -35,6 +35,8 @@ export interface Answering {
     readonly frames: Rate;
     readonly cancelBy: "session" | "principal";
   };
+  /** Gives the nonce that the answer repeats. */
+  ping(): string;
   sendFrame(type: string, payload: string): void;
   sendError(error: ArcpError, answered?: Answered, traceId?: string): void;
   refuseSubmit(error: ArcpError, refused: { id?: string; traceId?: string }): void;
@@ -46,6 +48,8 @@ export class Dispatch {
   readonly #session: Session;
   readonly #sessions: Sessions;
   readonly #recent = new Set<string>();
+  /** What goes on when the ping of this nonce is answered. */
+  readonly #barriers = new Map<string, () => void>();
   /** Submits behind one that waits for somebody: a policy, or credentials. */
   #line: (() => void | Promise<void>)[] | undefined;
 
@@ -104,7 +108,7 @@ export class Dispatch {
       case "session.ping":
         return this.#pong(message);
       case "session.pong":
-        return;
+        return this.#barriers.get(message.pingNonce)?.();
       case "session.ack":
         return this.#session.acknowledge(message.lastProcessedSeq);
       case "x-vendor":
@@ -300,18 +304,28 @@ export class Dispatch {
     const replayed = history && !isHeard;
     const payload = subscribedOf(job, { requestId: id, replayed, subscribedFrom: session.head });
     this.#reply(() => session.send("job.subscribed", payload, job));
-    if (isHeard || (job.isOver && !replayed)) return;
+    if (isHeard) return;
     const subscription = new Subscription(this.#sessions, session, job);
-    subscription.start(replayed ? fromEventSeq : undefined);
+    // Without history there is still the end, for which somebody waits.
+    const last = job.isOver ? job.spans.last - 1 : undefined;
+    subscription.start(replayed ? fromEventSeq : last);
     this.#reply(() => this.#copySoon(subscription));
   }
 
-  /** The Python client is not ready for history that comes with the answer. */
+  /**
+   * The Python client loses history that it reads in one go with the answer. It answers pings in
+   * the order of frames, so once it has answered one, it has dealt with what came before.
+   */
   #copySoon(subscription: Subscription): void {
     if (this.#session.profile !== "py") return subscription.copy();
     const { alarms } = this.#sessions;
-    const copy = () => subscription.copy();
-    alarms.set(alarms.nowMs() + SUBSCRIPTIONS.pauseMs, { onAlarm: copy });
+    const nonce = this.#connection.ping();
+    const copy = () => {
+      alarms.cancel(alarm);
+      if (this.#barriers.delete(nonce)) subscription.copy();
+    };
+    const alarm = alarms.set(alarms.nowMs() + SUBSCRIPTIONS.patienceMs, { onAlarm: copy });
+    this.#barriers.set(nonce, copy);
   }
 }
 

@@ -56,8 +56,11 @@ function resultText(result: JobResult): string {
     case "inline":
       // What JSON cannot say (a function, undefined) is no result.
       return jsonField("result", result.value);
-    case "streamed":
-      return `${jsonField("result_id", result.resultId)},"result_size":${result.size}`;
+    case "streamed": {
+      const told = `${jsonField("result_id", result.resultId)},"result_size":${result.size}`;
+      // No word of the protocol's, and no client minds: ours gives the value, and not its text.
+      return result.isJson ? `${told},"result_content_type":"application/json"` : told;
+    }
   }
 }
 

@@ -91,7 +91,8 @@ test("a million spoilt frames give messages or INVALID_REQUEST, and nothing else
   // Both ends of the decoder were reached, many times.
   expect(Math.min(counts.decoded, counts.refused)).toBeGreaterThan(INPUTS / 10);
   // A pause of the machine may fall into it; a decoder that runs away does not end in that.
-  expect(slowestMs).toBeLessThan(1_000);
+  // Far more than any takes, also when other work has the core: what blows up takes minutes.
+  expect(slowestMs).toBeLessThan(5_000);
 }, 600_000);
 
 /** What a decoder did that it may not do. */

@@ -254,6 +254,8 @@ export interface Terminal extends Envelope {
   readonly result: unknown;
   readonly resultId: string | undefined;
   readonly resultSize: number | undefined;
+  /** A result in chunks that is JSON text, and stands for its value. */
+  readonly isJson: boolean;
   readonly summary: string | undefined;
   /** Of a `job.error`, whatever its status. */
   readonly error: ToldError | undefined;

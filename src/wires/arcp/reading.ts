@@ -169,6 +169,7 @@ function terminalOf({ type, envelope, eventSeq, fields, payload }: OpenedFrame):
     result: fields.free("result", FRAME.depth),
     resultId: textIn(payload, "result_id"),
     resultSize,
+    isJson: payload["result_content_type"] === "application/json",
     summary: textIn(payload, "summary"),
     error: isError ? toldError(payload) : undefined,
     completedAt: textIn(payload, "completed_at"),

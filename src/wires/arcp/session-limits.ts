@@ -42,7 +42,7 @@ export const INPUT = {
 } as const;
 
 export const RESUME = {
-  /** Wrong guesses of one principal: so many at once, and then one a second. */
+  /** Wrong guesses of one principal at one session: so many at once, and then one a second. */
   guesses: 10,
   guessesPerSecond: 1,
   /** After a resume that its client may never have heard of, the token before it counts again. */
@@ -51,8 +51,8 @@ export const RESUME = {
 
 export const SUBSCRIPTIONS = {
   perSession: 1_000,
-  /** Between `job.subscribed` and history for the Python client, which loses what comes at once. */
-  pauseMs: 5,
+  /** How long history waits for the Python client to have dealt with `job.subscribed`. */
+  patienceMs: 1_000,
   /** Events copied before the next ones are read. */
   copied: 256,
 } as const;

@@ -84,6 +84,10 @@ export class Session implements JobOwner, StreamListener, LedgerRecord, Alarmed 
     return this.connection?.maxFrameBytes ?? FRAME.outboundBytes;
   }
 
+  get takesChunks(): boolean {
+    return this.has("result_chunk");
+  }
+
   has(feature: Feature): boolean {
     return this.features.includes(feature);
   }

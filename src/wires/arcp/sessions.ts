@@ -108,10 +108,11 @@ export class Sessions {
 
   resume({ principal, terms, resume, connection }: ResumeRequest): Opened {
     const session = this.#byId.get(resume.sessionId);
-    const nowMs = this.alarms.nowMs();
-    if (!session || session.isGone || !this.#mayResume(session, principal, resume)) {
-      // Only failures cost: who comes back rightly may come as often as the network fails.
-      this.#guesses.take(principal, nowMs);
+    if (!session || session.isGone) throw refused();
+    if (!this.#mayResume(session, principal, resume)) {
+      // Only failures cost: who comes back rightly may come as often as the network fails. And
+      // only here: a crowd of one principal that comes too late takes no session from another.
+      this.#guesses.take(`${session.id} ${principal}`, this.alarms.nowMs());
       throw refused();
     }
     session.profile = terms.profile;
@@ -126,7 +127,7 @@ export class Sessions {
   }
 
   #mayResume(session: Session, principal: string, resume: Resume): boolean {
-    const isOpen = this.#guesses.has(principal, this.alarms.nowMs());
+    const isOpen = this.#guesses.has(`${session.id} ${principal}`, this.alarms.nowMs());
     const digest = digestOf(resume.resumeToken);
     const isToken = isSame(session.token, digest);
     const isBefore = isSame(session.tokenBefore ?? "", digest) && this.#isUnproven(session);

@@ -153,6 +153,7 @@ export class Subscription implements Follower, LedgerRecord {
   #takeEvent(payload: string): void {
     const kind = /^\{"kind":"([^"]*)"/.exec(payload)?.[1] ?? "";
     if (!this.#session.takes({ kind: kind as JobEvent["kind"] })) return;
+    if (isNotice(kind, payload)) return;
     this.lastSeq = this.#session.record(this.job, "job.event", withoutSecret(kind, payload));
   }
 
@@ -186,6 +187,12 @@ export class Subscription implements Follower, LedgerRecord {
     if (subscriptions.get(this.job.id) === this) subscriptions.delete(this.job.id);
     this.#sessions.ledger.drop(this, { t: "sub-", s, j: this.job.id });
   }
+}
+
+/** That the owner lagged is its own affair: this session is told of its own lag. */
+function isNotice(kind: string, payload: string): boolean {
+  if (kind !== "status" || !payload.includes('"back_pressure"')) return false;
+  return (JSON.parse(payload) as { body: { phase?: unknown } }).body.phase === "back_pressure";
 }
 
 /** The value of a rotated credential is for who submitted the job, in that session only. */

@@ -5,8 +5,12 @@
  * the pair ends.
  */
 import { RollcallError } from "../../../core/errors.ts";
+import { ProcessHold } from "../../../grpc/client-hold.ts";
 import type { Transport, TransportEnding, TransportListener } from "../transport.ts";
 import { checkOutbound, ENDING, NORMAL, TRANSPORT } from "./limits.ts";
+
+/** An open end keeps the process alive, as a socket does: whoever waits at it is answered. */
+const hold = new ProcessHold();
 
 /** The two ends of one connection; each gets what is sent into the other. */
 export function pairMemoryTransports(): readonly [client: Transport, runtime: Transport] {
@@ -62,6 +66,7 @@ class MemoryEnd implements Transport {
   #isScheduled = false;
   #isPaused = false;
   #isOver = false;
+  #letGo: (() => void) | undefined;
 
   constructor(link: MemoryLink) {
     this.#link = link;
@@ -74,6 +79,7 @@ class MemoryEnd implements Transport {
   open(listener: TransportListener): void {
     if (this.#listener) throw new RollcallError("WRONG_STATE", "this transport is open already");
     this.#listener = listener;
+    this.#letGo = hold.take();
     this.schedule();
   }
 
@@ -150,6 +156,7 @@ class MemoryEnd implements Transport {
     }
     if (!this.#ending || (this.#link.isFrozen && !isLost) || this.#inbox.length > 0) return;
     this.#isOver = true;
+    this.#letGo?.();
     listener.onClosed(this.#ending);
   };
 

@@ -112,7 +112,7 @@ test("a pair in memory that nobody reads ends, overloaded, instead of growing", 
   expect(hear(runtime).frames).toEqual([]);
 });
 
-test("a frozen link delivers nothing until it thaws; a cut one loses the rest", async () => {
+test("a frozen link delivers nothing until it thaws; a cut one loses what is on it", async () => {
   const link = new MemoryLink();
   const [atClient, atRuntime] = [hear(link.client), hear(link.runtime)];
   link.freeze();
@@ -127,4 +127,17 @@ test("a frozen link delivers nothing until it thaws; a cut one loses the rest", 
     expect([atClient.ending?.code, atRuntime.ending?.code]).toEqual([1006, 1006]),
   );
   expect(atRuntime.frames).toEqual(["1"]);
+});
+
+test("an open pair in memory keeps the process alive, as a socket does", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((each) => each === "Timeout").length;
+  const before = timers();
+  const [client, runtime] = pairMemoryTransports();
+  const [atClient, atRuntime] = [hear(client), hear(runtime)];
+  expect(timers()).toBe(before + 1);
+  client.close();
+  while (!atClient.ending || !atRuntime.ending) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(timers()).toBe(before);
 });

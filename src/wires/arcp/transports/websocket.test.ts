@@ -40,7 +40,7 @@ test("text and binary are both taken; we send text, uncompressed", async () => {
   expect(await answer).toEqual([Buffer.from("answer"), false]);
 });
 
-test("more than 4 MiB closes with 1009, binary that is not UTF-8 with 1007", async () => {
+test("a frame of more than 4 MiB closes with 1009, what is not UTF-8 with 1007", async () => {
   const { door, heard } = await serve();
   const [large, broken] = [await raw(door.url), await raw(door.url)];
   const closed = Promise.all([once(large, "close"), once(broken, "close")]);

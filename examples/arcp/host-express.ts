@@ -1,0 +1,27 @@
+/** ARCP inside an Express app: mounted on the server that `listen` gives back. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import express from "express";
+import { ArcpClient, ArcpRuntime, mount, staticTokens } from "rollcall/arcp";
+
+await using runtime = new ArcpRuntime({
+  runtime: { name: "host-express", version: "1.0.0" },
+  bearer: staticTokens({ demo: "me@example.com" }),
+});
+runtime.registerAgent("echo", (input) => input);
+
+const app = express();
+app.get("/", (_, response) => void response.send("a page"));
+const server = app.listen(0, "127.0.0.1");
+mount(server, runtime);
+await once(server, "listening");
+const { port } = server.address() as AddressInfo;
+
+await using client = await ArcpClient.connect(`ws://127.0.0.1:${port}/arcp`, { token: "demo" });
+const job = await client.submit({ agent: "echo", input: "hi" });
+const page = await (await fetch(`http://127.0.0.1:${port}/`)).text();
+
+assert.equal((await job.done).result, "hi");
+assert.equal(page, "a page");
+server.close(); // the rest ends with the scope
