@@ -13,6 +13,7 @@ export function testJob(lease: LeaseRequest = {}, terms: Partial<JobTerms> = {})
     principal: "somebody",
     head: 0,
     frameBytes: 65_536,
+    takesChunks: true,
     onEvent: ignore,
     onEnded: ignore,
     onJob: ignore,

@@ -116,7 +116,7 @@ describe.skipIf(lacks("agentkeeper-sdk"))("one daemon", () => {
     });
   });
 
-  test("an agent with a proxy, a hook and a registration is one row, by all its names", async () => {
+  test("an agent with a proxy, a hook and a registration is one row by all its names", async () => {
     const { rows } = await scene.json<FleetList>("ls");
     const [row, ...others] = rows.filter(({ workspace, name }) => {
       return name === "pair" || (workspace === scene.place.shop && name !== "claude-code");

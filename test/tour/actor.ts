@@ -88,9 +88,8 @@ export class Actor implements AsyncDisposable {
   /** Its input ends, then it does; idempotent. */
   async close(): Promise<void> {
     this.#child.stdin.end();
-    const late = setTimeout(() => this.#child.kill("SIGKILL"), GRACE_MS);
+    AbortSignal.timeout(GRACE_MS).addEventListener("abort", () => this.#child.kill("SIGKILL"));
     await this.ended;
-    clearTimeout(late);
     this.#endGroup();
   }
 

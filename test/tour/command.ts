@@ -44,9 +44,13 @@ export async function caught(
 ): Promise<Caught> {
   const { command, env } = commandFor(words, options.env, look);
   const [program, ...args] = command;
-  const stdio = ["ignore", "pipe", "pipe"] as const;
-  const child = spawn(program, args, { env, cwd: options.cwd, stdio: [...stdio] });
-  const late = setTimeout(() => child.kill("SIGKILL"), DEADLINE_MS);
+  const child = spawn(program, args, {
+    env,
+    cwd: options.cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: DEADLINE_MS,
+    killSignal: "SIGKILL",
+  });
   let [text, stdout] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (more: string) => {
     stdout += more;
@@ -57,6 +61,5 @@ export async function caught(
     child.on("error", reject);
     child.on("close", resolve);
   });
-  clearTimeout(late);
   return { code, text, stdout };
 }

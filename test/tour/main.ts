@@ -1,6 +1,6 @@
 /**
- * `npm run tour`: what Rollcall is, in some minutes, with real programs. `--fast` is for CI: without
- * pauses. It lives in a folder and on ports of its own, and leaves nothing behind.
+ * `npm run tour`: what Rollcall is, in some minutes, with real programs. `--fast` is for CI:
+ * without pauses. It lives in a folder and on ports of its own, and leaves nothing behind.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

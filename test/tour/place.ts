@@ -1,6 +1,6 @@
 /**
- * Where it plays: a folder of its own for home and state, ports of its own, and the list of all that
- * lives in it, so that nothing stays behind, however it ends.
+ * Where it plays: a folder of its own for home and state, and the list of all that lives in it, so
+ * that nothing stays behind, however it ends.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * Plays the steps, one after the other. A step that does not show what it says ends the tour with 1;
- * who leaves, by `q` or Ctrl-C, has seen enough, and that is no failure.
+ * Plays the steps, one after the other. A step that does not show what it says ends the tour with
+ * 1; who leaves by `q` has seen enough, and that is no failure.
  *
  *   open ──▶ say ──▶ play ──▶ wait for a key ──▶ the next step … ──▶ close
  */

@@ -1,6 +1,6 @@
 /**
- * An editor that runs an agent through our proxy, as Zed or JetBrains would. The agent has a hook and
- * a registration, too: three ways to show up, and one agent.
+ * An editor that runs an agent through our proxy, as Zed or JetBrains would. The agent has a hook
+ * and a registration, too: three ways to show up, and one agent.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { sidecarGone } from "./claude.ts";
 
 const AGENT = join(root, "test/tour/actors/pair.mjs");
 const SESSION = "pair-1";
-export const PAIR = "pair-programmer";
+const PAIR = "pair-programmer";
 
 export class Editor implements AsyncDisposable {
   readonly actor: Actor;

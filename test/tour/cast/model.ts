@@ -4,7 +4,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { commandFor } from "../command.ts";
 import type { Place } from "../place.ts";
 
-export const FLEET = "rollcall://fleet";
+const FLEET = "rollcall://fleet";
 
 /** What a model is told of an agent, as far as we look at it. */
 export interface ToldAgent {

@@ -4,8 +4,8 @@ import type { Step } from "../player.ts";
 export const A_CODING_AGENT: Step = {
   title: "A coding agent, in a terminal",
   says:
-    "Claude Code runs a hook at each of its steps; `rollcall hooks install claude-code` makes that " +
-    "ours. Here is a session that wants to run a command, and waits for a person.",
+    "Claude Code runs a hook at each of its steps; `rollcall hooks install claude-code` makes " +
+    "that ours. Here is a session that wants to run a command, and waits for a person.",
   async play(stage) {
     const { scene } = stage;
     const event = '{"hook_event_name":"PermissionRequest","tool_name":"Bash",…}';
@@ -23,30 +23,23 @@ export const A_CODING_AGENT: Step = {
 export const AN_EDITOR: Step = {
   title: "An agent, in an editor",
   says:
-    "Editors speak ACP with their agents. Put `rollcall acp --` before the agent's command: every " +
-    "byte passes as it was, and what the agent does is seen. This one also has hooks, and has " +
-    "registered to take tasks. Three wires, and still one agent.",
+    "Editors speak ACP with their agents. Put `rollcall acp --` before the agent's command: " +
+    "every byte passes as it was, and what the agent does is seen. This one also has hooks, and " +
+    "has registered to take tasks. Three wires, and still one agent.",
   async play(stage) {
     const { scene } = stage;
     await stage.prompt("rollcall acp -- node test/tour/actors/pair.mjs");
     await scene.editor();
-    const row = await scene.sees("pair", ({ aliases }) => aliases.length === 4);
+    const row = await scene.sees("pair", ({ aliases, headline }) => {
+      return aliases.length === 4 && headline === "NEEDS YOU";
+    });
     await stage.command("ls");
     const wires = row.aliases.map((alias) => alias.replace(/[:@].*/, ""));
-    await stage.claim(
-      `one row, known as ${row.aliases.length} names: ${wires.join(", ")}`,
-      (await scene.rows()).filter(({ name }) => name === "pair").length === 1,
-    );
-    await stage.claim(
-      `it asks for a ${row.blockedOn?.value.kind ?? "nothing"}: ${row.why}`,
-      isAsking(row),
-    );
+    const rows = (await scene.rows()).filter(({ name }) => name === "pair");
+    await stage.claim(`one row, though it has four names: ${wires.join(", ")}`, rows.length === 1);
+    await stage.claim(`it asks for your leave: ${row.why}`, row.why === "Write src/basket.ts");
   },
 };
-
-function isAsking({ headline, why }: { readonly headline: string; readonly why: string }): boolean {
-  return headline === "NEEDS YOU" && why === "Write src/basket.ts";
-}
 
 export const WHY: Step = {
   title: "Why does it say so?",

@@ -40,8 +40,8 @@ function sequenceIn(line: string): number {
 export const ONE_STORY: Step = {
   title: "One story, told everywhere",
   says:
-    "The list, the line for your status bar, the leases, and the resource that a model reads over " +
-    "MCP: one engine is behind all of them, so they cannot disagree.",
+    "The list, the line for your status bar, the leases, and the resource that a model reads " +
+    "over MCP: one engine is behind all of them, so they cannot disagree.",
   needs: "workers",
   async play(stage) {
     const { scene } = stage;

@@ -4,9 +4,9 @@ import type { Step } from "../player.ts";
 export const A_JOB: Step = {
   title: "A job",
   says:
-    "A job runs on an agent, over ARCP. Its client may come and go: all it says is kept, and told " +
-    "once. This one reads the project, and takes its time. The agent has its row, and each of its " +
-    "jobs has one while it runs.",
+    "A job runs on an agent, over ARCP. Its client may come and go: all it says is kept, and " +
+    "told once. This one reads the project, and takes its time. The agent has its row, and each " +
+    "of its jobs has one while it runs.",
   async play(stage) {
     const { scene } = stage;
     await stage.prompt("rollcall run indexer shop --follow");

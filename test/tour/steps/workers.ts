@@ -4,8 +4,8 @@ import type { Step } from "../player.ts";
 export const WORKERS: Step = {
   title: "Workers, in Python",
   says:
-    "Two workers use the AgentKeeper SDK, unchanged. They elect a leader, take tasks from a queue, " +
-    "and hold a lease while they work, so that nobody does the same work twice.",
+    "Two workers use the AgentKeeper SDK, unchanged. They elect a leader, take tasks from a " +
+    "queue, and hold a lease while they work, so that nobody does the same work twice.",
   needs: "workers",
   async play(stage) {
     const { scene } = stage;
