@@ -11,9 +11,9 @@ import { until } from "../tour/until.ts";
 const PATIENT = { timeout: 180_000 };
 
 function tour(...args: readonly string[]): Actor {
-  const script = [join(root, "scripts/run-ts.mjs"), join(root, "test/tour/main.ts")];
   const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], CI: process.env["CI"] };
-  return new Actor([process.execPath, ...script, ...args], { env, cwd: root });
+  const command = [process.execPath, join(root, "scripts/tour.mjs"), ...args];
+  return new Actor(command, { env, cwd: root });
 }
 
 /** Processes that live in this folder. */

@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { root } from "../../scripts/root.mjs";
 import { nextKey } from "./keys.ts";
-import { play } from "./player.ts";
+import { INTERRUPTED, play } from "./player.ts";
 import { Scene } from "./scene.ts";
 import { Stage } from "./stage.ts";
 import { STEPS } from "./steps/index.ts";
@@ -30,12 +30,14 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 
 const scene = await Scene.open();
 const stage = new Stage(stdout, { scene, env: process.env, isPaged: isGuided });
+const { signal } = leaving;
 const left = new Promise<number>((resolve) => {
-  leaving.signal.addEventListener("abort", () => resolve(130));
+  signal.addEventListener("abort", () => resolve(INTERRUPTED));
 });
 const played = play(STEPS, {
   stage,
-  goesOn: () => (isGuided ? nextKey(stdin, leaving.signal) : Promise.resolve(true)),
+  signal,
+  goesOn: () => (isGuided ? nextKey(stdin, signal) : Promise.resolve(true)),
   // Where all is tested nothing may be left out.
   isMissing: () => !scene.hasWorkers && process.env["CI"] !== "true",
 });

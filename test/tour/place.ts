@@ -21,6 +21,7 @@ export class Place implements AsyncDisposable {
   readonly shop = join(this.home, "shop");
   readonly #living: Living[] = [];
   #env: NodeJS.ProcessEnv;
+  #isClosed = false;
 
   constructor() {
     mkdirSync(this.shop);
@@ -49,13 +50,15 @@ export class Place implements AsyncDisposable {
     return path;
   }
 
-  /** Ends with the place. */
+  /** Ends with the place; at once, when that has ended already. */
   hold(living: Living): void {
-    this.#living.push(living);
+    if (this.#isClosed) living.endNow();
+    else this.#living.push(living);
   }
 
   /** The last who came goes first, and one that does not want to keeps nobody else. Idempotent. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const troubles: unknown[] = [];
     for (let last = this.#living.pop(); last; last = this.#living.pop()) {
       try {

@@ -7,10 +7,17 @@ function step(title: string, rest: Partial<Step> = {}): Step {
   return { title, says: `about ${title}`, play: async () => undefined, ...rest };
 }
 
+interface Options {
+  readonly keys?: boolean;
+  readonly isMissing?: boolean;
+  readonly signal?: AbortSignal;
+}
+
 /** The steps here need nobody. */
 const NOBODY = {} as Scene;
 
-async function played(steps: readonly Step[], { keys = true, isMissing = false } = {}) {
+async function played(steps: readonly Step[], options: Options = {}) {
+  const { keys = true, isMissing = false, signal = new AbortController().signal } = options;
   let text = "";
   const write = (more: string) => {
     text += more;
@@ -21,6 +28,7 @@ async function played(steps: readonly Step[], { keys = true, isMissing = false }
     stage,
     goesOn: () => Promise.resolve(keys),
     isMissing: () => isMissing,
+    signal,
   });
   return { code, text };
 }
@@ -48,6 +56,19 @@ test("who leaves has seen enough: that is no failure", async () => {
   const { code, text } = await played([step("first"), step("second")], { keys: false });
   expect(code).toBe(0);
   expect(text).not.toContain("second");
+});
+
+test("what goes wrong because somebody interrupted it is not told as if it were wrong", async () => {
+  const interruption = new AbortController();
+  const failing = step("first", {
+    play: () => {
+      interruption.abort();
+      return Promise.reject(new Error("gone"));
+    },
+  });
+  const { code, text } = await played([failing], { signal: interruption.signal });
+  expect(code).toBe(130);
+  expect(text).not.toContain("gone");
 });
 
 test("a step whose need is missing says so and is left out", async () => {

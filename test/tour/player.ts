@@ -20,15 +20,20 @@ export interface PlayerOptions {
   /** Resolves to false when somebody wants to leave. */
   readonly goesOn: () => Promise<boolean>;
   readonly isMissing: (need: "workers") => boolean;
+  /** Aborts when somebody does not even wait for the end of a step. */
+  readonly signal: AbortSignal;
 }
+
+export const INTERRUPTED = 130;
 
 export const NO_WORKERS =
   "Left out: it needs the AgentKeeper SDK for Python, which `npm test` installs.";
 
 /** The exit code. */
 export async function play(steps: readonly Step[], options: PlayerOptions): Promise<number> {
-  const { stage, goesOn, isMissing } = options;
+  const { stage, goesOn, isMissing, signal } = options;
   for (const [i, { title, says, needs, play: act }] of steps.entries()) {
+    if (signal.aborted) return INTERRUPTED;
     await stage.open(title, `${i + 1} of ${steps.length}`);
     await stage.say(says);
     if (needs && isMissing(needs)) await stage.note(NO_WORKERS);
@@ -36,6 +41,7 @@ export async function play(steps: readonly Step[], options: PlayerOptions): Prom
       try {
         await act(stage);
       } catch (error) {
+        if (signal.aborted) return INTERRUPTED;
         await stage.fail(error instanceof Error ? error.message : String(error));
         return 1;
       }
@@ -45,5 +51,5 @@ export async function play(steps: readonly Step[], options: PlayerOptions): Prom
     await stage.invite("Enter goes on · q leaves ");
     if (!(await goesOn())) break;
   }
-  return 0;
+  return signal.aborted ? INTERRUPTED : 0;
 }

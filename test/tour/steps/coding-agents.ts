@@ -37,7 +37,7 @@ export const AN_EDITOR: Step = {
     const wires = row.aliases.map((alias) => alias.replace(/[:@].*/, ""));
     const rows = (await scene.rows()).filter(({ name }) => name === "pair");
     await stage.claim(`one row, though it has four names: ${wires.join(", ")}`, rows.length === 1);
-    await stage.claim(`it asks for your leave: ${row.why}`, row.why === "Write src/basket.ts");
+    await stage.claim(`it asks whether it may: ${row.why}`, row.why === "Write src/basket.ts");
   },
 };
 

@@ -46,6 +46,9 @@ export const A_CRASH: Step = {
     await stage.claim(`the same ${after.rows.length} rows`, after.rows.length > 0);
     const { rows: _, ...kept } = after;
     const counts = Object.entries(kept).map(([what, lines]) => `${what} ${lines.length}`);
-    await stage.claim(`and of all else: ${counts.join(", ")}`, after.questions.length === 2);
+    await stage.claim(
+      `and of all else as many: ${counts.join(", ")}`,
+      after.questions.length === 2,
+    );
   },
 };

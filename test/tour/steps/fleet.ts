@@ -10,7 +10,8 @@ function isEverybodyHere(names: readonly string[], hasWorkers: boolean): boolean
   return [...wanted, ...workers].every((name) => names.includes(name));
 }
 
-let fullAtMs = 0;
+/** Before it was missed, and well after everybody had come. */
+const BEFORE_DEATH_MS = 7_000;
 
 export const EVERYBODY: Step = {
   title: "Everybody, in one list",
@@ -22,7 +23,6 @@ export const EVERYBODY: Step = {
     await stage.command("ls");
     await stage.command("inbox");
     const line = await stage.command("ls --oneline");
-    fullAtMs = Date.now();
     const names = (await scene.rows()).map(({ name }) => name);
     await stage.claim("everybody is here", isEverybodyHere(names, scene.hasWorkers));
     await stage.claim("two of them need you", line.includes("2 need you"));
@@ -36,7 +36,9 @@ export const LOOKING_BACK: Step = {
     "as it was, `rollcall timeline scraper-1` what became of that one.",
   needs: "workers",
   async play(stage) {
-    const then = await stage.command(`at ${timeOfDay(fullAtMs + 1_000).slice(0, 8)} ls`);
+    const { liveness } = await stage.scene.sees("scraper-1");
+    const time = timeOfDay(liveness.evidence.reportedAtMs - BEFORE_DEATH_MS).slice(0, 8);
+    const then = await stage.command(`at ${time} ls`);
     await stage.claim("then, scraper-1 was at work", /WORKING.*scraper-1/.test(then));
   },
 };
