@@ -14,7 +14,7 @@ import { Scene } from "../tour/scene.ts";
 import { storyOf } from "../tour/story.ts";
 import { until } from "../tour/until.ts";
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
 
 interface BusEvent {
   readonly sequence: number;
@@ -172,7 +172,7 @@ describe.skipIf(lacks("agentkeeper-sdk"))("one daemon", () => {
     await scene.daemon.restart();
 
     await vi.waitFor(async () => expect(await storyOf(scene)).toEqual(before), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 50,
     });
     expect((await caughtUp()).slice(0, log.length)).toEqual(log);
@@ -196,8 +196,8 @@ describe.skipIf(lacks("agentkeeper-sdk"))("one daemon", () => {
     const taken = await second.works();
 
     expect(taken.token).toBeGreaterThan(token);
-    const about = (each: BusEvent) => !/^(?:fleet|job)\./.test(each.topic);
-    const events = (await caughtUp()).slice(before).filter(about);
+    const about = /^(?:agent|lease|election|leader|task)\./;
+    const events = (await caughtUp()).slice(before).filter(({ topic }) => about.test(topic));
     const death = events.findIndex(({ topic }) => topic === "agent.died");
     expect(events.slice(death).map(({ topic }) => topic)).toEqual([
       "agent.died",

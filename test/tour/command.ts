@@ -21,7 +21,7 @@ export interface Caught {
 
 const PROGRAM = join(root, "dist/bin/rollcall.js");
 const TERMINAL = pathToFileURL(join(root, "test/tour/terminal.mjs")).href;
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 
 /** What runs it, and with which environment, so that it writes for that terminal. */
 export function commandFor(

@@ -32,8 +32,9 @@ export const NO_WORKERS =
 /** The exit code. */
 export async function play(steps: readonly Step[], options: PlayerOptions): Promise<number> {
   const { stage, goesOn, isMissing, signal } = options;
+  const isInterrupted = () => signal.aborted;
   for (const [i, { title, says, needs, play: act }] of steps.entries()) {
-    if (signal.aborted) return INTERRUPTED;
+    if (isInterrupted()) return INTERRUPTED;
     await stage.open(title, `${i + 1} of ${steps.length}`);
     await stage.say(says);
     if (needs && isMissing(needs)) await stage.note(NO_WORKERS);
@@ -41,7 +42,7 @@ export async function play(steps: readonly Step[], options: PlayerOptions): Prom
       try {
         await act(stage);
       } catch (error) {
-        if (signal.aborted) return INTERRUPTED;
+        if (isInterrupted()) return INTERRUPTED;
         await stage.fail(error instanceof Error ? error.message : String(error));
         return 1;
       }
@@ -51,5 +52,5 @@ export async function play(steps: readonly Step[], options: PlayerOptions): Prom
     await stage.invite("Enter goes on · q leaves ");
     if (!(await goesOn())) break;
   }
-  return signal.aborted ? INTERRUPTED : 0;
+  return isInterrupted() ? INTERRUPTED : 0;
 }

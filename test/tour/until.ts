@@ -3,7 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 /** Real processes on a machine that may be busy. */
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 60_000;
 const LOOK_EVERY_MS = 25;
 
 /**
