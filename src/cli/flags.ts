@@ -107,6 +107,12 @@ export function argument<P extends string>(placeholder: P, brief: string) {
   return { parse: String, placeholder, brief } as const;
 }
 
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new Error("not a port: a whole number up to 65535, 0 for a free one");
+}
+
 export function parseCount(text: string): number {
   const count = Number(text);
   if (/^\d{1,9}$/.test(text) && count > 0) return count;

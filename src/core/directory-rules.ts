@@ -7,9 +7,10 @@
  *   Not even the token helps: anybody may be the first to name a URL, so who holds the token is who
  *   registered it, and not who owns the place.
  * - The token raises a reachable entry to `owner`, and lets the interval and the waiting card
- *   change at any time. Without it, the source that registered the entry may change its interval,
- *   and a change waits for a while after the last: a stranger could otherwise make us fetch
- *   without end, or have an entry evicted by giving it a very short interval.
+ *   change at any time. Without it a change waits for a while after the last, or a stranger could
+ *   make us fetch without end; and the interval only grows, for the source that registered the
+ *   entry and until somebody shows the token: a stranger who gave it a very short one would have
+ *   it evicted. (All programs of a machine are one source.)
  */
 import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import {
@@ -115,13 +116,12 @@ function hear(
   const isOwner = command.tokenHash !== "" && command.tokenHash === record.tokenHash;
   const waiting = waitingAfter(before, command.card, { isOwner, nowMs });
   const isOwned = before.isOwned || isOwner;
-  const mayRetime = (isOwner || command.source === before.source) && before.intervalMs > 0;
   const entry: DirectoryEntry = {
     ...before,
     waiting,
     isOwned,
     tier: tierOf({ ...before, isOwned }),
-    ...(mayRetime && timesOf(command)),
+    ...timesAfter(before, command, isOwner),
     ...(waiting !== before.waiting && { changedAtMs: nowMs }),
     lastHeartbeatAtMs: nowMs,
   };
@@ -245,6 +245,16 @@ function tierOf({
   if (!card) return "unverified";
   if (proof.isSigned && proof.isItsOwn) return "signed";
   return proof.isItsOwn || isOwned ? "owner" : "reachable";
+}
+
+/** How often it speaks, and how long it may be silent, once this was heard. */
+function timesAfter(before: DirectoryEntry, command: HeartbeatCommand, isOwner: boolean) {
+  const { intervalMs, ttlMs, isOwned, source } = before;
+  const asked = timesOf(command);
+  const isLonger = asked.intervalMs === 0 || asked.intervalMs >= intervalMs;
+  const mayLengthen = !isOwned && command.source === source && isLonger;
+  const isByHand = intervalMs === 0;
+  return !isByHand && (isOwner || mayLengthen) ? asked : { intervalMs, ttlMs };
 }
 
 function timesOf({ intervalMs: asked, staleMultiplier }: HeartbeatCommand) {

@@ -158,8 +158,17 @@ test("a stranger cannot have an entry evicted by giving it a short interval", ()
   const world = served();
   world.run(heartbeat({ source: "10.6.6.6", intervalMs: SECOND }));
   expect(entryIn(world)?.intervalMs).toBe(10 * SECOND);
+  // All programs of a machine are one source, and one of them may be a stranger to the agent.
+  world.run(heartbeat({ intervalMs: SECOND }));
+  expect(entryIn(world)).toMatchObject({ intervalMs: 10 * SECOND, ttlMs: 30 * SECOND });
   world.run(heartbeat({ intervalMs: 20 * SECOND }));
-  expect(entryIn(world)?.intervalMs).toBe(20 * SECOND);
+  expect(entryIn(world)).toMatchObject({ intervalMs: 20 * SECOND, ttlMs: 60 * SECOND });
+  const tokenHash = "the token's hash";
+  world.run(heartbeat({ intervalMs: 5 * SECOND, tokenHash }));
+  expect(entryIn(world)).toMatchObject({ intervalMs: 5 * SECOND, ttlMs: 15 * SECOND });
+  // From here on it is its owner's alone.
+  world.run(heartbeat({ intervalMs: DAY }));
+  expect(entryIn(world)?.intervalMs).toBe(5 * SECOND);
 });
 
 test("one that was added for good stays without heartbeats, until it is removed", () => {

@@ -117,7 +117,7 @@ export type DirectoryEvent =
     }
   | { readonly type: "directory.removed"; readonly url: string };
 
-/** A heartbeat that says what is known already. */
+/** A heartbeat of anybody that says what is known already. */
 export interface Beat {
   readonly url: string;
   readonly digest: string;
@@ -129,7 +129,9 @@ export function refreshEntry({ directory }: State, beat: Beat, nowMs: number): b
   const record = directory.byUrl.get(beat.url);
   if (!record) return false;
   const { card, waiting, heard, intervalMs } = record.entry;
-  if (!card || waiting || heard !== beat.digest || intervalMs !== beat.intervalMs) return false;
+  if (!card || waiting || heard !== beat.digest) return false;
+  // A shorter interval is only its owner's to set (see directory-rules.ts), and 0 is nobody's.
+  if (beat.intervalMs > intervalMs && intervalMs > 0) return false;
   record.seenAtMs = nowMs;
   return true;
 }

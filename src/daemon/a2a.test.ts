@@ -9,6 +9,7 @@ const ECHO = "http://echo.example:8080/a2a";
 const OLD = "/registry/heartbeat";
 const NEW = "/.well-known/agents/heartbeat";
 const AGENTS = "/.well-known/agents";
+const TOKEN = "rollcall-registration-token";
 
 let api: Api;
 let web: TestWeb;
@@ -85,11 +86,14 @@ test("what is listed is what the agent publishes, not what was sent", async () =
 test("a heartbeat is answered within its time while the fetch goes on", async () => {
   const release = web.hold();
   web.publish(cardOf(ECHO));
-  const answering = beat(cardOf(ECHO));
-  await vi.waitFor(async () => {
-    await api.clock.advance(500);
-    expect(await Promise.race([answering, Promise.resolve(null)])).not.toBeNull();
+  let answered = 0;
+  const answering = beat(cardOf(ECHO)).finally(() => (answered += 1));
+  await vi.waitFor(() => {
+    expect(api.engine.peek(({ directory }) => directory.byUrl.has(ECHO))).toBe(true);
   });
+  await api.clock.advance(499);
+  expect(answered).toBe(0);
+  await api.clock.advance(1);
   expect(JSON.parse((await answering).body)).toMatchObject({ verified: false });
   release();
   await vi.waitFor(async () => expect(await listed()).toHaveLength(1));
@@ -110,9 +114,10 @@ test("fields that nobody knows are listed as they were written", async () => {
   const card = `{"name":"Odd","url":"${ECHO}","x-big":12345678901234567890,"x-one":1.0}`;
   web.pages.set("http://echo.example:8080/.well-known/agent.json", card);
   await send(NEW, `{"agent_card":${card}}`);
-  const { body } = await fetched();
-  expect(body).toContain('"x-big":12345678901234567890');
-  expect(body).toContain('"x-one":1.0');
+  for (const version of ["0.3", "1.0"]) {
+    const { body } = await fetched(AGENTS, { "a2a-version": version });
+    expect(body).toMatch(/,"x-big":12345678901234567890,"x-one":1\.0\}\]$/);
+  }
 });
 
 test("a listing that did not change is 304, packed or not", async () => {
@@ -258,17 +263,17 @@ test("attack: a card cannot be taken over by a heartbeat", async () => {
 
 test("attack: who was first to name somebody's URL cannot poison it with the token", async () => {
   const { answer } = await registered();
-  const token = String(answer.headers["rollcall-registration-token"]);
+  const token = String(answer.headers[TOKEN]);
   expect(token).toMatch(/^[\w-]{43}$/);
-  await beat(cardOf(ECHO, { name: "Poison" }), {}, { "rollcall-registration-token": token });
+  await beat(cardOf(ECHO, { name: "Poison" }), {}, { [TOKEN]: token });
   expect((await fetched()).body).not.toContain("Poison");
 });
 
 test("the token is issued once, and is nowhere in the log", async () => {
   const { answer, card } = await registered();
-  const token = String(answer.headers["rollcall-registration-token"]);
+  const token = String(answer.headers[TOKEN]);
   const again = await beat(card, { interval: 30 });
-  expect(again.headers["rollcall-registration-token"]).toBeUndefined();
+  expect(again.headers[TOKEN]).toBeUndefined();
   for await (const { text } of api.engine.history(() => true)) expect(text).not.toContain(token);
 });
 
@@ -277,6 +282,34 @@ test("attack: an interval of 10⁹ is a day, so that the entry goes after three"
   await beat(cardOf(ECHO), { interval: 1_000_000_000 });
   const { body } = await api.get(`/v1/directory/${encodeURIComponent(ECHO)}`);
   expect(body["entry"]).toMatchObject({ intervalMs: 86_400_000, ttlMs: 3 * 86_400_000 });
+});
+
+test("attack: who says that an agent speaks every second does not have it evicted", async () => {
+  const { card, answer } = await registered();
+  const { head } = api.engine;
+  for (let i = 0; i < 2; i += 1) {
+    expect((await beat(card, { interval: 1 })).status).toBe(202);
+    expect((await beat(card, { interval: 1 }, { [TOKEN]: "x".repeat(43) })).status).toBe(202);
+  }
+  expect(api.engine.head).toBe(head);
+  await api.clock.advance(89_000);
+  expect(await listed()).toHaveLength(1);
+  // Its owner may, though the same bytes are known already.
+  await beat(card, { interval: 1 }, { [TOKEN]: String(answer.headers[TOKEN]) });
+  await api.clock.advance(4_000);
+  expect(await listed()).toHaveLength(0);
+});
+
+test("who names an origin with a slash or without means the same place", async () => {
+  web.publish(cardOf("http://echo.example/"));
+  await beat(cardOf("http://echo.example"));
+  expect(await listed(`${AGENTS}?tier=owner`)).toHaveLength(1);
+});
+
+test("all programs of the machine are one source", async () => {
+  await beat(cardOf("http://a.example/"));
+  const { body } = await api.get(`/v1/directory/${encodeURIComponent("http://a.example/")}`);
+  expect(body["entry"]).toMatchObject({ source: "local" });
 });
 
 test("attack: 100,000 URLs of one source end at its limit, and keep nobody else out", async () => {

@@ -38,6 +38,8 @@ export function bracketed(host: string): string {
 
 /** Whether a peer is on this machine; IPv4 may come mapped into IPv6. */
 export function isLoopback(peer: string | undefined): boolean {
+  // Most calls; looking closer costs a regular expression or two.
+  if (peer === "127.0.0.1") return true;
   if (peer === undefined) return false;
   const plain = peer.startsWith("::ffff:") ? peer.slice("::ffff:".length) : peer;
   return plain === "::1" || (isIP(plain) === 4 && plain.startsWith("127."));

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { DIRECTORY } from "../core/limits.ts";
 import { cardOf, TestWeb } from "../directory/testing.ts";
 import { openApi, type Api } from "./testing-api.ts";
-import { listen } from "./testing-stream.ts";
+import { listen, type Listener } from "./testing-stream.ts";
 
 const ECHO = "http://echo.example/a2a";
 const DETAIL = `/v1/directory/${encodeURIComponent(ECHO)}`;
@@ -33,7 +33,7 @@ test("the list shows all, the unverified too, and how far each can be trusted", 
     total: 2,
     entries: [
       { url: ECHO, name: "Echo", tier: "owner", isServed: true, skills: [{ tags: ["sound"] }] },
-      { url: "http://nobody.example/", name: "", tier: "unverified", isServed: false },
+      { url: "http://nobody.example/", name: "Echo", tier: "unverified", isServed: false },
     ],
   });
   const trusted = await api.get("/v1/directory?tier=reachable&tag=sound");
@@ -103,6 +103,24 @@ test("what happens in the directory is told live, and nothing else", async () =>
     expect(told).toEqual(["directory.registered", "directory.verified"]);
   });
   listener.response.destroy();
+});
+
+test("who was away hears what it missed, from where it stood", async () => {
+  const host = `127.0.0.1:${api.opened.port}`;
+  const first = await listen(api.opened.port, "/v1/directory/events", { host });
+  await beat();
+  const told = (listener: Listener) => listener.messages.filter(({ id }) => id !== "");
+  await vi.waitFor(() => expect(told(first).at(-1)?.event).toBe("directory.doubted"));
+  first.response.destroy();
+  const place = told(first).at(-1)?.id ?? "";
+  web.publish(cardOf(ECHO));
+  await beat();
+  const headers = { host, "last-event-id": place };
+  const again = await listen(api.opened.port, "/v1/directory/events", headers);
+  await vi.waitFor(() => {
+    expect(again.messages.map(({ event }) => event)).toEqual(["directory.verified", "bookmark"]);
+  });
+  again.response.destroy();
 });
 
 test("agents of the directory are rows of the fleet, with their tier as evidence", async () => {

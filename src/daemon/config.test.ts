@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -173,6 +174,21 @@ describe("a mistake", () => {
     const large = file(`# ${"x".repeat(300_000)}`);
     expect(await problem({ flags: { config: large.path } })).toContain("a config file at most");
   });
+});
+
+test("keys for signatures of cards come from a file, and are checked at once", async () => {
+  const { path, folder } = file('a2a_keys_file = "keys.json"');
+  const flags = { config: path };
+  expect(await problem({ flags })).toMatch(/^a2a_keys_file .*keys.json: ENOENT/);
+  writeFileSync(join(folder, "keys.json"), "{");
+  expect(await problem({ flags })).toMatch(/keys.json: the key set is not JSON$/);
+  writeFileSync(join(folder, "keys.json"), " ".repeat(256 * 1024 + 1));
+  expect(await problem({ flags })).toMatch(/keys.json: it has more than 262144 bytes$/);
+  const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const key = { ...publicKey.export({ format: "jwk" }), kid: "k1" };
+  writeFileSync(join(folder, "keys.json"), JSON.stringify({ keys: [key] }));
+  expect((await load({ flags })).a2a.keys).toEqual([{ jwk: key }]);
+  expect((await load({})).a2a.keys).toEqual([]);
 });
 
 describe("an embedding endpoint", () => {

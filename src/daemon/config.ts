@@ -8,7 +8,9 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { CardVersion } from "../core/cards/card.ts";
 import { RollcallError } from "../core/errors.ts";
 import { parseAgents, type AgentConfig } from "./arcp/agents-config.ts";
+import type { PinnedKey } from "../directory/signatures.ts";
 import { parseAddress, type Address } from "./address.ts";
+import { cardKeys } from "./card-keys.ts";
 import { parseValues, type Values } from "./config-schema.ts";
 import { fromEnvironment, fromFile, fromFlags } from "./config-sources.ts";
 import { DEFAULT_PATIENCE, type Patience } from "../fleet/stuck.ts";
@@ -28,6 +30,8 @@ export interface A2aConfig {
   readonly fetchTimeoutMs: number;
   /** Private ones from which cards may be fetched. */
   readonly allowedAddresses: readonly string[];
+  /** Whose signatures on cards are believed, beside those of a card's own place. */
+  readonly keys: readonly PinnedKey[];
 }
 
 export interface Config {
@@ -114,6 +118,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
       staleMultiplier: values.a2a_stale_multiplier ?? DEFAULT_A2A.staleMultiplier,
       fetchTimeoutMs: 1000 * (values.a2a_fetch_timeout ?? DEFAULT_A2A.fetchTimeoutS),
       allowedAddresses: values.a2a_allowed_addresses ?? [],
+      keys: await cardKeys(pathOf("a2a_keys_file", voices, home)),
     },
     statusDir:
       values.status_files === false
@@ -152,7 +157,7 @@ function dataDir(voices: readonly Voice[], { home, stateHome }: Homes): string |
 
 /** A path starts from where it was said. */
 function pathOf(
-  name: "embedder_key_file" | "status_dir",
+  name: "a2a_keys_file" | "embedder_key_file" | "status_dir",
   voices: readonly Voice[],
   home: string,
 ): string | undefined {

@@ -79,7 +79,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   try {
     // Wires first: whoever gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
-    mountOnHttp(http, { ...options, bound, grpc });
+    mountOnHttp(http, { ...options, bound, grpc, a2a, mcp });
     for (const door of a2a ? [http, a2a] : [http]) {
       door.mount(a2aMount(registryOf(options)));
       door.mount({ routes: mcp.routes() });
@@ -170,6 +170,8 @@ async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise
 interface Mounted extends DoorsOptions {
   readonly bound: { readonly grpc: Address; readonly http: Address };
   readonly grpc: GrpcDoor;
+  readonly a2a: HttpDoor | undefined;
+  readonly mcp: McpWire;
 }
 
 function mountOnHttp(http: HttpDoor, options: Mounted): void {

@@ -18,7 +18,7 @@ import { RollcallError, type ErrorCode } from "../core/errors.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
 import type { Address } from "./address.ts";
 import type { Authenticator, Principal } from "./auth.ts";
-import { readBody } from "./body.ts";
+import { readBody, takeBody } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
 import { Gate, TooOften, type GateOptions } from "./gate.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
@@ -74,6 +74,13 @@ export interface HttpDoorOptions {
   readonly monotonicMs?: () => number;
   /** A fault of ours, not of the caller's. */
   onFault(error: unknown): void;
+}
+
+interface Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Whether the client waits for a word before it sends its body. */
+  readonly isAsked: boolean;
 }
 
 export class HttpDoor {
@@ -154,9 +161,9 @@ export class HttpDoor {
     });
     // Node would drop what is over the count without a word; the gate refuses it.
     server.maxHeadersCount = 0;
-    server.on("request", (request, response) => void this.#answer(request, response));
+    server.on("request", (request, response) => this.#take(request, response, false));
     // Asked before it sends its body, a client hears a refusal instead of "go on".
-    server.on("checkContinue", (request, response) => void this.#answer(request, response, true));
+    server.on("checkContinue", (request, response) => this.#take(request, response, true));
     server.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
     return server;
   }
@@ -178,33 +185,51 @@ export class HttpDoor {
     { overrideGlobalObjects: false, errorHandler: (error) => this.#refusal(error) },
   );
 
-  async #answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    isAsked = false,
-  ): Promise<void> {
+  #take(request: IncomingMessage, response: ServerResponse, isAsked: boolean): void {
     this.stats.requests += 1;
     const path = pathOf(request);
     const swift = this.#swift.get(path);
-    if (!swift) this.#setHeaders(response);
+    const call = { request, response, isAsked };
+    if (swift) this.#answerSwiftly(swift, call);
+    else void this.#answer(this.#hot.get(path), call);
+  }
+
+  /** No promise is made where nothing has to be waited for: here that would cost most. */
+  #answerSwiftly(swift: SwiftHandler, { request, response, isAsked }: Call): void {
+    const failed = (error: unknown) => {
+      this.#setHeaders(response);
+      this.#refuse(request, response, error);
+    };
+    const hear = (principal: Principal) => {
+      if (isAsked) response.writeContinue();
+      const whole = (body: Buffer) => {
+        const answer = swift(request, body, principal);
+        if (answer instanceof Promise) {
+          answer.then((each) => this.#send(response, each)).catch(failed);
+        } else this.#send(response, answer);
+      };
+      takeBody(request, { maxBytes: this.#limits.bodyBytes, whole, failed });
+    };
+    try {
+      const admitted = this.#gate.admit(request);
+      if (admitted instanceof Promise) admitted.then(hear).catch(failed);
+      else hear(admitted);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  async #answer(hot: HotHandler | undefined, { request, response, isAsked }: Call): Promise<void> {
+    this.#setHeaders(response);
     try {
       const admitted = this.#gate.admit(request);
       const principal = admitted instanceof Promise ? await admitted : admitted;
       if (isAsked) response.writeContinue();
-      const hot = this.#hot.get(path);
-      if (swift) {
-        const body = await readBody(request, this.#limits.bodyBytes);
-        const answer = swift(request, body, principal);
-        this.#send(response, answer instanceof Promise ? await answer : answer);
-      } else if (hot) {
-        await hot(request, response, principal);
-      } else {
-        this.#admitted.set(request, principal);
-        await this.#takeBody(request);
-        await this.#route(request, response);
-      }
+      if (hot) return await hot(request, response, principal);
+      this.#admitted.set(request, principal);
+      await this.#takeBody(request);
+      await this.#route(request, response);
     } catch (error) {
-      if (swift) this.#setHeaders(response);
       this.#refuse(request, response, error);
     }
   }

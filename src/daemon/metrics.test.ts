@@ -26,13 +26,16 @@ interface Watched {
   readonly look: () => Promise<ReadonlyMap<string, number>>;
 }
 
-async function start(): Promise<Watched> {
+async function start(more: Readonly<Record<string, string>> = {}): Promise<Watched> {
   const flags = { memory: "true", addr: ":0", "http-addr": ":0", "log-level": "silent" };
   const files = { "status-files": "false" };
   const clock = new TestClock();
-  const daemon = await startDaemon(await loadConfig({ flags: { ...flags, ...files }, env: {} }), {
-    clock,
-  });
+  const daemon = await startDaemon(
+    await loadConfig({ flags: { ...flags, ...files, ...more }, env: {} }),
+    {
+      clock,
+    },
+  );
   cleanups.push(() => daemon.close());
   const port = daemon.httpAddress?.port ?? 0;
   const look = async () => parse((await ask(port, "/metrics")).body);
@@ -185,11 +188,13 @@ test("agents that wait for a task are counted", async () => {
 test("who looks on is counted, and what find has to look through", async () => {
   const { daemon, port, look } = await start();
   await daemon.engine.execute({ type: "agent.register", card: CARD, ttlMs: 0 });
-  await vi.waitFor(async () => {
+  const isReady = async () => {
     const values = await look();
     expect(values.get("rollcall_search_documents")).toBe(1);
     expect(values.get("rollcall_search_unembedded")).toBe(0);
-  });
+  };
+  // The model is loaded for it.
+  await vi.waitFor(isReady, { timeout: 8_000 });
   const before = await look();
   const request = get(`http://127.0.0.1:${port}/v1/events`, { agent: false });
   const [stream] = (await once(request, "response")) as [IncomingMessage];
@@ -200,6 +205,27 @@ test("who looks on is counted, and what find has to look through", async () => {
   await vi.waitFor(async () => {
     expect((await look()).get("rollcall_event_streams_open")).toBe(0);
   });
+});
+
+test("MCP clients are counted while they are there, and calls of the registry's door", async () => {
+  const { daemon, look } = await start({ "a2a-addr": ":0" });
+  const clients = async () => {
+    const values = await look();
+    return ["sessions", "connections", "listeners"].map((of) =>
+      values.get(`rollcall_mcp_clients{of="${of}"}`),
+    );
+  };
+  expect(await clients()).toEqual([0, 0, 0]);
+  const before = (await look()).get("rollcall_http_requests_total") ?? NaN;
+  const url = `http://127.0.0.1:${daemon.a2aAddress?.port ?? 0}`;
+  const request = get(`${url}/mcp/sse`, { agent: false });
+  const [stream] = (await once(request, "response")) as [IncomingMessage];
+  expect(stream.headers["content-type"]).toContain("text/event-stream");
+  expect(await clients()).toEqual([0, 1, 0]);
+  // Two looks, and the call itself.
+  expect((await look()).get("rollcall_http_requests_total")).toBe(before + 3);
+  stream.destroy();
+  await vi.waitFor(async () => expect(await clients()).toEqual([0, 0, 0]));
 });
 
 test("the fleet is counted by headline, with the questions that wait", async () => {

@@ -11,6 +11,7 @@ import type { Meter } from "../grpc/service.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { AgentSearch } from "../search/agent-search.ts";
 import type { Streams } from "../wires/api/sse.ts";
+import type { McpWire } from "../wires/mcp/wire.ts";
 import type { GrpcDoor } from "./grpc-door.ts";
 import type { HttpDoor } from "./http-door.ts";
 import { STATE_GAUGES, type StateGauge } from "./state-metrics.ts";
@@ -20,6 +21,9 @@ const MODES: readonly EngineMode[] = ["loading", "following", "leading", "closed
 export interface Observed {
   readonly engine: Engine;
   readonly http: HttpDoor;
+  /** The registry's own door, where it has one. */
+  readonly a2a: HttpDoor | undefined;
+  readonly mcp: McpWire;
   readonly grpc: GrpcDoor;
   readonly streams: Streams;
   readonly lookers: Streams;
@@ -84,6 +88,7 @@ export class Metrics {
     this.#observeWork(observed);
     this.#observeFleet(observed);
     this.#observeJobs(observed);
+    this.#observeMcp(observed);
     this.#observeCalls();
     const build = new Gauge({
       name: "rollcall_build_info",
@@ -213,9 +218,16 @@ export class Metrics {
     this.#counter("rollcall_agent_restarts_total", restarts, () => arcp.numbers().restarts);
   }
 
-  #observeDoors({ http, grpc }: Observed): void {
-    this.#counter("rollcall_http_requests_total", "HTTP requests.", () => http.stats.requests);
-    this.#gauge("rollcall_http_connections", "HTTP connections.", () => http.connections);
+  #observeDoors({ http, a2a, grpc }: Observed): void {
+    const doors = a2a ? [http, a2a] : [http];
+    const sum = (of: (door: HttpDoor) => number) =>
+      doors.reduce((total, door) => total + of(door), 0);
+    this.#counter("rollcall_http_requests_total", "HTTP requests.", () =>
+      sum(({ stats }) => stats.requests),
+    );
+    this.#gauge("rollcall_http_connections", "HTTP connections.", () =>
+      sum(({ connections }) => connections),
+    );
     this.#gauge("rollcall_grpc_connections", "gRPC connections.", () => grpc.connections);
     const refusals = new Counter({
       name: "rollcall_http_refusals_total",
@@ -224,7 +236,24 @@ export class Metrics {
       registers: [this.#registry],
       collect: () => {
         refusals.reset();
-        for (const [code, count] of http.stats.refusals) refusals.inc({ code }, count);
+        for (const { stats } of doors) {
+          for (const [code, count] of stats.refusals) refusals.inc({ code }, count);
+        }
+      },
+    });
+  }
+
+  #observeMcp({ mcp }: Observed): void {
+    const clients = new Gauge({
+      name: "rollcall_mcp_clients",
+      help: "What MCP clients have open: sessions, connections of the older kind, subscriptions.",
+      labelNames: ["of"],
+      registers: [this.#registry],
+      collect: () => {
+        const { sessions, connections, listeners } = mcp.clients;
+        clients.set({ of: "sessions" }, sessions);
+        clients.set({ of: "connections" }, connections);
+        clients.set({ of: "listeners" }, listeners);
       },
     });
   }

@@ -49,6 +49,7 @@ export function startServices(options: ServicesOptions): Services {
     fetcher,
     embedder,
     staleMultiplier: config.a2a.staleMultiplier,
+    trust: { pinned: config.a2a.keys },
     onTrouble,
   });
   const files =

@@ -24,6 +24,7 @@ export type SettingName =
   | "a2a_stale_multiplier"
   | "a2a_fetch_timeout"
   | "a2a_allowed_addresses"
+  | "a2a_keys_file"
   | "status_dir"
   | "status_files"
   | "stuck_after"
@@ -125,6 +126,9 @@ export const SETTINGS: readonly Setting[] = [
   setting("a2a_allowed_addresses", "private addresses from which agent cards may be fetched", {
     placeholder: "ADDRESS[/BITS],…",
     kind: "list",
+  }),
+  setting("a2a_keys_file", "a JWK set: whose signatures on agent cards are believed", {
+    placeholder: "FILE",
   }),
   setting("status_dir", "where the status files of this machine's agents are", {
     placeholder: "DIR",

@@ -98,8 +98,7 @@ export class DirectoryService {
   again(body: Buffer, token: string | undefined): boolean {
     const beat = this.#known.get(keyOf(body));
     if (!beat) return false;
-    // Its token may make the entry another one, once.
-    if (token !== undefined && !this.#isOwned(beat.url)) return false;
+    if (token !== undefined && this.#mayChange(beat)) return false;
     return this.#engine.refresh(beat);
   }
 
@@ -170,7 +169,8 @@ export class DirectoryService {
     const found = await this.#verifier
       .find({ key: given, version: "1.0" })
       .catch((cause: unknown) => {
-        throw new RollcallError("UNAVAILABLE", `${given}: ${NO_CARD}`, { cause });
+        const message = `${given}: ${NO_CARD}; at log level debug the daemon says why`;
+        throw new RollcallError("UNAVAILABLE", message, { cause });
       });
     // An agent's site, or the file of its card, is as good a name for it as the agent's own URL.
     const own = httpUrl(found.card.key)?.origin === place.origin ? found.card.key : given;
@@ -248,8 +248,10 @@ export class DirectoryService {
     }
   }
 
-  #isOwned(url: string): boolean {
-    return this.#engine.peek(({ directory }) => directory.byUrl.get(url)?.entry.isOwned ?? false);
+  /** Whether it would be another entry if the right token came with this. */
+  #mayChange({ url, intervalMs }: Beat): boolean {
+    const entry = this.#engine.peek(({ directory }) => directory.byUrl.get(url)?.entry);
+    return entry?.isOwned !== true || entry.intervalMs !== intervalMs;
   }
 
   async #isServed(url: string): Promise<boolean> {

@@ -10,4 +10,6 @@ export const SIGNATURE = {
   /** RSA keys below are broken or soon will be. */
   leastRsaBits: 2048,
   keysInSet: 64,
+  /** For which a pinned key may speak. */
+  originsOfKey: 64,
 } as const;

@@ -189,15 +189,23 @@ async function keyFor(
   return { jwk, source: "fetched" };
 }
 
-function keysIn(text: string): readonly JWK[] {
-  const set = JSON.parse(text) as { readonly keys?: unknown } | null;
+export function keysIn(text: string): readonly JWK[] {
+  const set = keySet(text);
   if (!Array.isArray(set?.keys)) throw refusal("the key set has no keys");
   if (set.keys.length > SIGNATURE.keysInSet) throw refusal("the key set has too many keys");
   return set.keys.filter((key): key is JWK => typeof key === "object" && key !== null);
 }
 
+function keySet(text: string): { readonly keys?: unknown } | null {
+  try {
+    return JSON.parse(text) as { readonly keys?: unknown } | null;
+  } catch (cause) {
+    throw new RollcallError("INVALID_ARGUMENT", "the key set is not JSON", { cause });
+  }
+}
+
 /** What a key is for is said by the key, never by the header of the signature alone. */
-function keyProblem(jwk: JWK, alg: string): string | undefined {
+export function keyProblem(jwk: JWK, alg: string): string | undefined {
   if (jwk.kty !== ALGORITHMS[alg]) return `the algorithm ${alg} does not fit the key`;
   if (jwk.alg !== undefined && jwk.alg !== alg)
     return `the key is for ${shown(jwk.alg)}, not ${alg}`;
@@ -252,6 +260,6 @@ function refusal(reason: string): RollcallError {
 }
 
 /** A word of a stranger in a sentence of ours. */
-function shown(word: unknown): string {
+export function shown(word: unknown): string {
   return cleanProse(typeof word === "string" ? word : typeof word, 128);
 }

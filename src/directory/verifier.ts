@@ -8,7 +8,7 @@
  */
 import { setMaxListeners } from "node:events";
 import { candidateUrls } from "../core/cards/candidates.ts";
-import { endpointsOf, readCard, type Card } from "../core/cards/card.ts";
+import { readCard, speaksFor, type Card } from "../core/cards/card.ts";
 import type { ConfirmCommand } from "../core/directory-rules.ts";
 import type { Proof } from "../core/directory.ts";
 import { codeOf } from "../core/errors.ts";
@@ -90,7 +90,7 @@ export class Verifier {
     const { signal } = this.#closing;
     const verdict = await verifySignatures(card, { fetcher, ...trust }, { signal });
     return {
-      isItsOwn: endpointsOf(card).includes(url),
+      isItsOwn: speaksFor(card, url),
       isSigned: verdict.kind === "valid",
       signature: asLine(wordsOf(verdict), DIRECTORY.reasonLength),
     };

@@ -23,6 +23,8 @@ export class ResultWriter {
   #chunks = 0;
   #summary: string | undefined;
   #isEnded = false;
+  /** Whether what is written is a value as JSON, and to be read as that. */
+  isJson = false;
 
   constructor({ resultId, chunkBytes = RESULT.chunkBytes, emit }: ResultWriterOptions) {
     this.resultId = resultId;

@@ -99,7 +99,12 @@ export class Runs implements ContextHost {
       throw new RollcallError("INVALID_ARGUMENT", "the streamed result was not ended");
     }
     const { resultId, size } = result;
-    const told = { form: "streamed", resultId, size, isJson: !isNothing } as const;
+    const told = {
+      form: "streamed",
+      resultId,
+      size,
+      isJson: !isNothing || writer?.isJson === true,
+    } as const;
     const summary = writer?.summary;
     return { status: "success", result: told, ...(summary !== undefined && { summary }) };
   }

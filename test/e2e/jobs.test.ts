@@ -65,6 +65,8 @@ describe("agents of the config file", () => {
     expect((await failed.ended).error).toMatchObject({ message: "no disk" });
     const parts = await client.submit({ agent: "worker", input: "parts" });
     expect((await parts.done).result).toBe("x".repeat(50_000));
+    const large = await client.submit({ agent: "worker", input: "large" });
+    expect((await large.done).result).toEqual({ text: "x".repeat(200_000) });
     const hangs = await client.submit({ agent: "worker", input: "hang" });
     for await (const event of hangs.events()) if (event.kind === "thought") break;
     await hangs.cancel();

@@ -5,7 +5,7 @@
  */
 import { buildCommand } from "@stricli/core";
 import type { Context } from "../context.ts";
-import { parseCount, textFlag } from "../flags.ts";
+import { parsePort, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { serve } from "../serve.ts";
 
@@ -47,10 +47,10 @@ export const a2aRegistry = buildCommand<Flags, [], Context>({
       },
       port: {
         kind: "parsed",
-        parse: parseCount,
+        parse: parsePort,
         default: "8000",
         placeholder: "PORT",
-        brief: "Its port [8000]",
+        brief: "Its port, 0 for a free one [8000]",
       },
       dataDir: textFlag("DIR", "Where the state is kept [in memory]"),
       allow: textFlag("ADDRESS[/BITS],…", "Private addresses from which cards may be fetched"),

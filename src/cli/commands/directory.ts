@@ -15,6 +15,7 @@ import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
 import { factLines, type Cell } from "../terminal/table.ts";
 import { ago, moment } from "../terminal/time.ts";
+import { truncate } from "../terminal/width.ts";
 
 const COLOURS: Readonly<Record<Tier, Style>> = {
   unverified: "red",
@@ -60,7 +61,7 @@ function listing({ skill, tag, tier }: Filters): Listing<DirectoryRow> {
       { title: "BROUGHT BY", isExtra: true },
     ],
     cells: (entry, { nowMs }) => [
-      entry.name === "" ? { text: "–", style: "dim" } : entry.name,
+      nameOf(entry),
       tierOf(entry),
       entry.intervalMs === 0 ? "by hand" : ago(entry.lastHeartbeatAtMs, nowMs),
       entry.url,
@@ -74,6 +75,11 @@ function listing({ skill, tag, tier }: Filters): Listing<DirectoryRow> {
   };
 }
 
+function nameOf({ name, tier }: DirectoryRow): Cell {
+  if (name === "") return { text: "–", style: "dim" };
+  return tier === "unverified" ? { text: name, style: "dim" } : name;
+}
+
 function tierOf({ tier, isChanging }: DirectoryRow): Cell {
   if (isChanging) return { text: `${tier}, changing`, style: "yellow" };
   return { text: tier, style: COLOURS[tier] };
@@ -85,7 +91,7 @@ export const directoryList = buildCommand<Filters & ListFlags, [], Context>({
     fullDescription: about(
       "List the agents that others can call, the first to come first, and how far each can be " +
         "trusted: unverified (its card was never fetched), reachable (it was), owner (the card " +
-        "is its own), signed.",
+        "is its own, or who registered it has shown its token), signed (by a key we trust).",
       { call: "rollcall directory", does: "all of them" },
       { call: "rollcall directory --tier owner --watch", does: "those one can trust, live" },
       { call: "rollcall directory --skill translate --json", does: "for programs" },
@@ -121,8 +127,9 @@ async function show(context: Context, flags: AnswerFlags, answer: DirectoryDetai
   const { changes = [], more = 0 } = answer.diff ?? {};
   if (changes.length === 0) return;
   await context.out.line("\nIt now says something else of itself, which is not verified yet:");
-  for (const line of changes.flatMap(changeLines)) {
-    await context.out.line(context.out.paint(line.style, clean(line.text)));
+  for (const { text, style } of changes.flatMap(changeLines)) {
+    const line = truncate(clean(text), look.width);
+    await context.out.line(context.out.paint(style, line));
   }
   if (more > 0) await note(context, `and ${more} more changes: --json shows both cards`);
 }
@@ -139,7 +146,7 @@ function factsOf(entry: DirectoryRow): readonly (readonly [string, Cell])[] {
   const { verification, intervalMs } = entry;
   return [
     ["url", entry.url],
-    ["name", entry.name],
+    ["name", nameOf(entry)],
     ["tier", tierOf(entry)],
     ["description", entry.description],
     ...entry.skills.map(({ id, name, tags }) => {
@@ -147,15 +154,19 @@ function factsOf(entry: DirectoryRow): readonly (readonly [string, Cell])[] {
       return ["skill", `${name === id ? id : `${id}: ${name}`}${tagged}`] as const;
     }),
     ["verified", verification?.isConfirmed === true ? moment(verification.atMs, nowMs) : ""],
-    ["signed", entry.signature],
+    ["signature", entry.signature],
     ["from", verification?.from ?? ""],
-    ["not verified", verification?.reason ?? ""],
+    ["not verified", doubtOf(verification, nowMs)],
     ["seen", intervalMs === 0 ? "" : moment(entry.lastHeartbeatAtMs, nowMs)],
     ["every", intervalMs === 0 ? "" : shortDuration(intervalMs)],
     ["here since", moment(entry.registeredAtMs, nowMs)],
     ["brought by", entry.source],
     ["token", entry.isOwned ? "its owner has shown it" : ""],
   ];
+}
+
+function doubtOf(last: DirectoryRow["verification"], nowMs: number): string {
+  return !last || last.isConfirmed ? "" : `${last.reason}, ${moment(last.atMs, nowMs)}`;
 }
 
 interface SearchFlags extends Filters, AnswerFlags {

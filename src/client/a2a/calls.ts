@@ -6,6 +6,7 @@ import { clean } from "../../core/clean.ts";
 import { RollcallError, type ErrorCode } from "../../core/errors.ts";
 import type { Clock } from "../../engine/clock.ts";
 import { within } from "../../fetch/deadline.ts";
+import { BEAT } from "./limits.ts";
 
 /** As the global one; that is the default. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -24,7 +25,13 @@ export interface Answer {
   readonly status: number;
   readonly text: string;
   readonly retryAfterS: number | undefined;
+  readonly link: string | undefined;
+  /** Of the agent, as a registry issues it at first sight. */
+  readonly registrationToken: string | undefined;
 }
+
+/** Both ways: where a registry issues the token, and where who holds it shows it. */
+export const TOKEN_HEADER = "rollcall-registration-token";
 
 export async function call(
   { url, headers, body, maxBytes, timeoutMs, signal }: Call,
@@ -36,7 +43,13 @@ export async function call(
       const post = body === undefined ? {} : { method: "POST", body };
       const response = await fetch(url, { ...post, headers, redirect: "error", signal: inner });
       const text = await textOf(response, maxBytes);
-      return { status: response.status, text, retryAfterS: retryAfterOf(response.headers) };
+      return {
+        status: response.status,
+        text,
+        retryAfterS: retryAfterOf(response.headers),
+        link: response.headers.get("link") ?? undefined,
+        registrationToken: tokenIn(response.headers),
+      };
     });
   } catch (error) {
     if (error instanceof RollcallError) throw error;
@@ -64,6 +77,15 @@ function retryAfterOf(headers: Headers): number | undefined {
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
+function tokenIn(headers: Headers): string | undefined {
+  const token = headers.get(TOKEN_HEADER) ?? "";
+  return isToken(token) ? token : undefined;
+}
+
+export function isToken(text: string): boolean {
+  return text.length <= BEAT.tokenLength && /^[\x21-\x7e]+$/.test(text);
+}
+
 const CODES: Readonly<Record<number, ErrorCode>> = {
   400: "INVALID_ARGUMENT",
   401: "UNAUTHENTICATED",
@@ -79,6 +101,14 @@ export function refusal(url: string, { status, text }: Answer): RollcallError {
   const code = CODES[status] ?? (status >= 500 ? "UNAVAILABLE" : "INTERNAL");
   const detail = status === 422 ? `: ${problemIn(text)}` : "";
   return new RollcallError(code, `${url} answers ${status}${detail}`);
+}
+
+export function parsed(text: string, url: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new RollcallError("INTERNAL", `${url} does not answer in JSON`, { cause: error });
+  }
 }
 
 interface Detail {

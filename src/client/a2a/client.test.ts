@@ -1,6 +1,8 @@
+import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import { quiet, TestClock } from "../../engine/testing.ts";
 import { RegistryClient, type RegistryClientOptions } from "./client.ts";
+import { TOKEN_HEADER } from "./calls.ts";
 import { BEAT } from "./limits.ts";
 
 const CARD = { name: "A", url: "http://agent.example", big: 1 };
@@ -113,6 +115,48 @@ describe("one heartbeat", () => {
       headers: { authorization: "Bearer t0" },
     });
   });
+
+  test("keeps the token it was issued, shows it from then on, and hands it out once", async () => {
+    const registry = new FakeRegistry();
+    const issued = { [TOKEN_HEADER]: "secret-1" };
+    registry.answers = [beat(true, issued), beat(true, issued), new Response("[]")];
+    const kept: string[] = [];
+    const client = registry.client({ onRegistrationToken: (token) => kept.push(token) });
+    await client.sendOnce();
+    await client.sendOnce();
+    await client.list();
+    const shown = registry.sent.map(({ headers }) => headers.get(TOKEN_HEADER));
+    expect(shown).toEqual([null, "secret-1", null]);
+    expect(kept).toEqual(["secret-1"]);
+    expect(inspect(client, { depth: 9, showHidden: true })).not.toContain("secret-1");
+  });
+
+  test("shows the token of an earlier run, until the registry issues another", async () => {
+    const registry = new FakeRegistry();
+    registry.answers = [beat(true), beat(true, { [TOKEN_HEADER]: "secret-2" })];
+    const kept: string[] = [];
+    const client = registry.client({
+      registrationToken: "secret-1",
+      onRegistrationToken: (token) => kept.push(token),
+    });
+    for (let i = 0; i < 3; i += 1) await client.sendOnce();
+    const shown = registry.sent.map(({ headers }) => headers.get(TOKEN_HEADER));
+    expect(shown).toEqual(["secret-1", "secret-1", "secret-2"]);
+    expect(kept).toEqual(["secret-2"]);
+  });
+
+  test.each(["", "two words", "x".repeat(BEAT.tokenLength + 1)])(
+    "a token of %j is none, whoever gives it",
+    async (token) => {
+      const registry = new FakeRegistry();
+      registry.answers = [beat(true, { [TOKEN_HEADER]: token })];
+      const kept: string[] = [];
+      await registry.client({ onRegistrationToken: (issued) => kept.push(issued) }).sendOnce();
+      expect(kept).toEqual([]);
+      const held = () => registry.client({ registrationToken: token });
+      expect(held).toThrow(/^registrationToken is not one that a registry issued$/);
+    },
+  );
 
   test.each([
     [422, "INVALID_ARGUMENT", "body.agent_card.name: Field required"],
@@ -253,6 +297,32 @@ describe("the list", () => {
       ["/.well-known/agents", "1.0"],
       ["/.well-known/agents?q=translate+text&limit=5", "0.3"],
     ]);
+  });
+
+  test("is followed page by page, to where the registry says", async () => {
+    const registry = new FakeRegistry();
+    const next = "/.well-known/agents?limit=1&cursor=abc";
+    registry.answers = [
+      new Response('[{"name":"A"}]', { headers: { link: `<${next}>; rel="next"` } }),
+      new Response('[{"name":"B"}]'),
+    ];
+    const names: string[] = [];
+    for await (const page of registry.client({ token: "t0" }).pages({ limit: 1, version: "0.3" })) {
+      names.push(...page.map(({ name }) => name));
+    }
+    expect(names).toEqual(["A", "B"]);
+    expect(registry.sent.map(({ path }) => path)).toEqual(["/.well-known/agents?limit=1", next]);
+    expect(registry.sent[1]?.headers.get("a2a-version")).toBe("0.3");
+  });
+
+  test("is not followed to another registry, which would see the token", async () => {
+    const registry = new FakeRegistry();
+    const link = '<http://evil.example/.well-known/agents?cursor=x>; rel="next"';
+    registry.answers = [new Response("[]", { headers: { link } })];
+    const pages = registry.client({ token: "t0" }).pages();
+    await expect(pages.next()).resolves.toEqual({ done: false, value: [] });
+    await expect(pages.next()).rejects.toMatchObject({ code: "INTERNAL" });
+    expect(registry.sent).toHaveLength(1);
   });
 
   test.each([

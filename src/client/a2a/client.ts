@@ -10,6 +10,9 @@
  * is not known the older's. A registry says in `Retry-After` when it wants to hear from an agent
  * next; after a heartbeat that it took, that becomes the interval, after one that it refused it is
  * how long to wait.
+ *
+ * Rollcall's own registry issues a token with the first heartbeat. Who shows it again is known to
+ * be the one that registered the agent (tier `owner`), after a restart too if it was kept.
  */
 import { readCard, type CardVersion } from "../../core/cards/card.ts";
 import { HEARTBEAT } from "../../core/cards/limits.ts";
@@ -18,8 +21,10 @@ import { codeOf, RollcallError } from "../../core/errors.ts";
 import { systemClock, type Clock } from "../../engine/clock.ts";
 import { joined } from "../../fetch/deadline.ts";
 import { parseUrl } from "../url.ts";
-import { call, refusal, type Answer, type Fetch } from "./calls.ts";
+import { call, isToken, parsed, refusal, TOKEN_HEADER, type Answer, type Fetch } from "./calls.ts";
 import { BEAT } from "./limits.ts";
+import { pages, type Ask, type ListOptions } from "./listing.ts";
+import type { Awaitable } from "./provider.ts";
 import type { AgentCard } from "./types.ts";
 
 export interface RegistryClientOptions {
@@ -31,6 +36,10 @@ export interface RegistryClientOptions {
   readonly a2aVersion?: CardVersion;
   /** Sent as a bearer token, to registries that want one. */
   readonly token?: string;
+  /** What `onRegistrationToken` got in an earlier run. */
+  readonly registrationToken?: string;
+  /** The registry issued a token for this agent: keep it as a secret, for the next run. */
+  readonly onRegistrationToken?: (token: string) => Awaitable<unknown>;
   readonly timeoutMs?: number;
   /** After each heartbeat that the registry took. */
   readonly onHeartbeat?: (result: HeartbeatResult) => void;
@@ -48,17 +57,6 @@ export interface HeartbeatResult {
   readonly verified: boolean;
 }
 
-export interface ListOptions {
-  readonly version?: CardVersion;
-  /** These are Rollcall's; other registries take no notice of them. */
-  readonly q?: string;
-  readonly skill?: string;
-  readonly tag?: string;
-  readonly tier?: string;
-  readonly limit?: number;
-  readonly signal?: AbortSignal;
-}
-
 const AGENTS = "/.well-known/agents";
 /** Of both generations, the newer first. */
 const BEATS = ["/.well-known/agents/heartbeat", "/registry/heartbeat"] as const;
@@ -70,6 +68,7 @@ export class RegistryClient implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #closing = new AbortController();
   #intervalS: number;
+  #registrationToken: string | undefined;
   /** The one that worked last. */
   #path: (typeof BEATS)[number] = BEATS[0];
   #running: Promise<void> | undefined;
@@ -89,6 +88,10 @@ export class RegistryClient implements AsyncDisposable {
       throw wrong(
         `intervalS is ${this.#intervalS}, allowed are ${minIntervalS} to ${maxIntervalS}`,
       );
+    }
+    this.#registrationToken = options.registrationToken;
+    if (this.#registrationToken !== undefined && !isToken(this.#registrationToken)) {
+      throw wrong("registrationToken is not one that a registry issued");
     }
     const asked = options.a2aVersion ?? env["A2A_VERSION"];
     this.#cardText = textOf(card, asked === undefined ? undefined : versionAsked(asked));
@@ -116,19 +119,20 @@ export class RegistryClient implements AsyncDisposable {
     const isTaken = answer.status === 200 || answer.status === 202;
     if (!isTaken) throw new Refused(refusal(url, answer), answer);
     if (answer.retryAfterS !== undefined) this.#intervalS = allowed(answer.retryAfterS);
+    await this.#keep(answer.registrationToken);
     return { verified: verifiedIn(answer.text, url) };
   }
 
-  /** The cards of all agents that the registry lists. */
+  /** The cards of the agents that the registry lists; with a `limit`, the first of them. */
   async list(options: ListOptions = {}): Promise<readonly AgentCard[]> {
-    const { version = "1.0", signal, ...filters } = options;
-    const url = new URL(this.registryUrl + AGENTS);
-    for (const [name, value] of Object.entries(filters)) url.searchParams.set(name, String(value));
-    const answer = await this.#call(url.href, { "a2a-version": version }, { signal });
-    if (answer.status !== 200) throw refusal(url.href, answer);
-    const cards = parsed(answer.text, url.href);
-    if (!Array.isArray(cards)) throw new RollcallError("INTERNAL", `${url.href} sends no list`);
-    return cards as readonly AgentCard[];
+    for await (const page of this.pages(options)) return page;
+    return [];
+  }
+
+  /** All of them, a `limit` at a time. */
+  pages(options: ListOptions = {}): AsyncGenerator<readonly AgentCard[], void, undefined> {
+    const ask: Ask = (url, headers, signal) => this.#call(url, headers, { signal });
+    return pages(ask, this.registryUrl + AGENTS, options);
   }
 
   /** The registry forgets the agent when it stays silent: there is nothing to take back. */
@@ -153,6 +157,12 @@ export class RegistryClient implements AsyncDisposable {
       const waitMs = failures === 0 ? this.#intervalS * 1000 : this.#retryMs(sent, failures);
       await this.#wait(waitMs * (1 - BEAT.jitter * random()));
     }
+  }
+
+  async #keep(issued: string | undefined): Promise<void> {
+    if (issued === undefined || issued === this.#registrationToken) return;
+    this.#registrationToken = issued;
+    await this.#options.onRegistrationToken?.(issued);
   }
 
   #retryMs(failure: unknown, failures: number): number {
@@ -183,7 +193,11 @@ export class RegistryClient implements AsyncDisposable {
     body: string,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly answer: Answer; readonly url: string }> {
-    const headers = { "content-type": "application/json" };
+    const held = this.#registrationToken;
+    const headers = {
+      "content-type": "application/json",
+      ...(held !== undefined && { [TOKEN_HEADER]: held }),
+    };
     const paths = [this.#path, ...BEATS.filter((path) => path !== this.#path)];
     let last: { readonly answer: Answer; readonly url: string } | undefined;
     for (const path of paths) {
@@ -246,14 +260,6 @@ function verifiedIn(text: string, url: string): boolean {
   const body = parsed(text, url) as { readonly verified?: unknown } | null;
   if (typeof body?.verified === "boolean") return body.verified;
   throw new RollcallError("INTERNAL", `${url} does not answer as a registry does`);
-}
-
-function parsed(text: string, url: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new RollcallError("INTERNAL", `${url} does not answer in JSON`, { cause: error });
-  }
 }
 
 function asRollcallError(error: unknown): RollcallError {

@@ -2,12 +2,8 @@ export type { CardVersion } from "../../core/cards/card.ts";
 export { codeOf, RollcallError, type ErrorCode } from "../../core/errors.ts";
 export type { Reach } from "../../fetch/addresses.ts";
 export type { FetchFailure } from "../../fetch/fetcher.ts";
-export {
-  RegistryClient,
-  type HeartbeatResult,
-  type ListOptions,
-  type RegistryClientOptions,
-} from "./client.ts";
+export { RegistryClient, type HeartbeatResult, type RegistryClientOptions } from "./client.ts";
+export type { ListOptions } from "./listing.ts";
 export type { Mounts } from "./mounts.ts";
 export {
   MemoryRegistryProvider,

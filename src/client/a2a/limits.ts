@@ -13,6 +13,10 @@ export const BEAT = {
   /** Of a registry's list: some thousand cards. */
   listBytes: 64 * MIB,
   answerBytes: 1 * MIB,
+  /** Of one listing: more than a registry has agents. Links that lead in a circle end here. */
+  pages: 100_000,
+  /** Of a registration token; ours have 43 characters. */
+  tokenLength: 512,
 } as const;
 
 export const REGISTRY = {

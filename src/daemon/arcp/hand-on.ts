@@ -6,8 +6,10 @@
 import type { ArcpClient } from "../../client/arcp/client.ts";
 import { toldError } from "../../client/arcp/job.ts";
 import type { JobEnd, ReceivedEvent } from "../../client/arcp/types.ts";
+import type { ResultChunkBody } from "../../core/jobs/events.ts";
 import { RollcallError } from "../../core/errors.ts";
 import type { JobContext } from "../../jobs/context.ts";
+import type { ResultWriter } from "../../jobs/result-writer.ts";
 
 export interface HandedOn {
   /** What the agent is called there. */
@@ -24,11 +26,22 @@ export async function handOn(client: ArcpClient, handed: HandedOn): Promise<unkn
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
   try {
+    let result: ResultWriter | undefined;
     for await (const event of job.events()) {
-      if (isOurs(event)) continue;
-      await context.emit(event.kind, event.body as Parameters<JobContext["emit"]>[1]);
+      if (isChunk(event)) {
+        result ??= context.streamResult();
+        await result.write(dataOf(event.body));
+      } else if (!isOurs(event)) {
+        await context.emit(event.kind, event.body as Parameters<JobContext["emit"]>[1]);
+      }
     }
-    return resultOf(await job.ended);
+    const end = await job.ended;
+    const value = resultOf(end);
+    if (end.resultId === undefined) return value;
+    result ??= context.streamResult();
+    result.isJson = end.payload["result_content_type"] === "application/json";
+    await result.end(end.summary);
+    return undefined;
   } catch (error) {
     // A job that goes on there while it is over here would work for nobody.
     cancel();
@@ -36,6 +49,14 @@ export async function handOn(client: ArcpClient, handed: HandedOn): Promise<unkn
   } finally {
     signal.removeEventListener("abort", cancel);
   }
+}
+
+function isChunk(event: ReceivedEvent): event is ReceivedEvent & { kind: "result_chunk" } {
+  return event.kind === "result_chunk";
+}
+
+function dataOf({ data, encoding }: ResultChunkBody): string | Uint8Array {
+  return encoding === "utf8" ? data : Buffer.from(data, "base64");
 }
 
 /** What a runtime says of its own: the one here says it, too. */
@@ -49,8 +70,7 @@ function isOurs({ kind, body }: ReceivedEvent): boolean {
 function resultOf(end: JobEnd): unknown {
   switch (end.status) {
     case "success":
-      // In parts: they were passed on as they came.
-      return end.resultId === undefined ? end.result : undefined;
+      return end.result;
     case "cancelled":
       throw new RollcallError("CANCELLED", "the agent's own runtime cancelled the job", {
         cause: end.error ?? end.status,

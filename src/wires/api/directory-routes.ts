@@ -74,9 +74,11 @@ export function directoryRoutes(options: DirectoryRoutesOptions): Hono<Bindings>
 function rowOf(entry: DirectoryEntry): DirectoryRow {
   const { card, waiting, proof, heard: _, ...rest } = entry;
   const prose = card ? shown(card).prose : undefined;
+  const said = waiting ? shown(waiting).prose : undefined;
   return {
     ...rest,
-    name: prose?.name ?? "",
+    // Of one that was never fetched it is hearsay, as its tier tells.
+    name: (prose ?? said)?.name ?? "",
     description: prose?.description ?? "",
     skills: prose?.skills.map(({ id, name, tags }) => ({ id, name, tags })) ?? [],
     signature: proof.signature,

