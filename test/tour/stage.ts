@@ -1,13 +1,14 @@
 /**
  * Where the tour is seen: a page per step on a terminal, one after the other elsewhere. What
- * commands print is shown as they print it, but never more of it than fits: it was made for this
- * width, and lines that say nothing new are left out.
+ * commands print is shown as they print it for this width, and never more than a page of it.
  */
 import { Output, type Environment, type Sink, type Style } from "../../src/cli/terminal/output.ts";
 import { clean } from "../../src/cli/terminal/clean.ts";
 import { truncate } from "../../src/cli/terminal/width.ts";
+import type { Actor } from "./actor.ts";
 import type { Look } from "./command.ts";
 import type { Scene } from "./scene.ts";
+import { until } from "./until.ts";
 
 /** Wider is no easier to read. */
 const WIDEST = 100;
@@ -73,6 +74,25 @@ export class Stage {
     const more = lines.length - MAX_LINES;
     if (more > 0) await this.note(`… ${more} more lines`);
     await this.#out.line();
+  }
+
+  /** What somebody goes on printing, each line as it comes, from the first to the last. */
+  async stream(actor: Actor, isFirst: RegExp, isLast: RegExp): Promise<string> {
+    let shown = 0;
+    const ours = () => {
+      const lines = actor.output.split("\n").slice(0, -1);
+      const first = lines.findIndex((line) => isFirst.test(clean(line)));
+      return first === -1 ? [] : lines.slice(first);
+    };
+    await until(String(isLast), async () => {
+      for (const line of ours().slice(shown, MAX_LINES)) {
+        await this.#out.line(INDENT + line);
+        shown += 1;
+      }
+      return ours().some((line) => isLast.test(clean(line))) || undefined;
+    });
+    await this.#out.line();
+    return ours().map(clean).join("\n");
   }
 
   async note(text: string): Promise<void> {

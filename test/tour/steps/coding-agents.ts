@@ -48,6 +48,9 @@ export const WHY: Step = {
     "closest to the agent is believed first, and what nobody said is shown as unknown.",
   async play(stage) {
     const text = await stage.command("explain pair");
-    await stage.claim("its editor's own frames say what it does", text.includes("acp:"));
+    await stage.claim(
+      "its editor's own frames say what it does",
+      /activity.*ACP frames/.test(text),
+    );
   },
 };

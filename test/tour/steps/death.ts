@@ -16,26 +16,27 @@ export const A_DEATH: Step = {
   async play(stage) {
     const { scene } = stage;
     const [first, second] = await scene.workers();
-    const { text: past } = await scene.run(["ls", "--json"]);
-    const { sequence } = JSON.parse(past) as { sequence: number };
     // From the beginning, because names are told when agents come.
     const words = ["events", "--from", "0", ...ABOUT.split(" ")];
     const events = scene.follow(words, stage.look);
     await stage.prompt(`kill -9 ${first.pid}`);
     await first.kill();
     await stage.prompt(`rollcall events ${ABOUT}`);
-    await events.says(/lease\.acquired.*scraper-2/);
-    const lines = events.output.trimEnd().split("\n");
-    await stage.print(lines.filter((line) => sequenceIn(line) > sequence));
+    const told = await stage.stream(
+      events,
+      /agent\.unreachable +scraper-1/,
+      /lease\.acquired.*scraper-2/,
+    );
     const { token } = await second.works();
     await events.close();
-    await stage.claim(`scraper-2 leads, and works on the task, with token ${token}`, token > 2);
+    const isFree = /lease\.released.*shop\.example/.test(told) && /task\.requeued/.test(told);
+    await stage.claim("all that it held is free", isFree);
+    await stage.claim(
+      `scraper-2 leads, and works on the task, with a token that is higher: ${token}`,
+      /leader\.changed.*scraper-2.*leads/.test(told) && token > 2,
+    );
   },
 };
-
-function sequenceIn(line: string): number {
-  return Number(/^\S+ +(\d+) /.exec(clean(line))?.[1] ?? 0);
-}
 
 export const ONE_STORY: Step = {
   title: "One story, told everywhere",
