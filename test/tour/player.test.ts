@@ -58,7 +58,7 @@ test("who leaves has seen enough: that is no failure", async () => {
   expect(text).not.toContain("second");
 });
 
-test("what goes wrong because somebody interrupted it is not told as if it were wrong", async () => {
+test("what goes wrong because of an interruption is not told as if it were wrong", async () => {
   const interruption = new AbortController();
   const failing = step("first", {
     play: () => {
