@@ -24,11 +24,13 @@ const QUICK_PROGRAMS = { sidecar: "src/bin/sidecar.ts" };
 
 /**
  * Called again and again by people, status lines and agents. CommonJS starts a fifth sooner.
- * `rollcall` is hooks, and the way to all else; `acp` is the proxy, for which an editor waits.
+ * `rollcall` is hooks, and the way to all else; `acp` is the proxy, for which an editor waits,
+ * and `acp-attendant` the thread beside it.
  */
 const FRONT = {
   rollcall: "src/bin/rollcall.ts",
   acp: "src/bin/acp.ts",
+  "acp-attendant": "src/bin/acp-attendant.ts",
   "agent-status": "src/bin/agent-status.ts",
 };
 

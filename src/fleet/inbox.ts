@@ -10,7 +10,7 @@ export interface AgentQuestion extends Question {
 }
 
 /** Two sources that see an agent ask tell it within this time: one of them in whole seconds. */
-export const SAME_MS = 2_000;
+const SAME_MS = 2_000;
 
 /** What counts of what two sources say became of it: who still sees it asked, then who saw most. */
 const STATES: readonly QuestionState[] = ["open", "answered", "withdrawn", "expired"];

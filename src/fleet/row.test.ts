@@ -66,13 +66,13 @@ describe("a row", () => {
     expect(row(...sources).blockedOn?.value.text).toBe("old");
   });
 
-  test("shows a question that two tell as the closer tells it", () => {
-    const exact = report("acp:1", asking("may I?", NOW - 400));
-    const rounded = report("file@b:1", asking("may I?", NOW - 1_000));
-    expect(row(rounded, exact).blockedOn).toMatchObject({
-      value: { sinceMs: NOW - 400 },
-      evidence: { wire: "acp" },
-    });
+  test("shows one question in the words of the source that is closest to the agent", () => {
+    // The file knows whole seconds only, so there it seems to have waited a little longer.
+    const sources = [
+      report("file@b:1", asking("Write a", NOW - 1_800)),
+      report("acp:1", asking("Write a", NOW - 1_000)),
+    ];
+    expect(row(...sources).blockedOn).toMatchObject({ evidence: { wire: "acp" } });
   });
 
   test("of which nothing is known says so", () => {
@@ -115,6 +115,8 @@ describe("the headline", () => {
     expect(row(quiet)).toMatchObject({ headline: "PROBLEM", stuckSinceMs: NOW - 11 * MINUTE });
     const busy = report("file@box:1", since(9 * MINUTE), NOW - 12 * MINUTE);
     expect(row(busy)).toMatchObject({ headline: "WORKING", stuckSinceMs: null });
+    const repeated = { ...report("acp:1", since(11 * MINUTE), NOW - 1), ttlMs: MINUTE };
+    expect(row(repeated)).toMatchObject({ stuckSinceMs: NOW - 11 * MINUTE });
     const waiting: Facts = { ...ALIVE, activity: { value: "waiting", rule: "a build" } };
     const builds = report("file@box:1", waiting, NOW - 20 * MINUTE);
     expect(row(builds).headline).toBe("WORKING");

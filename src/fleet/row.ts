@@ -10,7 +10,6 @@
 import { isGone } from "../core/questions.ts";
 import type { Activity, Asked, Facts, Liveness, Outcome, Report, Ruled } from "../core/reports.ts";
 import { headlineOf, type Headline } from "./headline.ts";
-import { SAME_MS } from "./inbox.ts";
 import { stuckSince, type Patience } from "./stuck.ts";
 
 /** Why a value is believed. */
@@ -80,7 +79,7 @@ export function rowOf(id: string, sources: readonly Report[], options: RowOption
     workspace: firstOf(near, ({ workspace }) => workspace) ?? null,
     goal: firstOf(near, ({ goal }) => goal) ?? null,
     liveness,
-    activity: activityOf(told),
+    ...activityOf(told),
     blockedOn: isGone(liveness.value) ? null : questionOf(told),
     outcome: outcomeOf(near),
     lastActivityAtMs: latest(near.map(({ facts }) => facts.lastActivityAtMs)),
@@ -167,7 +166,7 @@ function livenessOf(sources: readonly Report[]): Axis<Liveness> {
   return axis(last, last.facts.liveness);
 }
 
-function activityOf(sources: readonly Report[]): Row["activity"] {
+function activityOf(sources: readonly Report[]): Pick<Row, "activity"> & { saidAtMs: number } {
   const knows = sources.find(({ facts }) => (facts.activity?.value ?? "unknown") !== "unknown");
   const source = knows ?? sources[0];
   if (!source) throw new Error("a row without a source");
@@ -175,18 +174,22 @@ function activityOf(sources: readonly Report[]): Row["activity"] {
   const { value, evidence } = axis<Activity>(source, activity);
   const message = ("message" in activity && activity.message) || null;
   const task = ("task" in activity && activity.task) || null;
-  return { value, evidence, message, task };
+  // Who must repeat itself to count as alive says by itself when something happened.
+  const { ttlMs, reportedAtMs, facts } = source;
+  const saidAtMs = ttlMs ? (facts.lastActivityAtMs ?? reportedAtMs) : reportedAtMs;
+  return { activity: { value, evidence, message, task }, saidAtMs };
 }
 
-/** The one that has waited longest; where two tell the same, as the closer tells it. */
+/** Two sources that saw the same question are this far apart at most: some know whole seconds. */
+const SAME_QUESTION_MS = 2_000;
+
+/** The one that has waited longest; of one question, what the source closest to it says. */
 function questionOf(sources: readonly Report[]): Axis<Asked> | null {
   let first: Axis<Asked> | null = null;
   for (const source of sources) {
     const { question } = source.facts;
     if (!question) continue;
-    const { text, sinceMs } = question.value;
-    const earlierMs = first ? first.value.sinceMs - sinceMs : Infinity;
-    if (earlierMs <= 0 || (first?.value.text === text && earlierMs <= SAME_MS)) continue;
+    if (first && first.value.sinceMs <= question.value.sinceMs + SAME_QUESTION_MS) continue;
     first = axis(source, question);
   }
   return first;

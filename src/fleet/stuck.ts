@@ -19,12 +19,15 @@ export const DEFAULT_PATIENCE: Patience = {
 
 /** Since when nothing happened, if that is too long ago. */
 export function stuckSince(
-  row: Pick<Row, "activity" | "lastActivityAtMs" | "liveness" | "blockedOn">,
+  row: Pick<Row, "activity" | "lastActivityAtMs" | "liveness" | "blockedOn"> & {
+    /** When its activity was said and not only repeated. */
+    readonly saidAtMs: number;
+  },
   { nowMs, patience }: { readonly nowMs: number; readonly patience: Patience },
 ): number | null {
   const { activity, liveness } = row;
   const mayTakeMs = patience[activity.value];
   if (mayTakeMs === undefined || liveness.value !== "alive" || row.blockedOn) return null;
-  const sinceMs = Math.max(row.lastActivityAtMs ?? 0, activity.evidence.reportedAtMs);
+  const sinceMs = Math.max(row.lastActivityAtMs ?? 0, row.saidAtMs);
   return nowMs - sinceMs > mayTakeMs ? sinceMs : null;
 }

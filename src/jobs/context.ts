@@ -95,15 +95,16 @@ export class JobContext {
   }
 
   log(level: LogLevel, message: string, attributes?: JsonObject): Promise<void> {
-    return this.emit("log", { level, message, ...(attributes && { attributes }) });
+    return this.emit("log", { level, message, attributes });
   }
 
   thought(text: string): Promise<void> {
     return this.emit("thought", { text });
   }
 
-  status(phase: string, message?: string, more: JsonObject = {}): Promise<void> {
-    return this.emit("status", { ...more, phase, ...(message !== undefined && { message }) });
+  status(phase: string, message?: string, more?: JsonObject): Promise<void> {
+    const body = message === undefined ? { phase } : { phase, message };
+    return this.emit("status", more ? Object.assign({}, more, body) : body);
   }
 
   /** A cost in a currency of the budget is taken from it: `cost.…` with the currency as unit. */
@@ -112,14 +113,15 @@ export class JobContext {
     value: number,
     more: Pick<MetricBody, "unit" | "dimensions"> = {},
   ): Promise<void> {
-    return this.emit("metric", { name, value, ...more });
+    return this.emit("metric", { name, value, unit: more.unit, dimensions: more.dimensions });
   }
 
   progress(
     current: number,
     more: { readonly total?: number; readonly units?: string; readonly message?: string } = {},
   ): Promise<void> {
-    return this.emit("progress", { current, ...more });
+    const { total, units, message } = more;
+    return this.emit("progress", { current, total, units, message });
   }
 
   artifactRef(
@@ -131,8 +133,8 @@ export class JobContext {
     return this.emit("artifact_ref", {
       uri,
       content_type: contentType,
-      ...(byteSize !== undefined && { byte_size: byteSize }),
-      ...(sha256 !== undefined && { sha256 }),
+      byte_size: byteSize,
+      sha256,
     });
   }
 
@@ -142,7 +144,7 @@ export class JobContext {
   }
 
   async #toolCall(tool: string, args: unknown, callId: string): Promise<string> {
-    await this.emit("tool_call", { tool, call_id: callId, ...(args !== undefined && { args }) });
+    await this.emit("tool_call", { tool, call_id: callId, args });
     try {
       this.authorize("tool.call", tool);
     } catch (error) {
@@ -153,7 +155,7 @@ export class JobContext {
   }
 
   toolResult(callId: string, result?: unknown): Promise<void> {
-    return this.emit("tool_result", { call_id: callId, ...(result !== undefined && { result }) });
+    return this.emit("tool_result", { call_id: callId, result });
   }
 
   toolError(callId: string, failure: ToolFailure): Promise<void> {

@@ -33,7 +33,7 @@ export class Grant {
   readonly lease: Lease;
   readonly #purse: Purse;
   /** What was last told of each currency. */
-  readonly #told = new Map<string, Amount>();
+  #told: Map<string, Amount> | undefined;
 
   constructor(lease: Lease, purse: Purse) {
     this.lease = lease;
@@ -84,9 +84,10 @@ export class Grant {
     const { currency } = cost;
     const left = this.remaining.get(currency) ?? 0n;
     const granted = this.#purse.granted.get(currency) ?? 0n;
-    if (!isWorthTelling(granted, this.#told.get(currency) ?? granted, left)) {
+    if (!isWorthTelling(granted, this.#told?.get(currency) ?? granted, left)) {
       return { left: undefined };
     }
+    this.#told ??= new Map();
     this.#told.set(currency, left);
     return { left: remainingMetric(currency, left) };
   }
@@ -138,7 +139,11 @@ export function newGrant(lease: Lease): Grant {
   return new Grant(lease, openPurse(lease.budget ?? NOTHING));
 }
 
+/** Most jobs ask for nothing: they share what that is. */
+const NO_LEASE: Lease = { granted: {}, globs: new Map(), budget: undefined, expiresAtMs: Infinity };
+
 function parse(shape: LeaseRequest, expiresAtMs = Infinity): Lease {
+  if (expiresAtMs === Infinity && isEmpty(shape)) return NO_LEASE;
   const parsed = parseLease(shape, expiresAtMs);
   if (!parsed.ok) throw new RollcallError(parsed.code, parsed.reason);
   return parsed.lease;
@@ -146,4 +151,9 @@ function parse(shape: LeaseRequest, expiresAtMs = Infinity): Lease {
 
 function refuse(refusal: Refusal | undefined): void {
   if (refusal) throw new RollcallError(refusal.code, refusal.reason);
+}
+
+function isEmpty(shape: LeaseRequest): boolean {
+  for (const _ in shape) return false;
+  return true;
 }

@@ -69,8 +69,8 @@ export class Job implements LedgerRecord {
   /** Whether it waits for a slot, as the ledger knows it. */
   isQueued = false;
   holdsSlot = false;
-  /** Owner first. */
-  readonly followers = new Set<Follower>();
+  /** Those who hear of it besides its owner; most jobs have none. */
+  subscribers: Set<Follower> | undefined;
   running: RunningJob | undefined;
 
   constructor(terms: JobTerms, input: unknown) {
@@ -89,7 +89,6 @@ export class Job implements LedgerRecord {
     this.requestId = terms.requestId;
     this.from = terms.from;
     this.input = input;
-    this.followers.add(terms.owner);
   }
 
   get principal(): string {
@@ -106,9 +105,10 @@ export class Job implements LedgerRecord {
     return depth;
   }
 
-  /** Undefined fields are left out of the text. */
+  /** Undefined fields are left out of the text; spreading some would cost more than all of it. */
   entry(): JobEntry {
     const { shape, expiresAtMs } = this.grant;
+    const end = this.isOver ? this.endEntry() : undefined;
     return {
       t: "job",
       id: this.id,
@@ -131,7 +131,10 @@ export class Job implements LedgerRecord {
       queued: this.isQueued ? true : undefined,
       cancel: this.cancelReason,
       restarts: this.restarts === 0 ? undefined : this.restarts,
-      ...(this.isOver && this.endEntry()),
+      status: end?.status,
+      ended: end?.ended,
+      ending: end?.ending,
+      pieces: end?.pieces,
     };
   }
 
@@ -151,7 +154,8 @@ export interface RunningJob {
   /** Only for who listens: most jobs are over before anybody asks. */
   abort: AbortController | undefined;
   isAborted: boolean;
-  readonly children: Set<Job>;
+  /** Once there is one. */
+  children: Set<Job> | undefined;
   childrenEver: number;
   credentials: readonly IssuedCredential[];
   /** The W3C context its submitter sent along. */
@@ -168,7 +172,7 @@ export function newRunning(): RunningJob {
   return {
     abort: undefined,
     isAborted: false,
-    children: new Set(),
+    children: undefined,
     childrenEver: 0,
     credentials: [],
     traceContext: undefined,
@@ -191,7 +195,7 @@ export function abortRun(running: RunningJob, reason: string): void {
 }
 
 /** A job as the ledger keeps it. */
-export interface JobEntry extends Partial<JobEndEntry> {
+export interface JobEntry extends Absent<JobEndEntry> {
   readonly t: "job";
   readonly id: string;
   readonly session: string;
@@ -214,6 +218,8 @@ export interface JobEntry extends Partial<JobEndEntry> {
   readonly cancel: string | undefined;
   readonly restarts: number | undefined;
 }
+
+type Absent<Fields> = { readonly [Field in keyof Fields]?: Fields[Field] | undefined };
 
 export interface JobEndEntry {
   readonly status: JobStatus;

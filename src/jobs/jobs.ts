@@ -174,8 +174,9 @@ export class Jobs {
     }
   }
 
-  #accept(order: JobOrder, { agent, grant, print, ...given }: Accepting): Submitted {
-    const { id = `job_${this.#options.newId()}`, credentials = [] } = given;
+  #accept(order: JobOrder, accepting: Accepting): Submitted {
+    const { agent, grant, print, credentials = NO_CREDENTIALS } = accepting;
+    const { id = `job_${this.#options.newId()}` } = accepting;
     const { owner, parent } = order;
     if (parent && !parent.running) throw new RollcallError("WRONG_STATE", `${parent.id} is over`);
     const job = new Job(
@@ -205,6 +206,7 @@ export class Jobs {
     this.add(job);
     this.#options.ledger.put(job);
     if (parent?.running) {
+      parent.running.children ??= new Set();
       parent.running.children.add(job);
       parent.running.childrenEver += 1;
       this.runs.keepBudget(parent);
@@ -252,11 +254,12 @@ export class Jobs {
   }
 
   follow(job: Job, follower: Follower): void {
-    job.followers.add(follower);
+    job.subscribers ??= new Set();
+    job.subscribers.add(follower);
   }
 
   unfollow(job: Job, follower: Follower): void {
-    if (follower !== job.owner) job.followers.delete(follower);
+    job.subscribers?.delete(follower);
   }
 
   sweep(): void {
@@ -266,12 +269,12 @@ export class Jobs {
   #ended(job: Job, outcome: Outcome): void {
     job.grant.settle();
     if (job.parent?.running) {
-      job.parent.running.children.delete(job);
+      job.parent.running.children?.delete(job);
       this.runs.keepBudget(job.parent);
     }
     this.#options.credentials?.end(job.id);
     this.#delegation.onEnded(job, outcome);
-    job.followers.clear();
+    job.subscribers = undefined;
     this.retention.add(job, this.#wallMs());
     if (job.isQueued) this.#slots.leaveLine(job.principal, job);
     if (job.holdsSlot) this.#startNext(this.#slots.free(job.principal));
@@ -294,7 +297,8 @@ export class Jobs {
     if (parent.depth + 1 > depth) {
       throw new RollcallError("LIMIT_EXCEEDED", `delegated jobs nest at most ${depth} deep`);
     }
-    if (running.childrenEver >= children || running.children.size >= childrenAtOnce) {
+    const atOnce = running.children?.size ?? 0;
+    if (running.childrenEver >= children || atOnce >= childrenAtOnce) {
       const limit = `${children} children, ${childrenAtOnce} at once`;
       throw new RollcallError("LIMIT_EXCEEDED", `a job has at most ${limit}`);
     }
@@ -325,6 +329,8 @@ export class Jobs {
     return this.#options.alarms.clock.wallMs();
   }
 }
+
+const NO_CREDENTIALS: readonly IssuedCredential[] = [];
 
 interface Accepting {
   readonly agent: Agent;

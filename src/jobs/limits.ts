@@ -4,8 +4,11 @@ const MIB = 1024 * KIB;
 const HOUR_MS = 3_600_000;
 
 export const RECORDER = {
-  /** Beyond it agents wait before they say more: some tens of milliseconds of a good disk. */
-  softBytes: 8 * MIB,
+  /**
+   * Of one batch; beyond it agents wait for the next one before they say more. It is a few
+   * milliseconds of a good disk: so the disk, the agents and the sockets are at work all at once.
+   */
+  softBytes: 1 * MIB,
   /** An agent that does not wait is stopped here; the journal itself refuses at 64 MiB. */
   hardBytes: 32 * MIB,
 } as const;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { quiet } from "../engine/testing.ts";
 import { memoryStore } from "../log/memory.ts";
 import { Ledger, type LedgerRecord } from "./ledger.ts";
-import { LEDGER } from "./limits.ts";
+import { LEDGER, RECORDER } from "./limits.ts";
 import { Recorder } from "./recorder.ts";
 
 async function setUp(isEager = false) {
@@ -59,6 +59,26 @@ test("answers wait for what they tell of, and go before the events of their batc
   letGo();
   await quiet();
   expect(happened.slice(1)).toEqual(["answer", "behind what is being written", "event"]);
+});
+
+test("who says much fills the next batch while the disk takes the last one", async () => {
+  const { recorder, hold, letGo } = await setUp();
+  const went: string[] = [];
+  const say = (name: string) => {
+    recorder.append("a", "x".repeat(RECORDER.softBytes));
+    void recorder.room()?.then(() => went.push(name));
+  };
+  expect(recorder.room()).toBeUndefined();
+  hold();
+  say("first");
+  await quiet();
+  expect(went).toEqual(["first"]);
+  say("second");
+  await quiet();
+  expect(went).toEqual(["first"]);
+  letGo();
+  await quiet();
+  expect(went).toEqual(["first", "second"]);
 });
 
 test("an eager one shows a batch when its turn ends, before the disk has it", async () => {

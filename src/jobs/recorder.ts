@@ -95,7 +95,7 @@ export class Recorder {
   /** Undefined while producers may go on; else when they may again. Throws where none should be. */
   room(): Promise<void> | undefined {
     if (this.#failure) throw this.#failure;
-    if (this.waitingBytes < RECORDER.softBytes) return undefined;
+    if (this.#gathering.bytes < RECORDER.softBytes) return undefined;
     if (this.waitingBytes >= RECORDER.hardBytes) {
       const limit = `${RECORDER.hardBytes} bytes`;
       throw new RollcallError("LIMIT_EXCEEDED", `more than ${limit} of events wait for the disk`);
@@ -130,6 +130,8 @@ export class Recorder {
     const batch = this.#gathering;
     this.#gathering = newBatch();
     this.#writing = batch;
+    // Agents fill the next batch while the disk takes this one.
+    wake(this.#roomWaiters.splice(0));
     if (this.#isEager) release(batch);
     try {
       const appends = Array.from(batch.parts, ([stream, { entries }]) => ({ stream, entries }));
@@ -141,7 +143,6 @@ export class Recorder {
     this.#writing = undefined;
     if (!this.#isEager) release(batch);
     wake(batch.waiters);
-    wake(this.#roomWaiters.splice(0));
     if (!isEmpty(this.#gathering)) this.#schedule();
   }
 

@@ -92,12 +92,12 @@ export class Revival {
     jobs.add(job);
     ledger.place(job, place);
     if (job.isOver) {
-      job.followers.clear();
       jobs.retention.add(job, job.endedAtMs);
       return;
     }
     job.running = newRunning();
-    if (job.parent?.running) job.parent.running.children.add(job);
+    const parent = job.parent?.running;
+    if (parent) (parent.children ??= new Set()).add(job);
     this.#unfinished.push(job);
   }
 

@@ -27,6 +27,7 @@ import type { Recorder } from "./recorder.ts";
 
 /** What surrounds a result in its frame. */
 const HEAD_BYTES = 2048;
+const NOBODY: readonly never[] = [];
 
 export interface RunsOptions {
   readonly agents: Agents;
@@ -155,7 +156,8 @@ export class Runs implements ContextHost {
   /** To all who follow. */
   tell(job: Job, event: JobEvent): void {
     const said: SaidEvent = { event, atMs: this.#options.alarms.clock.wallMs(), text: undefined };
-    for (const follower of job.followers) follower.onEvent(job, said);
+    job.owner.onEvent(job, said);
+    for (const each of job.subscribers ?? NOBODY) each.onEvent(job, said);
     this.observe((observer) => observer.onEvent?.(job, event));
   }
 
@@ -190,7 +192,9 @@ export class Runs implements ContextHost {
     running.graceEndsMs = this.#options.alarms.nowMs() + this.#options.cancelGraceMs;
     this.#setAlarm(job);
     abortRun(running, `${job.id} was cancelled`);
-    for (const child of running.children) this.cancel(child, `parent ${job.id} was cancelled`);
+    for (const child of running.children ?? NOBODY) {
+      this.cancel(child, `parent ${job.id} was cancelled`);
+    }
     return true;
   }
 
@@ -206,14 +210,16 @@ export class Runs implements ContextHost {
     job.status = final.status;
     job.ending = final.status === "success" ? undefined : final;
     job.endedAtMs = this.#options.alarms.clock.wallMs();
-    for (const follower of job.followers) follower.onEnded(job, final);
-    this.#options.ledger.change({ t: "job+", id: job.id, ...job.endEntry() });
+    job.owner.onEnded(job, final);
+    for (const each of job.subscribers ?? NOBODY) each.onEnded(job, final);
+    const { status, ended, ending, pieces } = job.endEntry();
+    this.#options.ledger.change({ t: "job+", id: job.id, status, ended, ending, pieces });
     this.observe((observer) => observer.onEnded?.(job, final));
     this.#options.alarms.cancel(running.alarm);
     job.running = undefined;
     job.input = undefined;
     abortRun(running, `${job.id} is over`);
-    for (const child of running.children) this.cancel(child, `parent ${job.id} ended`);
+    for (const child of running.children ?? NOBODY) this.cancel(child, `parent ${job.id} ended`);
     this.#options.onEnded(job, final);
   }
 

@@ -3,11 +3,13 @@ import { RollcallError } from "../core/errors.ts";
 import type { JournalAppend } from "./journal.ts";
 
 export function checkEntries(entries: readonly string[]): void {
-  for (const [index, entry] of entries.entries()) {
-    if (entry.includes("\n")) {
-      throw new RollcallError("INVALID_ARGUMENT", `entry ${index} of the append has a raw newline`);
-    }
-  }
+  const index = entries.findIndex(hasNewline);
+  if (index < 0) return;
+  throw new RollcallError("INVALID_ARGUMENT", `entry ${index} of the append has a raw newline`);
+}
+
+function hasNewline(entry: string): boolean {
+  return entry.includes("\n");
 }
 
 /** Names are kept as text that ends at a zero character, hence none inside. */

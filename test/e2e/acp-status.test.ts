@@ -107,20 +107,22 @@ describe("with a daemon", PATIENT, () => {
     const { url, rows, open } = at;
     await using proxy = proxied(home, AGENT, ["--url", url]);
     await untilItAsks(proxy, home.path);
-    await vi.waitFor(async () => expect((await rows())[0]?.aliases).toHaveLength(2), SOON);
-    const [row, ...others] = await rows();
-    expect(others).toEqual([]);
-    expect(row).toMatchObject({
+    const asking = {
       name: "peer-agent",
       headline: "NEEDS YOU",
       workspace: home.path,
+      aliases: [expect.stringMatching(/^acp:/), expect.stringMatching(/^file@/)],
       activity: {
         value: "waiting",
         task: "Step 1/2: Look at the notes",
         evidence: { wire: "acp" },
       },
-      blockedOn: { value: { text: "Write result.txt", options: ["Allow once", "Reject"] } },
-    });
+      blockedOn: {
+        value: { text: "Write result.txt", options: ["Allow once", "Reject"] },
+        evidence: { wire: "acp" },
+      },
+    };
+    await vi.waitFor(async () => expect(await rows()).toMatchObject([asking]), SOON);
     expect(await open()).toMatchObject([{ name: "peer-agent", text: "Write result.txt" }]);
     allow(proxy);
     await proxy.says("end_turn");
@@ -208,10 +210,10 @@ describe("the commands", PATIENT, () => {
     expect(shown.stdout).toContain("add --write");
     expect(readFileSync(path, "utf8")).toBe(before);
     const written = await run(["acp", "install", "zed", "--write"], commands(home));
-    expect(written.stdout).toContain("A runs through the proxy");
+    expect(written.stdout).toContain("behind the proxy now: A");
     expect(readFileSync(`${path}.before-rollcall`, "utf8")).toBe(before);
     const again = await run(["acp", "install", "zed", "--write"], commands(home));
-    expect(again.stdout).toContain("run through the proxy already");
+    expect(again.stdout).toContain("already behind the proxy: A");
     await run(["acp", "uninstall", "zed", "--write"], commands(home));
     expect(readFileSync(path, "utf8")).toBe(before);
   });
@@ -222,6 +224,9 @@ describe("the commands", PATIENT, () => {
     expect(stdout).toContain('"agent_servers"');
     expect(code).toBe(1);
     expect(existsSync(join(home.path, ".jetbrains"))).toBe(false);
+    const out = await run(["acp", "uninstall", "jetbrains"], commands(home));
+    expect(out).toMatchObject({ stdout: "", code: 1 });
+    expect(out.stderr).toContain("there are no agents");
   });
 
   test("help says how an editor calls it", async () => {

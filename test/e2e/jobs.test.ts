@@ -1,9 +1,10 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { ArcpClient } from "../../src/client/arcp/client.ts";
 import { jobsDaemon, WHOLE } from "./jobs-daemon.ts";
-import { run, scratch } from "./programs.ts";
+import { shellBlock } from "../docs.ts";
+import { environment, programFile, run, Running, scratch } from "./programs.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 const SOON = { timeout: 15_000, interval: 50 };
@@ -193,4 +194,18 @@ describe("the door", () => {
     daemon.up.signal("SIGTERM");
     expect((await daemon.up.end()).code).toBe(0);
   });
+});
+
+test("what the page shows works, word for word", async () => {
+  const daemon = await jobsDaemon();
+  using home = scratch();
+  const page = readFileSync(new URL("../../docs/jobs.md", import.meta.url), "utf8");
+  const program = `"${process.execPath}" "${programFile("rollcall")}"`;
+  const script = `rollcall() { ${program} "$@"; }\n${shellBlock("jobs", [page])}`;
+  const env = environment(home.path, { ROLLCALL_URL: daemon.url });
+  await using shell = new Running("sh", ["-ec", script], env);
+  const { code, stdout } = await shell.end();
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^\{"echoed":\{"hi":1\}\}\n/);
+  expect(stdout).toMatch(/^job_\w{26} +echo +success/m);
 });

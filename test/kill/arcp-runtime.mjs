@@ -28,6 +28,8 @@ const runtime = new ArcpRuntime({
   runtime: { name: "victim", version: "1.0.0" },
   bearer: staticTokens({ token: "tester" }),
   journal: store.journal,
+  // Fewer than there are jobs: the kills find some that run, and some that still wait.
+  limits: { running: 40 },
 });
 runtime.registerAgent("mortal", count);
 runtime.registerAgent("phoenix", count, { restart: "always" });

@@ -1,23 +1,23 @@
 /**
  * `rollcall acp -- COMMAND…`: the process between an editor and its agent. The agent is started
- * first; whatever else there is to load and to do comes while it starts. Nothing of our own goes to
- * stdout, and to stderr only why an agent could not be started.
+ * first, and then the bytes flow; whoever reads along does so in a thread of its own. Nothing of
+ * our own goes to stdout, and to stderr only why an agent could not be started.
  */
 import { spawn } from "node:child_process";
 import * as net from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { isatty } from "node:tty";
 import { findUrl } from "../../client/url.ts";
-import type { Report } from "../../core/reports.ts";
 import { systemClock } from "../../engine/clock.ts";
 import { AgentProcess, type Ended } from "../../hosts/acp/agent-process.ts";
-import type { Attendant } from "../../hosts/acp/attendant.ts";
+import { AttendantThread } from "../../hosts/acp/attendant-thread.ts";
 import { Conversation } from "../../hosts/acp/conversation.ts";
 import { complaintOf, exitCodeOfFailure, leaveAs } from "../../hosts/acp/leave.ts";
 import { isProxyId, nameOf, newProxyId } from "../../hosts/acp/names.ts";
-import { Recorder } from "../../hosts/acp/recording.ts";
+import { openRecording } from "../../hosts/acp/recording.ts";
 import { complain } from "../../hosts/complaints.ts";
 import { rollcallAgentId } from "../../hosts/surroundings.ts";
+import type { AttendantData } from "./attend.ts";
 import { readProxyCall, type ProxyCall } from "./words.ts";
 
 const USAGE = 2;
@@ -25,7 +25,7 @@ const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 interface Prepared extends ProxyCall {
   readonly daemonUrl: string;
-  readonly recorder: Recorder | undefined;
+  readonly recordingFd: number | undefined;
 }
 
 /** The words behind `acp`. Ends the process. */
@@ -46,8 +46,9 @@ function prepare(words: readonly string[]): Prepared {
   try {
     const call = readProxyCall(words);
     if (typeof call === "string") return refuse(call);
-    const recorder = call.recording === undefined ? undefined : new Recorder(call.recording);
-    return { ...call, daemonUrl: findUrl(call.url, process.env), recorder };
+    const { recording, url } = call;
+    const recordingFd = recording === undefined ? undefined : openRecording(recording);
+    return { ...call, daemonUrl: findUrl(url, process.env), recordingFd };
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error));
   }
@@ -68,7 +69,8 @@ async function converse(call: Prepared): Promise<Ended> {
   const env = { ...process.env, ROLLCALL_AGENT_ID: agentId };
   const agent = new AgentProcess({ command, args, env, clock });
   for (const signal of SIGNALS) process.on(signal, () => agent.pass(signal));
-  const attendant = await attend(call, { id, agentId, name }, (line) => say(line));
+  const data = { id, agentId, name, isBehindProxy: agentId !== id && isProxyId(agentId) };
+  const attendant = attend(call, data, (line) => conversation.interject(line));
   const conversation = new Conversation({
     agent,
     input: inputOf(),
@@ -76,45 +78,25 @@ async function converse(call: Prepared): Promise<Ended> {
     clock,
     note: (sender, chunk) => attendant?.note(sender, chunk),
   });
-  const say = (line: string) => conversation.interject(line);
+  let ended: Ended | undefined;
   try {
-    const ended = await conversation.over;
-    attendant?.ended(ended);
+    ended = await conversation.over;
     return ended;
   } finally {
-    await attendant?.close().catch(complain);
+    await attendant?.close(ended).catch(complain);
   }
 }
 
-interface Named {
-  readonly id: string;
-  readonly agentId: string;
-  readonly name: string;
-}
-
 /** Nobody where that cannot be: the conversation needs none. */
-async function attend(
-  call: Prepared,
-  named: Named,
+function attend(
+  { daemonUrl, directory, injection, recordingFd }: Prepared,
+  named: Pick<AttendantData, "id" | "agentId" | "name" | "isBehindProxy">,
   interject: (line: string) => boolean,
-): Promise<Attendant | undefined> {
+): AttendantThread | undefined {
   try {
-    const { Attendant } = await import("../../hosts/acp/attendant.ts");
-    const { connect } = await import("../../client/client.ts");
-    const daemon = connect({ url: call.daemonUrl });
-    return new Attendant({
-      ...named,
-      env: process.env,
-      ...(call.directory !== undefined && { directory: call.directory }),
-      clock: systemClock,
-      injection: call.injection,
-      isBehindProxy: named.agentId !== named.id && isProxyId(named.agentId),
-      interject,
-      recorder: call.recorder,
-      deliver: (report: Report, signal) =>
-        daemon.post("/v1/fleet/reports", { ...report }, { signal }),
-      onError: complain,
-    });
+    const data: AttendantData = { ...named, daemonUrl, directory, injection, recordingFd };
+    const program = new URL("./acp-attendant.cjs", import.meta.url);
+    return new AttendantThread({ program, data, interject, clock: systemClock, onError: complain });
   } catch (error) {
     complain(error);
     return undefined;

@@ -19,7 +19,7 @@ export interface ProxyCall {
 
 /** Whether these words (behind `acp`) mean the proxy: all else has no `--`, or a name before it. */
 export function isProxyCall([first = "", ...rest]: readonly string[]): boolean {
-  if (first === "--") return true;
+  if (first === "--" || FLAG.test(first)) return true;
   return (first.startsWith("--") || NAMES.includes(first)) && rest.includes("--");
 }
 
@@ -28,15 +28,21 @@ const NAMES = ["run", "record"];
 
 type Flag = "inject" | "url" | "dir";
 
+/** `--flag=value` and `--flag value`. */
+const FLAG = /^--(inject|url|dir)(?:=(.*))?$/s;
+
+const MISSING = "the agent's command is missing behind --, as in: rollcall acp -- gemini --acp";
+
 /** What is wrong with the words, or what they mean. */
 export function readProxyCall(words: readonly string[]): ProxyCall | string {
   const end = words.indexOf("--");
+  if (end === -1) return MISSING;
   const [name, ...others] = words.slice(0, end);
   const ours = name === "run" ? others : words.slice(0, end);
   const [command, ...args] = words.slice(end + 1);
-  if (command === undefined || command === "") return "the agent's command is missing behind --";
   const recording = ours[0] === "record" ? recordingOf(ours) : undefined;
   if (ours[0] === "record" && recording === undefined) return "record needs a FILE before --";
+  if (command === undefined || command === "") return MISSING;
   const flags = flagsOf(recording === undefined ? ours : ours.slice(2));
   if (typeof flags === "string") return flags;
   const injection = INJECTIONS.find((each) => each === (flags.inject ?? "off"));
@@ -45,15 +51,14 @@ export function readProxyCall(words: readonly string[]): ProxyCall | string {
 }
 
 function recordingOf([, file]: readonly string[]): string | undefined {
-  return file === undefined || file.startsWith("--") ? undefined : file;
+  return !file || file.startsWith("--") ? undefined : file;
 }
 
-/** `--flag=value` and `--flag value`. */
 function flagsOf(words: readonly string[]): Partial<Record<Flag, string>> | string {
   const flags: Partial<Record<Flag, string>> = {};
   for (let i = 0; i < words.length; i += 1) {
     const word = words[i] ?? "";
-    const [, name, given] = /^--(inject|url|dir)(?:=(.*))?$/s.exec(word) ?? [];
+    const [, name, given] = FLAG.exec(word) ?? [];
     if (name === undefined) return `there is no flag ${word}; the agent's command goes behind --`;
     const value = given ?? words[(i += 1)];
     if (value === undefined || value === "") return `--${name} has no value`;

@@ -61,9 +61,9 @@ function change(word: "install" | "uninstall", brief: string, examples: readonly
       }
       const backup = apply(plan);
       const agents = plan.changed.map(clean).join(", ");
-      const done = word === "install" ? "runs through the proxy" : "runs by itself again";
+      const done = word === "install" ? "behind the proxy now" : "out of the proxy again";
       const mark = this.out.paint("green", "✓");
-      await this.out.line(`${mark} ${EDITOR_FACTS[editor].name}: ${agents} ${done}`);
+      await this.out.line(`${mark} ${EDITOR_FACTS[editor].name}: ${done}: ${agents}`);
       if (backup !== undefined) await this.out.line(`  what was there: ${shown(this, backup)}`);
       await this.out.line(`  next: ${EDITOR_FACTS[editor].next}`);
     },
@@ -85,14 +85,15 @@ async function tellNothing(
   const { name } = EDITOR_FACTS[editor];
   const where = shown(context, path);
   if (same.length > 0) {
-    const state = word === "install" ? "run through the proxy already" : "do not run through it";
-    return context.out.line(`${name}: ${same.map(clean).join(", ")} ${state}`);
+    const state = word === "install" ? "already behind the proxy" : "not behind the proxy";
+    return context.out.line(`${name}: ${state}: ${same.map(clean).join(", ")}`);
   }
+  context.endWith(EXIT.nothingFound);
+  if (word === "uninstall") return note(context, `${name}: there are no agents in ${where}`);
   await context.out.line(`${name}: there are no agents in ${where}. One that runs through it:`);
   const server = { command: "rollcall", args: ["acp", "--", "COMMAND", "ARGS…"] };
   const example = JSON.stringify({ agent_servers: { "My agent": server } }, null, 2);
   for (const line of example.split("\n")) await context.out.line(`  ${line}`);
-  context.endWith(EXIT.nothingFound);
 }
 
 export const acpInstall: Command<Context> = change(

@@ -17,7 +17,7 @@ const flags = {
   dir: textFlag("DIR", "Where status files are [AGENT_STATUS_DIR]"),
 } as const;
 
-const command = { brief: "The agent's command", placeholder: "COMMAND", parse: String } as const;
+const command = { brief: "The agent's command", placeholder: "-- COMMAND", parse: String } as const;
 
 const WHAT =
   "What an editor starts instead of its agent. Every byte goes through, both ways; exit code,\n" +
@@ -59,7 +59,11 @@ export const acpRecord: Command<Context> = buildCommand<Flags, string[], Context
     flags,
     positional: {
       kind: "array",
-      parameter: { ...command, brief: "FILE, then -- and the agent's command" },
+      parameter: {
+        ...command,
+        brief: "FILE, then -- and the agent's command",
+        placeholder: "FILE -- COMMAND",
+      },
     },
   },
   async func({ inject, url, dir }, file = "", ...words) {

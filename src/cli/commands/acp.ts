@@ -111,8 +111,9 @@ export const acpTail = buildCommand<TailFlags, [string?], Context>({
   async func({ json, lines: last }, only) {
     const signal = this.untilInterrupted();
     const directory = timelineDirectory(this.env);
-    for await (const line of followTimelines({ directory, last, signal })) {
-      if (only !== undefined && line.name !== only && !line.agent.startsWith(only)) continue;
+    const isWanted = ({ name, agent }: TimelineLine) =>
+      only === undefined || name === only || agent.startsWith(only);
+    for await (const line of followTimelines({ directory, last, isWanted, signal })) {
       await this.out.line(json ? cleanJson(line) : tailLine(line, this));
     }
   },

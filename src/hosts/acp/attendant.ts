@@ -1,14 +1,13 @@
 /**
- * Everything that reads along, put together: the observer feeds the reading, and what it makes of
- * it goes into the status file and the fleet, into the timeline, into the recording if one is
- * wanted, and into the stream if that is wanted.
+ * Everything that reads along, put together: what the reading makes of the stream goes into the
+ * status file and the fleet, into the timeline, into the recording if one is wanted, and into the
+ * stream if that is wanted.
  */
 import type { Clock } from "../../engine/clock.ts";
 import type { Frame, Sender } from "../../wires/acp/frames.ts";
 import type { AcpRecord } from "../../wires/acp/record.ts";
 import type { Ended } from "./agent-process.ts";
-import { Injector, type Injection } from "./injection.ts";
-import { Observer } from "./observer.ts";
+import { Injector, type InjectorOptions } from "./injection.ts";
 import { Publisher, type PublisherOptions } from "./publisher.ts";
 import { Reading } from "./reading.ts";
 import type { Recorder } from "./recording.ts";
@@ -17,12 +16,11 @@ import { lineOf, sweepTimelines, timelineDirectory, TimelineWriter } from "./tim
 /** Sessions of which the last line is remembered; without it a line comes twice. */
 const MAX_TOLD = 1_000;
 
-export interface AttendantOptions extends Omit<PublisherOptions, "clock"> {
+export interface AttendantOptions
+  extends
+    Omit<PublisherOptions, "clock">,
+    Pick<InjectorOptions, "injection" | "isBehindProxy" | "interject"> {
   readonly clock: Clock;
-  readonly injection: Injection;
-  readonly isBehindProxy: boolean;
-  /** Says a line to the client between two of the agent's, if it can be said now. */
-  readonly interject: (line: string) => boolean;
   readonly recorder: Recorder | undefined;
 }
 
@@ -30,13 +28,13 @@ export class Attendant implements AsyncDisposable {
   readonly #id: string;
   readonly #name: string;
   readonly #reading: Reading;
-  readonly #observer: Observer;
   readonly #injector: Injector;
   readonly #publisher: Publisher;
   readonly #timeline: TimelineWriter;
   readonly #recorder: Recorder | undefined;
   /** What the last line of each session in the timeline says. */
   readonly #told = new Map<string | null, string>();
+  #isTaking = false;
 
   constructor(options: AttendantOptions) {
     const { id, name, clock, env, injection, isBehindProxy, interject, onError } = options;
@@ -50,42 +48,46 @@ export class Attendant implements AsyncDisposable {
     this.#reading = new Reading({
       clock,
       name,
-      onFrame: (sender, frame, atMs) => this.#saw(sender, frame, atMs),
+      onFrame: (sender, frame) => this.#saw(sender, frame),
       onChange: (record, atMs) => this.#changed(record, atMs),
       onShow: (record, atMs) => this.#show(record, atMs),
-      // Who does not know whether a turn is open says nothing any more.
-      onLost: () => this.#injector.close(),
-      onSettled: () => this.#settled(),
+      onError,
     });
-    const now = () => this.#reading.nowMs();
-    this.#observer = new Observer({ onlooker: this.#reading, clock, now, onError });
     this.#injector = new Injector({
       injection,
       deriver: this.#reading.deriver,
       clock,
       isBehindProxy,
-      isUpToDate: () => this.#observer.isUpToDate,
       interject,
     });
   }
 
-  /** A chunk went by. */
-  note(sender: Sender, chunk: Buffer): void {
-    this.#observer.note(sender, chunk);
+  /** A piece of the stream went by. */
+  take(sender: Sender, chunk: Uint8Array, isBroken: boolean): void {
+    this.#isTaking = true;
+    this.#reading.take(sender, chunk, isBroken);
+    this.#isTaking = false;
+    this.#injector.settled();
+    this.#publisher.activity();
+  }
+
+  /** So did one that nobody looked at. */
+  lost(sender: Sender): void {
+    // Who does not know whether a turn is open says nothing any more.
+    this.#injector.close();
+    this.#reading.lost(sender);
   }
 
   /** The agent is gone, and all that it said went by. */
   ended(how: Ended): void {
     this.#injector.close();
-    this.#observer.close();
     this.#reading.ended(how);
   }
 
   /** Nothing is left behind: no file, no question, no timer. */
   async close(): Promise<void> {
     this.#injector.close();
-    this.#observer.close();
-    this.#reading.close();
+    await this.#reading.close();
     await Promise.all([this.#publisher.close(), this.#timeline.close(), this.#recorder?.close()]);
   }
 
@@ -93,9 +95,9 @@ export class Attendant implements AsyncDisposable {
     await this.close();
   }
 
-  #saw(sender: Sender, frame: Frame, atMs: number): void {
+  #saw(sender: Sender, frame: Frame): void {
     this.#injector.saw(sender, frame);
-    this.#recorder?.look(sender, frame, atMs);
+    this.#recorder?.look(sender, frame, this.#reading.nowMs());
   }
 
   #changed(record: AcpRecord, atMs: number): void {
@@ -118,10 +120,7 @@ export class Attendant implements AsyncDisposable {
   #show(record: AcpRecord, atMs: number): void {
     if (record.sessionId === null) this.#publisher.show(this.#reading.presence(record, atMs));
     else this.#injector.show(record);
-  }
-
-  #settled(): void {
-    this.#injector.settled();
-    this.#publisher.activity();
+    // The same piece may end the turn that this is about.
+    if (!this.#isTaking) this.#injector.settled();
   }
 }

@@ -1,6 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Report } from "../../core/reports.ts";
-import { quiet, TestClock } from "../../engine/testing.ts";
+import { openEngine, quiet, TestClock } from "../../engine/testing.ts";
+import { Fleet } from "../../fleet/fleet.ts";
 import { Courier } from "./courier.ts";
 import { PUBLISHER } from "./limits.ts";
 
@@ -74,4 +75,32 @@ test("the last word is for a daemon that knows it; nobody else is called", async
   await quiet();
   await stranger.courier.close(report("gone"));
   expect(stranger.deliver).toHaveBeenCalledTimes(1);
+});
+
+test("who falls silent is stale for the fleet, and who repeats itself is not", async () => {
+  const { engine, clock } = await openEngine();
+  const fleet = new Fleet({ engine, clock });
+  onTestFinished(() => engine.close());
+  onTestFinished(() => fleet.close());
+  const deliver = (each: Report) => fleet.report({ ...each, reportedAtMs: engine.nowMs });
+  const courier = new Courier({ deliver, clock });
+  const liveness = async () => (await fleet.rows()).rows.map((row) => row.liveness.value);
+  courier.send({ ...report("one"), ttlMs: PUBLISHER.ttlMs });
+  await clock.advance(10 * PUBLISHER.ttlMs);
+  expect(await liveness()).toEqual(["alive"]);
+  // Killed: no last word, and nothing after it.
+  await courier.close();
+  await clock.advance(2 * PUBLISHER.ttlMs);
+  expect(await liveness()).toEqual(["stale"]);
+});
+
+test("what is repeated says what happened since", async () => {
+  const clock = new TestClock();
+  const taken: string[] = [];
+  const deliver = async (each: Report) => taken.push(each.facts.name ?? "");
+  const renew = (each: Report) => report(`${each.facts.name} and on`);
+  await using courier = new Courier({ deliver, renew, clock });
+  courier.send(report("one"));
+  await clock.advance(PUBLISHER.repeatMs);
+  expect(taken).toEqual(["one", "one and on"]);
 });

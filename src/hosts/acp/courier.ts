@@ -3,7 +3,7 @@
  * report counts, one is under way at a time, and a daemon that comes, goes and comes back is told
  * again by itself.
  *
- *   idle ──report──▶ under way ──▶ delivered ──30 s──▶ the same again
+ *   idle ──report──▶ under way ──▶ delivered ──20 s──▶ the same again: we are still there
  *                        │                    └──a newer one──▶ under way
  *                        └── failed ──1 s, 2 s … 15 s──▶ under way
  */
@@ -13,6 +13,8 @@ import { PUBLISHER } from "./limits.ts";
 
 export interface CourierOptions {
   readonly deliver: (report: Report, signal: AbortSignal) => Promise<unknown>;
+  /** A report that is repeated, with what became of it since. */
+  readonly renew?: (report: Report) => Report;
   readonly clock: Clock;
 }
 
@@ -72,6 +74,9 @@ export class Courier implements AsyncDisposable {
 
   #later(afterMs: number): void {
     if (this.#abort.signal.aborted) return;
-    this.#stopTimer = this.#options.clock.after(afterMs, () => void this.#bring());
+    this.#stopTimer = this.#options.clock.after(afterMs, () => {
+      if (this.#report) this.#report = this.#options.renew?.(this.#report) ?? this.#report;
+      void this.#bring();
+    });
   }
 }

@@ -12,17 +12,19 @@ export interface FollowOptions {
   readonly directory: string;
   /** How many of the lines that are there. */
   readonly last: number;
+  readonly isWanted: (line: TimelineLine) => boolean;
   readonly signal: AbortSignal;
 }
 
 export async function* followTimelines(options: FollowOptions): AsyncGenerator<TimelineLine> {
-  const { directory, last, signal } = options;
+  const { directory, last, isWanted, signal } = options;
   const places = new Map<string, number>();
-  const there = newLines(directory, places).toSorted((a, b) => a.at.localeCompare(b.at));
+  const news = () => newLines(directory, places).filter(isWanted);
+  const there = news().toSorted((a, b) => a.at.localeCompare(b.at));
   yield* there.slice(Math.max(0, there.length - last));
   const bell = new Bell(directory, signal);
   try {
-    while (await bell.rung()) yield* newLines(directory, places);
+    while (await bell.rung()) yield* news();
   } finally {
     bell.close();
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { TestClock } from "../../engine/testing.ts";
+import { quiet, TestClock } from "../../engine/testing.ts";
 import type { AcpFacts, AcpRecord } from "../../wires/acp/record.ts";
 import { Injector, type Injection } from "./injection.ts";
 import { INJECTION } from "./limits.ts";
@@ -11,7 +11,6 @@ interface Scene {
   injection?: Injection;
   facts?: AcpFacts;
   isOpen?: boolean;
-  isUpToDate?: boolean;
   isBetweenLines?: boolean;
   now?: AcpRecord;
 }
@@ -19,7 +18,7 @@ interface Scene {
 function injecting(scene: Scene = {}) {
   const clock = new TestClock();
   const said: Record<string, unknown>[] = [];
-  const at = { isOpen: true, isUpToDate: true, isBetweenLines: true, now: record(), ...scene };
+  const at = { isOpen: true, isBetweenLines: true, now: record(), ...scene };
   const injector = new Injector({
     injection: scene.injection ?? "meta",
     deriver: {
@@ -29,8 +28,7 @@ function injecting(scene: Scene = {}) {
     },
     clock,
     isBehindProxy: false,
-    isUpToDate: () => at.isUpToDate,
-    interject(line) {
+    async interject(line) {
       if (at.isBetweenLines) said.push(JSON.parse(line) as Record<string, unknown>);
       return at.isBetweenLines;
     },
@@ -38,6 +36,7 @@ function injecting(scene: Scene = {}) {
   const show = (changes: Partial<AcpRecord> = {}) => {
     at.now = record(changes);
     injector.show(at.now);
+    injector.settled();
   };
   return { injector, clock, said, at, show, listen: () => clock.advance(INJECTION.listenMs) };
 }
@@ -139,21 +138,33 @@ describe("a status is said", () => {
   });
 
   test("when everything was looked at and the line is over, if it is still so", async () => {
-    const { injector, show, listen, said, at } = injecting({ isUpToDate: false });
+    const { injector, show, listen, said, at } = injecting({ isBetweenLines: false });
     show();
     await listen();
     expect(said).toEqual([]);
-    Object.assign(at, { isUpToDate: true, isBetweenLines: false });
-    injector.settled();
-    expect(said).toEqual([]);
     at.isBetweenLines = true;
     injector.settled();
+    await quiet();
     expect(said).toHaveLength(1);
-    Object.assign(at, { isBetweenLines: false });
+    at.isBetweenLines = false;
     show(WAITING);
+    await quiet();
     at.now = record({ status: "writing" });
     at.isBetweenLines = true;
     injector.settled();
+    await quiet();
+    expect(said).toHaveLength(1);
+  });
+
+  test("as soon as what came in the meantime was looked at, too", async () => {
+    const { injector, show, listen, said, at } = injecting({ isBetweenLines: false });
+    show();
+    await listen();
+    injector.settled();
+    // Before the answer is there: more was looked at, and now there is room.
+    injector.settled();
+    at.isBetweenLines = true;
+    await quiet();
     expect(said).toHaveLength(1);
   });
 

@@ -17,11 +17,10 @@
  */
 import type { Clock } from "../../engine/clock.ts";
 import type { AcpDeriver } from "../../wires/acp/deriver.ts";
-import { saidIn, STATUS_METHOD } from "../../wires/acp/form.ts";
+import { saidIn, STATUS_METHOD, statusMessage } from "../../wires/acp/form.ts";
 import type { Frame, Sender } from "../../wires/acp/frames.ts";
 import type { AcpRecord, StatusForm } from "../../wires/acp/record.ts";
 import { INJECTION } from "./limits.ts";
-import { statusFrame } from "./status-frame.ts";
 
 export const INJECTIONS = ["off", "meta", "ext", "variant", "auto"] as const;
 
@@ -33,9 +32,11 @@ export interface InjectorOptions {
   readonly clock: Clock;
   /** Another proxy started us: it listens whether we speak, so there is nothing to wait for. */
   readonly isBehindProxy: boolean;
-  /** Whether everything that was forwarded has been looked at. */
-  readonly isUpToDate: () => boolean;
-  readonly interject: (line: string) => boolean;
+  /**
+   * Says a line between two of the agent's. Whether it did: not where more was forwarded than was
+   * looked at, not within a line, not to a client that is behind.
+   */
+  readonly interject: (line: string) => Promise<boolean>;
 }
 
 export class Injector {
@@ -44,6 +45,9 @@ export class Injector {
   /** What the client was told last of each session in this turn. */
   readonly #said = new Map<string, string>();
   #hasSpoken = false;
+  #isSpeaking = false;
+  /** Something was looked at while it was speaking. */
+  #isOutdated = false;
   #hasListened: boolean;
   #stopListening: (() => void) | undefined;
   #isSilent: boolean;
@@ -66,7 +70,7 @@ export class Injector {
     if (isOurs || (isComplaint && this.#hasSpoken)) this.close();
   }
 
-  /** What a display would show now, of one session. */
+  /** What a display would show now, of one session; it is said when everything was looked at. */
   show(record: AcpRecord): void {
     const { sessionId, status } = record;
     if (this.#isSilent || sessionId === null) return;
@@ -76,7 +80,6 @@ export class Injector {
     const [oldest = ""] = this.#due.keys();
     if (this.#due.size > INJECTION.sessions) this.#forget(oldest);
     this.#listen();
-    this.settled();
   }
 
   #listen(): void {
@@ -86,10 +89,14 @@ export class Injector {
     });
   }
 
-  /** Everything may have been looked at now: what is due is said. */
+  /** Something was looked at: what is due may be said now. */
   settled(): void {
-    if (!this.#hasListened || !this.#options.isUpToDate()) return;
-    for (const [sessionId, record] of this.#due) this.#say(sessionId, record);
+    this.#isOutdated = this.#isSpeaking;
+    if (!this.#hasListened || this.#isSpeaking) return;
+    for (const [sessionId, record] of this.#due) {
+      const line = this.#lineOf(sessionId, record);
+      if (line !== undefined) return void this.#say(record, line);
+    }
   }
 
   /** Nothing more is said. Idempotent. */
@@ -100,23 +107,37 @@ export class Injector {
     this.#said.clear();
   }
 
-  #say(sessionId: string, record: AcpRecord): void {
-    const { deriver, interject } = this.#options;
+  /** Nothing where it is not so any more, or was said before. */
+  #lineOf(sessionId: string, record: AcpRecord): string | undefined {
+    const { deriver } = this.#options;
     const form = this.#form();
-    if (!deriver.hasOpenTurn(sessionId) || form === null) return this.#forget(sessionId);
+    if (!deriver.hasOpenTurn(sessionId) || form === null) {
+      this.#forget(sessionId);
+      return undefined;
+    }
     const isSo = deriver
       .records()
       .some((now) => now.sessionId === sessionId && isLike(now, record));
-    if (!isSo) return void this.#due.delete(sessionId);
-    const line = JSON.stringify(statusFrame(form, record));
-    const key = JSON.stringify([record.status, record.message, record.currentTask]);
-    const isNews = this.#said.get(sessionId) !== key;
+    if (!isSo || this.#said.get(sessionId) === newsIn(record)) {
+      this.#due.delete(sessionId);
+      return undefined;
+    }
+    const { questions: _, ...profile } = record;
+    return JSON.stringify(statusMessage(form, sessionId, profile));
+  }
+
+  async #say(record: AcpRecord, line: string): Promise<void> {
+    const sessionId = record.sessionId ?? "";
+    this.#isSpeaking = true;
+    const isSaid = await this.#options.interject(line);
+    this.#isSpeaking = false;
+    if (this.#isSilent) return;
     // Not now: at the next occasion, if it is still so then.
-    if (isNews && !interject(line)) return;
-    this.#due.delete(sessionId);
-    if (!isNews) return;
-    this.#said.set(sessionId, key);
+    if (!isSaid) return this.#isOutdated ? this.settled() : undefined;
     this.#hasSpoken = true;
+    this.#said.set(sessionId, newsIn(record));
+    if (this.#due.get(sessionId) === record) this.#due.delete(sessionId);
+    this.settled();
   }
 
   #form(): StatusForm | null {
@@ -130,6 +151,10 @@ export class Injector {
     this.#due.delete(sessionId);
     this.#said.delete(sessionId);
   }
+}
+
+function newsIn({ status, message, currentTask }: AcpRecord): string {
+  return JSON.stringify([status, message, currentTask]);
 }
 
 function isLike(a: AcpRecord, b: AcpRecord): boolean {

@@ -16,20 +16,20 @@ export const ENDING = {
   drainMs: 5 * SECOND,
 } as const;
 
-export const OBSERVER = {
+/** What reads along, in a thread of its own. */
+export const FEED = {
   /** Bytes that wait to be looked at; what comes beyond is forwarded and not looked at. */
-  queueBytes: 16 * MIB,
-  /** Looked at in one go: in between bytes are forwarded. A quarter of the latency promised. */
-  sliceMs: 0.25,
-  /** Looked at without a look at the clock: some dozen frames. */
-  pieceBytes: 4 * KIB,
-  /** With more than this waiting and more coming, forwarding has the word … */
-  hurryBytes: 256 * KIB,
-  /** … and reading along a tenth of the time, until nothing came for so long. */
-  hurryMs: 2,
-  quietMs: 10,
-  /** At the end, while somebody may wait for it. */
-  lastMs: 100,
+  waitingBytes: 16 * MIB,
+  /** Held back for as long as nobody notices in a status, so that threads are woken less … */
+  batchMs: 5,
+  /** … and not when much flows. */
+  batchBytes: 256 * KIB,
+  /** Not looked at, at least, after too much came. */
+  restMs: 1 * SECOND,
+  /** What it may hold in memory: what waits, twice, and what is remembered. Then it ends, alone. */
+  heapMib: 128,
+  /** From the agent's end to ours, while an editor may wait for it: the last words are written. */
+  lastMs: 2 * SECOND,
 } as const;
 
 export const INJECTION = {
@@ -43,8 +43,10 @@ export const PUBLISHER = {
   /** A daemon that does not answer is tried again after this long, doubled up to the most. */
   retryMs: 1 * SECOND,
   retryMostMs: 15 * SECOND,
-  /** A daemon that was replaced by another learns of us within this time. */
-  repeatMs: 30 * SECOND,
+  /** Who says nothing for so long may have been killed, on a machine that nobody looks at. */
+  ttlMs: 60 * SECOND,
+  /** Three times in it, so that one may be lost; another daemon learns of us this soon, too. */
+  repeatMs: 20 * SECOND,
   /** On loopback an answer takes a millisecond; whoever takes longer has other troubles. */
   answerMs: 2 * SECOND,
   /** The last word, while an editor may wait for our end. */
@@ -61,19 +63,14 @@ export const TIMELINE = {
 } as const;
 
 export const RECORDING = {
-  /** What waits for the disk; frames beyond are left out, and a line says so. */
+  /** What waits for the disk; frames beyond are left out. */
   queuedBytes: 8 * MIB,
   /** Of a text: enough for titles and prompts, too little for files. */
   textLength: 512,
   /** Of a list and of an object: enough for a plan. */
   entries: 256,
   depth: 12,
-  /** What `replay` reads: a day of work. */
-  bytes: 256 * MIB,
 } as const;
-
-/** By how much the clock on the wall must run ahead to say that the machine slept. */
-export const SLEEP_MS = 5 * SECOND;
 
 export const FOLLOW = {
   /** Where the system does not tell of changes: soon enough for somebody who looks. */

@@ -7,6 +7,7 @@ import { FLEET } from "../../core/limits.ts";
 import type { Asked, Facts, Outcome, QuestionKind, Report } from "../../core/reports.ts";
 import type { AcpProgram, AcpQuestion, AcpRecord, AcpSource } from "../../wires/acp/record.ts";
 import type { StatusTask } from "../../wires/files/format.ts";
+import { PUBLISHER } from "./limits.ts";
 
 /** Of one moment. */
 export interface Presence {
@@ -98,7 +99,8 @@ export function reportOf(presence: Presence, { alias, agentId, process }: Identi
     ...outcomeOf(record),
     lastActivityAtMs: atMs,
   };
-  return { alias, agentId, links: [], order: atMs, reportedAtMs: atMs, facts };
+  const { ttlMs } = PUBLISHER;
+  return { alias, agentId, links: [], order: atMs, reportedAtMs: atMs, ttlMs, facts };
 }
 
 const RULES: Readonly<Record<AcpSource, string>> = {

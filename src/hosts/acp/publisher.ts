@@ -34,12 +34,13 @@ export class Publisher implements AsyncDisposable {
   #latest: Presence | undefined;
   #shown = "";
   #goal: string | undefined;
+  #activeAtMs = 0;
   #isClosed = false;
 
   constructor(options: PublisherOptions) {
     const { id, agentId, name, env, directory, clock, deliver, onError } = options;
     this.#clock = clock;
-    this.#courier = new Courier({ deliver, clock });
+    this.#courier = new Courier({ deliver, clock, renew: (report) => this.#renewed(report) });
     const found = findProcess(process.pid);
     const startedAt = found && startedAtMs(found);
     this.#identity = {
@@ -84,7 +85,9 @@ export class Publisher implements AsyncDisposable {
 
   /** Something went by that changed nothing. */
   activity(): void {
-    if (!this.#isClosed) this.#emitter.activity();
+    if (this.#isClosed) return;
+    this.#activeAtMs = Math.floor(this.#clock.wallMs());
+    this.#emitter.activity();
   }
 
   /** Nothing more is asked, and the file goes. Idempotent. */
@@ -96,6 +99,13 @@ export class Publisher implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** It may have worked all the time without doing anything else. */
+  #renewed(report: Report): Report {
+    const { facts } = report;
+    const lastActivityAtMs = Math.max(facts.lastActivityAtMs ?? 0, this.#activeAtMs);
+    return { ...report, facts: { ...facts, lastActivityAtMs } };
   }
 
   #lastReport(): Report | undefined {

@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { TestClock } from "../../engine/testing.ts";
-import { readFrame } from "../../wires/acp/frames.ts";
+import type { Sender } from "../../wires/acp/frames.ts";
 import { Reading } from "./reading.ts";
 
 function reading() {
@@ -10,6 +10,7 @@ function reading() {
   const along = new Reading({
     clock,
     name: "agent",
+    onError: vi.fn(),
     onChange: ({ sessionId, status, message }) => {
       if (sessionId !== null) changes.push(`${status} ${message}`);
     },
@@ -19,10 +20,8 @@ function reading() {
   });
   const see = (sender: "client" | "agent", ...values: readonly object[]) => {
     for (const value of values) {
-      const frame = readFrame({ jsonrpc: "2.0", ...value });
-      if (frame) along.look(sender, frame, along.nowMs());
+      along.take(sender, Buffer.from(`${JSON.stringify({ jsonrpc: "2.0", ...value })}\n`));
     }
-    along.settled();
   };
   const update = (changed: object) => {
     see("agent", { method: "session/update", params: { sessionId: "S", update: changed } });
@@ -62,7 +61,7 @@ test("silence is told when its time has come, and a sleep of the machine is none
   expect(shown.at(-1)).toBe("thinking Thinking");
   await clock.advance(120_000);
   expect(shown.at(-1)).toBe("thinking Thinking stalled");
-  along.close();
+  await along.close();
   expect(clock.timers).toBe(0);
 });
 
@@ -70,7 +69,7 @@ test("after a gap, what was open is in doubt until the next prompt says more", (
   const { along, changes, see, update, prompt } = reading();
   prompt(2);
   update(TOOL);
-  along.lost("agent", along.nowMs());
+  along.lost("agent");
   expect(changes.at(-1)).toBe("thinking Thinking");
   // The answer to the first was in the gap; the second ends its own turn, and with it all.
   prompt(3);
@@ -85,5 +84,72 @@ test("who it is and what for, without secrets", () => {
     name: "gemini",
     workspace: "/srv/app",
     goal: expect.not.stringContaining("abc") as string,
+  });
+});
+
+describe("of bytes", () => {
+  /** A notification, named so that a test reads like a list. */
+  const frame = (method: string) => `${JSON.stringify({ jsonrpc: "2.0", method })}\n`;
+
+  function watched(look?: () => void) {
+    const seen: string[] = [];
+    const onError = vi.fn();
+    const along = new Reading({
+      clock: new TestClock(),
+      name: "agent",
+      onError,
+      onFrame: (sender, each) => {
+        look?.();
+        if ("method" in each) seen.push(`${sender}: ${each.method}`);
+      },
+    });
+    const take = (sender: Sender, text: string, isBroken = false) => {
+      along.take(sender, Buffer.from(text), isBroken);
+    };
+    return { along, seen, onError, take };
+  }
+
+  test("frames of both sides are seen in the order in which they went by", () => {
+    const { seen, take } = watched();
+    const three = frame("three");
+    take("client", frame("one"));
+    take("agent", frame("two") + three.slice(0, 9));
+    take("client", frame("between"));
+    take("agent", three.slice(9));
+    expect(seen).toEqual(["client: one", "agent: two", "client: between", "agent: three"]);
+  });
+
+  test("what is no frame is passed over: noise, blank lines, broken JSON, arrays", () => {
+    const { seen, take } = watched();
+    take("agent", "Loading...\r\n\n{\n[1]\n\xff\n" + frame("one"));
+    expect(seen).toEqual(["agent: one"]);
+  });
+
+  test("after a gap it goes on with the next whole line", () => {
+    const { along, seen, take } = watched();
+    take("agent", frame("one") + "half of a li");
+    along.lost("agent");
+    take("agent", 'the end of another"}', true);
+    take("agent", ` and more\n${frame("two")}`);
+    expect(seen).toEqual(["agent: one", "agent: two"]);
+  });
+
+  test("a fault is told of once, and then nothing more is looked at", () => {
+    const look = vi.fn(() => {
+      throw new Error("a frame nobody thought of");
+    });
+    const { onError, take } = watched(look);
+    take("agent", frame("one") + frame("two"));
+    take("agent", frame("three"));
+    expect(look).toHaveBeenCalledTimes(1);
+    expect(onError).toHaveBeenCalledTimes(1);
+  });
+
+  test("at the end what has no newline is looked at as well", () => {
+    const { along, seen, take } = watched();
+    take("agent", frame("whole") + frame("tail").trimEnd());
+    along.ended({ code: 0, signal: null });
+    take("agent", frame("too late"));
+    expect(seen).toEqual(["agent: whole", "agent: tail"]);
   });
 });

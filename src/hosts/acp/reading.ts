@@ -1,81 +1,91 @@
 /**
- * What comes of reading along: every frame goes to the deriver, every change to the timeline, and
- * what stays so long enough to be seen to those who show it.
+ * What comes of reading along: bytes become frames, frames go to the deriver, every change to the
+ * timeline, and what stays so long enough to be seen to those who show it.
  *
- *   frame ──▶ deriver ──changed──▶ changes (raw) ──▶ damper ──▶ shown
- *   time ───────┘                                     │
- *   time ─────────────────────────────────────────────┘
+ *   bytes ──▶ frame ──▶ observer ──changed──▶ onChange ──▶ … calm enough ──▶ onShow
+ *
+ * What throws here ends the reading: half of a story would be a wrong one.
  */
-import { EngineTime, type Clock } from "../../engine/clock.ts";
-import { AcpDamper } from "../../wires/acp/damper.ts";
-import { AcpDeriver } from "../../wires/acp/deriver.ts";
+import type { Clock } from "../../engine/clock.ts";
 import type { Frame, Sender } from "../../wires/acp/frames.ts";
+import { AcpObserver } from "../../wires/acp/observer.ts";
+import { FrameReader } from "../../wires/acp/reader.ts";
 import { URGENCY, type AcpRecord, type AcpSessionFacts } from "../../wires/acp/record.ts";
 import { TEXT } from "../limits.ts";
 import { redact } from "../redact.ts";
 import { wordOf } from "../text.ts";
 import type { Ended } from "./agent-process.ts";
-import { SLEEP_MS } from "./limits.ts";
-import type { Onlooker } from "./observer.ts";
 import type { Presence } from "./presence.ts";
 
 export interface ReadingOptions {
   readonly clock: Clock;
   /** What the agent is called until it says so. */
   readonly name: string;
-  readonly deriver?: AcpDeriver;
   /** Every frame, before anything comes of it. */
-  readonly onFrame?: (sender: Sender, frame: Frame, atMs: number) => void;
+  readonly onFrame?: (sender: Sender, frame: Frame) => void;
   /** Every change, of a session or (without one) of the agent as a whole. */
   readonly onChange?: (record: AcpRecord, atMs: number) => void;
   /** The same, calm enough to be looked at. */
   readonly onShow?: (record: AcpRecord, atMs: number) => void;
-  /** Frames are missing. */
-  readonly onLost?: () => void;
-  readonly onSettled?: () => void;
+  readonly onError: (error: unknown) => void;
 }
 
-export class Reading implements Onlooker {
-  readonly deriver: AcpDeriver;
+const NEWLINE = 10;
+
+export class Reading {
   readonly #options: ReadingOptions;
-  readonly #clock: Clock;
-  readonly #time: EngineTime;
-  readonly #damper = new AcpDamper();
+  readonly #observer: AcpObserver;
+  readonly #readers: Record<Sender, FrameReader> = {
+    client: new FrameReader(),
+    agent: new FrameReader(),
+  };
+  /** Whose line lacks its beginning, up to its end. */
+  readonly #isBroken: Record<Sender, boolean> = { client: false, agent: false };
   #lead: AcpSessionFacts | undefined;
-  #aheadMs: number;
-  #stopTimer: () => void = () => undefined;
-  #isClosed = false;
+  #isOver = false;
 
   constructor(options: ReadingOptions) {
+    const { clock, onChange, onShow } = options;
     this.#options = options;
-    this.#clock = options.clock;
-    this.#time = new EngineTime(options.clock);
-    this.#aheadMs = this.#clock.wallMs() - this.#clock.monotonicMs();
-    this.deriver = options.deriver ?? new AcpDeriver();
+    this.#observer = new AcpObserver((record, atMs) => onShow?.(withoutSecrets(record), atMs), {
+      clock,
+      onChange: (record, atMs) => onChange?.(withoutSecrets(record), atMs),
+    });
+  }
+
+  get deriver(): AcpObserver["deriver"] {
+    return this.#observer.deriver;
   }
 
   nowMs(): number {
-    return this.#time.nowMs();
+    return this.#observer.nowMs();
   }
 
-  look(sender: Sender, frame: Frame, atMs: number): void {
-    this.#options.onFrame?.(sender, frame, atMs);
-    this.#take(this.deriver.observe(sender, frame, atMs), atMs);
+  /** A piece of the stream of one side. */
+  take(sender: Sender, chunk: Uint8Array, isBroken = false): void {
+    if (isBroken) this.#isBroken[sender] = true;
+    this.#guarded(() => {
+      for (const frame of this.#readers[sender].push(this.#whole(sender, chunk))) {
+        this.#look(sender, frame);
+      }
+    });
   }
 
-  lost(_sender: Sender, atMs: number): void {
-    this.#options.onLost?.();
-    this.#take(this.deriver.lost(atMs), atMs);
+  /** Frames of that side are missing. */
+  lost(sender: Sender): void {
+    this.#readers[sender] = new FrameReader();
+    this.#guarded(() => this.#observer.lost());
   }
 
-  settled(): void {
-    this.#options.onSettled?.();
-    this.#setTimer();
-  }
-
+  /** The agent is gone; a last line may lack its end. */
   ended({ code, signal }: Ended): void {
-    const nowMs = this.nowMs();
-    this.#take(this.deriver.exited({ code, signal }, nowMs), nowMs);
+    this.#guarded(() => {
+      for (const sender of ["client", "agent"] as const) {
+        for (const frame of this.#readers[sender].finish()) this.#look(sender, frame);
+      }
+    });
+    this.#isOver = true;
+    this.#observer.exited({ code, signal });
   }
 
   /** The agent as a whole, with what is known of the session that matters most. */
@@ -97,47 +107,32 @@ export class Reading implements Onlooker {
     };
   }
 
-  close(): void {
-    this.#isClosed = true;
-    this.#stopTimer();
+  async close(): Promise<void> {
+    this.#isOver = true;
+    await this.#observer.close();
   }
 
-  #take(records: readonly AcpRecord[], atMs: number): void {
-    for (const each of records) {
-      const record = withoutSecrets(each);
-      this.#options.onChange?.(record, atMs);
-      this.#show(this.#damper.offer(record, atMs), atMs);
+  #look(sender: Sender, frame: Frame): void {
+    this.#options.onFrame?.(sender, frame);
+    this.#observer.observe(sender, frame);
+  }
+
+  /** Without the rest of a line whose beginning is missing. */
+  #whole(sender: Sender, chunk: Uint8Array): Uint8Array {
+    if (!this.#isBroken[sender]) return chunk;
+    const newline = chunk.indexOf(NEWLINE);
+    this.#isBroken[sender] = newline === -1;
+    return chunk.subarray(newline === -1 ? chunk.length : newline + 1);
+  }
+
+  #guarded(act: () => void): void {
+    if (this.#isOver) return;
+    try {
+      act();
+    } catch (error) {
+      this.#isOver = true;
+      this.#options.onError(error);
     }
-  }
-
-  #show(records: readonly AcpRecord[], atMs: number): void {
-    for (const record of records) this.#options.onShow?.(record, atMs);
-  }
-
-  #setTimer(): void {
-    this.#stopTimer();
-    if (this.#isClosed) return;
-    const next = Math.min(
-      this.deriver.nextDeadlineMs ?? Infinity,
-      this.#damper.nextDeadlineMs ?? Infinity,
-    );
-    if (next === Infinity) return;
-    this.#stopTimer = this.#clock.after(Math.max(0, next - this.nowMs()), () => this.#tick());
-  }
-
-  #tick(): void {
-    const nowMs = this.nowMs();
-    this.#take(this.#hasSlept() ? this.deriver.woke(nowMs) : this.deriver.tick(nowMs), nowMs);
-    this.#show(this.#damper.tick(nowMs), nowMs);
-    this.#setTimer();
-  }
-
-  /** The clock on the wall went on while the other stood still. */
-  #hasSlept(): boolean {
-    const aheadMs = this.#clock.wallMs() - this.#clock.monotonicMs();
-    const hasSlept = aheadMs - this.#aheadMs > SLEEP_MS;
-    this.#aheadMs = aheadMs;
-    return hasSlept;
   }
 }
 

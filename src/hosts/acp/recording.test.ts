@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readFrame } from "../../wires/acp/frames.ts";
-import { Recorder } from "./recording.ts";
+import { openRecording, Recorder } from "./recording.ts";
 import { replay } from "./replay.ts";
 
 let folder: string;
@@ -45,7 +45,7 @@ const TALK: readonly (readonly ["client" | "agent", object])[] = [
 ];
 
 async function recorded(): Promise<void> {
-  const recorder = new Recorder(path);
+  const recorder = new Recorder(openRecording(path));
   for (const [i, [sender, value]] of TALK.entries()) {
     const frame = readFrame({ jsonrpc: "2.0", ...value });
     if (frame) recorder.look(sender, frame, 1_000_000 + i * 100);
@@ -65,7 +65,7 @@ test("a recording is for its owner alone, without secrets and without what is lo
 
 test("one that is there already is not written over", () => {
   writeFileSync(path, "mine");
-  expect(() => new Recorder(path)).toThrow(/EEXIST/);
+  expect(() => new Recorder(openRecording(path))).toThrow(/is there already/);
 });
 
 test("replayed, it gives the timeline that was", async () => {

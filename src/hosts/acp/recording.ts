@@ -7,7 +7,9 @@
  *   {"at":1700000000000,"from":"client","frame":{"kind":"request","id":1,"method":"…", …}}
  */
 import * as fs from "node:fs";
+import { RollcallError } from "../../core/errors.ts";
 import type { Frame, Sender } from "../../wires/acp/frames.ts";
+import { systemCode } from "../../wires/files/system-error.ts";
 import { redact } from "../redact.ts";
 import { RECORDING } from "./limits.ts";
 
@@ -17,13 +19,23 @@ export interface Recorded {
   readonly frame: Frame;
 }
 
+/** A file for it, which must not be there yet. */
+export function openRecording(path: string): number {
+  try {
+    return fs.openSync(path, "wx", 0o600);
+  } catch (error) {
+    const code = systemCode(error);
+    const why =
+      code === "EEXIST" ? "is there already: choose another name" : `cannot be made: ${code}`;
+    throw new RollcallError("INVALID_ARGUMENT", `${path} ${why}`, { cause: error });
+  }
+}
+
 export class Recorder {
   readonly #stream: fs.WriteStream;
   #isLost = false;
 
-  /** Throws where the file cannot be made, or is there already. */
-  constructor(path: string) {
-    const fd = fs.openSync(path, "wx", 0o600);
+  constructor(fd: number) {
     this.#stream = fs.createWriteStream("", { fd });
     this.#stream.on("error", () => (this.#isLost = true));
   }

@@ -19,10 +19,13 @@ test("what agents did comes in its order, what they do as it happens", async () 
   a.write(change("a", 1_000, "first"));
   b.write(change("b", 2_000, "second"));
   a.write(change("a", 3_000, "third"));
+  a.write(change("a", 3_500, "of no interest"));
   await Promise.all([a.close(), b.close()]);
   const stop = new AbortController();
   const seen: string[] = [];
-  for await (const line of followTimelines({ directory, last: 2, signal: stop.signal })) {
+  const isWanted = ({ message }: { message: string | null }) => message !== "of no interest";
+  const { signal } = stop;
+  for await (const line of followTimelines({ directory, last: 2, isWanted, signal })) {
     seen.push(line.message ?? "");
     if (seen.length === 2) b.write(change("b", 4_000, "live"));
     // Half a line is none; the rest makes it one.

@@ -11,13 +11,7 @@
  * everywhere.
  */
 import { field, text } from "./frames.ts";
-import {
-  STATUSES,
-  type AcpRecord,
-  type AcpSource,
-  type AcpStatus,
-  type StatusForm,
-} from "./record.ts";
+import { STATUSES, type AcpSource, type AcpStatus, type StatusForm } from "./record.ts";
 import { shown } from "./shown.ts";
 
 /** The key in `_meta` under which a status travels, and under which a client asks for it. */
@@ -69,11 +63,7 @@ export function said(value: unknown, source: SaidStatus["source"]): SaidStatus {
 }
 
 /** A notification to the client that carries a status in this form. It is never the flat one. */
-export function statusMessage(
-  form: StatusForm,
-  sessionId: string,
-  status: AgentStatus | AcpRecord,
-): object {
+export function statusMessage(form: StatusForm, sessionId: string, status: AgentStatus): object {
   const message = (method: string, params: object): object => ({ jsonrpc: "2.0", method, params });
   switch (form) {
     case "meta": {
@@ -81,7 +71,7 @@ export function statusMessage(
       return message("session/update", { sessionId, update });
     }
     case "ext":
-      return message(STATUS_METHOD, { ...status, sessionId });
+      return message(STATUS_METHOD, { sessionId, ...threeFields(status) });
     case "variant": {
       const update = { sessionUpdate: STATUS_VARIANT, ...threeFields(status) };
       return message("session/update", { sessionId, update });

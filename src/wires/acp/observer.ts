@@ -12,6 +12,8 @@ import type { AcpRecord } from "./record.ts";
 export interface AcpObserverOptions extends AcpDeriverOptions {
   /** Every change instead of what a person can follow. */
   readonly isRaw?: boolean;
+  /** Told of every change as well, before anything is shown. */
+  readonly onChange?: (record: AcpRecord, atMs: number) => void;
   readonly clock?: Clock;
 }
 
@@ -21,27 +23,44 @@ const SLEPT_MS = 1000;
 export class AcpObserver implements AsyncDisposable {
   readonly deriver: AcpDeriver;
   readonly #damper: AcpDamper | undefined;
-  readonly #onRecord: (record: AcpRecord) => void;
+  readonly #onRecord: (record: AcpRecord, atMs: number) => void;
+  readonly #onChange: ((record: AcpRecord, atMs: number) => void) | undefined;
   readonly #clock: Clock;
   readonly #time: EngineTime;
   #gapMs: number;
   #timer: { readonly atMs: number; readonly cancel: () => void } | undefined;
   #isClosed = false;
 
-  constructor(onRecord: (record: AcpRecord) => void, options: AcpObserverOptions = {}) {
-    const { isRaw = false, clock = systemClock } = options;
+  constructor(
+    onRecord: (record: AcpRecord, atMs: number) => void,
+    options: AcpObserverOptions = {},
+  ) {
+    const { isRaw = false, onChange, clock = systemClock } = options;
     this.deriver = new AcpDeriver(options);
     this.#damper = isRaw ? undefined : new AcpDamper();
     this.#onRecord = onRecord;
+    this.#onChange = onChange;
     this.#clock = clock;
     this.#time = new EngineTime(clock);
     this.#gapMs = clock.wallMs() - clock.monotonicMs();
+  }
+
+  /** The time that records are told with: milliseconds since 1970 that never fall. */
+  nowMs(): number {
+    return this.#time.nowMs();
   }
 
   observe(sender: Sender, frame: Frame): void {
     if (this.#isClosed) return;
     const nowMs = this.#now();
     this.#tell(this.deriver.observe(sender, frame, nowMs), nowMs);
+  }
+
+  /** Frames are missing: whoever read them could not follow. */
+  lost(): void {
+    if (this.#isClosed) return;
+    const nowMs = this.#now();
+    this.#tell(this.deriver.lost(nowMs), nowMs);
   }
 
   exited(exit: AcpExit): void {
@@ -71,16 +90,18 @@ export class AcpObserver implements AsyncDisposable {
   }
 
   #tell(records: readonly AcpRecord[], nowMs: number): void {
-    const damper = this.#damper;
-    const shown = damper ? records.flatMap((record) => damper.offer(record, nowMs)) : records;
-    for (const record of shown) this.#onRecord(record);
+    for (const record of records) {
+      this.#onChange?.(record, nowMs);
+      const shown = this.#damper?.offer(record, nowMs) ?? [record];
+      for (const each of shown) this.#onRecord(each, nowMs);
+    }
     this.#wind(nowMs);
   }
 
   #ring(): void {
     this.#timer = undefined;
     const nowMs = this.#now();
-    for (const record of this.#damper?.tick(nowMs) ?? []) this.#onRecord(record);
+    for (const record of this.#damper?.tick(nowMs) ?? []) this.#onRecord(record, nowMs);
     this.#tell(this.deriver.tick(nowMs), nowMs);
   }
 

@@ -10,22 +10,28 @@ const NO_BUDGET = new Map<string, bigint>();
  * The budget is what was granted, so that who asks again is told the same. Credentials are told
  * while the job runs: afterwards they are revoked, and of no use.
  */
-export function acceptedOf(profile: Profile, job: Job, requestId?: string): string {
+export function acceptedOf(profile: Profile, job: Job, told: AcceptedTerms): string {
   const { shape, lease } = job.grant;
   const credentials = job.running?.credentials ?? [];
   return acceptedPayload(profile, {
     jobId: job.id,
     agent: job.agent,
-    acceptedAt: new Date(job.createdAtMs).toISOString(),
+    acceptedAt: told.at,
     lease: shape,
     expiresAt: expiryOf(job),
     budget: lease.budget ?? NO_BUDGET,
     credentials: credentials.length > 0 ? credentials : undefined,
-    requestId,
+    requestId: told.requestId,
     traceId: job.traceId,
     parentJobId: job.parent?.id,
     delegateId: job.delegateId,
   });
+}
+
+export interface AcceptedTerms {
+  /** When it was, as text. */
+  readonly at: string;
+  readonly requestId?: string | undefined;
 }
 
 export interface SubscribedTerms {

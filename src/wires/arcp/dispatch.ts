@@ -247,7 +247,9 @@ export class Dispatch {
     const isOver = job.isOver;
     const isOwn = job.owner === session;
     this.#reply(() => {
-      session.send("job.accepted", acceptedOf(session.profile, job, message.id), job);
+      const at = this.#sessions.time(job.createdAtMs);
+      const accepted = acceptedOf(session.profile, job, { at, requestId: message.id });
+      session.send("job.accepted", accepted, job);
     });
     if (!isRepeated || (isOwn && !isOver)) return;
     // The end once more; or, of a job of another session, what comes from now on.

@@ -191,7 +191,8 @@ export class Session implements JobOwner, StreamListener, LedgerRecord, Alarmed 
   #tellChild(job: Job): void {
     if (this.profile !== "spec" || !this.connection) return;
     this.#sessions.recorder.after(() => {
-      this.send("job.accepted", acceptedOf(this.profile, job), job);
+      const at = this.#sessions.time(job.createdAtMs);
+      this.send("job.accepted", acceptedOf(this.profile, job, { at }), job);
     });
   }
 

@@ -134,3 +134,21 @@ test("a burst of frames leaves in one write, not one each", async () => {
   await vi.waitFor(() => expect(messages).toBe(500));
   expect(chunks).toBeLessThan(20);
 });
+
+test("frames of every length arrive whole and in order, the last just before the end", async () => {
+  const { door, transports, first } = await serve();
+  const socket = await raw(door.url);
+  await first();
+  const texts = [0, 1, 125, 126, 65_535, 65_536, 300_000].flatMap((length) => [
+    "x".repeat(length),
+    "ü".repeat(length / 2),
+    "😀".repeat(length / 4),
+  ]);
+  const messages: string[] = [];
+  socket.on("message", (data: Buffer) => messages.push(data.toString()));
+  const closed = once(socket, "close");
+  for (const text of texts) transports[0]?.send(text);
+  transports[0]?.close();
+  expect((await closed)[0]).toBe(1000);
+  expect(messages).toEqual(texts);
+});

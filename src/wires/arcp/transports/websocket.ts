@@ -1,8 +1,9 @@
 /**
  * Frames over a WebSocket, for either end. We send text and take binary, too, as long as it is
  * UTF-8. All that is sent in one turn of the event loop leaves in one write: a burst of events is
- * one system call, not one each. Compression is off: it costs more than loopback and data centres
- * gain, and memory for every connection.
+ * one system call, not one each. A server's frames are laid out here, in one piece: `ws` makes two
+ * of each and costs more than all that a runtime does for an event. Compression is off: it costs
+ * more than loopback and data centres gain, and memory for every connection.
  */
 import { isUtf8 } from "node:buffer";
 import type { Duplex } from "node:stream";
@@ -10,6 +11,7 @@ import { WebSocket, type RawData } from "ws";
 import { RollcallError } from "../../../core/errors.ts";
 import type { Transport, TransportEnding, TransportListener } from "../transport.ts";
 import { checkOutbound, ENDING, exceeds, NORMAL, TRANSPORT } from "./limits.ts";
+import { textFrames } from "./text-frames.ts";
 
 export interface ConnectOptions {
   /** Beyond this the attempt is given up. */
@@ -56,7 +58,7 @@ export async function connectWebSocket(
     socket.once("error", fail);
     socket.once("open", () => {
       settle();
-      if (stream) resolve(webSocketTransport(socket, stream));
+      if (stream) resolve(new WebSocketTransport(socket, new MaskedOutbox(socket, stream)));
     });
   });
 }
@@ -83,22 +85,87 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "no answer in time",
 };
 
-/** For a socket that is open, on the stream it was made of. */
+/** The server's end of a socket that is open, on the stream it was made of. */
 export function webSocketTransport(socket: WebSocket, stream: Duplex): Transport {
-  return new WebSocketTransport(socket, stream);
+  return new WebSocketTransport(socket, new PlainOutbox(socket, stream));
 }
 
-class WebSocketTransport implements Transport {
-  readonly maxFrameBytes = TRANSPORT.outboundBytes;
+/** Gathers what is sent in a turn. */
+interface Outbox {
+  /** Calls when it has left. */
+  add(frame: string, onSent: () => void): void;
+  /** Handed over, and not to the socket yet. */
+  readonly gathered: number;
+  flush(): void;
+}
+
+class PlainOutbox implements Outbox {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
-  #listener: TransportListener | undefined;
-  #ending: TransportEnding | undefined;
+  #frames: string[] = [];
+  #onSent: () => void = () => undefined;
+  gathered = 0;
+
+  constructor(socket: WebSocket, stream: Duplex) {
+    this.#socket = socket;
+    this.#stream = stream;
+  }
+
+  add(frame: string, onSent: () => void): void {
+    if (this.#frames.length === 0) setImmediate(this.flush);
+    this.#frames.push(frame);
+    this.#onSent = onSent;
+    this.gathered += frame.length;
+  }
+
+  readonly flush = () => {
+    if (this.#frames.length === 0) return;
+    const frames = this.#frames;
+    this.#frames = [];
+    this.gathered = 0;
+    // Nothing may follow the frame that closes.
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#stream.write(textFrames(frames), this.#onSent);
+  };
+}
+
+class MaskedOutbox implements Outbox {
+  readonly #socket: WebSocket;
+  readonly #stream: Duplex;
+  readonly gathered = 0;
   #isCorked = false;
 
   constructor(socket: WebSocket, stream: Duplex) {
     this.#socket = socket;
     this.#stream = stream;
+  }
+
+  add(frame: string, onSent: () => void): void {
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      this.#stream.cork();
+      setImmediate(this.flush);
+    }
+    this.#socket.send(frame, onSent);
+  }
+
+  readonly flush = () => {
+    if (!this.#isCorked) return;
+    this.#isCorked = false;
+    this.#stream.uncork();
+  };
+}
+
+class WebSocketTransport implements Transport {
+  readonly maxFrameBytes = TRANSPORT.outboundBytes;
+  readonly #socket: WebSocket;
+  readonly #outbox: Outbox;
+  #listener: TransportListener | undefined;
+  #ending: TransportEnding | undefined;
+
+  constructor(socket: WebSocket, outbox: Outbox) {
+    this.#socket = socket;
+    this.#outbox = outbox;
     // Nothing is read until somebody listens.
     socket.pause();
     socket.on("message", this.#onMessage);
@@ -116,16 +183,11 @@ class WebSocketTransport implements Transport {
   send(frame: string): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     checkOutbound(frame, this.maxFrameBytes);
-    if (!this.#isCorked) {
-      this.#isCorked = true;
-      this.#stream.cork();
-      setImmediate(this.#uncork);
-    }
-    this.#socket.send(frame, this.#onSent);
+    this.#outbox.add(frame, this.#onSent);
   }
 
   get waitingBytes(): number {
-    return this.#socket.bufferedAmount;
+    return this.#outbox.gathered + this.#socket.bufferedAmount;
   }
 
   pause(): void {
@@ -140,19 +202,14 @@ class WebSocketTransport implements Transport {
     if (this.#ending) return;
     this.#ending = ending;
     this.#socket.resume();
+    // What was sent goes before the frame that closes.
+    this.#outbox.flush();
     this.#socket.close(ending.code === ENDING.lost ? ENDING.leaving : ending.code, fitting(ending));
-    this.#uncork();
   }
-
-  readonly #uncork = () => {
-    if (!this.#isCorked) return;
-    this.#isCorked = false;
-    this.#stream.uncork();
-  };
 
   readonly #onSent = () => {
     const isOpen = this.#socket.readyState === WebSocket.OPEN;
-    if (isOpen && this.#socket.bufferedAmount === 0) this.#listener?.onDrained();
+    if (isOpen && this.waitingBytes === 0) this.#listener?.onDrained();
   };
 
   readonly #onMessage = (data: RawData, isBinary: boolean) => {
@@ -173,7 +230,6 @@ class WebSocketTransport implements Transport {
   };
 
   readonly #onClose = (code: number, reason?: Buffer) => {
-    this.#uncork();
     this.#ending ??= { code, reason: reason?.toString() ?? "" };
     this.#listener?.onClosed(this.#ending);
   };

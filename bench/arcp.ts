@@ -1,0 +1,129 @@
+/**
+ * The ARCP runtime under load, everything on disk before anybody hears of it: against the Python
+ * runtime with its file and without one, and against a bare `ws` server that sends canned frames.
+ * One load client for all, in turns, in one run.
+ */
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import type { Load, Measured } from "./arcp/load.ts";
+import { Loader, startBare, startOurs, startPeer, type Server } from "./arcp/programs.ts";
+import { conclude, inTemporaryFolder, median, report } from "./measure.ts";
+
+const ROUNDS = 3;
+const IDLE_SESSIONS = 10_000;
+/** Opened before, so that what comes once is not counted. */
+const FIRST_SESSIONS = 500;
+
+/** Many small jobs. */
+const JOBS = { agent: "echo", eventsPerJob: 1, sessions: 32, jobsAtOnce: 16 };
+/** Few jobs that say much. */
+const EVENTS = { agent: "chatty", eventsPerJob: 1000, sessions: 8, jobsAtOnce: 2 };
+/** One job after the other: how long it takes when nothing else is to do. */
+const ALONE = { agent: "echo", eventsPerJob: 1, sessions: 1, jobsAtOnce: 1 };
+const SUBMITTED_MS = 2_000;
+
+type Workload = Omit<Load, "kind" | "url" | "submittedMs">;
+
+// A program of its own: a bundle does not know where the repository lies.
+const provide = `
+  import { provide } from "./scripts/prerequisites.mjs";
+  process.exitCode = provide(["arcp-sdk"]).length;
+`;
+execFileSync(process.execPath, ["--input-type=module", "--eval", provide], { stdio: "inherit" });
+execFileSync(process.execPath, ["scripts/build.mjs"]);
+
+await inTemporaryFolder(async (folder) => {
+  await using loader = new Loader();
+  {
+    await using ours = await startOurs(join(folder, "ours.db"));
+    await using file = await startPeer(join(folder, "peer.db"));
+    await using memory = await startPeer();
+    await using bare = await startBare();
+    const servers = { ours, file, memory, bare };
+    const jobs = await inTurns(loader, servers, JOBS);
+    compare("jobs", ratesOf(jobs, "jobsPerSecond"), 8);
+    latency("submit to accepted, all of them at work", jobs, true);
+    const events = await inTurns(loader, servers, EVENTS);
+    compare("events", ratesOf(events, "eventsPerSecond"), 40);
+    latency("submit to accepted, one job at a time", await inTurns(loader, servers, ALONE), false);
+  }
+  await idle(loader, join(folder, "idle.db"));
+});
+conclude();
+
+function compare(what: string, { ours, file, memory, bare }: Servers<number>, times: number): void {
+  report({ name: `${what}, durable`, value: ours, unit: "/s" });
+  const against = (name: string, theirs: number, atLeast: number) => {
+    report({ name: `  ${name}`, value: theirs, unit: "/s" });
+    report({ name: "    against it", value: ours / theirs, unit: "×", target: { atLeast } });
+  };
+  against("the peer with its file", file, times);
+  against("the peer in memory", memory, 1);
+  against("bare ws, canned frames", bare, 0.4);
+}
+
+function ratesOf({ ours, file, memory, bare }: Medians, rate: keyof Measured): Servers<number> {
+  return { ours: ours[rate], file: file[rate], memory: memory[rate], bare: bare[rate] };
+}
+
+/** Alone, the peer answers before anything is on disk; that is told, but not promised. */
+function latency(name: string, { ours, file, memory }: Medians, isPromised: boolean): void {
+  const atMost = Math.min(file.p99Ms, memory.p99Ms);
+  const target = isPromised ? { target: { atMost } } : {};
+  report({ name: `${name}, p99`, value: ours.p99Ms, unit: "ms", ...target });
+  report({ name: "  p50", value: ours.p50Ms, unit: "ms" });
+  report({ name: "  the peer with its file, p99", value: file.p99Ms, unit: "ms" });
+  report({ name: "  the peer in memory, p99", value: memory.p99Ms, unit: "ms" });
+}
+
+/** What a session costs that is open and says nothing: its socket, its stream and its record. */
+async function idle(loader: Loader, path: string): Promise<void> {
+  await using runtime = await startOurs(path);
+  await loader.open(runtime.url, FIRST_SESSIONS);
+  const before = await runtime.usage();
+  await loader.open(runtime.url, IDLE_SESSIONS);
+  const after = await runtime.usage();
+  const bytes = (after.residentBytes - before.residentBytes) / IDLE_SESSIONS;
+  report({
+    name: `memory per idle session, ${IDLE_SESSIONS} open`,
+    value: bytes / 1000,
+    unit: "KB",
+    target: { atMost: 25 },
+  });
+}
+
+interface Servers<Each> {
+  readonly ours: Each;
+  readonly file: Each;
+  readonly memory: Each;
+  readonly bare: Each;
+}
+
+type Medians = Servers<Measured>;
+
+/** The median of each, all run in turns; the first round warms up. */
+async function inTurns(
+  loader: Loader,
+  servers: Servers<Server>,
+  workload: Workload,
+): Promise<Medians> {
+  const all: Servers<Measured[]> = { ours: [], file: [], memory: [], bare: [] };
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const name of ["ours", "file", "memory", "bare"] as const) {
+      const { url } = servers[name];
+      const measured = await loader.measure({ ...workload, url, submittedMs: SUBMITTED_MS });
+      if (round > 0) all[name].push(measured);
+    }
+  }
+  const { ours, file, memory, bare } = all;
+  return { ours: mid(ours), file: mid(file), memory: mid(memory), bare: mid(bare) };
+}
+
+function mid(all: readonly Measured[]): Measured {
+  return {
+    jobsPerSecond: median(all.map(({ jobsPerSecond }) => jobsPerSecond)),
+    eventsPerSecond: median(all.map(({ eventsPerSecond }) => eventsPerSecond)),
+    p50Ms: median(all.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(all.map(({ p99Ms }) => p99Ms)),
+  };
+}

@@ -1,0 +1,77 @@
+/** What happens in the thread beside a conversation: chunks come in, an attendant makes sense. */
+import { constants, setPriority } from "node:os";
+import type { MessagePort } from "node:worker_threads";
+import { connect } from "../../client/client.ts";
+import { systemClock } from "../../engine/clock.ts";
+import { Attendant, type AttendantOptions } from "../../hosts/acp/attendant.ts";
+import type { FromAttendant, SeenBytes, ToAttendant } from "../../hosts/acp/feed.ts";
+import { Recorder } from "../../hosts/acp/recording.ts";
+import { complain } from "../../hosts/complaints.ts";
+
+/** What can be said to another thread. */
+export interface AttendantData extends Pick<
+  AttendantOptions,
+  "id" | "agentId" | "name" | "injection" | "isBehindProxy"
+> {
+  readonly daemonUrl: string;
+  readonly directory: string | undefined;
+  /** Where the conversation is written down, if it is. */
+  readonly recordingFd: number | undefined;
+}
+
+export function attend(port: MessagePort, data: AttendantData & { readonly seen: SeenBytes }) {
+  giveWay();
+  // The last wall: what nobody thought of is written down, and the rest goes on.
+  process.on("uncaughtException", complain);
+  const { daemonUrl, directory, recordingFd, seen, ...named } = data;
+  const daemon = connect({ url: daemonUrl });
+  let answer: (isSaid: boolean) => void = () => undefined;
+  const attendant = new Attendant({
+    ...named,
+    env: process.env,
+    ...(directory !== undefined && { directory }),
+    clock: systemClock,
+    recorder: recordingFd === undefined ? undefined : new Recorder(recordingFd),
+    interject(line) {
+      const wish: FromAttendant = { line, seenBytes: Number(seen[0]) };
+      port.postMessage(wish);
+      return new Promise((resolve) => (answer = resolve));
+    },
+    deliver(report, signal) {
+      // When it was told is for the daemon to say: it judges our silence by its own clock.
+      const { reportedAtMs: _, ...said } = report;
+      return daemon.post("/v1/fleet/reports", said, { signal });
+    },
+    onError: complain,
+  });
+  const take = (message: ToAttendant) => {
+    switch (message.kind) {
+      case "bytes":
+        // Before what comes of it: a line that is said then has looked at these bytes.
+        Atomics.add(seen, 0, BigInt(message.chunk.length));
+        return attendant.take(message.sender, message.chunk, message.isBroken);
+      case "lost":
+        return attendant.lost(message.sender);
+      case "said":
+        return answer(message.isSaid);
+      case "ended":
+        attendant.ended(message.how);
+        void attendant
+          .close()
+          .catch(complain)
+          .finally(() => process.exit());
+    }
+  };
+  port.on("message", (messages: readonly ToAttendant[]) => messages.forEach(take));
+}
+
+/** Where bytes and their reader want the same processor, bytes go first. */
+function giveWay(): void {
+  // Elsewhere it would be said of the whole process, and of the agents that it starts.
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch (error) {
+    complain(error);
+  }
+}
