@@ -1,9 +1,19 @@
 /** Where the repository lies, and what is in it. */
 import { existsSync, readdirSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export const root = fileURLToPath(new URL("..", import.meta.url));
+/** Above this file, which may be part of a bundle: then it lies deeper than it was written. */
+export const root = folderWith("package.json", dirname(fileURLToPath(import.meta.url)));
+
+/**
+ * @param {string} name
+ * @param {string} from
+ * @returns {string}
+ */
+function folderWith(name, from) {
+  return existsSync(join(from, name)) ? from : folderWith(name, dirname(from));
+}
 
 /**
  * The files under a folder, by their path from `base`, in order of name.

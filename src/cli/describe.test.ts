@@ -44,6 +44,13 @@ test("an event is a sentence with the facts that matter", () => {
   expect(describe(sent({ type: "task.returned", taskId: ID, agentId: ID }), new Map())).toBe(
     "01234567 waits again, the call of 01234567 was gone",
   );
+  const requeued = { type: "task.requeued", taskId: ID, agentId: ID } as const;
+  expect(describe(sent({ ...requeued, reason: `agent ${ID} died` }), new Map())).toBe(
+    "01234567 waits again: 01234567 died",
+  );
+  expect(describe(sent({ ...requeued, reason: "no luck" }), new Map())).toBe(
+    "01234567 waits again, 01234567 gave it up: no luck",
+  );
 });
 
 test("an agent that was introduced is called by its name from then on", () => {

@@ -5,15 +5,19 @@
  * serves every generation of the protocol that the daemon does.
  *
  *   closed ──a line comes──▶ open ──the daemon goes──▶ closed
+ *      └── somebody subscribed: from time to time ──▶ open
  *
  * Of what it carries it remembers only what a daemon that was started anew must hear again: the
- * handshake and the subscriptions. Who waited for an answer meanwhile is told that none will come.
+ * handshake and the subscriptions. Who waited for an answer meanwhile is told that none will come,
+ * who subscribed that there may be something new.
  *
  * It uses the daemon's older transport (/mcp/sse) and not the streamable one: that one would have
  * it translate headers, sessions and streams, where this one is a pipe itself.
  */
 import { Agent, type IncomingMessage } from "node:http";
 import { codeOf, RollcallError } from "../core/errors.ts";
+import { systemClock } from "../engine/clock.ts";
+import { pause } from "../grpc/client-time.ts";
 import { MCP } from "../wires/mcp/limits.ts";
 import { CLIENT } from "./limits.ts";
 import { isRecord, open, readBody } from "./request.ts";
@@ -42,6 +46,8 @@ export class McpPipe {
   readonly #unanswered = new Map<string, unknown>();
   readonly #handshake = new Map<string, Message>();
   readonly #subscriptions = new Map<string, Message>();
+  readonly #closing = new AbortController();
+  #opening: Promise<void> | undefined;
   #replays = 0;
   #settled: () => void = () => undefined;
 
@@ -51,6 +57,11 @@ export class McpPipe {
 
   /** Rejects when no daemon answers. */
   async open(): Promise<void> {
+    this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
     const { url, agentId, signal } = this.#options;
     const base = new URL(`${url}/mcp/sse`);
     const headers = {
@@ -126,6 +137,7 @@ export class McpPipe {
 
   /** Idempotent. */
   async close(): Promise<void> {
+    this.#closing.abort();
     this.#stream?.destroy();
     this.#agent.destroy();
   }
@@ -170,17 +182,36 @@ export class McpPipe {
       const id = message["id"] === undefined ? {} : { id: `${OURS}${this.#replays}` };
       await this.#post(JSON.stringify({ ...message, ...id }));
     }
+    for (const uri of this.#subscriptions.keys()) {
+      const method = "notifications/resources/updated";
+      await this.#options.write(JSON.stringify({ jsonrpc: "2.0", method, params: { uri } }));
+    }
+  }
+
+  /** A client that only listens has nothing to say that would open it again. */
+  async #comeBack(): Promise<void> {
+    const signal = AbortSignal.any([this.#options.signal, this.#closing.signal]);
+    for (
+      let waitMs: number = CLIENT.firstRetryMs;
+      ;
+      waitMs = Math.min(2 * waitMs, CLIENT.lastRetryMs)
+    ) {
+      await pause(systemClock, waitMs, signal).catch(() => undefined);
+      if (this.#endpoint || signal.aborted) return;
+      await this.open().catch(() => undefined);
+    }
   }
 
   #lose(stream: IncomingMessage): void {
     if (this.#stream !== stream) return;
     this.#stream = undefined;
     this.#endpoint = undefined;
-    if (this.#options.signal.aborted) return;
+    if (this.#options.signal.aborted || this.#closing.signal.aborted) return;
     const lost = "UNAVAILABLE: the daemon went away; whether this was done is not known";
     for (const id of this.#unanswered.values()) void this.#refuse(id, -32_000, lost);
     this.#unanswered.clear();
     this.#settled();
+    if (this.#subscriptions.size > 0) void this.#comeBack();
   }
 
   async #refuse(id: unknown, code: number, message: string): Promise<void> {

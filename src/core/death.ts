@@ -27,5 +27,10 @@ export function deathOf(
     events.push(...leave(state, { group, agentId }, nowMs));
   }
   const claimed = state.tasks.byClaimer.of(agentId);
-  return [...events, ...giveUp(state, claimed, { reason: `agent ${agentId} died`, nowMs })];
+  return [...events, ...giveUp(state, claimed, { reason: deathReason(agentId), nowMs })];
+}
+
+/** Why its tasks were given up. */
+export function deathReason(agentId: string): string {
+  return `agent ${agentId} died`;
 }

@@ -4,6 +4,7 @@
  *
  * Names and keys are as agents chose them: whoever shows a sentence cleans it first.
  */
+import { deathReason } from "./death.ts";
 import type { Event, Topic } from "./events.ts";
 import type { JobRecord } from "./job-records.ts";
 import { isGone } from "./questions.ts";
@@ -32,6 +33,11 @@ export function sentenceOf(event: Event, nameOf: NameOf): string | undefined {
 /** A generated id by its first characters, as git does; one that people chose in full. */
 export function shortId(id: string): string {
   return /^[0-9a-f]{32}$/.test(id) ? id.slice(0, 8) : id;
+}
+
+/** The same for every id in a text. */
+export function withShortIds(text: string): string {
+  return text.replace(/\b[0-9a-f]{32}\b/g, shortId);
 }
 
 function sentencesFor(nameOf: NameOf): Sentences {
@@ -77,11 +83,13 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "task.renewed": ({ taskId }) => `${shortId(taskId)} is still worked on`,
     "task.completed": ({ taskId, agentId }) => `${shortId(taskId)} done by ${who(agentId)}`,
     "task.requeued": ({ taskId, agentId, reason }) =>
-      `${shortId(taskId)} waits again, ${who(agentId)} gave it up: ${reason}`,
+      reason === deathReason(agentId)
+        ? `${shortId(taskId)} waits again: ${who(agentId)} died`
+        : `${shortId(taskId)} waits again, ${who(agentId)} gave it up: ${reason}`,
     "task.returned": ({ taskId, agentId }) =>
       `${shortId(taskId)} waits again, the call of ${who(agentId)} was gone`,
     "task.died": ({ taskId, agentId, reason }) =>
-      `${shortId(taskId)} is dead, last with ${who(agentId)}: ${reason}`,
+      `${shortId(taskId)} is dead, last with ${who(agentId)}: ${withShortIds(reason)}`,
     "task.forgotten": ({ taskId }) => `${shortId(taskId)} is forgotten`,
     "fleet.reported": ({ report }) => reportWords(report),
     "fleet.forgotten": ({ alias }) => `${alias} is forgotten`,

@@ -64,10 +64,11 @@ const patience = z
 
 const MAX_LISTED = 64;
 
-/** A TOML list, or text with commas. */
+/** A TOML list, text with commas, or a number alone. */
 function listed<Item extends z.ZodType>(item: Item) {
   return z.preprocess(
-    (value) => (typeof value === "string" ? value.split(",") : value),
+    (value) =>
+      typeof value === "string" ? value.split(",") : typeof value === "number" ? [value] : value,
     z.array(item).max(MAX_LISTED),
   );
 }

@@ -113,6 +113,12 @@ describe("who says it", () => {
       reflection: false,
     });
   });
+
+  test("a list of one number is that number", async () => {
+    const said = file("stuck_after = 5");
+    const { patience } = await load({ flags: { config: said.path } });
+    expect(patience).toMatchObject({ thinking: 300_000, waiting: 300_000 });
+  });
 });
 
 describe("a mistake", () => {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { Question } from "../core/questions.ts";
-import { emptyState } from "../core/state.ts";
+import { emptyState, type State } from "../core/state.ts";
 import { Heap } from "../core/heap.ts";
 import { questionsOf } from "./inbox.ts";
 
-function asked(...questions: readonly Partial<Question>[]): readonly string[] {
+function stateWith(...questions: readonly Partial<Question>[]): State {
   const state = emptyState();
   for (const [i, given] of questions.entries()) {
     const question: Question = {
@@ -20,7 +20,11 @@ function asked(...questions: readonly Partial<Question>[]): readonly string[] {
     };
     state.questions.byId.set(question.id, { question, timer: new Heap<string>().add(0, "") });
   }
-  return questionsOf(state).map(({ id, alias }) => `${id} of ${alias}`);
+  return state;
+}
+
+function asked(...questions: readonly Partial<Question>[]): readonly string[] {
+  return questionsOf(stateWith(...questions)).map(({ id, alias }) => `${id} of ${alias}`);
 }
 
 test("a question that two sources of one agent tell is one", () => {
@@ -36,4 +40,16 @@ test("what one source asks twice is two questions, and so is what two agents ask
 
 test("the same words, much later and from another source, are another question", () => {
   expect(asked({}, { alias: "file@box:a", sinceMs: 60_000 })).toHaveLength(2);
+});
+
+test("two sources that end it in different ways tell of one question, as who saw more does", () => {
+  const state = stateWith({ state: "answered" }, { alias: "file@box:a", state: "withdrawn" });
+  expect(questionsOf(state)).toMatchObject([{ state: "answered" }]);
+  expect(questionsOf(state, ["withdrawn"])).toEqual([]);
+});
+
+test("what one source still sees open is open", () => {
+  const state = stateWith({ state: "answered" }, { alias: "file@box:a", sinceMs: 10_400 });
+  expect(questionsOf(state, ["open"])).toMatchObject([{ id: "q1" }]);
+  expect(questionsOf(state)).toHaveLength(1);
 });

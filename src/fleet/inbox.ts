@@ -12,26 +12,37 @@ export interface AgentQuestion extends Question {
 /** Two sources that see an agent ask tell it within this time: one of them in whole seconds. */
 const SAME_MS = 2_000;
 
+/** What counts of what two sources say became of it: who still sees it asked, then who saw most. */
+const STATES: readonly QuestionState[] = ["open", "answered", "withdrawn", "expired"];
+
 /** The oldest first; of these states, or of all. What two sources of one agent tell is one. */
 export function questionsOf(state: State, wanted: readonly QuestionState[] = []): AgentQuestion[] {
-  const found: AgentQuestion[] = [];
-  for (const { question } of state.questions.byId.values()) {
-    if (wanted.length > 0 && !wanted.includes(question.state)) continue;
-    found.push(asAsked(state, question));
-  }
-  return once(found.sort((a, b) => a.sinceMs - b.sinceMs || (a.id < b.id ? -1 : 1)));
+  const all = Array.from(state.questions.byId.values(), ({ question }) => asAsked(state, question));
+  const inTime = all.sort((a, b) => a.sinceMs - b.sinceMs || (a.id < b.id ? -1 : 1));
+  const told = once(inTime);
+  return wanted.length === 0 ? told : told.filter(({ state: own }) => wanted.includes(own));
 }
 
 function once(questions: readonly AgentQuestion[]): AgentQuestion[] {
-  const last = new Map<string, AgentQuestion>();
-  return questions.filter((question) => {
-    const { agentId, kind, text, state, alias, sinceMs } = question;
-    const key = JSON.stringify([agentId, kind, text, state]);
-    const before = last.get(key);
-    if (before && before.alias !== alias && sinceMs - before.sinceMs <= SAME_MS) return false;
-    last.set(key, question);
-    return true;
-  });
+  const told: AgentQuestion[] = [];
+  const places = new Map<string, number>();
+  for (const question of questions) {
+    const { agentId, kind, text, alias, sinceMs } = question;
+    const key = JSON.stringify([agentId, kind, text]);
+    const place = places.get(key) ?? told.length;
+    const before = told[place];
+    if (before && before.alias !== alias && sinceMs - before.sinceMs <= SAME_MS) {
+      if (rankOf(question) < rankOf(before)) told[place] = question;
+      continue;
+    }
+    places.set(key, told.length);
+    told.push(question);
+  }
+  return told;
+}
+
+function rankOf({ state }: AgentQuestion): number {
+  return STATES.indexOf(state);
 }
 
 function asAsked(state: State, question: Question): AgentQuestion {

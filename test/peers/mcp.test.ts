@@ -208,9 +208,11 @@ test("a stdio client goes on with a daemon that was started anew, and hears chan
   const again = ["up", "--addr", ":0", "--http-addr", `127.0.0.1:${port}`, "--no-status-files"];
   await using after = start([...again, "--data-dir", home.path]);
   await after.says(/only this machine/);
+  // Who only listens is told as well: there may be something new.
+  await vi.waitFor(() => expect(heard).toEqual(["rollcall://fleet"]), { timeout: 15_000 });
   expect(await call(client, "list_agents")).toMatchObject({ total: 0 });
   await call(client, "publish_status", { activity: "writing" });
-  await vi.waitFor(() => expect(heard).toEqual(["rollcall://fleet"]), { timeout: 15_000 });
+  await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 15_000 });
   await client.close();
 });
 

@@ -73,8 +73,8 @@ function factsOf(row: Row, nowMs: number): readonly Fact[] {
 const COLUMNS = [
   { title: "WHAT" },
   { title: "VALUE", least: 12 },
-  { title: "RULE", least: 16 },
-  { title: "SAID BY", least: 10 },
+  { title: "RULE", least: 28 },
+  { title: "SAID BY", least: 14 },
   { title: "WHEN" },
   { title: "ORDER", isNumber: true, isExtra: true },
 ] as const;

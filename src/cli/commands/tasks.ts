@@ -1,6 +1,7 @@
 /** `rollcall tasks`: the queue, to look at and to fill. What a worker does is in work.ts. */
 import { buildCommand } from "@stricli/core";
 import type { Task, TaskStatus } from "../../core/tasks.ts";
+import { withShortIds } from "../../core/words.ts";
 import type { TaskDetail, TaskRow } from "../../wires/api/answers.ts";
 import type { Context } from "../context.ts";
 import { agentId, daemonOf, itemPath, lookOf, note, printJson, read, taskId } from "../daemon.ts";
@@ -58,7 +59,7 @@ function listing({ all = false, status, type, agent }: Filters): Listing<TaskRow
       task.status === "claimed" ? inTime(task.expiresAtMs, nowMs) : "",
       `${task.retryCount} of ${task.maxRetries}`,
       task.requiredTools.join(", "),
-      task.failureReason,
+      withShortIds(task.failureReason),
     ],
     key: ({ id }) => id,
     nothing:

@@ -1,0 +1,19 @@
+/** Jobs: work for an agent, with what it may do and spend, and a stream of what it says. */
+import type { Step } from "../player.ts";
+
+export const A_JOB: Step = {
+  title: "A job",
+  says:
+    "A job runs on an agent, over ARCP. Its client may come and go: all it says is kept, and " +
+    "told once. This one reads the project, and takes its time. The agent has its row, and each " +
+    "of its jobs has one while it runs.",
+  async play(stage) {
+    const { scene } = stage;
+    await stage.prompt("rollcall run indexer shop --follow");
+    const job = await scene.job();
+    await scene.sees("indexer", ({ id, headline }) => id === job.id && headline === "WORKING");
+    await stage.print(job.errors.trimEnd().split("\n"));
+    const jobs = await stage.command("jobs");
+    await stage.claim("it runs, and goes on in another window", /indexer +running/.test(jobs));
+  },
+};

@@ -1,0 +1,34 @@
+/** Waits for what must come true: looks again and again, and gives up with a sentence. */
+// tidy-allow sleep: between two looks at what other processes do
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Real processes on a machine that may be busy. */
+const DEADLINE_MS = 60_000;
+const LOOK_EVERY_MS = 25;
+
+/**
+ * What `look` found; it has found nothing as long as it throws or returns undefined. Once `isOver`
+ * there is nothing more to come.
+ */
+export async function until<Found>(
+  what: string,
+  look: () => Promise<Found | undefined> | Found | undefined,
+  isOver: () => boolean = () => false,
+): Promise<Found> {
+  const deadlineMs = performance.now() + DEADLINE_MS;
+  for (;;) {
+    const isLast = isOver() || performance.now() > deadlineMs;
+    let cause: unknown;
+    try {
+      const found = await look();
+      if (found !== undefined) return found;
+    } catch (error) {
+      cause = error;
+    }
+    if (isLast) {
+      const why = cause instanceof Error ? `: ${cause.message}` : "";
+      throw new Error(`waited in vain for ${what}${why}`, { cause });
+    }
+    await pause(LOOK_EVERY_MS);
+  }
+}
