@@ -35,7 +35,7 @@ describe("list", () => {
       "works working",
       "rests idle",
     ]);
-    expect(counts).toMatchObject({ "needs you": 1, working: 1, idle: 1, gone: 0 });
+    expect(counts).toMatchObject({ "NEEDS YOU": 1, WORKING: 1, IDLE: 1, GONE: 0 });
   });
 
   test("finds the directory by itself, and is empty for a prompt without agents", async () => {
@@ -112,7 +112,7 @@ describe("watch", () => {
     const args = ["watch", "--oneline", "--stale-after", "1", "--interval", "0.1"];
     await run(emitArgs(folder.path, "a", "--task-state", "working"));
     await using watching = start([...args, "--status-dir", folder.path]);
-    await watching.says(/1 gone\n/);
+    await watching.says(/1 problem\n/);
   });
 });
 
