@@ -1,6 +1,7 @@
 /**
- * The A2A registry under load, against the peer at its fastest (uvicorn with uvloop and httptools)
- * and against a bare node:http server that sends the same bytes. All in turns, in one run, with the
+ * The A2A registry under load, against the peer (uvicorn with uvloop, and as a second one the same
+ * with httptools, which the peer does not bring) and against a bare node:http server that sends the
+ * same bytes. All in turns, in one run, with the
  * same 1,000 agents, whose cards both registries have fetched.
  */
 import { execFileSync } from "node:child_process";
@@ -14,6 +15,7 @@ import { conclude, inTemporaryFolder, median, report } from "./measure.ts";
 import { Daemon } from "./shared/daemon.ts";
 
 const PYTHON = ".cache/venv/a2a-bench/bin/python";
+const PEER = "bench/a2a/peer.py";
 const ROUNDS = 5;
 const AGENTS = 1_000;
 /** Of the agents that only memory is measured with: as many servers of AGENTS each. */
@@ -81,10 +83,12 @@ await inTemporaryFolder(async (folder) => {
   const daemon = await Daemon.start(join(folder, "state"));
   try {
     const peerAddress = await freeAddress();
-    await using registry = await start(PYTHON, ["bench/a2a/peer.py", peerAddress], peerAddress);
-    const [ours, peer] = [daemon.url, `http://${registry.address}`];
-    await register(ours, agents.bodies);
-    await register(peer, agents.bodies);
+    await using registry = await start(PYTHON, [PEER, "h11", peerAddress], peerAddress);
+    const fastAddress = await freeAddress();
+    await using faster = await start(PYTHON, [PEER, "httptools", fastAddress], fastAddress);
+    const ours = daemon.url;
+    const [peer, fastPeer] = [`http://${registry.address}`, `http://${faster.address}`];
+    for (const each of [ours, peer, fastPeer]) await register(each, agents.bodies);
     const listing = await (await fetch(ours + LISTING)).text();
     const file = join(folder, "listing.json");
     writeFileSync(file, listing);
@@ -94,9 +98,10 @@ await inTemporaryFolder(async (folder) => {
     const bare = `http://${sender.address}`;
 
     const body = agents.bodies[0] ?? "";
-    const [beat, theirBeat] = await inTurns([
+    const [beat, theirBeat, fastBeat] = await inTurns([
       () => load(folder, { url: ours + HEARTBEAT, body, requests: 20_000 }),
       () => load(folder, { url: peer + HEARTBEAT, body, requests: 3_000 }),
+      () => load(folder, { url: fastPeer + HEARTBEAT, body, requests: 3_000 }),
     ]);
     const [list, theirList, bareList] = await inTurns([
       () => load(folder, { url: ours + LISTING, requests: 1_500 }),
@@ -104,6 +109,8 @@ await inTemporaryFolder(async (folder) => {
       () => load(folder, { url: bare + LISTING, requests: 1_500 }),
     ]);
     compare("heartbeats", [beat, theirBeat], 6);
+    const ratio = beat.perSecond / fastBeat.perSecond;
+    report({ name: "  against the peer with httptools as well", value: ratio, unit: "×" });
     compare(
       `GET of ${AGENTS} agents, ${Math.round(listing.length / 1024)} KiB`,
       [list, theirList],

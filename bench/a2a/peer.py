@@ -1,17 +1,18 @@
-"""The peer at its fastest: uvicorn with uvloop and httptools, one process, no access log."""
+"""The peer: uvicorn with uvloop, one process, no access log; which parser is told."""
 
 import sys
 
 import uvicorn
 from a2a_registry import AgentRegistryServer
 
-host, port = sys.argv[1].split(":")
+parser = sys.argv[1]
+host, port = sys.argv[2].split(":")
 uvicorn.run(
     AgentRegistryServer().create_app(),
     host=host,
     port=int(port),
     loop="uvloop",
-    http="httptools",
+    http=parser,
     log_level="error",
     access_log=False,
 )
