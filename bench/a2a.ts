@@ -9,9 +9,9 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { load, type Measured } from "./a2a/load.ts";
+import { load } from "./a2a/load.ts";
 import { freeAddress, start } from "./keeper/programs.ts";
-import { conclude, inTemporaryFolder, median, report } from "./measure.ts";
+import { conclude, inTemporaryFolder, measuredInTurns, report, type Measured } from "./measure.ts";
 import { Daemon } from "./shared/daemon.ts";
 
 const PYTHON = ".cache/venv/a2a-bench/bin/python";
@@ -98,12 +98,12 @@ await inTemporaryFolder(async (folder) => {
     const bare = `http://${sender.address}`;
 
     const body = agents.bodies[0] ?? "";
-    const [beat, theirBeat, fastBeat] = await inTurns([
+    const [beat, theirBeat, fastBeat] = await measuredInTurns(ROUNDS, [
       () => load(folder, { url: ours + HEARTBEAT, body, requests: 20_000 }),
       () => load(folder, { url: peer + HEARTBEAT, body, requests: 3_000 }),
       () => load(folder, { url: fastPeer + HEARTBEAT, body, requests: 3_000 }),
     ]);
-    const [list, theirList, bareList] = await inTurns([
+    const [list, theirList, bareList] = await measuredInTurns(ROUNDS, [
       () => load(folder, { url: ours + LISTING, requests: 1_500 }),
       () => load(folder, { url: peer + LISTING, requests: 60 }),
       () => load(folder, { url: bare + LISTING, requests: 1_500 }),
@@ -146,22 +146,4 @@ function compare(name: string, [ours, theirs]: readonly [Measured, Measured], at
   report({ name: "  against the peer", value: ratio, unit: "×", target: { atLeast } });
   report({ name: "  p99 of the peer", value: theirs.p99Ms, unit: "ms" });
   report({ name: "  p99", value: ours.p99Ms, unit: "ms", target: { atMost: theirs.p99Ms } });
-}
-
-/** The median of each, all run in turns; the first round warms up. */
-async function inTurns<const Runs extends readonly (() => Promise<Measured>)[]>(
-  runs: Runs,
-): Promise<{ readonly [Index in keyof Runs]: Measured }> {
-  const all = runs.map((): Measured[] => []);
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const [i, run] of runs.entries()) {
-      const measured = await run();
-      if (round > 0) all[i]?.push(measured);
-    }
-  }
-  const medians = all.map((each) => ({
-    perSecond: median(each.map(({ perSecond }) => perSecond)),
-    p99Ms: median(each.map(({ p99Ms }) => p99Ms)),
-  }));
-  return medians as unknown as { readonly [Index in keyof Runs]: Measured };
 }

@@ -29,9 +29,9 @@ import {
 } from "../src/wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { call } from "./keeper/call.ts";
 import { ETCD } from "./keeper/etcd.ts";
-import { h2load, type Measured } from "./keeper/h2load.ts";
+import { h2load } from "./keeper/h2load.ts";
 import { startBare, startEtcd, startKeeper } from "./keeper/programs.ts";
-import { conclude, inTemporaryFolder, median, report } from "./measure.ts";
+import { conclude, inTemporaryFolder, measuredInTurns, report } from "./measure.ts";
 
 const ROUNDS = 5;
 const STREAMS = 1_000;
@@ -99,7 +99,7 @@ await inTemporaryFolder(async (folder) => {
   };
   const nothing: Method = { path: "/bare/Nothing", body: ours.heartbeat.body };
 
-  const [floor, heartbeat, check, acquire, keepAlive] = await inTurns([
+  const [floor, heartbeat, check, acquire, keepAlive] = await measuredInTurns(ROUNDS, [
     load(bare, nothing, 256),
     load(keeper, ours.heartbeat, 256),
     load(keeper, ours.check, 256),
@@ -114,7 +114,7 @@ await inTemporaryFolder(async (folder) => {
   compare("Heartbeat / etcd keepalive", [heartbeat.perSecond, keepAlive.perSecond], 1);
 
   for (const callers of [64, 256]) {
-    const [mine, grant, put] = await inTurns([
+    const [mine, grant, put] = await measuredInTurns(ROUNDS, [
       load(keeper, ours.acquire, callers),
       load(etcd, ETCD.grant, callers),
       load(etcd, ETCD.put, callers),
@@ -152,7 +152,7 @@ await inTemporaryFolder(async (folder) => {
     const { stdout } = await promisify(execFile)(fanout, args);
     return { perSecond: Number(stdout), p99Ms: NaN };
   };
-  const [mine, theirs] = await inTurns([
+  const [mine, theirs] = await measuredInTurns(ROUNDS, [
     () => spread("keeper", keeper.address, [ours.watch, ours.acquire]),
     () => spread("etcd", etcd.address, [ETCD.watch, ETCD.put]),
   ]);
@@ -161,25 +161,6 @@ await inTemporaryFolder(async (folder) => {
   compare("deliveries to 1,000 watchers / etcd", [mine.perSecond, theirs.perSecond], 1);
 });
 conclude();
-
-/** The median of each, all run in turns. */
-async function inTurns<const Runs extends readonly (() => Promise<Measured>)[]>(
-  runs: Runs,
-): Promise<{ readonly [Index in keyof Runs]: Measured }> {
-  const all = runs.map((): Measured[] => []);
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const [i, run] of runs.entries()) {
-      const measured = await run();
-      // The first round warms up.
-      if (round > 0) all[i]?.push(measured);
-    }
-  }
-  const medians = all.map((each) => ({
-    perSecond: median(each.map(({ perSecond }) => perSecond)),
-    p99Ms: median(each.map(({ p99Ms }) => p99Ms)),
-  }));
-  return medians as unknown as { readonly [Index in keyof Runs]: Measured };
-}
 
 function compare(name: string, [ours, theirs]: readonly [number, number], atLeast: number): void {
   report({ name, value: ours / theirs, unit: "×", target: { atLeast } });

@@ -90,3 +90,28 @@ export function memoryBytes(): number {
   const { heapUsed, external, arrayBuffers } = process.memoryUsage();
   return heapUsed + Math.max(external, arrayBuffers);
 }
+
+/** How fast something was under load, and how long the slowest hundredth waited. */
+export interface Measured {
+  readonly perSecond: number;
+  readonly p99Ms: number;
+}
+
+/** The median of each, all run in turns; a first round warms up. */
+export async function measuredInTurns<const Runs extends readonly (() => Promise<Measured>)[]>(
+  rounds: number,
+  runs: Runs,
+): Promise<{ readonly [Index in keyof Runs]: Measured }> {
+  const all = runs.map((): Measured[] => []);
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [i, run] of runs.entries()) {
+      const measured = await run();
+      if (round > 0) all[i]?.push(measured);
+    }
+  }
+  const medians = all.map((each) => ({
+    perSecond: median(each.map(({ perSecond }) => perSecond)),
+    p99Ms: median(each.map(({ p99Ms }) => p99Ms)),
+  }));
+  return medians as unknown as { readonly [Index in keyof Runs]: Measured };
+}

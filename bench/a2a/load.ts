@@ -3,17 +3,13 @@ import { execFile } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { Measured } from "../measure.ts";
 
 export interface Load {
   readonly url: string;
   /** Makes it a POST. */
   readonly body?: string;
   readonly requests: number;
-}
-
-export interface Measured {
-  readonly perSecond: number;
-  readonly p99Ms: number;
 }
 
 const CONNECTIONS = 32;

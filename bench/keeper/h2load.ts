@@ -7,6 +7,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { framed } from "../../src/grpc/frames.ts";
+import type { Measured } from "../measure.ts";
 
 export interface Load {
   readonly address: string;
@@ -16,11 +17,6 @@ export interface Load {
   /** How many calls are open at any time. */
   readonly callers: number;
   readonly requests: number;
-}
-
-export interface Measured {
-  readonly perSecond: number;
-  readonly p99Ms: number;
 }
 
 const CONNECTIONS = 8;

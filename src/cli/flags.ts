@@ -95,6 +95,24 @@ export function wordsFlag<T extends string>(values: readonly T[]) {
   return { kind: "enum", values, optional: true, variadic: true, brief } as const;
 }
 
+/** How many answers. */
+export const limitFlag = {
+  kind: "parsed",
+  optional: true,
+  parse: parseCount,
+  placeholder: "N",
+  brief: "At most so many [10]",
+} as const;
+
+/** Where a program of its own listens, unless told otherwise. */
+export const hostFlag = {
+  kind: "parsed",
+  parse: String,
+  default: "127.0.0.1",
+  placeholder: "HOST",
+  brief: "Where to listen [127.0.0.1]",
+} as const;
+
 export const tokenFlag = {
   kind: "parsed",
   parse: parseToken,

@@ -7,6 +7,7 @@ import { ArcpRuntime } from "../../wires/arcp/runtime.ts";
 import { serveWebSocket } from "../../wires/arcp/transports/serve-websocket.ts";
 import { staticTokens } from "../../wires/arcp/verifiers.ts";
 import type { Context } from "../context.ts";
+import { hostFlag } from "../flags.ts";
 import { about } from "../help.ts";
 
 interface Flags {
@@ -29,13 +30,7 @@ export const serve = buildCommand<Flags, [], Context>({
   },
   parameters: {
     flags: {
-      host: {
-        kind: "parsed",
-        parse: String,
-        default: "127.0.0.1",
-        placeholder: "HOST",
-        brief: "Where to listen [127.0.0.1]",
-      },
+      host: hostFlag,
       port: {
         kind: "parsed",
         parse: parsePort,

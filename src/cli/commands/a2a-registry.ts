@@ -5,7 +5,7 @@
  */
 import { buildCommand } from "@stricli/core";
 import type { Context } from "../context.ts";
-import { parsePort, textFlag } from "../flags.ts";
+import { hostFlag, parsePort, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { serve } from "../serve.ts";
 
@@ -38,13 +38,7 @@ export const a2aRegistry = buildCommand<Flags, [], Context>({
   },
   parameters: {
     flags: {
-      host: {
-        kind: "parsed",
-        parse: String,
-        default: "127.0.0.1",
-        placeholder: "HOST",
-        brief: "Where it listens [127.0.0.1]",
-      },
+      host: hostFlag,
       port: {
         kind: "parsed",
         parse: parsePort,

@@ -7,7 +7,7 @@ import type { DirectoryDetail, DirectoryList, DirectoryRow } from "../../wires/a
 import type { Context } from "../context.ts";
 import { daemonOf, itemPath, lookOf, note, pathOf, printJson, read } from "../daemon.ts";
 import { EXIT } from "../exit.ts";
-import { answerFlags, argument, listFlags, parseCount, textFlag } from "../flags.ts";
+import { answerFlags, argument, limitFlag, listFlags, textFlag } from "../flags.ts";
 import type { AnswerFlags, ListFlags } from "../flags.ts";
 import { about } from "../help.ts";
 import { list, rowsOf, type Listing } from "../listing.ts";
@@ -186,13 +186,7 @@ export const directorySearch = buildCommand<SearchFlags, readonly string[], Cont
   parameters: {
     flags: {
       ...filterFlags,
-      limit: {
-        kind: "parsed",
-        optional: true,
-        parse: parseCount,
-        placeholder: "N",
-        brief: "At most so many [10]",
-      },
+      limit: limitFlag,
       ...answerFlags,
     },
     positional: {

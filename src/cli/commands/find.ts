@@ -4,7 +4,7 @@ import type { Agent } from "../../core/agents.ts";
 import type { Context } from "../context.ts";
 import { daemonOf, lookOf, note, pathOf, printJson, read } from "../daemon.ts";
 import { EXIT } from "../exit.ts";
-import { answerFlags, parseCount, textsFlag, type AnswerFlags } from "../flags.ts";
+import { answerFlags, limitFlag, textsFlag, type AnswerFlags } from "../flags.ts";
 import { about } from "../help.ts";
 import { rowsOf, type Listing } from "../listing.ts";
 
@@ -46,13 +46,7 @@ export const find = buildCommand<Flags, readonly string[], Context>({
   parameters: {
     flags: {
       tool: textsFlag("TOOL", "Only those that have it; may be given several times"),
-      limit: {
-        kind: "parsed",
-        optional: true,
-        parse: parseCount,
-        placeholder: "N",
-        brief: "At most so many [10]",
-      },
+      limit: limitFlag,
       ...answerFlags,
     },
     positional: {
