@@ -14,9 +14,9 @@ import { emptyState } from "../src/core/state.ts";
 import { Engine } from "../src/engine/engine.ts";
 import { load } from "../src/engine/replica.ts";
 import type { Watch } from "../src/engine/watch.ts";
-import { memoryStore } from "../src/log/memory.ts";
-import { connect, transaction } from "../src/log/sqlite-driver.ts";
-import { sqliteStore } from "../src/log/sqlite.ts";
+import { memoryStore } from "../src/log/memory/store.ts";
+import { connect, transaction } from "../src/log/sqlite/driver.ts";
+import { sqliteStore } from "../src/log/sqlite/store.ts";
 import type { Store } from "../src/log/store.ts";
 import { conclude, inTemporaryFolder, inTurns, memoryBytes, rate, report } from "./measure.ts";
 

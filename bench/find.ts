@@ -6,9 +6,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { AgentCard } from "../src/core/agents.ts";
 import { Engine } from "../src/engine/engine.ts";
-import { memoryStore } from "../src/log/memory.ts";
+import { memoryStore } from "../src/log/memory/store.ts";
 import { AgentSearch } from "../src/search/agent-search.ts";
-import { EXAMPLES } from "../src/search/evaluation-set.ts";
+import { EXAMPLES } from "../test/support/search/evaluation-set.ts";
 import { loadModel } from "../src/search/model.ts";
 import { conclude, inTurns, median, memoryBytes, rate, report } from "./measure.ts";
 

@@ -3,7 +3,7 @@
  * twice as fast as one that looks hundreds up: `rollcall up` takes 190 ms instead of 390.
  *
  * All chunks lie flat in one directory two levels below the root, as every source file of src/x/
- * and every library file of dist/x/ does. So `new URL("./sqlite-worker.js", import.meta.url)` and
+ * and every library file of dist/x/ does. So `new URL("./worker.js", import.meta.url)` and
  * `new URL("../../package.json", import.meta.url)` mean the same from all of them.
  */
 import { existsSync } from "node:fs";
@@ -15,7 +15,7 @@ import { root } from "./root.mjs";
 const NATIVE = ["@photostructure/sqlite"];
 
 /** Threads that a bundled program starts by the name of their file, which must lie beside it. */
-export const THREADS = { "sqlite-worker": "src/log/sqlite-worker.ts" };
+export const THREADS = { worker: "src/log/sqlite/worker.ts" };
 
 /**
  * Those of the entries whose source is there.
@@ -46,9 +46,9 @@ export async function bundle(entries, directory, options = {}) {
     external,
     resolve: {
       alias: {
-        "rollcall/a2a": join(root, "src/client/a2a/index.ts"),
+        "rollcall/a2a": join(root, "src/wires/a2a/client/index.ts"),
         "rollcall/embedded": join(root, "src/embedded.ts"),
-        "rollcall/keeper": join(root, "src/client/keeper/index.ts"),
+        "rollcall/keeper": join(root, "src/wires/keeper/client/index.ts"),
         "rollcall/status": join(root, "src/status.ts"),
         rollcall: join(root, "src/index.ts"),
       },

@@ -1,11 +1,16 @@
 /** ACP: what an editor's agent does, derived from its frames. */
-export type { AcpExit } from "./wires/acp/connection.ts";
-export { AcpDamper } from "./wires/acp/damper.ts";
-export { AcpDeriver, type AcpDeriverOptions } from "./wires/acp/deriver.ts";
-export { STATUS_KEY, STATUS_METHOD, statusMessage, type AgentStatus } from "./wires/acp/form.ts";
-export { readFrame, type Frame, type FrameId, type Sender } from "./wires/acp/frames.ts";
-export { AcpObserver, type AcpObserverOptions } from "./wires/acp/observer.ts";
-export { FrameReader } from "./wires/acp/reader.ts";
+export type { AcpExit } from "./wires/acp/derive/connection.ts";
+export { AcpDamper } from "./wires/acp/derive/damper.ts";
+export { AcpDeriver, type AcpDeriverOptions } from "./wires/acp/derive/deriver.ts";
+export {
+  STATUS_KEY,
+  STATUS_METHOD,
+  statusMessage,
+  type AgentStatus,
+} from "./wires/acp/derive/form.ts";
+export { readFrame, type Frame, type FrameId, type Sender } from "./wires/acp/derive/frames.ts";
+export { AcpObserver, type AcpObserverOptions } from "./wires/acp/derive/observer.ts";
+export { FrameReader } from "./wires/acp/derive/reader.ts";
 export {
   STATUSES,
   type AcpFacts,
@@ -18,7 +23,7 @@ export {
   type AcpState,
   type AcpStatus,
   type StatusForm,
-} from "./wires/acp/record.ts";
+} from "./wires/acp/derive/record.ts";
 export {
   onAgentStatus,
   withAgentStatus,

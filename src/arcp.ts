@@ -16,9 +16,9 @@
  *   const job = await client.submit({ agent: "echo", input: { hi: 1 } });
  *   console.log((await job.done).result);
  */
-export { ArcpClient } from "./client/arcp/client.ts";
-export type { JobHandle } from "./client/arcp/job.ts";
-export type * from "./client/arcp/types.ts";
+export { ArcpClient } from "./wires/arcp/client/client.ts";
+export type { JobHandle } from "./wires/arcp/client/job.ts";
+export type * from "./wires/arcp/client/types.ts";
 export { codeOf, RollcallError, type ErrorCode } from "./core/errors.ts";
 export type { AgentListing } from "./core/jobs/agent-ref.ts";
 export type { JobEvent, LogLevel } from "./core/jobs/events.ts";
@@ -40,17 +40,26 @@ export type {
 } from "./jobs/provisioner.ts";
 export type { ResultWriter } from "./jobs/result-writer.ts";
 export type { Journal } from "./log/journal.ts";
-export { memoryStore } from "./log/memory.ts";
-export { sqliteStore, type SqliteStoreOptions } from "./log/sqlite.ts";
+export { memoryStore } from "./log/memory/store.ts";
+export { sqliteStore, type SqliteStoreOptions } from "./log/sqlite/store.ts";
 export type { Store } from "./log/store.ts";
-export { mount, type Mounted } from "./wires/arcp/mount.ts";
-export type { ArcpRuntimeOptions } from "./wires/arcp/runtime-options.ts";
-export { ArcpRuntime, type ArcpStats } from "./wires/arcp/runtime.ts";
-export type { SessionLimits } from "./wires/arcp/sessions.ts";
-export { withTracing } from "./wires/arcp/tracing.ts";
-export type { Transport, TransportEnding, TransportListener } from "./wires/arcp/transport.ts";
+export { mount, type Mounted } from "./wires/arcp/server/mount.ts";
+export type { ArcpRuntimeOptions } from "./wires/arcp/server/runtime-options.ts";
+export { ArcpRuntime, type ArcpStats } from "./wires/arcp/server/runtime.ts";
+export type { SessionLimits } from "./wires/arcp/server/sessions.ts";
+export { withTracing } from "./wires/arcp/server/tracing.ts";
+export type {
+  Transport,
+  TransportEnding,
+  TransportListener,
+} from "./wires/arcp/server/transport.ts";
 export { pairMemoryTransports } from "./wires/arcp/transports/memory.ts";
 export { serveWebSocket } from "./wires/arcp/transports/serve-websocket.ts";
 export { processTransport, stdioTransport } from "./wires/arcp/transports/stdio.ts";
 export { connectWebSocket } from "./wires/arcp/transports/websocket.ts";
-export { jwtTokens, staticTokens, type JwtOptions, type Verifier } from "./wires/arcp/verifiers.ts";
+export {
+  jwtTokens,
+  staticTokens,
+  type JwtOptions,
+  type Verifier,
+} from "./wires/arcp/server/verifiers.ts";

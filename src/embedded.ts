@@ -5,11 +5,11 @@
  *   await using daemon = await startEmbedded();
  *   await using keeper = daemon.connect();
  */
-import { connect, type ConnectOptions, type Keeper } from "./client/keeper/keeper.ts";
+import { connect, type ConnectOptions, type Keeper } from "./wires/keeper/client/keeper.ts";
 import { formatAddress } from "./daemon/address.ts";
 import { startDaemon } from "./daemon/compose.ts";
 import { loadConfig } from "./daemon/config.ts";
-import type { Clock } from "./engine/clock.ts";
+import type { Clock } from "./core/clock.ts";
 
 export interface EmbeddedOptions {
   /** Keeps the state in this folder, for the next time. */

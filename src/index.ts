@@ -5,14 +5,14 @@ export {
   type ConnectOptions,
   type GetOptions,
   type PostOptions,
-} from "./client/client.ts";
+} from "./wires/api/client/client.ts";
 export type {
   ConnectionState,
   DaemonEvent,
   EventsOptions,
   Resync,
   StreamItem,
-} from "./client/events.ts";
+} from "./wires/api/client/events.ts";
 export type { Agent, AgentCard, AgentStatus, Capability, DeathCause } from "./core/agents.ts";
 export type { Election } from "./core/elections.ts";
 export { codeOf, RollcallError, wireCodes, type CodeRow, type ErrorCode } from "./core/errors.ts";
@@ -27,6 +27,6 @@ export type { EngineOptions } from "./engine/options.ts";
 export type { Watch, WatchItem, WatchOptions } from "./engine/watch.ts";
 export type { Journal } from "./log/journal.ts";
 export type { Log } from "./log/log.ts";
-export { MemoryMedium, memoryStore, type MemoryStoreOptions } from "./log/memory.ts";
-export { sqliteStore, type SqliteStoreOptions } from "./log/sqlite.ts";
+export { MemoryMedium, memoryStore, type MemoryStoreOptions } from "./log/memory/store.ts";
+export { sqliteStore, type SqliteStoreOptions } from "./log/sqlite/store.ts";
 export type { Store } from "./log/store.ts";

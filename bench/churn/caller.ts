@@ -11,7 +11,7 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { FrameReader, framed } from "../../src/grpc/frames.ts";
+import { FrameReader, framed } from "../../src/net/grpc/frames.ts";
 
 const ANSWER_BYTES = 4 * 1024 * 1024;
 

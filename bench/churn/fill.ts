@@ -1,7 +1,7 @@
 /** Writes a log as a daemon would that has been at work for a while: agents, then leases. */
 import { join } from "node:path";
 import { Engine } from "../../src/engine/engine.ts";
-import { sqliteStore } from "../../src/log/sqlite.ts";
+import { sqliteStore } from "../../src/log/sqlite/store.ts";
 
 const AT_ONCE = 1000;
 

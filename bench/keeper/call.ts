@@ -1,6 +1,6 @@
 /** One gRPC call, for setting up what is measured; throws when the answer is no OK. */
 import { connect } from "node:http2";
-import { framed, FrameReader } from "../../src/grpc/frames.ts";
+import { framed, FrameReader } from "../../src/net/grpc/frames.ts";
 
 /** Yields the one answer, unframed. */
 export async function call(address: string, path: string, body: Uint8Array): Promise<Uint8Array> {

@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { framed } from "../../src/grpc/frames.ts";
+import { framed } from "../../src/net/grpc/frames.ts";
 import type { Measured } from "../measure.ts";
 
 export interface Load {

@@ -5,7 +5,7 @@
  */
 import { createRequire } from "node:module";
 import { isProxyCall } from "../cli/acp/words.ts";
-import { hook } from "../hosts/hook.ts";
+import { hook } from "../coding-agents/hooks/hook.ts";
 
 const [word, ...rest] = process.argv.slice(2);
 const [host = "--help"] = rest;

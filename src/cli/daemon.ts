@@ -1,6 +1,6 @@
 /** What commands ask of a daemon, and how they say what came of it. */
-import { connect, type Client } from "../client/client.ts";
-import { findUrl } from "../client/url.ts";
+import { connect, type Client } from "../wires/api/client/client.ts";
+import { findUrl } from "../net/http/url.ts";
 import { RollcallError } from "../core/errors.ts";
 import { shortId } from "../core/words.ts";
 import type { AgentList, TaskList } from "../wires/api/answers.ts";

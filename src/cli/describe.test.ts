@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { DaemonEvent } from "../client/events.ts";
+import type { DaemonEvent } from "../wires/api/client/events.ts";
 import type { Event } from "../core/events.ts";
 import { describe } from "./describe.ts";
 

@@ -3,7 +3,7 @@
  * way, and an event that a newer daemon sends and this program does not know is shown by its plain
  * fields.
  */
-import type { DaemonEvent } from "../client/events.ts";
+import type { DaemonEvent } from "../wires/api/client/events.ts";
 import type { Event } from "../core/events.ts";
 import { sentenceOf } from "../core/words.ts";
 

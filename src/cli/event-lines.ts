@@ -1,5 +1,5 @@
 /** Events as they are printed: a line of words with its time for people, JSON for programs. */
-import type { ConnectionState, DaemonEvent, Resync } from "../client/events.ts";
+import type { ConnectionState, DaemonEvent, Resync } from "../wires/api/client/events.ts";
 import type { Context } from "./context.ts";
 import { describe, type Names } from "./describe.ts";
 import { clean, cleanJson } from "./terminal/clean.ts";

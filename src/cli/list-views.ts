@@ -3,7 +3,7 @@
  * line for each row that came, changed or went; with --json the whole list, each time on a line of
  * its own.
  */
-import type { Client } from "../client/client.ts";
+import type { Client } from "../wires/api/client/client.ts";
 import type { Context } from "./context.ts";
 import { note, printJson } from "./daemon.ts";
 import type { ListFlags } from "./flags.ts";

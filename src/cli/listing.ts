@@ -2,7 +2,7 @@
  * A list as a table for people, as JSON for programs, or live. What a noun has of its own (its
  * columns, its filters, its topics) is a `Listing`; the rest is the same for all and is here.
  */
-import type { Client } from "../client/client.ts";
+import type { Client } from "../wires/api/client/client.ts";
 import { shortId } from "../core/words.ts";
 import type { Context } from "./context.ts";
 import { daemonOf, lookOf, note, pathOf, printJson, read } from "./daemon.ts";

@@ -1,8 +1,8 @@
 /** What a change of somebody's settings would be, shown before it is made. */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { diff, type DiffLine } from "../hosts/install/diff.ts";
-import type { Plan, Scene } from "../hosts/install/installer.ts";
+import { diff, type DiffLine } from "../machine/settings/diff.ts";
+import type { Plan, Scene } from "../machine/settings/installer.ts";
 import type { Context } from "./context.ts";
 import { clean } from "./terminal/clean.ts";
 import type { Style } from "./terminal/output.ts";

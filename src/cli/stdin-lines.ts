@@ -1,7 +1,7 @@
 /** Lines as they come in, each bounded: one that never ends is not kept, and told as empty. */
 import { addAbortSignal, type Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { CLIENT } from "../client/limits.ts";
+import { CLIENT } from "../net/http/limits.ts";
 
 /** Ends with the input, or when the signal aborts. Blank lines are skipped. */
 export async function* linesOf(

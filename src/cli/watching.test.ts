@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { StreamItem } from "../client/events.ts";
+import type { StreamItem } from "../wires/api/client/events.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Policy } from "../core/policies.ts";
 import type { Context } from "./context.ts";

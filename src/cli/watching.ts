@@ -4,7 +4,7 @@
  *
  *   fetch ──▶ show ──▶ wait for an event, a second on a screen, or a new size ──▶ fetch …
  */
-import type { ConnectionState } from "../client/events.ts";
+import type { ConnectionState } from "../wires/api/client/events.ts";
 import { codeOf, wireCodes } from "../core/errors.ts";
 import { viewOf, type Watching } from "./list-views.ts";
 import { fetchList } from "./listing.ts";

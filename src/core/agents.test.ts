@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { asSeen, type AgentCard } from "./agents.ts";
 import { FIELD, TTL } from "./limits.ts";
-import { card, DAY, replayed, SECOND, START_MS, World } from "./testing.ts";
+import { card, DAY, replayed, SECOND, START_MS, World } from "../../test/support/core/fixture.ts";
 
 function refusalOf(fields: Partial<AgentCard>, ttlMs = 0): string {
   return new World().refusal({ type: "agent.register", card: card(fields), ttlMs });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { audit } from "./testing-audit.ts";
-import { SECOND, World } from "./testing.ts";
+import { audit } from "../../test/support/core/audit.ts";
+import { SECOND, World } from "../../test/support/core/fixture.ts";
 
 // "Death releases the agent's leases, removes its candidacies (re-electing where it led) and
 // requeues its claimed tasks, atomically, in that one step of the log."

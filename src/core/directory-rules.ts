@@ -22,7 +22,7 @@ import {
   type Proof,
   type Tier,
 } from "./directory.ts";
-import { CARD, HEARTBEAT } from "./cards/limits.ts";
+import { CARD, HEARTBEAT } from "./card-limits.ts";
 import { count, invalid, key, line, tooLong, type Problem } from "./fields.ts";
 import { COUNT, DIRECTORY } from "./limits.ts";
 import type { State } from "./state.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { HeartbeatCommand } from "./directory-rules.ts";
 import { refreshEntry, type CardText, type DirectoryEntry } from "./directory.ts";
-import { CARD } from "./cards/limits.ts";
+import { CARD } from "./card-limits.ts";
 import { COUNT, DIRECTORY } from "./limits.ts";
-import { DAY, SECOND, World } from "./testing.ts";
+import { DAY, SECOND, World } from "../../test/support/core/fixture.ts";
 
 const URL = "http://agent.example/a2a";
 const FETCHED = cardOf("as fetched");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { FIELD, RETENTION } from "./limits.ts";
-import { DAY, replayed, SECOND, START_MS, World } from "./testing.ts";
+import { DAY, replayed, SECOND, START_MS, World } from "../../test/support/core/fixture.ts";
 
 function resign(world: World, agentId: string, group: string) {
   return world.run({ type: "election.resign", group, agentId });

@@ -1,9 +1,9 @@
 import { array, assert, nat, property, tuple } from "fast-check";
 import { expect, test } from "vitest";
 import { decode, encode, type Event } from "./events.ts";
-import { play } from "./testing-play.ts";
+import { play } from "../../test/support/core/play.ts";
 import { fingerprint } from "./snapshot.ts";
-import { replayed, SECOND, World } from "./testing.ts";
+import { replayed, SECOND, World } from "../../test/support/core/fixture.ts";
 
 const aLife = array(tuple(nat(255), nat(255), nat(255), nat(255)), {
   maxLength: 100,

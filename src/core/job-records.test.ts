@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JobRecord } from "./job-records.ts";
 import { RETENTION } from "./limits.ts";
 import { sentenceOf } from "./words.ts";
-import { DAY, replayed, SECOND, START_MS, World } from "./testing.ts";
+import { DAY, replayed, SECOND, START_MS, World } from "../../test/support/core/fixture.ts";
 import { fingerprint } from "./snapshot.ts";
 
 function job(fields: Partial<JobRecord> = {}): JobRecord {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FIELD, TTL } from "./limits.ts";
 import type { Lease } from "./leases.ts";
-import { SECOND, START_MS, World } from "./testing.ts";
+import { SECOND, START_MS, World } from "../../test/support/core/fixture.ts";
 
 function holderOf(world: World, taskId: string): Lease | undefined {
   return world.state.leases.byTask.get(taskId)?.lease;

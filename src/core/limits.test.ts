@@ -1,8 +1,8 @@
 /** What happens when a limit is reached; the real numbers are only larger. */
 import { beforeEach, expect, test, vi } from "vitest";
-import { audit } from "./testing-audit.ts";
+import { audit } from "../../test/support/core/audit.ts";
 import type * as Limits from "./limits.ts";
-import { card, DAY, replayed, SECOND, taskCreate, World } from "./testing.ts";
+import { card, DAY, replayed, SECOND, taskCreate, World } from "../../test/support/core/fixture.ts";
 
 vi.mock("./limits.ts", async (original) => {
   const { COUNT, RETENTION, ...others } = await original<typeof Limits>();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { leading } from "./nodes.ts";
 import { capture, restore } from "./snapshot.ts";
-import { SECOND, World } from "./testing.ts";
+import { SECOND, World } from "../../test/support/core/fixture.ts";
 
 test("each node that leads does so in an epoch of its own", () => {
   const world = new World();

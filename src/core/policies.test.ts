@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { FIELD } from "./limits.ts";
 import { matches } from "./patterns.ts";
 import { accessProblem, checkPolicy, type Policy } from "./policies.ts";
-import { World } from "./testing.ts";
+import { World } from "../../test/support/core/fixture.ts";
 
 const READ: Policy = {
   id: "allow-read",

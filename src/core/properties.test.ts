@@ -1,14 +1,14 @@
 import { asyncProperty, property, assert, array, nat, tuple } from "fast-check";
 import { expect, test, vi } from "vitest";
-import { audit } from "./testing-audit.ts";
+import { audit } from "../../test/support/core/audit.ts";
 import type { Event } from "./events.ts";
 import type * as Limits from "./limits.ts";
 import { RETENTION } from "./limits.ts";
-import { play, type Step } from "./testing-play.ts";
+import { play, type Step } from "../../test/support/core/play.ts";
 import { rules } from "./rules.ts";
 import { capture, fingerprint, restore } from "./snapshot.ts";
 import type { State } from "./state.ts";
-import { replayed, type World } from "./testing.ts";
+import { replayed, type World } from "../../test/support/core/fixture.ts";
 
 /** So little room that every life runs into the limits. */
 vi.mock("./limits.ts", async (original) => {

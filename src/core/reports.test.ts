@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { COUNT, FLEET, RETENTION } from "./limits.ts";
 import type { Facts, Report } from "./reports.ts";
-import { SECOND, World } from "./testing.ts";
+import { SECOND, World } from "../../test/support/core/fixture.ts";
 
 const ALIVE = { liveness: { value: "alive", rule: "fresh" } } as const;
 const WORKING: Facts = { ...ALIVE, activity: { value: "working", rule: "task.state" } };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { rules } from "./rules.ts";
 import { emptyState } from "./state.ts";
-import { DAY, SECOND, START_MS, World } from "./testing.ts";
+import { DAY, SECOND, START_MS, World } from "../../test/support/core/fixture.ts";
 
 test("where nothing lives nothing is due", () => {
   const state = emptyState();

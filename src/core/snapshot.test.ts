@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { audit } from "./testing-audit.ts";
+import { audit } from "../../test/support/core/audit.ts";
 import { ENGINE } from "./limits.ts";
 import { rules } from "./rules.ts";
 import { capture, capturedAtMs, fingerprint, restore } from "./snapshot.ts";
 import { emptyState } from "./state.ts";
-import { DAY, SECOND, START_MS, World } from "./testing.ts";
+import { DAY, SECOND, START_MS, World } from "../../test/support/core/fixture.ts";
 
 /** A world with something of everything in it. */
 function fullWorld(): World {

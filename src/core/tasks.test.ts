@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FIELD, TTL } from "./limits.ts";
 import { fingerprint } from "./snapshot.ts";
-import { DAY, SECOND, START_MS, taskCreate, World } from "./testing.ts";
+import { DAY, SECOND, START_MS, taskCreate, World } from "../../test/support/core/fixture.ts";
 
 function base64Of(bytes: number): string {
   return Buffer.alloc(bytes).toString("base64");

@@ -1,9 +1,9 @@
 import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { COUNT } from "../core/limits.ts";
-import { cardOf, TestWeb } from "../directory/testing.ts";
-import { openApi, type Api } from "./testing-api.ts";
-import { ask, type Answer } from "./testing.ts";
+import { cardOf, TestWeb } from "../../test/support/directory/fixture.ts";
+import { openApi, type Api } from "../../test/support/daemon/api.ts";
+import { ask, type Answer } from "../../test/support/daemon/fixture.ts";
 
 const ECHO = "http://echo.example:8080/a2a";
 const OLD = "/registry/heartbeat";

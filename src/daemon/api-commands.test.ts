@@ -2,9 +2,9 @@ import { request as httpRequest, type ClientRequest } from "node:http";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Agent } from "../core/agents.ts";
 import type { Task } from "../core/tasks.ts";
-import { CARD, quiet } from "../engine/testing.ts";
-import { openApi, type Api } from "./testing-api.ts";
-import { ask } from "./testing.ts";
+import { CARD, quiet } from "../../test/support/engine/fixture.ts";
+import { openApi, type Api } from "../../test/support/daemon/api.ts";
+import { ask } from "../../test/support/daemon/fixture.ts";
 
 const apis: Api[] = [];
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { DIRECTORY } from "../core/limits.ts";
-import { cardOf, TestWeb } from "../directory/testing.ts";
-import { openApi, type Api } from "./testing-api.ts";
-import { listen, type Listener } from "./testing-stream.ts";
+import { cardOf, TestWeb } from "../../test/support/directory/fixture.ts";
+import { openApi, type Api } from "../../test/support/daemon/api.ts";
+import { listen, type Listener } from "../../test/support/daemon/stream.ts";
 
 const ECHO = "http://echo.example/a2a";
 const DETAIL = `/v1/directory/${encodeURIComponent(ECHO)}`;

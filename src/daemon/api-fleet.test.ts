@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Facts } from "../core/reports.ts";
 import { capture } from "../core/snapshot.ts";
-import { CARD } from "../engine/testing.ts";
+import { CARD } from "../../test/support/engine/fixture.ts";
 import type { Row } from "../fleet/row.ts";
-import { openApi, type Api, type Reply } from "./testing-api.ts";
+import { openApi, type Api, type Reply } from "../../test/support/daemon/api.ts";
 
 let api: Api;
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { JobRecord } from "../core/job-records.ts";
-import { START_MS } from "../engine/testing.ts";
-import { openApi, type Api } from "./testing-api.ts";
-import { say } from "./testing.ts";
+import { START_MS } from "../../test/support/engine/fixture.ts";
+import { openApi, type Api } from "../../test/support/daemon/api.ts";
+import { say } from "../../test/support/daemon/fixture.ts";
 
 const apis: Api[] = [];
 

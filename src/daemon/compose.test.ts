@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { codeOf } from "../core/errors.ts";
-import { register } from "../engine/testing.ts";
+import { register } from "../../test/support/engine/fixture.ts";
 import { startDaemon, type Daemon } from "./compose.ts";
 import { loadConfig, type Config } from "./config.ts";
 import { createLogger } from "./logger.ts";
-import { ask, say } from "./testing.ts";
+import { ask, say } from "../../test/support/daemon/fixture.ts";
 
 const cleanups: (() => unknown)[] = [];
 

@@ -5,10 +5,11 @@
 import { join } from "node:path";
 import { mkdir } from "node:fs/promises";
 import { RollcallError } from "../core/errors.ts";
-import { systemClock, type Clock } from "../engine/clock.ts";
+import type { Clock } from "../core/clock.ts";
+import { systemClock } from "../machine/clock.ts";
 import { Engine } from "../engine/engine.ts";
-import { memoryStore } from "../log/memory.ts";
-import { sqliteStore } from "../log/sqlite.ts";
+import { memoryStore } from "../log/memory/store.ts";
+import { sqliteStore } from "../log/sqlite/store.ts";
 import type { Store } from "../log/store.ts";
 import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";

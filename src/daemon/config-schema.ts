@@ -1,7 +1,7 @@
 /** What each setting may be, whoever says it; in words for those who said something else. */
 import { isIP } from "node:net";
 import { z } from "zod";
-import { HEARTBEAT } from "../core/cards/limits.ts";
+import { HEARTBEAT } from "../core/card-limits.ts";
 import { RollcallError } from "../core/errors.ts";
 import { DIRECTORY } from "../core/limits.ts";
 import { ADDRESS_SYNTAX, parseAddress } from "./address.ts";

@@ -5,7 +5,7 @@
  */
 import { homedir, hostname } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import type { CardVersion } from "../core/cards/card.ts";
+import type { CardVersion } from "../directory/cards/card.ts";
 import { RollcallError } from "../core/errors.ts";
 import { parseAgents, type AgentConfig } from "./arcp/agents-config.ts";
 import type { PinnedKey } from "../directory/signatures.ts";

@@ -5,18 +5,18 @@
  * A taken HTTP port that nobody asked for must not stop a daemon: programs that bring their own
  * daemon along run side by side. It gets a free port instead, and says so.
  */
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
-import { a2aMount, type A2aOptions } from "../wires/a2a/a2a.ts";
+import { a2aMount, type A2aOptions } from "../wires/a2a/server/a2a.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
 import { EVENT_STREAM } from "../wires/api/limits.ts";
 import { overviewRoutes } from "../wires/api/overview.ts";
 import { apiRoutes, type Status } from "../wires/api/routes.ts";
 import { Streams } from "../wires/api/sse.ts";
-import { Health as HealthService } from "../grpc/gen/grpc/health/v1/health_pb.ts";
-import { Health } from "../grpc/health.ts";
-import { addKeeper } from "../wires/keeper/services.ts";
+import { Health as HealthService } from "../net/grpc/gen/grpc/health/v1/health_pb.ts";
+import { Health } from "../net/grpc/health.ts";
+import { addKeeper } from "../wires/keeper/server/services.ts";
 import { servedDirectory } from "../wires/mcp/directory.ts";
 import { McpWire } from "../wires/mcp/wire.ts";
 import { formatAddress, type Address } from "./address.ts";

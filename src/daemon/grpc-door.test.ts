@@ -2,25 +2,25 @@ import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import * as grpc from "@grpc/grpc-js";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { TestClock } from "../engine/testing.ts";
-import { SERVER_LIMITS } from "../grpc/limits.ts";
-import { definitionOf } from "../grpc/testing.ts";
+import { TestClock } from "../../test/support/engine/fixture.ts";
+import { SERVER_LIMITS } from "../net/grpc/limits.ts";
+import { definitionOf } from "../../test/support/grpc/fixture.ts";
 import {
   Health as HealthService,
   HealthCheckRequestSchema,
   HealthCheckResponse_ServingStatus as Serving,
   type HealthCheckResponse,
   type HealthListResponse,
-} from "../grpc/gen/grpc/health/v1/health_pb.ts";
+} from "../net/grpc/gen/grpc/health/v1/health_pb.ts";
 import {
   ServerReflection,
   ServerReflectionRequestSchema,
   type ServerReflectionResponse,
-} from "../grpc/gen/grpc/reflection/v1/reflection_pb.ts";
-import { Health } from "../grpc/health.ts";
+} from "../net/grpc/gen/grpc/reflection/v1/reflection_pb.ts";
+import { Health } from "../net/grpc/health.ts";
 import { loopbackOnly } from "./auth.ts";
 import { GrpcDoor, type GrpcDoorOptions } from "./grpc-door.ts";
-import { FREE, say } from "./testing.ts";
+import { FREE, say } from "../../test/support/daemon/fixture.ts";
 
 const cleanups: (() => unknown)[] = [];
 

@@ -3,10 +3,10 @@
  * every call passes the authenticator before its handler sees it.
  */
 import type { DescService } from "@bufbuild/protobuf";
-import { SERVER_LIMITS } from "../grpc/limits.ts";
-import { GrpcServer, type AddOptions } from "../grpc/server.ts";
-import type { Handlers, Meter } from "../grpc/service.ts";
-import { REFLECTION, reflectionOf } from "../grpc/reflection.ts";
+import { SERVER_LIMITS } from "../net/grpc/limits.ts";
+import { GrpcServer, type AddOptions } from "../net/grpc/server.ts";
+import type { Handlers, Meter } from "../net/grpc/service.ts";
+import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
 import type { Authenticator } from "./auth.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";

@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { RollcallError } from "../core/errors.ts";
 import type { HttpDoorOptions, Mount } from "./http-door.ts";
-import { ask, openDoor, say, type OpenDoor } from "./testing.ts";
+import { ask, openDoor, say, type OpenDoor } from "../../test/support/daemon/fixture.ts";
 
 const doors: OpenDoor[] = [];
 

@@ -50,24 +50,6 @@ export const ARCP = {
   retryMs: 1 * SECOND,
 } as const;
 
-/** Agents in processes of their own. */
-export const CHILD = {
-  /** From the start to its welcome: an interpreter with large libraries takes some seconds. */
-  startMs: 30 * SECOND,
-  /** Restarts in a row after which it is given up: a quarter of an hour of them. */
-  restarts: 20,
-  firstDelayMs: 500,
-  lastDelayMs: 60 * SECOND,
-  /** One that was up for so long begins anew with its delays. */
-  steadyMs: 60 * SECOND,
-  /** A job that finds it starting waits so long for it. */
-  waitMs: 30 * SECOND,
-  /** From the request to end to the end by force. */
-  graceMs: 150,
-  /** Of what it writes to its standard error. */
-  lineLength: 1_000,
-} as const;
-
 /** Closing: together under the 5 s after which a supervisor kills. */
 export const CLOSING = {
   /** For jobs to become durable and their processes to end. */

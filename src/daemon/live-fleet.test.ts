@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Facts } from "../core/reports.ts";
 import { EVENT_STREAM, FLEET_LIST } from "../wires/api/limits.ts";
-import { openApi, type Api } from "./testing-api.ts";
-import { ask } from "./testing.ts";
-import { listen, type Listener } from "./testing-stream.ts";
+import { openApi, type Api } from "../../test/support/daemon/api.ts";
+import { ask } from "../../test/support/daemon/fixture.ts";
+import { listen, type Listener } from "../../test/support/daemon/stream.ts";
 
 let api: Api;
 

@@ -6,9 +6,9 @@ import {
 } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { MCP } from "../wires/mcp/limits.ts";
-import { openGround, type TestGround } from "../wires/mcp/testing.ts";
+import { openGround, type TestGround } from "../../test/support/mcp/fixture.ts";
 import { McpWire } from "../wires/mcp/wire.ts";
-import { ask, openDoor, say, type OpenDoor } from "./testing.ts";
+import { ask, openDoor, say, type OpenDoor } from "../../test/support/daemon/fixture.ts";
 
 let ground: TestGround;
 let wire: McpWire;

@@ -5,12 +5,12 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { afterEach, expect, test, vi } from "vitest";
 import { COUNT } from "../core/limits.ts";
 import type { Facts } from "../core/reports.ts";
-import { CARD, register, START_MS, TestClock } from "../engine/testing.ts";
-import { framed } from "../grpc/frames.ts";
+import { CARD, register, START_MS, TestClock } from "../../test/support/engine/fixture.ts";
+import { framed } from "../net/grpc/frames.ts";
 import { ClaimTaskRequestSchema } from "../wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { startDaemon, type Daemon } from "./compose.ts";
 import { loadConfig } from "./config.ts";
-import { ask } from "./testing.ts";
+import { ask } from "../../test/support/daemon/fixture.ts";
 
 const cleanups: (() => unknown)[] = [];
 

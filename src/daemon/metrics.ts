@@ -5,9 +5,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { TaskClaims } from "../engine/claims.ts";
 import type { ArcpService } from "./arcp/service.ts";
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Engine, EngineMode } from "../engine/engine.ts";
-import type { Meter } from "../grpc/service.ts";
+import type { Meter } from "../net/grpc/service.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { AgentSearch } from "../search/agent-search.ts";
 import type { Streams } from "../wires/api/sse.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { Facts, Report } from "../core/reports.ts";
-import { openEngine } from "../engine/testing.ts";
+import { openEngine } from "../../test/support/engine/fixture.ts";
 import { Fleet } from "../fleet/fleet.ts";
 import type { Notice } from "../notify/notice.ts";
 import { Notifications, type NotifyConfig } from "./notifications.ts";

@@ -1,6 +1,6 @@
 /** Tells people when a row starts to need them; what was asked before the start was told then. */
 import { RollcallError } from "../core/errors.ts";
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { Row } from "../fleet/row.ts";
 import type { FleetChange } from "../fleet/view.ts";

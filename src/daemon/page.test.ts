@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { HttpDoor } from "./http-door.ts";
 import { pageRoutes } from "./page.ts";
-import { ask, openDoor } from "./testing.ts";
+import { ask, openDoor } from "../../test/support/daemon/fixture.ts";
 
 let door: HttpDoor;
 let port = 0;

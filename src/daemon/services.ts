@@ -2,10 +2,10 @@
 import { hostname } from "node:os";
 import { DirectoryService } from "../directory/directory.ts";
 import { TaskClaims } from "../engine/claims.ts";
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Fleet } from "../fleet/fleet.ts";
-import { Fetcher } from "../fetch/fetcher.ts";
+import { Fetcher } from "../net/fetch/fetcher.ts";
 import { AgentSearch } from "../search/agent-search.ts";
 import { builtInEmbedder } from "../search/embedder.ts";
 import { FileReporter } from "../wires/files/reporter.ts";

@@ -3,8 +3,8 @@
  * tell apart (digits beyond the 17th) it does not tell apart either, as JCS has it.
  */
 import { createHash } from "node:crypto";
-import { canonical } from "../core/cards/canonical.ts";
-import type { Card } from "../core/cards/card.ts";
+import { canonical } from "./cards/canonical.ts";
+import type { Card } from "./cards/card.ts";
 
 export function digestOf(card: Card): string {
   return createHash("sha256").update(canonical(card.json)).digest("base64url");

@@ -7,21 +7,21 @@
  *                        ▼
  *                 parsed, executed ──▶ to be verified? ──▶ fetched beside it, waited for ≤ 500 ms
  */
-import { httpUrl } from "../core/cards/candidates.ts";
-import { readCard, type Card, type CardVersion } from "../core/cards/card.ts";
-import { diffCards, type CardDiff } from "../core/cards/diff.ts";
-import { readHeartbeat } from "../core/cards/heartbeat.ts";
-import type { CardProblem } from "../core/cards/problems.ts";
-import { proseOf, type CardProse } from "../core/cards/prose.ts";
-import { cardAs } from "../core/cards/versions.ts";
+import { httpUrl } from "../net/http/url.ts";
+import { readCard, type Card, type CardVersion } from "./cards/card.ts";
+import { diffCards, type CardDiff } from "./cards/diff.ts";
+import { readHeartbeat } from "./cards/heartbeat.ts";
+import type { CardProblem } from "./cards/problems.ts";
+import { proseOf, type CardProse } from "./cards/prose.ts";
+import { cardAs } from "./cards/versions.ts";
 import { entryAsSeen, type Beat, type CardText, type DirectoryEntry } from "../core/directory.ts";
 import { unknownEntry, type HeartbeatCommand } from "../core/directory-rules.ts";
 import type { Refusal } from "../core/decide.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { State } from "../core/state.ts";
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Fetcher } from "../fetch/fetcher.ts";
+import type { Fetcher } from "../net/fetch/fetcher.ts";
 import type { Embedder } from "../search/embedder.ts";
 import { digestOf } from "./digest.ts";
 import { Finder } from "./finder.ts";

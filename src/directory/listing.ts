@@ -6,7 +6,7 @@
 import { hash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { CardVersion } from "../core/cards/card.ts";
+import type { CardVersion } from "./cards/card.ts";
 import type { CardText, Directory } from "../core/directory.ts";
 import type { State } from "../core/state.ts";
 import { shown } from "./shown-card.ts";

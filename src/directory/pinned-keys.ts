@@ -4,7 +4,7 @@
  * runs, so whatever could go wrong with a key goes wrong here, at the start, and by its name.
  */
 import { importJWK, type JWK } from "jose";
-import { httpUrl } from "../core/cards/candidates.ts";
+import { httpUrl } from "../net/http/url.ts";
 import { RollcallError } from "../core/errors.ts";
 import { SIGNATURE } from "./signature-limits.ts";
 import { keyProblem, keysIn, shown, type PinnedKey } from "./signatures.ts";

@@ -2,10 +2,10 @@
  * What is shown of a served card: its bytes in both generations, and its prose, clean. Made once
  * for each card; a card that is replaced takes it along.
  */
-import { readCard } from "../core/cards/card.ts";
-import type { CardVersion } from "../core/cards/card.ts";
-import { proseOf, type CardProse } from "../core/cards/prose.ts";
-import { cardAs } from "../core/cards/versions.ts";
+import { readCard } from "./cards/card.ts";
+import type { CardVersion } from "./cards/card.ts";
+import { proseOf, type CardProse } from "./cards/prose.ts";
+import { cardAs } from "./cards/versions.ts";
 import type { CardText } from "../core/directory.ts";
 
 export interface ShownCard {

@@ -1,10 +1,10 @@
 import { AgentCard, generateAgentCardSignature } from "@a2a-js/sdk";
 import { exportJWK, FlattenedSign, generateKeyPair, type CryptoKey, type JWK } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
-import { canonical } from "../core/cards/canonical.ts";
-import { readCard, type Card } from "../core/cards/card.ts";
-import { readJson } from "../core/cards/json.ts";
-import { world } from "../fetch/testing.ts";
+import { canonical } from "./cards/canonical.ts";
+import { readCard, type Card } from "./cards/card.ts";
+import { readJson } from "./cards/json.ts";
+import { world } from "../../test/support/fetch/fixture.ts";
 import { verifySignatures, type SignatureTrust, type TextFetcher } from "./signatures.ts";
 
 const PLAIN = {

@@ -22,11 +22,11 @@ import {
   importJWK,
   type JWK,
 } from "jose";
-import { canonicalMembers } from "../core/cards/canonical.ts";
-import { httpUrl } from "../core/cards/candidates.ts";
-import { objectsIn, textIn, type Card } from "../core/cards/card.ts";
-import type { Json, JsonObject } from "../core/cards/json.ts";
-import { cleanProse } from "../core/cards/prose.ts";
+import { canonicalMembers } from "./cards/canonical.ts";
+import { httpUrl } from "../net/http/url.ts";
+import { objectsIn, textIn, type Card } from "./cards/card.ts";
+import type { Json, JsonObject } from "./cards/json.ts";
+import { cleanProse } from "./cards/prose.ts";
 import { RollcallError } from "../core/errors.ts";
 import { SIGNATURE } from "./signature-limits.ts";
 

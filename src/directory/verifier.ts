@@ -7,15 +7,15 @@
  * could look around in our network with our eyes.
  */
 import { setMaxListeners } from "node:events";
-import { candidateUrls } from "../core/cards/candidates.ts";
-import { readCard, speaksFor, type Card } from "../core/cards/card.ts";
+import { candidateUrls } from "./cards/candidates.ts";
+import { readCard, speaksFor, type Card } from "./cards/card.ts";
 import type { ConfirmCommand } from "../core/directory-rules.ts";
 import type { Proof } from "../core/directory.ts";
 import { codeOf } from "../core/errors.ts";
 import { asLine } from "../core/fields.ts";
 import { DIRECTORY } from "../core/limits.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Fetcher } from "../fetch/fetcher.ts";
+import type { Fetcher } from "../net/fetch/fetcher.ts";
 import { digestOf } from "./digest.ts";
 import { SERVICE } from "./limits.ts";
 import { verifySignatures, type SignatureTrust, type SignatureVerdict } from "./signatures.ts";

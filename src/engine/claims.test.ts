@@ -2,10 +2,17 @@ import { afterEach, describe, expect, test } from "vitest";
 import { codeOf } from "../core/errors.ts";
 import type { Task } from "../core/tasks.ts";
 import { TaskClaims } from "./claims.ts";
-import { memoryStore, MemoryMedium } from "../log/memory.ts";
+import { memoryStore, MemoryMedium } from "../log/memory/store.ts";
 import type { Engine } from "./engine.ts";
 import { InProcessForwarder } from "./forward.ts";
-import { CARD, openEngine, quiet, TestClock, TestLog, type Fixture } from "./testing.ts";
+import {
+  CARD,
+  openEngine,
+  quiet,
+  TestClock,
+  TestLog,
+  type Fixture,
+} from "../../test/support/engine/fixture.ts";
 
 const cleanups: (() => unknown)[] = [];
 

@@ -18,7 +18,7 @@ import { livingAgent } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
 import { Heap, type Slot } from "../core/heap.ts";
 import type { Task } from "../core/tasks.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../core/clock.ts";
 import { closing } from "./closing.ts";
 import type { Engine } from "./engine.ts";
 import type { Watch, WatchItem } from "./watch.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { fingerprint } from "../core/snapshot.ts";
 import type { LogBatch } from "../log/log.ts";
-import { memoryStore, MemoryMedium } from "../log/memory.ts";
+import { memoryStore, MemoryMedium } from "../log/memory/store.ts";
 import type { Engine } from "./engine.ts";
 import { InProcessForwarder } from "./forward.ts";
-import { openEngine, register, TestClock, TestLog } from "./testing.ts";
+import { openEngine, register, TestClock, TestLog } from "../../test/support/engine/fixture.ts";
 
 /** Nodes on one shared log; the first one leads. */
 async function openCluster(names: readonly string[]) {

@@ -10,7 +10,7 @@
 import { encode, type Event, type Recorded } from "../core/events.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Log } from "../log/log.ts";
-import { markOf, sinceMs, type Clock, type Mark } from "./clock.ts";
+import { markOf, sinceMs, type Clock, type Mark } from "../core/clock.ts";
 
 export interface CommitterOptions {
   readonly log: Log;

@@ -2,9 +2,15 @@ import { describe, expect, test } from "vitest";
 import { RollcallError } from "../core/errors.ts";
 import { rules, type Rules } from "../core/rules.ts";
 import { fingerprint } from "../core/snapshot.ts";
-import { memoryStore } from "../log/memory.ts";
+import { memoryStore } from "../log/memory/store.ts";
 import { load } from "./replica.ts";
-import { openEngine, quiet, register, TestClock, TestLog } from "./testing.ts";
+import {
+  openEngine,
+  quiet,
+  register,
+  TestClock,
+  TestLog,
+} from "../../test/support/engine/fixture.ts";
 
 function acquire(agentId: string, taskId = "task:invoice-42") {
   return { type: "lease.acquire", taskId, agentId, ttlMs: 60_000 } as const;

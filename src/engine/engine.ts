@@ -25,7 +25,7 @@ import { leading } from "../core/nodes.ts";
 import type { Command, ReplyTo, Rules } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import type { Log } from "../log/log.ts";
-import { EngineTime, markOf, type Clock, type Mark } from "./clock.ts";
+import { EngineTime, markOf, type Clock, type Mark } from "../core/clock.ts";
 import { closing } from "./closing.ts";
 import { Follower } from "./follower.ts";
 import type { ForwardTarget } from "./forward.ts";

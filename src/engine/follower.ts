@@ -4,7 +4,7 @@ import { ENGINE } from "../core/limits.ts";
 import type { Recorded } from "../core/events.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
-import { markOf, sinceMs, type Clock, type Mark } from "./clock.ts";
+import { markOf, sinceMs, type Clock, type Mark } from "../core/clock.ts";
 import { apply, type Replica } from "./replica.ts";
 
 export interface FollowerOptions {

@@ -1,5 +1,5 @@
 /** Callers pass while it is open; while it is shut they wait for it, but not for ever. */
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../core/clock.ts";
 
 export class Gate {
   readonly #clock: Clock;

@@ -9,7 +9,7 @@ import type { Event, Recorded } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
 import type { Command, ReplyTo, Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
-import type { Clock, EngineTime, Mark } from "./clock.ts";
+import type { Clock, EngineTime, Mark } from "../core/clock.ts";
 import { closing } from "./closing.ts";
 import { Committer } from "./committer.ts";
 import type { Replica } from "./replica.ts";

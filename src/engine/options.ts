@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { rules, type Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
-import { systemClock, type Clock } from "./clock.ts";
+import type { Clock } from "../core/clock.ts";
+import { systemClock } from "../machine/clock.ts";
 import type { Forwarder } from "./forward.ts";
 import type { Retention } from "./snapshots.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fingerprint } from "../core/snapshot.ts";
 import type { Engine } from "./engine.ts";
-import { openEngine, register, TestLog } from "./testing.ts";
+import { openEngine, register, TestLog } from "../../test/support/engine/fixture.ts";
 
 const DAY = 24 * 3600 * 1000;
 

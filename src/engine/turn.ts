@@ -4,7 +4,7 @@
  * moment.
  */
 import { ENGINE } from "../core/limits.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../core/clock.ts";
 
 export class Turn {
   readonly #clock: Clock;

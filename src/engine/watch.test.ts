@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { decode, encode, type Event } from "../core/events.ts";
 import { WATCH } from "../core/limits.ts";
-import { memoryStore } from "../log/memory.ts";
+import { memoryStore } from "../log/memory/store.ts";
 import type { Engine } from "./engine.ts";
-import { openEngine, quiet, register } from "./testing.ts";
+import { openEngine, quiet, register } from "../../test/support/engine/fixture.ts";
 import { WatchHub, type Watch, type WatchItem } from "./watch.ts";
 
 /** "3 agent.registered", "bookmark 3", "resync 9". */

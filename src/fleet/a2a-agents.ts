@@ -1,6 +1,6 @@
 /** What the directory knows of the agents it serves, as reports: they are rows like all others. */
-import { readCard } from "../core/cards/card.ts";
-import { proseOf } from "../core/cards/prose.ts";
+import { readCard } from "../directory/cards/card.ts";
+import { proseOf } from "../directory/cards/prose.ts";
 import type { CardText, DirectoryEntry, DirectoryRecord, Tier } from "../core/directory.ts";
 import { key } from "../core/fields.ts";
 import { FLEET } from "../core/limits.ts";

@@ -3,7 +3,7 @@
  * all rows, so it is done at most every few seconds, and the larger the fleet the more seldom.
  */
 import type { State } from "../core/state.ts";
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import { HEADLINES, type Headline } from "./headline.ts";
 import type { Row } from "./row.ts";
 

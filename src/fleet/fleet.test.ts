@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Facts, Report } from "../core/reports.ts";
-import { CARD, openEngine, type Fixture } from "../engine/testing.ts";
+import { CARD, openEngine, type Fixture } from "../../test/support/engine/fixture.ts";
 import { Fleet } from "./fleet.ts";
 import type { FleetChange } from "./view.ts";
 

@@ -7,7 +7,7 @@ import type { Recorded } from "../core/events.ts";
 import type { QuestionState } from "../core/questions.ts";
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Census, type Numbers } from "./census.ts";
 import { questionsOf, type AgentQuestion } from "./inbox.ts";

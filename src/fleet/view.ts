@@ -8,7 +8,7 @@
  * A large fleet takes longer to make: the pause after it grows with that, so that looking never
  * takes more than a small part of the time.
  */
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Watch } from "../engine/watch.ts";
 import type { FleetNow } from "./fleet.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { checkEvent } from "../core/jobs/event-reading.ts";
 import type { JobEvent } from "../core/jobs/events.ts";
 import { activityOf, feel, newPulse, outcomeOf, questionOf } from "./activity.ts";
-import { testJob } from "./testing.ts";
+import { testJob } from "../../test/support/jobs/fixture.ts";
 
 function said(kind: string, body: Readonly<Record<string, unknown>>): JobEvent {
   const checked = checkEvent(kind, body);

@@ -4,7 +4,7 @@
  * at the clock and sets it again.
  */
 import { Heap, type Slot } from "../core/heap.ts";
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../core/clock.ts";
 
 /** Longer waits are cut in pieces: a timer of Node takes no more than 2^31 ms. */
 const LONGEST_MS = 2 ** 30;

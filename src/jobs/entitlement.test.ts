@@ -5,7 +5,7 @@ import { evolvePolicy, type Policy } from "../core/policies.ts";
 import { emptyState, type State } from "../core/state.ts";
 import { policyAuthorizer } from "./entitlement.ts";
 import { leaseOf } from "./grant.ts";
-import { testJob } from "./testing.ts";
+import { testJob } from "../../test/support/jobs/fixture.ts";
 
 type Rule = readonly [effect: "allow" | "deny", subject: string, action: string, resource: string];
 

@@ -1,6 +1,6 @@
 /** The small parts of the job service. */
 import { expect, test } from "vitest";
-import { TestClock } from "../engine/testing.ts";
+import { TestClock } from "../../test/support/engine/fixture.ts";
 import { Agents } from "./agents.ts";
 import { Alarms } from "./alarms.ts";
 import { fingerprint } from "./fingerprint.ts";

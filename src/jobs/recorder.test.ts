@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { quiet } from "../engine/testing.ts";
-import { memoryStore } from "../log/memory.ts";
+import { quiet } from "../../test/support/engine/fixture.ts";
+import { memoryStore } from "../log/memory/store.ts";
 import { Ledger, type LedgerRecord } from "./ledger.ts";
 import { LEDGER, RECORDER } from "./limits.ts";
 import { Recorder } from "./recorder.ts";

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import type { Report } from "../core/reports.ts";
-import { TestClock } from "../engine/testing.ts";
+import { TestClock } from "../../test/support/engine/fixture.ts";
 import type { Job } from "./job.ts";
 import { ROWS } from "./limits.ts";
 import { JobRows } from "./rows.ts";
-import { testJob } from "./testing.ts";
+import { testJob } from "../../test/support/jobs/fixture.ts";
 
 const DONE: Outcome = { status: "success", result: { form: "none" } };
 const FAILED: Outcome = { status: "error", code: "INTERNAL", message: "no disk" };

@@ -11,7 +11,7 @@
 import type { JobEvent } from "../core/jobs/events.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import type { Facts, Liveness, Report, Ruled } from "../core/reports.ts";
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import { feel, newPulse, outcomeOf } from "./activity.ts";
 import type { Job } from "./job.ts";
 import { ROWS } from "./limits.ts";

@@ -3,11 +3,11 @@ import { RollcallError } from "../core/errors.ts";
 import type { Event } from "../core/events.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import { Engine } from "../engine/engine.ts";
-import { quiet, TestClock } from "../engine/testing.ts";
-import { memoryStore } from "../log/memory.ts";
+import { quiet, TestClock } from "../../test/support/engine/fixture.ts";
+import { memoryStore } from "../log/memory/store.ts";
 import type { Job } from "./job.ts";
 import { TRACKING } from "./limits.ts";
-import { testJob } from "./testing.ts";
+import { testJob } from "../../test/support/jobs/fixture.ts";
 import { JobTracker } from "./tracker.ts";
 
 const DONE: Outcome = { status: "success", result: { form: "none" } };

@@ -13,7 +13,7 @@ import type { JobRecord } from "../core/job-records.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import { isTerminal } from "../core/jobs/outcome.ts";
 import { FIELD } from "../core/limits.ts";
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Job } from "./job.ts";
 import type { JobIndex } from "./listing.ts";

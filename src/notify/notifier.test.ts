@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { TestClock } from "../engine/testing.ts";
+import { TestClock } from "../../test/support/engine/fixture.ts";
 import type { Channel } from "./channels.ts";
 import type { Notice } from "./notice.ts";
 import { Notifier } from "./notifier.ts";

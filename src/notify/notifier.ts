@@ -9,7 +9,7 @@
  * When many ask at once the first few are told one by one. The others wait until there is room
  * again, and are then told together; who was answered in between is not told at all.
  */
-import type { Clock } from "../engine/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Channel } from "./channels.ts";
 import { NOTICES } from "./limits.ts";
 import { noticeOf, type Need } from "./notice.ts";

@@ -3,13 +3,13 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { AgentCard } from "../core/agents.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
-import { openEngine as open, type Fixture } from "../engine/testing.ts";
+import { openEngine as open, type Fixture } from "../../test/support/engine/fixture.ts";
 import type { WatchItem } from "../engine/watch.ts";
 import type { Followed } from "./agent-index.ts";
 import { AgentSearch } from "./agent-search.ts";
 import type { Embedder } from "./embedder.ts";
 import { SEARCH } from "./limits.ts";
-import { card } from "./testing.ts";
+import { card } from "../../test/support/search/fixture.ts";
 
 const TTL_MS = 30_000;
 const closers: (() => Promise<void>)[] = [];

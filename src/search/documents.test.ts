@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Documents, textOf } from "./documents.ts";
 import { SEARCH } from "./limits.ts";
-import { agent, card } from "./testing.ts";
+import { agent, card } from "../../test/support/search/fixture.ts";
 
 const EVERYBODY = { query: "", tools: [], limit: 100 };
 

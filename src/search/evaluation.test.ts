@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Agent } from "../core/agents.ts";
 import { Documents, textOf } from "./documents.ts";
-import { EXAMPLES } from "./evaluation-set.ts";
+import { EXAMPLES } from "../../test/support/search/evaluation-set.ts";
 import { loadModel } from "./model.ts";
 
 const LITTLE = new Set(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseModel } from "./model-file.ts";
-import { HALF, modelFile } from "./testing.ts";
+import { HALF, modelFile } from "../../test/support/search/fixture.ts";
 
 const TINY = {
   tokens: ["a", "é", "##b"],

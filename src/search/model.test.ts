@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { builtInEmbedder } from "./embedder.ts";
 import { parseModel } from "./model-file.ts";
 import { loadModel, Model } from "./model.ts";
-import { HALF, modelFile } from "./testing.ts";
+import { HALF, modelFile } from "../../test/support/search/fixture.ts";
 
 function lengthOf(vector: Float32Array): number {
   return Math.hypot(...vector);

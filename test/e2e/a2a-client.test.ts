@@ -6,12 +6,12 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { RegistryClient } from "../../src/client/a2a/client.ts";
-import type { AgentCard } from "../../src/client/a2a/types.ts";
+import { RegistryClient } from "../../src/wires/a2a/client/client.ts";
+import type { AgentCard } from "../../src/wires/a2a/client/types.ts";
 import { importsOf } from "./imports.ts";
 import { daemon } from "./programs.ts";
 
-const entry = fileURLToPath(new URL("../../dist/client/a2a/index.js", import.meta.url));
+const entry = fileURLToPath(new URL("../../dist/wires/a2a/client/index.js", import.meta.url));
 
 test("it brings no package along, and no engine", () => {
   const imports = [...importsOf(entry)];

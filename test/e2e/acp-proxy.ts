@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { vi } from "vitest";
-import type { TimelineLine } from "../../src/hosts/acp/timeline.ts";
+import type { TimelineLine } from "../../src/wires/acp/proxy/timeline.ts";
 import type { Status } from "../../src/wires/files/format.ts";
 import { readStatusDir } from "../../src/wires/files/read.ts";
 import { environment, programFile, scratch } from "./programs.ts";

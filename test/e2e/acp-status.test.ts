@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test, vi } from "vitest";
-import { connect } from "../../src/client/client.ts";
+import { connect } from "../../src/wires/api/client/client.ts";
 import type { AgentQuestion } from "../../src/fleet/inbox.ts";
 import type { Row } from "../../src/fleet/row.ts";
 import { proxied, proxyHome, type ProxyHome, type ProxyRun } from "./acp-proxy.ts";

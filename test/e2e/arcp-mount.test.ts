@@ -6,10 +6,10 @@ import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
 import { afterEach, expect, test } from "vitest";
-import { ArcpClient } from "../../src/client/arcp/client.ts";
-import { mount, type Mounted } from "../../src/wires/arcp/mount.ts";
-import { ArcpRuntime } from "../../src/wires/arcp/runtime.ts";
-import { staticTokens } from "../../src/wires/arcp/verifiers.ts";
+import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
+import { mount, type Mounted } from "../../src/wires/arcp/server/mount.ts";
+import { ArcpRuntime } from "../../src/wires/arcp/server/runtime.ts";
+import { staticTokens } from "../../src/wires/arcp/server/verifiers.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

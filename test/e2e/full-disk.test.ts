@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { codeOf } from "../../src/core/errors.ts";
 import { Engine } from "../../src/engine/engine.ts";
-import { sqliteStore } from "../../src/log/sqlite.ts";
+import { sqliteStore } from "../../src/log/sqlite/store.ts";
 import { smallDisk } from "../small-disk.ts";
 
 const CARD = {

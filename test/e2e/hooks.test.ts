@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test, vi } from "vitest";
-import { readBadge } from "../../src/hosts/attendance.ts";
+import { readBadge } from "../../src/coding-agents/hooks/attendance.ts";
 import { hasProcess } from "../../src/machine/processes.ts";
 import { readStatus } from "../../src/wires/files/read.ts";
 import { environment, programFile, scratch } from "./programs.ts";
@@ -335,7 +335,7 @@ describe("what is put into the process of a host", PATIENT, () => {
     const folder = at.env["HOME"] ?? "";
     spawnSync(process.execPath, [PROGRAM, "hooks", "install", "opencode"], { env: at.env });
     const file = join(folder, ".config/opencode/plugins/rollcall.js");
-    const text = readFileSync(file, "utf8").replace("/dist/hosts/", "/gone/");
+    const text = readFileSync(file, "utf8").replace("/dist/coding-agents/", "/gone/");
     writeFileSync(join(folder, "host.mjs"), text);
     const loaded = (await import(join(folder, "host.mjs"))) as {
       RollcallPlugin: (input: object) => Promise<unknown>;

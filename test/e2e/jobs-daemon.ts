@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { ArcpClient } from "../../src/client/arcp/client.ts";
+import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import type { JobRecord } from "../../src/core/job-records.ts";
 import type { Row } from "../../src/fleet/row.ts";
 import { run, scratch, start, type Ended, type Running } from "./programs.ts";

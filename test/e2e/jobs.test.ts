@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { ArcpClient } from "../../src/client/arcp/client.ts";
+import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import { jobsDaemon, WHOLE } from "./jobs-daemon.ts";
 import { shellBlock } from "../docs.ts";
 import { environment, programFile, run, Running, scratch } from "./programs.ts";

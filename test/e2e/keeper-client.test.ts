@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { daemonOf } from "../keeper/fixture.ts";
 import { importsOf } from "./imports.ts";
 
-const entry = fileURLToPath(new URL("../../dist/client/keeper/index.js", import.meta.url));
+const entry = fileURLToPath(new URL("../../dist/wires/keeper/client/index.js", import.meta.url));
 
 test("the client brings nothing along but the proto", () => {
   const imports = [...importsOf(entry)];

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { lacks } from "../../scripts/prerequisites.mjs";
-import { ArcpClient } from "../../src/client/arcp/client.ts";
-import type { ClientState, ReceivedEvent } from "../../src/client/arcp/types.ts";
+import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
+import type { ClientState, ReceivedEvent } from "../../src/wires/arcp/client/types.ts";
 import { summary } from "../../src/cli/fleet/look.ts";
 import type { FleetList, TaskDetail } from "../../src/wires/api/answers.ts";
 import type { Actor } from "../tour/actor.ts";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import {
   ServerReflectionRequestSchema,
   ServerReflectionResponseSchema,
-} from "../../src/grpc/gen/grpc/reflection/v1/reflection_pb.ts";
+} from "../../src/net/grpc/gen/grpc/reflection/v1/reflection_pb.ts";
 import { call } from "./grpc.ts";
 import { daemon } from "./programs.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { codeOf } from "../../src/core/errors.ts";
-import type { AgentState } from "../../src/client/keeper/presence.ts";
-import type { RegisterOptions } from "../../src/client/keeper/keeper.ts";
-import { TestClock } from "../../src/engine/testing.ts";
+import type { AgentState } from "../../src/wires/keeper/client/presence.ts";
+import type { RegisterOptions } from "../../src/wires/keeper/client/keeper.ts";
+import { TestClock } from "../support/engine/fixture.ts";
 import { clientOf, daemonOf, folder, lineTo, pass, portOf } from "./fixture.ts";
 
 async function registered(options: Partial<RegisterOptions> = {}) {

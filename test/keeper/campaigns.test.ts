@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { codeOf } from "../../src/core/errors.ts";
-import type { CampaignState } from "../../src/client/keeper/campaign.ts";
-import { TestClock } from "../../src/engine/testing.ts";
+import type { CampaignState } from "../../src/wires/keeper/client/campaign.ts";
+import { TestClock } from "../support/engine/fixture.ts";
 import { both, clientOf, daemonOf, lineTo, pass } from "./fixture.ts";
 
 test("one leads, the other stands by, and takes over at once when the first resigns", async () => {

@@ -4,8 +4,8 @@ import { connect as connectTcp, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
-import { connect, type ConnectOptions, type Keeper } from "../../src/client/keeper/keeper.ts";
-import { TestClock } from "../../src/engine/testing.ts";
+import { connect, type ConnectOptions, type Keeper } from "../../src/wires/keeper/client/keeper.ts";
+import { TestClock } from "../support/engine/fixture.ts";
 import { startEmbedded, type Embedded, type EmbeddedOptions } from "../../src/embedded.ts";
 
 const clients: (() => Promise<unknown>)[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { codeOf } from "../../src/core/errors.ts";
-import { decodeJson, encodeJson } from "../../src/client/keeper/tasks.ts";
-import { TestClock } from "../../src/engine/testing.ts";
+import { decodeJson, encodeJson } from "../../src/wires/keeper/client/tasks.ts";
+import { TestClock } from "../support/engine/fixture.ts";
 import { both, clientOf, daemonOf, lineTo } from "./fixture.ts";
 
 async function codeFrom(work: Promise<unknown>): Promise<string> {

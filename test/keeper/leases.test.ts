@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { codeOf } from "../../src/core/errors.ts";
-import type { Agent } from "../../src/client/keeper/agent.ts";
-import type { Lease } from "../../src/client/keeper/lease.ts";
-import { TestClock } from "../../src/engine/testing.ts";
+import type { Agent } from "../../src/wires/keeper/client/agent.ts";
+import type { Lease } from "../../src/wires/keeper/client/lease.ts";
+import { TestClock } from "../support/engine/fixture.ts";
 import { both, clientOf, daemonOf, lineTo, pass } from "./fixture.ts";
 
 /** Two programs with an agent each, on one clock, the first behind a line that can fail. */

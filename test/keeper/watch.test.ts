@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WatchItem } from "../../src/client/keeper/events.ts";
+import type { WatchItem } from "../../src/wires/keeper/client/events.ts";
 import { clientOf, daemonOf, folder, lineTo, portOf } from "./fixture.ts";
 
 function told(item: WatchItem): string {

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
-import { decodeJson } from "../../src/client/keeper/tasks.ts";
-import type { Outcome } from "../../src/client/keeper/work.ts";
-import { TestClock } from "../../src/engine/testing.ts";
+import { decodeJson } from "../../src/wires/keeper/client/tasks.ts";
+import type { Outcome } from "../../src/wires/keeper/client/work.ts";
+import { TestClock } from "../support/engine/fixture.ts";
 import { both, clientOf, daemonOf, during, folder, lineTo, pass, portOf } from "./fixture.ts";
 
 function kinds(outcomes: readonly Outcome[]): readonly string[] {

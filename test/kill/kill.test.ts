@@ -14,7 +14,7 @@ import { decode, type Recorded } from "../../src/core/events.ts";
 import { rules } from "../../src/core/rules.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
 import { emptyState } from "../../src/core/state.ts";
-import { sqliteStore } from "../../src/log/sqlite.ts";
+import { sqliteStore } from "../../src/log/sqlite/store.ts";
 import { Random } from "../simulation/random.ts";
 
 const KILLS = 50;

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { newSession } from "../../src/hosts/session.ts";
-import { Spool } from "../../src/hosts/spool.ts";
+import { newSession } from "../../src/coding-agents/hooks/session.ts";
+import { Spool } from "../../src/coding-agents/hooks/spool.ts";
 
 const WRITER = fileURLToPath(new URL("./spool-writer.mjs", import.meta.url));
 const WRITERS = 6;

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { writeSync } from "node:fs";
 import { fingerprint } from "../../dist/core/snapshot.js";
 import { Engine } from "../../dist/engine/engine.js";
-import { sqliteStore } from "../../dist/log/sqlite.js";
+import { sqliteStore } from "../../dist/log/sqlite/store.js";
 
 const CALLERS = 16;
 

@@ -10,12 +10,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { A2A_01_PYTHON, A2A_02_PYTHON, lacks } from "../../scripts/prerequisites.mjs";
-import { RegistryClient } from "../../src/client/a2a/client.ts";
-import { RegistryServer } from "../../src/client/a2a/server.ts";
-import type { AgentCard } from "../../src/client/a2a/types.ts";
-import { readCard } from "../../src/core/cards/card.ts";
-import { readHeartbeat } from "../../src/core/cards/heartbeat.ts";
-import { cardAs } from "../../src/core/cards/versions.ts";
+import { RegistryClient } from "../../src/wires/a2a/client/client.ts";
+import { RegistryServer } from "../../src/wires/a2a/client/server.ts";
+import type { AgentCard } from "../../src/wires/a2a/client/types.ts";
+import { readCard } from "../../src/directory/cards/card.ts";
+import { readHeartbeat } from "../../src/directory/cards/heartbeat.ts";
+import { cardAs } from "../../src/directory/cards/versions.ts";
 import { environment, Running } from "../e2e/programs.ts";
 import { BODIES, CARDS } from "./a2a/corpus.ts";
 

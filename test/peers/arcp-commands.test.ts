@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { ARCP_PYTHON, lacks } from "../../scripts/prerequisites.mjs";
-import { ArcpClient } from "../../src/client/arcp/client.ts";
+import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import { environment, run, Running, scratch, start, type Ended } from "../e2e/programs.ts";
 
 const SCRIPTS = fileURLToPath(new URL("arcp/", import.meta.url));

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { ARCP_PYTHON, lacks } from "../../scripts/prerequisites.mjs";
-import { ArcpClient } from "../../src/client/arcp/client.ts";
-import type { JobHandle } from "../../src/client/arcp/job.ts";
-import type { Transport } from "../../src/wires/arcp/transport.ts";
+import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
+import type { JobHandle } from "../../src/wires/arcp/client/job.ts";
+import type { Transport } from "../../src/wires/arcp/server/transport.ts";
 import { serveWebSocket } from "../../src/wires/arcp/transports/serve-websocket.ts";
 import { connectWebSocket } from "../../src/wires/arcp/transports/websocket.ts";
-import type { ArcpRuntimeOptions } from "../../src/wires/arcp/runtime-options.ts";
+import type { ArcpRuntimeOptions } from "../../src/wires/arcp/server/runtime-options.ts";
 import { environment, run, Running, scratch, start } from "../e2e/programs.ts";
 import { ourRuntime } from "./arcp/agents.ts";
 

@@ -4,9 +4,9 @@ import { createServer, type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { H2SPEC, lacks } from "../../scripts/prerequisites.mjs";
-import { SERVER_LIMITS } from "../../src/grpc/limits.ts";
-import { Connection } from "../../src/http2/connection.ts";
-import { encoded } from "../../src/http2/hpack.ts";
+import { SERVER_LIMITS } from "../../src/net/grpc/limits.ts";
+import { Connection } from "../../src/net/http2/connection.ts";
+import { encoded } from "../../src/net/http2/hpack.ts";
 
 const HEADERS = encoded([
   [":status", "200"],

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test, vi } from "vitest";
 import { AGENTKEEPER_PYTHON, lacks } from "../../scripts/prerequisites.mjs";
 import { Engine } from "../../src/engine/engine.ts";
-import { sqliteStore } from "../../src/log/sqlite.ts";
+import { sqliteStore } from "../../src/log/sqlite/store.ts";
 import { daemon, environment, programFile, Running, scratch } from "../e2e/programs.ts";
 
 const SCRIPTS = fileURLToPath(new URL("keeper/", import.meta.url));

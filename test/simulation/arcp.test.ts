@@ -5,17 +5,17 @@
  * job's own events in order and without a gap, and one end for each job.
  */
 import { expect, test } from "vitest";
-import { quiet, TestClock } from "../../src/engine/testing.ts";
+import { quiet, TestClock } from "../support/engine/fixture.ts";
 import type { JobContext } from "../../src/jobs/context.ts";
-import { MemoryMedium } from "../../src/log/memory.ts";
-import type { ArcpRuntime } from "../../src/wires/arcp/runtime.ts";
+import { MemoryMedium } from "../../src/log/memory/store.ts";
+import type { ArcpRuntime } from "../../src/wires/arcp/server/runtime.ts";
 import {
   MortalJournal,
   openJournal,
   play,
   type Frame,
   type TestPeer,
-} from "../../src/wires/arcp/testing.ts";
+} from "../support/arcp/fixture.ts";
 import { Random } from "./random.ts";
 
 /** A whole number from 0, below `end`. */

@@ -2,7 +2,7 @@
  * A machine's clocks, both made from virtual time: a monotonic one that runs a little fast or slow,
  * and one on the wall that now and then is set forward or back.
  */
-import type { Clock } from "../../src/engine/clock.ts";
+import type { Clock } from "../../src/core/clock.ts";
 import type { Process } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 

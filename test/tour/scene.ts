@@ -9,7 +9,7 @@
  *   job      ARCP ────────────────────────────────┘
  */
 import { lacks } from "../../scripts/prerequisites.mjs";
-import { connect, type Client } from "../../src/client/client.ts";
+import { connect, type Client } from "../../src/wires/api/client/client.ts";
 import type { Row } from "../../src/fleet/row.ts";
 import type { FleetList } from "../../src/wires/api/answers.ts";
 import { Claude } from "./cast/claude.ts";

@@ -2,11 +2,11 @@
 // line has its time, who spoke (client or agent) and the message, of an update (U) only that.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { AcpDamper } from "../../src/wires/acp/damper.ts";
-import { AcpDeriver } from "../../src/wires/acp/deriver.ts";
-import { FrameReader } from "../../src/wires/acp/reader.ts";
-import type { AcpRecord } from "../../src/wires/acp/record.ts";
-import { inWords } from "../../src/wires/acp/testing.ts";
+import { AcpDamper } from "../../src/wires/acp/derive/damper.ts";
+import { AcpDeriver } from "../../src/wires/acp/derive/deriver.ts";
+import { FrameReader } from "../../src/wires/acp/derive/reader.ts";
+import type { AcpRecord } from "../../src/wires/acp/derive/record.ts";
+import { inWords } from "../support/acp/fixture.ts";
 
 test("the example agent of the SDK", () => {
   expect(timeline("example-agent", "9891")).toEqual([

@@ -12,11 +12,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { badgePath } from "../../src/hosts/attendance.ts";
-import { deposit } from "../../src/hosts/deposit.ts";
-import { factOf, sessionIdOf, type HookHost } from "../../src/hosts/fact.ts";
-import { recordOf } from "../../src/hosts/record.ts";
-import { Sidecar } from "../../src/hosts/sidecar.ts";
+import { badgePath } from "../../src/coding-agents/hooks/attendance.ts";
+import { deposit } from "../../src/coding-agents/hooks/deposit.ts";
+import { factOf, sessionIdOf, type HookHost } from "../../src/coding-agents/hooks/fact.ts";
+import { recordOf } from "../../src/coding-agents/hooks/record.ts";
+import { Sidecar } from "../../src/coding-agents/hooks/sidecar.ts";
 import { readStatusDir } from "../../src/wires/files/read.ts";
 
 const FOLDER = join(import.meta.dirname, "hooks");

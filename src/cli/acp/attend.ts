@@ -1,12 +1,12 @@
 /** What happens in the thread beside a conversation: chunks come in, an attendant makes sense. */
 import { constants, setPriority } from "node:os";
 import type { MessagePort } from "node:worker_threads";
-import { connect } from "../../client/client.ts";
-import { systemClock } from "../../engine/clock.ts";
-import { Attendant, type AttendantOptions } from "../../hosts/acp/attendant.ts";
-import type { FromAttendant, SeenBytes, ToAttendant } from "../../hosts/acp/feed.ts";
-import { Recorder } from "../../hosts/acp/recording.ts";
-import { complain } from "../../hosts/complaints.ts";
+import { connect } from "../../wires/api/client/client.ts";
+import { systemClock } from "../../machine/clock.ts";
+import { Attendant, type AttendantOptions } from "../../wires/acp/proxy/attendant.ts";
+import type { FromAttendant, SeenBytes, ToAttendant } from "../../wires/acp/proxy/feed.ts";
+import { Recorder } from "../../wires/acp/proxy/recording.ts";
+import { complain } from "../../coding-agents/hooks/complaints.ts";
 
 /** What can be said to another thread. */
 export interface AttendantData extends Pick<

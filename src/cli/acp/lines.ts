@@ -1,5 +1,5 @@
 /** Changes of agents behind the proxy, a line each: when, who, what, and which step of its plan. */
-import type { AcpRecord } from "../../wires/acp/record.ts";
+import type { AcpRecord } from "../../wires/acp/derive/record.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Output, Style } from "../terminal/output.ts";
 import { padEnd } from "../terminal/width.ts";

@@ -3,7 +3,7 @@
  * is nobody's business. Read by hand: an editor waits, and a parser takes longer to load than all
  * that the proxy does before the agent runs.
  */
-import { INJECTIONS, type Injection } from "../../hosts/acp/injection.ts";
+import { INJECTIONS, type Injection } from "../../wires/acp/proxy/injection.ts";
 
 export interface ProxyCall {
   readonly command: string;

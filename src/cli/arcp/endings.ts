@@ -1,5 +1,5 @@
 /** How a job ended, as the SDK's own `arcp` prints it: a result is JSON, a failure is an error. */
-import type { JobEnd } from "../../client/arcp/types.ts";
+import type { JobEnd } from "../../wires/arcp/client/types.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Context } from "../context.ts";
 

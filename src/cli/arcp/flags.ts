@@ -1,5 +1,5 @@
 /** Flags of `arcp`, named as the SDK's own, and the client they describe. */
-import { ArcpClient } from "../../client/arcp/client.ts";
+import { ArcpClient } from "../../wires/arcp/client/client.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 
 export interface RuntimeFlags {

@@ -2,8 +2,8 @@
 import { existsSync, statSync } from "node:fs";
 import { buildCommand } from "@stricli/core";
 import { codeOf, RollcallError } from "../../core/errors.ts";
-import { sqliteStore } from "../../log/sqlite.ts";
-import { connect, type Database } from "../../log/sqlite-driver.ts";
+import { sqliteStore } from "../../log/sqlite/store.ts";
+import { connect, type Database } from "../../log/sqlite/driver.ts";
 import type { Store } from "../../log/store.ts";
 import type { Context } from "../context.ts";
 import { about } from "../help.ts";

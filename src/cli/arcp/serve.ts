@@ -1,11 +1,11 @@
 /** `arcp serve`: a runtime with one agent to try things out with. */
 import { buildCommand } from "@stricli/core";
 import { releaseVersion } from "../../daemon/version.ts";
-import { sqliteStore } from "../../log/sqlite.ts";
+import { sqliteStore } from "../../log/sqlite/store.ts";
 import type { Store } from "../../log/store.ts";
-import { ArcpRuntime } from "../../wires/arcp/runtime.ts";
+import { ArcpRuntime } from "../../wires/arcp/server/runtime.ts";
 import { serveWebSocket } from "../../wires/arcp/transports/serve-websocket.ts";
-import { staticTokens } from "../../wires/arcp/verifiers.ts";
+import { staticTokens } from "../../wires/arcp/server/verifiers.ts";
 import type { Context } from "../context.ts";
 import { hostFlag } from "../flags.ts";
 import { about } from "../help.ts";

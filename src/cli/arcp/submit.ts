@@ -1,6 +1,6 @@
 /** `arcp submit`: one job, and the JSON of its result. */
 import { buildCommand } from "@stricli/core";
-import type { LeaseShape } from "../../client/arcp/types.ts";
+import type { LeaseShape } from "../../wires/arcp/client/types.ts";
 import type { Context } from "../context.ts";
 import { about } from "../help.ts";
 import { resultPayload, tellFailure } from "./endings.ts";

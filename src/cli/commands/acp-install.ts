@@ -7,8 +7,8 @@ import {
   planUninstall,
   type Editor,
   type EditorPlan,
-} from "../../hosts/acp/editors.ts";
-import { apply } from "../../hosts/install/apply.ts";
+} from "../../wires/acp/proxy/editors.ts";
+import { apply } from "../../machine/settings/apply.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
 import { EXIT } from "../exit.ts";

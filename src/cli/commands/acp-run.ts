@@ -3,7 +3,7 @@ import { buildCommand, type Command } from "@stricli/core";
 import type { Context } from "../context.ts";
 import { textFlag } from "../flags.ts";
 import { about } from "../help.ts";
-import { INJECTIONS } from "../../hosts/acp/injection.ts";
+import { INJECTIONS } from "../../wires/acp/proxy/injection.ts";
 
 interface Flags {
   readonly inject?: string;

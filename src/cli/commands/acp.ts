@@ -1,8 +1,8 @@
 /** `rollcall acp status`, `tail` and `replay`: what agents behind the proxy do, and did. */
 import { buildCommand } from "@stricli/core";
-import { followTimelines } from "../../hosts/acp/follow.ts";
-import { replay } from "../../hosts/acp/replay.ts";
-import { timelineDirectory, type TimelineLine } from "../../hosts/acp/timeline.ts";
+import { followTimelines } from "../../wires/acp/proxy/follow.ts";
+import { replay } from "../../wires/acp/proxy/replay.ts";
+import { timelineDirectory, type TimelineLine } from "../../wires/acp/proxy/timeline.ts";
 import { statusDirectory } from "../../wires/files/directory.ts";
 import { proxiedAgents, type ProxiedAgent } from "../acp/agents.ts";
 import { changeOf, wordOf } from "../acp/lines.ts";

@@ -1,6 +1,6 @@
 /** `rollcall directory`: agents that others can call, with the cards that tell what they do. */
 import { buildCommand } from "@stricli/core";
-import type { CardChange } from "../../core/cards/diff.ts";
+import type { CardChange } from "../../directory/cards/diff.ts";
 import { TIERS, type Tier } from "../../core/directory.ts";
 import { shortDuration } from "../../core/words.ts";
 import type { DirectoryDetail, DirectoryList, DirectoryRow } from "../../wires/api/answers.ts";

@@ -3,8 +3,8 @@
  * it is well and, if not, what to do. It changes nothing.
  */
 import { buildCommand } from "@stricli/core";
-import { connect } from "../../client/client.ts";
-import { findUrl } from "../../client/url.ts";
+import { connect } from "../../wires/api/client/client.ts";
+import { findUrl } from "../../net/http/url.ts";
 import { loadConfig } from "../../daemon/config.ts";
 import type { Context } from "../context.ts";
 import { checkDaemon } from "../doctor/doors.ts";

@@ -4,8 +4,8 @@
  * so that stdout holds events and nothing else.
  */
 import { buildCommand } from "@stricli/core";
-import { connect } from "../../client/client.ts";
-import { findUrl } from "../../client/url.ts";
+import { connect } from "../../wires/api/client/client.ts";
+import { findUrl } from "../../net/http/url.ts";
 import type { Context } from "../context.ts";
 import { JsonView, LineView, Notices } from "../event-lines.ts";
 import { daemonFlags, jsonFlag, type DaemonFlags } from "../flags.ts";

@@ -21,7 +21,7 @@ export const hook = buildCommand<NonNullable<unknown>, [string], Context>({
     },
   },
   async func(_flags, host) {
-    const { hook: run } = await import("../../hosts/hook.ts");
+    const { hook: run } = await import("../../coding-agents/hooks/hook.ts");
     await run(host);
   },
 });

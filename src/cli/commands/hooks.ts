@@ -1,8 +1,8 @@
 /** `rollcall hooks`: makes coding agents show up by themselves, in their own settings. */
 import { buildCommand, type Command } from "@stricli/core";
-import { apply } from "../../hosts/install/apply.ts";
-import { HOSTS, INSTALLERS, type Host } from "../../hosts/install/hosts.ts";
-import type { Scene, Standing } from "../../hosts/install/installer.ts";
+import { apply } from "../../machine/settings/apply.ts";
+import { HOSTS, INSTALLERS, type Host } from "../../coding-agents/install/hosts.ts";
+import type { Scene, Standing } from "../../machine/settings/installer.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
 import { jsonFlag } from "../flags.ts";

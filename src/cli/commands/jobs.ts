@@ -1,7 +1,7 @@
 /** `rollcall jobs`: which jobs there are, what one says, and its end. */
 import { buildCommand } from "@stricli/core";
-import type { ArcpClient } from "../../client/arcp/client.ts";
-import type { JobEntry } from "../../client/arcp/types.ts";
+import type { ArcpClient } from "../../wires/arcp/client/client.ts";
+import type { JobEntry } from "../../wires/arcp/client/types.ts";
 import { RollcallError } from "../../core/errors.ts";
 import type { Context } from "../context.ts";
 import { lookOf, note, printJson } from "../daemon.ts";

@@ -1,7 +1,7 @@
 /** `rollcall mcp`: what an MCP client starts to give its model the tools of a daemon. */
 import { buildCommand } from "@stricli/core";
-import { McpPipe } from "../../client/mcp-pipe.ts";
-import { findUrl } from "../../client/url.ts";
+import { McpPipe } from "../../wires/mcp/pipe.ts";
+import { findUrl } from "../../net/http/url.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
 import { daemonFlags, type DaemonFlags } from "../flags.ts";

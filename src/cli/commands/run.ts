@@ -1,6 +1,6 @@
 /** `rollcall run`: a job on an agent, its result on stdout. */
 import { buildCommand } from "@stricli/core";
-import type { LeaseShape } from "../../client/arcp/types.ts";
+import type { LeaseShape } from "../../wires/arcp/client/types.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
 import { durationFlag } from "../durations.ts";

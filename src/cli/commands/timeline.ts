@@ -1,6 +1,6 @@
 /** `rollcall timeline`: what happened to an agent, under all its names, the newest last. */
 import { buildCommand } from "@stricli/core";
-import type { DaemonEvent } from "../../client/events.ts";
+import type { DaemonEvent } from "../../wires/api/client/events.ts";
 import type { FleetRow, TimelineEvents } from "../../wires/api/answers.ts";
 import type { Context } from "../context.ts";
 import { daemonOf, itemPath, note, pathOf, printJson, read } from "../daemon.ts";

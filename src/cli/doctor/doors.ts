@@ -1,6 +1,6 @@
 /** The ports, and who answers there: our daemon, nobody, or somebody else. */
 import { createServer } from "node:net";
-import { connect } from "../../client/client.ts";
+import { connect } from "../../wires/api/client/client.ts";
 import { formatAddress, type Address } from "../../daemon/address.ts";
 import type { Config } from "../../daemon/config.ts";
 import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";

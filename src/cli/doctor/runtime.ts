@@ -1,5 +1,5 @@
 /** What the program runs on: Node, SQLite, and what the environment does to them. */
-import { connect } from "../../log/sqlite-driver.ts";
+import { connect } from "../../log/sqlite/driver.ts";
 import { SETTINGS } from "../../daemon/settings.ts";
 import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";
 

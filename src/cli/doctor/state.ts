@@ -3,7 +3,7 @@ import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf } from "../../core/errors.ts";
 import { decode } from "../../core/events.ts";
-import { sqliteStore } from "../../log/sqlite.ts";
+import { sqliteStore } from "../../log/sqlite/store.ts";
 import { shortDuration } from "../../core/words.ts";
 import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";
 

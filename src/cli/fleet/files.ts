@@ -3,7 +3,7 @@
  * daemon makes its rows with. It answers like a daemon, so that commands need not know.
  */
 import { hostname } from "node:os";
-import type { StreamItem } from "../../client/events.ts";
+import type { StreamItem } from "../../wires/api/client/events.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { evolveReport } from "../../core/reports.ts";
 import { emptyState } from "../../core/state.ts";

@@ -2,8 +2,8 @@
  * Where commands look at the fleet: at a daemon; and where none runs on this machine, at its status
  * files, which is said on stderr. Decided once: a daemon that was there is waited for.
  */
-import type { Client } from "../../client/client.ts";
-import type { EventsOptions, StreamItem } from "../../client/events.ts";
+import type { Client } from "../../wires/api/client/client.ts";
+import type { EventsOptions, StreamItem } from "../../wires/api/client/events.ts";
 import { statusDirectory } from "../../wires/files/directory.ts";
 import type { Context } from "../context.ts";
 import { daemonOf, note } from "../daemon.ts";

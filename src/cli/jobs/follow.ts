@@ -4,8 +4,8 @@
  *
  *   success 0   failed 1   timed out 124, as of timeout(1)   cancelled 130, as of Ctrl-C
  */
-import type { JobHandle } from "../../client/arcp/job.ts";
-import type { JobEnd } from "../../client/arcp/types.ts";
+import type { JobHandle } from "../../wires/arcp/client/job.ts";
+import type { JobEnd } from "../../wires/arcp/client/types.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
 import { clean, cleanJson } from "../terminal/clean.ts";

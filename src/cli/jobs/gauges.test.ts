@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ReceivedEvent } from "../../client/arcp/types.ts";
+import type { ReceivedEvent } from "../../wires/arcp/client/types.ts";
 import { readEvent } from "../../core/jobs/event-reading.ts";
 import { amountOf } from "../../core/jobs/decimal.ts";
 import { Gauges, sentenceOf } from "./gauges.ts";

@@ -1,7 +1,7 @@
 /** How far a job is and what it has left to spend, as it tells by its events. Pure. */
 import { amountOfNumber, amountText, type Amount } from "../../core/jobs/decimal.ts";
 import type { MetricBody, ProgressBody } from "../../core/jobs/events.ts";
-import type { ReceivedEvent } from "../../client/arcp/types.ts";
+import type { ReceivedEvent } from "../../wires/arcp/client/types.ts";
 import { clean } from "../terminal/clean.ts";
 import { truncate } from "../terminal/width.ts";
 

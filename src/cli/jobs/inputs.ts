@@ -1,6 +1,6 @@
 /** What a job is given, as people type it: an input, what it may do, what it may spend. */
 import { text } from "node:stream/consumers";
-import type { LeaseShape } from "../../client/arcp/types.ts";
+import type { LeaseShape } from "../../wires/arcp/client/types.ts";
 import { RollcallError } from "../../core/errors.ts";
 
 /** JSON where it is JSON, else the text itself; `-` is what comes in by stdin. */

@@ -1,6 +1,6 @@
 /** Where jobs run: the daemon's door for ARCP, or any runtime that is named in full. */
-import { ArcpClient } from "../../client/arcp/client.ts";
-import { findUrl } from "../../client/url.ts";
+import { ArcpClient } from "../../wires/arcp/client/client.ts";
+import { findUrl } from "../../net/http/url.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import type { Context } from "../context.ts";

@@ -2,8 +2,8 @@
  * A job while it runs, on stderr: lines that stay, and on a terminal one last line that changes,
  * with how far it is, what it has left and how long it takes. Without a terminal only lines.
  */
-import type { ReceivedEvent } from "../../client/arcp/types.ts";
-import type { JobHandle } from "../../client/arcp/job.ts";
+import type { ReceivedEvent } from "../../wires/arcp/client/types.ts";
+import type { JobHandle } from "../../wires/arcp/client/job.ts";
 import type { Context } from "../context.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";

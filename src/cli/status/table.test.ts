@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import type { StatusReading } from "../../wires/files/read.ts";
-import { NOW_MS, statusOf } from "../../wires/files/testing.ts";
+import { NOW_MS, statusOf } from "../../../test/support/files/fixture.ts";
 import { timestampMs } from "../../wires/files/timestamp.ts";
 import { Output } from "../terminal/output.ts";
 import { widthOf } from "../terminal/width.ts";

@@ -1,10 +1,10 @@
 import { expect, test, vi } from "vitest";
 import type { JobContext } from "../../jobs/context.ts";
-import { TestClock } from "../../engine/testing.ts";
-import { CHILD } from "../limits.ts";
+import { TestClock } from "../../../test/support/engine/fixture.ts";
+import { CHILD } from "../../wires/arcp/driver/limits.ts";
 import { createLogger } from "../logger.ts";
 import { parseAgents, type CommandAgent } from "./agents-config.ts";
-import { ChildRuntime } from "./child-runtime.ts";
+import { ChildRuntime } from "../../wires/arcp/driver/child-runtime.ts";
 
 function start(command: readonly string[]) {
   const [agent] = parseAgents({ a: { command } }, { path: "f", folder: "." });

@@ -3,12 +3,12 @@ import { pathToFileURL } from "node:url";
 import { RollcallError } from "../../core/errors.ts";
 import { agentRefText } from "../../core/jobs/agent-ref.ts";
 import type { Liveness, Ruled } from "../../core/reports.ts";
-import type { Clock } from "../../engine/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import type { AgentFunction, Driver } from "../../jobs/driver.ts";
 import type { JobRows } from "../../jobs/rows.ts";
 import type { Logger } from "../logger.ts";
 import type { AgentConfig, ModuleAgent } from "./agents-config.ts";
-import { ChildRuntime } from "./child-runtime.ts";
+import { ChildRuntime } from "../../wires/arcp/driver/child-runtime.ts";
 
 export interface HostedAgentsOptions {
   readonly rows: Pick<JobRows, "setAgent" | "idOf">;

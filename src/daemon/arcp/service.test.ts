@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { ArcpClient } from "../../client/arcp/client.ts";
-import type { ClientState } from "../../client/arcp/types.ts";
+import { ArcpClient } from "../../wires/arcp/client/client.ts";
+import type { ClientState } from "../../wires/arcp/client/types.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { Engine } from "../../engine/engine.ts";
-import { systemClock } from "../../engine/clock.ts";
+import { systemClock } from "../../machine/clock.ts";
 import { Fleet } from "../../fleet/fleet.ts";
 import type { Journal } from "../../log/journal.ts";
-import { memoryStore } from "../../log/memory.ts";
+import { memoryStore } from "../../log/memory/store.ts";
 import { pairMemoryTransports } from "../../wires/arcp/transports/memory.ts";
 import { LOCAL } from "../auth.ts";
 import { createLogger } from "../logger.ts";

@@ -11,7 +11,7 @@
  * engine below finds back to its disk by itself; so here a new runtime takes over, which begins as
  * after a crash: with what the journal holds.
  */
-import type { Clock } from "../../engine/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import { policyAuthorizer } from "../../jobs/entitlement.ts";
@@ -19,8 +19,8 @@ import type { JobObserver } from "../../jobs/observer.ts";
 import { JobRows } from "../../jobs/rows.ts";
 import { JobTracker } from "../../jobs/tracker.ts";
 import type { Journal } from "../../log/journal.ts";
-import { ArcpRuntime } from "../../wires/arcp/runtime.ts";
-import type { Transport } from "../../wires/arcp/transport.ts";
+import { ArcpRuntime } from "../../wires/arcp/server/runtime.ts";
+import type { Transport } from "../../wires/arcp/server/transport.ts";
 import type { Principal } from "../auth.ts";
 import { ARCP } from "../limits.ts";
 import type { Logger } from "../logger.ts";

@@ -2,10 +2,10 @@
 import * as v1 from "@agentclientprotocol/sdk";
 import * as v2 from "@agentclientprotocol/sdk/experimental/v2";
 import { expect, test, vi } from "vitest";
-import { TestClock } from "../../engine/testing.ts";
-import type { StatusForm } from "./record.ts";
+import { TestClock } from "../../../test/support/engine/fixture.ts";
+import type { StatusForm } from "./derive/record.ts";
 import { onAgentStatus, withAgentStatus, type AgentStatusReporter } from "./sdk.ts";
-import { inWords } from "./testing.ts";
+import { inWords } from "../../../test/support/acp/fixture.ts";
 
 const READING = { status: "reading", message: "Reading a.rs", currentTask: "Step 2/5: a" } as const;
 

@@ -8,13 +8,13 @@
  * A stream is what `ndJsonStream` of `@agentclientprotocol/sdk` makes, of whatever version.
  */
 import { ReadableStream, WritableStream } from "node:stream/web";
-import { AcpDeriver } from "./deriver.ts";
-import { statusMessage, STATUS_KEY, STATUS_VARIANT, type AgentStatus } from "./form.ts";
-import { field, readFrame, text, type Frame } from "./frames.ts";
-import { MEMORY } from "./limits.ts";
-import { remember } from "./memory.ts";
-import { AcpObserver, type AcpObserverOptions } from "./observer.ts";
-import type { AcpRecord } from "./record.ts";
+import { AcpDeriver } from "./derive/deriver.ts";
+import { statusMessage, STATUS_KEY, STATUS_VARIANT, type AgentStatus } from "./derive/form.ts";
+import { field, readFrame, text, type Frame } from "./derive/frames.ts";
+import { MEMORY } from "./derive/limits.ts";
+import { remember } from "./derive/memory.ts";
+import { AcpObserver, type AcpObserverOptions } from "./derive/observer.ts";
+import type { AcpRecord } from "./derive/record.ts";
 
 /** Messages in and out, as objects. */
 export interface AcpStream<Message = unknown> {

@@ -8,7 +8,7 @@
  */
 import type { Agent } from "../../core/agents.ts";
 import type { Election } from "../../core/elections.ts";
-import type { CardDiff } from "../../core/cards/diff.ts";
+import type { CardDiff } from "../../directory/cards/diff.ts";
 import type { DirectoryEntry } from "../../core/directory.ts";
 import type { Lease } from "../../core/leases.ts";
 import type { Policy, Verdict } from "../../core/policies.ts";

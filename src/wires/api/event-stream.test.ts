@@ -8,7 +8,7 @@ import {
 } from "node:http";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { WATCH } from "../../core/limits.ts";
-import { CARD, openEngine, register, type Fixture } from "../../engine/testing.ts";
+import { CARD, openEngine, register, type Fixture } from "../../../test/support/engine/fixture.ts";
 import { EventStreams } from "./event-stream.ts";
 import { EVENT_STREAM } from "./limits.ts";
 import { refusalOf } from "./refusal.ts";

@@ -8,7 +8,7 @@ import {
   START_MS,
   type Fixture,
   type TestLog,
-} from "../../engine/testing.ts";
+} from "../../../test/support/engine/fixture.ts";
 import { OVERVIEW } from "./limits.ts";
 import { overviewRoutes, type Overview } from "./overview.ts";
 

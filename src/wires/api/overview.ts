@@ -13,7 +13,7 @@ import type { Lease } from "../../core/leases.ts";
 import type { State } from "../../core/state.ts";
 import type { Task } from "../../core/tasks.ts";
 import { sentenceOf } from "../../core/words.ts";
-import type { Clock } from "../../engine/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { OVERVIEW } from "./limits.ts";
 

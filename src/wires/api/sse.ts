@@ -9,7 +9,8 @@
  */
 import type { ServerResponse } from "node:http";
 import { RollcallError } from "../../core/errors.ts";
-import { systemClock, type Clock } from "../../engine/clock.ts";
+import type { Clock } from "../../core/clock.ts";
+import { systemClock } from "../../machine/clock.ts";
 import { errorFrame, HEARTBEAT, OPENING } from "./event-frames.ts";
 import { EVENT_STREAM } from "./limits.ts";
 

@@ -14,7 +14,7 @@ import { count, key, prose, ttl } from "../../core/fields.ts";
 import { FIELD } from "../../core/limits.ts";
 import type { Task, TaskEntry } from "../../core/tasks.ts";
 import type { TaskClaims } from "../../engine/claims.ts";
-import type { Clock } from "../../engine/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { base64Of } from "../task-bytes.ts";
 import { CLAIM } from "./limits.ts";

@@ -7,7 +7,7 @@ import { LIFECYCLES, TASK_STATES, type Status, type StatusTask } from "./format.
 import { livenessOf } from "./liveness.ts";
 import type { StatusFile } from "./read.ts";
 import { reportOf } from "./report.ts";
-import { NOW_MS, statusOf } from "./testing.ts";
+import { NOW_MS, statusOf } from "../../../test/support/files/fixture.ts";
 import { timestampMs, writeTimestamp } from "./timestamp.ts";
 
 const options = { nowMs: NOW_MS };

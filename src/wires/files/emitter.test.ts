@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { StatusEmitter, type StatusEmitterOptions } from "./emitter.ts";
 import type { Status } from "./format.ts";
-import { NOW, NOW_MS, scratch } from "./testing.ts";
+import { NOW, NOW_MS, scratch } from "../../../test/support/files/fixture.ts";
 
 afterEach(() => {
   vi.useRealTimers();

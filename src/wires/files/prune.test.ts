@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { prune } from "./prune.ts";
-import { NOW_MS, scratch, statusOf } from "./testing.ts";
+import { NOW_MS, scratch, statusOf } from "../../../test/support/files/fixture.ts";
 import { writeTimestamp } from "./timestamp.ts";
 import { writeStatusSync } from "./write.ts";
 

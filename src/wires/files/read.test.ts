@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readStatus, readStatusDir, statusNames } from "./read.ts";
-import { NOW, NOW_MS, scratch, statusOf } from "./testing.ts";
+import { NOW, NOW_MS, scratch, statusOf } from "../../../test/support/files/fixture.ts";
 import { writeStatusSync } from "./write.ts";
 
 describe("a hostile file is refused with one sentence", () => {

@@ -21,7 +21,7 @@ import type { Status } from "./format.ts";
 import { readJson, withPlainNumbers } from "./json-read.ts";
 import { byCodePoints } from "./json-text.ts";
 import { FRESHNESS, STATUS_DIRECTORY, STATUS_FILE } from "./limits.ts";
-import { systemCode, systemError } from "./system-error.ts";
+import { systemCode, systemError } from "../../machine/system-error.ts";
 import { timestampMs } from "./timestamp.ts";
 import { validate } from "./validate.ts";
 

@@ -1,10 +1,10 @@
 import { unlinkSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Report } from "../../core/reports.ts";
-import { TestClock } from "../../engine/testing.ts";
+import { TestClock } from "../../../test/support/engine/fixture.ts";
 import type { Status } from "./format.ts";
 import { FileReporter } from "./reporter.ts";
-import { scratch, statusOf } from "./testing.ts";
+import { scratch, statusOf } from "../../../test/support/files/fixture.ts";
 import { writeTimestamp } from "./timestamp.ts";
 import { writeStatusSync } from "./write.ts";
 

@@ -12,7 +12,7 @@
  */
 import { Heap, type Slot } from "../../core/heap.ts";
 import type { Liveness, Report, Ruled } from "../../core/reports.ts";
-import type { Clock } from "../../engine/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import type { ProcessProof } from "../../machine/processes.ts";
 import { FRESHNESS } from "./limits.ts";
 import { GONE, livenessOf, type Signs } from "./liveness.ts";

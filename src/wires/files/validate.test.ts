@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { STATUS_SCHEMA } from "./schema.ts";
-import { NOW, statusOf } from "./testing.ts";
+import { NOW, statusOf } from "../../../test/support/files/fixture.ts";
 import { isStatus, validate } from "./validate.ts";
 
 const full = statusOf({

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { scratch, statusOf } from "./testing.ts";
+import { scratch, statusOf } from "../../../test/support/files/fixture.ts";
 import { watchStatusDir, type StatusWatch, type StatusWatchOptions } from "./watch.ts";
 import { writeStatus, writeStatusSync } from "./write.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Status } from "./format.ts";
 import { readStatus } from "./read.ts";
-import { NOW_MS, scratch, statusOf } from "./testing.ts";
+import { NOW_MS, scratch, statusOf } from "../../../test/support/files/fixture.ts";
 import { sweepDrafts, writeStatus, writeStatusSync } from "./write.ts";
 
 const WAYS = [

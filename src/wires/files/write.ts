@@ -10,7 +10,7 @@ import { pathIn, statusDirectory, statusPath } from "./directory.ts";
 import type { Status } from "./format.ts";
 import { jsonText } from "./json-text.ts";
 import { STATUS_FILE } from "./limits.ts";
-import { systemCode, systemError } from "./system-error.ts";
+import { systemCode, systemError } from "../../machine/system-error.ts";
 import { validate } from "./validate.ts";
 
 /** For the owner alone: prompts and paths are nobody else's business. */

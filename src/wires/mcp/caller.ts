@@ -1,6 +1,6 @@
 /** Who calls a tool, and what the tools stand on. */
 import type { TaskClaims } from "../../engine/claims.ts";
-import type { Clock } from "../../engine/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { AgentSearch } from "../../search/agent-search.ts";

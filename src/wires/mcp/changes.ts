@@ -6,7 +6,7 @@
  *   nobody ──first listens──▶ looking ──last leaves──▶ nobody
  */
 import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
-import type { Clock } from "../../engine/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { Directory } from "./directory.ts";
 import { MCP } from "./limits.ts";

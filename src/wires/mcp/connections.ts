@@ -16,7 +16,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { RollcallError } from "../../core/errors.ts";
-import type { Clock } from "../../engine/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import { MCP } from "./limits.ts";
 import { EventStream } from "./streams.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { dataText, moment, shown, shownCard, shownOrNull } from "./data.ts";
 import { SHOWN } from "./limits.ts";
-import { HOSTILE } from "./testing.ts";
+import { HOSTILE } from "../../../test/support/mcp/fixture.ts";
 
 test("text of agents is one line, without anything invisible, and cut with a mark", () => {
   expect(shown(HOSTILE)).toBe(

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DirectoryService } from "../../directory/directory.ts";
-import { openEngine, quiet, type Fixture } from "../../engine/testing.ts";
+import { openEngine, quiet, type Fixture } from "../../../test/support/engine/fixture.ts";
 import { isOwned, servedDirectory, type Directory } from "./directory.ts";
 
 const URL_03 = "http://old.test/agent";

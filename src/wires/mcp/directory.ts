@@ -2,7 +2,7 @@
  * What this wire needs of the directory of A2A agents: little, so that a test brings its own. Cards
  * are in the generation that their agents speak, as the registry that this is a drop-in for has it.
  */
-import { readCard } from "../../core/cards/card.ts";
+import { readCard } from "../../directory/cards/card.ts";
 import { TIERS, type CardText, type DirectoryEntry, type Tier } from "../../core/directory.ts";
 import { RollcallError } from "../../core/errors.ts";
 import type { DirectoryService } from "../../directory/directory.ts";

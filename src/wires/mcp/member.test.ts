@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openEngine, register, type Fixture } from "../../engine/testing.ts";
+import { openEngine, register, type Fixture } from "../../../test/support/engine/fixture.ts";
 import { Member } from "./member.ts";
 
 const NAME = "Claude\u202e Code";

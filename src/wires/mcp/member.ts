@@ -10,7 +10,7 @@
  */
 import { RollcallError } from "../../core/errors.ts";
 import { livingAgent } from "../../core/agents.ts";
-import type { Clock } from "../../engine/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { OWN_ID } from "../../fleet/keeper-agents.ts";
 import { shown } from "./data.ts";

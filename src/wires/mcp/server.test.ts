@@ -1,8 +1,14 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { CARD, quiet, register } from "../../engine/testing.ts";
+import { CARD, quiet, register } from "../../../test/support/engine/fixture.ts";
 import { SHOWN } from "./limits.ts";
-import { CLEANED, connectedTo, HOSTILE, openGround, type TestGround } from "./testing.ts";
+import {
+  CLEANED,
+  connectedTo,
+  HOSTILE,
+  openGround,
+  type TestGround,
+} from "../../../test/support/mcp/fixture.ts";
 
 let ground: TestGround;
 let client: Client;

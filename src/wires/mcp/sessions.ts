@@ -15,7 +15,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { RollcallError } from "../../core/errors.ts";
-import type { Clock } from "../../engine/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import { MCP } from "./limits.ts";
 import { bounded } from "./streams.ts";
 

@@ -1,10 +1,10 @@
 /** The agents of agents.py, in our runtime. */
-import { pause } from "../../../src/grpc/client-time.ts";
-import { systemClock } from "../../../src/engine/clock.ts";
+import { pause } from "../../../src/machine/waiting.ts";
+import { systemClock } from "../../../src/machine/clock.ts";
 import type { JobContext } from "../../../src/jobs/context.ts";
-import { ArcpRuntime } from "../../../src/wires/arcp/runtime.ts";
-import type { ArcpRuntimeOptions } from "../../../src/wires/arcp/runtime-options.ts";
-import { staticTokens } from "../../../src/wires/arcp/verifiers.ts";
+import { ArcpRuntime } from "../../../src/wires/arcp/server/runtime.ts";
+import type { ArcpRuntimeOptions } from "../../../src/wires/arcp/server/runtime-options.ts";
+import { staticTokens } from "../../../src/wires/arcp/server/verifiers.ts";
 
 export function ourRuntime(options: Partial<ArcpRuntimeOptions> = {}): ArcpRuntime {
   const runtime = new ArcpRuntime({

@@ -1,7 +1,7 @@
 /** Claude Code in a terminal: a process that runs our hook at each of its steps. */
 import { join } from "node:path";
 import { root } from "../../../scripts/root.mjs";
-import { readBadge } from "../../../src/hosts/attendance.ts";
+import { readBadge } from "../../../src/coding-agents/hooks/attendance.ts";
 import { Actor } from "../actor.ts";
 import { ROLLCALL } from "../daemon.ts";
 import type { Place } from "../place.ts";

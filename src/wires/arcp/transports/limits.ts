@@ -1,6 +1,6 @@
 /** What a transport takes, gives and waits for, each with its reason. */
 import { RollcallError } from "../../../core/errors.ts";
-import type { TransportEnding } from "../transport.ts";
+import type { TransportEnding } from "../server/transport.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -5,8 +5,8 @@
  * the pair ends.
  */
 import { RollcallError } from "../../../core/errors.ts";
-import { ProcessHold } from "../../../grpc/client-hold.ts";
-import type { Transport, TransportEnding, TransportListener } from "../transport.ts";
+import { ProcessHold } from "../../../machine/process-hold.ts";
+import type { Transport, TransportEnding, TransportListener } from "../server/transport.ts";
 import { checkOutbound, ENDING, NORMAL, TRANSPORT } from "./limits.ts";
 
 /** An open end keeps the process alive, as a socket does: whoever waits at it is answered. */

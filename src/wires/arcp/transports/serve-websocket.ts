@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import { isIPv6 } from "node:net";
 import { RollcallError } from "../../../core/errors.ts";
-import type { Transport } from "../transport.ts";
+import type { Transport } from "../server/transport.ts";
 import { Upgrades } from "./upgrades.ts";
 
 export interface ServeOptions {

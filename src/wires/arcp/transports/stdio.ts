@@ -5,7 +5,7 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { RollcallError } from "../../../core/errors.ts";
-import type { Transport, TransportEnding, TransportListener } from "../transport.ts";
+import type { Transport, TransportEnding, TransportListener } from "../server/transport.ts";
 import { checkOutbound, ENDING, NORMAL, TRANSPORT } from "./limits.ts";
 import { LineReader } from "./lines.ts";
 

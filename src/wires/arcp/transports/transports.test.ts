@@ -1,11 +1,11 @@
 import { PassThrough } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { Transport } from "../transport.ts";
+import type { Transport } from "../server/transport.ts";
 import { TRANSPORT } from "./limits.ts";
 import { MemoryLink, pairMemoryTransports } from "./memory.ts";
 import { serveWebSocket } from "./serve-websocket.ts";
 import { stdioTransport } from "./stdio.ts";
-import { hear } from "./testing.ts";
+import { hear } from "../../../../test/support/arcp-transports/fixture.ts";
 import { connectWebSocket } from "./websocket.ts";
 
 type Pair = readonly [client: Transport, runtime: Transport];

@@ -6,7 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import type { Transport } from "../transport.ts";
+import type { Transport } from "../server/transport.ts";
 import { ENDING } from "./limits.ts";
 import { SOCKET_OPTIONS, webSocketTransport } from "./websocket.ts";
 

@@ -3,10 +3,10 @@ import { request } from "node:http";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket } from "ws";
-import type { Transport } from "../transport.ts";
+import type { Transport } from "../server/transport.ts";
 import { TRANSPORT } from "./limits.ts";
 import { serveWebSocket, type ServeOptions } from "./serve-websocket.ts";
-import { hear, type Heard } from "./testing.ts";
+import { hear, type Heard } from "../../../../test/support/arcp-transports/fixture.ts";
 import { connectWebSocket } from "./websocket.ts";
 
 async function serve(options: ServeOptions = {}) {

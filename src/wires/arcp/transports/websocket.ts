@@ -9,7 +9,7 @@ import { isUtf8 } from "node:buffer";
 import type { Duplex } from "node:stream";
 import { WebSocket, type RawData } from "ws";
 import { RollcallError } from "../../../core/errors.ts";
-import type { Transport, TransportEnding, TransportListener } from "../transport.ts";
+import type { Transport, TransportEnding, TransportListener } from "../server/transport.ts";
 import { checkOutbound, ENDING, exceeds, NORMAL, TRANSPORT } from "./limits.ts";
 import { textFrames } from "./text-frames.ts";
 

@@ -1,0 +1,83 @@
+/**
+ * Every session that lives has one sidecar. Its hooks see to it: none there, or one that was
+ * killed, and the next hook starts another. A file says which one it is; whoever writes that file
+ * last has the word, and a sidecar that reads another's name in it leaves.
+ */
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { hasProcess } from "../../machine/processes.ts";
+import type { HookHost } from "./fact.ts";
+import { SIDECAR } from "./limits.ts";
+
+export interface Attended {
+  readonly directory: string;
+  readonly host: HookHost;
+  readonly sessionId: string;
+}
+
+export interface Badge {
+  /** Which sidecar it is. */
+  readonly token: string;
+  /** Its process, once it runs. */
+  readonly pid?: number;
+}
+
+export function badgePath(directory: string): string {
+  return join(directory, "sidecar.json");
+}
+
+export function readBadge(directory: string): Badge | undefined {
+  try {
+    return JSON.parse(fs.readFileSync(badgePath(directory), "utf8")) as Badge;
+  } catch {
+    return undefined;
+  }
+}
+
+export function attend({ directory, host, sessionId }: Attended): void {
+  const token = `${process.pid}-${process.hrtime.bigint()}`;
+  // Only one that is out of date: another hook may have written its own just now.
+  if (attendanceOf(directory) === "lost") fs.rmSync(badgePath(directory), { force: true });
+  if (claim(directory, { token })) start([host, sessionId, token]);
+}
+
+/** Whether the place was free. */
+export function claim(directory: string, badge: Badge): boolean {
+  try {
+    fs.writeFileSync(badgePath(directory), JSON.stringify(badge), { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** There or on its way, never there, or gone without having said so. */
+export function attendanceOf(directory: string): "present" | "absent" | "lost" {
+  const stats = fs.statSync(badgePath(directory), { throwIfNoEntry: false });
+  if (!stats) return "absent";
+  const ageMs = Date.now() - stats.mtimeMs;
+  const pid = readBadge(directory)?.pid;
+  const isThere =
+    pid === undefined ? ageMs < SIDECAR.startMs : ageMs < SIDECAR.silentMs && hasProcess(pid);
+  return isThere ? "present" : "lost";
+}
+
+/** What a sidecar needs to know; not the certificates and options that make Node start slowly. */
+const PASSED_ON = ["HOME", "PATH", "XDG_STATE_HOME", "AGENT_STATUS_DIR"];
+
+/** It outlives the hook and its host, and holds nothing of theirs: no terminal, pipe or folder. */
+function start(words: readonly string[]): void {
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  // All programs lie flat in one folder: see scripts/bundle.mjs.
+  const program = join(import.meta.dirname, "sidecar.js");
+  const env = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
+  const child = spawn(process.execPath, ["--max-semi-space-size=1", program, ...words], {
+    cwd: "/",
+    detached: true,
+    stdio: "ignore",
+    env,
+  });
+  child.on("error", () => undefined);
+  child.unref();
+}

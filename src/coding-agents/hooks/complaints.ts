@@ -1,0 +1,23 @@
+/**
+ * A hook must not fail its host, so what goes wrong is said where only who looks for it sees it: a
+ * small file beside the sessions. Nothing of a payload goes in: it may hold secrets.
+ */
+import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { COMPLAINTS } from "./limits.ts";
+import { hooksDirectory } from "../../machine/places.ts";
+
+export function complain(problem: unknown): void {
+  try {
+    const directory = hooksDirectory();
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const path = join(directory, "errors.log");
+    const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    if (size > COMPLAINTS.bytes) renameSync(path, `${path}.1`);
+    const text = problem instanceof Error ? problem.message : String(problem);
+    const line = text.replaceAll(/[\p{Cc}\s]+/gu, " ").slice(0, COMPLAINTS.lineLength);
+    appendFileSync(path, `${new Date().toISOString()} ${line}\n`, { mode: 0o600 });
+  } catch {
+    // Nobody can be told, and the host comes first.
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * `rollcall hook HOST`: what a coding agent runs at every step. It reads what happened on standard
+ * input, and the session's status file follows.
+ *
+ * The host comes first. Whatever goes wrong here, it ends with 0, having printed what the host
+ * wants to read and nothing else. The host also waits, so a hook only leaves a note for the
+ * session's sidecar, which has the time to write; the first one starts it.
+ */
+import { writeSync } from "node:fs";
+import { complain } from "./complaints.ts";
+import {
+  eventOf,
+  factOf,
+  HOOK_HOSTS,
+  sessionIdOf,
+  type Circumstances,
+  type HookEvent,
+  type HookHost,
+} from "./fact.ts";
+import { deposit, factId } from "./deposit.ts";
+import { agentIdOf, sessionDirectory } from "../../machine/places.ts";
+import type * as recording from "./record.ts";
+import type { Session } from "./session.ts";
+import { readStdin } from "./stdin.ts";
+import { attend, attendanceOf } from "./attendance.ts";
+import { hostProcess, rollcallAgentId, tmuxPane } from "../../machine/surroundings.ts";
+
+export async function hook(host: string): Promise<void> {
+  try {
+    await run(host);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+async function run(name: string): Promise<void> {
+  const text = readStdin();
+  if (text === undefined) throw new Error("standard input was too much, or had no end");
+  const payload = parse(text);
+  // A host that ends a turn wants an object in answer; whatever else it reads becomes a message.
+  const event = eventOf(payload);
+  if (event === "Stop") say("{}\n");
+  const host = HOOK_HOSTS.find((each) => each === name);
+  if (host === undefined) throw new Error(`there are no hooks for ${JSON.stringify(name)}`);
+  const fact = factOf(payload, circumstances(event));
+  if (!fact) return;
+  const sessionId = sessionIdOf(payload);
+  if (sessionId === undefined) throw new Error(`a ${fact.event} of ${host} without a session_id`);
+  const directory = sessionDirectory(agentIdOf(host, sessionId));
+  deposit(directory, fact);
+  const attendance = attendanceOf(directory);
+  if (attendance === "present") return;
+  // One that is lost may not be able to live here at all, so nobody waits for the next.
+  if (attendance === "lost" && (await settle(host, sessionId)).isOver) return;
+  attend({ directory, host, sessionId });
+}
+
+/** The sidecar's work, from its file: most hooks never open it. */
+async function settle(host: HookHost, sessionId: string): Promise<Session> {
+  const address = new URL("./sidecar.js", import.meta.url).href;
+  const { recordOf } = (await import(address)) as typeof recording;
+  return recordOf({ host, sessionId }).spool.settle();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`standard input is not JSON (${text.length} characters)`);
+  }
+}
+
+function say(text: string): void {
+  try {
+    writeSync(1, text);
+  } catch {
+    // Nobody reads it.
+  }
+}
+
+/** Where asking for the process takes long, it is asked for when it can be another one. */
+const CHANGES_PROCESS = new Set<HookEvent | undefined>(["SessionStart", "UserPromptSubmit"]);
+
+function circumstances(event: HookEvent | undefined): Circumstances {
+  const sinceStartMs = process.uptime() * 1000;
+  const order = Math.round(Number(process.hrtime.bigint() / 1000n) - sinceStartMs * 1000);
+  const isAsked = process.platform === "linux" || CHANGES_PROCESS.has(event);
+  const host = isAsked ? hostProcess() : undefined;
+  const tmux = tmuxPane(process.env);
+  const agentId = rollcallAgentId(process.env);
+  return {
+    id: factId(order),
+    order,
+    atMs: Math.round(Date.now() - sinceStartMs),
+    ...(host && { process: host }),
+    ...(tmux && { tmux }),
+    ...(agentId !== undefined && { rollcallAgentId: agentId }),
+  };
+}

@@ -1,0 +1,71 @@
+/** The bounds of what coding agents tell us, each with its reason. */
+
+const SECOND = 1000;
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+export const PAYLOAD = {
+  /** A tool's whole answer may be in it; beyond, reading it would take longer than a hook may. */
+  bytes: 32 * MIB,
+  /** Hosts write all at once; a pipe that stays open and empty for so long is a mistake. */
+  patienceMs: 2 * SECOND,
+  /** As long as session ids, names of models, tools and modes ever are, and more. */
+  nameLength: 128,
+} as const;
+
+export const TEXT = {
+  /** What the format's readers show of a prompt in a line. */
+  summaryLength: 120,
+  /** A question is read in full, so it gets more; the first line of a command too. */
+  questionLength: 200,
+  /** What a person can choose from at a glance. */
+  options: 8,
+  optionLength: 80,
+} as const;
+
+export const SPOOL = {
+  /** Each failed attempt is somebody else's success; more in a row than hooks ever run at once. */
+  rounds: 200,
+  /** How long after another a hook that began before it may still report: its timeout. */
+  lateMs: 10 * SECOND,
+  /** Facts kept to be ordered anew when a late one comes; more than hooks run in that time. */
+  recent: 512,
+  /** Versions kept behind the latest, for those who are just reading one. */
+  versions: 4,
+  /** Whoever wrote a draft or claimed something and did not finish by then was killed. */
+  abandonedMs: 60 * SECOND,
+  /** Facts taken in one go: whoever fills the directory does not fill the memory. */
+  facts: 1000,
+  /** How long a session that ended can be resumed and still has its goal. */
+  forgetMs: 30 * 24 * 3600 * SECOND,
+} as const;
+
+export const SIDECAR = {
+  /** Tools are called in groups; long enough to write once for all of them. */
+  settleMs: 5,
+  /** Where the system does not tell of new facts. */
+  pollMs: 250,
+  /** A host that was killed is noticed within so long. */
+  lookMs: 2 * SECOND,
+  /** As the emitters of the library: a reader takes three that are missing for silence. */
+  heartbeatMs: 20 * SECOND,
+  /** Three signs of life missed: it is replaced, even if a process has its number. */
+  silentMs: 60 * SECOND,
+  /** Starting Node on a machine that is very busy. */
+  startMs: 10 * SECOND,
+  /** In a row: about a minute. If it cannot write by then, it is for the next hook to try. */
+  failures: 30,
+  /** Of a session whose host is not known: nobody will tell that it ended. */
+  orphanMs: 24 * 3600 * SECOND,
+} as const;
+
+export const IN_PROCESS = {
+  /** Sessions of one process of a host that are shown: more than a person has open. */
+  sessions: 256,
+} as const;
+
+export const COMPLAINTS = {
+  /** Enough to see what is wrong, twice: the file and the one before it. */
+  bytes: 64 * KIB,
+  lineLength: 500,
+} as const;

@@ -1,0 +1,169 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Fact } from "./fact.ts";
+import { extend, newHistory, presentOf } from "./history.ts";
+import { fold, newSession, type Session } from "./session.ts";
+import { facts, type Said } from "../../../test/support/coding-agents/fixture.ts";
+
+function after(...said: readonly Said[]): Session {
+  return facts(said).reduce(fold, newSession("claude-code", "s"));
+}
+
+const state = (session: Session) => session.task?.state ?? (session.isOver ? "over" : "idle");
+
+const BASH = { tool_name: "Bash", tool_input: { command: "npm test" } };
+
+describe("what each event does", () => {
+  // "SessionStart | running, no task; `source` clear resets goal, resume/compact keeps it"
+  test.each([
+    ["clear", undefined],
+    ["resume", "fix it"],
+    ["compact", "fix it"],
+    ["startup", "fix it"],
+  ])("a start by %s leaves no task, and the goal %j", (source, goal) => {
+    const session = after(
+      "SessionStart",
+      ["UserPromptSubmit", { prompt: "fix it" }],
+      ["SessionStart", { source }],
+    );
+    expect([state(session), session.goal?.summary]).toEqual(["idle", goal]);
+  });
+
+  // "UserPromptSubmit | working; summary = prompt, whitespace folded, 120 chars"
+  // "first prompt seeds goal"
+  test("a prompt is the summary, the first one the goal too", () => {
+    const first = `fix \n\t the   tests ${"x".repeat(200)}`;
+    const session = after(
+      ["UserPromptSubmit", { prompt: first }],
+      ["UserPromptSubmit", { prompt: "b" }],
+    );
+    expect(session.goal?.summary).toMatch(/^fix the tests x{105}…$/);
+    expect(session.task).toMatchObject({ state: "working", summary: "b" });
+  });
+
+  // "PreToolUse | working, or input-required for a question tool"
+  test.each([
+    ["Bash", "working"],
+    ["request_user_input", "input-required"],
+    ["AskUserQuestion", "input-required"],
+    ["ExitPlanMode", "input-required"],
+    ["mcp__form__question", "input-required"],
+    ["mcp__form__questions", "working"],
+  ])("before the tool %s it is %s", (tool_name, wanted) => {
+    expect(state(after(["PreToolUse", { tool_name }]))).toBe(wanted);
+  });
+
+  test("a permission is asked for, and work goes on when the tool was used", () => {
+    const asked = after(["UserPromptSubmit", { prompt: "go" }], ["PermissionRequest", BASH]);
+    expect(asked.task).toMatchObject({ state: "input-required", summary: "Bash: npm test" });
+    const answered = fold(asked, { ...last(facts([["PostToolUse", BASH]])), order: 9, atMs: 9 });
+    expect(answered.task).toMatchObject({ state: "working", summary: "go" });
+    expect(answered.question).toBeUndefined();
+  });
+
+  test("the end of another tool call does not answer a question", () => {
+    const session = after(["PermissionRequest", BASH], ["PostToolUse", { tool_name: "Read" }]);
+    expect(state(session)).toBe("input-required");
+  });
+
+  // "Stop | input-required if the last assistant message ends with `?` (closing quotes allowed),
+  // submitted if background tasks are active, else no task"
+  test.each([
+    [{ last_assistant_message: "Done. Shall I go on?" }, "input-required"],
+    [{ last_assistant_message: "He asked “Why?”" }, "input-required"],
+    [{ last_assistant_message: "Shall I?\n" }, "input-required"],
+    [{ last_assistant_message: "Why? Because." }, "idle"],
+    [{ background_tasks: [{ id: "1", status: "running" }] }, "submitted"],
+    [{ background_tasks: [{ id: "1", status: "completed" }] }, "idle"],
+    [{ background_tasks: [] }, "idle"],
+    [
+      { last_assistant_message: "So?", background_tasks: [{ status: "running" }] },
+      "input-required",
+    ],
+  ])("at the end of a turn with %j it is %s", (payload, wanted) => {
+    expect(state(after(["UserPromptSubmit", { prompt: "go" }], ["Stop", payload]))).toBe(wanted);
+  });
+
+  test("the end of the session is its end, whatever tool reports after it", () => {
+    const said: readonly Said[] = [["UserPromptSubmit", { prompt: "go" }], "SessionEnd"];
+    expect(state(after(...said))).toBe("over");
+    expect(state(after(...said, ["PostToolUse", BASH], "Stop"))).toBe("over");
+    expect(state(after(...said, ["SessionStart", { source: "resume" }]))).toBe("idle");
+  });
+
+  test("a host that is gone takes its session along, not one that goes on elsewhere", () => {
+    const gone = { process: { pid: 7, start: "1" } };
+    const [start, end] = facts(["SessionStart", "SessionEnd"]).map((fact) => ({
+      ...fact,
+      ...gone,
+    }));
+    const session = fold(newSession("codex", "s"), start ?? expect.fail());
+    const ending: Fact = { ...(end ?? expect.fail()), event: "HostGone" };
+    expect(fold(session, ending).isOver).toBe(true);
+    expect(fold({ ...session, process: { pid: 7, start: "2" } }, ending).isOver).toBe(false);
+  });
+
+  test("it works where it began, though it changes its folder", () => {
+    const session = after(
+      ["SessionStart", { cwd: "/a" }],
+      ["PreToolUse", { ...BASH, cwd: "/a/b" }],
+    );
+    expect(session.workspace).toBe("/a");
+  });
+});
+
+function last<T>(list: readonly T[]): T {
+  return list.at(-1) ?? expect.fail("nothing there");
+}
+
+describe("hooks that report late", () => {
+  const turn: readonly Said[] = [
+    "SessionStart",
+    ["UserPromptSubmit", { prompt: "go" }],
+    ["PreToolUse", BASH],
+    ["PermissionRequest", BASH],
+    ["PostToolUse", BASH],
+    ["PreToolUse", { tool_name: "AskUserQuestion", tool_use_id: "q" }],
+    ["PostToolUse", { tool_name: "AskUserQuestion", tool_use_id: "q" }],
+    ["Stop", { last_assistant_message: "Done. More?" }],
+  ];
+
+  test("a PostToolUse that comes after its Stop changes nothing", () => {
+    const stopped = after(...turn);
+    expect(state(stopped)).toBe("input-required");
+    expect(state(fold(stopped, { ...last(facts([["PostToolUse", BASH]])), order: 99 }))).toBe(
+      "input-required",
+    );
+  });
+
+  test("in whatever order and in whatever groups they are heard, the session is the same", () => {
+    const all = facts(turn);
+    const wanted = after(...turn);
+    const shuffled = fc.shuffledSubarray([...all], { minLength: all.length });
+    fc.assert(
+      fc.property(shuffled, fc.integer({ min: 1, max: 8 }), (heard, size) => {
+        let history = newHistory(newSession("claude-code", "s"));
+        for (let i = 0; i < heard.length; i += size) {
+          history = extend(history, heard.slice(i, i + size));
+        }
+        expect(presentOf(history)).toEqual(wanted);
+      }),
+    );
+  });
+
+  test("what was heard twice counts once, and a history does not grow for ever", () => {
+    const many = facts(Array.from({ length: 700 }, (): Said => ["PreToolUse", BASH]));
+    let history = newHistory(newSession("claude-code", "s"));
+    for (const fact of [...many, ...many]) history = extend(history, [fact]);
+    expect(history.recent.length).toBeLessThanOrEqual(512);
+    expect(state(presentOf(history))).toBe("working");
+  });
+
+  test("after the machine was started anew, what comes is new", () => {
+    const before = facts(turn).map((fact) => ({ ...fact, order: fact.order + 1e12 }));
+    const [fact] = facts([["UserPromptSubmit", { prompt: "again" }]]);
+    const again = { ...(fact ?? expect.fail()), id: "later", atMs: 1_800_000_000_000 };
+    const history = extend(extend(newHistory(newSession("codex", "s")), before), [again]);
+    expect(presentOf(history).task).toMatchObject({ state: "working", summary: "again" });
+  });
+});

@@ -1,0 +1,123 @@
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { readStatus } from "../../wires/files/read.ts";
+import { badgePath, claim, readBadge } from "./attendance.ts";
+import { deposit } from "./deposit.ts";
+import { sessionDirectory } from "../../machine/places.ts";
+import { Sidecar } from "./sidecar.ts";
+import { facts, type Said } from "../../../test/support/coding-agents/fixture.ts";
+
+const START_MS = 1_700_000_000_000;
+
+let home = "";
+let directory = "";
+let nowMs = START_MS;
+let isHostThere = true;
+
+beforeEach(() => {
+  home = fs.mkdtempSync(join(tmpdir(), "rollcall-sidecar-"));
+  vi.stubEnv("XDG_STATE_HOME", home);
+  vi.stubEnv("AGENT_STATUS_DIR", join(home, "status"));
+  directory = sessionDirectory("codex-s");
+  [nowMs, isHostThere] = [START_MS, true];
+  hear("SessionStart");
+  claim(directory, { token: "mine" });
+});
+
+afterEach(() => fs.rmSync(home, { recursive: true, force: true }));
+
+let heard = 0;
+
+/** Hooks leave these, of a host whose process is known. */
+function hear(...said: readonly Said[]): void {
+  for (const fact of facts(said)) {
+    heard += 1;
+    const order = heard * 1000;
+    const process = { pid: 7, start: "1" };
+    deposit(directory, { ...fact, id: String(order).padStart(16, "0"), order, process });
+  }
+}
+
+function sidecar(token = "mine"): Sidecar {
+  const runs = () => isHostThere;
+  return new Sidecar({ host: "codex", sessionId: "s", token, now: () => nowMs, runs });
+}
+
+function status() {
+  const reading = readStatus(join(home, "status/codex-s.json"), { nowMs });
+  return reading.kind === "status" ? reading.status : undefined;
+}
+
+describe("a sidecar", () => {
+  test("takes in what hooks left, and says which process it is", () => {
+    hear(["UserPromptSubmit", { prompt: "go" }]);
+    expect(sidecar().look()).toBe(true);
+    expect(status()?.task).toMatchObject({ state: "working", summary: "go" });
+    expect(readBadge(directory)).toEqual({ token: "mine", pid: process.pid });
+  });
+
+  // "A sidecar heartbeats every 20 s"
+  test("shows every 20 s that the session lives, though nothing happens", () => {
+    const attending = sidecar();
+    const seen = new Set<string | undefined>();
+    for (let second = 0; second <= 60; second += 2) {
+      nowMs = START_MS + second * 1000;
+      attending.look();
+      seen.add(status()?.runtime.updated_at.slice(-3));
+    }
+    expect([...seen]).toEqual(["20Z", "40Z", "00Z"]);
+    expect(status()?.runtime.last_activity_at).toBe("2023-11-14T22:13:20Z");
+  });
+
+  test("ends the session when its host is gone, and leaves", () => {
+    const attending = sidecar();
+    expect(attending.look()).toBe(true);
+    isHostThere = false;
+    expect(attending.look()).toBe(false);
+    expect(status()).toBeUndefined();
+    expect(readBadge(directory)).toBeUndefined();
+  });
+
+  test("leaves when the session ended", () => {
+    hear("SessionEnd");
+    expect(sidecar().look()).toBe(false);
+    expect(fs.existsSync(badgePath(directory))).toBe(false);
+  });
+
+  test("leaves when another has its place, and touches nothing", () => {
+    expect(sidecar("another").look()).toBe(false);
+    expect(readBadge(directory)?.token).toBe("mine");
+    expect(status()).toBeUndefined();
+  });
+
+  test("leaves when the session's directory is gone", () => {
+    const attending = sidecar();
+    fs.rmSync(directory, { recursive: true });
+    expect(attending.look()).toBe(false);
+  });
+
+  test("makes a status file anew that somebody took away", () => {
+    const attending = sidecar();
+    attending.look();
+    fs.rmSync(join(home, "status"), { recursive: true });
+    nowMs += 20_000;
+    attending.look();
+    expect(status()).toBeDefined();
+  });
+
+  test("whose host nobody knows goes on for a day", () => {
+    for (const name of fs.readdirSync(directory)) {
+      if (name.startsWith("fact-")) fs.rmSync(join(directory, name));
+    }
+    const [fact] = facts(["SessionStart"]);
+    deposit(directory, fact ?? expect.fail());
+    isHostThere = false;
+    const attending = sidecar();
+    nowMs += 23 * 3_600_000;
+    expect(attending.look()).toBe(true);
+    nowMs += 3_601_000;
+    expect(attending.look()).toBe(false);
+  });
+});

@@ -1,0 +1,51 @@
+/** A session as its status file says it. */
+import { SCHEMA_VERSION, type Status } from "../../wires/files/format.ts";
+import { writeTimestamp } from "../../wires/files/timestamp.ts";
+import type { HookHost } from "./fact.ts";
+import { agentIdOf } from "../../machine/places.ts";
+import type { Session } from "./session.ts";
+
+/** Where a host's own words go in x_meta. */
+const META: Readonly<Record<HookHost, string>> = { "claude-code": "claude_code", codex: "codex" };
+
+export function snapshotOf(session: Session, nowMs: number): Status {
+  const { goal, task, activityMs, process, workspace } = session;
+  return {
+    schema_version: SCHEMA_VERSION,
+    agent_id: agentIdOf(session.host, session.sessionId),
+    agent_name: session.host,
+    runtime: {
+      lifecycle: "running",
+      updated_at: writeTimestamp(nowMs),
+      last_activity_at: writeTimestamp(Math.min(activityMs, nowMs)),
+      ...(process && { pid: process.pid }),
+      ...(workspace !== undefined && { workspace }),
+    },
+    ...(goal && {
+      goal: {
+        summary: goal.summary,
+        updated_at: writeTimestamp(goal.atMs),
+        source: "initial-prompt",
+      },
+    }),
+    ...(task && {
+      task: {
+        state: task.state,
+        status_timestamp: writeTimestamp(task.sinceMs),
+        ...(task.summary !== undefined && { summary: task.summary }),
+      },
+    }),
+    x_meta: metaOf(session),
+  };
+}
+
+function metaOf(session: Session): Record<string, unknown> {
+  const { host, sessionId, model, permissionMode, process, question, tmux } = session;
+  const { rollcallAgentId } = session;
+  return {
+    [META[host]]: { session_id: sessionId, model, permission_mode: permissionMode },
+    ...(tmux && { tmux_socket: tmux.socket, tmux_pane: tmux.pane }),
+    ...(rollcallAgentId !== undefined && { rollcall_agent_id: rollcallAgentId }),
+    ...((process ?? question) && { rollcall: { process, question } }),
+  };
+}

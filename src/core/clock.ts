@@ -1,0 +1,64 @@
+/**
+ * Time, as the engine gets it and as the engine tells it.
+ *
+ * The clock on the wall may step in either direction, so deadlines hang on the monotonic clock.
+ * Times in events are wall times, but never fall: `EngineTime` follows the monotonic clock from
+ * an anchor, jumps forward when the wall is ahead (a machine that slept), and runs on undisturbed
+ * when the wall was set back.
+ */
+
+export interface Clock {
+  /** Milliseconds since 1970; may step. */
+  wallMs(): number;
+  /** Milliseconds since some moment; never steps. */
+  monotonicMs(): number;
+  /** Calls once, later; returns how to cancel. A waiting timer keeps no process alive. */
+  after(delayMs: number, call: () => void): () => void;
+}
+
+/** A moment on both clocks. */
+export interface Mark {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+export function markOf(clock: Clock): Mark {
+  return { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
+}
+
+/** How long ago that was: a machine that sleeps may stop the one clock, but not the other. */
+export function sinceMs(clock: Clock, mark: Mark): number {
+  return Math.max(clock.monotonicMs() - mark.monotonicMs, clock.wallMs() - mark.wallMs);
+}
+
+/** How far the wall may be ahead before it counts as a step; ordinary corrections are smaller. */
+const STEP_MS = 1000;
+
+export class EngineTime {
+  readonly #clock: Clock;
+  #offsetMs: number;
+  #lastMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#offsetMs = clock.wallMs() - clock.monotonicMs();
+  }
+
+  /** Whole milliseconds since 1970; never falls. */
+  nowMs(): number {
+    const aheadMs = this.#clock.wallMs() - this.#clock.monotonicMs() - this.#offsetMs;
+    if (aheadMs > STEP_MS) this.#offsetMs += aheadMs;
+    return this.quickMs();
+  }
+
+  /** The same without a look at the wall: for heartbeats, where that look would cost the most. */
+  quickMs(): number {
+    this.#lastMs = Math.max(this.#lastMs, Math.floor(this.#clock.monotonicMs() + this.#offsetMs));
+    return this.#lastMs;
+  }
+
+  /** Time goes on from what the log says, even if this machine's wall is behind it. */
+  catchUp(atMs: number): void {
+    if (atMs > this.nowMs()) this.#offsetMs = atMs - this.#clock.monotonicMs();
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * Where an agent's own card may be found: at every base from the full path of its URL down to the
+ * origin, the file name of its generation first, then the other's.
+ *
+ *   http://host/a/b → /a/b/.well-known/…, /a/.well-known/…, /.well-known/…
+ *
+ * The list is short on purpose: whoever sends us a URL makes us ask that host as many times. Of a
+ * deep path the most specific bases are tried, and always the origin.
+ */
+import { httpUrl } from "../../net/http/url.ts";
+import type { Card } from "./card.ts";
+import { CANDIDATES } from "../../core/card-limits.ts";
+
+const FILES = {
+  "1.0": ["/.well-known/agent-card.json", "/.well-known/agent.json"],
+  "0.3": ["/.well-known/agent.json", "/.well-known/agent-card.json"],
+} as const;
+
+/** None where the key is no http URL, or holds a user name or password. */
+export function candidateUrls(card: Pick<Card, "key" | "version">): readonly string[] {
+  const url = httpUrl(card.key);
+  if (!url) return [];
+  const files = FILES[card.version];
+  const segments = url.pathname.split("/").filter((segment) => segment !== "");
+  const most = CANDIDATES.urls / files.length - 1;
+  const fewest = Math.max(1, segments.length - most + 1);
+  const bases: string[] = [];
+  for (let length = segments.length; length >= fewest; length -= 1) {
+    bases.push(`${url.origin}/${segments.slice(0, length).join("/")}`);
+  }
+  return [...bases, url.origin].flatMap((base) => files.map((file) => base + file));
+}

@@ -1,0 +1,167 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { smallDisk } from "../../../test/small-disk.ts";
+import { expect, onTestFinished, test } from "vitest";
+import type { ErrorCode } from "../../core/errors.ts";
+import { connect } from "./driver.ts";
+import { sqliteStore } from "./store.ts";
+
+const BUILT = new URL("../../../dist/log/sqlite/store.js", import.meta.url).href;
+
+function scratch(): string {
+  const folder = fs.mkdtempSync(join(tmpdir(), "rollcall-database-"));
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "rollcall.db");
+}
+
+/** Nine entries in three batches, and a snapshot at 6. */
+async function written(): Promise<string> {
+  const path = scratch();
+  const store = sqliteStore({ path });
+  const { log } = store;
+  await log.open();
+  for (const head of [0, 3, 6]) await log.append(["a", "b", "c"], head);
+  await log.saveSnapshot({ sequence: 6, chunks: ["six"] });
+  await store.close();
+  return path;
+}
+
+async function tampered(sql: string): Promise<string> {
+  const path = await written();
+  const database = await connect(path);
+  database.exec(sql);
+  database.close();
+  return path;
+}
+
+async function expectRefusal(path: string, code: ErrorCode, message: RegExp): Promise<void> {
+  const store = sqliteStore({ path });
+  onTestFinished(() => store.close());
+  const refusal: unknown = await store.log.open().catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ code });
+  expect(String(refusal)).toMatch(message);
+  expect(String(refusal)).toContain(path);
+}
+
+test("only its owner can read the file and the folder that was made for it", async () => {
+  const path = join(dirname(scratch()), "made", "on the way", "rollcall.db");
+  const store = sqliteStore({ path });
+  onTestFinished(() => store.close());
+  await store.log.open();
+  await store.log.append(["secret"], 0);
+  for (const end of ["", "-wal", ".lock"]) expect(fs.statSync(path + end).mode & 0o777).toBe(0o600);
+  expect(fs.statSync(dirname(path)).mode & 0o777).toBe(0o700);
+});
+
+test("a file that was closed leaves nothing beside it", async () => {
+  const path = await written();
+  expect(fs.readdirSync(dirname(path))).toEqual(["rollcall.db"]);
+});
+
+test("a file of a newer version says which one wrote it and what to do", async () => {
+  const path = await tampered(
+    "PRAGMA user_version = 9; UPDATE meta SET value = 'rollcall 9.1.0' WHERE name = 'written_by'",
+  );
+  const before = fs.readFileSync(path);
+  await expectRefusal(
+    path,
+    "STORAGE_TOO_NEW",
+    /rollcall 9\.1\.0 with schema 9; .*run that version/,
+  );
+  expect(fs.readFileSync(path).equals(before)).toBe(true);
+});
+
+test("the database of another program is refused and not touched", async () => {
+  const path = scratch();
+  const database = await connect(path);
+  database.exec("CREATE TABLE bookmarks (url TEXT)");
+  database.close();
+  const before = fs.readFileSync(path);
+  await expectRefusal(path, "STORAGE_CORRUPT", /no database of rollcall/);
+  expect(fs.readFileSync(path).equals(before)).toBe(true);
+});
+
+test("a file that is no database is refused and not touched", async () => {
+  const path = scratch();
+  const text = "this is a text of somebody, not a database".repeat(100);
+  fs.writeFileSync(path, text);
+  await expectRefusal(path, "STORAGE_CORRUPT", /restore it from a backup/);
+  expect(fs.readFileSync(path, "utf8")).toBe(text);
+});
+
+test.each([
+  ["lost its end", "DELETE FROM log WHERE last > 3", /snapshot stands at 6 but the log ends at 3/],
+  ["lost its beginning", "DELETE FROM log WHERE last = 3", /entries 1 to 3 are missing/],
+  ["has a gap", "DELETE FROM log WHERE last = 6", /entry 7 follows entry 3/],
+  ["lost an entry", "UPDATE log SET entries = x'61' WHERE last = 9", /entries 7 to 9 are 1/],
+  [
+    "lost its snapshot",
+    "UPDATE meta SET value = 7 WHERE name = 'truncated'",
+    /begins after 7 and no/,
+  ],
+  ["ends before it begins", "UPDATE meta SET value = 12 WHERE name = 'truncated'", /ends at 9 but/],
+])("a log that %s is refused, and the message says so", async (_what, sql, message) => {
+  await expectRefusal(await tampered(sql), "STORAGE_CORRUPT", message);
+});
+
+test("a file with a damaged page is refused", async () => {
+  const path = await written();
+  const file = fs.openSync(path, "r+");
+  fs.writeSync(file, Buffer.alloc(3000, 0xee), 0, 3000, 2 * 4096);
+  fs.closeSync(file);
+  await expectRefusal(path, "STORAGE_CORRUPT", /restore it from a backup/);
+});
+
+test("a store that was refused opens once the reason is gone", async () => {
+  const path = await tampered("PRAGMA user_version = 9");
+  const store = sqliteStore({ path });
+  onTestFinished(() => store.close());
+  await expect(store.log.open()).rejects.toMatchObject({ code: "STORAGE_TOO_NEW" });
+  const database = await connect(path);
+  database.exec("PRAGMA user_version = 1");
+  database.close();
+  expect(await store.log.open()).toEqual({ head: 9, oldest: 1 });
+});
+
+test("a file in use names who holds it, and the death of that process frees it", async () => {
+  const path = await written();
+  const script = `
+    const { sqliteStore } = await import(${JSON.stringify(BUILT)});
+    await sqliteStore({ path: ${JSON.stringify(path)} }).log.open();
+    process.stdout.write("open");
+  `;
+  const holder = spawn(process.execPath, ["--input-type=module", "--eval", script]);
+  onTestFinished(() => void holder.kill("SIGKILL"));
+  await once(holder.stdout, "data");
+  await expectRefusal(path, "LOCKED", new RegExp(`process ${String(holder.pid)} on `));
+
+  holder.kill("SIGKILL");
+  await once(holder, "exit");
+  expect(fs.existsSync(`${path}.lock`)).toBe(true);
+  const store = sqliteStore({ path });
+  onTestFinished(() => store.close());
+  expect(await store.log.open()).toEqual({ head: 9, oldest: 1 });
+});
+
+test("a second store of the same process is turned away too", async () => {
+  const path = scratch();
+  const store = sqliteStore({ path });
+  onTestFinished(() => store.close());
+  await store.log.open();
+  await expectRefusal(path, "LOCKED", new RegExp(`process ${process.pid} on `));
+});
+
+test("a file on a read-only disk is refused as that, be it there or not", async (context) => {
+  const { folder } = smallDisk(context);
+  const path = join(folder, "rollcall.db");
+  const store = sqliteStore({ path });
+  await store.log.open();
+  await store.close();
+  expect(spawnSync("mount", ["-o", "remount,ro", folder]).status).toBe(0);
+  await expectRefusal(path, "STORAGE_READ_ONLY", /check the mount/);
+  await expectRefusal(join(folder, "other.db"), "STORAGE_READ_ONLY", /check the mount/);
+  await expectRefusal(join(folder, "new", "r.db"), "STORAGE_READ_ONLY", /check the mount/);
+});

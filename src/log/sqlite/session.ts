@@ -1,0 +1,122 @@
+/** What the log and the journal of one database share: its thread, its commits, its tail. */
+import { RollcallError } from "../../core/errors.ts";
+import type { LogBatch, LogRange } from "../log.ts";
+import { Commits } from "./commits.ts";
+import { corrupt } from "./errors.ts";
+import {
+  decodeText,
+  type Argument,
+  type Name,
+  type OpenOptions,
+  type Page,
+  type Result,
+  type Span,
+} from "./protocol.ts";
+import { SqliteThread } from "./thread.ts";
+import { Tail } from "../tail.ts";
+
+export class SqliteSession {
+  readonly commits = new Commits((commit) => this.call("commit", commit));
+  readonly #options: OpenOptions;
+  readonly #thread = new SqliteThread((failure) => this.#tail.fail(failure));
+  readonly #closing = new AbortController();
+  #tail = new Tail(0);
+  #opening: Promise<LogRange> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: OpenOptions) {
+    this.#options = options;
+  }
+
+  get tail(): Tail {
+    this.#thread.checkRunning();
+    return this.#tail;
+  }
+
+  /** Aborts when the store closes. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Starts the thread, or starts it anew when it died; open already, it only looks at the head. */
+  open(): Promise<LogRange> {
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #open(): Promise<LogRange> {
+    if (this.closing.aborted) throw new RollcallError("WRONG_STATE", "the store is closed");
+    if (this.#thread.isRunning) {
+      const range = await this.call("range", undefined);
+      this.#tail.moveTo(range.head);
+      return range;
+    }
+    this.#thread.start();
+    try {
+      const range = await this.call("open", this.#options);
+      this.#tail = new Tail(range.head);
+      // What a crash left half-done goes in the background: nobody can see it.
+      this.sweep().catch(() => undefined);
+      return range;
+    } catch (error) {
+      await this.#thread.stop();
+      throw error;
+    }
+  }
+
+  call<K extends Name>(name: K, argument: Argument<K>): Promise<Result<K>> {
+    return this.#thread.call(name, argument);
+  }
+
+  /** Deletes what was forgotten, piece by piece, so that an append waits for one piece at most. */
+  async sweep(): Promise<void> {
+    while (await this.call("sweep", undefined));
+  }
+
+  /** The pages of a span; the next one is on its way while the caller is busy with this one. */
+  async *pages(
+    what: string,
+    span: Span,
+    read: (span: Span) => Promise<Page | undefined>,
+  ): AsyncGenerator<LogBatch> {
+    const { through } = span;
+    let { after } = span;
+    let next = after < through ? read(span) : undefined;
+    while (next) {
+      const page = await next;
+      if (!page || page.first > after + 1) {
+        throw new RollcallError("OUT_OF_RANGE", `${what} lost what follows ${after} while read`);
+      }
+      next = page.last < through ? read({ after: page.last, through }) : undefined;
+      // It rejects when it is awaited, if ever.
+      next?.catch(() => undefined);
+      yield decodePage(what, page, after);
+      after = page.last;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    await this.#opening?.catch(() => undefined);
+    if (!this.#thread.isRunning) return;
+    await this.commits.settled();
+    await this.#thread.stop();
+  }
+}
+
+/** The entries of a page that come after `after`. */
+function decodePage(what: string, { first, last, bytes }: Page, after: number): LogBatch {
+  const entries = decodeText(bytes).split("\n");
+  if (entries.length !== last - first + 1) {
+    throw corrupt(what, `it holds ${entries.length} entries from ${first} to ${last}`);
+  }
+  const skipped = Math.max(0, after + 1 - first);
+  return { first: first + skipped, entries: skipped > 0 ? entries.slice(skipped) : entries };
+}

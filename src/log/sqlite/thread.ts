@@ -1,0 +1,113 @@
+/**
+ * The SQLite thread as the main thread sees it: calls that are answered in order.
+ *
+ *            start             stop
+ *    new ───────────▶ running ──────▶ stopped
+ *                      │   ▲
+ *       the thread dies│   │start again
+ *                      ▼   │
+ *                     failed
+ *
+ * When the thread dies every call that waits rejects with UNAVAILABLE: whether it was carried out
+ * is not known. It is never terminated, only asked to end: see sqlite-gate.ts.
+ */
+import { Worker } from "node:worker_threads";
+import { RollcallError } from "../../core/errors.ts";
+import { Gate } from "./gate.ts";
+import type { Argument, Name, Reply, Request, Result } from "./protocol.ts";
+
+/** From the sources (tests) the thread runs what was built of them: Node 20 reads no TypeScript. */
+const WORKER = import.meta.url.endsWith(".ts")
+  ? new URL("../../../dist/log/sqlite/worker.js", import.meta.url)
+  : new URL("./worker.js", import.meta.url);
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class SqliteThread {
+  readonly #onFailure: (error: RollcallError) => void;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #failure: RollcallError | undefined;
+  #lastId = 0;
+
+  constructor(onFailure: (error: RollcallError) => void) {
+    this.#onFailure = onFailure;
+  }
+
+  get isRunning(): boolean {
+    return this.#worker !== undefined;
+  }
+
+  checkRunning(): void {
+    if (!this.#worker) throw this.#failure ?? notOpen();
+  }
+
+  start(): void {
+    const gate = new Gate();
+    const execArgv = ["--disable-warning=ExperimentalWarning"];
+    const worker = new Worker(WORKER, { execArgv, workerData: gate.buffer });
+    const shut = () => gate.shut();
+    process.once("exit", shut);
+    let reason = "it ended";
+    worker.on("message", (reply: Reply) => this.#settle(reply));
+    worker.on("error", (error) => {
+      reason = String(error);
+    });
+    worker.on("exit", () => {
+      process.off("exit", shut);
+      if (this.#worker === worker) this.#fail(reason);
+    });
+    this.#worker = worker;
+    this.#failure = undefined;
+  }
+
+  call<K extends Name>(name: K, argument: Argument<K>): Promise<Result<K>> {
+    const worker = this.#worker;
+    if (!worker) return Promise.reject(this.#failure ?? notOpen());
+    const request: Request<K> = { id: ++this.#lastId, name, argument };
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(request.id, { resolve: (value) => resolve(value as Result<K>), reject });
+      worker.postMessage(request);
+    });
+  }
+
+  /** Calls that were made before are answered first. */
+  async stop(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    this.#failure = undefined;
+    if (!worker) return;
+    const ended = new Promise((resolve) => worker.once("exit", resolve));
+    const request: Request<"close"> = { id: 0, name: "close", argument: undefined };
+    worker.postMessage(request);
+    await ended;
+    this.#rejectAll(notOpen());
+  }
+
+  #settle(reply: Reply): void {
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if (reply.ok) waiting?.resolve(reply.value);
+    else waiting?.reject(new RollcallError(reply.code, reply.message));
+  }
+
+  #fail(reason: string): void {
+    const failure = new RollcallError("UNAVAILABLE", `the sqlite thread died: ${reason}`);
+    this.#worker = undefined;
+    this.#failure = failure;
+    this.#rejectAll(failure);
+    this.#onFailure(failure);
+  }
+
+  #rejectAll(error: Error): void {
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+}
+
+function notOpen(): RollcallError {
+  return new RollcallError("WRONG_STATE", "the store is not open");
+}

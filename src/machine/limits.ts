@@ -1,0 +1,12 @@
+/** The bounds of what is read from this machine, each with its reason. */
+
+const MIB = 1024 * 1024;
+
+/** Shells and the like between a host and its hook: more are a strange set-up. */
+export const MAX_SHELLS = 8;
+
+/** A settings file is a page; whatever is larger is another file. */
+export const MAX_CONFIG_BYTES = 1 * MIB;
+
+/** As long as the name of a pane, a terminal or an agent in the environment ever is, and more. */
+export const MAX_VARIABLE_LENGTH = 128;

@@ -1,0 +1,96 @@
+/** One request on one connection, and what comes back: headers judged, the body bounded. */
+import { request as requestOn, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { pipeline } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { RollcallError } from "../../core/errors.ts";
+import type { FetchLimits } from "./limits.ts";
+
+export interface Asked {
+  readonly url: URL;
+  readonly socket: Socket;
+  readonly limits: FetchLimits;
+  readonly signal: AbortSignal;
+}
+
+/** The body, or where the agent says it is. */
+export type Answer =
+  | { readonly kind: "body"; readonly text: string }
+  | { readonly kind: "redirect"; readonly location: string };
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+
+export async function ask(asked: Asked): Promise<Answer> {
+  const response = await send(asked);
+  const { statusCode = 0, headers } = response;
+  if (REDIRECTS.has(statusCode)) return { kind: "redirect", location: headers.location ?? "" };
+  if (statusCode !== 200) throw failure(`it answered ${statusCode}`);
+  if (!JSON_TYPE.test(headers["content-type"] ?? "")) throw failure("it is not JSON by its type");
+  const announced = Number(headers["content-length"] ?? 0);
+  if (announced > asked.limits.bodyBytes) throw failure("it is too large");
+  return { kind: "body", text: await bodyOf(response, asked) };
+}
+
+async function send({ url, socket, limits, signal }: Asked): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = requestOn({
+      createConnection: () => socket,
+      method: "GET",
+      path: url.pathname + url.search,
+      // Nothing of ours: no cookie, no token, no address of whoever asked for it.
+      headers: {
+        host: url.host,
+        accept: "application/json",
+        "accept-encoding": "gzip",
+        "user-agent": "rollcall",
+        connection: "close",
+      },
+      maxHeaderSize: limits.headerBytes,
+      signal,
+    });
+    request.once("response", resolve);
+    // It stays: what breaks after the answer began shows in the body.
+    request.on("error", reject);
+    request.end();
+  });
+}
+
+/** What is packed comes out in small pieces, so that a bomb is dropped after the first few. */
+async function bodyOf(response: IncomingMessage, { limits }: Asked): Promise<string> {
+  const encoding = (response.headers["content-encoding"] ?? "identity").trim().toLowerCase();
+  const packed = bounded(response, limits.bodyBytes);
+  const chunks: Buffer[] = [];
+  for await (const chunk of bounded(unpack(packed, encoding), limits.bodyBytes)) chunks.push(chunk);
+  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+}
+
+function unpack(packed: AsyncIterable<Buffer>, encoding: string): AsyncIterable<Buffer> {
+  if (encoding === "identity") return packed;
+  const through = unpackers[encoding]?.();
+  if (!through) throw failure("it is packed in an unknown way");
+  // The loop that reads learns of every failure from the stream itself.
+  return pipeline(packed, through, () => undefined);
+}
+
+/** The same, up to where it becomes too much. */
+async function* bounded(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of source) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw failure("it is too large");
+    yield chunk;
+  }
+}
+
+const unpackers: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** For the log only; whoever asked is told no more than that it failed. */
+export function failure(reason: string, cause?: unknown): RollcallError {
+  return new RollcallError("UNAVAILABLE", reason, { cause });
+}

@@ -1,0 +1,165 @@
+/**
+ * One HTTP/2 connection to a server.
+ *
+ *   connecting ──server's SETTINGS──▶ open ──GOAWAY──▶ leaving ──last stream ends──▶ gone
+ *       │ refused, too slow, not HTTP/2   │                                          ▲
+ *       ▼                                 └── socket closes, ping unanswered ────────┘
+ *     fails
+ *
+ * It counts as open once the server has spoken, not when the kernel took the connection: a process
+ * that is stopped accepts connections, too. While calls wait it is pinged, so that a server that
+ * vanished without a word is noticed.
+ */
+import { connect, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
+import { RollcallError } from "../../core/errors.ts";
+import type { ClientLimits } from "./client-limits.ts";
+import type { Timers } from "../../machine/waiting.ts";
+
+export interface SessionOptions {
+  /** HOST:PORT. */
+  readonly address: string;
+  readonly limits: ClientLimits;
+  readonly timers: Timers;
+}
+
+export class Session {
+  readonly #http2: ClientHttp2Session;
+  readonly #options: SessionOptions;
+  #calls = 0;
+  #idleSinceMs: number;
+  #cancelPing: (() => void) | undefined;
+  #isPinging = false;
+  #isLeaving = false;
+  /** Why it broke, where that is known. */
+  #trouble = "the connection was lost";
+
+  private constructor(http2: ClientHttp2Session, options: SessionOptions) {
+    this.#http2 = http2;
+    this.#options = options;
+    this.#idleSinceMs = options.timers.monotonicMs();
+    http2.on("error", (error: Error) => (this.#trouble = explain(error)));
+    http2.on("goaway", () => (this.#isLeaving = true));
+    http2.on("close", () => this.#cancelPing?.());
+  }
+
+  static open(options: SessionOptions, signal: AbortSignal): Promise<Session> {
+    const { address, limits, timers } = options;
+    return new Promise((resolve, reject) => {
+      const http2 = connect(`http://${address}`, {
+        settings: { enablePush: false, initialWindowSize: limits.windowBytes },
+      });
+      // Who waits for an answer holds the process; see client-hold.ts.
+      http2.unref();
+      const fail = (why: string, cause?: unknown) => {
+        settle();
+        http2.destroy();
+        const message = `no daemon answers at ${address} (${why})`;
+        reject(new RollcallError("UNAVAILABLE", message, { cause }));
+      };
+      const cancelTimer = timers.after(limits.connectMs, () =>
+        fail(`connected, but silent for ${limits.connectMs} ms`),
+      );
+      const onError = (error: Error) => fail(explain(error), error);
+      const onClose = () => fail("it hung up");
+      const onAbort = () => fail("cancelled");
+      const settle = () => {
+        cancelTimer();
+        signal.removeEventListener("abort", onAbort);
+        http2.off("error", onError).off("close", onClose);
+        http2.on("error", () => undefined);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      http2.on("error", onError).on("close", onClose);
+      http2.once("remoteSettings", () => {
+        settle();
+        resolve(new Session(http2, options));
+      });
+    });
+  }
+
+  /** Whether new calls may be made on it. */
+  get isOpen(): boolean {
+    return !this.#isLeaving && !this.#http2.closed && !this.#http2.destroyed;
+  }
+
+  get isGone(): boolean {
+    return this.#http2.destroyed;
+  }
+
+  get trouble(): string {
+    return `${this.#options.address}: ${this.#trouble}`;
+  }
+
+  /** Throws UNAVAILABLE when it has closed just now: then nothing was sent. */
+  request(headers: Readonly<Record<string, string>>): ClientHttp2Stream {
+    const stream = this.#begin(headers);
+    const { limits, timers } = this.#options;
+    const idleMs = timers.monotonicMs() - this.#idleSinceMs;
+    this.#calls += 1;
+    // After a long silence nobody knows whether the other end is still there.
+    if (this.#calls === 1 && idleMs >= limits.keepaliveMs) this.probe();
+    this.#schedulePing();
+    stream.on("close", () => {
+      this.#calls -= 1;
+      if (this.#calls > 0) return;
+      this.#idleSinceMs = timers.monotonicMs();
+      this.#cancelPing?.();
+      this.#cancelPing = undefined;
+    });
+    return stream;
+  }
+
+  #begin(headers: Readonly<Record<string, string>>): ClientHttp2Stream {
+    try {
+      return this.#http2.request(headers);
+    } catch (cause) {
+      const code = this.isOpen ? "INVALID_ARGUMENT" : "UNAVAILABLE";
+      const message = cause instanceof Error ? cause.message : String(cause);
+      throw new RollcallError(code, message, { cause });
+    }
+  }
+
+  /** Asks for a sign of life now; without one the session ends, and all its calls. */
+  probe(): void {
+    if (this.#isPinging || this.#http2.destroyed) return;
+    const { limits, timers } = this.#options;
+    this.#isPinging = true;
+    const cancel = timers.after(limits.keepaliveTimeoutMs, () => {
+      this.#trouble = `no answer to a ping for ${limits.keepaliveTimeoutMs} ms`;
+      this.#http2.destroy();
+    });
+    this.#http2.ping(() => {
+      cancel();
+      this.#isPinging = false;
+      this.#schedulePing();
+    });
+  }
+
+  destroy(): void {
+    this.#http2.destroy();
+  }
+
+  #schedulePing(): void {
+    if (this.#calls === 0 || this.#http2.destroyed || this.#isPinging) return;
+    this.#cancelPing?.();
+    this.#cancelPing = this.#options.timers.after(this.#options.limits.keepaliveMs, () => {
+      this.#cancelPing = undefined;
+      this.probe();
+    });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection lost",
+  ENOTFOUND: "there is no such host",
+  EAI_AGAIN: "the name of the host cannot be looked up now",
+  EHOSTUNREACH: "there is no way to the host",
+  ETIMEDOUT: "no answer in time",
+  ERR_HTTP2_ERROR: "what answers does not speak HTTP/2",
+};
+
+function explain(error: Error): string {
+  const code = "code" in error ? String(error.code) : "";
+  return REASONS[code] ?? (error.message || code || error.name);
+}

@@ -1,0 +1,136 @@
+/**
+ * One HTTP request to a daemon, with every way it can fail as a RollcallError.
+ *
+ * On node:http and not on fetch: loading fetch costs a command 40 ms of its start-up, and its body
+ * timeout cuts a stream on which nothing happens.
+ */
+import { request as httpRequest, type Agent, type IncomingMessage } from "node:http";
+import { isErrorCode, RollcallError, wireCodes, type ErrorCode } from "../../core/errors.ts";
+import { CLIENT } from "./limits.ts";
+
+export interface RequestOptions {
+  readonly agent: Agent;
+  readonly signal?: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON, which makes it a POST. */
+  readonly body?: string | undefined;
+  /** How long it may take until the answer begins, where that is longer than usual. */
+  readonly answerMs?: number | undefined;
+}
+
+/** Resolves with the head of a good answer; the body is the caller's to read or destroy. */
+export async function open(url: URL, options: RequestOptions): Promise<IncomingMessage> {
+  const response = await send(url, options);
+  if (response.statusCode === 200 || response.statusCode === 202) return response;
+  throw await refusal(url, response);
+}
+
+async function send(url: URL, options: RequestOptions): Promise<IncomingMessage> {
+  const { agent, signal, body, answerMs = CLIENT.answerMs } = options;
+  signal?.throwIfAborted();
+  const method = body === undefined ? "GET" : "POST";
+  const headers = { ...options.headers, ...(body !== undefined && JSON_BODY) };
+  // Only who calls a daemon over TLS pays for loading it.
+  const request = url.protocol === "https:" ? (await import("node:https")).request : httpRequest;
+  return new Promise((resolve, reject) => {
+    const call = request(url, { method, ...(url.protocol === "http:" && { agent }), headers });
+    const giveUp = () => call.destroy(cancelled());
+    signal?.addEventListener("abort", giveUp, { once: true });
+    const done = () => signal?.removeEventListener("abort", giveUp);
+    call.setTimeout(answerMs, () => call.destroy(silent(url, answerMs)));
+    call.on("response", (response) => {
+      call.setTimeout(0);
+      // The signal also ends the body, however long that is.
+      response.on("close", done);
+      resolve(response);
+    });
+    call.on("error", (error) => {
+      done();
+      reject(asRollcallError(url, error));
+    });
+    call.end(body);
+  });
+}
+
+const JSON_BODY = { "content-type": "application/json" } as const;
+
+/** The whole body; more than the limit is an error. */
+export async function readBody(url: URL, response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > CLIENT.bodyBytes) {
+        const message = `${url.href} answers with more than ${CLIENT.bodyBytes} bytes`;
+        throw new RollcallError("TOO_LARGE", message);
+      }
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw asRollcallError(url, error);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The error that a daemon sent as `{error: {code, message}}`. */
+async function refusal(url: URL, response: IncomingMessage): Promise<RollcallError> {
+  const status = response.statusCode ?? 0;
+  const body = await readBody(url, response);
+  const { code, message } = decodeError(body);
+  if (code && message !== undefined) return new RollcallError(code, message);
+  const reason = `${url.href} answers with status ${status}, and not as rollcall does`;
+  return new RollcallError(codeOfStatus(status), reason);
+}
+
+export function decodeError(body: string): { code?: ErrorCode; message?: string } {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    if (!isRecord(parsed) || !isRecord(parsed["error"])) return {};
+    const { code, message } = parsed["error"];
+    if (typeof code !== "string" || typeof message !== "string") return {};
+    return { code: isErrorCode(code) ? code : "INTERNAL", message };
+  } catch {
+    return {};
+  }
+}
+
+function codeOfStatus(status: number): ErrorCode {
+  const codes = ["NOT_FOUND", "PERMISSION_DENIED", "UNAUTHENTICATED", "LIMIT_EXCEEDED"] as const;
+  return codes.find((code) => wireCodes(code).http === status) ?? "UNAVAILABLE";
+}
+
+function asRollcallError(url: URL, error: unknown): RollcallError {
+  if (error instanceof RollcallError) return error;
+  const message = `no daemon answers at ${url.origin} (${reasonOf(error)})`;
+  return new RollcallError("UNAVAILABLE", message, { cause: error });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection lost",
+  ENOTFOUND: "there is no such host",
+  EAI_AGAIN: "the name of the host cannot be looked up now",
+  EHOSTUNREACH: "there is no way to the host",
+  ETIMEDOUT: "no answer in time",
+  HPE_INVALID_CONSTANT: "what answers does not speak HTTP",
+};
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error ? String(error.code) : "";
+  return REASONS[code] ?? (error.message || code || error.name);
+}
+
+function silent(url: URL, answerMs: number): RollcallError {
+  const message = `${url.origin} took the call but sent no answer for ${answerMs} ms`;
+  return new RollcallError("UNAVAILABLE", message);
+}
+
+export function cancelled(): RollcallError {
+  return new RollcallError("CANCELLED", "the request was cancelled");
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,44 @@
+/**
+ * Where the daemon is. People write `:9090` or `box:9090` as readily as a URL, and an address to
+ * listen on (`0.0.0.0:9090`) is one to call when it is turned into the local one.
+ */
+import { RollcallError } from "../../core/errors.ts";
+
+export const DEFAULT_URL = "http://127.0.0.1:9090";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What the flag says, else ROLLCALL_URL, else ROLLCALL_HTTP_ADDR, else the default. */
+export function findUrl(flag: string | undefined, env: Environment): string {
+  const sources = [
+    ["--url", flag],
+    ["ROLLCALL_URL", env["ROLLCALL_URL"]],
+    ["ROLLCALL_HTTP_ADDR", env["ROLLCALL_HTTP_ADDR"]],
+  ] as const;
+  for (const [source, text] of sources) if (text) return parseUrl(text, source);
+  return DEFAULT_URL;
+}
+
+/** Without a slash at the end. `source` names where the text is from when it is wrong. */
+export function parseUrl(text: string, source = "the URL"): string {
+  const complaint = `${source} is "${text}": give it as http://HOST:PORT`;
+  const full = text.includes("://")
+    ? text
+    : `http://${text.startsWith(":") ? "0.0.0.0" : ""}${text}`;
+  if (!URL.canParse(full)) throw new RollcallError("INVALID_ARGUMENT", complaint);
+  const url = new URL(full);
+  const isHttp = url.protocol === "http:" || url.protocol === "https:";
+  if (!isHttp || url.username || url.password || url.search || url.hash) {
+    throw new RollcallError("INVALID_ARGUMENT", complaint);
+  }
+  if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
+  if (url.hostname === "[::]") url.hostname = "[::1]";
+  return url.href.replace(/\/+$/, "");
+}
+
+/** None where it is no http URL, or holds a user name or password. */
+export function httpUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "http:" && url?.protocol !== "https:") return undefined;
+  return url.username === "" && url.password === "" ? url : undefined;
+}

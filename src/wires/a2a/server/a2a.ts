@@ -1,0 +1,20 @@
+/** The A2A wire, ready to be mounted on a door: the peer's paths, and the catalog beside them. */
+import type { CardVersion } from "../../../directory/cards/card.ts";
+import type { DirectoryService } from "../../../directory/directory.ts";
+import { catalogRoutes } from "./catalog.ts";
+import { heartbeatHandlers } from "./heartbeats.ts";
+import { AGENTS_PATH, listingHandler } from "./listing.ts";
+
+export interface A2aOptions {
+  readonly directory: DirectoryService;
+  readonly version: CardVersion;
+  readonly intervalS: number;
+}
+
+export function a2aMount(options: A2aOptions) {
+  return {
+    swift: heartbeatHandlers(options),
+    hot: { [AGENTS_PATH]: listingHandler(options) },
+    routes: catalogRoutes(options),
+  };
+}

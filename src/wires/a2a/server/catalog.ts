@@ -1,0 +1,146 @@
+/**
+ * The directory as a registry of Agentic Resource Discovery (ARD, draft 0.9): the catalog under its
+ * old name and its new one, `POST /search`, and one entry by its name. It knows no other registry
+ * and refers to none; `federation` is taken and changes nothing.
+ */
+import { Hono, type Context } from "hono";
+import { z } from "zod";
+import { RollcallError } from "../../../core/errors.ts";
+import type { DirectoryService } from "../../../directory/directory.ts";
+import { catalogEntry, identifierOf, type CatalogEntry } from "./catalog-entry.ts";
+import { CATALOG } from "./limits.ts";
+
+export interface CatalogOptions {
+  readonly directory: Pick<DirectoryService, "list">;
+}
+
+const REGISTRY_TYPE = "application/ai-registry+json";
+
+const values = z.union([
+  z.string().transform((value) => [value]),
+  z.array(z.string()).max(CATALOG.values),
+]);
+
+const SEARCH = z.strictObject({
+  query: z.strictObject({
+    "@context": z.unknown().optional(),
+    text: z.string().min(1).max(CATALOG.textLength),
+    filter: z
+      .record(z.string(), values)
+      .refine((filter) => Object.keys(filter).length <= CATALOG.filters)
+      .default({}),
+  }),
+  federation: z.enum(["auto", "referrals", "none"]).optional(),
+  pageSize: z.int().min(1).max(CATALOG.pageMost).default(CATALOG.pageDefault),
+  pageToken: z
+    .string()
+    .regex(/^\d{1,6}$/)
+    .transform(Number)
+    .default(0),
+});
+
+type Filter = Readonly<Record<string, readonly string[]>>;
+
+export function catalogRoutes({ directory }: CatalogOptions): Hono {
+  const routes = new Hono();
+  const manifest = async (c: Context) => {
+    const { origin, host } = new URL(c.req.url);
+    const { entries } = await directory.list({});
+    const registry = {
+      identifier: identifierOf(`${origin}/search`),
+      displayName: "Rollcall",
+      type: REGISTRY_TYPE,
+      url: `${origin}/`,
+      description: "Finds the agents of this directory by what they are good at",
+    };
+    return c.json({
+      specVersion: "1.0",
+      host: { displayName: "Rollcall", identifier: host },
+      entries: [registry, ...entries.flatMap((entry) => catalogEntry(entry) ?? [])],
+    });
+  };
+  routes.get("/.well-known/ai-catalog.json", manifest);
+  routes.get("/.well-known/ard.json", manifest);
+  routes.post("/search", (c) => search(c, directory));
+  routes.get("/agents/:identifier", async (c) => {
+    const wanted = c.req.param("identifier");
+    const { entries } = await directory.list({});
+    const entry = entries.find(({ url }) => identifierOf(url) === wanted);
+    const found = entry && catalogEntry(entry);
+    if (!found) throw new RollcallError("NOT_FOUND", `no entry ${wanted.slice(0, 256)}`);
+    return c.json(found);
+  });
+  routes.post("/explore", () => {
+    throw new RollcallError("UNIMPLEMENTED", "explore is not implemented: use search");
+  });
+  return routes;
+}
+
+async function search(c: Context, directory: CatalogOptions["directory"]): Promise<Response> {
+  const { query, pageSize, pageToken } = await bodyOf(c);
+  const { entries } = await directory.list({ q: query.text });
+  const found = entries
+    .flatMap((entry) => catalogEntry(entry) ?? [])
+    .filter((entry) => fits(entry, query.filter));
+  const page = found.slice(pageToken, pageToken + pageSize);
+  const end = pageToken + page.length;
+  const source = `${new URL(c.req.url).origin}/`;
+  return c.json({
+    // By their place alone: how alike a text and a query are is no number that means anything.
+    results: page.map((entry, i) => ({
+      ...entry,
+      // They are for an index, and have done their work.
+      representativeQueries: undefined,
+      score: Math.max(0, 100 - pageToken - i),
+      source,
+    })),
+    referrals: [],
+    ...(end < found.length && { pageToken: String(end) }),
+  });
+}
+
+/** Any of the values of each key; a key that we know nothing of is refused, as the draft allows. */
+function fits(entry: CatalogEntry, filter: Filter): boolean {
+  return Object.entries(filter).every(([key, wanted]) => {
+    const own = valuesOf(entry, key);
+    return wanted.some((each) => own.includes(each));
+  });
+}
+
+function valuesOf(entry: CatalogEntry, key: string): readonly string[] {
+  switch (key) {
+    case "type":
+      return [entry.type];
+    case "tags":
+      return entry.tags ?? [];
+    case "capabilities":
+      return entry.capabilities ?? [];
+    case "version":
+      return entry.version === undefined ? [] : [entry.version];
+    case "publisher":
+      return [entry.identifier.split(":")[2] ?? ""];
+    case "metadata.tier":
+      return [entry.metadata?.["tier"] ?? ""];
+    default: {
+      const known = "type, tags, capabilities, version, publisher, metadata.tier";
+      throw wrong(`filter ${JSON.stringify(key.slice(0, 60))} is unknown; there are ${known}`);
+    }
+  }
+}
+
+async function bodyOf(c: Context): Promise<z.output<typeof SEARCH>> {
+  let body: unknown;
+  try {
+    body = JSON.parse(await c.req.text());
+  } catch {
+    throw wrong("the body is not JSON");
+  }
+  const parsed = SEARCH.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw wrong(`${issue?.path.join(".") || "the body"}: ${issue?.message ?? "is wrong"}`);
+}
+
+function wrong(message: string): RollcallError {
+  return new RollcallError("INVALID_ARGUMENT", message);
+}

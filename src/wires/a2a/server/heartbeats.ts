@@ -1,0 +1,98 @@
+/**
+ * The two heartbeats: `POST /registry/heartbeat` of the first generation, and
+ * `POST /.well-known/agents/heartbeat` of the second, which says when to come back. Most say what
+ * is known already, thousands of them a second, so they are answered before any router, and before
+ * anybody reads what they say.
+ *
+ * What is wrong is said as the peer says it: 422, and a list of what and where.
+ */
+import type { IncomingMessage } from "node:http";
+import { HEARTBEAT } from "../../../core/card-limits.ts";
+import type { CardProblem } from "../../../directory/cards/problems.ts";
+import { RollcallError } from "../../../core/errors.ts";
+import type { DirectoryService, HeartbeatAnswer, Sender } from "../../../directory/directory.ts";
+
+/** Where the token is, in an answer and in what comes later. */
+const TOKEN_HEADER = "rollcall-registration-token";
+
+export interface HeartbeatsOptions {
+  readonly directory: Pick<DirectoryService, "again" | "hear">;
+  /** What agents are asked to wait between two, in seconds. */
+  readonly intervalS: number;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+type Handler = (
+  request: IncomingMessage,
+  body: Buffer,
+  principal: { readonly name: string },
+) => Answer | Promise<Answer>;
+
+const JSON_TYPE = ["Content-Type", "application/json"] as const;
+const VERIFIED = '{"status":"ok","verified":true}';
+
+export function heartbeatHandlers(options: HeartbeatsOptions): Readonly<Record<string, Handler>> {
+  const { directory, intervalS } = options;
+  const retryAfter = [...JSON_TYPE, "Retry-After", String(intervalS)];
+  return {
+    "/registry/heartbeat": handler(directory, { status: 200, headers: JSON_TYPE, body: VERIFIED }),
+    "/.well-known/agents/heartbeat": handler(directory, {
+      status: 202,
+      headers: retryAfter,
+      body: VERIFIED,
+    }),
+  };
+}
+
+function handler(directory: HeartbeatsOptions["directory"], usual: Answer): Handler {
+  return (request, body, principal) => {
+    const { method = "", url = "" } = request;
+    if (method !== "POST") throw new RollcallError("NOT_FOUND", `no ${method} ${url}`);
+    const given = request.headers[TOKEN_HEADER];
+    const token = typeof given === "string" && given !== "" ? given : undefined;
+    if (directory.again(body, token)) return usual;
+    return hear(directory, usual, { body, sender: { source: principal.name, token } });
+  };
+}
+
+async function hear(
+  directory: HeartbeatsOptions["directory"],
+  { status, headers }: Answer,
+  { body, sender }: { readonly body: Buffer; readonly sender: Sender },
+): Promise<Answer> {
+  if (body.length > HEARTBEAT.bytes) {
+    throw new RollcallError("TOO_LARGE", `the body has more than ${HEARTBEAT.bytes} bytes`);
+  }
+  const answer = await heard(directory, body, sender);
+  if (!answer.ok) return refusal(answer.problems);
+  const { verified, token } = answer;
+  return {
+    status,
+    headers: token === undefined ? headers : [...headers, TOKEN_HEADER, token],
+    body: JSON.stringify({ status: "ok", verified }),
+  };
+}
+
+/** A refusal of what the caller said is a problem like those of the card. */
+async function heard(
+  directory: HeartbeatsOptions["directory"],
+  body: Buffer,
+  sender: Sender,
+): Promise<HeartbeatAnswer> {
+  try {
+    return await directory.hear(body, sender);
+  } catch (error) {
+    if (!(error instanceof RollcallError) || error.code !== "INVALID_ARGUMENT") throw error;
+    const msg = `Value error, ${error.message}`;
+    return { ok: false, problems: [{ type: "value_error", loc: ["body"], msg, input: null }] };
+  }
+}
+
+function refusal(detail: readonly CardProblem[]): Answer {
+  return { status: 422, headers: JSON_TYPE, body: JSON.stringify({ detail }) };
+}

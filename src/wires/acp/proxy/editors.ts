@@ -1,0 +1,196 @@
+/**
+ * Editors whose agents can be made to run through the proxy. Their settings name, for each agent,
+ * the command that starts it; ours goes before it, and every byte beside that stays.
+ *
+ *   { "agent_servers": { "NAME": { "command": "gemini", "args": ["--acp"] } } }
+ *   { "agent_servers": { "NAME": { "command": "node", "args":
+ *       ["…/rollcall.cjs", "acp", "--", "gemini", "--acp"] } } }
+ *
+ * What is ours is known by these words, wherever the program lies.
+ */
+import { join } from "node:path";
+import { RollcallError } from "../../../core/errors.ts";
+import {
+  inFile,
+  mustStay,
+  readIfThere,
+  type Plan,
+  type Scene,
+} from "../../../machine/settings/installer.ts";
+import {
+  append,
+  cut,
+  memberOf,
+  meaningOf,
+  prepend,
+  readJson,
+  replace,
+  type Node,
+} from "../../../machine/settings/json-edit.ts";
+
+export const EDITORS = ["zed", "jetbrains"] as const;
+
+export type Editor = (typeof EDITORS)[number];
+
+interface EditorFacts {
+  readonly name: string;
+  readonly file: (scene: Scene) => string;
+  /** What a person does after that. */
+  readonly next: string;
+}
+
+export const EDITOR_FACTS: Readonly<Record<Editor, EditorFacts>> = {
+  zed: {
+    name: "Zed",
+    file: ({ env, home }) =>
+      join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "zed", "settings.json"),
+    next: "start a new thread with the agent",
+  },
+  jetbrains: {
+    name: "JetBrains",
+    file: ({ home }) => join(home, ".jetbrains", "acp.json"),
+    next: "restart the IDE, or open a new chat with the agent",
+  },
+};
+
+export interface EditorPlan extends Plan {
+  /** Agents that run through the proxy when the plan is carried out, and those that then do not. */
+  readonly changed: readonly string[];
+  /** Agents that stand there already as they should. */
+  readonly same: readonly string[];
+  /** Agents that the editor fetches and starts by itself: there is no command to change. */
+  readonly managed: readonly string[];
+}
+
+export function planInstall(editor: Editor, scene: Scene): EditorPlan {
+  mustStay(scene);
+  // Editors that were started from a desktop do not know what a shell finds.
+  const words = [scene.node, join(scene.programs, "rollcall.cjs"), "acp", "--"];
+  return planOf(EDITOR_FACTS[editor].file(scene), (text, agent) => wrap(text, agent, words));
+}
+
+export function planUninstall(editor: Editor, scene: Scene): EditorPlan {
+  return planOf(EDITOR_FACTS[editor].file(scene), unwrap);
+}
+
+type Edit = (text: string, agent: Agent) => string;
+
+interface Agent {
+  readonly name: string;
+  readonly node: ObjectNode;
+  readonly command: Node;
+  readonly args: ArrayNode | undefined;
+}
+
+type ObjectNode = Extract<Node, { readonly kind: "object" }>;
+type ArrayNode = Extract<Node, { readonly kind: "array" }>;
+
+function planOf(path: string, edit: Edit): EditorPlan {
+  const before = readIfThere(path);
+  return inFile(path, () => {
+    const changed: string[] = [];
+    const same: string[] = [];
+    const { agents, managed } = agentsOf(before ?? "");
+    let after = before;
+    // From the last to the first: what stands before is where it was.
+    for (const agent of agents.toReversed()) {
+      const edited = edit(after ?? "", agent);
+      (edited === after ? same : changed).unshift(agent.name);
+      after = edited;
+    }
+    return { path, before, after, changed, same, managed };
+  });
+}
+
+function agentsOf(text: string): { agents: readonly Agent[]; managed: readonly string[] } {
+  if (text.trim() === "") return { agents: [], managed: [] };
+  const root = readJson(text);
+  if (root.kind !== "object") throw wrong("the whole");
+  const servers = memberOf(root, "agent_servers");
+  if (!servers) return { agents: [], managed: [] };
+  if (servers.kind !== "object") throw wrong('"agent_servers"');
+  const agents: Agent[] = [];
+  const managed: string[] = [];
+  for (const { key: name, value: node } of servers.parts) {
+    if (node.kind !== "object") throw wrong(`"agent_servers"."${name}"`);
+    const command = memberOf(node, "command");
+    const args = memberOf(node, "args");
+    if (!command || typeof meaningOf(command) !== "string") managed.push(name);
+    else agents.push({ name, node, command, args: args?.kind === "array" ? args : undefined });
+  }
+  return { agents, managed };
+}
+
+function wrong(what: string): RollcallError {
+  return new RollcallError("INVALID_ARGUMENT", `${what} must be an object { … }`);
+}
+
+function wrap(text: string, agent: Agent, words: readonly string[]): string {
+  const inner = innerOf(agent);
+  // Of another place, or of an older version: as if it were not there, and then anew.
+  if (inner > 0) {
+    const there = [commandOf(agent), ...argsOf(agent).slice(0, inner - 1)];
+    if (there.join("\0") === words.join("\0")) return text;
+    const plain = unwrap(text, agent);
+    const again = agentsOf(plain).agents.find(({ name }) => name === agent.name);
+    return again ? wrap(plain, again, words) : text;
+  }
+  const [program = "", ...more] = words;
+  const added = [...more, commandOf(agent)];
+  // The later place first.
+  if (!agent.args) {
+    return replace(append(text, agent.node, ["args", added]), agent.command, program);
+  }
+  const { args, command } = agent;
+  if (args.start > command.start) return replace(prepend(text, args, added), command, program);
+  return prepend(replace(text, command, program), args, added);
+}
+
+function unwrap(text: string, agent: Agent): string {
+  const inner = innerOf(agent);
+  const command = argsOf(agent)[inner - 1];
+  if (inner === 0 || command === undefined || !agent.args) return text;
+  const isLater = agent.args.start > agent.command.start;
+  const given = isLater ? text : replace(text, agent.command, command);
+  let edited = given;
+  for (let i = 0; i < inner; i += 1) {
+    const args = argsIn(edited, agent.name);
+    if (args) edited = cut(edited, args, 0);
+  }
+  edited = withoutEmptyArgs(edited, agent.name);
+  return isLater ? replace(edited, agent.command, command) : edited;
+}
+
+function argsIn(text: string, name: string): ArrayNode | undefined {
+  const server = memberOf(memberOf(readJson(text), "agent_servers"), name);
+  const args = memberOf(server, "args");
+  return args?.kind === "array" ? args : undefined;
+}
+
+/** At the end they are ours, put there for want of any. */
+function withoutEmptyArgs(text: string, name: string): string {
+  const server = memberOf(memberOf(readJson(text), "agent_servers"), name);
+  if (server?.kind !== "object") return text;
+  const index = server.parts.length - 1;
+  const last = server.parts[index];
+  const isOurs =
+    last?.key === "args" && last.value.kind === "array" && last.value.parts.length === 0;
+  return isOurs ? cut(text, server, index) : text;
+}
+
+/** How many of the arguments are ours, the agent's own command with them; 0 for a plain agent. */
+function innerOf(agent: Agent): number {
+  const words = [commandOf(agent), ...argsOf(agent)];
+  const program = words.findIndex((word) => /(?:^|[/\\])rollcall(?:\.c?js)?$/.test(word));
+  if (program === -1 || program > 1 || words[program + 1] !== "acp") return 0;
+  const end = words.indexOf("--", program + 2);
+  return end === -1 || end + 1 >= words.length ? 0 : end + 1;
+}
+
+function commandOf({ command }: Agent): string {
+  return String(meaningOf(command));
+}
+
+function argsOf({ args }: Agent): readonly string[] {
+  return args?.parts.map((part) => String(meaningOf(part))) ?? [];
+}

@@ -1,0 +1,119 @@
+/**
+ * Shows what the agent does, out of band: its status file always, the fleet where a daemon runs.
+ * The stream never waits for it, and what goes wrong here is nobody's trouble.
+ */
+import { findProcess, startedAtMs } from "../../../machine/processes.ts";
+import type { Report } from "../../../core/reports.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { StatusEmitter } from "../../files/emitter.ts";
+import { tmuxPane, type Environment } from "../../../machine/surroundings.ts";
+import { Courier, type CourierOptions } from "./courier.ts";
+import { metaOf, reportOf, taskOf, type Identity, type Presence } from "./presence.ts";
+
+export interface PublisherOptions extends Pick<CourierOptions, "deliver"> {
+  /** Names the status file, and the report. */
+  readonly id: string;
+  /** Whose row it is. */
+  readonly agentId: string;
+  /** Until the agent says what it is called. */
+  readonly name: string;
+  readonly env: Environment;
+  readonly directory?: string;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+export class Publisher implements AsyncDisposable {
+  readonly #clock: Clock;
+  readonly #emitter: StatusEmitter;
+  readonly #courier: Courier;
+  readonly #identity: Identity;
+  readonly #proof: Readonly<Record<string, unknown>>;
+  /** What the emitter shows as x_meta: it looks at it anew for every write. */
+  readonly #meta: Record<string, unknown>;
+  #latest: Presence | undefined;
+  #shown = "";
+  #goal: string | undefined;
+  #activeAtMs = 0;
+  #isClosed = false;
+
+  constructor(options: PublisherOptions) {
+    const { id, agentId, name, env, directory, clock, deliver, onError } = options;
+    this.#clock = clock;
+    this.#courier = new Courier({ deliver, clock, renew: (report) => this.#renewed(report) });
+    const found = findProcess(process.pid);
+    const startedAt = found && startedAtMs(found);
+    this.#identity = {
+      alias: `acp:${id}`,
+      agentId,
+      process: { pid: process.pid, ...(startedAt !== undefined && { startedAtMs: startedAt }) },
+    };
+    this.#proof = found ? { process: { pid: found.pid, start: found.start } } : {};
+    const tmux = tmuxPane(env);
+    this.#meta = {
+      ...(tmux && { tmux_socket: tmux.socket, tmux_pane: tmux.pane }),
+      rollcall_agent_id: agentId,
+      rollcall: this.#proof,
+    };
+    this.#emitter = new StatusEmitter({
+      agentName: name,
+      agentId: id,
+      meta: this.#meta,
+      now: () => clock.wallMs(),
+      onError,
+      ...(directory !== undefined && { directory }),
+    });
+  }
+
+  show(presence: Presence): void {
+    if (this.#isClosed) return;
+    this.#latest = presence;
+    const { atMs: _, ...said } = presence;
+    const text = JSON.stringify(said);
+    if (text === this.#shown) return;
+    this.#shown = text;
+    this.#meta["rollcall"] = { ...this.#proof, ...metaOf(presence) };
+    const { name, workspace, goal } = presence;
+    this.#emitter.describe({
+      agentName: name,
+      ...(workspace?.startsWith("/") && { workspace }),
+    });
+    if (goal !== null && goal !== this.#goal) this.#emitter.goal((this.#goal = goal));
+    this.#emitter.task(taskOf(presence));
+    this.#courier.send(reportOf(presence, this.#identity));
+  }
+
+  /** Something went by that changed nothing. */
+  activity(): void {
+    if (this.#isClosed) return;
+    this.#activeAtMs = Math.floor(this.#clock.wallMs());
+    this.#emitter.activity();
+  }
+
+  /** Nothing more is asked, and the file goes. Idempotent. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await Promise.all([this.#courier.close(this.#lastReport()), this.#emitter.close()]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** It may have worked all the time without doing anything else. */
+  #renewed(report: Report): Report {
+    const { facts } = report;
+    const lastActivityAtMs = Math.max(facts.lastActivityAtMs ?? 0, this.#activeAtMs);
+    return { ...report, facts: { ...facts, lastActivityAtMs } };
+  }
+
+  #lastReport(): Report | undefined {
+    if (!this.#latest) return undefined;
+    const report = reportOf(this.#latest, this.#identity);
+    const { question: _, ...facts } = report.facts;
+    const atMs = Math.max(report.order, Math.floor(this.#clock.wallMs()));
+    const liveness = { value: "exited", rule: "its process ended" } as const;
+    return { ...report, order: atMs, reportedAtMs: atMs, facts: { ...facts, liveness } };
+  }
+}

@@ -1,0 +1,66 @@
+/** The timeline of a recording: the same rules as live, over frames that went by long ago. */
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { RollcallError } from "../../../core/errors.ts";
+import { AcpDeriver } from "../derive/deriver.ts";
+import type { Frame } from "../derive/frames.ts";
+import type { AcpRecord } from "../derive/record.ts";
+import { systemCode } from "../../../machine/system-error.ts";
+import { field } from "../../../core/text.ts";
+import type { Recorded } from "./recording.ts";
+
+export interface Replayed {
+  readonly atMs: number;
+  readonly record: AcpRecord;
+}
+
+/** Every change, of sessions and (without a session) of the agent as a whole. */
+export async function* replay(path: string): AsyncGenerator<Replayed> {
+  const deriver = new AcpDeriver();
+  let number = 0;
+  for await (const text of linesOf(path)) {
+    number += 1;
+    const recorded = recordedIn(text);
+    if (!recorded) {
+      const message = `${path} is no recording: line ${number} is not a frame`;
+      throw new RollcallError("INVALID_ARGUMENT", message);
+    }
+    const { at, from, frame } = recorded;
+    // What silence made of it lay in between.
+    for (let due = deriver.nextDeadlineMs; due !== undefined && due < at;) {
+      for (const record of deriver.tick(due)) yield { atMs: due, record };
+      due = laterThan(due, deriver.nextDeadlineMs);
+    }
+    for (const record of deriver.observe(from, frame, at)) yield { atMs: at, record };
+  }
+}
+
+function laterThan(before: number, next: number | undefined): number | undefined {
+  return next !== undefined && next > before ? next : undefined;
+}
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  try {
+    yield* createInterface({ input: createReadStream(path), crlfDelay: Infinity });
+  } catch (error) {
+    const why = systemCode(error) === "ENOENT" ? "there is no such file" : systemCode(error);
+    throw new RollcallError("NOT_FOUND", `${path} cannot be read: ${why}`, { cause: error });
+  }
+}
+
+function recordedIn(text: string): Recorded | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const { at, from, frame } = {
+      at: field(value, "at"),
+      from: field(value, "from"),
+      frame: field(value, "frame"),
+    };
+    const isSender = from === "client" || from === "agent";
+    const isFrame = typeof field(frame, "kind") === "string";
+    if (typeof at !== "number" || !isSender || !isFrame) return undefined;
+    return { at, from, frame: frame as Frame };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Talks to a daemon over HTTP: what the commands, the live views and programs share.
+ *
+ *   const daemon = connect({ url });
+ *   for await (const item of daemon.events({ from: 0 })) …
+ */
+import { Agent } from "node:http";
+import { RollcallError } from "../../../core/errors.ts";
+import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
+import { CLIENT } from "../../../net/http/limits.ts";
+import { isRecord, open, readBody } from "../../../net/http/request.ts";
+import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
+
+export interface ConnectOptions {
+  /** Where the daemon's HTTP door is. */
+  readonly url?: string;
+}
+
+export interface GetOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface PostOptions extends GetOptions {
+  /** How long the daemon was told it may take, on top of what an answer takes. */
+  readonly waitMs?: number;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+export class Client {
+  readonly url: string;
+  readonly #agent = new Agent({ keepAlive: true });
+
+  constructor(options: ConnectOptions = {}) {
+    this.url = parseUrl(options.url ?? DEFAULT_URL);
+  }
+
+  /** The JSON object at a path; rejects with the daemon's refusal, or UNAVAILABLE without one. */
+  async get(path: string, options: GetOptions = {}): Promise<Json> {
+    return this.#json(path, await this.text(path, options));
+  }
+
+  /**
+   * Has a command done and gives its answer. Sent once: whether a command that was not answered was
+   * done is for the caller to find out.
+   */
+  async post(path: string, body: Json, options: PostOptions = {}): Promise<Json> {
+    const url = new URL(this.url + path);
+    const response = await open(url, {
+      agent: this.#agent,
+      signal: options.signal,
+      body: JSON.stringify(body),
+      answerMs: CLIENT.answerMs + (options.waitMs ?? 0),
+    });
+    return this.#json(path, await readBody(url, response));
+  }
+
+  /** What is at a path, as it is. */
+  async text(path: string, options: GetOptions = {}): Promise<string> {
+    const url = new URL(this.url + path);
+    return readBody(url, await open(url, { agent: this.#agent, signal: options.signal }));
+  }
+
+  /** Every event after `from`, in order, once each, then live; across restarts of the daemon. */
+  events(options: EventsOptions = {}): AsyncGenerator<StreamItem> {
+    return followEvents(this.url, this.#agent, options);
+  }
+
+  #json(path: string, text: string): Json {
+    const answer = parse(text);
+    if (answer) return answer;
+    throw new RollcallError("UNAVAILABLE", `what answers at ${this.url}${path} is not rollcall`);
+  }
+
+  /** Ends all connections. Idempotent. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+}
+
+export function connect(options: ConnectOptions = {}): Client {
+  return new Client(options);
+}
+
+function parse(body: string): Json | undefined {
+  try {
+    const answer: unknown = JSON.parse(body);
+    return isRecord(answer) ? answer : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * The daemon's events as one stream that outlives its connections. Whatever the server says last
+ * about where we stand (an event, a bookmark, a resync) is where the next connection goes on, so
+ * there is no gap; what comes again is dropped, so there is no duplicate.
+ *
+ *   connecting ──▶ open ──lost, cut, silent──▶ waiting ──▶ connecting …
+ *       │ refused for good, or never was open
+ *       └──▶ throws
+ *
+ * Before the first event a live stream stands nowhere: the server's first bookmark tells where.
+ */
+import type { Agent, IncomingMessage } from "node:http";
+import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
+import { CLIENT } from "../../../net/http/limits.ts";
+import { cancelled, decodeError, isRecord, open } from "../../../net/http/request.ts";
+import { SseParser, type SseMessage } from "../../../net/http/sse.ts";
+
+export interface DaemonEvent {
+  readonly kind: "event";
+  readonly sequence: number;
+  readonly topic: string;
+  readonly atMs: number;
+  /** The event as the log keeps it: its type is the topic, the rest depends on it. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What happened after `after` (where we stood) and up to `sequence` can no longer be told. */
+export interface Resync {
+  readonly kind: "resync";
+  readonly after: number | undefined;
+  readonly sequence: number;
+}
+
+export type StreamItem = DaemonEvent | Resync;
+
+export type ConnectionState =
+  | { readonly kind: "open"; readonly after: number | undefined }
+  | { readonly kind: "lost"; readonly reason: string; readonly after: number | undefined };
+
+export interface EventsOptions {
+  /** The last sequence already seen; absent means from now on. */
+  readonly from?: number | undefined;
+  /** Another stream of events than of all: an agent's timeline. */
+  readonly path?: string;
+  /** Topics begin with one of these; none means every topic. */
+  readonly topics?: readonly string[];
+  readonly signal?: AbortSignal;
+  onState?(state: ConnectionState): void;
+}
+
+/** Ends when the signal aborts. */
+export async function* followEvents(
+  base: string,
+  agent: Agent,
+  options: EventsOptions,
+): AsyncGenerator<StreamItem> {
+  const stream = new EventStream(base, agent, options);
+  try {
+    yield* stream.items();
+  } catch (error) {
+    if (!options.signal?.aborted) throw error;
+  }
+}
+
+class EventStream {
+  readonly #base: string;
+  readonly #agent: Agent;
+  readonly #options: EventsOptions;
+  #after: number | undefined;
+  #wasOpen = false;
+  #isOpen = false;
+  /** Tries since something last came. */
+  #tries = 0;
+  #retryMs: number | undefined;
+
+  constructor(base: string, agent: Agent, options: EventsOptions) {
+    this.#base = base;
+    this.#agent = agent;
+    this.#options = options;
+    this.#after = options.from;
+  }
+
+  async *items(): AsyncGenerator<StreamItem> {
+    for (;;) {
+      try {
+        yield* this.#connection();
+        this.#lost("the daemon ended the stream");
+      } catch (error) {
+        this.#options.signal?.throwIfAborted();
+        if (!this.#mayRetry(error)) throw error;
+        this.#lost(error instanceof Error ? error.message : String(error));
+      }
+      await this.#pause();
+    }
+  }
+
+  async *#connection(): AsyncGenerator<StreamItem> {
+    const url = this.#url();
+    const headers = {
+      accept: "text/event-stream",
+      ...(this.#after !== undefined && { "last-event-id": String(this.#after) }),
+    };
+    const response = await open(url, { agent: this.#agent, signal: this.#options.signal, headers });
+    this.#wasOpen = true;
+    this.#isOpen = true;
+    this.#options.onState?.({ kind: "open", after: this.#after });
+    const parser = new SseParser();
+    try {
+      for await (const chunk of chunks(response)) {
+        for (const message of parser.push(chunk)) {
+          const item = this.#take(message);
+          this.#tries = 0;
+          if (item) yield item;
+        }
+        this.#retryMs = parser.retryMs;
+      }
+    } finally {
+      response.destroy();
+    }
+  }
+
+  #url(): URL {
+    const url = new URL(this.#base + (this.#options.path ?? "/v1/events"));
+    if (this.#after !== undefined) url.searchParams.set("from", String(this.#after));
+    for (const topic of this.#options.topics ?? []) url.searchParams.append("topic", topic);
+    return url;
+  }
+
+  #take({ event, data, id }: SseMessage): StreamItem | undefined {
+    if (event === "error") throw errorOf(data);
+    const sequence = sequenceOf(id);
+    if (event === "bookmark") {
+      this.#after = Math.max(this.#after ?? 0, sequence);
+      return undefined;
+    }
+    if (event === "resync") {
+      const after = this.#after;
+      this.#after = sequence;
+      return { kind: "resync", after, sequence };
+    }
+    if (this.#after !== undefined && sequence <= this.#after) return undefined;
+    this.#after = sequence;
+    const parsed = parseData(data);
+    const atMs = Date.parse(String(parsed["at"]));
+    if (Number.isNaN(atMs)) throw new RollcallError("INTERNAL", `event ${sequence} has no time`);
+    return { kind: "event", sequence, topic: event, atMs, data: parsed };
+  }
+
+  /** What was never open is for the caller; what was is expected back, unless it refuses us. */
+  #mayRetry(error: unknown): boolean {
+    return this.#wasOpen && wireCodes(codeOf(error)).retry !== "never";
+  }
+
+  /** Said once for each connection, however often the next one fails. */
+  #lost(reason: string): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#options.onState?.({ kind: "lost", reason, after: this.#after });
+  }
+
+  async #pause(): Promise<void> {
+    const base = this.#retryMs ?? CLIENT.firstRetryMs;
+    const delayMs =
+      Math.min(CLIENT.lastRetryMs, base * 2 ** this.#tries) * (0.5 + Math.random() / 2);
+    this.#tries = Math.min(this.#tries + 1, 16);
+    await delay(delayMs, this.#options.signal);
+  }
+}
+
+/** The body, until it ends; rejects when it breaks off or stays silent for too long. */
+async function* chunks(response: IncomingMessage): AsyncGenerator<Buffer> {
+  const silence = new RollcallError("UNAVAILABLE", `nothing came for ${CLIENT.silenceMs} ms`);
+  response.setTimeout(CLIENT.silenceMs, () => response.destroy(silence));
+  try {
+    yield* response as AsyncIterable<Buffer>;
+  } catch (error) {
+    if (error instanceof RollcallError) throw error;
+    throw new RollcallError("UNAVAILABLE", "the connection broke off", { cause: error });
+  }
+}
+
+function sequenceOf(id: string): number {
+  const sequence = Number(id);
+  if (/^\d+$/.test(id) && Number.isSafeInteger(sequence)) return sequence;
+  throw new RollcallError("INTERNAL", `the daemon sent an event with the id "${id}"`);
+}
+
+function parseData(data: string): Readonly<Record<string, unknown>> {
+  try {
+    const parsed: unknown = JSON.parse(data);
+    if (isRecord(parsed)) return parsed;
+  } catch {
+    // Said below.
+  }
+  throw new RollcallError("INTERNAL", "the daemon sent an event that is not a JSON object");
+}
+
+function errorOf(data: string): RollcallError {
+  const { code = "UNAVAILABLE", message = "the daemon ended the stream" } = decodeError(data);
+  return new RollcallError(code, message);
+}
+
+function delay(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(cancelled());
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", giveUp);
+      resolve();
+    }, delayMs);
+    const giveUp = () => {
+      clearTimeout(timer);
+      reject(cancelled());
+    };
+    signal?.addEventListener("abort", giveUp, { once: true });
+  });
+}

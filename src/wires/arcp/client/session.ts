@@ -1,0 +1,53 @@
+/**
+ * What a client knows of its session: how to resume it, where in its events it is, what was agreed
+ * on, and in what the runtime at the other end differs from the text.
+ *
+ * The Python runtime loses what running jobs say after a resume, numbers each subscription by
+ * itself, and forgets what was acknowledged; it is known by the form of its resume tokens.
+ */
+import type { AgentListing } from "../../../core/jobs/agent-ref.ts";
+import type { Feature, Welcome } from "../codec/messages.ts";
+import type { Resumption } from "./types.ts";
+
+const PYTHON_TOKEN = /^rtk_[0-9A-HJKMNP-TV-Z]{26}$/;
+
+export interface Session {
+  readonly sessionId: string;
+  readonly runtime: { readonly name: string; readonly version: string };
+  readonly resumeToken: string | undefined;
+  readonly features: readonly Feature[];
+  readonly agents: readonly AgentListing[];
+  /** After a resume running jobs must be subscribed to again. */
+  readonly losesLiveEvents: boolean;
+}
+
+export function sessionOf(welcome: Welcome): Session {
+  const { sessionId, runtime, resumeToken, features, agents } = welcome;
+  const losesLiveEvents = PYTHON_TOKEN.test(resumeToken ?? "");
+  return { sessionId, runtime, resumeToken, features, agents, losesLiveEvents };
+}
+
+export type Arrival = "next" | "repeated" | "gap";
+
+/** The place in the events of one session. */
+export class Place {
+  lastSeq: number;
+
+  constructor(lastSeq: number) {
+    this.lastSeq = lastSeq;
+  }
+
+  /** What an event's number says; those without one are taken as they come. */
+  arrive(seq: number | undefined): Arrival {
+    if (seq === undefined) return "next";
+    if (seq <= this.lastSeq) return "repeated";
+    const isNext = seq === this.lastSeq + 1;
+    this.lastSeq = seq;
+    return isNext ? "next" : "gap";
+  }
+}
+
+export function resumptionOf(session: Session, lastEventSeq: number): Resumption | undefined {
+  const { sessionId, resumeToken } = session;
+  return resumeToken === undefined ? undefined : { sessionId, resumeToken, lastEventSeq };
+}

@@ -1,0 +1,350 @@
+/**
+ * What a client asks, once it was welcomed: one frame, one answer. Every answer waits until what it
+ * tells of is durable, and answers to submits go out in the order in which they came: two of the
+ * three clients match them by that order alone.
+ */
+import { RollcallError } from "../../../core/errors.ts";
+import type { Job } from "../../../jobs/job.ts";
+import type { JobOrder, Submitted } from "../../../jobs/jobs.ts";
+import { acceptedOf, listedOf, subscribedOf } from "../codec/answers.ts";
+import { arcpError, arcpErrorOf, type ArcpError } from "../codec/errors.ts";
+import type { Answered } from "../codec/encode.ts";
+import type { FrameRefusal } from "../codec/envelope.ts";
+import type {
+  Cancel,
+  ClientMessage,
+  Feature,
+  ListJobs,
+  Ping,
+  Submit,
+  Subscribe,
+} from "../codec/messages.ts";
+import type { Rate } from "./rate.ts";
+import { decodeRequest } from "../codec/requests.ts";
+import type { Session } from "./session.ts";
+import { INPUT, SUBSCRIPTIONS } from "./session-limits.ts";
+import type { Sessions } from "./sessions.ts";
+import { Subscription } from "./subscription.ts";
+import { TRACE_CONTEXT, traceContextOf } from "../codec/trace-context.ts";
+
+/** What it needs of the connection it answers on. */
+export interface Answering {
+  readonly heardMs: number;
+  readonly host: {
+    readonly sessions: Sessions;
+    readonly frames: Rate;
+    readonly cancelBy: "session" | "principal";
+  };
+  /** Gives the nonce that the answer repeats. */
+  ping(): string;
+  sendFrame(type: string, payload: string): void;
+  sendError(error: ArcpError, answered?: Answered, traceId?: string): void;
+  refuseSubmit(error: ArcpError, refused: { id?: string; traceId?: string }): void;
+  close(): void;
+}
+
+export class Dispatch {
+  readonly #connection: Answering;
+  readonly #session: Session;
+  readonly #sessions: Sessions;
+  readonly #recent = new Set<string>();
+  /** What goes on when the ping of this nonce is answered. */
+  readonly #barriers = new Map<string, () => void>();
+  /** Submits behind one that waits for somebody: a policy, or credentials. */
+  #line: (() => void | Promise<void>)[] | undefined;
+
+  constructor(connection: Answering, session: Session) {
+    this.#connection = connection;
+    this.#session = session;
+    this.#sessions = connection.host.sessions;
+  }
+
+  onFrame(frame: string): void {
+    const decoded = decodeRequest(frame);
+    // Whoever says anything has read the welcome, and with it the new token.
+    this.#prove();
+    const { frames } = this.#connection.host;
+    if (!frames.take(this.#session.principal, this.#connection.heardMs)) {
+      const error = arcpError("INTERNAL_ERROR", "too many frames; try again later");
+      const id = decoded.ok ? decoded.message.id : decoded.requestId;
+      this.#error(error, id, decoded.ok ? decoded.message.type : decoded.requestType);
+      return;
+    }
+    if (!decoded.ok) return this.#refuse(decoded);
+    const { message } = decoded;
+    const { sessionId } = message;
+    if (sessionId !== undefined && sessionId !== this.#session.id) {
+      const error = arcpError("INVALID_REQUEST", "session_id is not that of this session");
+      this.#error(error, message.id, message.type);
+      return;
+    }
+    try {
+      this.#answer(message);
+    } catch (error) {
+      this.#error(arcpErrorOf(error), message.id, message.type);
+    }
+  }
+
+  #prove(): void {
+    const session = this.#session;
+    if (session.isProven) return;
+    session.isProven = true;
+    session.tokenBefore = undefined;
+    this.#sessions.ledger.put(session);
+  }
+
+  #refuse(refusal: FrameRefusal): void {
+    const { error, answered } = refusalOf(refusal);
+    const { requestId: id, requestType, traceId } = refusal;
+    if (requestType !== "job.submit") {
+      this.#reply(() => this.#connection.sendError(error, answered, traceId));
+      return;
+    }
+    this.#inLine(() => this.#refuseSubmit(error, { id, traceId }));
+  }
+
+  #answer(message: ClientMessage): void {
+    switch (message.type) {
+      case "session.ping":
+        return this.#pong(message);
+      case "session.pong":
+        return this.#barriers.get(message.pingNonce)?.();
+      case "session.ack":
+        return this.#session.acknowledge(message.lastProcessedSeq);
+      case "x-vendor":
+        return;
+      case "session.bye":
+        return this.#connection.close();
+      case "session.close":
+        return this.#close();
+      case "session.hello":
+        throw new RollcallError("INVALID_ARGUMENT", "this session was opened already");
+      case "session.list_jobs":
+        return this.#once(message.id, () => this.#list(message));
+      case "job.submit":
+        return this.#once(message.id, () => this.#inLine(() => this.#submit(message)));
+      case "job.cancel":
+        return this.#once(message.id, () => this.#cancel(message));
+      case "job.subscribe":
+        return this.#once(message.id, () => this.#subscribe(message));
+      case "job.unsubscribe":
+        return this.#session.subscriptions.get(message.jobId)?.close();
+    }
+  }
+
+  /** A frame that comes twice counts once. */
+  #once(id: string, call: () => void): void {
+    if (this.#recent.has(id)) return;
+    this.#recent.add(id);
+    if (this.#recent.size > INPUT.recentIds) {
+      for (const oldest of this.#recent) {
+        this.#recent.delete(oldest);
+        break;
+      }
+    }
+    call();
+  }
+
+  #reply(call: () => void): void {
+    this.#sessions.recorder.after(call);
+  }
+
+  #error(error: ArcpError, requestId: string | undefined, requestType: string | undefined): void {
+    this.#reply(() => this.#connection.sendError(error, { requestId, requestType }));
+  }
+
+  #pong({ nonce }: Ping): void {
+    const at = this.#sessions.time(this.#sessions.wallMs());
+    const payload = `{"ping_nonce":${JSON.stringify(nonce)},"received_at":"${at}"}`;
+    this.#connection.sendFrame("session.pong", payload);
+  }
+
+  #close(): void {
+    this.#reply(() => {
+      this.#connection.sendFrame("session.closed", "{}");
+      this.#connection.close();
+    });
+  }
+
+  #need(feature: Feature): void {
+    if (this.#session.has(feature)) return;
+    throw new RollcallError("INVALID_ARGUMENT", `feature ${feature} was not agreed on`);
+  }
+
+  #inLine(call: () => void | Promise<void>): void {
+    if (this.#line) {
+      if (this.#line.length >= INPUT.waitingSubmits) {
+        throw new RollcallError("LIMIT_EXCEEDED", `${INPUT.waitingSubmits} submits wait already`);
+      }
+      this.#line.push(call);
+      return;
+    }
+    const waiting = call();
+    if (!waiting) return;
+    this.#line = [];
+    void this.#drain(waiting);
+  }
+
+  async #drain(first: Promise<void>): Promise<void> {
+    await first;
+    for (let next = this.#line?.shift(); next; next = this.#line?.shift()) await next();
+    this.#line = undefined;
+  }
+
+  #submit(message: Submit): void | Promise<void> {
+    const session = this.#session;
+    const again = session.submits.get(message.id);
+    // What it said since is in the stream of this very session.
+    if (again) return this.#accepted({ job: again, isRepeated: false }, message);
+    const refuse = (error: unknown) => this.#refuseSubmit(arcpErrorOf(error), message);
+    try {
+      const submitted = this.#order(message);
+      if (!(submitted instanceof Promise)) return this.#accepted(submitted, message);
+      const accept = (done: Submitted) => this.#accepted(done, message);
+      return submitted.then(accept, refuse);
+    } catch (error) {
+      refuse(error);
+    }
+  }
+
+  #order(message: Submit): Submitted | Promise<Submitted> {
+    const { jobs } = this.#sessions;
+    const session = this.#session;
+    if (message.leaseConstraints) this.#need("lease_expires_at");
+    if (message.leaseRequest["cost.budget"]) this.#need("cost.budget");
+    const order: JobOrder = {
+      owner: session,
+      agent: message.agent,
+      input: message.input,
+      lease: message.leaseRequest,
+      expiresAtMs: message.leaseConstraints?.expiresAtMs,
+      key: message.idempotencyKey,
+      maxRuntimeSec: message.maxRuntimeSec,
+      traceId: message.traceId,
+      traceContext: traceContextOf(message.extensions?.[TRACE_CONTEXT]),
+      requestId: message.id,
+      delegateId: message.delegateId,
+      takesCredentials: session.has("provisioned_credentials"),
+    };
+    if (message.parentJobId === undefined) return jobs.submit(order);
+    // Nobody is a child by its own word: the rules of a delegation hold, whoever asks.
+    const parent = jobs.index.get(message.parentJobId);
+    if (!parent || parent.principal !== session.principal) throw notFound(message.parentJobId);
+    return jobs.submitChild(parent, order);
+  }
+
+  #refuseSubmit(
+    error: ArcpError,
+    refused: { id?: string | undefined; traceId?: string | undefined },
+  ) {
+    const { id, traceId } = refused;
+    const told = { ...(id !== undefined && { id }), ...(traceId !== undefined && { traceId }) };
+    this.#reply(() => this.#connection.refuseSubmit(error, told));
+  }
+
+  #accepted({ job, isRepeated }: Submitted, message: Submit): void {
+    const session = this.#session;
+    const isOver = job.isOver;
+    const isOwn = job.owner === session;
+    this.#reply(() => {
+      const at = this.#sessions.time(job.createdAtMs);
+      const accepted = acceptedOf(session.profile, job, { at, requestId: message.id });
+      session.send("job.accepted", accepted, job);
+    });
+    if (!isRepeated || (isOwn && !isOver)) return;
+    // The end once more; or, of a job of another session, what comes from now on.
+    const subscription = new Subscription(this.#sessions, session, job);
+    subscription.start(isOver ? job.spans.last - 1 : undefined);
+    this.#reply(() => subscription.copy());
+  }
+
+  #list({ id, filter, limit, cursor }: ListJobs): void {
+    this.#need("list_jobs");
+    const after = cursor === undefined ? undefined : jobIdOf(cursor);
+    const { jobs, next } = this.#sessions.jobs.page(this.#session.principal, {
+      filter,
+      limit,
+      after,
+    });
+    const lastSeq = (job: Job) => this.#lastSeq(job);
+    const payload = listedOf(id, { jobs, next }, lastSeq);
+    this.#reply(() => this.#connection.sendFrame("session.jobs", payload));
+  }
+
+  /** In the numbers of this session. */
+  #lastSeq(job: Job): number {
+    if (job.owner === this.#session) return job.spans.last;
+    return this.#session.subscriptions.get(job.id)?.lastSeq ?? 0;
+  }
+
+  #cancel({ jobId, reason }: Cancel): void {
+    const session = this.#session;
+    const job = this.#sessions.jobs.index.get(jobId);
+    const isOwn = job?.owner === session;
+    const isPrincipals = job?.principal === session.principal;
+    const mayCancel = isOwn || (isPrincipals && this.#connection.host.cancelBy === "principal");
+    if (job && !mayCancel && isPrincipals) {
+      throw new RollcallError("PERMISSION_DENIED", "only the session that submitted it may");
+    }
+    if (!job || !mayCancel) throw notFound(jobId);
+    if (job.isOver) return;
+    const payload = JSON.stringify({ reason });
+    this.#reply(() => session.send("job.cancelled", payload, job));
+    this.#sessions.jobs.runs.cancel(job, reason);
+  }
+
+  #subscribe({ id, jobId, history, fromEventSeq }: Subscribe): void {
+    this.#need("subscribe");
+    const session = this.#session;
+    const job = this.#sessions.jobs.find(session.principal, jobId);
+    if (!job) throw notFound(jobId);
+    if (session.subscriptions.size >= SUBSCRIPTIONS.perSession) {
+      throw new RollcallError("LIMIT_EXCEEDED", "too many subscriptions in one session");
+    }
+    // Its own job tells it everything already; only of one that ended there may be more to tell.
+    const isHeard = job.owner === session && !job.isOver;
+    const replayed = history && !isHeard;
+    const payload = subscribedOf(job, { requestId: id, replayed, subscribedFrom: session.head });
+    this.#reply(() => session.send("job.subscribed", payload, job));
+    if (isHeard) return;
+    const subscription = new Subscription(this.#sessions, session, job);
+    // Without history there is still the end, for which somebody waits.
+    const last = job.isOver ? job.spans.last - 1 : undefined;
+    subscription.start(replayed ? fromEventSeq : last);
+    this.#reply(() => this.#copySoon(subscription));
+  }
+
+  /**
+   * The Python client loses history that it reads in one go with the answer. It answers pings in
+   * the order of frames, so once it has answered one, it has dealt with what came before.
+   */
+  #copySoon(subscription: Subscription): void {
+    if (this.#session.profile !== "py") return subscription.copy();
+    const { alarms } = this.#sessions;
+    const nonce = this.#connection.ping();
+    const copy = () => {
+      alarms.cancel(alarm);
+      if (this.#barriers.delete(nonce)) subscription.copy();
+    };
+    const alarm = alarms.set(alarms.nowMs() + SUBSCRIPTIONS.patienceMs, { onAlarm: copy });
+    this.#barriers.set(nonce, copy);
+  }
+}
+
+function notFound(jobId: string): RollcallError {
+  return new RollcallError("NOT_FOUND", `no job ${JSON.stringify(jobId)}`);
+}
+
+function jobIdOf(cursor: string): string {
+  const jobId = Buffer.from(cursor, "base64url").toString();
+  if (/^job_[0-9A-Z]{26}$/.test(jobId)) return jobId;
+  throw new RollcallError("INVALID_ARGUMENT", "cursor is not one that was given out");
+}
+
+export function refusalOf(refusal: FrameRefusal): {
+  readonly error: ArcpError;
+  readonly answered: Answered;
+} {
+  const { code, message, requestId, requestType } = refusal;
+  return { error: arcpError(code, message), answered: { requestId, requestType } };
+}

@@ -1,0 +1,351 @@
+/** What survives the process: everything that anybody was told. */
+import { expect, test } from "vitest";
+import { quiet, TestClock } from "../../../../test/support/engine/fixture.ts";
+import type { JobContext } from "../../../jobs/context.ts";
+import type { Provisioner } from "../../../jobs/provisioner.ts";
+import { MemoryMedium } from "../../../log/memory/store.ts";
+import type { ArcpRuntime } from "./runtime.ts";
+import {
+  MortalJournal,
+  openJournal,
+  play,
+  type PlayOptions,
+  type TestPeer,
+} from "../../../../test/support/arcp/fixture.ts";
+
+/** One process after another on the same disk. */
+function world(more: PlayOptions = {}) {
+  const medium = new MemoryMedium();
+  const clock = new TestClock();
+  let lives = 0;
+  const puppets: { life: number; job: JobContext; end: (value: unknown) => void }[] = [];
+  const agents = (runtime: ArcpRuntime) => {
+    const life = lives;
+    const puppet = (_: unknown, job: JobContext) =>
+      new Promise((end) => puppets.push({ life, job, end }));
+    runtime.registerAgent("echo", (input) => input);
+    runtime.registerAgent("puppet", puppet);
+    runtime.registerAgent("phoenix", puppet, { restart: "always" });
+  };
+  const live = async () => {
+    lives += 1;
+    const journal = new MortalJournal(await openJournal(medium));
+    const scene = await play({ agents, ...more, medium, clock, journal });
+    return { ...scene, journal };
+  };
+  return { live, puppets, medium, clock };
+}
+
+type Life = Awaited<ReturnType<ReturnType<typeof world>["live"]>>;
+
+async function resume(life: Life, peer: TestPeer, last = peer.stream.at(-1)?.event_seq ?? 0) {
+  const next = life.connect();
+  const session_id = peer.sessionId ?? "";
+  await next.hello({ resume: { session_id, resume_token: peer.token, last_event_seq: last } });
+  await quiet();
+  return next;
+}
+
+test("after a kill a client resumes with no gap, and its job ends once, retryably", async () => {
+  const { live, puppets } = world();
+  const first = await live();
+  const peer = await first.open();
+  const { job_id } = await peer.submit("puppet");
+  await quiet();
+  await puppets[0]?.job.log("info", "one");
+  await puppets[0]?.job.log("info", "two");
+  await quiet();
+  first.journal.kill();
+  const second = await live();
+  const next = await resume(second, peer, 1);
+  expect(next.stream).toMatchObject([
+    { event_seq: 2, payload: { body: { message: "two" } } },
+    {
+      event_seq: 3,
+      job_id,
+      type: "job.error",
+      payload: { final_status: "error", code: "INTERNAL_ERROR", retryable: true },
+    },
+  ]);
+  second.journal.kill();
+  const third = await live();
+  const last = await resume(third, next, 0);
+  expect(last.stream.filter(({ type }) => type === "job.error")).toHaveLength(1);
+  expect(last.stream.map(({ event_seq }) => event_seq)).toEqual([1, 2, 3]);
+});
+
+test('"an event is delivered only after it is durable"', async () => {
+  const { live, puppets } = world();
+  const life = await live();
+  const peer = await life.open();
+  await peer.submit("puppet");
+  await quiet();
+  life.journal.hold();
+  await puppets[0]?.job.log("info", "not yet");
+  peer.send("job.submit", { agent: "echo" });
+  peer.send("session.list_jobs", {});
+  await quiet();
+  expect(peer.stream).toEqual([]);
+  expect(peer.of("job.accepted")).toHaveLength(1);
+  expect(peer.of("session.jobs")).toHaveLength(0);
+  life.journal.letGo();
+  await quiet();
+  expect(peer.stream).toHaveLength(2);
+  expect(peer.of("job.accepted")).toHaveLength(2);
+});
+
+test('with durability "memory" it is delivered sooner', async () => {
+  const { live, puppets } = world({ durability: "memory" });
+  const life = await live();
+  const peer = await life.open();
+  await peer.submit("puppet");
+  await quiet();
+  life.journal.hold();
+  await puppets[0]?.job.log("info", "already");
+  await quiet();
+  expect(peer.stream).toHaveLength(1);
+  peer.lose();
+  life.journal.letGo();
+  const next = await resume(life, peer, 0);
+  expect(next.stream).toHaveLength(1);
+});
+
+test("what was not durable was never told, and is not there after the kill", async () => {
+  const { live, puppets } = world();
+  const first = await live();
+  const peer = await first.open();
+  await peer.submit("puppet");
+  await quiet();
+  first.journal.hold();
+  await puppets[0]?.job.log("info", "lost");
+  puppets[0]?.end("done");
+  await quiet();
+  first.journal.kill();
+  const next = await resume(await live(), peer, 0);
+  expect(next.stream).toMatchObject([{ event_seq: 1, payload: { code: "INTERNAL_ERROR" } }]);
+});
+
+test('restart: "always" runs a job again, with what is left of its budget', async () => {
+  const { live, puppets } = world();
+  const first = await live();
+  const peer = await first.open();
+  const lease_request = { "cost.budget": ["USD:1"] };
+  const { job_id } = await peer.submit("phoenix", { input: 7, lease_request });
+  await quiet();
+  await puppets[0]?.job.metric("cost.x", 0.25, { unit: "USD" });
+  await quiet();
+  first.journal.kill();
+  const second = await live();
+  const next = await resume(second, peer);
+  await quiet();
+  expect(puppets).toHaveLength(2);
+  expect(puppets[1]?.job.jobId).toBe(job_id);
+  expect(puppets[1]?.job.budget).toEqual({ USD: "0.75" });
+  puppets[1]?.end("risen");
+  await quiet();
+  expect(next.stream).toMatchObject([
+    { payload: { kind: "status", body: { phase: "restarted" } } },
+    { type: "job.result", payload: { result: "risen" } },
+  ]);
+});
+
+test("a job that takes the process with it each time is given up", async () => {
+  const { live, puppets } = world();
+  let life = await live();
+  const peer = await life.open();
+  await peer.submit("phoenix");
+  await quiet();
+  for (let i = 0; i < 8; i += 1) {
+    life.journal.kill();
+    life = await live();
+    await quiet();
+  }
+  expect(puppets).toHaveLength(6);
+  const next = await resume(life, peer, 0);
+  expect(next.stream.at(-1)).toMatchObject({ type: "job.error" });
+});
+
+test("a cancel that was acknowledged holds after a kill, whoever would run again", async () => {
+  const { live, puppets } = world();
+  const first = await live();
+  const peer = await first.open();
+  const { job_id } = await peer.submit("phoenix");
+  peer.send("job.cancel", { reason: "enough" }, { job_id });
+  await quiet();
+  expect(peer.of("job.cancelled")).toHaveLength(1);
+  first.journal.kill();
+  const next = await resume(await live(), peer, 0);
+  expect(next.stream).toMatchObject([{ payload: { final_status: "cancelled" } }]);
+  expect(puppets).toHaveLength(1);
+});
+
+test("a job that waited in the queue waits again, and runs", async () => {
+  const { live, puppets } = world({ limits: { runningPerPrincipal: 1 } });
+  const first = await live();
+  const peer = await first.open();
+  await peer.submit("puppet");
+  const { job_id } = await peer.submit("echo", { input: "patient" });
+  await quiet();
+  first.journal.kill();
+  const next = await resume(await live(), peer, 0);
+  expect(puppets).toHaveLength(1);
+  expect(next.stream).toMatchObject([
+    { payload: { code: "INTERNAL_ERROR" } },
+    { job_id, payload: { result: "patient" } },
+  ]);
+});
+
+test("keys hold across a kill: the same submit is the same job, another a conflict", async () => {
+  const { live } = world();
+  const first = await live();
+  const order = { input: 1, idempotency_key: "k" };
+  const { job_id } = await (await first.open()).submit("echo", order);
+  await quiet();
+  first.journal.kill();
+  const peer = await (await live()).open();
+  expect((await peer.submit("echo", order)).job_id).toBe(job_id);
+  await quiet();
+  expect(peer.stream).toMatchObject([{ job_id, type: "job.result", payload: { result: 1 } }]);
+  const conflict = await peer.submit("echo", { ...order, input: 2 });
+  expect(conflict.payload["code"]).toBe("DUPLICATE_KEY");
+});
+
+test("finished jobs can be listed and tailed after a kill, within their time", async () => {
+  const { live, clock } = world();
+  const first = await live();
+  const owner = await first.open();
+  const { job_id } = await owner.submit("echo", { input: "kept" });
+  await quiet();
+  first.journal.kill();
+  const second = await live();
+  const peer = await second.open();
+  peer.send("session.list_jobs", {});
+  peer.send("job.subscribe", { job_id, history: true });
+  await quiet();
+  expect(peer.last("session.jobs").payload["jobs"]).toMatchObject([{ job_id, status: "success" }]);
+  expect(peer.stream).toMatchObject([{ job_id, payload: { result: "kept" } }]);
+  await clock.advance(25 * 3_600_000);
+  second.journal.kill();
+  const third = await live();
+  expect(third.runtime.stats()).toMatchObject({ jobs: 0 });
+});
+
+test("subscriptions hold: who followed hears the end, who read history the rest", async () => {
+  const { live, puppets } = world();
+  const first = await live();
+  const [owner, follower] = [await first.open(), await first.open()];
+  const { job_id } = await owner.submit("puppet");
+  await quiet();
+  follower.send("job.subscribe", { job_id });
+  await quiet();
+  for (let i = 0; i < 600; i += 1) await puppets[0]?.job.thought(String(i));
+  await quiet();
+  const late = await first.open();
+  late.send("job.subscribe", { job_id, history: true });
+  // Subscribed, and some of the history copied, when the process dies.
+  for (let i = 0; i < 4; i += 1) await new Promise((resolve) => setImmediate(resolve));
+  first.journal.kill();
+  const second = await live();
+  for (const peer of [follower, late]) {
+    const next = await resume(second, peer, 0);
+    await quiet();
+    expect(next.stream.map(({ event_seq }) => event_seq)).toEqual(
+      Array.from({ length: 601 }, (_, i) => i + 1),
+    );
+    expect(next.stream.slice(0, 600).map(({ payload }) => payload.body["text"])).toEqual(
+      Array.from({ length: 600 }, (_, i) => String(i)),
+    );
+    expect(next.stream.at(-1)?.type).toBe("job.error");
+  }
+});
+
+test("credentials that were out when the process died are revoked by the next one", async () => {
+  const revoked: string[] = [];
+  let isStuck = true;
+  const provisioner: Provisioner = {
+    issue: async ({ jobId }) => {
+      if (isStuck && revoked.length === 0) return new Promise<never>(() => undefined);
+      return [{ id: jobId, scheme: "bearer", value: "v", endpoint: "e" }];
+    },
+    revoke: async ({ jobId, credentialIds }) => {
+      revoked.push(`${jobId} ${credentialIds.length}`);
+    },
+  };
+  const { live, medium } = world({ provisioner });
+  const first = await live();
+  // It dies while the provisioner is being asked: whether one was made, nobody knows.
+  const stuck = await first.open();
+  stuck.send("job.submit", { agent: "puppet" });
+  await quiet();
+  isStuck = false;
+  const { job_id } = await (await first.open()).submit("puppet");
+  await quiet();
+  first.journal.kill();
+  await live();
+  await quiet();
+  expect(revoked).toHaveLength(2);
+  expect(revoked).toContain(`${job_id} 1`);
+  expect(revoked.some((each) => each.endsWith(" 0"))).toBe(true);
+  const disk = JSON.stringify([...medium.streams.values()]);
+  expect(disk).not.toContain('\\"value\\":\\"v\\"');
+});
+
+test("no token is on disk, and only the right one resumes after a kill", async () => {
+  const { live, medium } = world();
+  const first = await live();
+  const peer = await first.open();
+  first.journal.kill();
+  expect(JSON.stringify([...medium.streams.values()])).not.toContain(peer.token);
+  const second = await live();
+  const thief = second.connect();
+  const session_id = peer.sessionId ?? "";
+  const guess = { session_id, resume_token: "rt_guess", last_event_seq: 0 };
+  expect((await thief.hello({ resume: guess })).type).toBe("session.error");
+  expect((await resume(second, peer)).of("session.welcome")).toHaveLength(1);
+});
+
+test("a start stays short and the disk bounded, however much happened", async () => {
+  const { live, medium, clock } = world({ limits: { finished: 50 } });
+  const life = await live();
+  const peer = await life.open();
+  for (let round = 0; round < 300; round += 1) {
+    for (let i = 0; i < 50; i += 1) peer.send("job.submit", { agent: "echo", input: round });
+    await quiet();
+    peer.send("session.ack", { last_processed_seq: peer.wire.raw.length });
+    peer.wire.raw.length = 0;
+  }
+  await clock.advance(60_000);
+  await quiet();
+  const kept = [...medium.streams].map(([name, { entries }]) => [name, entries.length] as const);
+  for (const [name, entries] of kept) expect([name, entries < 25_000]).toEqual([name, true]);
+  life.journal.kill();
+  const next = await live();
+  expect(next.runtime.stats()).toMatchObject({ sessions: 1, jobs: 50 });
+});
+
+test("a journal that fails ends the runtime: nobody is told what is not on disk", async () => {
+  const medium = new MemoryMedium();
+  const inner = await openJournal(medium);
+  let isFull = false;
+  const journal = Object.assign(Object.create(inner) as typeof inner, {
+    appendAll: (appends: Parameters<typeof inner.appendAll>[0]) =>
+      isFull ? Promise.reject(new Error("disk full")) : inner.appendAll(appends),
+    range: inner.range.bind(inner),
+    read: inner.read.bind(inner),
+    trim: inner.trim.bind(inner),
+    remove: inner.remove.bind(inner),
+  });
+  const scene = await play({
+    journal,
+    agents: (runtime) => runtime.registerAgent("echo", (input) => input),
+  });
+  const peer = await scene.open();
+  isFull = true;
+  peer.send("job.submit", { agent: "echo" });
+  await quiet();
+  expect(peer.of("job.accepted")).toEqual([]);
+  expect(peer.wire.ending?.code).toBe(1013);
+  expect(scene.troubles).toEqual(["the journal failed; the runtime has stopped"]);
+  const late = scene.connect();
+  expect(late.wire.ending?.code).toBe(1013);
+});

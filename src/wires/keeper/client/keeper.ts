@@ -1,0 +1,150 @@
+/**
+ * Talks to a daemon over the keeper wire: who is here, who holds what, who leads, who may, and what
+ * is to be done.
+ *
+ *   await using keeper = connect();
+ *   await using agent = await keeper.register({ name: "scraper-1", tools: ["browser"] });
+ *   await using lease = await agent.acquireLease("task:invoice-42");
+ *
+ * The connection is opened with the first call and again whenever it was lost. Only who waits for
+ * an answer keeps the process alive: an idle client, its heartbeats included, does not.
+ */
+import { TTL } from "../../../core/limits.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { systemClock } from "../../../machine/clock.ts";
+import { Channel } from "../../../net/grpc/client-channel.ts";
+import type { ClientLimits } from "../../../net/grpc/client-limits.ts";
+import { RegistryService } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
+import { acquire, acquireInTime, type AcquireOptions } from "./acquire.ts";
+import { parseAddress } from "./address.ts";
+import { Agent } from "./agent.ts";
+import { agentFrom, secondsOf } from "./from-wire.ts";
+import type { Lease } from "./lease.ts";
+import { PACE } from "./limits.ts";
+import { Policies, type Access } from "./policies.ts";
+import { Presence, type AgentState } from "./presence.ts";
+import { Tasks } from "./tasks.ts";
+import type { AgentCard, AgentInfo, Verdict } from "./types.ts";
+import { Watch, type WatchOptions } from "./watch.ts";
+import { Wire, type CallOptions } from "./wire.ts";
+
+export interface ConnectOptions {
+  /** HOST:PORT of the daemon's gRPC door; unless said ROLLCALL_ADDR, or 127.0.0.1:7070. */
+  readonly address?: string;
+  /** How long a call waits for its answer, a daemon that is away included. */
+  readonly timeoutMs?: number;
+  /** For tests: time moved by hand, and chance that is none. */
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly limits?: Partial<ClientLimits>;
+}
+
+export interface RegisterOptions extends Partial<AgentCard>, CallOptions {
+  readonly name: string;
+  /** After how long without a heartbeat it counts as unreachable, and after twice that as dead. */
+  readonly ttlMs?: number;
+  /** Whether it registers again, under a new id, when it was declared dead: yes unless said. */
+  readonly reregister?: boolean;
+  readonly onState?: (state: AgentState) => void;
+}
+
+export interface FindOptions extends CallOptions {
+  /** What it should be good at, in plain words; the best match comes first. */
+  readonly query?: string;
+  /** It must have all of these. */
+  readonly tools?: readonly string[];
+  readonly limit?: number;
+}
+
+export type AcquireForOptions = AcquireOptions & { readonly agentId: string };
+
+export class Keeper implements AsyncDisposable {
+  readonly address: string;
+  readonly policies: Policies;
+  readonly tasks: Tasks;
+  readonly #wire: Wire;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: ConnectOptions = {}) {
+    const { clock = systemClock, random = Math.random, limits = {} } = options;
+    this.address = parseAddress(options.address ?? process.env["ROLLCALL_ADDR"]);
+    const channel = new Channel({ address: this.address, timers: clock, random, limits });
+    const { timeoutMs = PACE.answerMs } = options;
+    this.#wire = new Wire({ channel, clock, random, timeoutMs });
+    this.policies = new Policies(this.#wire);
+    this.tasks = new Tasks(this.#wire);
+  }
+
+  /** Announces an agent, and keeps it alive until it is closed. */
+  async register(options: RegisterOptions): Promise<Agent> {
+    const { name, description = "", version = "", capabilities = [], tools = [] } = options;
+    const { metadata = {}, ttlMs = TTL.agentDefaultMs, reregister = true, onState } = options;
+    const { signal, timeoutMs } = options;
+    const presence = await Presence.begin(this.#wire, {
+      card: { name, description, version, capabilities, tools, metadata },
+      ttlMs: secondsOf(ttlMs) * 1000,
+      reregister,
+      signal,
+      timeoutMs,
+    });
+    // By itself: what it throws is its own fault, and must not stop the heartbeats.
+    if (onState) presence.onState((state) => queueMicrotask(() => onState(state)));
+    return new Agent({ wire: this.#wire, tasks: this.tasks, presence });
+  }
+
+  /** Agents that are alive, the best first. */
+  async find(options: FindOptions = {}): Promise<readonly AgentInfo[]> {
+    const { query = "", tools = [], limit = 0, ...rest } = options;
+    const request = { query, tools: [...tools], limit };
+    const { agents } = await this.#wire.call(RegistryService.method.find, request, rest);
+    return agents.map(agentFrom);
+  }
+
+  /** Whoever it is, dead ones included as long as they are remembered. */
+  async getAgent(agentId: string, options: CallOptions = {}): Promise<AgentInfo> {
+    const { agent } = await this.#wire.call(RegistryService.method.getAgent, { agentId }, options);
+    return agentFrom(agent);
+  }
+
+  /** A lease in the name of any agent; one of this program acquires its own. */
+  acquireLease(
+    taskId: string,
+    options: AcquireForOptions & { readonly wait: true },
+  ): Promise<Lease>;
+  acquireLease(taskId: string, options: AcquireForOptions): Promise<Lease | undefined>;
+  acquireLease(
+    taskId: string,
+    { agentId, ...options }: AcquireForOptions,
+  ): Promise<Lease | undefined> {
+    return (options.wait ? acquireInTime : acquire)(this.#wire, { taskId, agentId }, options);
+  }
+
+  /** Whether somebody may do something, and why. */
+  check(access: Access, options: CallOptions = {}): Promise<Verdict> {
+    return this.policies.check(access, options);
+  }
+
+  /** Everything that happens, in order, once each, across restarts of the daemon. */
+  watch(options: WatchOptions = {}): Watch {
+    const request = { topics: [...(options.topics ?? [])] };
+    return new Watch(
+      this.#wire,
+      (opening) => this.#wire.open(RegistryService.method.watch, request, opening),
+      options,
+    );
+  }
+
+  /** Closes what was opened here and is still open, then the connection. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#wire.close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+export function connect(options: ConnectOptions = {}): Keeper {
+  return new Keeper(options);
+}

@@ -1,0 +1,47 @@
+/** Who may do what. Denial wins, and where nothing matches the answer is no. */
+import { EntitlementsService, PolicyEffect } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
+import { policyFrom } from "./from-wire.ts";
+import type { Policy, Verdict } from "./types.ts";
+import type { CallOptions, Wire } from "./wire.ts";
+
+export interface Access {
+  readonly subject: string;
+  readonly action: string;
+  readonly resource: string;
+}
+
+const { method } = EntitlementsService;
+
+export class Policies {
+  readonly #wire: Wire;
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+  }
+
+  /** Under its id; one that was there is replaced. Each part may hold wildcards: `tool:*`. */
+  async set(policy: Policy, options: CallOptions = {}): Promise<Policy> {
+    const effect = policy.effect === "allow" ? PolicyEffect.ALLOW : PolicyEffect.DENY;
+    const request = { policy: { ...policy, effect } };
+    return policyFrom((await this.#wire.call(method.setPolicy, request, options)).policy);
+  }
+
+  /** Those whose subject begins so; all without. */
+  async list(
+    options: CallOptions & { readonly subjectPrefix?: string } = {},
+  ): Promise<readonly Policy[]> {
+    const { subjectPrefix = "", ...rest } = options;
+    const { policies } = await this.#wire.call(method.listPolicies, { subjectPrefix }, rest);
+    return policies.map(policyFrom);
+  }
+
+  async delete(id: string, options: CallOptions = {}): Promise<void> {
+    await this.#wire.call(method.deletePolicy, { id }, options);
+  }
+
+  async check({ subject, action, resource }: Access, options: CallOptions = {}): Promise<Verdict> {
+    const request = { subject, action, resource };
+    const { allowed, reason } = await this.#wire.call(method.checkPolicy, request, options);
+    return { allowed, reason };
+  }
+}

@@ -1,0 +1,127 @@
+/** What everything here shares: the calls, the clock, and who must be closed before the end. */
+import type {
+  DescMessage,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
+import { RollcallError } from "../../../core/errors.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { callUnary, openStream, type Replies, type Reply } from "../../../net/grpc/client.ts";
+import type {
+  CallOptions as ChannelCallOptions,
+  Channel,
+} from "../../../net/grpc/client-channel.ts";
+import { Holdings } from "./holdings.ts";
+import { isRepeatable } from "./retries.ts";
+
+/** What every call takes. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** How long to wait for the answer, a daemon that is away included. */
+  readonly timeoutMs?: number | undefined;
+}
+
+interface Sent extends CallOptions {
+  readonly metadata?: ChannelCallOptions["metadata"];
+  readonly isBackground?: boolean;
+  /** It waits as long as it takes. */
+  readonly isPatient?: boolean;
+}
+
+/** What lives until it is closed. */
+export interface Closable {
+  close(): Promise<void>;
+}
+
+export interface WireOptions {
+  readonly channel: Channel;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly timeoutMs: number;
+}
+
+export class Wire {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly holdings = new Holdings();
+  readonly #channel: Channel;
+  readonly #timeoutMs: number;
+  readonly #agents = new Set<Closable>();
+  readonly #works = new Set<Closable>();
+  readonly #closing = new AbortController();
+
+  constructor(options: WireOptions) {
+    this.clock = options.clock;
+    this.random = options.random;
+    this.#channel = options.channel;
+    this.#timeoutMs = options.timeoutMs;
+  }
+
+  async call<Input extends DescMessage, Output extends DescMessage>(
+    method: DescMethodUnary<Input, Output>,
+    message: MessageInitShape<Input>,
+    options: Sent = {},
+  ): Promise<MessageShape<Output>> {
+    return (await this.ask(method, message, options)).message;
+  }
+
+  /** Like `call`, with what came along. */
+  ask<Input extends DescMessage, Output extends DescMessage>(
+    method: DescMethodUnary<Input, Output>,
+    message: MessageInitShape<Input>,
+    options: Sent = {},
+  ): Promise<Reply<Output>> {
+    const { isPatient = false, ...rest } = options;
+    return callUnary(this.#channel, method, {
+      ...rest,
+      timeoutMs: isPatient ? undefined : (rest.timeoutMs ?? this.#timeoutMs),
+      isRepeatable: isRepeatable(method.localName),
+      message,
+    });
+  }
+
+  open<Input extends DescMessage, Output extends DescMessage>(
+    method: DescMethodServerStreaming<Input, Output>,
+    message: MessageInitShape<Input>,
+    options: Sent = {},
+  ): Promise<Replies<Output>> {
+    const { isPatient = false, ...rest } = options;
+    return openStream(this.#channel, method, {
+      ...rest,
+      timeoutMs: isPatient ? undefined : (rest.timeoutMs ?? this.#timeoutMs),
+      isRepeatable: isRepeatable(method.localName),
+      message,
+    });
+  }
+
+  /** Keeps the process alive until the returned function is called. */
+  hold(): () => void {
+    return this.#channel.hold();
+  }
+
+  /** It is closed before the connection is, unless it was closed before. */
+  adopt(living: Closable, kind: "agent" | "work" = "work"): void {
+    (kind === "agent" ? this.#agents : this.#works).add(living);
+  }
+
+  dismiss(living: Closable): void {
+    this.#agents.delete(living);
+    this.#works.delete(living);
+  }
+
+  /** Aborts when the end begins: nobody waits for anything new. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** What agents do ends before they do; so does what was still begun meanwhile. */
+  async close(): Promise<void> {
+    this.#closing.abort(new RollcallError("CANCELLED", "this client is closed"));
+    for (const living of [this.#works, this.#agents]) {
+      while (living.size > 0) await Promise.all(Array.from(living, (each) => each.close()));
+    }
+    this.#channel.close();
+  }
+}

@@ -1,0 +1,37 @@
+/** Groups of agents of which one leads, and the stream of who does. */
+import { create } from "@bufbuild/protobuf";
+import { key } from "../../../core/fields.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { EventFeed } from "./event-feed.ts";
+import { check } from "./from-proto.ts";
+import {
+  CampaignResponseSchema,
+  ResignResponseSchema,
+  type ElectionService,
+} from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
+import { placeOf } from "./registry-service.ts";
+import type { Handlers } from "../../../net/grpc/service.ts";
+import { electionState } from "./to-proto.ts";
+
+export function electionService(engine: Engine): Handlers<typeof ElectionService> {
+  return {
+    async campaign({ group, agentId }) {
+      const election = await engine.execute({ type: "election.campaign", group, agentId });
+      return create(CampaignResponseSchema, { state: electionState(election) });
+    },
+
+    async resign({ group, agentId }) {
+      await engine.execute({ type: "election.resign", group, agentId });
+      return create(ResignResponseSchema);
+    },
+
+    watchElection({ group }, call) {
+      check(key("group", group));
+      const watch = engine.watch({ prefixes: ["leader.changed"], ...placeOf(engine, call) });
+      return new EventFeed(
+        watch,
+        ({ event }) => event.type === "leader.changed" && event.election.group === group,
+      );
+    },
+  };
+}

@@ -1,0 +1,52 @@
+/** Who may do what: policies, and the answer they give. */
+import { create } from "@bufbuild/protobuf";
+import { tooLong } from "../../../core/fields.ts";
+import { FIELD } from "../../../core/limits.ts";
+import { accessProblem, checkPolicy, type Policy } from "../../../core/policies.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { bounded, jsonBytes } from "./answer.ts";
+import { check, policyOf } from "./from-proto.ts";
+import {
+  CheckPolicyResponseSchema,
+  DeletePolicyResponseSchema,
+  ListPoliciesResponseSchema,
+  SetPolicyResponseSchema,
+  type EntitlementsService,
+} from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
+import type { Handlers } from "../../../net/grpc/service.ts";
+import { policyMessage } from "./to-proto.ts";
+
+export function entitlementsService(engine: Engine): Handlers<typeof EntitlementsService> {
+  return {
+    async setPolicy({ policy }) {
+      const set = await engine.execute({ type: "policy.set", policy: policyOf(policy) });
+      return create(SetPolicyResponseSchema, { policy: policyMessage(set) });
+    },
+
+    async deletePolicy({ id }) {
+      await engine.execute({ type: "policy.delete", id });
+      return create(DeletePolicyResponseSchema);
+    },
+
+    async listPolicies({ subjectPrefix }) {
+      check(tooLong("subject_prefix", subjectPrefix, FIELD.keyLength));
+      const found = await engine.read(({ policies }) =>
+        [...policies.byId.values()].filter(({ subject }) => subject.startsWith(subjectPrefix)),
+      );
+      const list = bounded("policies", found.toSorted(byId), jsonBytes);
+      return create(ListPoliciesResponseSchema, { policies: list.map(policyMessage) });
+    },
+
+    async checkPolicy({ subject, action, resource }) {
+      const request = { subject, action, resource };
+      check(accessProblem(request));
+      const verdict = await engine.read(({ policies }) => checkPolicy(policies, request));
+      const { allowed, reason } = verdict;
+      return create(CheckPolicyResponseSchema, { allowed, reason });
+    },
+  };
+}
+
+function byId(a: Policy, b: Policy): number {
+  return a.id < b.id ? -1 : Number(a.id > b.id);
+}

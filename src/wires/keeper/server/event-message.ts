@@ -1,0 +1,135 @@
+/**
+ * An event as watchers get it. However many watch, each is encoded once: all of them are shown the
+ * same recorded event, and its bytes are kept as long as it is.
+ */
+import { create, toBinary, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
+import { anyPack, type Any } from "@bufbuild/protobuf/wkt";
+import type { Event, Recorded } from "../../../core/events.ts";
+import { framed } from "../../../net/grpc/frames.ts";
+import {
+  AgentInfoSchema,
+  ElectionStateSchema,
+  EventSchema,
+  LeaseSchema,
+  PolicySchema,
+  TaskSchema,
+} from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
+import {
+  agentInfo,
+  electionState,
+  leaseMessage,
+  policyMessage,
+  taskMessage,
+  timestamp,
+} from "./to-proto.ts";
+
+const encoded = new WeakMap<Recorded, Buffer>();
+
+/** The message of an event, framed. */
+export function eventFrame(recorded: Recorded): Buffer {
+  const known = encoded.get(recorded);
+  if (known) return known;
+  const payload = payloadOf(recorded.event);
+  const message = create(EventSchema, {
+    topic: recorded.event.type,
+    sequenceNumber: BigInt(recorded.sequence),
+    occurredAt: timestamp(recorded.atMs),
+    ...(payload && { payload }),
+  });
+  const frame = framed(toBinary(EventSchema, message));
+  encoded.set(recorded, frame);
+  return frame;
+}
+
+/**
+ * The frames of several, one after the other. Watchers that are up to date are woken together and
+ * want the same ones, so the last answer is mostly the next one as well.
+ */
+export function eventFrames(events: readonly Recorded[]): Buffer {
+  const isSame =
+    events.length === joined.events.length && events.every((each, i) => each === joined.events[i]);
+  if (!isSame) joined = { events, frames: Buffer.concat(events.map(eventFrame)) };
+  return joined.frames;
+}
+
+let joined: { readonly events: readonly Recorded[]; readonly frames: Buffer } = {
+  events: [],
+  frames: Buffer.alloc(0),
+};
+
+/** What it is about, where the proto has a message for it; of a task, what changed. */
+function payloadOf(event: Event): Any | undefined {
+  switch (event.type) {
+    case "agent.registered":
+    case "agent.unreachable":
+    case "agent.recovered":
+    case "agent.died":
+      return packed(AgentInfoSchema, agentInfo(event.agent));
+    case "lease.acquired":
+    case "lease.renewed":
+    case "lease.expired":
+    case "lease.released":
+      return packed(LeaseSchema, leaseMessage(event.lease));
+    case "leader.changed":
+      return packed(ElectionStateSchema, electionState(event.election));
+    case "policy.set":
+      return packed(PolicySchema, policyMessage(event.policy));
+    case "policy.deleted":
+      return packed(PolicySchema, create(PolicySchema, { id: event.id }));
+    case "task.created":
+      return packed(TaskSchema, taskMessage(event.task));
+    case "task.claimed": {
+      const { agentId: claimedBy, claimedAtMs } = event.claim;
+      return ofTask({ id: event.taskId, status: "claimed", claimedBy, claimedAtMs });
+    }
+    case "task.renewed":
+      return ofTask({ id: event.taskId, status: "claimed" });
+    case "task.completed": {
+      const { taskId: id, agentId: claimedBy, output, finishedAtMs } = event;
+      return ofTask({ id, status: "completed", claimedBy, output, finishedAtMs });
+    }
+    case "task.requeued":
+      return ofTask({ id: event.taskId, status: "pending", failureReason: event.reason });
+    case "task.returned":
+      return ofTask({ id: event.taskId, status: "pending" });
+    case "task.died": {
+      const { taskId: id, reason: failureReason, givenUpAtMs: finishedAtMs } = event;
+      return ofTask({ id, status: "dead", failureReason, finishedAtMs });
+    }
+    case "agent.forgotten":
+    case "election.joined":
+    case "election.left":
+    case "election.forgotten":
+    case "task.forgotten":
+    case "fleet.reported":
+    case "fleet.forgotten":
+    case "question.asked":
+    case "question.answered":
+    case "question.withdrawn":
+    case "question.expired":
+    case "question.forgotten":
+    case "job.submitted":
+    case "job.started":
+    case "job.ended":
+    case "job.forgotten":
+    case "directory.registered":
+    case "directory.changed":
+    case "directory.refreshed":
+    case "directory.verified":
+    case "directory.doubted":
+    case "directory.evicted":
+    case "directory.removed":
+    case "node.leading":
+    case "node.resumed":
+      return undefined;
+  }
+}
+
+function ofTask(task: Parameters<typeof taskMessage>[0]): Any {
+  return packed(TaskSchema, taskMessage(task));
+}
+
+/** Under the type URL that clients look at: type.googleapis.com/agentkeeper.v1.NAME. */
+function packed<Schema extends DescMessage>(schema: Schema, message: MessageShape<Schema>): Any {
+  return anyPack(schema, message);
+}

@@ -1,0 +1,15 @@
+/** Finding agents. Which of those that have the tools come first is for whoever finds to say. */
+import type { Agent } from "../../../core/agents.ts";
+
+export interface Wanted {
+  /** What the agent should be good at; empty lists them all. */
+  readonly query: string;
+  /** It must have every one of these. */
+  readonly tools: readonly string[];
+  readonly limit: number;
+}
+
+export interface Finder {
+  /** Agents that are alive, the best first, at most as many as wanted. */
+  find(wanted: Wanted): Promise<readonly Agent[]>;
+}

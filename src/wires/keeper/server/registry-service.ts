@@ -1,0 +1,80 @@
+/** Who is here: agents register, stay by heartbeats, and are found. Also the bus of all events. */
+import { create } from "@bufbuild/protobuf";
+import { asSeen, unknownAgent } from "../../../core/agents.ts";
+import { atMost, count, tooLong } from "../../../core/fields.ts";
+import { FIELD } from "../../../core/limits.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { bounded, jsonBytes } from "./answer.ts";
+import { EventFeed } from "./event-feed.ts";
+import type { Finder } from "./finder.ts";
+import { cardOf, check, fenceOf, granted, msOf, numberFrom } from "./from-proto.ts";
+import {
+  DeregisterResponseSchema,
+  FindResponseSchema,
+  GetAgentResponseSchema,
+  HeartbeatResponseSchema,
+  RegisterResponseSchema,
+  type RegistryService,
+} from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
+import { KEEPER } from "./limits.ts";
+import { CLAIM_TTL_MS, FROM_SEQUENCE, RENEW_TASK, SEQUENCE } from "./metadata.ts";
+import type { Call, Handlers } from "../../../net/grpc/service.ts";
+import { agentInfo } from "./to-proto.ts";
+
+export function registryService(engine: Engine, finder: Finder): Handlers<typeof RegistryService> {
+  return {
+    async register({ card, ttlSeconds }) {
+      const ttlMs = msOf(ttlSeconds);
+      const agent = await engine.execute({ type: "agent.register", card: cardOf(card), ttlMs });
+      return create(RegisterResponseSchema, { agentId: agent.agentId });
+    },
+
+    async heartbeat({ agentId }, call) {
+      await engine.heartbeat(agentId);
+      const taskId = call.header(RENEW_TASK);
+      if (taskId === undefined) return HEARD;
+      const task = await engine.execute({ type: "task.renew", taskId, agentId, ...fenceOf(call) });
+      call.tell(CLAIM_TTL_MS, String(task.ttlMs));
+      return HEARD;
+    },
+
+    async deregister({ agentId }) {
+      await engine.execute({ type: "agent.deregister", agentId });
+      return create(DeregisterResponseSchema);
+    },
+
+    async getAgent({ agentId }) {
+      const found = await engine.read(({ agents }) => {
+        const entry = agents.byId.get(agentId);
+        return entry ? asSeen(entry) : unknownAgent(agentId);
+      });
+      return create(GetAgentResponseSchema, { agent: agentInfo(granted(found)) });
+    },
+
+    async find({ query, tools, limit }) {
+      check(
+        tooLong("query", query, FIELD.descriptionLength),
+        atMost("tools", tools.length, FIELD.tools),
+        count("limit", limit, KEEPER.findMost),
+      );
+      const most = limit === 0 ? KEEPER.findDefault : limit;
+      const found = await finder.find({ query, tools, limit: most });
+      const agents = bounded("agents", found, ({ card }) => jsonBytes(card));
+      return create(FindResponseSchema, { agents: agents.map(agentInfo) });
+    },
+
+    watch({ topics }, call) {
+      return new EventFeed(engine.watch({ prefixes: topics, ...placeOf(engine, call) }));
+    },
+  };
+}
+
+const HEARD = create(HeartbeatResponseSchema);
+
+/** Who starts now is told where that is, and can resume even if nothing happens before it must. */
+export function placeOf(engine: Engine, call: Call): { readonly from?: number } {
+  const from = numberFrom(call, FROM_SEQUENCE);
+  if (from !== undefined) return { from };
+  call.tell(SEQUENCE, String(engine.head));
+  return {};
+}

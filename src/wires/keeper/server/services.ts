@@ -1,0 +1,40 @@
+/** All services of this wire, on whatever takes them. */
+import type { TaskClaims } from "../../../engine/claims.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import type { GrpcServer } from "../../../net/grpc/server.ts";
+import { electionService } from "./election-service.ts";
+import { entitlementsService } from "./entitlements-service.ts";
+import type { Finder } from "./finder.ts";
+import {
+  ElectionService,
+  EntitlementsService,
+  LeaseService,
+  RegistryService,
+  TaskService,
+} from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
+import { leaseService } from "./lease-service.ts";
+import { KEEPER } from "./limits.ts";
+import { registryService } from "./registry-service.ts";
+import { taskService } from "./task-service.ts";
+
+export interface KeeperOptions {
+  readonly engine: Engine;
+  readonly claims: TaskClaims;
+  readonly finder: Finder;
+}
+
+/** What takes services: a door. */
+type Taker = Pick<GrpcServer, "add">;
+
+export function addKeeper(door: Taker, { engine, claims, finder }: KeeperOptions): void {
+  const { registerBytes, createTaskBytes, completeTaskBytes } = KEEPER;
+  door.add(RegistryService, registryService(engine, finder), {
+    bytes: { register: registerBytes },
+  });
+  door.add(LeaseService, leaseService(engine));
+  door.add(ElectionService, electionService(engine));
+  door.add(EntitlementsService, entitlementsService(engine));
+  door.add(TaskService, taskService(engine, claims), {
+    bytes: { createTask: createTaskBytes, completeTask: completeTaskBytes },
+  });
+}

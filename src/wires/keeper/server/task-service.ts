@@ -1,0 +1,82 @@
+/**
+ * The queue, over the wire. The proto has no field for the token of a claim, so it travels beside
+ * the messages: `ClaimTask` tells it, and whoever sends it back is held to it. Who does not is held
+ * to the claim alone.
+ */
+import { create } from "@bufbuild/protobuf";
+import { RollcallError } from "../../../core/errors.ts";
+import { key } from "../../../core/fields.ts";
+import type { Task } from "../../../core/tasks.ts";
+import type { TaskClaims } from "../../../engine/claims.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { bounded } from "./answer.ts";
+import { base64Of, check, fenceOf, msOf, reasonOf, wantedStatusOf } from "./from-proto.ts";
+import {
+  ClaimTaskResponseSchema,
+  CompleteTaskResponseSchema,
+  CreateTaskResponseSchema,
+  FailTaskResponseSchema,
+  GetTaskResponseSchema,
+  ListTasksResponseSchema,
+  type TaskService,
+} from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
+import { CLAIM_TTL_MS, FENCING_TOKEN } from "./metadata.ts";
+import type { Handlers } from "../../../net/grpc/service.ts";
+import { taskMessage } from "./to-proto.ts";
+
+export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof TaskService> {
+  return {
+    async createTask(request) {
+      const task = await engine.execute({
+        type: "task.create",
+        taskType: request.type,
+        input: base64Of(request.input),
+        requiredTools: request.requiredTools,
+        maxRetries: request.maxRetries,
+        ttlMs: msOf(request.ttlSeconds),
+      });
+      return create(CreateTaskResponseSchema, { task: taskMessage(task) });
+    },
+
+    async claimTask({ agentId }, call) {
+      const task = await claims.claim(agentId, call.signal);
+      call.tell(FENCING_TOKEN, String(task.token));
+      call.tell(CLAIM_TTL_MS, String(task.ttlMs));
+      return create(ClaimTaskResponseSchema, { task: taskMessage(task) });
+    },
+
+    async completeTask({ taskId, agentId, output: bytes }, call) {
+      const output = base64Of(bytes);
+      await engine.execute({ type: "task.complete", taskId, agentId, output, ...fenceOf(call) });
+      return create(CompleteTaskResponseSchema);
+    },
+
+    async failTask({ taskId, agentId, reason: text }, call) {
+      const reason = reasonOf(text);
+      await engine.execute({ type: "task.fail", taskId, agentId, reason, ...fenceOf(call) });
+      return create(FailTaskResponseSchema);
+    },
+
+    async getTask({ taskId }) {
+      check(key("task_id", taskId));
+      const task = await engine.read(({ tasks }) => tasks.byId.get(taskId)?.task);
+      if (!task) throw new RollcallError("NOT_FOUND", `no task ${taskId}`);
+      return create(GetTaskResponseSchema, { task: taskMessage(task) });
+    },
+
+    async listTasks({ status }) {
+      const wanted = wantedStatusOf(status);
+      const found = await engine.read(({ tasks }) => {
+        const all = Array.from(tasks.byId.values(), ({ task }) => task);
+        return wanted === undefined ? all : all.filter((task) => task.status === wanted);
+      });
+      const list = bounded("tasks", found, weightOf);
+      return create(ListTasksResponseSchema, { tasks: list.map(taskMessage) });
+    },
+  };
+}
+
+function weightOf({ input, output, type, failureReason, requiredTools }: Task): number {
+  const texts = type + failureReason + requiredTools.join("..");
+  return Math.ceil(((input.length + output.length) * 3) / 4) + Buffer.byteLength(texts);
+}

@@ -1,0 +1,315 @@
+/**
+ * For tests of the runtime: a peer that speaks raw frames over a wire the test holds in its hand,
+ * and a runtime on a clock moved by hand with chance that repeats.
+ */
+import { quiet, TestClock } from "../engine/fixture.ts";
+import { memoryStore, MemoryMedium } from "../../../src/log/memory/store.ts";
+import type { Journal, JournalEntry, JournalRange } from "../../../src/log/journal.ts";
+import { ArcpRuntime } from "../../../src/wires/arcp/server/runtime.ts";
+import type { ArcpRuntimeOptions } from "../../../src/wires/arcp/server/runtime-options.ts";
+import type {
+  Transport,
+  TransportEnding,
+  TransportListener,
+} from "../../../src/wires/arcp/server/transport.ts";
+import { staticTokens } from "../../../src/wires/arcp/server/verifiers.ts";
+
+export interface Frame {
+  readonly id: string;
+  readonly type: string;
+  readonly session_id?: string;
+  readonly job_id?: string;
+  readonly trace_id?: string;
+  readonly event_seq?: number;
+  readonly payload: Payload;
+}
+
+/** What tests look into; a frame has what its type has. */
+export interface Payload {
+  readonly [field: string]: unknown;
+  readonly body: Body;
+  readonly capabilities: { readonly features: readonly string[]; readonly agents: unknown };
+  readonly details: { readonly request_id?: string } | undefined;
+  readonly jobs: readonly { readonly [field: string]: unknown; readonly created_at: string }[];
+}
+
+export interface Body {
+  readonly [field: string]: unknown;
+  readonly message: string;
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+/** The runtime's end of a wire. */
+class TestWire implements Transport {
+  readonly maxFrameBytes = 1024 * 1024;
+  readonly raw: string[] = [];
+  ending: TransportEnding | undefined;
+  /** Off, what is sent piles up as in a socket nobody reads. */
+  isReading = true;
+  waitingBytes = 0;
+  listener: TransportListener | undefined;
+  #waiting: string[] = [];
+
+  open(listener: TransportListener): void {
+    this.listener = listener;
+  }
+
+  send(frame: string): void {
+    if (this.ending) return;
+    if (this.isReading) {
+      this.raw.push(frame);
+      return;
+    }
+    this.#waiting.push(frame);
+    this.waitingBytes += frame.length;
+  }
+
+  read(): void {
+    this.isReading = true;
+    this.raw.push(...this.#waiting);
+    this.#waiting = [];
+    this.waitingBytes = 0;
+    this.listener?.onDrained();
+  }
+
+  close(ending: TransportEnding = { code: 1000, reason: "" }): void {
+    if (this.ending) return;
+    this.ending = ending;
+    this.listener?.onClosed(ending);
+  }
+}
+
+export interface HelloOptions {
+  readonly token?: string;
+  readonly features?: readonly string[];
+  readonly profile?: "spec" | "py" | "ts";
+  readonly resume?: { session_id: string; resume_token: string; last_event_seq: number };
+}
+
+const ALL_FEATURES = [
+  "ack",
+  "list_jobs",
+  "subscribe",
+  "lease_expires_at",
+  "cost.budget",
+  "model.use",
+  "provisioned_credentials",
+  "progress",
+  "result_chunk",
+  "agent_versions",
+];
+
+let ids = 0;
+
+export class TestPeer {
+  readonly wire = new TestWire();
+  sessionId: string | undefined;
+  token = "";
+
+  get frames(): readonly Frame[] {
+    return this.wire.raw.map((frame) => JSON.parse(frame) as Frame);
+  }
+
+  of(type: string): readonly Frame[] {
+    return this.frames.filter((frame) => frame.type === type);
+  }
+
+  last(type: string): Frame {
+    const found = this.of(type).at(-1);
+    if (!found) {
+      const seen = this.frames.map((frame) => frame.type).join(" ");
+      throw new Error(`no ${type} came, only: ${seen}`);
+    }
+    return found;
+  }
+
+  /** The numbered ones: events and ends. */
+  get stream(): readonly Frame[] {
+    return this.frames.filter((frame) => frame.event_seq !== undefined);
+  }
+
+  /** Sends a frame and gives its id. */
+  send(type: string, payload: object, more: object = {}): string {
+    ids += 1;
+    const id = `m-${ids}`;
+    const session = this.sessionId === undefined ? {} : { session_id: this.sessionId };
+    this.sendText(JSON.stringify({ arcp: "1.1", id, type, ...session, payload, ...more }));
+    return id;
+  }
+
+  sendText(text: string): void {
+    if (!this.wire.ending) this.wire.listener?.onFrame(text);
+  }
+
+  async hello(options: HelloOptions = {}): Promise<Frame> {
+    const { token = "alice-token", features = ALL_FEATURES, profile = "spec", resume } = options;
+    ids += 1;
+    const ulid = `01KZ4TA0000000000000${String(ids).padStart(6, "0")}`;
+    const id = { spec: `hello-${ids}`, py: ulid, ts: `msg_${ulid}` }[profile];
+    const capabilities = {
+      encodings: ["json"],
+      features,
+      ...(profile === "py" && { agents: [] }),
+    };
+    const payload = {
+      client: { name: "test", version: "1" },
+      auth: { scheme: "bearer", token },
+      capabilities,
+      ...(resume && { resume }),
+    };
+    this.send("session.hello", payload, { id });
+    await quiet();
+    const [first] = this.frames;
+    if (!first) throw new Error(`no answer to the hello: ${JSON.stringify(this.wire.ending)}`);
+    if (first.type === "session.welcome") {
+      this.sessionId = first.session_id;
+      this.token = String(first.payload["resume_token"]);
+    }
+    return first;
+  }
+
+  /** Submits and gives the frame that answers. */
+  async submit(agent: string, more: object = {}, envelope: object = {}): Promise<Frame> {
+    const id = this.send("job.submit", { agent, ...more }, envelope);
+    await quiet();
+    const answer = this.frames.findLast(
+      ({ payload }) => payload["request_id"] === id || payload["details"]?.request_id === id,
+    );
+    return answer ?? this.last("job.error");
+  }
+
+  lose(): void {
+    this.wire.close({ code: 1006, reason: "" });
+  }
+}
+
+export interface Play {
+  readonly runtime: ArcpRuntime;
+  readonly clock: TestClock;
+  readonly medium: MemoryMedium;
+  readonly troubles: string[];
+  readonly connect: () => TestPeer;
+  /** A peer that was welcomed. */
+  readonly open: (options?: HelloOptions) => Promise<TestPeer>;
+}
+
+export async function openJournal(medium: MemoryMedium): Promise<Journal> {
+  const store = memoryStore({ medium });
+  await store.log.open();
+  return store.journal;
+}
+
+export interface PlayOptions extends Partial<ArcpRuntimeOptions> {
+  readonly medium?: MemoryMedium;
+  /** Registers the agents. */
+  readonly agents?: (runtime: ArcpRuntime) => void;
+}
+
+const TOKENS = { "alice-token": "alice", "bob-token": "bob" };
+
+/** A runtime on a journal in memory; give the medium of another to start where that one was. */
+export async function play(options: PlayOptions = {}): Promise<Play> {
+  const { medium = new MemoryMedium(), agents, ...more } = options;
+  const clock = more.clock instanceof TestClock ? more.clock : new TestClock();
+  const troubles: string[] = [];
+  const runtime = new ArcpRuntime({
+    runtime: { name: "test-runtime", version: "1.0.0" },
+    bearer: staticTokens(TOKENS),
+    journal: await openJournal(medium),
+    onTrouble: (what) => troubles.push(what),
+    ...more,
+    clock,
+  });
+  agents?.(runtime);
+  await runtime.start();
+  const connect = () => {
+    const peer = new TestPeer();
+    runtime.accept(peer.wire);
+    return peer;
+  };
+  return {
+    runtime,
+    clock,
+    medium,
+    troubles,
+    connect,
+    open: async (hello) => {
+      const peer = connect();
+      const answer = await peer.hello(hello);
+      if (answer.type !== "session.welcome") throw new Error(JSON.stringify(answer));
+      return peer;
+    },
+  };
+}
+
+/**
+ * A journal whose process can be killed: from that moment nothing it is asked for ever happens.
+ * While it is held, appends wait; a kill then takes them back, as if they had never been made.
+ */
+export class MortalJournal implements Journal {
+  readonly #inner: Journal;
+  #held: (() => void)[] | undefined;
+  #isDead = false;
+
+  constructor(inner: Journal) {
+    this.#inner = inner;
+  }
+
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  letGo(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const go of held) go();
+  }
+
+  kill(): void {
+    this.#isDead = true;
+  }
+
+  async appendAll(appends: Parameters<Journal["appendAll"]>[0]): Promise<readonly number[]> {
+    if (this.#held) await new Promise<void>((resolve) => this.#held?.push(resolve));
+    await this.#live();
+    const written = await this.#inner.appendAll(appends);
+    await this.#live();
+    return written;
+  }
+
+  async append(stream: string, entries: readonly string[]): Promise<number> {
+    await this.#live();
+    return this.#inner.append(stream, entries);
+  }
+
+  async *read(stream: string, after: number): AsyncGenerator<JournalEntry> {
+    await this.#live();
+    for await (const each of this.#inner.read(stream, after)) {
+      await this.#live();
+      yield each;
+    }
+  }
+
+  async range(stream: string): Promise<JournalRange> {
+    await this.#live();
+    return this.#inner.range(stream);
+  }
+
+  async trim(stream: string, through: number): Promise<void> {
+    await this.#live();
+    await this.#inner.trim(stream, through);
+  }
+
+  async remove(stream: string): Promise<void> {
+    await this.#live();
+    await this.#inner.remove(stream);
+  }
+
+  streams(prefix: string): AsyncIterable<string> {
+    return this.#inner.streams(prefix);
+  }
+
+  async #live(): Promise<void> {
+    if (this.#isDead) await new Promise<never>(() => undefined);
+  }
+}

@@ -1,0 +1,99 @@
+/** For tests of the HTTP API: all of it on a real door, over an engine whose clock is ours. */
+import { DirectoryService } from "../../../src/directory/directory.ts";
+import { TestWeb } from "../directory/fixture.ts";
+import { TaskClaims } from "../../../src/engine/claims.ts";
+import { Fleet } from "../../../src/fleet/fleet.ts";
+import type { Fetcher } from "../../../src/net/fetch/fetcher.ts";
+import { openEngine, type Fixture } from "../engine/fixture.ts";
+import { a2aMount } from "../../../src/wires/a2a/server/a2a.ts";
+import type { Finder } from "../../../src/wires/api/agent-routes.ts";
+import { Streams } from "../../../src/wires/api/sse.ts";
+import { apiRoutes } from "../../../src/wires/api/routes.ts";
+import { ask, openDoor, type Asked, type OpenDoor } from "./fixture.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface Reply {
+  readonly status: number;
+  readonly body: Fields;
+}
+
+export interface Api extends Fixture {
+  readonly opened: OpenDoor;
+  readonly claims: TaskClaims;
+  readonly fleet: Fleet;
+  readonly directory: DirectoryService;
+  /** How many are open, of either kind. */
+  readonly openStreams: number;
+  get(path: string): Promise<Reply>;
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+/** Nobody is there. */
+const NOWHERE: Pick<Fetcher, "first" | "text"> = new TestWeb();
+
+export async function openApi(
+  finder: Finder = { find: async () => [] },
+  fetcher = NOWHERE,
+): Promise<Api> {
+  const fixture = await openEngine();
+  const { engine, clock } = fixture;
+  const claims = new TaskClaims({ engine });
+  const fleet = new Fleet({ engine, clock });
+  const directory = new DirectoryService({
+    engine,
+    clock,
+    fetcher,
+    embedder: { embed: async (texts) => texts.map(() => new Float32Array(2)) },
+  });
+  const streams = new Streams({ clock, maxStreams: 3 });
+  const lookers = new Streams({ clock, maxStreams: 2 });
+  const opened = await openDoor();
+  opened.door.mount(a2aMount({ directory, version: "1.0", intervalS: 60 }));
+  opened.door.mount({
+    routes: apiRoutes({
+      engine,
+      claims,
+      fleet,
+      directory,
+      streams,
+      lookers,
+      clock,
+      finder,
+      notReady: () => undefined,
+      status: () => {
+        throw new Error("nobody asks for it here");
+      },
+      metrics: { contentType: "text/plain", page: async () => "" },
+    }),
+  });
+  const call = async (path: string, asked: Asked): Promise<Reply> => {
+    const { status, body } = await ask(opened.port, path, asked);
+    return { status, body: JSON.parse(body) as Fields };
+  };
+  return {
+    ...fixture,
+    opened,
+    claims,
+    fleet,
+    directory,
+    get openStreams() {
+      return streams.open + lookers.open;
+    },
+    get: (path) => call(path, {}),
+    post: (path, body, headers = {}) =>
+      call(path, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    async close() {
+      claims.close();
+      fleet.close();
+      await directory.close();
+      await opened.door.close(0);
+      await engine.close();
+    },
+  };
+}
