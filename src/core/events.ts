@@ -2,12 +2,14 @@
 import type { AgentEvent } from "./agents.ts";
 import type { DirectoryEvent } from "./directory.ts";
 import type { ElectionEvent } from "./elections.ts";
-import type { JobRecordEvent } from "./job-records.ts";
+import type { CredentialEvent } from "./credentials.ts";
+import type { JobEvent } from "./jobs.ts";
 import type { LeaseEvent } from "./leases.ts";
 import type { NodeEvent } from "./nodes.ts";
 import type { PolicyEvent } from "./policies.ts";
 import type { QuestionEvent } from "./questions.ts";
 import type { ReportEvent } from "./reports.ts";
+import type { SessionEvent } from "./sessions.ts";
 import type { TaskEvent } from "./tasks.ts";
 
 export type Event =
@@ -18,7 +20,9 @@ export type Event =
   | TaskEvent
   | ReportEvent
   | QuestionEvent
-  | JobRecordEvent
+  | JobEvent
+  | SessionEvent
+  | CredentialEvent
   | DirectoryEvent
   | NodeEvent;
 

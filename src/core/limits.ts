@@ -122,6 +122,13 @@ export const ENGINE = {
   queuedCommands: 65_536,
   /** What they may weigh together. */
   queuedBytes: 64 * MIB,
+  /**
+   * Stream entries of one batch; beyond it their producers wait for the next one. It is a few
+   * milliseconds of a good disk: so the disk, the agents and the sockets are all at work at once.
+   */
+  batchStreamBytes: 1 * MIB,
+  /** Stream entries that wait for the disk; a producer that does not wait is stopped here. */
+  waitingStreamBytes: 32 * MIB,
   /** Heap looked at in one go, so that a million at once do not stop the loop. */
   expiriesPerTurn: 1_000,
   /** A leader that wrote nothing for this long shows a sign of life. */

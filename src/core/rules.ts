@@ -1,4 +1,6 @@
 /** The rules of all nouns as one: what drives the engine, and what a simulator may replace. */
+import { decideCredential, evolveCredential } from "./credentials.ts";
+import type { CredentialCommand, CredentialReplies } from "./credentials.ts";
 import { dueAgent, evolveAgent } from "./agents.ts";
 import type { AgentCommand, AgentReplies } from "./agents.ts";
 import { earliest } from "./heap.ts";
@@ -9,8 +11,9 @@ import { dueEntry, evolveDirectory, expireEntry } from "./directory.ts";
 import { decideElection, dueElection, evolveElection, expireElection } from "./elections.ts";
 import type { ElectionCommand, ElectionReplies } from "./elections.ts";
 import type { Event } from "./events.ts";
-import { decideJob, dueJob, evolveJob, expireJob } from "./job-records.ts";
-import type { JobCommand, JobReplies } from "./job-records.ts";
+import { decideJob, expireJob } from "./job-rules.ts";
+import type { JobCommand, JobReplies } from "./job-rules.ts";
+import { dueJob, evolveJob } from "./jobs.ts";
 import { decideLease, dueLease, evolveLease, expireLease } from "./leases.ts";
 import type { LeaseCommand, LeaseReplies } from "./leases.ts";
 import { evolveNode } from "./nodes.ts";
@@ -20,6 +23,8 @@ import { decideAgent, expireAgent } from "./registry.ts";
 import { dueQuestion, evolveQuestion, expireQuestion } from "./questions.ts";
 import { decideReport, dueReport, evolveReport, expireReport } from "./reports.ts";
 import type { ReportCommand, ReportReplies } from "./reports.ts";
+import { decideSession, dueSession, evolveSession, expireSession } from "./sessions.ts";
+import type { SessionCommand, SessionReplies } from "./sessions.ts";
 import type { State } from "./state.ts";
 import { dueTask, expireTask } from "./task-expiry.ts";
 import { decideTask, evolveTask } from "./tasks.ts";
@@ -33,6 +38,8 @@ export type Command =
   | TaskCommand
   | ReportCommand
   | JobCommand
+  | SessionCommand
+  | CredentialCommand
   | DirectoryCommand;
 
 export type Replies = AgentReplies &
@@ -42,6 +49,8 @@ export type Replies = AgentReplies &
   TaskReplies &
   ReportReplies &
   JobReplies &
+  SessionReplies &
+  CredentialReplies &
   DirectoryReplies;
 
 export type Reply = Replies[keyof Replies];
@@ -90,8 +99,24 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
     case "fleet.report":
     case "fleet.forget":
       return decideReport(state, command, moment);
-    case "job.track":
+    case "job.submit":
+    case "job.cancel":
+    case "job.end":
+    case "job.revive":
+    case "job.progress":
+    case "job.import":
       return decideJob(state, command, moment);
+    case "session.open":
+    case "session.resume":
+    case "session.prove":
+    case "session.subscribe":
+    case "session.unsubscribe":
+    case "session.import":
+      return decideSession(state, command, moment);
+    case "credential.request":
+    case "credential.issue":
+    case "credential.revoke":
+      return decideCredential(state, command);
     case "directory.heartbeat":
     case "directory.confirm":
     case "directory.doubt":
@@ -142,9 +167,23 @@ function evolve(state: State, event: Event, atMs: number): void {
       return evolveQuestion(state, event);
     case "job.submitted":
     case "job.started":
+    case "job.cancelling":
     case "job.ended":
+    case "job.imported":
+    case "job.progressed":
     case "job.forgotten":
       return evolveJob(state, event);
+    case "session.opened":
+    case "session.resumed":
+    case "session.proved":
+    case "session.gone":
+    case "session.subscribed":
+    case "session.unsubscribed":
+      return evolveSession(state, event);
+    case "credential.requested":
+    case "credential.issued":
+    case "credential.revoked":
+      return evolveCredential(state, event);
     case "directory.registered":
     case "directory.changed":
     case "directory.refreshed":
@@ -167,6 +206,7 @@ const EXPIRIES = [
   { due: (state: State) => dueReport(state.reports), expire: expireReport },
   { due: (state: State) => dueQuestion(state.questions), expire: expireQuestion },
   { due: (state: State) => dueJob(state.jobs), expire: expireJob },
+  { due: (state: State) => dueSession(state.sessions), expire: expireSession },
   { due: (state: State) => dueEntry(state.directory), expire: expireEntry },
 ];
 

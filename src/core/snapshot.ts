@@ -8,7 +8,9 @@
 import { restoreAgent, type Agent } from "./agents.ts";
 import { restoreEntry, type KeptEntry } from "./directory.ts";
 import { restoreGroup, type Election } from "./elections.ts";
-import { restoreJob, type JobRecord } from "./job-records.ts";
+import { evolveCredential, type Credential } from "./credentials.ts";
+import { restoreJob, type Job } from "./jobs.ts";
+import type { JobProgress } from "./job-progress.ts";
 import { restoreLease, type Lease } from "./leases.ts";
 import { RollcallError } from "./errors.ts";
 import { ENGINE } from "./limits.ts";
@@ -16,11 +18,12 @@ import type { Leadership } from "./nodes.ts";
 import { evolvePolicy, type Policy } from "./policies.ts";
 import { restoreQuestion, type Question } from "./questions.ts";
 import { restoreReport, type Report } from "./reports.ts";
+import { restoreSession, type Session } from "./sessions.ts";
 import { emptyState, type State } from "./state.ts";
 import { restorePlace, restoreTask, type Task } from "./tasks.ts";
 
 /** Grows when an older program could not read what is written here. */
-const VERSION = 4;
+const VERSION = 5;
 
 interface Scalars {
   readonly version: number;
@@ -29,13 +32,21 @@ interface Scalars {
   readonly leadership: Leadership;
   readonly graceFromMs: number;
   readonly lastAtMs: number;
-  /** Since version 4. */
-  readonly jobsForgottenThroughMs?: number;
 }
 
 interface Group {
   readonly election: Election;
   readonly candidates: readonly string[];
+}
+
+interface KeptProgress {
+  readonly jobId: string;
+  readonly progress: JobProgress;
+}
+
+interface KeptSession {
+  readonly session: Session;
+  readonly subscriptions: readonly (readonly [jobId: string, after: number])[];
 }
 
 type Piece =
@@ -47,7 +58,11 @@ type Piece =
   | { readonly part: "tasks"; readonly records: readonly Task[] }
   | { readonly part: "reports"; readonly records: readonly Report[] }
   | { readonly part: "questions"; readonly records: readonly Question[] }
-  | { readonly part: "jobs"; readonly records: readonly JobRecord[] }
+  | { readonly part: "jobs"; readonly records: readonly Job[] }
+  /** Since version 5. */
+  | { readonly part: "progress"; readonly records: readonly KeptProgress[] }
+  | { readonly part: "sessions"; readonly records: readonly KeptSession[] }
+  | { readonly part: "credentials"; readonly records: readonly Credential[] }
   | { readonly part: "directory"; readonly records: readonly KeptEntry[] }
   /** Ids of the tasks in the queue, in order; since version 2 of those that are claimed as well. */
   | { readonly part: "queue"; readonly records: readonly string[] };
@@ -66,7 +81,6 @@ function partsOf(state: State): readonly Piece[] {
     leadership: state.leadership,
     graceFromMs: state.graceFromMs,
     lastAtMs: state.lastAtMs,
-    jobsForgottenThroughMs: state.jobs.forgottenThroughMs,
   };
   return [
     { part: "scalars", records: [scalars] },
@@ -87,6 +101,20 @@ function partsOf(state: State): readonly Piece[] {
       records: Array.from(state.questions.byId.values(), ({ question }) => question),
     },
     { part: "jobs", records: Array.from(state.jobs.byId.values(), ({ job }) => job) },
+    {
+      part: "progress",
+      records: [...state.jobs.byId.values()].flatMap(({ job, progress }) =>
+        progress ? [{ jobId: job.id, progress }] : [],
+      ),
+    },
+    {
+      part: "sessions",
+      records: Array.from(state.sessions.byId.values(), ({ session, subscriptions }) => ({
+        session,
+        subscriptions: [...subscriptions],
+      })),
+    },
+    { part: "credentials", records: [...state.credentials.byJob.values()] },
     {
       part: "directory",
       records: Array.from(state.directory.byUrl.values(), ({ entry, tokenHash }) => ({
@@ -159,6 +187,24 @@ function restorePiece(state: State, piece: Piece): void {
     case "jobs":
       for (const job of piece.records) restoreJob(state, job);
       return;
+    case "progress":
+      for (const { jobId, progress } of piece.records) {
+        const entry = state.jobs.byId.get(jobId);
+        if (entry) entry.progress = progress;
+      }
+      return;
+    case "sessions":
+      for (const { session, subscriptions } of piece.records) {
+        restoreSession(state, session);
+        const entry = state.sessions.byId.get(session.id);
+        for (const [jobId, after] of subscriptions) entry?.subscriptions.set(jobId, after);
+      }
+      return;
+    case "credentials":
+      for (const credential of piece.records) {
+        evolveCredential(state, { type: "credential.issued", credential });
+      }
+      return;
     case "directory":
       for (const kept of piece.records) restoreEntry(state, kept);
       return;
@@ -183,7 +229,6 @@ function restoreScalars(state: State, scalars: Scalars): void {
   state.leadership = scalars.leadership;
   state.graceFromMs = scalars.graceFromMs;
   state.lastAtMs = scalars.lastAtMs;
-  state.jobs.forgottenThroughMs = scalars.jobsForgottenThroughMs ?? 0;
 }
 
 /** Equal for equal states, however they came about: replayed, restored or lived through. */

@@ -1,13 +1,15 @@
 /** All that the engine knows, one part per noun. Only evolve changes it. */
 import { Agents } from "./agents.ts";
+import { Credentials } from "./credentials.ts";
 import { Directory } from "./directory.ts";
 import { Elections } from "./elections.ts";
-import { JobRecords } from "./job-records.ts";
+import { Jobs } from "./jobs.ts";
 import { Leases } from "./leases.ts";
 import type { Leadership } from "./nodes.ts";
 import { Policies } from "./policies.ts";
 import { Questions } from "./questions.ts";
 import { Reports } from "./reports.ts";
+import { Sessions } from "./sessions.ts";
 import { Tasks } from "./tasks.ts";
 
 export interface State {
@@ -18,7 +20,9 @@ export interface State {
   readonly tasks: Tasks;
   readonly reports: Reports;
   readonly questions: Questions;
-  readonly jobs: JobRecords;
+  readonly jobs: Jobs;
+  readonly sessions: Sessions;
+  readonly credentials: Credentials;
   readonly directory: Directory;
   /** One counter for leases and claims: tokens grow over all grants of all things. */
   readonly fencing: { lastToken: number };
@@ -38,7 +42,9 @@ export function emptyState(): State {
     tasks: new Tasks(),
     reports: new Reports(),
     questions: new Questions(),
-    jobs: new JobRecords(),
+    jobs: new Jobs(),
+    sessions: new Sessions(),
+    credentials: new Credentials(),
     directory: new Directory(),
     fencing: { lastToken: 0 },
     leadership: { node: "", epoch: 0 },

@@ -5,11 +5,17 @@
  *   decided ──▶ open batch ──▶ in flight ──▶ durable: published, callers answered
  *                                   └──────▶ failed: this batch and all that were built on it
  *
+ * A batch carries stream entries beside events, in one append. What goes to a stream is gathered by
+ * its writer, which joins the open batch, hands its entries over when the batch closes, and is told
+ * when they are durable.
+ *
  * A committer serves one term of leading and is never used again once it failed or was stopped.
  */
 import { encode, type Event, type Recorded } from "../core/events.ts";
 import { RollcallError } from "../core/errors.ts";
+import { ENGINE } from "../core/limits.ts";
 import type { Log } from "../log/log.ts";
+import type { StreamAppend } from "../log/streams.ts";
 import { markOf, sinceMs, type Clock, type Mark } from "../core/clock.ts";
 
 export interface CommitterOptions {
@@ -29,9 +35,25 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
+/** Gathers the entries of one stream. */
+export interface StreamWriter {
+  readonly stream: string;
+  /** The batch closes: gives what was gathered, at least one entry, and begins anew. */
+  take(): readonly string[];
+  /** The entries of the oldest batch that was not told of yet are durable. */
+  onDurable(): void;
+}
+
 interface Batch {
   readonly recorded: Recorded[];
   readonly waiters: Waiter[];
+  /** Called in order when it is durable, before the writers are told. */
+  readonly calls: (() => void)[];
+  /** Those that gather; when the batch is closed their entries are in `streams`. */
+  readonly writers: Set<StreamWriter>;
+  readonly streams: (StreamAppend & { readonly writer: StreamWriter })[];
+  /** Of the stream entries alone. */
+  streamBytes: number;
   bytes: number;
   /** When its first event was added. */
   openedAtMs: number;
@@ -53,6 +75,9 @@ export class Committer {
   #isFlushDue = false;
   #isProofDue = false;
   readonly #waiting = { callers: 0, bytes: 0 };
+  /** Of stream entries, until they are durable. */
+  #streamBytes = 0;
+  #roomWaiters: (() => void)[] = [];
   /** About what an append takes that has little to write. */
   #fastestMs = Infinity;
   #isStopped = false;
@@ -77,7 +102,7 @@ export class Committer {
 
   /** Whether everything decided so far is durable. */
   get isSettled(): boolean {
-    return this.#head === this.#written && this.#inFlight === undefined;
+    return isEmpty(this.#open) && this.#closed.length === 0 && this.#inFlight === undefined;
   }
 
   /** How long ago the last append that succeeded was begun: since then nobody else can lead. */
@@ -87,12 +112,46 @@ export class Committer {
 
   add(event: Event, atMs: number): void {
     this.#head += 1;
-    if (this.#open.recorded.length === 0) this.#open.openedAtMs = this.#nowMs();
+    this.#opened();
     const text = encode(event, atMs);
     this.#open.recorded.push({ sequence: this.#head, atMs, event, text });
     this.#open.bytes += text.length;
     this.#waiting.bytes += text.length;
     this.#flushSoon();
+  }
+
+  /** A writer has more for its stream, of so many characters. */
+  join(writer: StreamWriter, length: number): void {
+    if (this.#isStopped) throw stopped();
+    this.#opened();
+    this.#open.writers.add(writer);
+    this.#open.streamBytes += length;
+    this.#streamBytes += length;
+    this.#flushSoon();
+  }
+
+  /** Stream entries that are not durable yet. */
+  get streamBytes(): number {
+    return this.#streamBytes;
+  }
+
+  /** Undefined while producers of stream entries may go on; else when they may again. */
+  room(): Promise<void> | undefined {
+    if (this.#isStopped) return Promise.reject(stopped());
+    if (this.#open.streamBytes < ENGINE.batchStreamBytes) return undefined;
+    return new Promise((resolve) => this.#roomWaiters.push(resolve));
+  }
+
+  /** Calls when everything decided and written so far is durable; never if it fails. */
+  after(call: () => void): void {
+    if (this.#isStopped) return;
+    const batch = isEmpty(this.#open) ? (this.#closed.at(-1) ?? this.#inFlight) : this.#open;
+    if (batch) batch.calls.push(call);
+    else call();
+  }
+
+  #opened(): void {
+    if (isEmpty(this.#open)) this.#open.openedAtMs = this.#nowMs();
   }
 
   /**
@@ -102,20 +161,17 @@ export class Committer {
    * begins: the one is written while the other is decided. With a slow disk they all go together.
    */
   commandAdded(): void {
-    const { openedAtMs, recorded } = this.#open;
-    if (recorded.length === 0) return;
+    if (isEmpty(this.#open)) return;
     const gatherMs = Math.max(GATHER_MIN_MS, GATHER * this.#fastestMs);
-    if (this.#nowMs() - openedAtMs < gatherMs) return;
-    this.#closed.push(this.#open);
-    this.#open = emptyBatch();
+    if (this.#nowMs() - this.#open.openedAtMs < gatherMs) return;
+    this.#closed.push(this.#close());
     this.#flush();
   }
 
   /** Gives the reply when everything decided so far is durable. */
   settled<T>(reply: T): Promise<T> {
     if (this.#isStopped) return Promise.reject(stopped());
-    const batch =
-      this.#open.recorded.length > 0 ? this.#open : (this.#closed.at(-1) ?? this.#inFlight);
+    const batch = isEmpty(this.#open) ? (this.#closed.at(-1) ?? this.#inFlight) : this.#open;
     return batch ? this.#waitFor(batch, reply) : Promise.resolve(reply);
   }
 
@@ -136,6 +192,7 @@ export class Committer {
     this.#closed.length = 0;
     this.#open = emptyBatch();
     for (const { waiters } of batches) for (const waiter of waiters) waiter.reject(error);
+    this.#wakeProducers();
   }
 
   #waitFor<T>(batch: Batch, reply: T): Promise<T> {
@@ -168,7 +225,8 @@ export class Committer {
     this.#waiting.bytes -= batch.bytes;
     const started = markOf(this.#options.clock);
     const entries = batch.recorded.map(({ text }) => text);
-    this.#options.log.append(entries, this.#written).then(
+    const streams = eachOnce(batch.streams);
+    this.#options.log.append({ entries, streams }, this.#written).then(
       () => this.#durable(batch, started),
       (error: unknown) => this.#failed(error),
     );
@@ -186,11 +244,27 @@ export class Committer {
   }
 
   #takeOpen(): Batch | undefined {
-    const batch = this.#open;
-    if (batch.recorded.length === 0 && !this.#isProofDue) return undefined;
+    if (isEmpty(this.#open) && !this.#isProofDue) return undefined;
     this.#isProofDue = false;
+    return this.#close();
+  }
+
+  /** The open batch, with all that its writers gathered; what comes now goes to the next one. */
+  #close(): Batch {
+    const batch = this.#open;
     this.#open = emptyBatch();
+    for (const writer of batch.writers) {
+      batch.streams.push({ writer, stream: writer.stream, entries: writer.take() });
+    }
+    // They fill the next batch while the disk takes this one.
+    this.#wakeProducers();
     return batch;
+  }
+
+  #wakeProducers(): void {
+    const waiters = this.#roomWaiters;
+    this.#roomWaiters = [];
+    for (const go of waiters) go();
   }
 
   #durable(batch: Batch, started: Mark): void {
@@ -200,11 +274,15 @@ export class Committer {
     this.#fastestMs = Math.min(tookMs, this.#fastestMs * 1.01);
     this.#proved = started;
     this.#written += batch.recorded.length;
+    this.#streamBytes -= batch.streamBytes;
     this.#inFlight = undefined;
     // The next append first: the disk works while the callers of this one are answered.
     this.#flush();
     this.#options.onDurable(batch.recorded, tookMs);
     for (const { reply, resolve } of batch.waiters) resolve(reply);
+    // Answers first: a job is accepted, and its cancel acknowledged, before its entries are shown.
+    for (const call of batch.calls) call();
+    for (const { writer } of batch.streams) writer.onDurable();
   }
 
   #failed(cause: unknown): void {
@@ -216,16 +294,46 @@ export class Committer {
 }
 
 function merged(batches: readonly Batch[]): Batch {
+  const [first] = batches;
+  if (first && batches.length === 1) return first;
   return {
     recorded: batches.flatMap(({ recorded }) => recorded),
     waiters: batches.flatMap(({ waiters }) => waiters),
+    calls: batches.flatMap(({ calls }) => calls),
+    writers: new Set(),
+    streams: batches.flatMap(({ streams }) => streams),
+    streamBytes: batches.reduce((sum, { streamBytes }) => sum + streamBytes, 0),
     bytes: batches.reduce((sum, { bytes }) => sum + bytes, 0),
-    openedAtMs: batches[0]?.openedAtMs ?? 0,
+    openedAtMs: first?.openedAtMs ?? 0,
   };
 }
 
 function emptyBatch(): Batch {
-  return { recorded: [], waiters: [], bytes: 0, openedAtMs: 0 };
+  return {
+    recorded: [],
+    waiters: [],
+    calls: [],
+    writers: new Set(),
+    streams: [],
+    streamBytes: 0,
+    bytes: 0,
+    openedAtMs: 0,
+  };
+}
+
+/** Batches that are merged may have two appends for one stream; the log takes one. */
+function eachOnce(appends: readonly StreamAppend[]): readonly StreamAppend[] {
+  const byStream = new Map<string, StreamAppend>();
+  for (const append of appends) {
+    const { stream, entries } = append;
+    const before = byStream.get(stream);
+    byStream.set(stream, before ? { stream, entries: [...before.entries, ...entries] } : append);
+  }
+  return byStream.size === appends.length ? appends : [...byStream.values()];
+}
+
+function isEmpty({ recorded, writers }: Batch): boolean {
+  return recorded.length === 0 && writers.size === 0;
 }
 
 function stopped(): RollcallError {

@@ -204,6 +204,7 @@ export class Engine implements ForwardTarget {
       if (this.#leading) {
         const reason = await this.#leading.ended;
         this.#leading = undefined;
+        this.#options.companion?.end();
         if (this.#isClosed()) return;
         this.stats.rebuilds += 1;
         this.#report("stopped leading", reason);
@@ -282,7 +283,7 @@ export class Engine implements ForwardTarget {
     const proved = markOf(this.#clock);
     const text = encode(leading(state, this.#options.node), atMs);
     try {
-      await this.#log.append([text], head);
+      await this.#log.append({ entries: [text] }, head);
     } catch (error) {
       if (codeOf(error) !== "FENCED") this.#report("could not lead", error);
       // Whether it was written is not known. Followers will see; alone, look.
@@ -295,6 +296,7 @@ export class Engine implements ForwardTarget {
     if (this.#log.shared && before !== "") await this.#turn.wait(ENGINE.handoverMs);
     if (this.#isClosed() || this.#isBehind() || this.#replica.head !== head + 1) return;
     await this.#follower?.stop();
+    await this.#options.companion?.prepare(this.#replica.state);
     if (this.#isClosed() || this.#replica.head !== head + 1) return;
     this.#follower = undefined;
     this.#leading = this.#lead(atMs, proved);
@@ -310,10 +312,11 @@ export class Engine implements ForwardTarget {
   }
 
   #lead(claimedAtMs: number, proved: Mark): Leading {
-    const { node, newId, onAppend } = this.#options;
+    const { node, newId, onAppend, companion } = this.#options;
     return new Leading({
       node,
       newId,
+      companion,
       log: this.#log,
       rules: this.#rules,
       replica: this.#replica,

@@ -5,13 +5,16 @@
 import { beat } from "../core/agents.ts";
 import { refreshEntry, seeEntry, type Beat } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
+import { refuse, type Decision } from "../core/decide.ts";
 import type { Event, Recorded } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
-import type { Command, ReplyTo, Rules } from "../core/rules.ts";
+import type { Command, Reply, ReplyTo, Rules } from "../core/rules.ts";
+import type { State } from "../core/state.ts";
 import type { Log } from "../log/log.ts";
 import type { Clock, EngineTime, Mark } from "../core/clock.ts";
 import { closing } from "./closing.ts";
-import { Committer } from "./committer.ts";
+import { Committer, type StreamWriter } from "./committer.ts";
+import type { Companion, Term } from "./companion.ts";
 import type { Replica } from "./replica.ts";
 import type { Snapshots } from "./snapshots.ts";
 import type { EngineStats } from "./stats.ts";
@@ -29,15 +32,17 @@ export interface LeadingOptions {
   readonly claimedAtMs: number;
   readonly proved: Mark;
   readonly newId: () => string;
+  readonly companion: Companion | undefined;
   readonly onDurable: (recorded: readonly Recorded[], tookMs: number) => void;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
-export class Leading {
+export class Leading implements Term {
   readonly #options: LeadingOptions;
   readonly #committer: Committer;
   #lastLookMs: number;
   #cancelTick: () => void = () => undefined;
+  #nextTickMs = Infinity;
   #end: (reason: unknown) => void = () => undefined;
 
   /** Resolves with the reason when the term is over. */
@@ -61,45 +66,98 @@ export class Leading {
         this.#end(error);
       },
     });
+    options.companion?.lead(this);
     this.#tick(ENGINE.handoverSeenMs);
+  }
+
+  get state(): State {
+    return this.#options.replica.state;
+  }
+
+  nowMs(): number {
+    return this.#options.time.nowMs();
+  }
+
+  /** For who answers by callbacks: the reply at once, before it is durable; throws the refusal. */
+  decide<C extends Command>(command: C): ReplyTo<C> {
+    try {
+      const decision = this.#decideNow(command);
+      if (!decision.ok) throw new RollcallError(decision.code, decision.reason);
+      this.#committer.commandAdded();
+      return decision.reply as ReplyTo<C>;
+    } catch (error) {
+      if (error instanceof RollcallError) throw error;
+      throw this.#torn(command, error);
+    }
+  }
+
+  after(call: () => void): void {
+    this.#committer.after(call);
+  }
+
+  join(writer: StreamWriter, length: number): void {
+    const { waitingStreamBytes } = ENGINE;
+    if (this.#committer.streamBytes + length > waitingStreamBytes) {
+      const message = `more than ${waitingStreamBytes} bytes of job events wait for the disk`;
+      throw new RollcallError("LIMIT_EXCEEDED", message);
+    }
+    this.#committer.join(writer, length);
+  }
+
+  room(): Promise<void> | undefined {
+    return this.#committer.room();
+  }
+
+  get streamBytes(): number {
+    return this.#committer.streamBytes;
   }
 
   execute<C extends Command>(command: C): Promise<ReplyTo<C>> {
     try {
       return this.#decide(command);
     } catch (error) {
-      this.#tear(error);
-      const message = `${command.type} met a fault of this program`;
-      return Promise.reject(new RollcallError("INTERNAL", message, { cause: error }));
+      return Promise.reject(this.#torn(command, error));
     }
   }
 
+  #torn({ type }: Command, cause: unknown): RollcallError {
+    this.#tear(cause);
+    return new RollcallError("INTERNAL", `${type} met a fault of this program`, { cause });
+  }
+
   #decide<C extends Command>(command: C): Promise<ReplyTo<C>> {
-    const { rules, replica, stats, newId } = this.#options;
     const committer = this.#committer;
-    stats.commands += 1;
-    const { callers, bytes } = committer.waiting;
-    if (callers >= ENGINE.queuedCommands || bytes >= ENGINE.queuedBytes) {
-      stats.refusals += 1;
-      const message = `${callers} commands already wait for the disk`;
-      return Promise.reject(new RollcallError("LIMIT_EXCEEDED", message));
-    }
-    const nowMs = this.#look();
-    const decision = rules.decide(replica.state, command, { nowMs, newId });
+    const decision = this.#decideNow(command);
     if (!decision.ok) {
-      stats.refusals += 1;
       const refusal = new RollcallError(decision.code, decision.reason);
       return this.current(null).then(() => {
         throw refusal;
       });
     }
     const reply = decision.reply as ReplyTo<C>;
-    if (command.type === "agent.heartbeat") beat(replica.state, command.agentId, nowMs);
-    if (command.type === "directory.heartbeat") seeEntry(replica.state, command.url, nowMs);
     if (decision.events.length === 0) return this.current(reply);
-    for (const event of decision.events) this.#record(event, nowMs);
     committer.commandAdded();
     return committer.settled(reply);
+  }
+
+  #decideNow(command: Command): Decision<Event, Reply> {
+    const { rules, replica, stats, newId } = this.#options;
+    stats.commands += 1;
+    const { callers, bytes } = this.#committer.waiting;
+    if (callers >= ENGINE.queuedCommands || bytes >= ENGINE.queuedBytes) {
+      stats.refusals += 1;
+      return refuse("LIMIT_EXCEEDED", `${callers} commands already wait for the disk`);
+    }
+    const nowMs = this.#look();
+    const decision = rules.decide(replica.state, command, { nowMs, newId });
+    if (!decision.ok) {
+      stats.refusals += 1;
+      return decision;
+    }
+    if (command.type === "agent.heartbeat") beat(replica.state, command.agentId, nowMs);
+    if (command.type === "directory.heartbeat") seeEntry(replica.state, command.url, nowMs);
+    for (const event of decision.events) this.#record(event, nowMs);
+    return decision;
   }
 
   /** Takes the heartbeat of a living agent, if that can be done without the log. */
@@ -146,6 +204,7 @@ export class Leading {
     rules.evolve(replica.state, event, atMs);
     this.#committer.add(event, atMs);
     replica.head = this.#committer.head;
+    this.#options.companion?.onEvent(event);
   }
 
   /** Lets everything happen that is due, and tells the time. */
@@ -166,7 +225,7 @@ export class Leading {
   }
 
   #tick(seenMs: number = ENGINE.unseenMs): void {
-    const { rules, replica, log, clock, snapshots, onTrouble } = this.#options;
+    const { rules, replica, log, snapshots, onTrouble } = this.#options;
     const committer = this.#committer;
     let nowMs: number;
     try {
@@ -184,8 +243,19 @@ export class Leading {
         .take(replica.state, replica.head, committer.settled(null))
         .catch((error: unknown) => onTrouble("no snapshot was taken", error));
     }
-    const dueInMs = (rules.due(replica.state) ?? Infinity) - nowMs;
-    const delayMs = Math.max(1, Math.min(dueInMs, ENGINE.tickMs / 2));
-    this.#cancelTick = clock.after(delayMs, () => this.#tick());
+    this.#tickIn(Math.min((rules.due(replica.state) ?? Infinity) - nowMs, ENGINE.tickMs / 2));
+  }
+
+  #tickIn(delayMs: number): void {
+    const { clock, time } = this.#options;
+    const inMs = Math.max(1, delayMs);
+    this.#cancelTick();
+    this.#nextTickMs = time.quickMs() + inMs;
+    this.#cancelTick = clock.after(inMs, () => this.#tick());
+  }
+
+  /** What has a deadline before the next look is seen to at that deadline. */
+  expect(atMs: number): void {
+    if (atMs < this.#nextTickMs) this.#tickIn(atMs - this.#options.time.quickMs());
   }
 }

@@ -4,6 +4,7 @@ import { rules, type Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
 import type { Clock } from "../core/clock.ts";
 import { systemClock } from "../machine/clock.ts";
+import type { Companion } from "./companion.ts";
 import type { Forwarder } from "./forward.ts";
 import type { Retention } from "./snapshots.ts";
 
@@ -18,6 +19,7 @@ export interface EngineOptions {
   readonly clock?: Clock;
   readonly forwarder?: Forwarder;
   readonly rules?: Rules;
+  readonly companion?: Companion;
   readonly retention?: Partial<Retention>;
   readonly onAppend?: (events: number, tookMs: number) => void;
   /** Something failed and is being dealt with: for the operator. */

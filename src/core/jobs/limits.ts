@@ -2,6 +2,7 @@
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
+const HOUR_MS = 3_600_000;
 
 export const LEASE = {
   /** The seven of the protocol and room for vendors'. */
@@ -56,4 +57,72 @@ export const RESULT = {
   /** Inline results beyond this go as chunks: a frame of 1 MiB kills the Python client. */
   inlineBytes: 900_000,
   summaryLength: 4 * KIB,
+} as const;
+
+/** Defaults of what may run, wait and be kept; each is a setting of the runtime. */
+export const JOBS = {
+  running: 10_000,
+  runningPerPrincipal: 2_000,
+  /** Accepted and waiting for a slot; beyond it a submit is refused and may be sent again. */
+  queuedPerPrincipal: 10_000,
+  /** From the cancel to the end by force; the number of the first text of the protocol. */
+  cancelGraceMs: 30_000,
+  /** A job that takes the process with it each time is given up after so many. */
+  restarts: 5,
+  /** Generations of delegated jobs below a submitted one. */
+  depth: 8,
+  /** Children of one job, over its life and at once. */
+  children: 1_000,
+  childrenAtOnce: 64,
+  /** Jobs that ended can be listed and read for so long, and so many of them. */
+  finishedMs: 24 * HOUR_MS,
+  finished: 50_000,
+  keyTtlMs: 24 * HOUR_MS,
+  /** A key is a promise for a day, so the oldest is not forgotten: a new one is refused instead. */
+  keysPerPrincipal: 100_000,
+} as const;
+
+export const TERMS = {
+  /** Of a lease as JSON: it comes back in answers, beside other things. */
+  leaseLength: 128 * KIB,
+  /** Of what an agent throws: a sentence, and details that fit into the last frame. */
+  reasonLength: 1 * KIB,
+  detailsLength: 64 * KIB,
+} as const;
+
+/** When the log hears of what a job does. */
+export const PROGRESS = {
+  stepPercent: 5,
+  everyMs: 60_000,
+  /** Of what a job says, in a row of the fleet. */
+  textLength: 200,
+} as const;
+
+/** Defaults of sessions; each is a setting of the runtime. */
+export const SESSIONS = {
+  helloMs: 10_000,
+  heartbeatSec: 30,
+  resumeWindowSec: 600,
+  /** Open or waiting to be resumed; each costs some kilobytes. */
+  perPrincipal: 20_000,
+  total: 100_000,
+  /** Frames of one principal, over all its sessions; 0 means no limit. */
+  framesPerSecond: 200_000,
+  /** What is kept of one job's stream and of one session's numbers. Beyond it the oldest go. */
+  keptEvents: 1_000_000,
+  keptBytes: 256 * MIB,
+} as const;
+
+export const CREDENTIALS = {
+  /** Of one job. */
+  perJob: 16,
+} as const;
+
+export const JOB_LISTING = {
+  /** Jobs looked at for one page: a filter that matches little gets a short page and a cursor. */
+  scanned: 10_000,
+  /** Of a page, as text: it is one frame, and leases may be long. */
+  pageLength: 640 * KIB,
+  /** Of an entry without its lease. */
+  entryLength: 512,
 } as const;

@@ -1,14 +1,15 @@
 /**
  * What a job is doing, made of what it says. A job may say a hundred thousand things a second, so
- * of each kind only the last is kept, as it came; words are made of it when somebody looks.
+ * of each kind only the last is kept, as it came: that is soft, like a heartbeat. Words are made of
+ * it when somebody looks, and now and then for the log: at a new phase, at every twentieth of the
+ * way, at a question and its end, and once a minute.
  */
-import { asLine } from "../core/fields.ts";
-import { amountText } from "../core/jobs/decimal.ts";
-import type { JobEvent, ProgressBody, StatusBody } from "../core/jobs/events.ts";
-import type { Outcome } from "../core/jobs/outcome.ts";
-import type { Activity, Asked, Facts, QuestionKind, Ruled } from "../core/reports.ts";
-import type { Job } from "./job.ts";
-import { ROWS } from "./limits.ts";
+import { asLine } from "./fields.ts";
+import { remainingOf, type Purse } from "./jobs/budget.ts";
+import { amountText } from "./jobs/decimal.ts";
+import type { JobEvent, ProgressBody, StatusBody } from "./jobs/events.ts";
+import { PROGRESS } from "./jobs/limits.ts";
+import type { Activity, Asked, Facts, QuestionKind, Ruled } from "./reports.ts";
 
 /** The last of each kind. */
 export interface Pulse {
@@ -74,20 +75,63 @@ function kindOfQuestion(phase: string): QuestionKind | undefined {
 
 type Doing = NonNullable<Facts["activity"]>;
 
-export function activityOf(job: Job, { doing, progress }: Pulse): Doing {
-  const task = taskOf(job, progress);
+/** As the log keeps it, for those who look at a past moment. */
+export interface JobProgress {
+  readonly activity: Doing;
+  readonly question?: Ruled<Asked>;
+  readonly phase?: string;
+  /** Of the way, 0 to 100, where the job says how long it is. */
+  readonly percent?: number;
+  readonly atMs: number;
+}
+
+export function progressOf(pulse: Pulse, purse: Purse): JobProgress {
+  const question = questionOf(pulse, purse);
+  const phase = phaseOf(pulse);
+  const percent = percentOf(pulse);
+  return {
+    activity: activityOf(pulse, purse),
+    ...(question && { question }),
+    ...(phase !== undefined && { phase }),
+    ...(percent !== undefined && { percent }),
+    atMs: pulse.lastAtMs,
+  };
+}
+
+/** Whether the log should have it. */
+export function isWorthLogging(pulse: Pulse, logged: JobProgress | undefined): boolean {
+  if (!logged) return true;
+  if (phaseOf(pulse) !== logged.phase) return true;
+  if ((pulse.asks !== undefined) !== (logged.question?.rule.startsWith(ASKS) ?? false)) return true;
+  const step = Math.floor((percentOf(pulse) ?? 0) / PROGRESS.stepPercent);
+  if (step !== Math.floor((logged.percent ?? 0) / PROGRESS.stepPercent)) return true;
+  return pulse.lastAtMs - logged.atMs >= PROGRESS.everyMs;
+}
+
+function phaseOf({ doing, asks }: Pulse): string | undefined {
+  if (asks) return text(asks.body.phase);
+  return doing && isStatus(doing) ? text(doing.body.phase) : undefined;
+}
+
+function percentOf({ progress }: Pulse): number | undefined {
+  const { current = 0, total = 0 } = progress ?? {};
+  if (!(total > 0)) return undefined;
+  return Math.min(100, Math.max(0, Math.floor((100 * current) / total)));
+}
+
+const ASKS = "the job's phase: ";
+
+function activityOf({ doing, progress }: Pulse, purse: Purse): Doing {
+  const task = taskOf(progress, purse);
   const more = task === "" ? {} : { task };
-  if (job.status === "pending") {
-    return { value: "waiting", rule: "it has not started", message: "waits for its turn" };
-  }
   if (!doing) return { value: "working", rule: "the job runs", ...more };
   const { value, message } = deed(doing);
-  const rule = asLine(`the job's last event: ${doing.kind}`, ROWS.textLength);
+  const rule = asLine(`the job's last event: ${doing.kind}`, PROGRESS.textLength);
   return { value, rule, ...(message !== "" && { message: text(message) }), ...more };
 }
 
 /** `3/10 files, USD 1.90 left`. */
-function taskOf(job: Job, progress: ProgressBody | undefined): string {
+function taskOf(progress: ProgressBody | undefined, purse: Purse): string {
   const parts: string[] = [];
   if (progress) {
     const { current, total, units = "", message } = progress;
@@ -95,7 +139,7 @@ function taskOf(job: Job, progress: ProgressBody | undefined): string {
     parts.push(`${far} ${units}`.trim());
     if (message !== undefined) parts.push(message);
   }
-  for (const [currency, left] of job.grant.remaining) {
+  for (const [currency, left] of remainingOf(purse)) {
     parts.push(`${currency} ${amountText(left)} left`);
   }
   return text(parts.join(", "));
@@ -136,7 +180,7 @@ function toolActivity(tool: string): Activity {
 }
 
 /** What the job wants of a person: what it asks for, or else money when it has none left. */
-export function questionOf(job: Job, pulse: Pulse): Ruled<Asked> | undefined {
+function questionOf(pulse: Pulse, purse: Purse): Ruled<Asked> | undefined {
   if (pulse.asks) {
     const { body, sinceMs } = pulse.asks;
     const { phase, message } = body;
@@ -144,10 +188,10 @@ export function questionOf(job: Job, pulse: Pulse): Ruled<Asked> | undefined {
     const options = optionsOf(body["options"]);
     const asked = text(message ?? phase.replaceAll("_", " "));
     const value = { kind, text: asked, sinceMs, ...(options.length > 0 && { options }) };
-    return { value, rule: asLine(`the job's phase: ${phase}`, ROWS.textLength) };
+    return { value, rule: asLine(`${ASKS}${phase}`, PROGRESS.textLength) };
   }
-  const spent = [...job.grant.remaining].find(([, left]) => left <= 0n)?.[0];
-  if (spent === undefined || !(job.grant.lease.budget?.get(spent) ?? 0n)) return undefined;
+  const spent = [...remainingOf(purse)].find(([, left]) => left <= 0n)?.[0];
+  if (spent === undefined || !(purse.granted.get(spent) ?? 0n)) return undefined;
   pulse.brokeSinceMs ??= pulse.lastAtMs;
   const asked = `its budget in ${spent} is used up: cancel it, or let it end`;
   const value = { kind: "budget", text: asked, sinceMs: pulse.brokeSinceMs } as const;
@@ -164,24 +208,6 @@ function optionsOf(given: unknown): readonly string[] {
     .map(text);
 }
 
-export function outcomeOf(outcome: Outcome, atMs: number): NonNullable<Facts["outcome"]> {
-  const rule = `the job ended: ${outcome.status}`;
-  switch (outcome.status) {
-    case "success":
-      return { value: "success", rule, atMs, ...withText(outcome.summary) };
-    case "cancelled":
-      return { value: "cancelled", rule, atMs, ...withText(outcome.reason) };
-    case "timed_out":
-      return { value: "failed", rule, atMs, ...withText(outcome.message) };
-    case "error":
-      return { value: "failed", rule, atMs, ...withText(outcome.message) };
-  }
-}
-
-function withText(given: string | undefined): { readonly text?: string } {
-  return given === undefined || given === "" ? {} : { text: text(given) };
-}
-
 function text(given: string): string {
-  return asLine(given, ROWS.textLength);
+  return asLine(given, PROGRESS.textLength);
 }

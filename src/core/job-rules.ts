@@ -1,0 +1,454 @@
+/**
+ * What may become of a job: who may submit, cancel and end one, what starts next, and what goes
+ * with it. The states are drawn in jobs.ts.
+ *
+ * Cascades are decided here, in one batch: the end of a job cancels its children and gives its slot
+ * to the next one that waits; a question that it asked ends with it.
+ */
+import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
+import type { Event } from "./events.ts";
+import { invalid, key, line } from "./fields.ts";
+import { isWorthLogging, progressOf, type JobProgress } from "./job-progress.ts";
+import { authorize, checkExpiry, parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
+import { checkSubset, inherited } from "./jobs/lease-subset.ts";
+import { TERMS } from "./jobs/limits.ts";
+import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
+import {
+  countersOf,
+  deadlineOf,
+  forgettable,
+  jobDepth,
+  type Job,
+  type JobEntry,
+} from "./jobs.ts";
+import { COUNT, FIELD } from "./limits.ts";
+import { questionEvents } from "./questions.ts";
+import type { Facts, Report } from "./reports.ts";
+import type { State } from "./state.ts";
+
+export interface SubmitCommand {
+  readonly type: "job.submit";
+  readonly jobId: string;
+  /** The agent that was resolved. */
+  readonly agent: string;
+  readonly principal: string;
+  readonly node: string;
+  /** Empty where nobody listens by a session. */
+  readonly session: string;
+  /** The job that delegates; empty for none. */
+  readonly parent: string;
+  /** Bounded by policy already. */
+  readonly lease: LeaseRequest;
+  readonly leaseExpiresAtMs?: number | undefined;
+  readonly maxRuntimeSec?: number | undefined;
+  readonly traceId: string;
+  readonly key?: string | undefined;
+  readonly fingerprint?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly delegateId?: string | undefined;
+}
+
+export interface CancelCommand {
+  readonly type: "job.cancel";
+  readonly jobId: string;
+  readonly reason: string;
+  /** The caller; absent where the runtime itself cancels. */
+  readonly by?: {
+    readonly principal: string;
+    readonly session: string;
+    /** Whose cancel counts: the session that submitted the job, or any of the same principal. */
+    readonly scope: "session" | "principal";
+  };
+}
+
+export type JobCommand =
+  | SubmitCommand
+  | CancelCommand
+  | { readonly type: "job.end"; readonly jobId: string; readonly ending: Ending }
+  /** After a start: the process that ran the job is gone. `again` runs it from its beginning. */
+  | { readonly type: "job.revive"; readonly jobId: string; readonly again: boolean }
+  /** What the job does is worth an event now. */
+  | { readonly type: "job.progress"; readonly jobId: string }
+  /** From a file of an older program. */
+  | { readonly type: "job.import"; readonly job: Job };
+
+/** How a job ended, but for its result, which is the last entry of its stream. */
+export interface Ending {
+  readonly status: Exclude<JobStatus, "pending" | "running">;
+  readonly code: string;
+  readonly reason: string;
+}
+
+export interface JobReplies {
+  /** Repeated: a job was there already, under the same key. */
+  "job.submit": { readonly job: Job; readonly isRepeated: boolean };
+  /** False when it had ended already. */
+  "job.cancel": { readonly isCancelled: boolean };
+  "job.end": { readonly isEnded: boolean };
+  "job.revive": null;
+  "job.progress": null;
+  "job.import": null;
+}
+
+type JobReply = JobReplies[keyof JobReplies];
+
+export function decideJob(
+  state: State,
+  command: JobCommand,
+  moment: Moment,
+): Decision<Event, JobReply> {
+  switch (command.type) {
+    case "job.submit":
+      return submit(state, command, moment);
+    case "job.cancel":
+      return cancel(state, command, moment);
+    case "job.end": {
+      const entry = unfinished(state, command.jobId);
+      if (!entry) return decided([], { isEnded: false });
+      return decided(endEvents(state, entry, command.ending, moment), { isEnded: true });
+    }
+    case "job.revive":
+      return revive(state, command, moment);
+    case "job.progress": {
+      const entry = unfinished(state, command.jobId);
+      if (!entry?.pulse || !isWorthLogging(entry.pulse, entry.progress)) return decided([], null);
+      const progress = progressOf(entry.pulse, entry.purse);
+      const asked = questionEvents(state, reportOf(entry.job, progress), moment);
+      return decided([{ type: "job.progressed", jobId: command.jobId, progress }, ...asked], null);
+    }
+    case "job.import": {
+      const known = state.jobs.byId.get(command.job.id)?.job;
+      // Imported before, by a run that was cut off.
+      if (known?.session !== undefined) return decided([], null);
+      return decided([{ type: "job.imported", job: command.job }], null);
+    }
+  }
+}
+
+/** The job made under a key that is still alive. */
+export function jobUnderKey(
+  { jobs }: State,
+  { principal, key: name }: { readonly principal: string; readonly key: string },
+  nowMs: number,
+): Job | undefined {
+  const job = jobs.byId.get(jobs.index.byKey(principal, name) ?? "")?.job;
+  return job && job.submittedAtMs + jobs.limits.keyTtlMs > nowMs ? job : undefined;
+}
+
+function submit(
+  state: State,
+  command: SubmitCommand,
+  moment: Moment,
+): Decision<Event, JobReplies["job.submit"]> {
+  const { jobs } = state;
+  const { nowMs } = moment;
+  const { principal, node } = command;
+  if (command.key !== undefined) {
+    const known = jobUnderKey(state, { principal, key: command.key }, nowMs);
+    if (known && known.fingerprint === command.fingerprint) {
+      return decided([], { job: known, isRepeated: true });
+    }
+    const name = JSON.stringify(command.key);
+    if (known) return refuse("ALREADY_EXISTS", `key ${name} was used with other parameters`);
+  }
+  const parent = jobs.byId.get(command.parent);
+  const refusal = problemOf(command) ?? roomFor(state, command) ?? (parent && over(parent));
+  if (refusal) return refusal;
+  const lease = leaseOf(command, parent, nowMs);
+  if ("ok" in lease) return lease;
+  const isWaiting = !parent && !jobs.queue(node).isFree(principal, jobs.limits);
+  const job = newJob(command, lease, nowMs);
+  const submitted: Event = { type: "job.submitted", job };
+  if (isWaiting) return decided([submitted], { job, isRepeated: false });
+  const started = asStarted(job, nowMs);
+  const events: Event[] = [submitted, { type: "job.started", job: started }];
+  return decided(events, { job: started, isRepeated: false });
+}
+
+function problemOf(command: SubmitCommand): Refusal | undefined {
+  return invalid(
+    key("job_id", command.jobId, FIELD.nameLength),
+    key("agent", command.agent),
+    key("principal", command.principal),
+    key("node", command.node, FIELD.nameLength),
+    line("session", command.session, FIELD.nameLength),
+  );
+}
+
+function roomFor({ jobs }: State, command: SubmitCommand): Refusal | undefined {
+  const { principal, node, parent } = command;
+  const { limits } = jobs;
+  const queue = jobs.queue(node);
+  if (jobs.unfinished >= COUNT.unfinishedJobs) {
+    return refuse("LIMIT_EXCEEDED", `${COUNT.unfinishedJobs} jobs have not ended`);
+  }
+  if (parent === "" && !queue.isFree(principal, limits)) {
+    if (queue.waiting(principal) >= limits.queuedPerPrincipal) {
+      const limit = limits.queuedPerPrincipal;
+      return refuse("LIMIT_EXCEEDED", `${limit} jobs of ${principal} wait already`);
+    }
+  }
+  if (command.key === undefined || jobs.index.keyCount(principal) < limits.keysPerPrincipal) {
+    return undefined;
+  }
+  return refuse("LIMIT_EXCEEDED", `${principal} has ${limits.keysPerPrincipal} idempotency keys`);
+}
+
+/** The lease as it is granted: checked, and for a child a part of its parent's. */
+function leaseOf(
+  command: SubmitCommand,
+  parent: JobEntry | undefined,
+  nowMs: number,
+): Lease | Refusal {
+  const { leaseExpiresAtMs } = command;
+  const isLate = leaseExpiresAtMs !== undefined && checkExpiry(leaseExpiresAtMs, nowMs);
+  if (isLate) return isLate;
+  const parsed = parseLease(command.lease, leaseExpiresAtMs);
+  if (!parsed.ok) return parsed;
+  const { lease } = parsed;
+  for (const _ in lease.granted) {
+    if (JSON.stringify(lease.granted).length <= TERMS.leaseLength) break;
+    return refuse("TOO_LARGE", `lease_request has more than ${TERMS.leaseLength} characters`);
+  }
+  if (!parent) return lease;
+  const wider = checkSubset(lease, parent.lease, parent.purse);
+  return wider ?? inherited(lease, parent.lease);
+}
+
+function over({ job }: JobEntry): Refusal | undefined {
+  return isTerminal(job.status) ? refuse("WRONG_STATE", `${job.id} is over`) : undefined;
+}
+
+/** Why a job may not delegate to an agent; undefined when it may. */
+export function checkDelegation(
+  state: State,
+  { parent, agent }: { readonly parent: string; readonly agent: string },
+  nowMs: number,
+): Refusal | undefined {
+  const { depth, children, childrenAtOnce } = state.jobs.limits;
+  const entry = unfinished(state, parent);
+  if (!entry) return refuse("WRONG_STATE", `${parent} is over`);
+  const denied = checkTarget(entry, { namespace: "agent.delegate", target: agent }, nowMs);
+  if (denied) return denied;
+  if (jobDepth(state, entry.job) + 1 > depth) {
+    return refuse("LIMIT_EXCEEDED", `delegated jobs nest at most ${depth} deep`);
+  }
+  if (entry.childrenEver < children && (entry.children?.size ?? 0) < childrenAtOnce) {
+    return undefined;
+  }
+  const limit = `${children} children, ${childrenAtOnce} at once`;
+  return refuse("LIMIT_EXCEEDED", `a job has at most ${limit}`);
+}
+
+/** Why the lease of a job does not allow something; undefined when it does. */
+export function checkTarget(
+  { lease, purse }: Pick<JobEntry, "lease" | "purse">,
+  wanted: { readonly namespace: string; readonly target: string },
+  nowMs: number,
+): Refusal | undefined {
+  return authorize(lease, { ...wanted, nowMs, purse });
+}
+
+function newJob(command: SubmitCommand, lease: Lease, nowMs: number): Job {
+  const { maxRuntimeSec, key: name, fingerprint, requestId, delegateId } = command;
+  const budget = lease.budget && countersOf({ ...EMPTY_PURSE, remaining: new Map(lease.budget) });
+  return {
+    id: command.jobId,
+    agent: command.agent,
+    principal: command.principal,
+    node: command.node,
+    parent: command.parent,
+    status: "pending",
+    submittedAtMs: nowMs,
+    startedAtMs: 0,
+    endedAtMs: 0,
+    restarts: 0,
+    code: "",
+    reason: "",
+    session: command.session,
+    lease: lease.granted,
+    ...(lease.expiresAtMs !== Infinity && { leaseExpiresAtMs: lease.expiresAtMs }),
+    ...(budget && { budget }),
+    ...(maxRuntimeSec !== undefined && { maxRuntimeSec }),
+    traceId: command.traceId,
+    ...(name !== undefined && { key: name }),
+    ...(fingerprint !== undefined && { fingerprint }),
+    ...(requestId !== undefined && { requestId }),
+    ...(delegateId !== undefined && { delegateId }),
+  };
+}
+
+const EMPTY_PURSE = { granted: new Map(), parent: undefined, isSettled: false };
+
+function asStarted(job: Job, nowMs: number): Job {
+  return { ...job, status: "running", startedAtMs: nowMs };
+}
+
+function cancel(
+  state: State,
+  { jobId, reason, by }: CancelCommand,
+  moment: Moment,
+): Decision<Event, JobReplies["job.cancel"]> {
+  const job = state.jobs.byId.get(jobId)?.job;
+  const notFound = refuse("NOT_FOUND", `no job ${JSON.stringify(jobId)}`);
+  if (!job) return notFound;
+  if (by && by.session !== job.session) {
+    if (by.principal !== job.principal) return notFound;
+    if (by.scope === "session") {
+      return refuse("PERMISSION_DENIED", "only the session that submitted it may");
+    }
+  }
+  const entry = unfinished(state, jobId);
+  if (!entry) return decided([], { isCancelled: false });
+  return decided(cancelEvents(state, entry, { reason, moment }), { isCancelled: true });
+}
+
+interface Cancelling {
+  readonly reason: string;
+  readonly moment: Moment;
+}
+
+/** The job, and all its children below it. */
+function cancelEvents(state: State, entry: JobEntry, { reason, moment }: Cancelling): Event[] {
+  const { job } = entry;
+  if (job.cancelReason !== undefined) return [];
+  const cancelReason = reason.slice(0, TERMS.reasonLength);
+  if (job.status === "pending") {
+    const ending = { status: "cancelled", code: "CANCELLED", reason: cancelReason } as const;
+    return endEvents(state, entry, ending, moment);
+  }
+  const graceEndsAtMs = moment.nowMs + state.jobs.limits.cancelGraceMs;
+  return [
+    { type: "job.cancelling", job: { ...job, cancelReason, graceEndsAtMs } },
+    ...childEvents(state, entry, { reason: `parent ${job.id} was cancelled`, moment }),
+  ];
+}
+
+function childEvents(state: State, { children }: JobEntry, how: Cancelling): Event[] {
+  return [...(children ?? [])].flatMap((id) => {
+    const child = unfinished(state, id);
+    return child ? cancelEvents(state, child, how) : [];
+  });
+}
+
+/** The end of a job, and what goes with it. */
+function endEvents(state: State, entry: JobEntry, ending: Ending, moment: Moment): Event[] {
+  const { jobs } = state;
+  const { job, purse } = entry;
+  const { status, code, reason } = kept(job, ending);
+  const budget = countersOf(purse);
+  // The end is the next thing that the session hears.
+  const seq = state.sessions.byId.get(job.session ?? "")?.seq;
+  const ended: Job = {
+    ...job,
+    status,
+    code: code.slice(0, FIELD.nameLength),
+    reason,
+    endedAtMs: moment.nowMs,
+    ...(budget && { budget }),
+    ...(seq !== undefined && { lastSeq: seq + 1 }),
+  };
+  const events: Event[] = [{ type: "job.ended", job: ended }];
+  const isAsking = state.questions.openOf.has(aliasOf(job));
+  if (isAsking) events.push(...questionEvents(state, reportOf(ended), moment));
+  events.push(...childEvents(state, entry, { reason: `parent ${job.id} ended`, moment }));
+  const next = jobs.byId.get(jobs.queue(job.node).next(jobs.limits, job) ?? "");
+  if (next) events.push({ type: "job.started", job: asStarted(next.job, moment.nowMs) });
+  return events;
+}
+
+/** Once cancelled, whatever the agent does, unless its time was over first. */
+function kept(job: Job, ending: Ending): Ending {
+  const isExpiry = ending.status === "timed_out" || ending.code === "LEASE_EXPIRED";
+  if (job.cancelReason === undefined || isExpiry) return ending;
+  return { status: "cancelled", code: "CANCELLED", reason: job.cancelReason };
+}
+
+const DIED = "the process that ran the agent died";
+
+function revive(
+  state: State,
+  { jobId, again }: JobCommand & { readonly type: "job.revive" },
+  moment: Moment,
+): Decision<Event, null> {
+  const { jobs } = state;
+  const entry = unfinished(state, jobId);
+  if (!entry) return decided([], null);
+  const { job } = entry;
+  if (job.status === "pending") {
+    const isFree = jobs.queue(job.node).next(jobs.limits) === job.id;
+    const started = asStarted(job, moment.nowMs);
+    return decided(isFree ? [{ type: "job.started", job: started }] : [], null);
+  }
+  const mayRun = job.cancelReason === undefined && job.parent === "";
+  if (again && mayRun && job.restarts < jobs.limits.restarts) {
+    const started = { ...asStarted(job, moment.nowMs), restarts: job.restarts + 1 };
+    return decided([{ type: "job.started", job: started }], null);
+  }
+  const ending = { status: "error", code: "UNAVAILABLE", reason: DIED } as const;
+  return decided(endEvents(state, entry, ending, moment), null);
+}
+
+function unfinished({ jobs }: State, jobId: string): JobEntry | undefined {
+  const entry = jobs.byId.get(jobId);
+  return entry && !isTerminal(entry.job.status) ? entry : undefined;
+}
+
+/** One job that is out of time, or one that may be forgotten. */
+export function expireJob(state: State, nowMs: number): readonly Event[] {
+  const { jobs } = state;
+  const entry = jobs.byId.get(jobs.deadlines.takeDue(nowMs)?.value ?? "");
+  if (!entry) {
+    const jobId = forgettable(jobs, nowMs);
+    return jobId === undefined ? [] : [{ type: "job.forgotten", jobId }];
+  }
+  entry.heap = undefined;
+  const { job } = entry;
+  if (deadlineOf(job) > nowMs) return [];
+  // An end asks no question, so it needs no id for one.
+  const moment: Moment = { nowMs, newId: () => "" };
+  return endEvents(state, entry, outOfTime(job, nowMs), moment);
+}
+
+function outOfTime(job: Job, nowMs: number): Ending {
+  const { leaseExpiresAtMs = Infinity, maxRuntimeSec = Infinity } = job;
+  if (nowMs >= leaseExpiresAtMs) {
+    return { status: "error", code: "LEASE_EXPIRED", reason: "the lease of the job expired" };
+  }
+  if (job.status === "running" && nowMs >= job.startedAtMs + maxRuntimeSec * 1000) {
+    return { status: "timed_out", code: "TIMED_OUT", reason: `ran longer than ${maxRuntimeSec} s` };
+  }
+  return { status: "cancelled", code: "CANCELLED", reason: job.cancelReason ?? "" };
+}
+
+/** What a job is called as the source of a question. */
+export function aliasOf({ id }: Pick<Job, "id">): string {
+  return `job:${id}`;
+}
+
+/** The row of the fleet that a job nests in: that of its agent. */
+export function agentRowId({ node, agent }: Pick<Job, "node" | "agent">): string {
+  return `arcp@${node}:${agent.split("@", 1)[0]}`;
+}
+
+/** A job as the source of a report, for the question that it asks. */
+function reportOf(job: Job, progress?: JobProgress): Report {
+  const isOver = isTerminal(job.status);
+  const facts: Facts = {
+    name: job.agent,
+    liveness: isOver
+      ? { value: "exited", rule: `the job ended: ${job.status}` }
+      : { value: "alive", rule: "the job runs" },
+    ...(progress && { activity: progress.activity }),
+    ...(progress?.question && { question: progress.question }),
+  };
+  return {
+    alias: aliasOf(job),
+    agentId: agentRowId(job),
+    links: [],
+    order: 0,
+    reportedAtMs: progress?.atMs ?? job.endedAtMs,
+    facts,
+  };
+}
+

@@ -1,0 +1,334 @@
+/**
+ * A job: one run of an agent, for a principal, under a lease and a budget.
+ *
+ *   submit          a slot is free                    job.end, or a deadline
+ *  ────────▶ pending ─────────────▶ running ──────────────────────────────────▶ ended ──▶ forgotten
+ *               │                     │  cancel                        ▲          a day, or too many
+ *               │ cancel              └─────────▶ cancelling ──────────┤
+ *               └──────────────────────────────────────────────────────┘
+ *
+ * The record here is small. The input that a job may need again, all that it says and its result
+ * are entries of its stream (`job/ID`, see job-stream.ts), written in the same commit.
+ *
+ * A job ends exactly once. A cancel is a promise: once it is recorded the job ends as cancelled,
+ * even if its agent takes no notice and returns a result. The deadlines of a job (its lease, its
+ * longest run, the grace after a cancel) sit in one heap.
+ */
+import { earliest, Heap, type Slot } from "./heap.ts";
+import { JobIndex } from "./job-index.ts";
+import type { JobProgress, Pulse } from "./job-progress.ts";
+import { JobQueue } from "./job-queue.ts";
+import {
+  openChildPurse,
+  openPurse,
+  settle,
+  type Budget,
+  type Purse,
+} from "./jobs/budget.ts";
+import { amountOfNumber, amountText } from "./jobs/decimal.ts";
+import { parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
+import { JOBS } from "./jobs/limits.ts";
+import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
+import type { State } from "./state.ts";
+
+export interface Job {
+  readonly id: string;
+  /** `name@version`, or the bare name. */
+  readonly agent: string;
+  readonly principal: string;
+  /** The daemon that runs it. */
+  readonly node: string;
+  /** The job that delegated it; empty for none. */
+  readonly parent: string;
+  readonly status: JobStatus;
+  readonly submittedAtMs: number;
+  /** 0 until it starts. */
+  readonly startedAtMs: number;
+  /** 0 until it ended. */
+  readonly endedAtMs: number;
+  /** How often it was started again because its daemon had died. */
+  readonly restarts: number;
+  /** Why it did not succeed: a code, and a sentence. Empty otherwise. */
+  readonly code: string;
+  readonly reason: string;
+
+  // Absent in records of programs before schema 2.
+  /** The session that submitted it. */
+  readonly session?: string;
+  readonly lease?: LeaseRequest;
+  /** Absent where the lease does not expire. */
+  readonly leaseExpiresAtMs?: number;
+  /** What is left of the budget, by currency, in exact decimals, as of this event. */
+  readonly budget?: Counters;
+  readonly maxRuntimeSec?: number;
+  readonly traceId?: string;
+  /** The idempotency key, and the fingerprint of what was submitted under it. */
+  readonly key?: string;
+  readonly fingerprint?: string;
+  /** The id of the frame that submitted it. */
+  readonly requestId?: string;
+  /** What its parent calls this delegation. */
+  readonly delegateId?: string;
+  /** Set once somebody cancelled it, with the moment at which it ends by force. */
+  readonly cancelReason?: string;
+  readonly graceEndsAtMs?: number;
+  /** The number that its last entry has in the session that submitted it. */
+  readonly lastSeq?: number;
+}
+
+export type Counters = Readonly<Record<string, string>>;
+
+export type JobLimits = { readonly [Name in keyof typeof JOBS]: number };
+
+export interface JobEntry {
+  job: Job;
+  /** While it has not ended: its lease, ready to be asked, and its purse. */
+  lease: Lease;
+  purse: Purse;
+  /** Its children that have not ended, and how many there ever were. */
+  children: Set<string> | undefined;
+  childrenEver: number;
+  /** Soft: the last of each kind that it said. */
+  pulse: Pulse | undefined;
+  /** What it did, as the log last had it. */
+  progress: JobProgress | undefined;
+  /** Its next deadline; once it ended, the moment to forget it. And the heap that it stands in. */
+  readonly timer: Slot<string>;
+  heap: Heap<string> | undefined;
+}
+
+export class Jobs {
+  readonly byId = new Map<string, JobEntry>();
+  readonly index = new JobIndex();
+  /** Of those that have not ended. */
+  readonly deadlines = new Heap<string>();
+  /** Those that ended, in that order; those under a key that lives are in `keyed`. */
+  readonly ended = new Heap<string>();
+  readonly keyed = new Heap<string>();
+  readonly #queues = new Map<string, JobQueue>();
+  running = 0;
+  /** Settings of the daemon that leads. They shape decisions, which are in the events. */
+  limits: JobLimits = JOBS;
+
+  get unfinished(): number {
+    return this.byId.size - this.ended.size - this.keyed.size;
+  }
+
+  /** What waits for a slot on a node, and what has one. */
+  queue(node: string): JobQueue {
+    const known = this.#queues.get(node);
+    if (known) return known;
+    const queue = new JobQueue();
+    this.#queues.set(node, queue);
+    return queue;
+  }
+}
+
+export type JobEvent =
+  | {
+      readonly type: "job.submitted" | "job.started" | "job.cancelling" | "job.ended";
+      readonly job: Job;
+    }
+  /** A job of a file that an older program wrote, with all that its own store knew of it. */
+  | { readonly type: "job.imported"; readonly job: Job }
+  | { readonly type: "job.progressed"; readonly jobId: string; readonly progress: JobProgress }
+  | { readonly type: "job.forgotten"; readonly jobId: string };
+
+export function evolveJob(state: State, event: JobEvent): void {
+  const { jobs } = state;
+  switch (event.type) {
+    case "job.submitted":
+      add(state, event.job);
+      return;
+    case "job.started":
+    case "job.cancelling":
+      change(state, event.job);
+      return;
+    case "job.ended":
+      end(state, event.job);
+      return;
+    case "job.imported":
+      remove(jobs, event.job.id);
+      restoreJob(state, event.job);
+      return;
+    case "job.progressed": {
+      const entry = jobs.byId.get(event.jobId);
+      if (entry) entry.progress = event.progress;
+      return;
+    }
+    case "job.forgotten":
+      remove(jobs, event.jobId);
+      return;
+  }
+}
+
+/** Puts a job, whatever its status, where it belongs. */
+export function restoreJob(state: State, job: Job): void {
+  add(state, job);
+  const { jobs } = state;
+  const entry = jobs.byId.get(job.id);
+  if (entry && job.budget) setCounters(entry.purse, job.budget);
+  if (!isTerminal(job.status)) return;
+  // Its parent may be there before it or after it, and has counted what it gave back.
+  if (entry) entry.purse.isSettled = true;
+  jobs.byId.get(job.parent)?.children?.delete(job.id);
+}
+
+function add(state: State, job: Job): void {
+  const { jobs } = state;
+  const parent = jobs.byId.get(job.parent);
+  const lease = leaseOf(job);
+  const purse = purseOf(lease, parent?.purse);
+  const entry: JobEntry = {
+    job,
+    lease,
+    purse,
+    children: undefined,
+    childrenEver: 0,
+    pulse: undefined,
+    progress: undefined,
+    timer: { at: Infinity, value: job.id, place: -1 },
+    heap: undefined,
+  };
+  jobs.byId.set(job.id, entry);
+  jobs.index.add(job);
+  if (parent) {
+    parent.children ??= new Set();
+    parent.children.add(job.id);
+    parent.childrenEver += 1;
+  }
+  if (job.status === "running") jobs.running += 1;
+  if (job.parent === "") jobs.queue(job.node).place(job);
+  setTimer(jobs, entry);
+}
+
+function change(state: State, job: Job): void {
+  const { jobs } = state;
+  const entry = jobs.byId.get(job.id);
+  if (!entry) return add(state, job);
+  const isNew = entry.job.status !== "running" && job.status === "running";
+  entry.job = job;
+  if (isNew) jobs.running += 1;
+  if (isNew && job.parent === "") jobs.queue(job.node).place(job);
+  setTimer(jobs, entry);
+}
+
+function end(state: State, job: Job): void {
+  const { jobs } = state;
+  const entry = jobs.byId.get(job.id);
+  if (!entry) return restoreJob(state, job);
+  if (entry.job.status === "running") jobs.running -= 1;
+  if (job.parent === "") jobs.queue(job.node).leave(entry.job);
+  entry.job = job;
+  // What it said is not replayed, so what is left of its budget is what the event says.
+  if (job.budget) setCounters(entry.purse, job.budget);
+  settle(entry.purse);
+  entry.lease = NO_LEASE;
+  entry.pulse = undefined;
+  entry.progress = undefined;
+  entry.children = undefined;
+  jobs.byId.get(job.parent)?.children?.delete(job.id);
+  setTimer(jobs, entry);
+}
+
+function remove(jobs: Jobs, id: string): void {
+  const entry = jobs.byId.get(id);
+  if (!entry) return;
+  const { job } = entry;
+  if (job.status === "running") jobs.running -= 1;
+  if (job.parent === "" && !isTerminal(job.status)) jobs.queue(job.node).leave(job);
+  entry.heap?.remove(entry.timer);
+  jobs.byId.get(job.parent)?.children?.delete(id);
+  jobs.byId.delete(id);
+  jobs.index.delete(job);
+}
+
+/** Sets the moment at which the job is looked at next. */
+function setTimer(jobs: Jobs, entry: JobEntry): void {
+  const { job, timer } = entry;
+  const isOver = isTerminal(job.status);
+  const isKeyed = isOver && jobs.index.holdsKey(job);
+  const heap = isOver ? (isKeyed ? jobs.keyed : jobs.ended) : jobs.deadlines;
+  const { finishedMs, keyTtlMs } = jobs.limits;
+  const forgetAtMs = isKeyed ? job.submittedAtMs + keyTtlMs : job.endedAtMs + finishedMs;
+  const atMs = isOver ? forgetAtMs : deadlineOf(job);
+  entry.heap?.remove(timer);
+  entry.heap = atMs === Infinity ? undefined : heap;
+  entry.heap?.move(timer, atMs);
+}
+
+/** When it ends by itself, if nothing else happens. */
+export function deadlineOf(job: Job): number {
+  const { leaseExpiresAtMs = Infinity, maxRuntimeSec = Infinity, graceEndsAtMs = Infinity } = job;
+  const runsUntilMs = job.status === "running" ? job.startedAtMs + maxRuntimeSec * 1000 : Infinity;
+  return Math.min(leaseExpiresAtMs, runsUntilMs, graceEndsAtMs);
+}
+
+/** At once where more ended than are kept. */
+export function dueJob({ ended, keyed, deadlines, limits }: Jobs): number | undefined {
+  if (ended.size > limits.finished) return 0;
+  return earliest(deadlines.nextAt(), ended.nextAt(), keyed.nextAt());
+}
+
+/** The job that may be forgotten now, if there is one. */
+export function forgettable(jobs: Jobs, nowMs: number): string | undefined {
+  // A key that is no longer alive: from here on it is a job like the others that ended.
+  for (let slot = jobs.keyed.takeDue(nowMs); slot; slot = jobs.keyed.takeDue(nowMs)) {
+    const entry = jobs.byId.get(slot.value);
+    if (!entry) continue;
+    entry.heap = undefined;
+    jobs.index.dropKey(entry.job);
+    setTimer(jobs, entry);
+  }
+  const isFull = jobs.ended.size > jobs.limits.finished;
+  return isFull || (jobs.ended.nextAt() ?? Infinity) <= nowMs ? jobs.ended.first() : undefined;
+}
+
+/** What is left of the budget, by currency; undefined where the lease grants none of its own. */
+export function countersOf({ remaining }: Purse): Counters | undefined {
+  if (remaining.size === 0) return undefined;
+  return Object.fromEntries([...remaining].map(([name, left]) => [name, amountText(left)]));
+}
+
+/** Soft, after a start: the stream of the job knows what was left of its budget. */
+export function restoreBudget({ jobs }: State, jobId: string, counters: Counters): void {
+  const entry = jobs.byId.get(jobId);
+  if (entry && !isTerminal(entry.job.status)) setCounters(entry.purse, counters);
+}
+
+function setCounters({ remaining }: Purse, counters: Counters): void {
+  for (const [currency, text] of Object.entries(counters)) {
+    remaining.set(currency, amountOfNumber(text) ?? 0n);
+  }
+}
+
+/** Most jobs ask for nothing: they share one empty lease. */
+const NO_LEASE: Lease = { granted: {}, globs: new Map(), budget: undefined, expiresAtMs: Infinity };
+const NO_BUDGET: Budget = new Map();
+
+function leaseOf({ status, lease, leaseExpiresAtMs = Infinity }: Job): Lease {
+  if (!lease || isTerminal(status)) return NO_LEASE;
+  if (leaseExpiresAtMs === Infinity && isEmpty(lease)) return NO_LEASE;
+  const parsed = parseLease(lease, leaseExpiresAtMs);
+  return parsed.ok ? parsed.lease : NO_LEASE;
+}
+
+function isEmpty(lease: LeaseRequest): boolean {
+  for (const _ in lease) return false;
+  return true;
+}
+
+/** Its budget leaves what its parent has left: siblings never spend the same money twice. */
+function purseOf({ budget = NO_BUDGET }: Lease, parent: Purse | undefined): Purse {
+  const opened = parent && openChildPurse(parent, budget);
+  if (opened?.ok) return opened.purse;
+  return { ...openPurse(budget), parent };
+}
+
+export function jobDepth({ jobs }: State, job: Job): number {
+  let depth = 0;
+  for (let above = jobs.byId.get(job.parent); above; above = jobs.byId.get(above.job.parent)) {
+    depth += 1;
+  }
+  return depth;
+}

@@ -1,0 +1,161 @@
+/**
+ * A job that has not ended, in the memory of the daemon that runs it: its agent, its children, and
+ * those that hear what it says. What must last of it is in the state and in its stream.
+ *
+ * It writes its stream: entries are added one at a time and go to the disk with the open batch of
+ * the engine. The session that submitted the job numbers each entry as it is added; those that
+ * follow it hear of it in the same moment, so all of them are written in one commit.
+ */
+import { RollcallError } from "../core/errors.ts";
+import { encodeEntry, jobStream, type JobStreamEntry } from "../core/job-stream.ts";
+import type { Outcome } from "../core/jobs/outcome.ts";
+import type { ResultStream } from "../core/jobs/result-stream.ts";
+import { isTerminal } from "../core/jobs/outcome.ts";
+import type { Job, JobEntry } from "../core/jobs.ts";
+import type { StreamWriter } from "../engine/committer.ts";
+import type { IssuedCredential } from "./provisioner.ts";
+
+/** An entry in its place. */
+export interface Heard {
+  readonly job: Job;
+  readonly position: number;
+  readonly entry: JobStreamEntry;
+}
+
+/** A session that hears a job: the one that submitted it, or one that follows it. */
+export interface Listener {
+  /** The number of the frame that this entry becomes there; 0 where it becomes none. */
+  hear(heard: Heard): number;
+}
+
+/** The session that submitted the job. */
+export interface Owner extends Listener {
+  /** The largest frame that can be sent to it now. */
+  readonly frameBytes: number;
+  /** Whether it can be told of a result in chunks. */
+  readonly takesChunks: boolean;
+}
+
+export interface TraceContext {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+}
+
+/** What only the process knows of a job, from its submit to its end. */
+export interface RunTerms {
+  readonly input: unknown;
+  readonly parent: Run | undefined;
+  readonly owner: () => Owner | undefined;
+  readonly credentials?: readonly IssuedCredential[];
+  readonly traceContext?: TraceContext | undefined;
+}
+
+/** An entry that is not durable yet; its number is known once its owner heard of it. */
+type Pending = { -readonly [Field in keyof JobStreamEntry]: JobStreamEntry[Field] };
+
+export class Run implements StreamWriter {
+  readonly id: string;
+  readonly stream: string;
+  readonly input: unknown;
+  readonly parent: Run | undefined;
+  readonly traceContext: TraceContext | undefined;
+  credentials: readonly IssuedCredential[];
+  /** Those that hear of it besides its owner; most jobs have none. */
+  followers: Set<Listener> | undefined;
+  /** The result so far, where it is streamed. */
+  result: ResultStream | undefined;
+  /** How its agent ended, until that is decided. */
+  outcome: Outcome | undefined;
+  /** Where its stream begins and ends, and about what it weighs. */
+  oldest = 1;
+  head = 0;
+  bytes = 0;
+  /** The number of its last entry in the session that submitted it. */
+  lastSeq = 0;
+  readonly #entry: JobEntry;
+  readonly #owner: () => Owner | undefined;
+  #abort: AbortController | undefined;
+  #isAborted = false;
+  #gathering: string[] = [];
+  /** Entries that are not durable yet, oldest first, and how many of them each batch has. */
+  readonly #pending: Heard[] = [];
+  readonly #batches: number[] = [];
+
+  constructor(entry: JobEntry, terms: RunTerms) {
+    this.#entry = entry;
+    this.#owner = terms.owner;
+    this.id = entry.job.id;
+    this.stream = jobStream(entry.job.id);
+    this.input = terms.input;
+    this.parent = terms.parent;
+    this.credentials = terms.credentials ?? [];
+    this.traceContext = terms.traceContext;
+  }
+
+  get job(): Job {
+    return this.#entry.job;
+  }
+
+  /** Its lease and its purse, for the rules. */
+  get entry(): JobEntry {
+    return this.#entry;
+  }
+
+  get owner(): Owner | undefined {
+    return this.#owner();
+  }
+
+  get isOver(): boolean {
+    return isTerminal(this.job.status);
+  }
+
+  /** Aborts when the job is cancelled, out of time, or over. */
+  get signal(): AbortSignal {
+    if (this.#isAborted) return AbortSignal.abort();
+    this.#abort ??= new AbortController();
+    return this.#abort.signal;
+  }
+
+  abort(reason: string): void {
+    this.#isAborted = true;
+    this.#abort?.abort(new RollcallError("CANCELLED", reason));
+  }
+
+  /** Entries that nobody can read from the disk yet. */
+  get pending(): readonly Heard[] {
+    return this.#pending;
+  }
+
+  /** The position up to which its stream is durable. */
+  get durable(): number {
+    return this.head - this.#pending.length;
+  }
+
+  /** The writer has joined the open batch for this. */
+  add(given: Omit<JobStreamEntry, "seq">): Heard {
+    this.head += 1;
+    const entry: Pending = { ...given, seq: 0 };
+    const heard: Heard = { job: this.job, position: this.head, entry };
+    entry.seq = this.owner?.hear(heard) ?? 0;
+    if (entry.seq > 0) this.lastSeq = entry.seq;
+    for (const follower of this.followers ?? NOBODY) follower.hear(heard);
+    const text = encodeEntry(entry);
+    this.bytes += text.length;
+    this.#gathering.push(text);
+    this.#pending.push(heard);
+    return heard;
+  }
+
+  take(): readonly string[] {
+    const taken = this.#gathering;
+    this.#gathering = [];
+    this.#batches.push(taken.length);
+    return taken;
+  }
+
+  onDurable(): void {
+    this.#pending.splice(0, this.#batches.shift() ?? 0);
+  }
+}
+
+const NOBODY: readonly never[] = [];
