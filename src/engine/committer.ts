@@ -168,7 +168,7 @@ export class Committer {
     this.#waiting.bytes -= batch.bytes;
     const started = markOf(this.#options.clock);
     const entries = batch.recorded.map(({ text }) => text);
-    this.#options.log.append(entries, this.#written).then(
+    this.#options.log.append({ entries }, this.#written).then(
       () => this.#durable(batch, started),
       (error: unknown) => this.#failed(error),
     );

@@ -282,7 +282,7 @@ export class Engine implements ForwardTarget {
     const proved = markOf(this.#clock);
     const text = encode(leading(state, this.#options.node), atMs);
     try {
-      await this.#log.append([text], head);
+      await this.#log.append({ entries: [text] }, head);
     } catch (error) {
       if (codeOf(error) !== "FENCED") this.#report("could not lead", error);
       // Whether it was written is not known. Followers will see; alone, look.

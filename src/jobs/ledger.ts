@@ -38,7 +38,7 @@ export class Ledger implements StreamListener {
     const { oldest, head } = await this.#recorder.journal.range(this.#stream);
     this.#oldest = oldest;
     this.#head = head;
-    for await (const { position, entry } of this.#recorder.journal.read(this.#stream, oldest - 1)) {
+    for await (const { position, entry } of this.#recorder.read(this.#stream, oldest - 1)) {
       yield { entry: JSON.parse(entry) as unknown, place: position };
     }
   }

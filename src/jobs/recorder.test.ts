@@ -11,7 +11,7 @@ async function setUp(isEager = false) {
   const writes: string[][] = [];
   let gate: Promise<void> | undefined;
   let open: () => void = () => undefined;
-  const { journal } = store;
+  const { streams: journal } = store;
   const appendAll = journal.appendAll.bind(journal);
   journal.appendAll = async (appends) => {
     writes.push(appends.map(({ stream, entries }) => `${stream}:${entries.join(",")}`));

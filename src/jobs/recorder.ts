@@ -13,7 +13,7 @@
  * new start from the journal makes them agree.
  */
 import { RollcallError } from "../core/errors.ts";
-import type { Journal } from "../log/journal.ts";
+import type { Streams } from "../log/streams.ts";
 import { RECORDER } from "./limits.ts";
 
 /** Who is shown the entries of a stream when they count. */
@@ -35,14 +35,19 @@ interface Batch {
 }
 
 export interface RecorderOptions {
-  readonly journal: Journal;
+  readonly journal: Streams;
   readonly isEager?: boolean;
   /** The end: nothing is recorded any more. */
   readonly onFailure: (error: unknown) => void;
 }
 
+interface PositionedEntry {
+  readonly position: number;
+  readonly entry: string;
+}
+
 export class Recorder {
-  readonly journal: Journal;
+  readonly journal: Streams;
   readonly #isEager: boolean;
   readonly #onFailure: (error: unknown) => void;
   #gathering = newBatch();
@@ -55,6 +60,14 @@ export class Recorder {
     this.journal = journal;
     this.#isEager = isEager;
     this.#onFailure = onFailure;
+  }
+
+  /** What is durable of a stream, entry by entry. */
+  async *read(stream: string, after: number): AsyncGenerator<PositionedEntry> {
+    for await (const { first, entries } of this.journal.read(stream, after)) {
+      let position = first;
+      for (const entry of entries) yield { position: position++, entry };
+    }
   }
 
   /** The listener of a stream is always the same. */
