@@ -137,7 +137,7 @@ async function benchHeartbeats(): Promise<void> {
       ids.push(agent.agentId);
       return encode({ type: "agent.registered", agent }, START_MS);
     });
-    await store.log.append(entries, head);
+    await store.log.append({ entries }, head);
     head += entries.length;
   }
   const engine = await openEngine(store);
@@ -221,7 +221,7 @@ async function writeLog(path: string, events: number): Promise<void> {
   for (const event of dayInTheLog()) {
     entries.push(encode(event, START_MS + head));
     if (entries.length < 100) continue;
-    await store.log.append(entries, head);
+    await store.log.append({ entries }, head);
     head += entries.length;
     entries = [];
     if (head >= events) break;

@@ -39,7 +39,7 @@ export type {
   RevokeRequest,
 } from "./jobs/provisioner.ts";
 export type { ResultWriter } from "./jobs/result-writer.ts";
-export type { Journal } from "./log/journal.ts";
+export type { Streams } from "./log/streams.ts";
 export { memoryStore } from "./log/memory/store.ts";
 export { sqliteStore, type SqliteStoreOptions } from "./log/sqlite/store.ts";
 export type { Store } from "./log/store.ts";

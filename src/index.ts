@@ -25,7 +25,7 @@ export type { Claim, Task, TaskStatus } from "./core/tasks.ts";
 export { Engine, type EngineMode } from "./engine/engine.ts";
 export type { EngineOptions } from "./engine/options.ts";
 export type { Watch, WatchItem, WatchOptions } from "./engine/watch.ts";
-export type { Journal } from "./log/journal.ts";
+export type { Streams } from "./log/streams.ts";
 export type { Log } from "./log/log.ts";
 export { MemoryMedium, memoryStore, type MemoryStoreOptions } from "./log/memory/store.ts";
 export { sqliteStore, type SqliteStoreOptions } from "./log/sqlite/store.ts";

@@ -75,7 +75,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     opened.services = services;
     const arcp = await ArcpService.start({
       agents: config.agents,
-      journal: store.journal,
+      journal: store.streams,
       engine,
       fleet: services.fleet,
       clock,

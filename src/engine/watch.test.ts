@@ -200,7 +200,7 @@ describe("more in one batch than a watcher may be behind", () => {
         (event, i) => decode(encode(event, 0), hub.head + 1 + i),
       );
       const texts = recorded.map(({ text }) => text);
-      await log.append(texts, hub.head);
+      await log.append({ entries: texts }, hub.head);
       hub.publish(recorded);
     };
     return { hub, burst };

@@ -1,6 +1,12 @@
 /** What every store asks of the text it is given, so that all refuse the same in the same words. */
 import { RollcallError } from "../core/errors.ts";
-import type { JournalAppend } from "./journal.ts";
+import type { AppendBatch } from "./log.ts";
+import type { StreamAppend } from "./streams.ts";
+
+export function checkBatch({ entries, streams = [] }: AppendBatch): void {
+  checkEntries(entries);
+  checkAppends(streams);
+}
 
 export function checkEntries(entries: readonly string[]): void {
   const index = entries.findIndex(hasNewline);
@@ -20,7 +26,7 @@ export function checkStream(stream: string): void {
 }
 
 /** Of an append to several streams, before any of it is written. */
-export function checkAppends(appends: readonly JournalAppend[]): void {
+export function checkAppends(appends: readonly StreamAppend[]): void {
   const named = new Set<string>();
   for (const { stream, entries } of appends) {
     checkStream(stream);
@@ -31,6 +37,11 @@ export function checkAppends(appends: readonly JournalAppend[]): void {
     }
     named.add(stream);
   }
+}
+
+/** Why an append is refused, when it is: something was written that its author has not seen. */
+export function fenced(what: string, head: number, expectedHead: number): RollcallError {
+  return new RollcallError("FENCED", `the head of ${what} is ${head}, not ${expectedHead}`);
 }
 
 /** Why a read from `after` cannot be served, when it cannot. */

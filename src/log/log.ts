@@ -6,12 +6,14 @@
  * - Entries are well-formed text (one event each, encoded by the engine; never a raw newline, which
  *   is refused with INVALID_ARGUMENT) and have sequences 1, 2, 3, … with no gap. The head is the
  *   sequence of the last one, 0 when there is none.
- * - `append(entries, expectedHead)` is all or nothing. When it resolves, the entries are durable
- *   and readable. It rejects with FENCED, having written nothing, when the head is not the expected
- *   one. Any other rejection leaves open whether the entries were written: read to find out.
- * - An append of nothing is a sign of life: it checks the head, moves nothing, and those who follow
- *   see an empty batch. That is how a leader proves that it still leads without filling the log.
- *   One who looks away may see several of them as one.
+ * - `append(batch, expectedHead)` writes entries of the log and of streams (see streams.ts)
+ *   together, all or nothing. When it resolves, they are durable and readable. It rejects with
+ *   FENCED, having written nothing, when the head is not the expected one, or that of a stream is
+ *   not the one its part expects. Any other rejection leaves open whether the batch was written:
+ *   read to find out.
+ * - A batch with no entries of the log moves no head, and followers see it as an empty batch. With
+ *   no entries at all it is a sign of life: it checks the head, and that is how a leader proves
+ *   that it still leads without filling the log. A slow follower may see several as one.
  * - `read(after)` gives what is durable now, in order, from `after + 1` to the head of the moment
  *   it began, then ends. It rejects with OUT_OF_RANGE when those entries were truncated.
  * - `follow(after, signal)` is `read` that goes on: it waits for more, and ends when the signal
@@ -27,6 +29,7 @@
  * - Appends are called one at a time; every other call may run beside them.
  * - Before `open` and after `close` every call rejects with WRONG_STATE.
  */
+import type { StreamAppend } from "./streams.ts";
 
 export interface Log {
   /**
@@ -40,7 +43,7 @@ export interface Log {
    * now, and starts anew what failed (rejected with UNAVAILABLE): recovering is opening once more.
    */
   open(): Promise<LogRange>;
-  append(entries: readonly string[], expectedHead: number): Promise<void>;
+  append(batch: AppendBatch, expectedHead: number): Promise<void>;
   read(after: number): AsyncIterable<LogBatch>;
   follow(after: number, signal: AbortSignal): AsyncIterable<LogBatch>;
   saveSnapshot(snapshot: Snapshot): Promise<void>;
@@ -55,6 +58,12 @@ export interface LogRange {
   readonly head: number;
   /** The sequence of the first entry that can still be read; `head + 1` when there is none. */
   readonly oldest: number;
+}
+
+/** What is written together. */
+export interface AppendBatch {
+  readonly entries: readonly string[];
+  readonly streams?: readonly StreamAppend[];
 }
 
 /** Entries that stand together: the first has sequence `first`, and so on. */

@@ -62,7 +62,7 @@ function passing(log: Log): Log {
   return {
     shared: log.shared,
     open: () => log.open(),
-    append: (entries, expectedHead) => log.append(entries, expectedHead),
+    append: (batch, expectedHead) => log.append(batch, expectedHead),
     read: (after) => log.read(after),
     follow: (after, signal) => log.follow(after, signal),
     saveSnapshot: (snapshot) => log.saveSnapshot(snapshot),
@@ -77,9 +77,9 @@ function hasty(log: Log): Log {
   let last: Promise<unknown> = Promise.resolve();
   return {
     ...passing(log),
-    append(entries, expectedHead) {
+    append(batch, expectedHead) {
       const before = last;
-      last = before.then(() => log.append(entries, expectedHead)).catch(() => undefined);
+      last = before.then(() => log.append(batch, expectedHead)).catch(() => undefined);
       return before.then(() => undefined);
     },
   };
@@ -89,11 +89,11 @@ function hasty(log: Log): Log {
 function unfenced(log: Log): Log {
   return {
     ...passing(log),
-    async append(entries) {
+    async append(batch) {
       for (;;) {
         const { head } = await log.open();
         try {
-          return await log.append(entries, head);
+          return await log.append(batch, head);
         } catch (error) {
           if (codeOf(error) !== "FENCED") throw error;
         }

@@ -3,6 +3,10 @@
  * towards the engines what was truncated, but keeps everything for the checks: who wrote what,
  * when.
  */
+import type { RollcallError } from "../../src/core/errors.ts";
+import { fenced } from "../../src/log/entries.ts";
+import type { AppendBatch } from "../../src/log/log.ts";
+import { fenceOf, push, type StreamMap } from "../../src/log/memory/streams.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -33,6 +37,7 @@ export class SimDisk {
   readonly archive: Durable[] = [];
   readonly terms: Term[] = [];
   readonly snapshots = new Map<number, readonly string[]>();
+  readonly streams: StreamMap = new Map();
   truncated = 0;
   /** Appends of nothing: signs of life. */
   signs = 0;
@@ -78,9 +83,13 @@ export class SimDisk {
     term.actsFromMs = Math.min(term.actsFromMs, this.#scheduler.nowMs);
   }
 
-  /** The durable point: all or nothing, at the expected head only. */
-  write(entries: readonly string[], expectedHead: number, writer: string): boolean {
-    if (expectedHead !== this.head) return false;
+  /** The durable point: all or nothing; gives why not, when it is fenced. */
+  write(batch: AppendBatch, expectedHead: number, writer: string): RollcallError | undefined {
+    const { entries, streams = [] } = batch;
+    if (expectedHead !== this.head) return fenced("the log", this.head, expectedHead);
+    const refusal = fenceOf(this.streams, streams);
+    if (refusal) return refusal;
+    for (const append of streams) push(this.streams, append);
     const { steps: step, nowMs: virtualMs } = this.#scheduler;
     for (const text of entries) {
       const sequence = this.head + 1;
@@ -95,7 +104,7 @@ export class SimDisk {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const wake of waiting) wake();
-    return true;
+    return undefined;
   }
 
   slice(after: number, through: number): string[] {

@@ -9,8 +9,8 @@
  * One handle belongs to one process: what it answers enters that process, or is lost with it.
  */
 import { RollcallError } from "../../src/core/errors.ts";
-import { checkEntries, checkReach } from "../../src/log/entries.ts";
-import type { Log, LogBatch, LogRange, Snapshot } from "../../src/log/log.ts";
+import { checkBatch, checkReach } from "../../src/log/entries.ts";
+import type { AppendBatch, Log, LogBatch, LogRange, Snapshot } from "../../src/log/log.ts";
 import type { Process } from "./process.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -42,7 +42,7 @@ export interface SimLogOptions {
 }
 
 interface Append {
-  readonly entries: readonly string[];
+  readonly batch: AppendBatch;
   readonly expectedHead: number;
   isOver: boolean;
 }
@@ -69,18 +69,18 @@ export class SimLog implements Log {
     return { head, oldest };
   }
 
-  async append(entries: readonly string[], expectedHead: number): Promise<void> {
+  async append(batch: AppendBatch, expectedHead: number): Promise<void> {
     this.#checkOpen();
-    checkEntries(entries);
+    checkBatch(batch);
     const { disk, random, scheduler } = this.#options;
     const faults = this.#options.faults();
-    disk.asked(this.#options.node, entries, expectedHead);
-    const append: Append = { entries, expectedHead, isOver: false };
+    disk.asked(this.#options.node, batch.entries, expectedHead);
+    const append: Append = { batch, expectedHead, isOver: false };
     if (disk.fullUntilMs > scheduler.nowMs) throw this.#failure("append refused", "STORAGE_FULL");
     if (random.chance(faults.refuse)) throw this.#failure("append refused");
     const isLate = this.shared && random.chance(faults.arriveLate);
     const delayMs = this.#delayMs() + (isLate ? random.between(50, 4000) : 0);
-    const written = new Promise<boolean>((resolve) => {
+    const written = new Promise<RollcallError | undefined>((resolve) => {
       this.#underWay.add(append);
       scheduler.after(delayMs, () => {
         if (append.isOver) return;
@@ -90,11 +90,11 @@ export class SimLog implements Log {
       });
     });
     if (isLate) throw this.#failure("append arrives late");
-    const isWritten = await this.#answered(written);
+    const refusal = await this.#answered(written);
     if (random.chance(faults.loseAnswer)) throw this.#failure("answer to append lost");
-    if (isWritten) return;
+    if (!refusal) return;
     this.#options.transcript.count("seen", "fenced");
-    throw new RollcallError("FENCED", `the head is ${disk.head}, not ${expectedHead}`);
+    throw refusal;
   }
 
   async *read(after: number): AsyncGenerator<LogBatch> {
@@ -178,8 +178,8 @@ export class SimLog implements Log {
     this.#isOpen = false;
   }
 
-  #write({ entries, expectedHead }: Append): boolean {
-    return this.#options.disk.write(entries, expectedHead, this.#options.node);
+  #write({ batch, expectedHead }: Append): RollcallError | undefined {
+    return this.#options.disk.write(batch, expectedHead, this.#options.node);
   }
 
   /** What was sent but not acknowledged may or may not have made it. */
@@ -187,7 +187,7 @@ export class SimLog implements Log {
     const { random, transcript, node } = this.#options;
     for (const append of this.#underWay) {
       const isLost = random.chance(0.5);
-      if (append.entries.length > 0) {
+      if (append.batch.entries.length > 0) {
         transcript.fault(node, isLost ? "un-synced tail lost" : "un-synced tail kept");
       }
       // To a log elsewhere it is still on its way; a local one is settled when the machine is.

@@ -78,11 +78,11 @@ async function* framesOf(db: string, part: Part): AsyncGenerator<string> {
 }
 
 /** The number of an event is its place in the session's stream. */
-async function* ourFrames({ journal }: Store, { session, afterSeq }: Part): AsyncGenerator<string> {
+async function* ourFrames({ streams }: Store, { session, afterSeq }: Part): AsyncGenerator<string> {
   const stream = `arcp/session/${session}`;
-  const { oldest } = await journal.range(stream);
+  const { oldest } = await streams.range(stream);
   const after = Math.max(afterSeq, oldest - 1);
-  for await (const { entry } of journal.read(stream, after)) yield entry;
+  for await (const { entries } of streams.read(stream, after)) yield* entries;
 }
 
 /** `refusal` says why it is none of ours: for a runtime that has it open we cannot tell. */

@@ -83,7 +83,7 @@ function demoRuntime(token: string, principal: string, store: Store | undefined)
     runtime: { name: "arcp-cli", version: releaseVersion() },
     bearer: staticTokens({ [token]: principal }),
     cancelBy: "principal",
-    ...(store && { journal: store.journal }),
+    ...(store && { journal: store.streams }),
   });
   return runtime.registerAgent("echo", async (input, job) => {
     await job.log("info", "echo started");

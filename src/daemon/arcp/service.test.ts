@@ -5,7 +5,7 @@ import { RollcallError } from "../../core/errors.ts";
 import { Engine } from "../../engine/engine.ts";
 import { systemClock } from "../../machine/clock.ts";
 import { Fleet } from "../../fleet/fleet.ts";
-import type { Journal } from "../../log/journal.ts";
+import type { Streams } from "../../log/streams.ts";
 import { memoryStore } from "../../log/memory/store.ts";
 import { pairMemoryTransports } from "../../wires/arcp/transports/memory.ts";
 import { LOCAL } from "../auth.ts";
@@ -13,7 +13,7 @@ import { createLogger } from "../logger.ts";
 import { ArcpService } from "./service.ts";
 
 /** Fails as often as it is told to. */
-function failing(inner: Journal): { readonly journal: Journal; fails: number } {
+function failing(inner: Streams): { readonly journal: Streams; fails: number } {
   const held = {
     fails: 0,
     journal: new Proxy(inner, {
@@ -36,7 +36,7 @@ async function start() {
   const store = memoryStore();
   const engine = await Engine.open({ log: store.log, node: "n1" });
   const fleet = new Fleet({ engine, clock: systemClock });
-  const disk = failing(store.journal);
+  const disk = failing(store.streams);
   const lines: string[] = [];
   const service = await ArcpService.start({
     agents: [],

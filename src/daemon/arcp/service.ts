@@ -18,7 +18,7 @@ import { policyAuthorizer } from "../../jobs/entitlement.ts";
 import type { JobObserver } from "../../jobs/observer.ts";
 import { JobRows } from "../../jobs/rows.ts";
 import { JobTracker } from "../../jobs/tracker.ts";
-import type { Journal } from "../../log/journal.ts";
+import type { Streams } from "../../log/streams.ts";
 import { ArcpRuntime } from "../../wires/arcp/server/runtime.ts";
 import type { Transport } from "../../wires/arcp/server/transport.ts";
 import type { Principal } from "../auth.ts";
@@ -29,7 +29,7 @@ import { HostedAgents } from "./hosted-agents.ts";
 
 export interface ArcpServiceOptions {
   readonly agents: readonly AgentConfig[];
-  readonly journal: Journal;
+  readonly journal: Streams;
   readonly engine: Engine;
   readonly fleet: Pick<Fleet, "report" | "reports">;
   readonly clock: Clock;

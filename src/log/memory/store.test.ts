@@ -12,7 +12,7 @@ describe("a memory store of its own", () => {
   test("is nobody else's", async () => {
     const [one, other] = [memoryStore(), memoryStore()];
     await one.log.open();
-    await one.log.append(["mine"], 0);
+    await one.log.append({ entries: ["mine"] }, 0);
     expect(one.log.shared).toBe(false);
     expect(await other.log.open()).toEqual({ head: 0, oldest: 1 });
   });

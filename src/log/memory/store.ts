@@ -9,9 +9,9 @@
  * Closing a handle ends what goes through that handle; the medium keeps everything.
  */
 import { RollcallError } from "../../core/errors.ts";
-import { checkEntries, checkReach } from "../entries.ts";
-import type { Log, LogBatch, LogRange, Snapshot } from "../log.ts";
-import { MemoryJournal, type MemoryStreams } from "./journal.ts";
+import { checkBatch, checkReach, fenced } from "../entries.ts";
+import type { AppendBatch, Log, LogBatch, LogRange, Snapshot } from "../log.ts";
+import { fenceOf, MemoryStreams, push, type StreamMap } from "./streams.ts";
 import type { Store } from "../store.ts";
 import { Tail } from "../tail.ts";
 
@@ -26,7 +26,7 @@ export class MemoryMedium {
   ends: number[] = [];
   readonly tail = new Tail(0);
   readonly snapshots = new Map<number, readonly string[]>();
-  readonly streams: MemoryStreams = new Map();
+  readonly streams: StreamMap = new Map();
 }
 
 export interface MemoryStoreOptions {
@@ -40,7 +40,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   return {
     description: "memory",
     log,
-    journal: new MemoryJournal(medium.streams, () => log.checkOpen()),
+    streams: new MemoryStreams(medium.streams, () => log.checkOpen()),
     close: () => log.close(),
   };
 }
@@ -62,20 +62,23 @@ class MemoryLog implements Log {
     return { head: this.#medium.tail.head, oldest: this.#medium.truncated + 1 };
   }
 
-  async append(entries: readonly string[], expectedHead: number): Promise<void> {
+  async append(batch: AppendBatch, expectedHead: number): Promise<void> {
     this.checkOpen();
-    checkEntries(entries);
-    const { tail } = this.#medium;
-    if (tail.head !== expectedHead) {
-      throw new RollcallError("FENCED", `the head is ${tail.head}, not ${expectedHead}`);
-    }
-    for (const entry of entries) this.#medium.entries.push(entry);
+    checkBatch(batch);
+    const { entries, streams = [] } = batch;
+    const medium = this.#medium;
+    const { head } = medium.tail;
+    if (head !== expectedHead) throw fenced("the log", head, expectedHead);
+    const refusal = fenceOf(medium.streams, streams);
+    if (refusal) throw refusal;
+    for (const append of streams) push(medium.streams, append);
+    for (const entry of entries) medium.entries.push(entry);
     if (entries.length === 0) {
-      tail.sign();
+      medium.tail.sign();
       return;
     }
-    this.#medium.ends.push(expectedHead + entries.length);
-    tail.moveTo(expectedHead + entries.length);
+    medium.ends.push(head + entries.length);
+    medium.tail.moveTo(head + entries.length);
   }
 
   async *read(after: number): AsyncGenerator<LogBatch> {

@@ -1,50 +1,67 @@
 import { expect, test } from "vitest";
 import { RollcallError } from "../../core/errors.ts";
-import { gate, rejects } from "../../../test/support/log/conformance-case.ts";
-import { Commits, encodeEntries } from "./commits.ts";
-import { WAITING_BYTES, type Commit, type Committed } from "./protocol.ts";
+import { rejects } from "../../../test/support/log/conformance-case.ts";
+import { Commits } from "./commits.ts";
+import { WAITING_BYTES, type Outcome, type Write } from "./protocol.ts";
 
 /** A disk that writes when it is told to, and what it was given. */
 function slowDisk() {
   const given: string[][] = [];
   const writes: { readonly finish: () => void; readonly fail: (error: Error) => void }[] = [];
-  const write = (commit: Commit) =>
-    new Promise<Committed>((resolve, reject) => {
-      given.push([...(commit.log ? ["log"] : []), ...commit.streams.map(({ stream }) => stream)]);
-      const positions = commit.streams.map(({ count }) => count);
-      const finish = () => resolve({ isFenced: false, head: 0, positions });
-      writes.push({ finish, fail: reject });
-    });
-  return { given, writes, commits: new Commits(write) };
+  const heads = new Map<string, number>();
+  const commits = new Commits(
+    (group) =>
+      new Promise((resolve, reject) => {
+        given.push(group.flatMap(namesIn));
+        writes.push({ finish: () => resolve(group.map((write) => outcome(write))), fail: reject });
+      }),
+  );
+  const outcome = (write: Write): Outcome => {
+    if (write.kind !== "append") return { heads: [] };
+    return {
+      heads: write.streams.map(({ stream, count }) => {
+        heads.set(stream, (heads.get(stream) ?? 0) + count);
+        return heads.get(stream) ?? 0;
+      }),
+    };
+  };
+  const append = async (stream: string, ...entries: string[]) =>
+    (await commits.appendToStreams([{ stream, entries }]))[0];
+  return { given, writes, commits, append };
+}
+
+function namesIn(write: Write): string[] {
+  if (write.kind !== "append") return [`${write.kind} ${write.stream}`];
+  return [...(write.log ? ["log"] : []), ...write.streams.map(({ stream }) => stream)];
 }
 
 const full = new RollcallError("STORAGE_FULL", "no room");
 
-test("what arrives during a commit is written by the next one, all of it", async () => {
-  const { given, writes, commits } = slowDisk();
-  const first = commits.appendToStream("a", ["1"]);
+test("what arrives during a commit is written by the next one, in order, all of it", async () => {
+  const { given, writes, commits, append } = slowDisk();
+  const first = append("a", "1");
   await Promise.resolve();
-  const others = [
-    commits.appendToStream("a", ["2", "3"]),
-    commits.appendToStream("b", ["1"]),
-    commits.appendToStream("a", ["4"]),
-  ];
-  const append = commits.appendToLog(encodeEntries(["event"]), 0);
+  const others = [append("a", "2", "3"), append("b", "1"), append("a", "4")];
+  const event = commits.appendToLog(
+    { entries: ["event"], streams: [{ stream: "c", entries: ["1"] }] },
+    0,
+  );
+  const after = [commits.trim("a", 2), commits.remove("b")];
   expect(given).toEqual([["a"]]);
   writes[0]?.finish();
   expect(await first).toBe(1);
   writes[1]?.finish();
-  expect(await Promise.all(others)).toEqual([2, 1, 3]);
-  await append;
-  expect(given).toEqual([["a"], ["log", "a", "b"]]);
+  expect(await Promise.all(others)).toEqual([3, 1, 4]);
+  await Promise.all([event, ...after]);
+  expect(given).toEqual([["a"], ["a", "b", "a", "log", "c", "trim a", "remove b"]]);
 });
 
 test("what waits behind an append that failed fails too, on that stream only", async () => {
-  const { given, writes, commits } = slowDisk();
-  const failing = commits.appendToStream("a", ["1"]);
+  const { given, writes, append } = slowDisk();
+  const failing = append("a", "1");
   await Promise.resolve();
-  const behind = commits.appendToStream("a", ["2"]);
-  const other = commits.appendToStream("b", ["1"]);
+  const behind = append("a", "2");
+  const other = append("b", "1");
   writes[0]?.fail(full);
   await rejects("STORAGE_FULL", failing);
   await rejects("STORAGE_FULL", behind);
@@ -54,15 +71,15 @@ test("what waits behind an append that failed fails too, on that stream only", a
 });
 
 test("an append to several streams fails whole, with all that waits behind it", async () => {
-  const { given, writes, commits } = slowDisk();
-  const failing = commits.appendToStream("a", ["1"]);
+  const { given, writes, commits, append } = slowDisk();
+  const failing = append("a", "1");
   await Promise.resolve();
   const several = commits.appendToStreams([
     { stream: "a", entries: ["2"] },
     { stream: "b", entries: ["1"] },
   ]);
-  const behind = commits.appendToStream("b", ["2"]);
-  const other = commits.appendToStream("c", ["1"]);
+  const behind = append("b", "2");
+  const other = append("c", "1");
   writes[0]?.fail(full);
   for (const each of [failing, several, behind]) await rejects("STORAGE_FULL", each);
   writes[1]?.finish();
@@ -72,45 +89,56 @@ test("an append to several streams fails whole, with all that waits behind it", 
 
 test("a second append to the log that would wait is refused", async () => {
   const { writes, commits } = slowDisk();
-  const first = commits.appendToLog(encodeEntries(["1"]), 0);
-  await rejects("WRONG_STATE", commits.appendToLog(encodeEntries(["2"]), 1));
+  const first = commits.appendToLog({ entries: ["1"] }, 0);
+  await rejects("WRONG_STATE", commits.appendToLog({ entries: ["2"] }, 1));
   writes[0]?.finish();
   await first;
 });
 
 test("what waits to be written is bounded, and the room comes back", async () => {
-  const { writes, commits } = slowDisk();
+  const { writes, append } = slowDisk();
   const half = "x".repeat(WAITING_BYTES / 2);
-  const first = commits.appendToStream("a", [half]);
+  const first = append("a", half);
   await Promise.resolve();
-  const second = commits.appendToStream("a", [half]);
-  await rejects("LIMIT_EXCEEDED", commits.appendToStream("b", ["one more"]));
+  const second = append("a", half);
+  await rejects("LIMIT_EXCEEDED", append("b", "one more"));
   writes[0]?.finish();
   await first;
-  const third = commits.appendToStream("b", ["fits now"]);
+  const third = append("b", "fits now");
   writes[1]?.fail(full);
   await rejects("STORAGE_FULL", second);
   writes[2]?.finish();
   expect(await third).toBe(1);
 });
 
-test("settled means that all that was asked for before is written or refused", async () => {
-  const { writes, commits } = slowDisk();
-  const written = commits.appendToStream("a", ["1"]);
-  await Promise.resolve();
-  const refused = commits.appendToStream("b", ["1"]);
+test("settled means that all that was called before is written or refused", async () => {
+  const { writes, commits, append } = slowDisk();
   const order: string[] = [];
-  const reached = gate();
-  void commits.settled().then(() => {
-    order.push("settled");
-    reached.open();
-  });
+  const note = (what: string) => () => void order.push(what);
+  const written = append("a", "1").then(note("written"));
+  await Promise.resolve();
+  const refused = append("b", "1").catch(note("refused"));
+  const settled = commits.settled().then(note("settled"));
   writes[0]?.finish();
   await written;
-  order.push("written");
   writes[1]?.fail(full);
-  await rejects("STORAGE_FULL", refused);
-  order.push("refused");
-  await reached.opened;
+  await Promise.all([refused, settled]);
   expect(order).toEqual(["written", "refused", "settled"]);
+});
+
+test("settled does not wait for what is called after it, though appends never pause", async () => {
+  const { given, writes, commits, append } = slowDisk();
+  void append("a", "1");
+  await Promise.resolve();
+  void append("a", "2");
+  const settled = commits.settled();
+  writes[0]?.finish();
+  await Promise.resolve();
+  // The second commit is under way, and there is always another one waiting.
+  const rest = append("a", "3");
+  writes[1]?.finish();
+  await settled;
+  expect(given).toEqual([["a"], ["a"], ["a"]]);
+  writes[2]?.finish();
+  await rest;
 });

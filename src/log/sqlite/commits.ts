@@ -1,162 +1,119 @@
 /**
- * Group commit. One commit is under way at a time; what arrives meanwhile, the log's append and the
- * appends to any stream, gathers and is written by the next one, with one sync for all.
+ * Group commit. One commit is under way at a time; what is called meanwhile (the log's append, and
+ * what is done to any stream) waits and is written by the next one, in order, with one sync for
+ * all.
  */
 import { RollcallError } from "../../core/errors.ts";
-import type { JournalAppend } from "../journal.ts";
-import { encodeText, WAITING_BYTES, type Batch, type Commit, type Committed } from "./protocol.ts";
+import type { AppendBatch } from "../log.ts";
+import type { StreamAppend } from "../streams.ts";
+import { encodeText, WAITING_BYTES, type Append, type Outcome, type Write } from "./protocol.ts";
 
-interface LogAppend extends Batch {
-  readonly expectedHead: number;
-  readonly resolve: (committed: Committed) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** What is written together, all or nothing: to one stream, or to several. */
-interface StreamsAppend {
+interface Waiting {
+  readonly write: Write;
   readonly bytes: number;
-  readonly streams: readonly string[];
-  /** Of the last entry of each stream, as the commit tells them. */
-  readonly positions: number[];
-  readonly resolve: (positions: readonly number[]) => void;
+  readonly resolve: (heads: readonly number[]) => void;
   readonly reject: (error: unknown) => void;
-}
-
-/** The part of it that goes to one stream. */
-interface Part {
-  readonly text: string;
-  readonly count: number;
-  readonly of: StreamsAppend;
-}
-
-interface Group {
-  log: LogAppend | undefined;
-  readonly streams: Map<string, Part[]>;
-}
-
-export function encodeEntries(entries: readonly string[]): Batch {
-  return { count: entries.length, bytes: encodeText(entries.join("\n")) };
 }
 
 export class Commits {
-  readonly #write: (commit: Commit) => Promise<Committed>;
-  #gathering: Group = newGroup();
+  readonly #write: (writes: readonly Write[]) => Promise<readonly Outcome[]>;
+  #waiting: Waiting[] = [];
   #waitingBytes = 0;
-  #writing: Promise<void> | undefined;
+  #isWriting = false;
 
-  constructor(write: (commit: Commit) => Promise<Committed>) {
+  constructor(write: (writes: readonly Write[]) => Promise<readonly Outcome[]>) {
     this.#write = write;
   }
 
-  appendToLog(batch: Batch, expectedHead: number): Promise<Committed> {
-    if (this.#gathering.log) {
+  async appendToLog({ entries, streams = [] }: AppendBatch, expectedHead: number): Promise<void> {
+    if (this.#waiting.some(({ write }) => write.kind === "append" && write.log)) {
       const message = "the log takes one append at a time: one is waiting already";
-      return Promise.reject(new RollcallError("WRONG_STATE", message));
+      throw new RollcallError("WRONG_STATE", message);
     }
-    return new Promise((resolve, reject) => {
-      this.#gathering.log = { ...batch, expectedHead, resolve, reject };
-      this.#start();
-    });
+    const log = { ...encodeEntries(entries), expectedHead };
+    await this.#add({ kind: "append", log, streams: streams.map(encodeAppend) });
   }
 
-  /** Gives the position of the last entry. */
-  async appendToStream(stream: string, entries: readonly string[]): Promise<number> {
-    const [position] = await this.appendToStreams([{ stream, entries }]);
-    return position ?? 0;
-  }
-
-  /** One group is one transaction, so what is gathered together is written together. */
-  appendToStreams(appends: readonly JournalAppend[]): Promise<readonly number[]> {
-    const texts = appends.map(({ entries }) => entries.join("\n"));
-    const bytes = texts.reduce((sum, text) => sum + text.length, 0);
+  /** Gives the new head of each. */
+  async appendToStreams(appends: readonly StreamAppend[]): Promise<readonly number[]> {
+    const streams = appends.map(encodeAppend);
+    const bytes = streams.reduce((sum, part) => sum + part.bytes.length, 0);
     if (this.#waitingBytes + bytes > WAITING_BYTES) {
-      const message = `more than ${WAITING_BYTES} bytes wait to be written to the journal`;
-      return Promise.reject(new RollcallError("LIMIT_EXCEEDED", message));
+      const message = `more than ${WAITING_BYTES} bytes wait to be written to streams`;
+      throw new RollcallError("LIMIT_EXCEEDED", message);
     }
+    return this.#add({ kind: "append", log: undefined, streams }, bytes);
+  }
+
+  async trim(stream: string, through: number): Promise<void> {
+    await this.#add({ kind: "trim", stream, through });
+  }
+
+  async remove(stream: string): Promise<void> {
+    await this.#add({ kind: "remove", stream });
+  }
+
+  /** When all that was called before is written, or was refused. */
+  async settled(): Promise<void> {
+    await this.appendToStreams([]).catch(() => undefined);
+  }
+
+  #add(write: Write, bytes = 0): Promise<readonly number[]> {
     this.#waitingBytes += bytes;
     return new Promise((resolve, reject) => {
-      const streams = appends.map(({ stream }) => stream);
-      const of: StreamsAppend = { bytes, streams, positions: [], resolve, reject };
-      for (const [index, { stream, entries }] of appends.entries()) {
-        const parts = this.#gathering.streams.get(stream) ?? [];
-        parts.push({ text: texts[index] ?? "", count: entries.length, of });
-        this.#gathering.streams.set(stream, parts);
-      }
-      this.#start();
+      this.#waiting.push({ write, bytes, resolve, reject });
+      if (!this.#isWriting) void this.#writeAll();
     });
   }
 
-  /** When all that was asked for so far is written, or was refused. */
-  async settled(): Promise<void> {
-    await this.#writing;
-  }
-
-  #start(): void {
-    this.#writing ??= this.#writeGroups().finally(() => {
-      this.#writing = undefined;
-    });
-  }
-
-  async #writeGroups(): Promise<void> {
-    // What else is asked for in this turn of the caller joins the first group.
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    // What else is called in this turn of the caller joins the first commit.
     await Promise.resolve();
-    while (this.#gathering.log || this.#gathering.streams.size > 0) {
-      const group = this.#gathering;
-      this.#gathering = newGroup();
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting;
+      this.#waiting = [];
       try {
-        this.#resolve(group, await this.#write(encodeGroup(group)));
+        const outcomes = await this.#write(group.map(({ write }) => write));
+        for (const [index, waiting] of group.entries()) this.#settle(waiting, outcomes[index]);
       } catch (error) {
-        this.#reject(group, error);
+        this.#fail(group, error);
       }
     }
+    this.#isWriting = false;
   }
 
-  #resolve({ log, streams }: Group, committed: Committed): void {
-    log?.resolve(committed);
-    const appends = new Set<StreamsAppend>();
-    for (const [index, [stream, parts]] of [...streams].entries()) {
-      let position = committed.positions[index] ?? 0;
-      for (const { count, of } of parts.toReversed()) {
-        of.positions[of.streams.indexOf(stream)] = position;
-        position -= count;
-      }
-      for (const { of } of parts) appends.add(of);
-    }
-    for (const append of appends) {
-      this.#waitingBytes -= append.bytes;
-      append.resolve(append.positions);
-    }
+  #settle({ bytes, resolve, reject }: Waiting, outcome: Outcome | undefined): void {
+    this.#waitingBytes -= bytes;
+    if (outcome?.fenced) reject(new RollcallError("FENCED", outcome.fenced));
+    else resolve(outcome?.heads ?? []);
   }
 
-  /** With it go those that wait to write to the same streams: they were to come after. */
-  #reject({ log, streams }: Group, error: unknown): void {
-    log?.reject(error);
-    const failed = new Set([...streams.values()].flat().map(({ of }) => of));
-    // A set gives what is added to it meanwhile, too: those behind those behind.
-    for (const { streams: names } of failed) {
-      for (const name of names) {
-        for (const { of } of this.#gathering.streams.get(name) ?? []) failed.add(of);
-        this.#gathering.streams.delete(name);
-      }
-    }
-    for (const append of failed) {
-      this.#waitingBytes -= append.bytes;
-      append.reject(error);
+  /** With the group go the appends that wait to write to the same streams: they come after. */
+  #fail(group: readonly Waiting[], error: unknown): void {
+    const failed = new Set(group.flatMap(({ write }) => streamsOf(write)));
+    const behind = this.#waiting.filter(({ write }) => {
+      const streams = streamsOf(write);
+      if (!streams.some((stream) => failed.has(stream))) return false;
+      for (const stream of streams) failed.add(stream);
+      return true;
+    });
+    this.#waiting = this.#waiting.filter((waiting) => !behind.includes(waiting));
+    for (const { bytes, reject } of [...group, ...behind]) {
+      this.#waitingBytes -= bytes;
+      reject(error);
     }
   }
 }
 
-function newGroup(): Group {
-  return { log: undefined, streams: new Map() };
+function streamsOf(write: Write): readonly string[] {
+  return write.kind === "append" ? write.streams.map(({ stream }) => stream) : [];
 }
 
-function encodeGroup({ log, streams }: Group): Commit {
-  return {
-    log: log && { count: log.count, bytes: log.bytes, expectedHead: log.expectedHead },
-    streams: [...streams].map(([stream, parts]) => ({
-      stream,
-      count: parts.reduce((count, part) => count + part.count, 0),
-      bytes: encodeText(parts.map((part) => part.text).join("\n")),
-    })),
-  };
+function encodeEntries(entries: readonly string[]): { count: number; bytes: Uint8Array } {
+  return { count: entries.length, bytes: encodeText(entries.join("\n")) };
+}
+
+function encodeAppend({ stream, entries, expectedHead }: StreamAppend): Append["streams"][number] {
+  return { stream, expectedHead, ...encodeEntries(entries) };
 }

@@ -23,7 +23,7 @@ async function written(): Promise<string> {
   const store = sqliteStore({ path });
   const { log } = store;
   await log.open();
-  for (const head of [0, 3, 6]) await log.append(["a", "b", "c"], head);
+  for (const head of [0, 3, 6]) await log.append({ entries: ["a", "b", "c"] }, head);
   await log.saveSnapshot({ sequence: 6, chunks: ["six"] });
   await store.close();
   return path;
@@ -51,7 +51,7 @@ test("only its owner can read the file and the folder that was made for it", asy
   const store = sqliteStore({ path });
   onTestFinished(() => store.close());
   await store.log.open();
-  await store.log.append(["secret"], 0);
+  await store.log.append({ entries: ["secret"] }, 0);
   for (const end of ["", "-wal", ".lock"]) expect(fs.statSync(path + end).mode & 0o777).toBe(0o600);
   expect(fs.statSync(dirname(path)).mode & 0o777).toBe(0o700);
 });

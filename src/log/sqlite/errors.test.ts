@@ -30,20 +30,22 @@ test("a full disk refuses an append whole, and takes it once there is room", asy
   const batch = ["x".repeat(200_000), "y".repeat(200_000)];
   let head = 0;
   const fill = async () => {
-    for (; head < 100; head += 2) await log.append(batch, head);
+    for (; head < 100; head += 2) await log.append({ entries: batch }, head);
   };
   await expect(fill()).rejects.toMatchObject({ code: "STORAGE_FULL" });
-  await expect(log.append(batch, head)).rejects.toMatchObject({ code: "STORAGE_FULL" });
+  await expect(log.append({ entries: batch }, head)).rejects.toMatchObject({
+    code: "STORAGE_FULL",
+  });
   expect(await log.open()).toEqual({ head, oldest: 1 });
 
   freeRoom();
-  await log.append(batch, head);
+  await log.append({ entries: batch }, head);
   expect(await entriesAfter(log, 0)).toHaveLength(head + 2);
 });
 
 test("a store on a full disk can be opened and read", async (context) => {
   const { store, path } = await onSmallDisk(context);
-  await store.log.append(["kept"], 0);
+  await store.log.append({ entries: ["kept"] }, 0);
   await store.close();
   const rest = fs.openSync(`${path}.rest`, "w");
   expect(() => fs.writeSync(rest, Buffer.alloc(8 << 20)) + fs.writeSync(rest, "x")).toThrow(
@@ -55,21 +57,23 @@ test("a store on a full disk can be opened and read", async (context) => {
   onTestFinished(() => next.close());
   expect(await next.log.open()).toEqual({ head: 1, oldest: 1 });
   expect(await entriesAfter(next.log, 0)).toEqual(["kept"]);
-  await expect(next.log.append(["no room"], 1)).rejects.toMatchObject({ code: "STORAGE_FULL" });
+  await expect(next.log.append({ entries: ["no room"] }, 1)).rejects.toMatchObject({
+    code: "STORAGE_FULL",
+  });
 });
 
 test("a full disk refuses what streams wait to write, and leaves no gap", async (context) => {
   const { store, freeRoom } = await onSmallDisk(context);
-  const { journal } = store;
+  const { streams } = store;
   const entry = "x".repeat(500_000);
-  const all = Array.from({ length: 20 }, (_, index) => journal.append("one", [`${index}${entry}`]));
+  const all = Array.from({ length: 20 }, (_, index) => streams.append("one", [`${index}${entry}`]));
   const first = await Promise.allSettled(all);
   expect(first.every(({ status }) => status === "rejected")).toBe(true);
-  expect(await journal.range("one")).toEqual({ oldest: 1, head: 0 });
+  expect(await streams.range("one")).toEqual({ oldest: 1, head: 0 });
 
   freeRoom();
-  expect(await journal.append("one", ["after"])).toBe(1);
-  expect(await collect(journal.read("one", 0))).toEqual([{ position: 1, entry: "after" }]);
+  expect(await streams.append("one", ["after"])).toBe(1);
+  expect(await collect(streams.read("one", 0))).toEqual([{ first: 1, entries: ["after"] }]);
 });
 
 test.each([

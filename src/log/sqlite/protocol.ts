@@ -4,14 +4,14 @@
  * character by character on the way.
  */
 import type { ErrorCode } from "../../core/errors.ts";
-import type { JournalRange } from "../journal.ts";
 import type { LogRange } from "../log.ts";
+import type { NamedRange, StreamRange } from "../streams.ts";
 
 /** What one message carries at most (but at least one batch): fast to read, short to wait for. */
 export const PAGE_BYTES = 1 << 20;
 /** Chunks of a snapshot are written together up to here: a commit of a few milliseconds. */
 export const SNAPSHOT_BYTES = 256 << 10;
-/** What may wait to be written to the journal; beyond it the producers outrun the disk. */
+/** What may wait to be written to streams; beyond it the producers outrun the disk. */
 export const WAITING_BYTES = 64 << 20;
 
 const encoder = new TextEncoder();
@@ -28,7 +28,7 @@ export function decodeText({ buffer, byteOffset, length }: Uint8Array): string {
 export interface Operations {
   open(options: OpenOptions): Promise<LogRange>;
   range(): LogRange;
-  commit(commit: Commit): Committed;
+  commit(writes: readonly Write[]): readonly Outcome[];
   readLog(span: Span): Page | undefined;
   truncate(through: number): void;
 
@@ -40,10 +40,8 @@ export interface Operations {
   readChunks(chunks: { readonly id: number; readonly from: number }): readonly Uint8Array[];
 
   readStream(read: { readonly stream: string; readonly span: Span }): Page | undefined;
-  rangeOfStream(stream: string): JournalRange;
-  trimStream(trim: { readonly stream: string; readonly through: number }): void;
-  removeStream(stream: string): void;
-  listStreams(list: { readonly prefix: string; readonly after: string }): readonly string[];
+  rangeOfStream(stream: string): StreamRange;
+  listStreams(list: { readonly prefix: string; readonly after: string }): readonly NamedRange[];
 
   /** Deletes a bounded piece of what was forgotten; false when there is nothing left to delete. */
   sweep(): boolean;
@@ -61,16 +59,29 @@ export interface Batch {
   readonly bytes: Uint8Array;
 }
 
-export interface Commit {
+/** Of several in one commit each sees what those before it did. */
+export type Write =
+  | Append
+  | { readonly kind: "trim"; readonly stream: string; readonly through: number }
+  | { readonly kind: "remove"; readonly stream: string };
+
+/** All or nothing: nothing of it is written when a head is not the expected one. */
+export interface Append {
+  readonly kind: "append";
   readonly log: (Batch & { readonly expectedHead: number }) | undefined;
-  readonly streams: readonly (Batch & { readonly stream: string })[];
+  readonly streams: readonly StreamPart[];
 }
 
-export interface Committed {
-  readonly isFenced: boolean;
-  readonly head: number;
-  /** The position of the last entry of each stream of the commit. */
-  readonly positions: readonly number[];
+export interface StreamPart extends Batch {
+  readonly stream: string;
+  readonly expectedHead: number | undefined;
+}
+
+export interface Outcome {
+  /** Why an append was refused, when it was. */
+  readonly fenced?: string;
+  /** The new head of each stream of an append. */
+  readonly heads: readonly number[];
 }
 
 /** After `after`, up to and including `through`. */

@@ -1,4 +1,4 @@
-/** What the log and the journal of one database share: its thread, its commits, its tail. */
+/** What the log and the streams of one database share: its thread, its commits, its tail. */
 import { RollcallError } from "../../core/errors.ts";
 import type { LogBatch, LogRange } from "../log.ts";
 import { Commits } from "./commits.ts";
@@ -16,7 +16,7 @@ import { SqliteThread } from "./thread.ts";
 import { Tail } from "../tail.ts";
 
 export class SqliteSession {
-  readonly commits = new Commits((commit) => this.call("commit", commit));
+  readonly commits = new Commits((writes) => this.call("commit", writes));
   readonly #options: OpenOptions;
   readonly #thread = new SqliteThread((failure) => this.#tail.fail(failure));
   readonly #closing = new AbortController();

@@ -5,7 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { collect, entriesAfter, numbered } from "../../../test/support/log/conformance-case.ts";
+import {
+  collect,
+  entriesAfter,
+  numbered,
+  streamAfter,
+} from "../../../test/support/log/conformance-case.ts";
 import { storeConformance } from "../../../test/support/log/conformance.ts";
 import { connect } from "./driver.ts";
 import { sqliteStore } from "./store.ts";
@@ -52,18 +57,19 @@ describe("a sqlite store", () => {
   test("deletes what was truncated, trimmed, removed and replaced", async () => {
     const path = scratch();
     const store = sqliteStore({ path });
-    const { log, journal } = store;
+    const { log, streams } = store;
     await log.open();
-    for (let head = 0; head < 60; head += 3) await log.append(numbered(head + 1, 3), head);
+    for (let head = 0; head < 60; head += 3)
+      await log.append({ entries: numbered(head + 1, 3) }, head);
     for (const sequence of [3, 30, 60, 60]) {
       await log.saveSnapshot({ sequence, chunks: numbered(1, 50) });
     }
     for (let head = 0; head < 10; head += 1) {
-      await journal.append("trimmed", ["entry"]);
-      await journal.append("removed", ["entry"]);
+      await streams.append("trimmed", ["entry"]);
+      await streams.append("removed", ["entry"]);
     }
-    await journal.trim("trimmed", 9);
-    await journal.remove("removed");
+    await streams.trim("trimmed", 9);
+    await streams.remove("removed");
     await log.truncate(58);
     await store.close();
     expect(await rows(path)).toEqual({ log: 1, snapshot: 1, chunk: 50, stream: 1, journal: 1 });
@@ -86,7 +92,7 @@ describe("a sqlite store", () => {
     const next = sqliteStore({ path });
     await next.log.open();
     expect(await next.log.loadSnapshot(0)).toBeUndefined();
-    await next.journal.remove("any: it sweeps and waits for the end of it");
+    await next.streams.remove("any: it sweeps and waits for the end of it");
     await next.close();
     expect(await rows(path)).toEqual({ log: 0, snapshot: 0, chunk: 0, stream: 0, journal: 0 });
   });
@@ -95,14 +101,14 @@ describe("a sqlite store", () => {
 /** Appends as fast as it can and prints what was acknowledged, until it is killed. */
 const WRITER = `
   const { sqliteStore } = await import(${JSON.stringify(BUILT)});
-  const { log, journal } = sqliteStore({ path: process.argv[1] });
+  const { log, streams } = sqliteStore({ path: process.argv[1] });
   let { head } = await log.open();
   const say = (what) => process.stdout.write(JSON.stringify(what) + "\\n");
   const number = (first, count) => Array.from({ length: count }, (_, i) => "entry " + (first + i));
   void (async () => {
-    for (let end = (await journal.range("job")).head; ; ) {
-      end = await journal.append("job", number(end + 1, 2));
-      say({ journal: end });
+    for (let end = (await streams.range("job")).head; ; ) {
+      end = await streams.append("job", number(end + 1, 2));
+      say({ stream: end });
     }
   })();
   void (async () => {
@@ -112,7 +118,7 @@ const WRITER = `
     }
   })();
   for (;;) {
-    await log.append(number(head + 1, 3), head);
+    await log.append({ entries: number(head + 1, 3) }, head);
     head += 3;
     say({ head });
   }
@@ -124,7 +130,7 @@ async function killedAfter(path: string, lines: number) {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const exited = once(writer, "exit");
-  let acknowledged = { head: 0, journal: 0 };
+  let acknowledged = { head: 0, stream: 0 };
   let seen = 0;
   for await (const line of createInterface(writer.stdout)) {
     acknowledged = { ...acknowledged, ...(JSON.parse(line) as Partial<typeof acknowledged>) };
@@ -143,14 +149,14 @@ test("what was acknowledged survives a kill, and nothing is there by half", asyn
     const acknowledged = await killedAfter(path, 20 + ((seed * (round + 7)) % 150));
 
     const store = sqliteStore({ path });
-    const { log, journal } = store;
+    const { log, streams } = store;
     const { head } = await log.open();
     expect(head).toBeGreaterThanOrEqual(acknowledged.head);
     expect(head % 3).toBe(0);
     expect(await entriesAfter(log, 0)).toEqual(numbered(1, head));
-    const entries = await collect(journal.read("job", 0));
-    expect(entries.length).toBeGreaterThanOrEqual(acknowledged.journal);
-    expect(entries.map(({ entry }) => entry)).toEqual(numbered(1, entries.length));
+    const entries = await streamAfter(streams, "job", 0);
+    expect(entries.length).toBeGreaterThanOrEqual(acknowledged.stream);
+    expect(entries).toEqual(numbered(1, entries.length));
     const snapshot = await log.loadSnapshot(head);
     const state = await collect(snapshot?.chunks ?? []);
     expect([0, 300_015]).toContain(state.join("").length);

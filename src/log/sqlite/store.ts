@@ -3,19 +3,18 @@
  * on every commit; locked, so that one process at a time writes.
  *
  *   engine ─▶ SqliteLog ──┐                     main thread │ its own thread
- *   jobs ─▶ SqliteJournal ┴▶ Commits ─▶ SqliteThread ───────┼▶ sqlite-worker ─▶ the file
+ *   jobs ─▶ SqliteStreams ┴▶ Commits ─▶ SqliteThread ───────┼▶ sqlite-worker ─▶ the file
  *
  * SQLite has a thread of its own because a sync takes a tenth of a millisecond on a good day and
  * far longer on a bad one: heartbeats and watches must not wait for it.
  */
 import { resolve } from "node:path";
 import { RollcallError } from "../../core/errors.ts";
-import { checkEntries, checkReach } from "../entries.ts";
-import type { Log, LogBatch, LogRange, Snapshot } from "../log.ts";
-import { encodeEntries } from "./commits.ts";
-import { SqliteJournal } from "./journal.ts";
+import { checkBatch, checkReach } from "../entries.ts";
+import type { AppendBatch, Log, LogBatch, LogRange, Snapshot } from "../log.ts";
 import { decodeText, encodeText, SNAPSHOT_BYTES, type SavedSnapshot } from "./protocol.ts";
 import { SqliteSession } from "./session.ts";
+import { SqliteStreams } from "./streams.ts";
 import type { Store } from "../store.ts";
 
 export interface SqliteStoreOptions {
@@ -31,7 +30,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   return {
     description: `sqlite at ${path}`,
     log: new SqliteLog(session),
-    journal: new SqliteJournal(session),
+    streams: new SqliteStreams(session),
     close: () => session.close(),
   };
 }
@@ -51,13 +50,12 @@ class SqliteLog implements Log {
     return range;
   }
 
-  async append(entries: readonly string[], expectedHead: number): Promise<void> {
-    checkEntries(entries);
-    const batch = encodeEntries(entries);
-    const { isFenced, head } = await this.#session.commits.appendToLog(batch, expectedHead);
-    if (isFenced) throw new RollcallError("FENCED", `the head is ${head}, not ${expectedHead}`);
-    if (entries.length === 0) this.#session.tail.sign();
-    else this.#session.tail.moveTo(head);
+  async append(batch: AppendBatch, expectedHead: number): Promise<void> {
+    checkBatch(batch);
+    await this.#session.commits.appendToLog(batch, expectedHead);
+    const { length } = batch.entries;
+    if (length === 0) this.#session.tail.sign();
+    else this.#session.tail.moveTo(expectedHead + length);
   }
 
   async *read(after: number): AsyncGenerator<LogBatch> {

@@ -1,123 +1,59 @@
-/**
- * The journal's tables. A stream is a small number, the rows of all streams are appended to one
- * table in the order they come, and an index finds those of one stream: a commit to a thousand
- * streams touches few pages.
- */
-import { BLOB, type Database, type Statement } from "./driver.ts";
-import { Batches } from "./batches.ts";
-import type { JournalRange } from "../journal.ts";
-import type { Batch, Page, Span } from "./protocol.ts";
+/** The streams of the SQLite store: writes join the group commit, reads come page by page. */
+import { checkAppends, checkEntries, checkReach, checkStream } from "../entries.ts";
+import type { NamedRange, StreamAppend, StreamBatch, StreamRange, Streams } from "../streams.ts";
+import type { SqliteSession } from "./session.ts";
 
-/** Heads kept in memory; beyond it they are looked up again. */
-const CACHED_STREAMS = 10_000;
-/** Names given at once. */
-const LISTED_STREAMS = 1000;
+export class SqliteStreams implements Streams {
+  readonly #session: SqliteSession;
 
-interface Stream {
-  readonly id: number;
-  readonly trimmed: number;
-  readonly head: number;
-}
+  constructor(session: SqliteSession) {
+    this.#session = session;
+  }
 
-export class Streams {
-  readonly #database: Database;
-  readonly #batches: Batches;
-  readonly #find: Statement<Stream>;
-  readonly #create: Statement<unknown>;
-  readonly #insert: Statement<unknown>;
-  readonly #cache = new Map<string, Stream>();
-  /** Streams that were trimmed, and through where. */
-  readonly #trimmed = new Map<number, number>();
+  async append(stream: string, entries: readonly string[], expectedHead?: number): Promise<number> {
+    checkStream(stream);
+    checkEntries(entries);
+    const append = { stream, entries, ...(expectedHead !== undefined && { expectedHead }) };
+    const [head] = await this.#session.commits.appendToStreams([append]);
+    return head ?? 0;
+  }
 
-  constructor(database: Database) {
-    this.#database = database;
-    this.#batches = new Batches(database, "journal");
-    this.#find = database.prepare(
-      `SELECT id, trimmed,
-              ifnull((SELECT max(last) FROM journal WHERE stream = stream.id), trimmed) AS head
-       FROM stream WHERE name = ?`,
+  async appendAll(appends: readonly StreamAppend[]): Promise<readonly number[]> {
+    checkAppends(appends);
+    return this.#session.commits.appendToStreams(appends);
+  }
+
+  async *read(stream: string, after: number): AsyncGenerator<StreamBatch> {
+    const { oldest, head } = await this.range(stream);
+    const what = `stream ${stream}`;
+    checkReach(what, after, oldest);
+    yield* this.#session.pages(what, { after, through: head }, (span) =>
+      this.#session.call("readStream", { stream, span }),
     );
-    this.#create = database.prepare("INSERT INTO stream (name, trimmed) VALUES (?, 0)");
-    this.#insert = database.prepare(`INSERT INTO journal VALUES (?, ?, ?, ${BLOB})`);
   }
 
-  /** Inside a transaction; gives the new head. */
-  append(name: string, { count, bytes }: Batch): number {
-    const stream = this.#get(name) ?? {
-      id: this.#create.run(name).lastInsertRowid,
-      trimmed: 0,
-      head: 0,
-    };
-    const head = stream.head + count;
-    this.#insert.run(stream.id, head, stream.head + 1, bytes);
-    this.#remember(name, { ...stream, head });
-    return head;
+  range(stream: string): Promise<StreamRange> {
+    return this.#session.call("rangeOfStream", stream);
   }
 
-  /** After a transaction that was rolled back. */
-  forgetCache(): void {
-    this.#cache.clear();
-  }
-
-  read(name: string, span: Span): Page | undefined {
-    const stream = this.#get(name);
-    return stream && this.#batches.read([stream.id], span);
-  }
-
-  range(name: string): JournalRange {
-    const stream = this.#get(name);
-    return stream ? { oldest: stream.trimmed + 1, head: stream.head } : { oldest: 1, head: 0 };
-  }
-
-  trim(name: string, through: number): void {
-    const stream = this.#get(name);
-    if (!stream || through <= stream.trimmed) return;
-    const trimmed = Math.min(through, stream.head);
-    this.#database.prepare("UPDATE stream SET trimmed = ? WHERE id = ?").run(trimmed, stream.id);
-    this.#remember(name, { ...stream, trimmed });
-    this.#trimmed.set(stream.id, trimmed);
-  }
-
-  remove(name: string): void {
-    this.#database.prepare("UPDATE stream SET name = NULL WHERE name = ?").run(name);
-    this.#cache.delete(name);
-  }
-
-  list(prefix: string, after: string): readonly string[] {
-    return this.#database
-      .prepare<{ name: string }>(
-        `SELECT name FROM stream WHERE name > ? AND name >= ? AND name < ? || char(0x10ffff)
-         ORDER BY name LIMIT ?`,
-      )
-      .all(after, prefix, prefix, LISTED_STREAMS)
-      .map(({ name }) => name);
-  }
-
-  sweep(): boolean {
-    for (const [id, through] of this.#trimmed) {
-      if (this.#batches.delete([id], through)) return true;
-      this.#trimmed.delete(id);
+  async *ranges(prefix: string): AsyncGenerator<NamedRange> {
+    let after = "";
+    for (;;) {
+      const ranges = await this.#session.call("listStreams", { prefix, after });
+      yield* ranges;
+      const last = ranges.at(-1);
+      if (!last) return;
+      after = last.stream;
     }
-    const removed = this.#database
-      .prepare<{ id: number }>("SELECT id FROM stream WHERE name IS NULL LIMIT 1")
-      .get();
-    if (!removed) return false;
-    if (!this.#batches.delete([removed.id], Number.MAX_SAFE_INTEGER)) {
-      this.#database.prepare("DELETE FROM stream WHERE id = ?").run(removed.id);
-    }
-    return true;
   }
 
-  #get(name: string): Stream | undefined {
-    const cached = this.#cache.get(name);
-    if (cached) return cached;
-    const stream = this.#find.get(name);
-    if (stream) this.#remember(name, stream);
-    return stream;
+  async trim(stream: string, through: number): Promise<void> {
+    await this.#session.commits.trim(stream, through);
+    await this.#session.sweep();
   }
 
-  #remember(name: string, stream: Stream): void {
-    if (this.#cache.size >= CACHED_STREAMS) this.#cache.clear();
-    this.#cache.set(name, stream);
+  async remove(stream: string): Promise<void> {
+    await this.#session.commits.remove(stream);
+    await this.#session.sweep();
   }
 }

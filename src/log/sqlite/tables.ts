@@ -2,17 +2,19 @@
  * The open database as the worker thread sees it: the log's table, the snapshots and the streams,
  * and the commit that may write to all of them at once.
  */
+import type { RollcallError } from "../../core/errors.ts";
 import type { LogRange } from "../log.ts";
+import { fenced } from "../entries.ts";
 import { Batches } from "./batches.ts";
 import { readEnds } from "./check.ts";
 import { BLOB, transaction, type Database, type Statement } from "./driver.ts";
-import type { Commit, Committed, Page, Span } from "./protocol.ts";
+import type { Append, Outcome, Page, Span, Write } from "./protocol.ts";
 import { Snapshots } from "./snapshots.ts";
-import { Streams } from "./streams.ts";
+import { StreamTables } from "./stream-tables.ts";
 
 export class Tables {
   readonly snapshots: Snapshots;
-  readonly streams: Streams;
+  readonly streams: StreamTables;
   readonly #database: Database;
   readonly #batches: Batches;
   readonly #insert: Statement<unknown>;
@@ -23,7 +25,7 @@ export class Tables {
     this.#batches = new Batches(database, "log");
     this.#insert = database.prepare(`INSERT INTO log VALUES (?, ?, ${BLOB})`);
     this.snapshots = new Snapshots(database);
-    this.streams = new Streams(database);
+    this.streams = new StreamTables(database);
     this.#ends = readEnds(database);
   }
 
@@ -31,24 +33,54 @@ export class Tables {
     return { head: this.#ends.head, oldest: this.#ends.truncated + 1 };
   }
 
-  /** A fenced append does not hold back what others write to their streams in the same commit. */
-  commit({ log, streams }: Commit): Committed {
-    const { truncated, head } = this.#ends;
-    const isFenced = log !== undefined && log.expectedHead !== head;
-    const count = log && !isFenced ? log.count : 0;
-    const write = () => {
-      if (log && count > 0) this.#insert.run(head + count, head + 1, log.bytes);
-      return streams.map((batch) => this.streams.append(batch.stream, batch));
-    };
+  /** An append that is fenced holds back nothing else of the commit. */
+  commit(writes: readonly Write[]): readonly Outcome[] {
+    const all = () => writes.map((write) => this.#write(write));
     try {
-      const positions = streams.length === 0 ? write() : transaction(this.#database, write);
-      this.#ends = { truncated, head: head + count };
-      return { isFenced, head: head + count, positions };
+      // One insert is a transaction by itself.
+      return writes.every(isLogOnly) && writes.length === 1
+        ? all()
+        : transaction(this.#database, all);
     } catch (error) {
       this.streams.forgetCache();
       this.#ends = readEnds(this.#database);
       throw error;
     }
+  }
+
+  #write(write: Write): Outcome {
+    switch (write.kind) {
+      case "append": {
+        const reason = this.#fence(write);
+        return reason ? { fenced: reason.message, heads: [] } : { heads: this.#append(write) };
+      }
+      case "trim":
+        this.streams.trim(write.stream, write.through);
+        return { heads: [] };
+      case "remove":
+        this.streams.remove(write.stream);
+        return { heads: [] };
+    }
+  }
+
+  #fence({ log, streams }: Append): RollcallError | undefined {
+    const { head } = this.#ends;
+    if (log && log.expectedHead !== head) return fenced("the log", head, log.expectedHead);
+    for (const { stream, expectedHead } of streams) {
+      if (expectedHead === undefined) continue;
+      const range = this.streams.range(stream);
+      if (range.head !== expectedHead) return fenced(`stream ${stream}`, range.head, expectedHead);
+    }
+    return undefined;
+  }
+
+  #append({ log, streams }: Append): readonly number[] {
+    const { truncated, head } = this.#ends;
+    if (log && log.count > 0) {
+      this.#insert.run(head + log.count, head + 1, log.bytes);
+      this.#ends = { truncated, head: head + log.count };
+    }
+    return streams.map((part) => this.streams.append(part.stream, part));
   }
 
   read(span: Span): Page | undefined {
@@ -81,4 +113,8 @@ export class Tables {
   close(): void {
     this.#database.close();
   }
+}
+
+function isLogOnly(write: Write): boolean {
+  return write.kind === "append" && write.streams.length === 0;
 }

@@ -39,25 +39,25 @@ function scratch(): string {
 
 test("when the thread dies what waits is unavailable, and opening starts it anew", async () => {
   const store = sqliteStore({ path: scratch() });
-  const { log, journal } = store;
+  const { log, streams } = store;
   await log.open();
-  await log.append(["kept"], 0);
+  await log.append({ entries: ["kept"] }, 0);
   const follower = new Follower(log, 1);
   const followed = rejects("UNAVAILABLE", follower.next());
 
   started.at(-1)?.postMessage(NO_REQUEST);
   const pending = [
-    rejects("UNAVAILABLE", log.append(["lost"], 1)),
-    rejects("UNAVAILABLE", journal.append("stream", ["lost"])),
+    rejects("UNAVAILABLE", log.append({ entries: ["lost"] }, 1)),
+    rejects("UNAVAILABLE", streams.append("stream", ["lost"])),
     rejects("UNAVAILABLE", collect(log.read(0))),
   ];
   await Promise.all([followed, ...pending]);
-  await rejects("UNAVAILABLE", log.append(["lost"], 1));
+  await rejects("UNAVAILABLE", log.append({ entries: ["lost"] }, 1));
   await rejects("UNAVAILABLE", collect(log.read(0)));
-  await rejects("UNAVAILABLE", journal.range("stream"));
+  await rejects("UNAVAILABLE", streams.range("stream"));
 
   expect(await log.open()).toEqual({ head: 1, oldest: 1 });
-  await log.append(["goes on"], 1);
+  await log.append({ entries: ["goes on"] }, 1);
   expect(await entriesAfter(log, 0)).toEqual(["kept", "goes on"]);
   await store.close();
 });
@@ -66,7 +66,7 @@ test("a store whose thread died can be closed", async () => {
   const store = sqliteStore({ path: scratch() });
   await store.log.open();
   started.at(-1)?.postMessage(NO_REQUEST);
-  await rejects("UNAVAILABLE", store.log.append(["lost"], 0));
+  await rejects("UNAVAILABLE", store.log.append({ entries: ["lost"] }, 0));
   await store.close();
   await rejects("WRONG_STATE", store.log.open());
 });
@@ -74,7 +74,7 @@ test("a store whose thread died can be closed", async () => {
 test("calls made while the store opens wait for it", async () => {
   const store = sqliteStore({ path: scratch() });
   const opened = store.log.open();
-  expect(await store.journal.append("stream", ["early"])).toBe(1);
+  expect(await store.streams.append("stream", ["early"])).toBe(1);
   expect(await opened).toEqual({ head: 0, oldest: 1 });
   await store.close();
 });
@@ -94,8 +94,9 @@ test("a process may exit in the middle of a commit, and its exit code is its own
     const { sqliteStore } = await import(${JSON.stringify(BUILT)});
     const { log } = sqliteStore({ path: process.argv[1] });
     await log.open();
-    for (let head = 0; head < 20; head += 1) await log.append(["x".repeat(2000)], head);
-    log.append(["x".repeat(2000)], 20);
+    const entries = ["x".repeat(2000)];
+    for (let head = 0; head < 20; head += 1) await log.append({ entries }, head);
+    log.append({ entries }, 20);
     setImmediate(() => process.exit(7));
   `;
   for (let round = 0; round < 4; round += 1) {

@@ -27,7 +27,7 @@ const operations: Operations = {
     return opened.range();
   },
   range: () => tables().range(),
-  commit: (commit) => tables().commit(commit),
+  commit: (writes) => tables().commit(writes),
   readLog: (span) => tables().read(span),
   truncate: (through) => tables().truncate(through),
 
@@ -40,8 +40,6 @@ const operations: Operations = {
 
   readStream: ({ stream, span }) => tables().streams.read(stream, span),
   rangeOfStream: (stream) => tables().streams.range(stream),
-  trimStream: ({ stream, through }) => tables().streams.trim(stream, through),
-  removeStream: (stream) => tables().streams.remove(stream),
   listStreams: ({ prefix, after }) => tables().streams.list(prefix, after),
 
   sweep: () => tables().sweep(),

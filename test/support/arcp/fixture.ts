@@ -4,7 +4,7 @@
  */
 import { quiet, TestClock } from "../engine/fixture.ts";
 import { memoryStore, MemoryMedium } from "../../../src/log/memory/store.ts";
-import type { Journal, JournalEntry, JournalRange } from "../../../src/log/journal.ts";
+import type { NamedRange, StreamBatch, StreamRange, Streams } from "../../../src/log/streams.ts";
 import { ArcpRuntime } from "../../../src/wires/arcp/server/runtime.ts";
 import type { ArcpRuntimeOptions } from "../../../src/wires/arcp/server/runtime-options.ts";
 import type {
@@ -193,10 +193,10 @@ export interface Play {
   readonly open: (options?: HelloOptions) => Promise<TestPeer>;
 }
 
-export async function openJournal(medium: MemoryMedium): Promise<Journal> {
+export async function openJournal(medium: MemoryMedium): Promise<Streams> {
   const store = memoryStore({ medium });
   await store.log.open();
-  return store.journal;
+  return store.streams;
 }
 
 export interface PlayOptions extends Partial<ArcpRuntimeOptions> {
@@ -246,12 +246,12 @@ export async function play(options: PlayOptions = {}): Promise<Play> {
  * A journal whose process can be killed: from that moment nothing it is asked for ever happens.
  * While it is held, appends wait; a kill then takes them back, as if they had never been made.
  */
-export class MortalJournal implements Journal {
-  readonly #inner: Journal;
+export class MortalJournal implements Streams {
+  readonly #inner: Streams;
   #held: (() => void)[] | undefined;
   #isDead = false;
 
-  constructor(inner: Journal) {
+  constructor(inner: Streams) {
     this.#inner = inner;
   }
 
@@ -269,7 +269,7 @@ export class MortalJournal implements Journal {
     this.#isDead = true;
   }
 
-  async appendAll(appends: Parameters<Journal["appendAll"]>[0]): Promise<readonly number[]> {
+  async appendAll(appends: Parameters<Streams["appendAll"]>[0]): Promise<readonly number[]> {
     if (this.#held) await new Promise<void>((resolve) => this.#held?.push(resolve));
     await this.#live();
     const written = await this.#inner.appendAll(appends);
@@ -282,7 +282,7 @@ export class MortalJournal implements Journal {
     return this.#inner.append(stream, entries);
   }
 
-  async *read(stream: string, after: number): AsyncGenerator<JournalEntry> {
+  async *read(stream: string, after: number): AsyncGenerator<StreamBatch> {
     await this.#live();
     for await (const each of this.#inner.read(stream, after)) {
       await this.#live();
@@ -290,7 +290,7 @@ export class MortalJournal implements Journal {
     }
   }
 
-  async range(stream: string): Promise<JournalRange> {
+  async range(stream: string): Promise<StreamRange> {
     await this.#live();
     return this.#inner.range(stream);
   }
@@ -305,8 +305,8 @@ export class MortalJournal implements Journal {
     await this.#inner.remove(stream);
   }
 
-  streams(prefix: string): AsyncIterable<string> {
-    return this.#inner.streams(prefix);
+  ranges(prefix: string): AsyncIterable<NamedRange> {
+    return this.#inner.ranges(prefix);
   }
 
   async #live(): Promise<void> {

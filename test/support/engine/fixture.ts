@@ -1,6 +1,6 @@
 /** For tests of the engine: a clock moved by hand, and a log that fails or waits on demand. */
 import type { AgentCard } from "../../../src/core/agents.ts";
-import type { Log, LogBatch, LogRange, Snapshot } from "../../../src/log/log.ts";
+import type { AppendBatch, Log, LogBatch, LogRange, Snapshot } from "../../../src/log/log.ts";
 import { memoryStore } from "../../../src/log/memory/store.ts";
 import type { Clock } from "../../../src/core/clock.ts";
 import { Engine } from "../../../src/engine/engine.ts";
@@ -83,11 +83,11 @@ export class TestLog implements Log {
     return this.inner.open();
   }
 
-  async append(entries: readonly string[], expectedHead: number): Promise<void> {
+  async append(batch: AppendBatch, expectedHead: number): Promise<void> {
     this.appends += 1;
     await this.gate;
     const fault = this.faults.shift();
-    if (!fault || fault.isWritten) await this.inner.append(entries, expectedHead);
+    if (!fault || fault.isWritten) await this.inner.append(batch, expectedHead);
     if (fault) throw fault.error;
   }
 

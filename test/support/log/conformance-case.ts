@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 // tidy-allow sleep: a turn of the loop, not a time
 import { setImmediate } from "node:timers/promises";
 import { codeOf, type ErrorCode } from "../../../src/core/errors.ts";
-import type { Journal } from "../../../src/log/journal.ts";
+import type { Streams } from "../../../src/log/streams.ts";
 import type { Log, LogBatch } from "../../../src/log/log.ts";
 import type { Store } from "../../../src/log/store.ts";
 
@@ -20,7 +20,7 @@ export interface Given {
   /** Open. */
   readonly store: Store;
   readonly log: Log;
-  readonly journal: Journal;
+  readonly streams: Streams;
   /** A further store on the same medium, not yet open; it is closed in the end. */
   readonly connect: () => Store;
 }
@@ -38,7 +38,7 @@ export async function inCase(medium: () => Promise<Medium>, check: Check): Promi
   try {
     const store = connect();
     await store.log.open();
-    await check({ store, log: store.log, journal: store.journal, connect });
+    await check({ store, log: store.log, streams: store.streams, connect });
   } finally {
     for (const store of stores) await store.close();
     await place.remove();
@@ -59,6 +59,24 @@ export async function entriesAfter(log: Log, after: number): Promise<string[]> {
     for (const entry of batch.entries) entries.push(entry);
   }
   return entries;
+}
+
+/** All entries of a stream after `after`, which must stand without a gap. */
+export async function streamAfter(
+  streams: Streams,
+  stream: string,
+  after: number,
+): Promise<string[]> {
+  const entries: string[] = [];
+  for await (const batch of streams.read(stream, after)) {
+    assert.equal(batch.first, after + entries.length + 1, "the pages of a stream have no gap");
+    for (const entry of batch.entries) entries.push(entry);
+  }
+  return entries;
+}
+
+export async function namesOf(streams: Streams, prefix: string): Promise<string[]> {
+  return (await collect(streams.ranges(prefix))).map(({ stream }) => stream);
 }
 
 export async function rejects(code: ErrorCode, attempt: Promise<unknown>): Promise<void> {

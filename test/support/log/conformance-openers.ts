@@ -2,22 +2,30 @@
 import assert from "node:assert/strict";
 import { codeOf } from "../../../src/core/errors.ts";
 import type { Check } from "./conformance-case.ts";
-import { collect, entriesAfter, Follower, gate, numbered, rejects } from "./conformance-case.ts";
+import {
+  collect,
+  entriesAfter,
+  Follower,
+  gate,
+  namesOf,
+  numbered,
+  rejects,
+} from "./conformance-case.ts";
 import type { Log } from "../../../src/log/log.ts";
 
 export const durableCases: readonly (readonly [string, Check])[] = [
   [
     "what was acknowledged is there for the next one who opens",
-    async ({ store, log, journal, connect }) => {
-      await log.append(numbered(1, 3), 0);
-      await log.append(numbered(4, 3), 3);
+    async ({ store, log, streams, connect }) => {
+      await log.append({ entries: numbered(1, 3) }, 0);
+      await log.append({ entries: numbered(4, 3) }, 3);
       await log.saveSnapshot({ sequence: 5, chunks: ["state", " of five"] });
       await log.truncate(2);
-      await journal.append("one", numbered(1, 3));
-      await journal.append("two", numbered(1, 3));
-      await journal.trim("two", 3);
-      await journal.append("three", ["gone"]);
-      await journal.remove("three");
+      await streams.append("one", numbered(1, 3));
+      await streams.append("two", numbered(1, 3));
+      await streams.trim("two", 3);
+      await streams.append("three", ["gone"]);
+      await streams.remove("three");
       await store.close();
 
       const next = connect();
@@ -25,30 +33,30 @@ export const durableCases: readonly (readonly [string, Check])[] = [
       assert.deepEqual(await entriesAfter(next.log, 2), numbered(3, 4));
       const snapshot = await next.log.loadSnapshot(6);
       assert.deepEqual(await collect(snapshot?.chunks ?? []), ["state", " of five"]);
-      assert.deepEqual(await collect(next.journal.streams("")), ["one", "two"]);
-      assert.equal(await next.journal.append("one", ["four"]), 4);
-      assert.equal(await next.journal.append("two", ["four"]), 4);
-      await rejects("FENCED", next.log.append(["late"], 5));
-      await next.log.append(["seven"], 6);
+      assert.deepEqual(await namesOf(next.streams, ""), ["one", "two"]);
+      assert.equal(await next.streams.append("one", ["four"]), 4);
+      assert.equal(await next.streams.append("two", ["four"]), 4);
+      await rejects("FENCED", next.log.append({ entries: ["late"] }, 5));
+      await next.log.append({ entries: ["seven"] }, 6);
     },
   ],
   [
     "a log of which everything was truncated opens where it was",
     async ({ store, log, connect }) => {
-      await log.append(numbered(1, 3), 0);
+      await log.append({ entries: numbered(1, 3) }, 0);
       await log.saveSnapshot({ sequence: 3, chunks: [] });
       await log.truncate(3);
       await store.close();
       const next = connect();
       assert.deepEqual(await next.log.open(), { head: 3, oldest: 4 });
-      await next.log.append(["four"], 3);
+      await next.log.append({ entries: ["four"] }, 3);
       assert.deepEqual(await entriesAfter(next.log, 3), ["four"]);
     },
   ],
   [
     "a snapshot that closing cut off half-way does not exist for the next one who opens",
     async ({ store, log, connect }) => {
-      await log.append(["one"], 0);
+      await log.append({ entries: ["one"] }, 0);
       const begun = gate();
       const closed = gate();
       async function* chunks(): AsyncGenerator<string> {
@@ -70,15 +78,18 @@ export const durableCases: readonly (readonly [string, Check])[] = [
   ],
   [
     "an append that was pending when the log closed is either whole or not there",
-    async ({ store, log, journal, connect }) => {
-      const [appended, journaled] = [log.append(numbered(1, 100), 0), journal.append("s", ["one"])];
-      const outcomes = Promise.allSettled([appended, journaled]);
+    async ({ store, log, streams, connect }) => {
+      const [appended, streamed] = [
+        log.append({ entries: numbered(1, 100) }, 0),
+        streams.append("s", ["one"]),
+      ];
+      const outcomes = Promise.allSettled([appended, streamed]);
       await store.close();
       const [first, second] = await outcomes;
       const next = connect();
       const { head } = await next.log.open();
       assert.ok(first.status === "fulfilled" ? head === 100 : head === 0 || head === 100);
-      const range = await next.journal.range("s");
+      const range = await next.streams.range("s");
       assert.ok(second.status === "rejected" || range.head === 1);
     },
   ],
@@ -89,7 +100,7 @@ async function contend(log: Log, name: string, count: number): Promise<void> {
   let { head } = await log.open();
   for (let done = 0; done < count;) {
     try {
-      await log.append([`${name} ${done}`], head);
+      await log.append({ entries: [`${name} ${done}`] }, head);
       done += 1;
       head += 1;
     } catch (error) {
@@ -114,11 +125,11 @@ export const sharedCases: readonly (readonly [string, Check])[] = [
       await other.log.open();
       const follower = new Follower(other.log, 0);
       const waiting = follower.next();
-      await log.append(numbered(1, 2), 0);
+      await log.append({ entries: numbered(1, 2) }, 0);
       assert.deepEqual(await waiting, numbered(1, 2));
       assert.deepEqual(await entriesAfter(other.log, 0), numbered(1, 2));
       const sign = follower.next();
-      await log.append([], 2);
+      await log.append({ entries: [] }, 2);
       assert.deepEqual(await sign, []);
       follower.stop();
     },
@@ -128,11 +139,11 @@ export const sharedCases: readonly (readonly [string, Check])[] = [
     async ({ log, connect }) => {
       const other = connect();
       await other.log.open();
-      await log.append(["first"], 0);
-      await rejects("FENCED", other.log.append(["second"], 0));
-      await rejects("FENCED", other.log.append([], 0));
-      await other.log.append(["second"], 1);
-      await rejects("FENCED", log.append(["third"], 1));
+      await log.append({ entries: ["first"] }, 0);
+      await rejects("FENCED", other.log.append({ entries: ["second"] }, 0));
+      await rejects("FENCED", other.log.append({ entries: [] }, 0));
+      await other.log.append({ entries: ["second"] }, 1);
+      await rejects("FENCED", log.append({ entries: ["third"] }, 1));
       assert.deepEqual(await entriesAfter(log, 0), ["first", "second"]);
     },
   ],
@@ -155,17 +166,17 @@ export const sharedCases: readonly (readonly [string, Check])[] = [
   ],
   [
     "snapshots, truncation and streams of one are the other's too",
-    async ({ log, journal, connect }) => {
+    async ({ log, streams, connect }) => {
       const other = connect();
       await other.log.open();
-      await log.append(numbered(1, 4), 0);
+      await log.append({ entries: numbered(1, 4) }, 0);
       await other.log.saveSnapshot({ sequence: 4, chunks: ["state"] });
       assert.equal((await log.loadSnapshot(4))?.sequence, 4);
       await log.truncate(3);
       assert.deepEqual(await other.log.open(), { head: 4, oldest: 4 });
       await rejects("OUT_OF_RANGE", collect(other.log.read(0)));
-      assert.equal(await journal.append("one", ["a"]), 1);
-      assert.equal(await other.journal.append("one", ["b"]), 2);
+      assert.equal(await streams.append("one", ["a"]), 1);
+      assert.equal(await other.streams.append("one", ["b"]), 2);
     },
   ],
   [
@@ -178,7 +189,7 @@ export const sharedCases: readonly (readonly [string, Check])[] = [
       const waiting = follower.next();
       await store.close();
       assert.equal(await own, undefined);
-      await other.log.append(["goes on"], 0);
+      await other.log.append({ entries: ["goes on"] }, 0);
       assert.deepEqual(await waiting, ["goes on"]);
       follower.stop();
     },

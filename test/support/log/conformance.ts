@@ -1,5 +1,5 @@
 /**
- * The contracts of log.ts and journal.ts as cases that any store can be put through, ours and
+ * The contracts of log.ts and streams.ts as cases that any store can be put through, ours and
  * yours. They need no test runner of ours:
  *
  *   const cases = storeConformance({ medium, isDurable: true, isShared: false });
@@ -7,7 +7,8 @@
  *
  * Every case gets a medium of its own and leaves nothing behind.
  */
-import { journalCases } from "./conformance-journal.ts";
+import { streamCases } from "./conformance-streams.ts";
+import { batchCases } from "./conformance-batch.ts";
 import { inCase, type Check, type ConformanceCase, type Medium } from "./conformance-case.ts";
 import { logCases } from "./conformance-log.ts";
 import { durableCases, sharedCases } from "./conformance-openers.ts";
@@ -28,7 +29,8 @@ export function storeConformance(options: ConformanceOptions): readonly Conforma
   const cases: readonly (readonly [string, Check])[] = [
     ...logCases,
     ...snapshotCases,
-    ...journalCases,
+    ...batchCases,
+    ...streamCases,
     ...(options.isDurable ? durableCases : []),
     ...(options.isShared ? sharedCases : []),
   ];

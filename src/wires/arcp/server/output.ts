@@ -73,7 +73,7 @@ export class Output {
     try {
       while (this.sent < this.released) {
         const before = this.sent;
-        for await (const { position, entry } of this.#recorder.journal.read(this.#stream, before)) {
+        for await (const { position, entry } of this.#recorder.read(this.#stream, before)) {
           if (this.#transport !== transport || position > this.released) break;
           if (transport.waitingBytes >= OUTPUT.waitingBytes) return;
           if (position !== this.sent + 1 || !this.#send(transport, entry)) return;

@@ -3,7 +3,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { JobLimits } from "../../../jobs/jobs.ts";
 import type { JobAuthorizer, JobObserver, RunAround } from "../../../jobs/observer.ts";
 import type { Provisioner } from "../../../jobs/provisioner.ts";
-import type { Journal } from "../../../log/journal.ts";
+import type { Streams } from "../../../log/streams.ts";
 import type { SessionLimits } from "./sessions.ts";
 import type { Verifier } from "./verifiers.ts";
 
@@ -13,7 +13,7 @@ export interface ArcpRuntimeOptions {
   /** Who a token belongs to: `staticTokens`, `jwtTokens`, or a function of your own. */
   readonly bearer: Verifier;
   /** Of an open store; without one everything is forgotten when the process ends. */
-  readonly journal?: Journal;
+  readonly journal?: Streams;
   /** "memory" delivers events before they are durable: sooner, but a crash may take some back. */
   readonly durability?: "journal" | "memory";
   /** Makes credentials for jobs of clients that ask for them. */

@@ -279,5 +279,5 @@ function openMemory() {
   const store = memoryStore();
   // It has nothing to read, so it is open at once.
   void store.log.open();
-  return store.journal;
+  return store.streams;
 }

@@ -119,7 +119,7 @@ export class Subscription implements Follower, LedgerRecord {
       // At capacity the beginning may be gone; the rest of a history is better than none.
       const oldest = this.#sessions.get(this.job.owner.id)?.oldest ?? 1;
       const after = Math.max(this.#cursor, first - 1, oldest - 1);
-      for await (const { position, entry } of recorder.journal.read(stream, after)) {
+      for await (const { position, entry } of recorder.read(stream, after)) {
         if (this.#isClosed || position > last) break;
         this.#take(position, entry);
         copied += 1;
