@@ -29,8 +29,9 @@ export type { Agent, AgentOptions } from "./jobs/agents.ts";
 export type { JobContext } from "./jobs/context.ts";
 export type { ChildJob, DelegateOptions } from "./jobs/delegation.ts";
 export type { AgentFunction, Driver } from "./jobs/driver.ts";
-export type { Job } from "./jobs/job.ts";
-export type { JobLimits } from "./jobs/jobs.ts";
+export type { Job, JobLimits } from "./core/jobs.ts";
+export type { SessionLimits } from "./core/sessions.ts";
+export type { Run } from "./jobs/run.ts";
 export type { Entitled, JobAuthorizer, JobObserver, SubmitQuestion } from "./jobs/observer.ts";
 export type {
   IssuedCredential,
@@ -39,14 +40,12 @@ export type {
   RevokeRequest,
 } from "./jobs/provisioner.ts";
 export type { ResultWriter } from "./jobs/result-writer.ts";
-export type { Streams } from "./log/streams.ts";
 export { memoryStore } from "./log/memory/store.ts";
 export { sqliteStore, type SqliteStoreOptions } from "./log/sqlite/store.ts";
 export type { Store } from "./log/store.ts";
 export { mount, type Mounted } from "./wires/arcp/server/mount.ts";
-export type { ArcpRuntimeOptions } from "./wires/arcp/server/runtime-options.ts";
-export { ArcpRuntime, type ArcpStats } from "./wires/arcp/server/runtime.ts";
-export type { SessionLimits } from "./wires/arcp/server/sessions.ts";
+export { ArcpRuntime, type ArcpRuntimeOptions } from "./wires/arcp/server/runtime.ts";
+export type { ArcpStats } from "./wires/arcp/server/service.ts";
 export { withTracing } from "./wires/arcp/server/tracing.ts";
 export type {
   Transport,

@@ -12,7 +12,7 @@ await store.log.open();
 const runtime = new ArcpRuntime({
   runtime: { name: "bench", version: "1.0.0" },
   bearer: staticTokens({ tok: "me@example.com" }),
-  journal: store.streams,
+  store,
 });
 runtime
   .registerAgent("echo", async (input, job) => {

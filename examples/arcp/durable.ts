@@ -13,7 +13,7 @@ async function start(port: number, result: () => unknown) {
   const runtime = new ArcpRuntime({
     runtime: { name: "durable", version: "1.0.0" },
     bearer: staticTokens({ demo: "me@example.com" }),
-    journal: store.streams,
+    store,
   });
   // Without `restart` a job that was interrupted ends with an error that says: try again.
   runtime.registerAgent(

@@ -98,9 +98,11 @@ export function progressOf(pulse: Pulse, purse: Purse): JobProgress {
   };
 }
 
+/** What the log has of it; of a job that was never logged, only when it started. */
+export type LoggedProgress = Pick<JobProgress, "question" | "phase" | "percent" | "atMs">;
+
 /** Whether the log should have it. */
-export function isWorthLogging(pulse: Pulse, logged: JobProgress | undefined): boolean {
-  if (!logged) return true;
+export function isWorthLogging(pulse: Pulse, logged: LoggedProgress): boolean {
   if (phaseOf(pulse) !== logged.phase) return true;
   if ((pulse.asks !== undefined) !== (logged.question?.rule.startsWith(ASKS) ?? false)) return true;
   const step = Math.floor((percentOf(pulse) ?? 0) / PROGRESS.stepPercent);

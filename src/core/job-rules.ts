@@ -8,7 +8,7 @@
 import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { invalid, key, line } from "./fields.ts";
-import { isWorthLogging, progressOf, type JobProgress } from "./job-progress.ts";
+import { progressOf, type JobProgress } from "./job-progress.ts";
 import { authorize, checkExpiry, parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
 import { checkSubset, inherited } from "./jobs/lease-subset.ts";
 import { TERMS } from "./jobs/limits.ts";
@@ -111,7 +111,7 @@ export function decideJob(
       return revive(state, command, moment);
     case "job.progress": {
       const entry = unfinished(state, command.jobId);
-      if (!entry?.pulse || !isWorthLogging(entry.pulse, entry.progress)) return decided([], null);
+      if (!entry?.pulse) return decided([], null);
       const progress = progressOf(entry.pulse, entry.purse);
       const asked = questionEvents(state, reportOf(entry.job, progress), moment);
       return decided([{ type: "job.progressed", jobId: command.jobId, progress }, ...asked], null);

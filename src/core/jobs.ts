@@ -15,6 +15,7 @@
  * longest run, the grace after a cancel) sit in one heap.
  */
 import { earliest, Heap, type Slot } from "./heap.ts";
+import { IndexBy } from "./index-by.ts";
 import { JobIndex } from "./job-index.ts";
 import type { JobProgress, Pulse } from "./job-progress.ts";
 import { JobQueue } from "./job-queue.ts";
@@ -100,6 +101,8 @@ export interface JobEntry {
 export class Jobs {
   readonly byId = new Map<string, JobEntry>();
   readonly index = new JobIndex();
+  /** Ids of jobs by the session that submitted them. */
+  readonly bySession = new IndexBy();
   /** Of those that have not ended. */
   readonly deadlines = new Heap<string>();
   /** Those that ended, in that order; those under a key that lives are in `keyed`. */
@@ -192,6 +195,7 @@ function add(state: State, job: Job): void {
   };
   jobs.byId.set(job.id, entry);
   jobs.index.add(job);
+  if (job.session) jobs.bySession.add(job.session, job.id);
   if (parent) {
     parent.children ??= new Set();
     parent.children.add(job.id);
@@ -241,6 +245,7 @@ function remove(jobs: Jobs, id: string): void {
   jobs.byId.get(job.parent)?.children?.delete(id);
   jobs.byId.delete(id);
   jobs.index.delete(job);
+  if (job.session) jobs.bySession.delete(job.session, id);
 }
 
 /** Sets the moment at which the job is looked at next. */
@@ -331,4 +336,40 @@ export function jobDepth({ jobs }: State, job: Job): number {
     depth += 1;
   }
   return depth;
+}
+
+/** What is told of a job to everybody who may know of it. */
+export type JobSummary = Pick<
+  Job,
+  | "id"
+  | "agent"
+  | "principal"
+  | "node"
+  | "parent"
+  | "status"
+  | "submittedAtMs"
+  | "startedAtMs"
+  | "endedAtMs"
+  | "restarts"
+  | "code"
+  | "reason"
+>;
+
+export function summaryOf(job: Job): JobSummary {
+  const { id, agent, principal, node, parent, status } = job;
+  const { submittedAtMs, startedAtMs, endedAtMs, restarts, code, reason } = job;
+  return {
+    id,
+    agent,
+    principal,
+    node,
+    parent,
+    status,
+    submittedAtMs,
+    startedAtMs,
+    endedAtMs,
+    restarts,
+    code,
+    reason,
+  };
 }

@@ -6,7 +6,8 @@
  */
 import { deathReason } from "./death.ts";
 import type { Event, Topic } from "./events.ts";
-import type { JobRecord } from "./job-records.ts";
+import type { JobProgress } from "./job-progress.ts";
+import type { Job } from "./jobs.ts";
 import { isGone } from "./questions.ts";
 import type { Report } from "./reports.ts";
 
@@ -103,8 +104,20 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "job.submitted": ({ job }) => `${job.id} for ${job.agent}, by ${job.principal}`,
     "job.started": ({ job }) =>
       `${job.id} runs on ${job.agent}${job.restarts > 0 ? `, again (${job.restarts})` : ""}`,
+    "job.cancelling": ({ job }) => `${job.id} is being cancelled: ${job.cancelReason ?? ""}`,
     "job.ended": ({ job }) => jobEndWords(job),
+    "job.imported": ({ job }) => `${job.id} was taken over from an older file`,
+    "job.progressed": ({ jobId, progress }) => `${jobId} ${progressWords(progress)}`,
     "job.forgotten": ({ jobId }) => `${jobId} is forgotten`,
+    "session.opened": ({ session }) => `${session.client} opened ${session.id}`,
+    "session.resumed": ({ session }) => `${session.client} resumed ${session.id}`,
+    "session.proved": ({ sessionId }) => `the client of ${sessionId} has its new token`,
+    "session.gone": ({ sessionId }) => `${sessionId} is gone: it was not resumed in time`,
+    "session.subscribed": ({ sessionId, jobId }) => `${sessionId} follows ${jobId}`,
+    "session.unsubscribed": ({ sessionId, jobId }) => `${sessionId} no longer follows ${jobId}`,
+    "credential.requested": ({ credential }) => `credentials for ${credential.jobId} are requested`,
+    "credential.issued": ({ credential }) => `credentials for ${credential.jobId} are issued`,
+    "credential.revoked": ({ jobId }) => `the credentials of ${jobId} are revoked`,
     "directory.registered": ({ entry }) =>
       `${entry.url} says that it is here${every(entry.intervalMs)}, brought by ${entry.source}`,
     "directory.changed": ({ entry }) =>
@@ -131,7 +144,12 @@ function reportWords({ agentId, facts }: Report): string {
   return `${agentId} is ${liveness.value}, ${doing}${what ? `: ${what}` : ""}`;
 }
 
-const ENDINGS: Readonly<Partial<Record<JobRecord["status"], string>>> = {
+function progressWords({ activity, percent, phase }: JobProgress): string {
+  const far = percent === undefined ? "" : `, ${percent} %`;
+  return `is ${activity.value}${phase === undefined ? "" : ` (${phase})`}${far}`;
+}
+
+const ENDINGS: Readonly<Partial<Record<Job["status"], string>>> = {
   success: "is done",
   error: "failed",
   cancelled: "was cancelled",
@@ -146,7 +164,7 @@ function jobEndWords({
   endedAtMs,
   code,
   reason,
-}: JobRecord): string {
+}: Job): string {
   const took =
     startedAtMs > 0 ? ` after ${shortDuration(Math.max(0, endedAtMs - startedAtMs))}` : "";
   const why = [code, reason].filter(Boolean).join(", ");

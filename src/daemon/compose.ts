@@ -13,7 +13,7 @@ import { sqliteStore } from "../log/sqlite/store.ts";
 import type { Store } from "../log/store.ts";
 import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
-import { ArcpService } from "./arcp/service.ts";
+import { DaemonArcp } from "./arcp/service.ts";
 import { LOCAL, loopbackOnly } from "./auth.ts";
 import type { Config } from "./config.ts";
 import { openDoors, type Doors } from "./doors.ts";
@@ -53,13 +53,25 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
   const { clock = systemClock } = options;
   const release = releaseVersion();
   const metrics = new Metrics();
-  const opened: { store?: Store; engine?: Engine; services?: Services; arcp?: ArcpService } = {};
+  const opened: { store?: Store; engine?: Engine; services?: Services; arcp?: DaemonArcp } = {};
   let trouble = "";
   try {
     const store = await openStore(config, release);
     opened.store = store;
+    const arcp = await DaemonArcp.start({
+      agents: config.agents,
+      node: config.node,
+      streams: store.streams,
+      clock,
+      logger,
+      version: release,
+      env: options.env ?? process.env,
+      local: LOCAL,
+    });
+    opened.arcp = arcp;
     const engine = await Engine.open({
       log: store.log,
+      companion: arcp.companion,
       node: config.node,
       clock,
       onAppend: (events, tookMs) => metrics.appended(events, tookMs),
@@ -73,18 +85,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     const { isLoopbackOnly } = authenticator;
     const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
     opened.services = services;
-    const arcp = await ArcpService.start({
-      agents: config.agents,
-      journal: store.streams,
-      engine,
-      fleet: services.fleet,
-      clock,
-      logger,
-      version: release,
-      env: options.env ?? process.env,
-      local: LOCAL,
-    });
-    opened.arcp = arcp;
+    arcp.open(services.fleet);
     const doors = await openDoors({
       config,
       engine,
@@ -115,7 +116,7 @@ interface Parts {
   readonly store: Store;
   readonly engine: Engine;
   readonly services: Services;
-  readonly arcp: ArcpService;
+  readonly arcp: DaemonArcp;
   readonly doors: Doors;
   readonly metrics: Metrics;
   readonly logger: Logger;

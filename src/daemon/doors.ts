@@ -21,7 +21,7 @@ import { servedDirectory } from "../wires/mcp/directory.ts";
 import { McpWire } from "../wires/mcp/wire.ts";
 import { formatAddress, type Address } from "./address.ts";
 import { arcpMount } from "./arcp/mount.ts";
-import type { ArcpService } from "./arcp/service.ts";
+import type { DaemonArcp } from "./arcp/service.ts";
 import type { Authenticator } from "./auth.ts";
 import type { Config } from "./config.ts";
 import { GrpcDoor } from "./grpc-door.ts";
@@ -36,7 +36,7 @@ export interface DoorsOptions {
   readonly config: Config;
   readonly engine: Engine;
   readonly services: Services;
-  readonly arcp: ArcpService;
+  readonly arcp: DaemonArcp;
   readonly store: Store;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -229,9 +229,9 @@ function mountOnGrpc(grpc: GrpcDoor, options: DoorsOptions): Health {
 }
 
 /** A node alone that cannot write has nobody else to ask. */
-function notReady({ engine, store, arcp, trouble }: DoorsOptions): string | undefined {
+function notReady({ engine, store, trouble }: DoorsOptions): string | undefined {
   const { mode } = engine;
-  if (mode === "leading" || (mode === "following" && store.log.shared)) return arcp.trouble;
+  if (mode === "leading" || (mode === "following" && store.log.shared)) return undefined;
   const why = trouble();
   return why === "" ? `this node is ${mode}` : `this node is ${mode}: ${why}`;
 }

@@ -45,11 +45,6 @@ export const RATE = {
 /** Every agent of a large machine that brings its own connection. */
 export const GRPC_CONNECTIONS = 10_000;
 
-export const ARCP = {
-  /** Between tries to go on after the journal failed: as the engine waits for its own disk. */
-  retryMs: 1 * SECOND,
-} as const;
-
 /** Closing: together under the 5 s after which a supervisor kills. */
 export const CLOSING = {
   /** For jobs to become durable and their processes to end. */

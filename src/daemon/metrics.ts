@@ -4,7 +4,7 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { TaskClaims } from "../engine/claims.ts";
-import type { ArcpService } from "./arcp/service.ts";
+import type { DaemonArcp } from "./arcp/service.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine, EngineMode } from "../engine/engine.ts";
 import type { Meter } from "../net/grpc/service.ts";
@@ -30,7 +30,7 @@ export interface Observed {
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
   readonly fleet: Fleet;
-  readonly arcp: ArcpService;
+  readonly arcp: DaemonArcp;
   readonly clock: Clock;
   readonly version: string;
 }
@@ -208,7 +208,6 @@ export class Metrics {
       ["rollcall_arcp_connections", "ARCP connections.", "connections"],
       ["rollcall_arcp_sessions", "ARCP sessions, open or waiting to be resumed.", "sessions"],
       ["rollcall_job_queue_bytes", "What jobs said and the disk has yet to take.", "waitingBytes"],
-      ["rollcall_jobs_untold", "Jobs that the bus has yet to hear of.", "untold"],
       ["rollcall_agent_processes", "Agents hosted in processes of their own.", "children"],
     ] as const;
     for (const [name, help, field] of gauges) {

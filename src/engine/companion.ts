@@ -22,9 +22,11 @@ export interface Term {
   after(call: () => void): void;
   /**
    * A writer has gathered more for its stream: it goes with the open batch, in one append with the
-   * events decided in it. Throws LIMIT_EXCEEDED when too much would wait for the disk.
+   * events decided in it.
    */
   join(writer: StreamWriter, length: number): void;
+  /** Throws LIMIT_EXCEEDED when with this much more too much would wait for the disk. */
+  reserve(length: number): void;
   /** Undefined while producers of stream entries may go on; else when they may again. */
   room(): Promise<void> | undefined;
   /** Stream entries that wait for the disk. */

@@ -51,7 +51,7 @@ export class Leading implements Term {
   constructor(options: LeadingOptions) {
     this.#options = options;
     this.#lastLookMs = options.claimedAtMs;
-    const { log, replica, clock, proved, onDurable } = options;
+    const { log, rules, replica, clock, proved, onDurable } = options;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -60,7 +60,10 @@ export class Leading implements Term {
       head: replica.head,
       proved,
       clock,
-      onDurable,
+      onDurable: (recorded, tookMs) => {
+        onDurable(recorded, tookMs);
+        this.expect(rules.due(replica.state) ?? Infinity);
+      },
       onFailure: (error) => {
         this.#cancelTick();
         this.#end(error);
@@ -96,12 +99,14 @@ export class Leading implements Term {
   }
 
   join(writer: StreamWriter, length: number): void {
-    const { waitingStreamBytes } = ENGINE;
-    if (this.#committer.streamBytes + length > waitingStreamBytes) {
-      const message = `more than ${waitingStreamBytes} bytes of job events wait for the disk`;
-      throw new RollcallError("LIMIT_EXCEEDED", message);
-    }
     this.#committer.join(writer, length);
+  }
+
+  reserve(length: number): void {
+    const { waitingStreamBytes } = ENGINE;
+    if (this.#committer.streamBytes + length <= waitingStreamBytes) return;
+    const message = `more than ${waitingStreamBytes} bytes of job events wait for the disk`;
+    throw new RollcallError("LIMIT_EXCEEDED", message);
   }
 
   room(): Promise<void> | undefined {
@@ -243,7 +248,9 @@ export class Leading implements Term {
         .take(replica.state, replica.head, committer.settled(null))
         .catch((error: unknown) => onTrouble("no snapshot was taken", error));
     }
-    this.#tickIn(Math.min((rules.due(replica.state) ?? Infinity) - nowMs, ENGINE.tickMs / 2));
+    // Where others may write it has to prove that it leads; alone, only that time goes by.
+    const mostMs = log.shared ? ENGINE.tickMs / 2 : ENGINE.unseenMs / 2;
+    this.#tickIn(Math.min((rules.due(replica.state) ?? Infinity) - nowMs, mostMs));
   }
 
   #tickIn(delayMs: number): void {

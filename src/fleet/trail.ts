@@ -4,6 +4,7 @@
  * million events, so most are told from its bare text, and only the others are looked at.
  */
 import type { Event } from "../core/events.ts";
+import { agentRowId } from "../core/job-rules.ts";
 import { OWN_ID } from "./keeper-agents.ts";
 import type { Row } from "./row.ts";
 
@@ -71,8 +72,11 @@ export class Trail {
         return this.#aliases.has(event.question.alias);
       case "job.submitted":
       case "job.started":
+      case "job.cancelling":
       case "job.ended":
-        return this.#id === event.job.id;
+        return this.#id === event.job.id || this.#id === agentRowId(event.job);
+      case "job.progressed":
+        return this.#id === event.jobId;
       case "directory.registered":
       case "directory.changed":
       case "directory.verified":
@@ -92,6 +96,16 @@ export class Trail {
       case "policy.set":
       case "policy.deleted":
       case "job.forgotten":
+      case "job.imported":
+      case "session.opened":
+      case "session.resumed":
+      case "session.proved":
+      case "session.gone":
+      case "session.subscribed":
+      case "session.unsubscribed":
+      case "credential.requested":
+      case "credential.issued":
+      case "credential.revoked":
       case "node.leading":
       case "node.resumed":
         return false;

@@ -9,22 +9,23 @@
  */
 import { randomUUID } from "node:crypto";
 import { RollcallError } from "../core/errors.ts";
+import { remainingOf } from "../core/jobs/budget.ts";
 import { amountText } from "../core/jobs/decimal.ts";
 import type { LogLevel, MetricBody, VendorKind } from "../core/jobs/events.ts";
 import type { JsonObject } from "../core/jobs/json.ts";
 import type { ChildJob, DelegateOptions } from "./delegation.ts";
-import type { Job } from "./job.ts";
 import type { IssuedCredential } from "./provisioner.ts";
 import { ResultWriter } from "./result-writer.ts";
+import type { Run } from "./run.ts";
 
 /** What a context asks of the service. */
 export interface ContextHost {
   /** Checks and records an event; throws what is wrong with it. */
-  say(job: Job, kind: string, body: unknown): Promise<void> | undefined;
+  say(run: Run, kind: string, body: unknown): Promise<void> | undefined;
   /** Throws unless the lease, its time and the budget allow it. */
-  check(job: Job, namespace: string, target: string): void;
-  delegate(job: Job, agent: string, options: DelegateOptions): Promise<ChildJob>;
-  rotate(job: Job, credentialId: string): Promise<IssuedCredential>;
+  check(run: Run, namespace: string, target: string): void;
+  delegate(run: Run, agent: string, options: DelegateOptions): Promise<ChildJob>;
+  rotate(run: Run, credentialId: string): Promise<IssuedCredential>;
   newId(): string;
 }
 
@@ -37,61 +38,52 @@ export interface ToolFailure {
 const DONE = Promise.resolve();
 
 export class JobContext {
-  readonly #job: Job;
+  readonly #run: Run;
   readonly #host: ContextHost;
   #writer: ResultWriter | undefined;
-  #signal: AbortSignal | undefined;
 
-  constructor(job: Job, host: ContextHost) {
-    this.#job = job;
+  constructor(run: Run, host: ContextHost) {
+    this.#run = run;
     this.#host = host;
   }
 
   get jobId(): string {
-    return this.#job.id;
+    return this.#run.id;
   }
 
   get principal(): string {
-    return this.#job.principal;
+    return this.#run.job.principal;
   }
 
   /** `name@version`, or the bare name. */
   get agent(): string {
-    return this.#job.agent;
+    return this.#run.job.agent;
   }
 
   /** 32 hex digits, shared with the children. */
   get traceId(): string {
-    return this.#job.traceId;
+    return this.#run.job.traceId ?? "";
   }
 
   /** Aborts when the job is cancelled, out of time, or over. */
   get signal(): AbortSignal {
-    this.#signal ??= this.#listen();
-    return this.#signal;
-  }
-
-  #listen(): AbortSignal {
-    const { running } = this.#job;
-    if (!running || running.isAborted) return AbortSignal.abort();
-    running.abort ??= new AbortController();
-    return running.abort.signal;
+    return this.#run.signal;
   }
 
   /** Namespace → patterns. */
   get lease(): Readonly<Record<string, readonly string[]>> {
-    return this.#job.grant.shape;
+    return this.#run.job.lease ?? {};
   }
 
   /** What is left, by currency, in exact decimals. */
   get budget(): Readonly<Record<string, string>> {
-    const { remaining } = this.#job.grant;
+    const remaining = remainingOf(this.#run.entry.purse);
     return Object.fromEntries([...remaining].map(([name, left]) => [name, amountText(left)]));
   }
 
   /** What was issued for this job, while it runs. */
   get credentials(): readonly IssuedCredential[] {
-    return this.#job.running?.credentials ?? [];
+    return this.#run.isOver ? [] : this.#run.credentials;
   }
 
   log(level: LogLevel, message: string, attributes?: JsonObject): Promise<void> {
@@ -166,7 +158,7 @@ export class JobContext {
   /** An event of a vendor's kind, or any other by its name; drivers pass on what they are told. */
   emit(kind: VendorKind | (string & {}), body: JsonObject): Promise<void> {
     try {
-      return handled(this.#host.say(this.#job, kind, body) ?? DONE);
+      return handled(this.#host.say(this.#run, kind, body) ?? DONE);
     } catch (error) {
       return handled(Promise.reject(error as Error));
     }
@@ -174,7 +166,7 @@ export class JobContext {
 
   /** Throws LEASE_EXPIRED, BUDGET_EXHAUSTED or PERMISSION_DENIED, in that order. */
   authorize(namespace: string, target: string): void {
-    this.#host.check(this.#job, namespace, target);
+    this.#host.check(this.#run, namespace, target);
   }
 
   authorizeModel(model: string): void {
@@ -183,7 +175,7 @@ export class JobContext {
 
   /** Runs another agent under a part of this job's lease and budget. */
   delegate(agent: string, options: DelegateOptions = {}): Promise<ChildJob> {
-    return handled(this.#host.delegate(this.#job, agent, options));
+    return handled(this.#host.delegate(this.#run, agent, options));
   }
 
   /** The result in pieces, for what is too large for one frame. At most one for a job. */
@@ -191,14 +183,14 @@ export class JobContext {
     if (this.#writer) throw new RollcallError("WRONG_STATE", "the result is streamed already");
     this.#writer = new ResultWriter({
       resultId: `res_${this.#host.newId()}`,
-      chunkBytes: Math.floor(this.#job.owner.frameBytes / 2),
+      chunkBytes: Math.floor((this.#run.owner?.frameBytes ?? Infinity) / 2),
       emit: (chunk) => this.emit("result_chunk", chunk),
     });
     return this.#writer;
   }
 
   rotateCredential(credentialId: string): Promise<IssuedCredential> {
-    return handled(this.#host.rotate(this.#job, credentialId));
+    return handled(this.#host.rotate(this.#run, credentialId));
   }
 
   /** For the service: the result the agent began to stream, if any. */

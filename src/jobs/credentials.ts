@@ -7,47 +7,27 @@
  * The intent is on disk before anybody is asked for a credential, so that one which was made just
  * before a crash is revoked after it. Values are never written down.
  */
+import type { Clock } from "../core/clock.ts";
 import { RollcallError } from "../core/errors.ts";
-import type { Alarms, Alarmed } from "./alarms.ts";
+import { CREDENTIALS as LIMITS } from "../core/jobs/limits.ts";
+import type { Term } from "../engine/companion.ts";
 import { CREDENTIALS } from "./limits.ts";
-import type { Ledger, LedgerRecord } from "./ledger.ts";
 import type { IssuedCredential, IssueRequest, Provisioner } from "./provisioner.ts";
-import type { Recorder } from "./recorder.ts";
-
-export interface DebtEntry {
-  readonly t: "cred";
-  readonly job: string;
-  readonly ids: readonly string[];
-}
 
 /** What one job has out. */
-class Debt implements LedgerRecord, Alarmed {
+interface Debt {
   readonly jobId: string;
   ids: readonly string[];
-  isOwed = false;
-  tries = 0;
-  readonly #due: (debt: Debt) => void;
-
-  constructor(jobId: string, ids: readonly string[], due: (debt: Debt) => void) {
-    this.jobId = jobId;
-    this.ids = ids;
-    this.#due = due;
-  }
-
-  entry(): DebtEntry {
-    return { t: "cred", job: this.jobId, ids: this.ids };
-  }
-
-  onAlarm(): void {
-    this.#due(this);
-  }
+  /** Whether it is to be revoked. */
+  isOwed: boolean;
+  tries: number;
 }
 
 export interface CredentialsOptions {
   readonly provisioner: Provisioner;
-  readonly recorder: Recorder;
-  readonly ledger: Ledger;
-  readonly alarms: Alarms;
+  readonly clock: Clock;
+  /** Throws while this node does not lead. */
+  readonly term: () => Term;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
@@ -55,30 +35,46 @@ export class Credentials {
   readonly #options: CredentialsOptions;
   readonly #debts = new Map<string, Debt>();
   readonly #waiting: Debt[] = [];
-  readonly #closing = new AbortController();
+  #closing = new AbortController();
   #revoking = 0;
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
   }
 
+  /** After a start: values are not known any more, so all that is out is revoked. */
+  lead(): void {
+    this.#closing = new AbortController();
+    for (const { jobId, ids } of this.#options.term().state.credentials.byJob.values()) {
+      this.#debts.set(jobId, { jobId, ids, isOwed: false, tries: 0 });
+      this.release(jobId);
+    }
+  }
+
+  end(): void {
+    this.#closing.abort();
+    this.#debts.clear();
+    this.#waiting.length = 0;
+  }
+
   /** Rejects, and revokes what may have been made, when there is none in time. */
   async issue(request: Omit<IssueRequest, "signal">): Promise<readonly IssuedCredential[]> {
     const { jobId } = request;
-    const debt = new Debt(jobId, [], (due) => this.#revoke(due));
+    const debt: Debt = { jobId, ids: [], isOwed: false, tries: 0 };
     this.#debts.set(jobId, debt);
-    this.#options.ledger.put(debt);
-    await this.#options.recorder.settled();
+    const term = this.#options.term();
+    term.decide({ type: "credential.request", jobId });
+    await new Promise<void>((resolve) => term.after(resolve));
     const signal = this.#within(CREDENTIALS.issueMs);
     let asked: Promise<readonly IssuedCredential[]> | undefined;
     try {
       asked = this.#options.provisioner.issue({ ...request, signal });
       const issued = checked(await orAborted(asked, signal));
       debt.ids = issued.map(({ id }) => id);
-      this.#options.ledger.put(debt);
+      this.#options.term().decide({ type: "credential.issue", jobId, ids: debt.ids });
       return issued;
     } catch (cause) {
-      this.end(jobId);
+      this.release(jobId);
       asked?.then((late) => this.#returned(jobId, late)).catch(() => undefined);
       throw new RollcallError("UNAVAILABLE", "no credentials could be issued", { cause });
     }
@@ -88,11 +84,11 @@ export class Credentials {
   #returned(jobId: string, issued: readonly IssuedCredential[]): void {
     if (issued.length === 0) return;
     const ids = issued.map(({ id }) => id);
-    const debt = this.#debts.get(jobId) ?? new Debt(jobId, ids, (due) => this.#revoke(due));
+    const debt = this.#debts.get(jobId) ?? { jobId, ids, isOwed: true, tries: 0 };
     debt.ids = ids;
     debt.isOwed = true;
     this.#debts.set(jobId, debt);
-    this.#options.ledger.put(debt);
+    this.#options.term().decide({ type: "credential.issue", jobId, ids });
     this.#revoke(debt);
   }
 
@@ -113,36 +109,12 @@ export class Credentials {
     return { ...rotated, id: credentialId };
   }
 
-  /** The job is over: what it has out is owed. Idempotent. */
-  end(jobId: string): void {
+  /** The job is over: what it has out is revoked. Idempotent. */
+  release(jobId: string): void {
     const debt = this.#debts.get(jobId);
     if (!debt || debt.isOwed) return;
     debt.isOwed = true;
     this.#revoke(debt);
-  }
-
-  /** As the ledger says; the last entry of a job counts. */
-  restore({ job, ids }: DebtEntry, place: number): void {
-    const known = this.#debts.get(job);
-    const debt = known ?? new Debt(job, ids, (due) => this.#revoke(due));
-    debt.ids = ids;
-    this.#debts.set(job, debt);
-    this.#options.ledger.place(debt, place);
-  }
-
-  forget(jobId: string): void {
-    const debt = this.#debts.get(jobId);
-    if (debt) this.#options.ledger.drop(debt, { t: "cred-", job: jobId });
-    this.#debts.delete(jobId);
-  }
-
-  /** The jobs that have some out. */
-  get jobs(): readonly string[] {
-    return [...this.#debts.keys()];
-  }
-
-  close(): void {
-    this.#closing.abort();
   }
 
   #revoke(debt: Debt): void {
@@ -160,26 +132,29 @@ export class Credentials {
   }
 
   async #ask(debt: Debt): Promise<void> {
-    const { provisioner, alarms, onTrouble } = this.#options;
+    const { provisioner, clock, onTrouble, term } = this.#options;
+    const { signal: closing } = this.#closing;
     const signal = this.#within(CREDENTIALS.revokeMs);
     const { jobId, ids: credentialIds } = debt;
     try {
       await orAborted(provisioner.revoke({ jobId, credentialIds, signal }), signal);
-      this.forget(jobId);
+      if (closing.aborted) return;
+      this.#debts.delete(jobId);
+      term().decide({ type: "credential.revoke", jobId });
     } catch (error) {
-      if (this.#closing.signal.aborted) return;
+      if (closing.aborted) return;
       onTrouble(`the credentials of ${jobId} were not revoked; it is tried again`, error);
       const delayMs = CREDENTIALS.firstRetryMs * 2 ** Math.min(debt.tries, 20);
       debt.tries += 1;
-      alarms.set(alarms.nowMs() + Math.min(delayMs, CREDENTIALS.lastRetryMs), debt);
+      const cancel = clock.after(Math.min(delayMs, CREDENTIALS.lastRetryMs), () => this.#revoke(debt));
+      closing.addEventListener("abort", cancel, { once: true });
     }
   }
 
   #within(ms: number): AbortSignal {
     const ending = new AbortController();
-    const { alarms } = this.#options;
-    const end = () => ending.abort(new RollcallError("DEADLINE_EXCEEDED", `took over ${ms} ms`));
-    alarms.set(alarms.nowMs() + ms, { onAlarm: end });
+    const late = new RollcallError("DEADLINE_EXCEEDED", `took over ${ms} ms`);
+    this.#options.clock.after(ms, () => ending.abort(late));
     return AbortSignal.any([ending.signal, this.#closing.signal]);
   }
 }
@@ -195,8 +170,8 @@ function orAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function checked(issued: readonly IssuedCredential[]): readonly IssuedCredential[] {
-  if (issued.length > CREDENTIALS.perJob) {
-    throw new RollcallError("LIMIT_EXCEEDED", `more than ${CREDENTIALS.perJob} credentials`);
+  if (issued.length > LIMITS.perJob) {
+    throw new RollcallError("LIMIT_EXCEEDED", `more than ${LIMITS.perJob} credentials`);
   }
   // An unknown scheme crashes the Python client; what is sent is checked, not trusted.
   for (const { id, value, endpoint, ...more } of issued) {

@@ -10,8 +10,8 @@
 import { RollcallError } from "../core/errors.ts";
 import type { LeaseRequest } from "../core/jobs/lease.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
-import type { Job } from "./job.ts";
 import type { Jobs } from "./jobs.ts";
+import type { Run } from "./run.ts";
 
 export interface DelegateOptions {
   readonly input?: unknown;
@@ -34,23 +34,21 @@ export interface ChildJob {
 
 export class Delegation {
   readonly #jobs: Jobs;
-  readonly #newId: () => string;
-  /** Who waits for the end of a child. */
-  readonly #waiting = new Map<Job, (outcome: Outcome) => void>();
+  /** Parents that wait for the end of a child, by its id. */
+  readonly #waiting = new Map<string, (outcome: Outcome) => void>();
 
-  constructor(jobs: Jobs, newId: () => string) {
+  constructor(jobs: Jobs) {
     this.#jobs = jobs;
-    this.#newId = newId;
   }
 
-  onEnded(job: Job, outcome: Outcome): void {
-    this.#waiting.get(job)?.(outcome);
-    this.#waiting.delete(job);
+  onEnded({ id }: Run, outcome: Outcome): void {
+    this.#waiting.get(id)?.(outcome);
+    this.#waiting.delete(id);
   }
 
-  async delegate(parent: Job, agent: string, how: DelegateOptions): Promise<ChildJob> {
-    const { runs } = this.#jobs;
-    const delegateId = how.delegateId ?? `del_${this.#newId()}`;
+  async delegate(parent: Run, agent: string, how: DelegateOptions): Promise<ChildJob> {
+    const { events } = this.#jobs;
+    const delegateId = how.delegateId ?? `del_${this.#jobs.options.newId()}`;
     const told = {
       delegate_id: delegateId,
       agent,
@@ -58,25 +56,27 @@ export class Delegation {
       ...(how.lease && { lease_request: how.lease }),
     };
     try {
-      const job = await this.#submit(parent, agent, { ...how, delegateId });
-      const done = new Promise<Outcome>((resolve) => this.#waiting.set(job, resolve));
-      await runs.say(parent, "delegate", { ...told, child_job_id: job.id });
-      const cancel = (reason = "parent.cancel") => void runs.cancel(job, reason);
-      return { jobId: job.id, delegateId, done, cancel };
+      const jobId = await this.#submit(parent, agent, { ...how, delegateId });
+      const done = new Promise<Outcome>((resolve) => this.#waiting.set(jobId, resolve));
+      await events.say(parent, "delegate", { ...told, child_job_id: jobId });
+      const cancel = (reason = "parent.cancel") => void this.#jobs.cancel({ jobId, reason });
+      return { jobId, delegateId, done, cancel };
     } catch (error) {
       if (!parent.isOver && error instanceof RollcallError) {
-        await runs.say(parent, "delegate", told);
+        await events.say(parent, "delegate", told);
         const { code, message } = error;
         const failure = { code, message, retryable: false };
-        await runs.say(parent, "tool_result", { call_id: delegateId, error: failure });
+        await events.say(parent, "tool_result", { call_id: delegateId, error: failure });
       }
       throw error;
     }
   }
 
-  async #submit(parent: Job, agent: string, how: DelegateOptions): Promise<Job> {
-    const { job } = await this.#jobs.submitChild(parent, {
-      owner: parent.owner,
+  async #submit({ id, job }: Run, agent: string, how: DelegateOptions): Promise<string> {
+    const { job: child } = await this.#jobs.submit({
+      principal: job.principal,
+      session: job.session ?? "",
+      parent: id,
       agent,
       input: how.input,
       lease: how.lease ?? {},
@@ -84,6 +84,6 @@ export class Delegation {
       maxRuntimeSec: how.maxRuntimeSec,
       delegateId: how.delegateId,
     });
-    return job;
+    return child.id;
   }
 }

@@ -21,7 +21,7 @@ import type { Lease } from "../core/jobs/lease.ts";
 import { checkPolicy, type Policies, type Policy } from "../core/policies.ts";
 import { matches } from "../core/patterns.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Job } from "./job.ts";
+import type { Job } from "../core/jobs.ts";
 import type { JobAuthorizer, SubmitQuestion } from "./observer.ts";
 
 const SUBMIT = "job.submit";

@@ -7,44 +7,342 @@
  *                                              └──── stream job/ID ◀──┘
  *
  * A job starts only after it is durable: nothing happens on behalf of a job that a crash could make
- * undone. The service lives for one term of leading at a time; at the next one it begins with the
- * jobs of the state that have not ended.
+ * undone. The service lives for one term of leading at a time; each begins with the jobs of the
+ * state that have not ended:
+ *
+ *   waits for a slot     waits on
+ *   was cancelled        ends as cancelled
+ *   restart: "always"    runs again from its beginning, a few times at most
+ *   anything else        ends with an error that may be retried: its agent died with the process
  */
-import { isErrorCode, RollcallError } from "../core/errors.ts";
+import { RollcallError } from "../core/errors.ts";
 import type { Event } from "../core/events.ts";
 import { pageOfJobs, type JobPage, type JobQuery } from "../core/job-listing.ts";
-import { feel, isWorthLogging, newPulse } from "../core/job-progress.ts";
-import { checkDelegation, checkTarget, jobUnderKey, type CancelCommand } from "../core/job-rules.ts";
+import { checkTarget, type CancelCommand } from "../core/job-rules.ts";
 import { budgetOf, decodeEntry, jobStream } from "../core/job-stream.ts";
-import {
-  charge,
-  costOf,
-  isWorthTelling,
-  remainingMetric,
-  remainingOf,
-  type Cost,
-} from "../core/jobs/budget.ts";
-import type { Amount } from "../core/jobs/decimal.ts";
-import { checkEvent } from "../core/jobs/event-reading.ts";
-import type { JobEvent } from "../core/jobs/events.ts";
-import { checkExpiry, parseLease, type Lease, type LeaseRequest } from "../core/jobs/lease.ts";
-import { boundLease } from "../core/jobs/lease-subset.ts";
 import { JOBS } from "../core/jobs/limits.ts";
-import { isTerminal, type Outcome } from "../core/jobs/outcome.ts";
-import { checkChunk } from "../core/jobs/result-stream.ts";
-import { countersOf, restoreBudget, type Job, type JobEntry, type JobLimits } from "../core/jobs.ts";
-import type { Refusal } from "../core/decide.ts";
+import { isTerminal } from "../core/jobs/outcome.ts";
+import { restoreBudget, type Job, type JobEntry, type JobLimits } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
-import type { Companion, Term } from "../engine/companion.ts";
+import type { Term } from "../engine/companion.ts";
 import type { Streams } from "../log/streams.ts";
-import type { Agent, Agents } from "./agents.ts";
+import type { Agents } from "./agents.ts";
 import type { ContextHost } from "./context.ts";
-import type { Credentials } from "./credentials.ts";
+import { Credentials } from "./credentials.ts";
 import { Delegation } from "./delegation.ts";
-import { fingerprint } from "./fingerprint.ts";
+import { JobEvents, outcomeOf, refusalError } from "./events.ts";
 import { STREAM } from "./limits.ts";
-import type { Entitled, JobAuthorizer, JobObserver, RunAround } from "./observer.ts";
-import type { IssuedCredential } from "./provisioner.ts";
-import { Run, type Listener, type Owner, type RunTerms, type TraceContext } from "./run.ts";
+import type { JobAuthorizer, JobObserver, RunAround } from "./observer.ts";
+import type { IssuedCredential, Provisioner } from "./provisioner.ts";
+import { Run, type Listener, type Owner, type RunTerms } from "./run.ts";
 import { runAgent } from "./runner.ts";
-import { newTraceId } from "./trace-id.ts";
+import { Submissions, type JobOrder, type Submitted } from "./submissions.ts";
+import type { Clock } from "../core/clock.ts";
+
+export interface JobsOptions {
+  readonly node: string;
+  readonly streams: Streams;
+  readonly agents: Agents;
+  readonly clock: Clock;
+  readonly provisioner: Provisioner | undefined;
+  readonly observers: readonly JobObserver[];
+  readonly authorizer: JobAuthorizer | undefined;
+  readonly around: RunAround | undefined;
+  readonly limits: Partial<JobLimits>;
+  /** What is kept of one job's stream. */
+  readonly kept: { readonly events: number; readonly bytes: number };
+  readonly newId: () => string;
+  /** The session that submitted a job, while it is there. */
+  readonly ownerOf: (sessionId: string) => Owner | undefined;
+  readonly onTrouble: (what: string, error: unknown) => void;
+}
+
+/** An unfinished job as its stream has it, read before this node leads. */
+interface Found {
+  readonly entry: JobEntry;
+  readonly input: unknown;
+  readonly oldest: number;
+  readonly head: number;
+}
+
+export class Jobs {
+  readonly options: JobsOptions;
+  readonly events: JobEvents;
+  readonly credentials: Credentials | undefined;
+  readonly #submissions: Submissions;
+  readonly #delegation: Delegation;
+  readonly #runs = new Map<string, Run>();
+  #found: readonly Found[] = [];
+  #term: Term | undefined;
+  /** For the job that is being submitted: its run begins with this. */
+  #terms: (RunTerms & { readonly keepsInput: boolean }) | undefined;
+
+  constructor(options: JobsOptions) {
+    this.options = options;
+    this.events = new JobEvents({
+      term: () => this.term,
+      onEvent: (run, event) => this.#observe((observer) => observer.onEvent?.(run, event)),
+    });
+    const { provisioner, clock, onTrouble } = options;
+    const term = () => this.term;
+    this.credentials = provisioner && new Credentials({ provisioner, clock, term, onTrouble });
+    this.#submissions = new Submissions(this);
+    this.#delegation = new Delegation(this);
+  }
+
+  /** Throws while this node does not lead. */
+  get term(): Term {
+    if (this.#term) return this.#term;
+    throw new RollcallError("UNAVAILABLE", "this node does not lead");
+  }
+
+  get isLeading(): boolean {
+    return this.#term !== undefined;
+  }
+
+  get state(): State {
+    return this.term.state;
+  }
+
+  async prepare(state: State): Promise<void> {
+    const { node, limits } = this.options;
+    state.jobs.limits = { ...JOBS, ...limits };
+    const found: Found[] = [];
+    for (const entry of state.jobs.byId.values()) {
+      const { job } = entry;
+      if (!isTerminal(job.status) && job.node === node) found.push(await this.#find(state, entry));
+    }
+    // A parent was made before its children, and ids grow.
+    this.#found = found.sort((a, b) => (a.entry.job.id < b.entry.job.id ? -1 : 1));
+  }
+
+  async #find(state: State, entry: JobEntry): Promise<Found> {
+    const { streams } = this.options;
+    const stream = jobStream(entry.job.id);
+    const { oldest, head } = await streams.range(stream);
+    let input: unknown;
+    for await (const { entries } of streams.read(stream, oldest - 1)) {
+      for (const read of entries.map(decodeEntry)) {
+        if (read.kind === "input") input = JSON.parse(read.body);
+        if (read.kind === "budget") restoreBudget(state, entry.job.id, budgetOf(read));
+      }
+    }
+    return { entry, input, oldest, head };
+  }
+
+  /** The jobs that have not ended are here again; nothing became of them yet. */
+  begin(term: Term): void {
+    this.#term = term;
+    for (const { entry, input, oldest, head } of this.#found) {
+      const run = this.#newRun(entry, input);
+      run.oldest = oldest;
+      run.head = head;
+    }
+    this.#found = [];
+  }
+
+  /** Those that hear of them are there as well. Children end before their parents do. */
+  revive(): void {
+    for (const { job } of [...this.#runs.values()].reverse()) {
+      this.term.decide({ type: "job.revive", jobId: job.id, again: this.#runsAgain(job) });
+    }
+    this.credentials?.lead();
+  }
+
+  #newRun(entry: JobEntry, input: unknown): Run {
+    const { ownerOf } = this.options;
+    const { parent, session = "" } = entry.job;
+    const owner = () => ownerOf(session);
+    const run = new Run(entry, { input, parent: this.#runs.get(parent), owner });
+    this.#runs.set(run.id, run);
+    return run;
+  }
+
+  #runsAgain({ agent }: Job): boolean {
+    try {
+      return this.options.agents.resolve(agent).restart === "always";
+    } catch {
+      return false;
+    }
+  }
+
+  end(): void {
+    this.#term = undefined;
+    this.credentials?.end();
+    for (const run of this.#runs.values()) run.abort("the runtime cannot write");
+    this.#runs.clear();
+  }
+
+  onEvent(event: Event): void {
+    switch (event.type) {
+      case "job.submitted":
+        return this.#submitted(event.job);
+      case "job.started":
+        return this.#started(event.job);
+      case "job.cancelling":
+        return this.#runs.get(event.job.id)?.abort(`${event.job.id} was cancelled`);
+      case "job.ended":
+        return this.#ended(event.job);
+      case "job.forgotten": {
+        const { streams } = this.options;
+        // After the log forgot it: a start in between finds the stream of a job that is not there.
+        this.term.after(() => void streams.remove(jobStream(event.jobId)).catch(() => undefined));
+        return;
+      }
+      default:
+    }
+  }
+
+  #submitted(job: Job): void {
+    const entry = this.state.jobs.byId.get(job.id);
+    const terms = this.#terms;
+    if (!entry || !terms || job.node !== this.options.node) return;
+    const run = new Run(entry, terms);
+    this.#runs.set(job.id, run);
+    if (terms.keepsInput) this.events.keepInput(run);
+    if (run.parent) this.events.keepBudget(run.parent);
+    this.#observe((observer) => observer.onAccepted?.(run));
+  }
+
+  #started(job: Job): void {
+    const run = this.#runs.get(job.id);
+    if (!run) return;
+    if (job.restarts > 0) this.events.tell(run, { kind: "status", body: { phase: "restarted" } });
+    this.term.after(() => this.#start(run));
+  }
+
+  #start(run: Run): void {
+    if (run.isOver) return;
+    this.#observe((observer) => observer.onStarted?.(run));
+    void this.#run(run);
+  }
+
+  async #run(run: Run): Promise<void> {
+    const { agents, around } = this.options;
+    const outcome = await runAgent(run, { agents, around, host: this.#host });
+    if (run.isOver || !this.#term || this.#runs.get(run.id) !== run) return;
+    run.outcome = outcome;
+    const { status } = outcome;
+    const code = status === "error" ? outcome.code : "";
+    const reason = status === "error" ? outcome.message : "";
+    this.term.decide({ type: "job.end", jobId: run.id, ending: { status, code, reason } });
+  }
+
+  /** What happens at an end, whoever decided it. */
+  #ended(job: Job): void {
+    const run = this.#runs.get(job.id);
+    if (!run) return;
+    const { outcome: told } = run;
+    const outcome = told?.status === job.status ? told : outcomeOf(job);
+    this.events.end(run, outcome);
+    run.abort(`${job.id} is over`);
+    run.followers = undefined;
+    if (run.parent) this.events.keepBudget(run.parent);
+    this.credentials?.release(job.id);
+    this.#delegation.onEnded(run, outcome);
+    this.#observe((observer) => observer.onEnded?.(run, outcome));
+    // Until its last entries are durable those who read its history find them here.
+    this.term.after(() => this.#runs.delete(job.id));
+  }
+
+  /** What agents ask through their context. */
+  readonly #host: ContextHost = {
+    say: (run, kind, body) => this.events.say(run, kind, body),
+    check: (run, namespace, target) => this.#check(run, namespace, target),
+    delegate: (run, agent, how) => this.#delegation.delegate(run, agent, how),
+    rotate: (run, credentialId) => this.#rotate(run, credentialId),
+    newId: () => this.options.newId(),
+  };
+
+  #check(run: Run, namespace: string, target: string): void {
+    const nowMs = this.term.nowMs();
+    if (run.isOver) {
+      const isExpired = nowMs >= (run.job.leaseExpiresAtMs ?? Infinity);
+      if (isExpired) throw new RollcallError("LEASE_EXPIRED", "the lease has expired");
+      throw new RollcallError("CANCELLED", `${run.id} is over`);
+    }
+    const refusal = checkTarget(run.entry, { namespace, target }, nowMs);
+    if (refusal) throw refusalError(refusal);
+  }
+
+  async #rotate(run: Run, credentialId: string): Promise<IssuedCredential> {
+    const { credentials } = this;
+    if (!credentials) throw new RollcallError("NOT_FOUND", "this runtime issues no credentials");
+    const rotated = await credentials.rotate(run.id, credentialId);
+    run.credentials = run.credentials.map((each) => (each.id === credentialId ? rotated : each));
+    const { id, value } = rotated;
+    await this.events.say(run, "status", { phase: "credential_rotated", id, value });
+    return rotated;
+  }
+
+  /** At once where nothing has to be waited for; throws or rejects with the refusal. */
+  submit(order: JobOrder): Submitted | Promise<Submitted> {
+    return this.#submissions.submit(order);
+  }
+
+  /** Decides a submit whose run begins with these terms. */
+  accept<T>(terms: RunTerms & { readonly keepsInput: boolean }, decide: () => T): T {
+    this.#terms = terms;
+    try {
+      return decide();
+    } finally {
+      this.#terms = undefined;
+    }
+  }
+
+  /** False when it had ended already. */
+  cancel(command: Omit<CancelCommand, "type">): boolean {
+    return this.term.decide({ type: "job.cancel", ...command }).isCancelled;
+  }
+
+  /** The job in memory, until its end is durable. */
+  run(jobId: string): Run | undefined {
+    return this.#runs.get(jobId);
+  }
+
+  /** A job that this principal may know of; to all others it is not there. */
+  find(principal: string, jobId: string): Job | undefined {
+    const job = this.state.jobs.byId.get(jobId)?.job;
+    if (!job) return undefined;
+    const isTheirs = job.principal === principal;
+    return isTheirs || this.options.authorizer?.maySee?.(principal, job) ? job : undefined;
+  }
+
+  page(principal: string, query: JobQuery): JobPage {
+    return pageOfJobs(this.state.jobs, principal, query);
+  }
+
+  follow(run: Run, listener: Listener): void {
+    run.followers ??= new Set();
+    run.followers.add(listener);
+  }
+
+  /** Forgets the oldest entries of streams that grew beyond what is kept of one. */
+  sweep(): void {
+    const { streams, kept } = this.options;
+    for (const run of this.#runs.values()) {
+      const count = run.durable - run.oldest + 1;
+      const fits = run.bytes <= kept.bytes ? kept.events : (count * kept.bytes) / run.bytes;
+      const through = run.durable - Math.floor(fits);
+      if (through - run.oldest + 1 < STREAM.trimEntries) continue;
+      run.bytes -= (run.bytes * (through - run.oldest + 1)) / count;
+      run.oldest = through + 1;
+      streams.trim(run.stream, through).catch(() => undefined);
+    }
+  }
+
+  #observe(call: (observer: JobObserver) => void): void {
+    const { observers, onTrouble } = this.options;
+    if (observers.length === 0) return;
+    this.term.after(() => {
+      for (const observer of observers) {
+        try {
+          call(observer);
+        } catch (error) {
+          // One that fails takes nothing from the others, nor from those who wait for an answer.
+          onTrouble("an observer of jobs failed", error);
+        }
+      }
+    });
+  }
+}

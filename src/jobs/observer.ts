@@ -1,19 +1,17 @@
-/**
- * Who else looks at jobs: the daemon shows them as rows of the fleet and counts them, and its
- * policies say who may submit what. Both are told of jobs, never of frames.
- */
+/** Hooks of the job service: observers of what happens to jobs, and the authorizer of submits. */
 import type { JobEvent } from "../core/jobs/events.ts";
 import type { Lease } from "../core/jobs/lease.ts";
 import type { Entitlement } from "../core/jobs/lease-subset.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
-import type { Job } from "./job.ts";
+import type { Job } from "../core/jobs.ts";
+import type { Run } from "./run.ts";
 
 /** Told in the order of what happened, when it is durable. What it throws goes to `onTrouble`. */
 export interface JobObserver {
-  onAccepted?(job: Job): void;
-  onStarted?(job: Job): void;
-  onEvent?(job: Job, event: JobEvent): void;
-  onEnded?(job: Job, outcome: Outcome): void;
+  onAccepted?(run: Run): void;
+  onStarted?(run: Run): void;
+  onEvent?(run: Run, event: JobEvent): void;
+  onEnded?(run: Run, outcome: Outcome): void;
 }
 
 export interface SubmitQuestion {
@@ -22,7 +20,7 @@ export interface SubmitQuestion {
   readonly agent: string;
   /** What is asked for. */
   readonly lease: Lease;
-  readonly parent: Job | undefined;
+  readonly parent: Run | undefined;
 }
 
 /** What others decide. Without one, everybody may submit and sees exactly their own jobs. */
@@ -35,5 +33,5 @@ export interface JobAuthorizer {
 
 export type Entitled = Entitlement | undefined;
 
-/** Calls `run`, which starts the agent, with whatever the agent shall find around it. */
-export type RunAround = (job: Job, run: () => unknown) => unknown;
+/** Calls `start`, which starts the agent, with whatever the agent shall find around it. */
+export type RunAround = (run: Run, start: () => unknown) => unknown;

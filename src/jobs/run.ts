@@ -11,7 +11,7 @@ import { encodeEntry, jobStream, type JobStreamEntry } from "../core/job-stream.
 import type { Outcome } from "../core/jobs/outcome.ts";
 import type { ResultStream } from "../core/jobs/result-stream.ts";
 import { isTerminal } from "../core/jobs/outcome.ts";
-import type { Job, JobEntry } from "../core/jobs.ts";
+import { countersOf, type Job, type JobEntry } from "../core/jobs.ts";
 import type { StreamWriter } from "../engine/committer.ts";
 import type { IssuedCredential } from "./provisioner.ts";
 
@@ -64,6 +64,8 @@ export class Run implements StreamWriter {
   followers: Set<Listener> | undefined;
   /** The result so far, where it is streamed. */
   result: ResultStream | undefined;
+  /** Whether its stream has yet to learn what is left of its budget. */
+  isBudgetDue = false;
   /** How its agent ended, until that is decided. */
   outcome: Outcome | undefined;
   /** Where its stream begins and ends, and about what it weighs. */
@@ -147,6 +149,11 @@ export class Run implements StreamWriter {
   }
 
   take(): readonly string[] {
+    if (this.isBudgetDue) {
+      this.isBudgetDue = false;
+      const body = JSON.stringify(countersOf(this.#entry.purse) ?? {});
+      this.add({ atMs: this.job.startedAtMs, kind: "budget", body });
+    }
     const taken = this.#gathering;
     this.#gathering = [];
     this.#batches.push(taken.length);

@@ -27,7 +27,7 @@ async function count(input, job) {
 const runtime = new ArcpRuntime({
   runtime: { name: "victim", version: "1.0.0" },
   bearer: staticTokens({ token: "tester" }),
-  journal: store.streams,
+  store,
   // Fewer than there are jobs: the kills find some that run, and some that still wait.
   limits: { running: 40 },
 });

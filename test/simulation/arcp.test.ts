@@ -7,11 +7,10 @@
 import { expect, test } from "vitest";
 import { quiet, TestClock } from "../support/engine/fixture.ts";
 import type { JobContext } from "../../src/jobs/context.ts";
-import { MemoryMedium } from "../../src/log/memory/store.ts";
+import { MemoryMedium, memoryStore } from "../../src/log/memory/store.ts";
 import type { ArcpRuntime } from "../../src/wires/arcp/server/runtime.ts";
 import {
-  MortalJournal,
-  openJournal,
+  MortalStore,
   play,
   type Frame,
   type TestPeer,
@@ -43,7 +42,7 @@ class World {
   puppets: Puppet[] = [];
   lives = 0;
   scene: Awaited<ReturnType<typeof play>> | undefined;
-  journal: MortalJournal | undefined;
+  store: MortalStore | undefined;
 
   constructor(seed: number) {
     this.random = new Random(seed);
@@ -60,17 +59,18 @@ class World {
       runtime.registerAgent("mortal", puppet);
       runtime.registerAgent("phoenix", puppet, { restart: "always" });
     };
-    this.journal = new MortalJournal(await openJournal(this.medium));
-    const { medium, clock, journal } = this;
+    const { medium, clock } = this;
+    const store = new MortalStore(memoryStore({ medium, shared: false }));
+    this.store = store;
     const limits = { runningPerPrincipal: 6, cancelGraceMs: 1_000 };
-    this.scene = await play({ agents, medium, clock, journal, limits });
+    this.scene = await play({ agents, medium, clock, store, limits });
   }
 
   /** The process dies; what it was writing is lost, or not. */
   async kill(): Promise<void> {
-    if (below(this.random, 2) === 0) this.journal?.hold();
+    if (below(this.random, 2) === 0) this.store?.hold();
     await this.turns(below(this.random, 4));
-    this.journal?.kill();
+    this.store?.kill();
     for (const client of this.clients) client.peer?.lose();
     await this.start();
   }

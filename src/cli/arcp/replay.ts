@@ -2,9 +2,15 @@
 import { existsSync, statSync } from "node:fs";
 import { buildCommand } from "@stricli/core";
 import { codeOf, RollcallError } from "../../core/errors.ts";
+import { sessionStream } from "../../core/job-stream.ts";
+import { rules } from "../../core/rules.ts";
+import { load } from "../../engine/replica.ts";
 import { sqliteStore } from "../../log/sqlite/store.ts";
 import { connect, type Database } from "../../log/sqlite/driver.ts";
 import type { Store } from "../../log/store.ts";
+import { jobFrame } from "../../wires/arcp/codec/job-frames.ts";
+import type { Profile } from "../../wires/arcp/codec/profile.ts";
+import { numberedEntries } from "../../wires/arcp/server/stream-reader.ts";
 import type { Context } from "../context.ts";
 import { about } from "../help.ts";
 import { pythonJson } from "./python-json.ts";
@@ -77,12 +83,18 @@ async function* framesOf(db: string, part: Part): AsyncGenerator<string> {
   }
 }
 
-/** The number of an event is its place in the session's stream. */
-async function* ourFrames({ streams }: Store, { session, afterSeq }: Part): AsyncGenerator<string> {
-  const stream = `arcp/session/${session}`;
-  const { oldest } = await streams.range(stream);
-  const after = Math.max(afterSeq, oldest - 1);
-  for await (const { entries } of streams.read(stream, after)) yield* entries;
+async function* ourFrames(store: Store, { session, afterSeq }: Part): AsyncGenerator<string> {
+  const { state } = await load(store.log, rules);
+  const { profile = "spec" } = state.sessions.byId.get(session)?.session ?? {};
+  const { streams } = store;
+  const job = (jobId: string) => state.jobs.byId.get(jobId)?.job;
+  const place = { stream: sessionStream(session), position: 0 };
+  const frames = numberedEntries({ streams, job }, place, afterSeq);
+  for await (const { seq, job: about, entry } of frames) {
+    const time = (atMs: number) => new Date(atMs).toISOString();
+    const told = { sessionId: session, profile: profile as Profile, seq, job: about, entry, time };
+    yield jobFrame(told);
+  }
 }
 
 /** `refusal` says why it is none of ours: for a runtime that has it open we cannot tell. */

@@ -59,7 +59,6 @@ export const serve = buildCommand<Flags, [], Context>({
     const interrupted = this.untilInterrupted();
     const store = db === undefined ? undefined : sqliteStore({ path: db });
     try {
-      await store?.log.open();
       await using runtime = demoRuntime(token, principal, store);
       await runtime.start();
       const isEverywhere = host === "0.0.0.0" || host === "::";
@@ -83,7 +82,7 @@ function demoRuntime(token: string, principal: string, store: Store | undefined)
     runtime: { name: "arcp-cli", version: releaseVersion() },
     bearer: staticTokens({ [token]: principal }),
     cancelBy: "principal",
-    ...(store && { journal: store.streams }),
+    ...(store && { store }),
   });
   return runtime.registerAgent("echo", async (input, job) => {
     await job.log("info", "echo started");

@@ -42,8 +42,8 @@ export const EVENT = {
   dimensions: 64,
   /** Nested data of agents: what is deeper is an attack or a mistake. */
   depth: 64,
-  /** A whole body, encoded: no peer may be sent more than 1 MiB in a frame. */
-  bodyBytes: 768 * KIB,
+  /** A whole body, encoded: no peer may be sent more than 1 MiB in a frame, its head included. */
+  bodyBytes: 1 * MIB - 1 * KIB,
 } as const;
 
 export const RESULT = {

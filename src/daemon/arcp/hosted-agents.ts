@@ -5,13 +5,13 @@ import { agentRefText } from "../../core/jobs/agent-ref.ts";
 import type { Liveness, Ruled } from "../../core/reports.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { AgentFunction, Driver } from "../../jobs/driver.ts";
-import type { JobRows } from "../../jobs/rows.ts";
 import type { Logger } from "../logger.ts";
+import type { AgentRows } from "./agent-rows.ts";
 import type { AgentConfig, ModuleAgent } from "./agents-config.ts";
 import { ChildRuntime } from "../../wires/arcp/driver/child-runtime.ts";
 
 export interface HostedAgentsOptions {
-  readonly rows: Pick<JobRows, "setAgent" | "idOf">;
+  readonly rows: Pick<AgentRows, "setAgent" | "idOf">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly env: NodeJS.ProcessEnv;

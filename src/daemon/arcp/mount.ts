@@ -6,11 +6,11 @@
 import { RollcallError } from "../../core/errors.ts";
 import { Upgrades } from "../../wires/arcp/transports/upgrades.ts";
 import type { Mount } from "../http-door.ts";
-import type { ArcpService } from "./service.ts";
+import type { DaemonArcp } from "./service.ts";
 
 const PATH = "/arcp";
 
-export function arcpMount(arcp: Pick<ArcpService, "accept">): Mount {
+export function arcpMount(arcp: Pick<DaemonArcp, "accept">): Mount {
   // The gate has checked Host against the names that are ours.
   const upgrades = new Upgrades({
     accept: (transport) => arcp.accept(transport),

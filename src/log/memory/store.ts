@@ -32,11 +32,13 @@ export class MemoryMedium {
 export interface MemoryStoreOptions {
   /** Given, the log is shared with every other store on it; else it is this store's own. */
   readonly medium?: MemoryMedium;
+  /** Given as false, this store is the only one that writes to its medium at a time. */
+  readonly shared?: boolean;
 }
 
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const medium = options.medium ?? new MemoryMedium();
-  const log = new MemoryLog(medium, options.medium !== undefined);
+  const log = new MemoryLog(medium, options.shared ?? options.medium !== undefined);
   return {
     description: "memory",
     log,

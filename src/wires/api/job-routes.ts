@@ -7,7 +7,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono } from "hono";
 import { z } from "zod";
 import { RollcallError } from "../../core/errors.ts";
-import type { JobRecord, JobRecordEntry } from "../../core/job-records.ts";
+import { summaryOf, type Job, type JobEntry, type JobSummary } from "../../core/jobs.ts";
 import { isTerminal } from "../../core/jobs/outcome.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Watch } from "../../engine/watch.ts";
@@ -28,7 +28,7 @@ const LIST = z.strictObject({
 });
 
 /** The first to come first. */
-const ORDER: Order<JobRecord> = {
+const ORDER: Order<JobSummary> = {
   atMs: ({ submittedAtMs }) => submittedAtMs,
   key: ({ id }) => id,
 };
@@ -43,7 +43,7 @@ export function jobRoutes(options: JobRoutesOptions): Hono<{ Bindings: HttpBindi
   const routes = new Hono<{ Bindings: HttpBindings }>();
   routes.get("/jobs", async (c) => {
     const { status, agent, principal, idPrefix, ...asked } = queryOf(c, LIST);
-    const isWanted = (job: JobRecord) =>
+    const isWanted = (job: JobSummary) =>
       (status.length === 0 || status.includes(job.status)) &&
       (agent === undefined || job.agent === agent || job.agent.startsWith(`${agent}@`)) &&
       (principal === undefined || job.principal === principal) &&
@@ -59,19 +59,19 @@ export function jobRoutes(options: JobRoutesOptions): Hono<{ Bindings: HttpBindi
     const jobId = c.req.param("jobId");
     const found = await jobNow(engine, jobId);
     if (!found) throw new RollcallError("NOT_FOUND", `no job ${jobId}`);
-    if (!wantsStream(c)) return c.json(found);
+    if (!wantsStream(c)) return c.json({ ...found, job: summaryOf(found.job) });
     await streams.send(c.env.outgoing, () => jobSource(engine, jobId));
     return RESPONSE_ALREADY_SENT;
   });
   return routes;
 }
 
-function* jobsOf(entries: Iterable<JobRecordEntry>): Generator<JobRecord> {
-  for (const { job } of entries) yield job;
+function* jobsOf(entries: Iterable<JobEntry>): Generator<JobSummary> {
+  for (const { job } of entries) yield summaryOf(job);
 }
 
 interface JobNow {
-  readonly job: JobRecord;
+  readonly job: Job;
   readonly sequence: number;
 }
 
@@ -90,11 +90,11 @@ function jobSource(engine: Engine, jobId: string): Source {
 }
 
 async function* jobFrames(engine: Engine, watch: Watch, jobId: string): Frames {
-  let told: JobRecord | undefined;
+  let told: Job | undefined;
   do {
     const now = await jobNow(engine, jobId);
     if (!now) return;
-    if (now.job !== told) yield factFrame("job", { sequence: now.sequence, job: now.job });
+    if (now.job !== told) yield factFrame("job", { sequence: now.sequence, job: summaryOf(now.job) });
     told = now.job;
     if (isTerminal(told.status)) return;
   } while ((await watch.pull()).length > 0);

@@ -4,9 +4,10 @@
  */
 import { quiet, TestClock } from "../engine/fixture.ts";
 import { memoryStore, MemoryMedium } from "../../../src/log/memory/store.ts";
-import type { NamedRange, StreamBatch, StreamRange, Streams } from "../../../src/log/streams.ts";
-import { ArcpRuntime } from "../../../src/wires/arcp/server/runtime.ts";
-import type { ArcpRuntimeOptions } from "../../../src/wires/arcp/server/runtime-options.ts";
+import type { Log } from "../../../src/log/log.ts";
+import type { Store } from "../../../src/log/store.ts";
+import type { Streams } from "../../../src/log/streams.ts";
+import { ArcpRuntime, type ArcpRuntimeOptions } from "../../../src/wires/arcp/server/runtime.ts";
 import type {
   Transport,
   TransportEnding,
@@ -193,12 +194,6 @@ export interface Play {
   readonly open: (options?: HelloOptions) => Promise<TestPeer>;
 }
 
-export async function openJournal(medium: MemoryMedium): Promise<Streams> {
-  const store = memoryStore({ medium });
-  await store.log.open();
-  return store.streams;
-}
-
 export interface PlayOptions extends Partial<ArcpRuntimeOptions> {
   readonly medium?: MemoryMedium;
   /** Registers the agents. */
@@ -215,7 +210,7 @@ export async function play(options: PlayOptions = {}): Promise<Play> {
   const runtime = new ArcpRuntime({
     runtime: { name: "test-runtime", version: "1.0.0" },
     bearer: staticTokens(TOKENS),
-    journal: await openJournal(medium),
+    store: memoryStore({ medium, shared: false }),
     onTrouble: (what) => troubles.push(what),
     ...more,
     clock,
@@ -243,16 +238,21 @@ export async function play(options: PlayOptions = {}): Promise<Play> {
 }
 
 /**
- * A journal whose process can be killed: from that moment nothing it is asked for ever happens.
- * While it is held, appends wait; a kill then takes them back, as if they had never been made.
+ * A store whose process can be killed: from that moment nothing it is asked for ever happens. While
+ * it is held, appends wait; a kill then takes them back, as if they had never been made.
  */
-export class MortalJournal implements Streams {
-  readonly #inner: Streams;
+export class MortalStore implements Store {
+  readonly description = "mortal";
+  readonly log: Log;
+  readonly streams: Streams;
+  readonly #inner: Store;
   #held: (() => void)[] | undefined;
   #isDead = false;
 
-  constructor(inner: Streams) {
+  constructor(inner: Store) {
     this.#inner = inner;
+    this.log = this.#guarded(inner.log);
+    this.streams = this.#guarded(inner.streams);
   }
 
   hold(): void {
@@ -269,44 +269,28 @@ export class MortalJournal implements Streams {
     this.#isDead = true;
   }
 
-  async appendAll(appends: Parameters<Streams["appendAll"]>[0]): Promise<readonly number[]> {
-    if (this.#held) await new Promise<void>((resolve) => this.#held?.push(resolve));
-    await this.#live();
-    const written = await this.#inner.appendAll(appends);
-    await this.#live();
-    return written;
+  close(): Promise<void> {
+    return this.#inner.close();
   }
 
-  async append(stream: string, entries: readonly string[]): Promise<number> {
-    await this.#live();
-    return this.#inner.append(stream, entries);
-  }
-
-  async *read(stream: string, after: number): AsyncGenerator<StreamBatch> {
-    await this.#live();
-    for await (const each of this.#inner.read(stream, after)) {
-      await this.#live();
-      yield each;
-    }
-  }
-
-  async range(stream: string): Promise<StreamRange> {
-    await this.#live();
-    return this.#inner.range(stream);
-  }
-
-  async trim(stream: string, through: number): Promise<void> {
-    await this.#live();
-    await this.#inner.trim(stream, through);
-  }
-
-  async remove(stream: string): Promise<void> {
-    await this.#live();
-    await this.#inner.remove(stream);
-  }
-
-  ranges(prefix: string): AsyncIterable<NamedRange> {
-    return this.#inner.ranges(prefix);
+  #guarded<T extends object>(inner: T): T {
+    return new Proxy(inner, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== "function") return value;
+        const call = (...args: readonly unknown[]): unknown => Reflect.apply(value, target, args);
+        if (name === "read" || name === "follow" || name === "ranges") return call;
+        return async (...args: readonly unknown[]) => {
+          if (name === "append" && this.#held) {
+            await new Promise<void>((resolve) => this.#held?.push(resolve));
+          }
+          await this.#live();
+          const result = await call(...args);
+          await this.#live();
+          return result;
+        };
+      },
+    });
   }
 
   async #live(): Promise<void> {

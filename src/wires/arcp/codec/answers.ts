@@ -1,56 +1,63 @@
-/** What a job looks like in the answers that tell of it. */
-import type { Job } from "../../../jobs/job.ts";
-import type { JobPage } from "../../../jobs/listing.ts";
-import { acceptedPayload, jobsPayload, subscribedPayload } from "./encode.ts";
+/** A job in the answers that tell of it. */
+import type { JobPage } from "../../../core/job-listing.ts";
+import { parseBudget, type Budget } from "../../../core/jobs/budget.ts";
+import type { Job } from "../../../core/jobs.ts";
+import {
+  acceptedPayload,
+  jobsPayload,
+  subscribedPayload,
+  type WireCredential,
+} from "./encode.ts";
 import type { Profile } from "./profile.ts";
 
-const NO_BUDGET = new Map<string, bigint>();
+const NO_BUDGET: Budget = new Map();
 
-/**
- * The budget is what was granted, so that who asks again is told the same. Credentials are told
- * while the job runs: afterwards they are revoked, and of no use.
- */
-export function acceptedOf(profile: Profile, job: Job, told: AcceptedTerms): string {
-  const { shape, lease } = job.grant;
-  const credentials = job.running?.credentials ?? [];
+export interface AcceptedTerms {
+  /** When it was accepted, as text. */
+  readonly at: string;
+  readonly requestId?: string | undefined;
+  /** Told while the job runs: afterwards they are revoked, and of no use. */
+  readonly credentials: readonly WireCredential[];
+}
+
+/** The budget is what was granted, so that a client that asks again is told the same. */
+export function acceptedOf(profile: Profile, job: Job, terms: AcceptedTerms): string {
+  const { lease = {} } = job;
+  const { at, requestId, credentials } = terms;
   return acceptedPayload(profile, {
     jobId: job.id,
     agent: job.agent,
-    acceptedAt: told.at,
-    lease: shape,
+    acceptedAt: at,
+    lease,
     expiresAt: expiryOf(job),
-    budget: lease.budget ?? NO_BUDGET,
+    budget: grantedTo(job),
     credentials: credentials.length > 0 ? credentials : undefined,
-    requestId: told.requestId,
+    requestId,
     traceId: job.traceId,
-    parentJobId: job.parent?.id,
+    parentJobId: job.parent || undefined,
     delegateId: job.delegateId,
   });
-}
-
-export interface AcceptedTerms {
-  /** When it was, as text. */
-  readonly at: string;
-  readonly requestId?: string | undefined;
 }
 
 export interface SubscribedTerms {
   readonly requestId: string;
   readonly replayed: boolean;
   readonly subscribedFrom: number;
+  /** What is left of the budget. */
+  readonly remaining: Budget;
 }
 
-export function subscribedOf(job: Job, terms: SubscribedTerms): string {
-  const { shape, remaining, lease } = job.grant;
+export function subscribedOf(job: Job, { remaining, ...terms }: SubscribedTerms): string {
+  const { lease = {} } = job;
   return subscribedPayload({
     ...terms,
     jobId: job.id,
     status: job.status,
     agent: job.agent,
-    lease: shape,
+    lease,
     expiresAt: expiryOf(job),
-    budget: lease.budget ? remaining : NO_BUDGET,
-    parentJobId: job.parent?.id,
+    budget: lease["cost.budget"] ? remaining : NO_BUDGET,
+    parentJobId: job.parent || undefined,
     traceId: job.traceId,
   });
 }
@@ -66,9 +73,9 @@ export function listedOf(
       jobId: job.id,
       agent: job.agent,
       status: job.status,
-      lease: job.grant.shape,
-      parentJobId: job.parent?.id,
-      createdAt: new Date(job.createdAtMs).toISOString(),
+      lease: job.lease ?? {},
+      parentJobId: job.parent || undefined,
+      createdAt: new Date(job.submittedAtMs).toISOString(),
       traceId: job.traceId,
       lastEventSeq: lastSeq(job),
     })),
@@ -76,7 +83,12 @@ export function listedOf(
   });
 }
 
-function expiryOf({ grant }: Job): string | undefined {
-  const { expiresAtMs } = grant;
-  return expiresAtMs === undefined ? undefined : new Date(expiresAtMs).toISOString();
+function grantedTo({ lease = {} }: Job): Budget {
+  const budget = lease["cost.budget"];
+  const parsed = budget && parseBudget(budget);
+  return parsed?.ok ? parsed.budget : NO_BUDGET;
+}
+
+function expiryOf({ leaseExpiresAtMs }: Job): string | undefined {
+  return leaseExpiresAtMs === undefined ? undefined : new Date(leaseExpiresAtMs).toISOString();
 }

@@ -2,7 +2,7 @@
  * The W3C trace context, as clients send it along with a submit: the header's two fields, under
  * the one vendor key that all SDKs agree on. What is not well-formed is as if it were not there.
  */
-import type { TraceContext } from "../../../jobs/job.ts";
+import type { TraceContext } from "../../../jobs/run.ts";
 
 export const TRACE_CONTEXT = "x-vendor.opentelemetry.tracecontext";
 

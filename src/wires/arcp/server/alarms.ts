@@ -3,8 +3,8 @@
  * thousand slots of a heap and one timer. A slot may ring early, see heap.ts: who is rung looks
  * at the clock and sets it again.
  */
-import { Heap, type Slot } from "../core/heap.ts";
-import type { Clock } from "../core/clock.ts";
+import { Heap, type Slot } from "../../../core/heap.ts";
+import type { Clock } from "../../../core/clock.ts";
 
 /** Longer waits are cut in pieces: a timer of Node takes no more than 2^31 ms. */
 const LONGEST_MS = 2 ** 30;

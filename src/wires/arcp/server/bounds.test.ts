@@ -100,7 +100,7 @@ test("observers are told in order, and one that fails takes nothing from anybody
         },
       },
       {
-        onAccepted: ({ principal, agent }) => told.push(`accepted ${principal} ${agent}`),
+        onAccepted: ({ job }) => told.push(`accepted ${job.principal} ${job.agent}`),
         onStarted: () => told.push("started"),
         onEvent: (_, { kind }) => told.push(kind),
         onEnded: (_, { status }) => told.push(status),

@@ -8,7 +8,7 @@
  * Nothing goes out before the welcome. What comes in before it waits, within bounds.
  */
 import { codeOf } from "../../../core/errors.ts";
-import type { Alarm, Alarmed } from "../../../jobs/alarms.ts";
+import type { Alarm, Alarmed } from "./alarms.ts";
 import { Dispatch, refusalOf } from "./dispatch.ts";
 import { frameText, sessionErrorPayload, welcomePayload, type Answered } from "../codec/encode.ts";
 import { refusedSubmit } from "../codec/endings.ts";
@@ -143,7 +143,7 @@ export class Connection implements TransportListener, Alarmed {
     sessions.alarms.cancel(this.#deadline);
     this.#deadline = undefined;
     const seen = hello.resume?.lastEventSeq ?? 0;
-    sessions.recorder.after(() => this.#welcome(session, token, seen));
+    sessions.term.after(() => this.#welcome(session, token, seen));
   }
 
   #welcome(session: Session, token: string, seen: number): void {

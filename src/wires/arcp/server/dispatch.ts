@@ -4,8 +4,11 @@
  * three clients match them by that order alone.
  */
 import { RollcallError } from "../../../core/errors.ts";
-import type { Job } from "../../../jobs/job.ts";
-import type { JobOrder, Submitted } from "../../../jobs/jobs.ts";
+import { isTerminal } from "../../../core/jobs/outcome.ts";
+import { remainingOf, type Budget } from "../../../core/jobs/budget.ts";
+import { amountOfNumber } from "../../../core/jobs/decimal.ts";
+import type { Counters, Job } from "../../../core/jobs.ts";
+import type { JobOrder, Submitted } from "../../../jobs/submissions.ts";
 import { acceptedOf, listedOf, subscribedOf } from "../codec/answers.ts";
 import { arcpError, arcpErrorOf, type ArcpError } from "../codec/errors.ts";
 import type { Answered } from "../codec/encode.ts";
@@ -24,7 +27,7 @@ import { decodeRequest } from "../codec/requests.ts";
 import type { Session } from "./session.ts";
 import { INPUT, SUBSCRIPTIONS } from "./session-limits.ts";
 import type { Sessions } from "./sessions.ts";
-import { Subscription } from "./subscription.ts";
+import { ONLY_THE_END, Subscription, type Beginning } from "./subscription.ts";
 import { TRACE_CONTEXT, traceContextOf } from "../codec/trace-context.ts";
 
 /** What it needs of the connection it answers on. */
@@ -86,11 +89,8 @@ export class Dispatch {
   }
 
   #prove(): void {
-    const session = this.#session;
-    if (session.isProven) return;
-    session.isProven = true;
-    session.tokenBefore = undefined;
-    this.#sessions.ledger.put(session);
+    const { isProven, id: sessionId } = this.#session;
+    if (!isProven) this.#sessions.term.decide({ type: "session.prove", sessionId });
   }
 
   #refuse(refusal: FrameRefusal): void {
@@ -146,7 +146,7 @@ export class Dispatch {
   }
 
   #reply(call: () => void): void {
-    this.#sessions.recorder.after(call);
+    this.#sessions.term.after(call);
   }
 
   #error(error: ArcpError, requestId: string | undefined, requestType: string | undefined): void {
@@ -193,8 +193,8 @@ export class Dispatch {
 
   #submit(message: Submit): void | Promise<void> {
     const session = this.#session;
-    const again = session.submits.get(message.id);
-    // What it said since is in the stream of this very session.
+    const again = this.#sessions.job(session.submits.get(message.id) ?? "");
+    // What it said since is among the numbers of this very session.
     if (again) return this.#accepted({ job: again, isRepeated: false }, message);
     const refuse = (error: unknown) => this.#refuseSubmit(arcpErrorOf(error), message);
     try {
@@ -213,7 +213,8 @@ export class Dispatch {
     if (message.leaseConstraints) this.#need("lease_expires_at");
     if (message.leaseRequest["cost.budget"]) this.#need("cost.budget");
     const order: JobOrder = {
-      owner: session,
+      principal: session.principal,
+      session: session.id,
       agent: message.agent,
       input: message.input,
       lease: message.leaseRequest,
@@ -226,11 +227,11 @@ export class Dispatch {
       delegateId: message.delegateId,
       takesCredentials: session.has("provisioned_credentials"),
     };
-    if (message.parentJobId === undefined) return jobs.submit(order);
-    // Nobody is a child by its own word: the rules of a delegation hold, whoever asks.
-    const parent = jobs.index.get(message.parentJobId);
-    if (!parent || parent.principal !== session.principal) throw notFound(message.parentJobId);
-    return jobs.submitChild(parent, order);
+    const { parentJobId: parent } = message;
+    if (parent === undefined) return jobs.submit(order);
+    // Nobody is a child by its own word: the rules of a delegation hold for every caller.
+    if (this.#sessions.job(parent)?.principal !== session.principal) throw notFound(parent);
+    return jobs.submit({ ...order, parent });
   }
 
   #refuseSubmit(
@@ -244,18 +245,28 @@ export class Dispatch {
 
   #accepted({ job, isRepeated }: Submitted, message: Submit): void {
     const session = this.#session;
-    const isOver = job.isOver;
-    const isOwn = job.owner === session;
+    const isOver = isTerminal(job.status);
+    const isOwn = job.session === session.id;
+    if (isOwn && !isRepeated) session.remember(message.id, job.id);
     this.#reply(() => {
-      const at = this.#sessions.time(job.createdAtMs);
-      const accepted = acceptedOf(session.profile, job, { at, requestId: message.id });
-      session.send("job.accepted", accepted, job);
+      const at = this.#sessions.time(job.submittedAtMs);
+      const credentials = this.#sessions.jobs.run(job.id)?.credentials ?? [];
+      const terms = { at, requestId: message.id, credentials };
+      session.send("job.accepted", acceptedOf(session.profile, job, terms), job);
     });
     if (!isRepeated || (isOwn && !isOver)) return;
     // The end once more; or, of a job of another session, what comes from now on.
-    const subscription = new Subscription(this.#sessions, session, job);
-    subscription.start(isOver ? job.spans.last - 1 : undefined);
-    this.#reply(() => subscription.copy());
+    const subscription = this.#follow(job, { after: isOver ? ONLY_THE_END : undefined });
+    this.#reply(() => subscription.read());
+  }
+
+  #follow(job: Job, beginning: Beginning): Subscription {
+    const sessions = this.#sessions;
+    const session = this.#session;
+    const subscription = new Subscription({ sessions, session, job }, beginning);
+    const { after } = subscription;
+    sessions.term.decide({ type: "session.subscribe", sessionId: session.id, jobId: job.id, after });
+    return subscription;
   }
 
   #list({ id, filter, limit, cursor }: ListJobs): void {
@@ -273,24 +284,21 @@ export class Dispatch {
 
   /** In the numbers of this session. */
   #lastSeq(job: Job): number {
-    if (job.owner === this.#session) return job.spans.last;
+    if (job.session === this.#session.id) {
+      return this.#sessions.jobs.run(job.id)?.lastSeq ?? job.lastSeq ?? 0;
+    }
     return this.#session.subscriptions.get(job.id)?.lastSeq ?? 0;
   }
 
   #cancel({ jobId, reason }: Cancel): void {
     const session = this.#session;
-    const job = this.#sessions.jobs.index.get(jobId);
-    const isOwn = job?.owner === session;
-    const isPrincipals = job?.principal === session.principal;
-    const mayCancel = isOwn || (isPrincipals && this.#connection.host.cancelBy === "principal");
-    if (job && !mayCancel && isPrincipals) {
-      throw new RollcallError("PERMISSION_DENIED", "only the session that submitted it may");
-    }
-    if (!job || !mayCancel) throw notFound(jobId);
-    if (job.isOver) return;
-    const payload = JSON.stringify({ reason });
-    this.#reply(() => session.send("job.cancelled", payload, job));
-    this.#sessions.jobs.runs.cancel(job, reason);
+    const { cancelBy: scope } = this.#connection.host;
+    const by = { principal: session.principal, session: session.id, scope };
+    const job = this.#sessions.job(jobId);
+    // The acknowledgement goes out before the end that it may bring about at once.
+    const isRunning = job !== undefined && !isTerminal(job.status);
+    if (!this.#sessions.jobs.cancel({ jobId, reason, by }) || !isRunning) return;
+    this.#reply(() => session.send("job.cancelled", JSON.stringify({ reason }), job));
   }
 
   #subscribe({ id, jobId, history, fromEventSeq }: Subscribe): void {
@@ -302,33 +310,41 @@ export class Dispatch {
       throw new RollcallError("LIMIT_EXCEEDED", "too many subscriptions in one session");
     }
     // Its own job tells it everything already; only of one that ended there may be more to tell.
-    const isHeard = job.owner === session && !job.isOver;
+    const isOver = isTerminal(job.status);
+    const isHeard = job.session === session.id && !isOver;
     const replayed = history && !isHeard;
-    const payload = subscribedOf(job, { requestId: id, replayed, subscribedFrom: session.head });
+    const purse = this.#sessions.jobs.run(job.id)?.entry.purse;
+    const remaining = purse ? remainingOf(purse) : countersAsBudget(job.budget);
+    const terms = { requestId: id, replayed, subscribedFrom: session.head, remaining };
+    const payload = subscribedOf(job, terms);
     this.#reply(() => session.send("job.subscribed", payload, job));
     if (isHeard) return;
-    const subscription = new Subscription(this.#sessions, session, job);
     // Without history there is still the end, for which somebody waits.
-    const last = job.isOver ? job.spans.last - 1 : undefined;
-    subscription.start(replayed ? fromEventSeq : last);
-    this.#reply(() => this.#copySoon(subscription));
+    const last = isOver ? ONLY_THE_END : undefined;
+    const ownerSeq = fromEventSeq;
+    const subscription = this.#follow(job, replayed ? { after: 0, ownerSeq } : { after: last });
+    this.#reply(() => this.#readSoon(subscription));
   }
 
   /**
    * The Python client loses history that it reads in one go with the answer. It answers pings in
    * the order of frames, so once it has answered one, it has dealt with what came before.
    */
-  #copySoon(subscription: Subscription): void {
-    if (this.#session.profile !== "py") return subscription.copy();
+  #readSoon(subscription: Subscription): void {
+    if (this.#session.profile !== "py") return subscription.read();
     const { alarms } = this.#sessions;
     const nonce = this.#connection.ping();
-    const copy = () => {
+    const read = () => {
       alarms.cancel(alarm);
-      if (this.#barriers.delete(nonce)) subscription.copy();
+      if (this.#barriers.delete(nonce)) subscription.read();
     };
-    const alarm = alarms.set(alarms.nowMs() + SUBSCRIPTIONS.patienceMs, { onAlarm: copy });
-    this.#barriers.set(nonce, copy);
+    const alarm = alarms.set(alarms.nowMs() + SUBSCRIPTIONS.patienceMs, { onAlarm: read });
+    this.#barriers.set(nonce, read);
   }
+}
+
+function countersAsBudget(counters: Counters = {}): Budget {
+  return new Map(Object.entries(counters).map(([name, left]) => [name, amountOfNumber(left) ?? 0n]));
 }
 
 function notFound(jobId: string): RollcallError {

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { codeOf } from "../../../core/errors.ts";
 import { quiet } from "../../../../test/support/engine/fixture.ts";
-import type { Job } from "../../../jobs/job.ts";
-import { RECORDER } from "../../../jobs/limits.ts";
+import { ENGINE } from "../../../core/limits.ts";
+import type { Run } from "../../../jobs/run.ts";
 import { OUTPUT } from "./session-limits.ts";
 import {
   play,
@@ -20,19 +20,25 @@ async function stage(options: PlayOptions = {}, hello: HelloOptions = {}) {
   const peer = await scene.open(hello);
   await peer.submit("endless");
   await quiet();
-  return { ...scene, peer, job: jobOf(scene) };
+  return { ...scene, peer, run: runOf(scene) };
 }
 
-function jobOf({ runtime }: Play): Job {
-  const [job] = [...runtime.jobs.index.all()];
-  if (!job) throw new Error("no job");
-  return job;
+function runOf({ runtime }: Play): Run {
+  const [id = ""] = runtime.jobs.state.jobs.byId.keys();
+  const run = runtime.jobs.run(id);
+  if (!run) throw new Error("no job");
+  return run;
 }
 
-function say({ runtime, job }: Play & { readonly job: Job }, count: number, size = 1000): void {
+function end({ runtime, run }: Play & { readonly run: Run }): void {
+  const ending = { status: "success", code: "", reason: "" } as const;
+  runtime.jobs.term.decide({ type: "job.end", jobId: run.id, ending });
+}
+
+function say({ runtime, run }: Play & { readonly run: Run }, count: number, size = 1000): void {
   for (let i = 0; i < count; i += 1) {
     const text = `${i} `.padEnd(size, "x");
-    runtime.jobs.runs.tell(job, { kind: "thought", body: { text } });
+    runtime.jobs.events.tell(run, { kind: "thought", body: { text } });
   }
 }
 
@@ -126,16 +132,15 @@ test('"when head − acked > 1000, one status{back_pressure}", re-armed below ha
 
 test("acknowledged events of finished jobs are trimmed once nobody can ask for them", async () => {
   const scene = await stage({ limits: { finished: 0 } });
-  const { peer, job, runtime, clock, medium } = scene;
+  const { peer, run, clock, medium } = scene;
   say(scene, 20_000, 10);
   await quiet();
-  const held = () =>
-    [...medium.streams].find(([name]) => name.includes("session"))?.[1].entries.length ?? 0;
+  const held = () => medium.streams.get(run.stream)?.entries.length ?? 0;
   peer.send("session.ack", { last_processed_seq: 20_000 });
   await clock.advance(20_000);
   // Its job runs, so its history is kept.
   expect(held()).toBeGreaterThanOrEqual(20_000);
-  runtime.jobs.runs.end(job, { status: "success", result: { form: "none" } });
+  end(scene);
   await quiet();
   await clock.advance(20_000);
   expect(held()).toBeLessThan(10);
@@ -143,14 +148,14 @@ test("acknowledged events of finished jobs are trimmed once nobody can ask for t
 
 test("a session that is gone leaves nothing behind once its jobs are forgotten", async () => {
   const scene = await stage({ limits: { finished: 0 } });
-  const { peer, job, runtime, clock, medium } = scene;
+  const { peer, runtime, clock, medium } = scene;
   say(scene, 10, 10);
-  runtime.jobs.runs.end(job, { status: "success", result: { form: "none" } });
+  end(scene);
   await quiet();
   peer.lose();
   await clock.advance(700_000);
   expect(runtime.stats()).toMatchObject({ sessions: 0, jobs: 0 });
-  expect([...medium.streams.keys()].filter((name) => name.includes("session"))).toEqual([]);
+  expect([...medium.streams.keys()]).toEqual([]);
 });
 
 test("an agent that outruns the disk is slowed down, or stopped if it does not wait", async () => {
@@ -173,6 +178,6 @@ test("an agent that outruns the disk is slowed down, or stopped if it does not w
   await expect.poll(() => peer.of("job.result").length).toBe(1);
   expect(outcomes).toContain("LIMIT_EXCEEDED");
   const taken = outcomes.filter((each) => each === "fulfilled").length;
-  expect(taken * 60_000).toBeLessThan(RECORDER.hardBytes + 200_000);
+  expect(taken * 60_000).toBeLessThan(ENGINE.waitingStreamBytes + 200_000);
   expect(peer.of("job.event")).toHaveLength(taken);
 });

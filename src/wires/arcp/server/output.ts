@@ -1,33 +1,39 @@
 /**
- * From the stream of a session to its socket. What counts is in the journal, so nothing is held
- * here for a peer that does not keep up, and a client that comes back is a slow one:
+ * From a session to its socket. What counts is on the disk, so nothing is held here for a peer that
+ * does not keep up, and a client that comes back is a slow one:
  *
- *              released, and all before was sent, and there is room
+ *              durable, and all before was sent, and there is room
  *   live ◀──────────────────────────────────────────────────────────┐
  *    │ no room, or just resumed                                     │ caught up
- *    └──▶ behind: reads the journal as the peer takes it ───────────┘
+ *    └──▶ behind: reads the streams as the peer takes them ─────────┘
  *
- * In both the peer gets the same bytes: the frames as they were recorded.
+ * In both the peer gets the same bytes.
  */
-import { RollcallError } from "../../../core/errors.ts";
-import type { Recorder } from "../../../jobs/recorder.ts";
+import { codeOf } from "../../../core/errors.ts";
 import { OUTPUT } from "./session-limits.ts";
 import type { Transport } from "./transport.ts";
 
+/** A frame that is encoded only when it is sent. */
+export interface NumberedFrame {
+  readonly seq: number;
+  readonly text: () => string;
+}
+
+/** The frames after a number, from the disk, through another number. */
+export type ReadFrames = (after: number, through: number) => AsyncIterable<NumberedFrame>;
+
 export class Output {
-  readonly #recorder: Recorder;
-  readonly #stream: string;
-  /** The position of the last entry that may be seen. */
-  released: number;
+  readonly #read: ReadFrames;
+  /** The number of the last frame that is durable. */
+  durable: number;
   /** Of the last one that was handed to the transport. */
   sent = 0;
   #transport: Transport | undefined;
   #isReading = false;
 
-  constructor(recorder: Recorder, stream: string, released: number) {
-    this.#recorder = recorder;
-    this.#stream = stream;
-    this.released = released;
+  constructor(read: ReadFrames, durable: number) {
+    this.#read = read;
+    this.durable = durable;
   }
 
   /** To a client that has everything through `sent`. */
@@ -41,23 +47,23 @@ export class Output {
     this.#transport = undefined;
   }
 
-  release(entries: readonly string[]): void {
-    const before = this.released;
-    this.released += entries.length;
+  release(frames: readonly NumberedFrame[]): void {
+    const before = this.durable;
+    this.durable += frames.length;
     const transport = this.#transport;
     if (!transport) return;
     if (this.sent !== before || this.#isReading) return this.pump();
-    for (const entry of entries) {
+    for (const frame of frames) {
       if (transport.waitingBytes >= OUTPUT.waitingBytes) return;
-      if (!this.#send(transport, entry)) return;
+      if (!this.#send(transport, frame)) return;
     }
   }
 
   /** The peer took what waited, or there is something to catch up with. */
   pump(): void {
-    if (this.#isReading || !this.#transport || this.sent >= this.released) return;
+    if (this.#isReading || !this.#transport || this.sent >= this.durable) return;
     this.#isReading = true;
-    void this.#read(this.#transport).finally(() => {
+    void this.#catchUp(this.#transport).finally(() => {
       this.#isReading = false;
       // It may have been attached anew meanwhile; or drained, before this was over.
       if (this.#isAble()) this.pump();
@@ -69,30 +75,25 @@ export class Output {
     return transport !== undefined && transport.waitingBytes < OUTPUT.waitingBytes;
   }
 
-  async #read(transport: Transport): Promise<void> {
+  async #catchUp(transport: Transport): Promise<void> {
     try {
-      while (this.sent < this.released) {
-        const before = this.sent;
-        for await (const { position, entry } of this.#recorder.read(this.#stream, before)) {
-          if (this.#transport !== transport || position > this.released) break;
+      while (this.sent < this.durable) {
+        for await (const frame of this.#read(this.sent, this.durable)) {
+          if (this.#transport !== transport) return;
           if (transport.waitingBytes >= OUTPUT.waitingBytes) return;
-          if (position !== this.sent + 1 || !this.#send(transport, entry)) return;
+          if (frame.seq !== this.sent + 1 || !this.#send(transport, frame)) return;
         }
-        if (this.#transport !== transport) return;
-        // Released before it was durable: it comes.
-        if (this.sent === before) await this.#recorder.settled();
-        if (this.#recorder.hasFailed) return;
       }
-    } catch (cause) {
-      const isTrimmed = cause instanceof RollcallError && cause.code === "OUT_OF_RANGE";
-      const reason = isTrimmed ? "events were dropped before they were read" : "journal failed";
+    } catch (error) {
+      const isGone = codeOf(error) === "OUT_OF_RANGE";
+      const reason = isGone ? "events were dropped before they were read" : "the disk failed";
       if (this.#transport === transport) transport.close({ code: 1013, reason });
     }
   }
 
-  #send(transport: Transport, entry: string): boolean {
+  #send(transport: Transport, frame: NumberedFrame): boolean {
     try {
-      transport.send(entry);
+      transport.send(frame.text());
       this.sent += 1;
       return true;
     } catch {

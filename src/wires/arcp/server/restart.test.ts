@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { quiet, TestClock } from "../../../../test/support/engine/fixture.ts";
 import type { JobContext } from "../../../jobs/context.ts";
 import type { Provisioner } from "../../../jobs/provisioner.ts";
-import { MemoryMedium } from "../../../log/memory/store.ts";
+import type { Log } from "../../../log/log.ts";
+import { MemoryMedium, memoryStore } from "../../../log/memory/store.ts";
 import type { ArcpRuntime } from "./runtime.ts";
 import {
-  MortalJournal,
-  openJournal,
+  MortalStore,
   play,
   type PlayOptions,
   type TestPeer,
@@ -29,9 +29,9 @@ function world(more: PlayOptions = {}) {
   };
   const live = async () => {
     lives += 1;
-    const journal = new MortalJournal(await openJournal(medium));
-    const scene = await play({ agents, ...more, medium, clock, journal });
-    return { ...scene, journal };
+    const store = new MortalStore(memoryStore({ medium, shared: false }));
+    const scene = await play({ agents, ...more, medium, clock, store });
+    return { ...scene, store };
   };
   return { live, puppets, medium, clock };
 }
@@ -55,7 +55,7 @@ test("after a kill a client resumes with no gap, and its job ends once, retryabl
   await puppets[0]?.job.log("info", "one");
   await puppets[0]?.job.log("info", "two");
   await quiet();
-  first.journal.kill();
+  first.store.kill();
   const second = await live();
   const next = await resume(second, peer, 1);
   expect(next.stream).toMatchObject([
@@ -67,7 +67,7 @@ test("after a kill a client resumes with no gap, and its job ends once, retryabl
       payload: { final_status: "error", code: "INTERNAL_ERROR", retryable: true },
     },
   ]);
-  second.journal.kill();
+  second.store.kill();
   const third = await live();
   const last = await resume(third, next, 0);
   expect(last.stream.filter(({ type }) => type === "job.error")).toHaveLength(1);
@@ -80,7 +80,7 @@ test('"an event is delivered only after it is durable"', async () => {
   const peer = await life.open();
   await peer.submit("puppet");
   await quiet();
-  life.journal.hold();
+  life.store.hold();
   await puppets[0]?.job.log("info", "not yet");
   peer.send("job.submit", { agent: "echo" });
   peer.send("session.list_jobs", {});
@@ -88,26 +88,10 @@ test('"an event is delivered only after it is durable"', async () => {
   expect(peer.stream).toEqual([]);
   expect(peer.of("job.accepted")).toHaveLength(1);
   expect(peer.of("session.jobs")).toHaveLength(0);
-  life.journal.letGo();
+  life.store.letGo();
   await quiet();
   expect(peer.stream).toHaveLength(2);
   expect(peer.of("job.accepted")).toHaveLength(2);
-});
-
-test('with durability "memory" it is delivered sooner', async () => {
-  const { live, puppets } = world({ durability: "memory" });
-  const life = await live();
-  const peer = await life.open();
-  await peer.submit("puppet");
-  await quiet();
-  life.journal.hold();
-  await puppets[0]?.job.log("info", "already");
-  await quiet();
-  expect(peer.stream).toHaveLength(1);
-  peer.lose();
-  life.journal.letGo();
-  const next = await resume(life, peer, 0);
-  expect(next.stream).toHaveLength(1);
 });
 
 test("what was not durable was never told, and is not there after the kill", async () => {
@@ -116,11 +100,11 @@ test("what was not durable was never told, and is not there after the kill", asy
   const peer = await first.open();
   await peer.submit("puppet");
   await quiet();
-  first.journal.hold();
+  first.store.hold();
   await puppets[0]?.job.log("info", "lost");
   puppets[0]?.end("done");
   await quiet();
-  first.journal.kill();
+  first.store.kill();
   const next = await resume(await live(), peer, 0);
   expect(next.stream).toMatchObject([{ event_seq: 1, payload: { code: "INTERNAL_ERROR" } }]);
 });
@@ -134,7 +118,7 @@ test('restart: "always" runs a job again, with what is left of its budget', asyn
   await quiet();
   await puppets[0]?.job.metric("cost.x", 0.25, { unit: "USD" });
   await quiet();
-  first.journal.kill();
+  first.store.kill();
   const second = await live();
   const next = await resume(second, peer);
   await quiet();
@@ -156,7 +140,7 @@ test("a job that takes the process with it each time is given up", async () => {
   await peer.submit("phoenix");
   await quiet();
   for (let i = 0; i < 8; i += 1) {
-    life.journal.kill();
+    life.store.kill();
     life = await live();
     await quiet();
   }
@@ -173,7 +157,7 @@ test("a cancel that was acknowledged holds after a kill, whoever would run again
   peer.send("job.cancel", { reason: "enough" }, { job_id });
   await quiet();
   expect(peer.of("job.cancelled")).toHaveLength(1);
-  first.journal.kill();
+  first.store.kill();
   const next = await resume(await live(), peer, 0);
   expect(next.stream).toMatchObject([{ payload: { final_status: "cancelled" } }]);
   expect(puppets).toHaveLength(1);
@@ -186,7 +170,7 @@ test("a job that waited in the queue waits again, and runs", async () => {
   await peer.submit("puppet");
   const { job_id } = await peer.submit("echo", { input: "patient" });
   await quiet();
-  first.journal.kill();
+  first.store.kill();
   const next = await resume(await live(), peer, 0);
   expect(puppets).toHaveLength(1);
   expect(next.stream).toMatchObject([
@@ -201,7 +185,7 @@ test("keys hold across a kill: the same submit is the same job, another a confli
   const order = { input: 1, idempotency_key: "k" };
   const { job_id } = await (await first.open()).submit("echo", order);
   await quiet();
-  first.journal.kill();
+  first.store.kill();
   const peer = await (await live()).open();
   expect((await peer.submit("echo", order)).job_id).toBe(job_id);
   await quiet();
@@ -216,7 +200,7 @@ test("finished jobs can be listed and tailed after a kill, within their time", a
   const owner = await first.open();
   const { job_id } = await owner.submit("echo", { input: "kept" });
   await quiet();
-  first.journal.kill();
+  first.store.kill();
   const second = await live();
   const peer = await second.open();
   peer.send("session.list_jobs", {});
@@ -225,7 +209,7 @@ test("finished jobs can be listed and tailed after a kill, within their time", a
   expect(peer.last("session.jobs").payload["jobs"]).toMatchObject([{ job_id, status: "success" }]);
   expect(peer.stream).toMatchObject([{ job_id, payload: { result: "kept" } }]);
   await clock.advance(25 * 3_600_000);
-  second.journal.kill();
+  second.store.kill();
   const third = await live();
   expect(third.runtime.stats()).toMatchObject({ jobs: 0 });
 });
@@ -244,7 +228,7 @@ test("subscriptions hold: who followed hears the end, who read history the rest"
   late.send("job.subscribe", { job_id, history: true });
   // Subscribed, and some of the history copied, when the process dies.
   for (let i = 0; i < 4; i += 1) await new Promise((resolve) => setImmediate(resolve));
-  first.journal.kill();
+  first.store.kill();
   const second = await live();
   for (const peer of [follower, late]) {
     const next = await resume(second, peer, 0);
@@ -280,13 +264,13 @@ test("credentials that were out when the process died are revoked by the next on
   isStuck = false;
   const { job_id } = await (await first.open()).submit("puppet");
   await quiet();
-  first.journal.kill();
+  first.store.kill();
   await live();
   await quiet();
   expect(revoked).toHaveLength(2);
   expect(revoked).toContain(`${job_id} 1`);
   expect(revoked.some((each) => each.endsWith(" 0"))).toBe(true);
-  const disk = JSON.stringify([...medium.streams.values()]);
+  const disk = JSON.stringify([medium.entries, ...medium.streams.values()]);
   expect(disk).not.toContain('\\"value\\":\\"v\\"');
 });
 
@@ -294,8 +278,8 @@ test("no token is on disk, and only the right one resumes after a kill", async (
   const { live, medium } = world();
   const first = await live();
   const peer = await first.open();
-  first.journal.kill();
-  expect(JSON.stringify([...medium.streams.values()])).not.toContain(peer.token);
+  first.store.kill();
+  expect(JSON.stringify([medium.entries, ...medium.streams.values()])).not.toContain(peer.token);
   const second = await live();
   const thief = second.connect();
   const session_id = peer.sessionId ?? "";
@@ -318,25 +302,26 @@ test("a start stays short and the disk bounded, however much happened", async ()
   await quiet();
   const kept = [...medium.streams].map(([name, { entries }]) => [name, entries.length] as const);
   for (const [name, entries] of kept) expect([name, entries < 25_000]).toEqual([name, true]);
-  life.journal.kill();
+  life.store.kill();
   const next = await live();
   expect(next.runtime.stats()).toMatchObject({ sessions: 1, jobs: 50 });
 });
 
-test("a journal that fails ends the runtime: nobody is told what is not on disk", async () => {
+test("while the disk is full nobody is told what is not on it; then it goes on", async () => {
   const medium = new MemoryMedium();
-  const inner = await openJournal(medium);
+  const inner = memoryStore({ medium, shared: false });
   let isFull = false;
-  const journal = Object.assign(Object.create(inner) as typeof inner, {
-    appendAll: (appends: Parameters<typeof inner.appendAll>[0]) =>
-      isFull ? Promise.reject(new Error("disk full")) : inner.appendAll(appends),
-    range: inner.range.bind(inner),
-    read: inner.read.bind(inner),
-    trim: inner.trim.bind(inner),
-    remove: inner.remove.bind(inner),
+  const log = new Proxy(inner.log, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      if (name !== "append") return value.bind(target) as unknown;
+      return (...args: Parameters<Log["append"]>) =>
+        isFull ? Promise.reject(new Error("disk full")) : target.append(...args);
+    },
   });
   const scene = await play({
-    journal,
+    store: { ...inner, log },
     agents: (runtime) => runtime.registerAgent("echo", (input) => input),
   });
   const peer = await scene.open();
@@ -345,7 +330,11 @@ test("a journal that fails ends the runtime: nobody is told what is not on disk"
   await quiet();
   expect(peer.of("job.accepted")).toEqual([]);
   expect(peer.wire.ending?.code).toBe(1013);
-  expect(scene.troubles).toEqual(["the journal failed; the runtime has stopped"]);
-  const late = scene.connect();
-  expect(late.wire.ending?.code).toBe(1013);
+  expect(scene.troubles[0]).toBe("stopped leading");
+  expect(scene.connect().wire.ending?.code).toBe(1013);
+  isFull = false;
+  await scene.clock.advance(1_000);
+  const again = await scene.open();
+  expect((await again.submit("echo", { input: 1 })).type).toBe("job.accepted");
+  expect((await again.submit("nobody")).type).toBe("session.error");
 });

@@ -193,10 +193,11 @@ test('"features on resume: renegotiated"; session.resume is an alias of a hello'
 
 test('"last_event_seq below buffer ⇒ RESUME_WINDOW_EXPIRED", never a silent gap', async () => {
   const scene = await stage({ sessions: { keptEvents: 10 } });
-  const [job] = [...scene.runtime.jobs.index.all()];
-  if (!job) throw new Error("no job");
+  const { jobs } = scene.runtime;
+  const run = jobs.run([...jobs.state.jobs.byId.keys()][0] ?? "");
+  if (!run) throw new Error("no job");
   for (let i = 0; i < 5_000; i += 1) {
-    scene.runtime.jobs.runs.tell(job, { kind: "thought", body: { text: String(i) } });
+    jobs.events.tell(run, { kind: "thought", body: { text: String(i) } });
   }
   await scene.clock.advance(20_000);
   scene.peer.lose();

@@ -1,19 +1,5 @@
-/** The bounds of sessions, with their reasons. Those in SESSIONS are options of the runtime. */
+/** The bounds of connections and of what is sent, with their reasons. */
 const MIB = 1024 * 1024;
-
-export const SESSIONS = {
-  helloMs: 10_000,
-  heartbeatSec: 30,
-  resumeWindowSec: 600,
-  /** Open or waiting to be resumed; each costs some kilobytes. */
-  perPrincipal: 20_000,
-  total: 100_000,
-  /** Frames of one principal, over all its sessions; 0 means no limit. */
-  framesPerSecond: 200_000,
-  /** What is kept of one session's stream, on disk or in memory. Beyond it the oldest go. */
-  keptEvents: 1_000_000,
-  keptBytes: 256 * MIB,
-} as const;
 
 export const OUTPUT = {
   /** Handed to a transport and not taken yet; beyond it events wait in the journal. */
@@ -27,6 +13,10 @@ export const OUTPUT = {
   /** Trimming costs a transaction. */
   trimEvents: 4_096,
   sweepMs: 15_000,
+  /** Every so many spans it is remembered where a number stands in its stream. */
+  markSpans: 1_024,
+  /** Jobs whose pages are kept while frames are read back from the disk. */
+  readJobs: 8,
 } as const;
 
 export const INPUT = {
@@ -53,6 +43,6 @@ export const SUBSCRIPTIONS = {
   perSession: 1_000,
   /** How long history waits for the Python client to have dealt with `job.subscribed`. */
   patienceMs: 1_000,
-  /** Events copied before the next ones are read. */
-  copied: 256,
+  /** Entries of a history that are numbered before the next ones are read. */
+  read: 256,
 } as const;

@@ -1,30 +1,28 @@
 /**
- * One client's session: a numbered stream of what its jobs say, and the connection it goes to.
+ * A session while this node leads: the connection it goes to, and the numbers of its frames.
  *
- *   LIVE ──transport lost, heartbeat lost, bye──▶ DETACHED ──window elapsed──▶ GONE
- *    ▲                                               │
- *    └──────────────────── resume ───────────────────┘
- *
- * The number of an event is its place in the session's stream in the journal, given when it is
- * appended, whether or not anybody is connected. A session that is gone cannot be resumed, but its
- * stream stays for as long as its jobs can be asked for: their history is read from there.
+ * It numbers an entry in the moment it is added to a job's stream, whether or not anybody is
+ * connected, and writes the number to its own stream in the same commit, as part of a span (see
+ * core/job-stream.ts). When that is durable the frame may be sent.
  */
-import type { JobEvent } from "../../../core/jobs/events.ts";
-import type { Outcome } from "../../../core/jobs/outcome.ts";
-import type { Alarm, Alarmed } from "../../../jobs/alarms.ts";
-import type { JobOwner, SaidEvent } from "../../../jobs/follower.ts";
-import type { Job } from "../../../jobs/job.ts";
-import type { LedgerRecord } from "../../../jobs/ledger.ts";
-import type { StreamListener } from "../../../jobs/recorder.ts";
-import { acceptedOf } from "../codec/answers.ts";
-import type { Connection } from "./connection.ts";
-import { eventPayload, frameText } from "../codec/encode.ts";
-import { endingOf } from "../codec/endings.ts";
+import {
+  encodeSessionEntry,
+  isShown,
+  lastSeqOf,
+  sessionStream,
+  type SessionStreamEntry,
+  type Span,
+} from "../../../core/job-stream.ts";
+import type { Job } from "../../../core/jobs.ts";
+import type { SessionEntry } from "../../../core/sessions.ts";
+import type { StreamWriter } from "../../../engine/committer.ts";
+import type { Heard, Owner } from "../../../jobs/run.ts";
 import { FRAME } from "../codec/limits.ts";
+import { jobFrame } from "../codec/job-frames.ts";
 import type { Feature } from "../codec/messages.ts";
-import { Output } from "./output.ts";
 import type { Profile } from "../codec/profile.ts";
-import { payloadOf } from "../codec/said.ts";
+import type { Connection } from "./connection.ts";
+import { Output, type NumberedFrame } from "./output.ts";
 import { INPUT, OUTPUT } from "./session-limits.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Subscription } from "./subscription.ts";
@@ -37,47 +35,72 @@ export interface SessionTerms {
   readonly client: string;
 }
 
-export class Session implements JobOwner, StreamListener, LedgerRecord, Alarmed {
+/** A frame that is numbered and not durable yet: an entry of a job, or a notice. */
+type Numbered = Heard & { readonly seq: number; readonly isNotice: boolean };
+
+/** About what a span takes. */
+const SPAN_LENGTH = 48;
+
+/** Where in its stream a frame's number stands. */
+interface Mark {
+  readonly seq: number;
+  readonly position: number;
+}
+
+export class Session implements Owner, StreamWriter {
   readonly id: string;
   readonly principal: string;
   readonly stream: string;
   readonly output: Output;
-  /** How many events it was given. */
-  head: number;
-  /** The position of the first one that is still there. */
-  oldest: number;
-  bytes = 0;
+  /** The number of the first frame that can still be sent again. */
+  oldest = 1;
   acked = 0;
-  profile: Profile;
-  features: readonly Feature[];
-  client: string;
-  /** Digests of the token that resumes it, and of the one before while that may be needed. */
-  token = "";
-  tokenBefore: string | undefined;
-  isProven = true;
   connection: Connection | undefined;
-  detachedAtMs = 0;
-  isGone = false;
-  alarm: Alarm | undefined;
   readonly subscriptions = new Map<string, Subscription>();
-  /** Its jobs that can be asked for, oldest first. */
-  readonly jobs = new Set<Job>();
-  /** Frames that submitted a job → that job: who sends one again is told again. */
-  readonly submits = new Map<string, Job>();
+  /** Frames that submitted a job → that job: a client that sends one again is told again. */
+  readonly submits = new Map<string, string>();
   readonly #sessions: Sessions;
-  #isTold = false;
+  readonly #entry: SessionEntry;
+  #isLagTold = false;
+  #gathering: Numbered[] = [];
+  readonly #batches: (readonly Numbered[])[] = [];
+  /** The position of the last span, and where some of the numbers stand. */
+  #spans = 0;
+  readonly #marks: Mark[] = [];
 
-  constructor(sessions: Sessions, terms: SessionTerms & SessionPlace) {
+  constructor(sessions: Sessions, entry: SessionEntry) {
     this.#sessions = sessions;
-    this.id = terms.id;
-    this.principal = terms.principal;
-    this.stream = streamOf(terms.id);
-    this.head = terms.head ?? 0;
-    this.oldest = terms.oldest ?? 1;
-    this.profile = terms.profile;
-    this.features = terms.features;
-    this.client = terms.client;
-    this.output = new Output(sessions.recorder, this.stream, this.head);
+    this.#entry = entry;
+    this.id = entry.session.id;
+    this.principal = entry.session.principal;
+    this.stream = sessionStream(this.id);
+    this.output = new Output((after, through) => this.#frames(after, through), entry.seq);
+  }
+
+  /** Found on the disk at the start of a term. */
+  restore(found: { readonly oldest: number; readonly seq: number; readonly spans: number }): void {
+    this.oldest = found.oldest;
+    this.#entry.seq = found.seq;
+    this.#spans = found.spans;
+    this.output.durable = found.seq;
+  }
+
+  /** The number of the last frame. */
+  get head(): number {
+    return this.#entry.seq;
+  }
+
+  get profile(): Profile {
+    return this.#entry.session.profile as Profile;
+  }
+
+  get features(): readonly Feature[] {
+    return this.#entry.session.features as readonly Feature[];
+  }
+
+  /** Whether the client spoke since the last resume: then it has its token. */
+  get isProven(): boolean {
+    return this.#entry.session.tokenHashBefore === "";
   }
 
   get frameBytes(): number {
@@ -92,94 +115,88 @@ export class Session implements JobOwner, StreamListener, LedgerRecord, Alarmed 
     return this.features.includes(feature);
   }
 
-  entry(): SessionEntry {
-    return {
-      t: "ses",
-      id: this.id,
-      who: this.principal,
-      profile: this.profile,
-      features: this.features,
-      client: this.client,
-      token: this.token,
-      before: this.tokenBefore,
-      acked: this.acked === 0 ? undefined : this.acked,
-      gone: this.isGone ? true : undefined,
-    };
-  }
-
-  onEvent(job: Job, said: SaidEvent): void {
-    if (!this.takes(said.event)) return;
-    const seq = this.record(
-      job,
-      "job.event",
-      payloadOf(said, (atMs) => this.#sessions.time(atMs)),
-    );
-    if (job.owner === this) job.spans.add(seq);
-    this.#noticeLag(job);
-  }
-
-  onEnded(job: Job, outcome: Outcome): void {
-    const at = this.#sessions.time(job.endedAtMs);
-    const { type, payload } = endingOf(this.profile, outcome, at);
-    const seq = this.record(job, type, payload);
-    if (job.owner === this) job.spans.add(seq);
+  hear(heard: Heard): number {
+    if (!this.#takes(heard)) return 0;
+    const seq = this.#number(heard, false);
+    this.#noticeLag(heard);
+    return seq;
   }
 
   /** What was not agreed on is as if it were not said. */
-  takes({ kind }: Pick<JobEvent, "kind">): boolean {
-    if (kind !== "progress" && kind !== "result_chunk") return true;
-    return this.has(kind);
+  #takes({ entry }: Heard): boolean {
+    const { kind } = entry;
+    if (kind === "progress" || kind === "result_chunk") return this.has(kind);
+    return isShown(entry);
   }
 
-  /** Appends a frame to the stream; gives its number. */
-  record(job: Job, type: string, payload: string): number {
-    this.head += 1;
-    const head = {
-      id: `msg_${this.#sessions.newId()}`,
-      sessionId: this.id,
-      jobId: job.id,
-      traceId: job.traceId,
-      eventSeq: this.head,
-    };
-    const frame = frameText(type, head, payload);
-    this.bytes += frame.length;
-    this.#sessions.recorder.append(this.stream, frame, this);
+  #number(heard: Heard, isNotice: boolean): number {
+    this.#sessions.term.join(this, SPAN_LENGTH);
+    this.#entry.seq += 1;
+    const { job, position, entry } = heard;
+    this.#gathering.push({ seq: this.#entry.seq, job, position, entry, isNotice });
+    return this.#entry.seq;
+  }
+
+  take(): readonly string[] {
+    const numbered = this.#gathering;
+    this.#gathering = [];
+    this.#batches.push(numbered);
+    const entries = spansOf(numbered);
+    for (const { seq } of entries) {
+      this.#spans += 1;
+      if (this.#spans % OUTPUT.markSpans === 0) this.#marks.push({ seq, position: this.#spans });
+    }
     this.#sessions.touched(this);
-    return this.head;
+    return entries.map(encodeSessionEntry);
   }
 
-  onRecorded(entries: readonly string[]): void {
-    this.output.release(entries);
+  onDurable(): void {
+    const numbered = this.#batches.shift() ?? [];
+    this.output.release(numbered.map((each) => this.#frame(each.seq, each)));
+  }
+
+  #frame(seq: number, { job, entry }: Pick<Heard, "job" | "entry">): NumberedFrame {
+    const { id: sessionId, profile } = this;
+    const time = (atMs: number) => this.#sessions.time(atMs);
+    return { seq, text: () => jobFrame({ sessionId, profile, seq, job, entry, time }) };
+  }
+
+  async *#frames(after: number, through: number): AsyncGenerator<NumberedFrame> {
+    const mark = this.#marks.findLast(({ seq }) => seq <= after + 1);
+    const place = { stream: this.stream, position: (mark?.position ?? 1) - 1 };
+    for await (const { seq, job, entry } of this.#sessions.read(place, after)) {
+      if (seq > through) return;
+      yield this.#frame(seq, { job, entry });
+    }
   }
 
   /** One notice to a client that acknowledges too little; the next after it caught up by half. */
-  #noticeLag(job: Job): void {
+  #noticeLag({ job }: Heard): void {
     const lag = this.head - this.acked;
-    if (this.#isTold || lag <= OUTPUT.lagEvents || !this.has("ack")) return;
-    this.#isTold = true;
-    const body = { phase: "back_pressure", message: `${lag} events are not acknowledged` };
-    const at = this.#sessions.time(this.#sessions.wallMs());
-    const seq = this.record(job, "job.event", eventPayload("status", at, body));
-    if (job.owner === this) job.spans.add(seq);
+    if (this.#isLagTold || lag <= OUTPUT.lagEvents || !this.has("ack")) return;
+    this.#isLagTold = true;
+    const told = { phase: "back_pressure", message: `${lag} events are not acknowledged` };
+    const atMs = this.#sessions.term.nowMs();
+    const entry = { atMs, seq: 0, kind: "status", body: JSON.stringify(told) };
+    this.#number({ job, position: 0, entry }, true);
   }
 
   /** Only forwards, and not beyond what was sent. */
   acknowledge(seq: number): void {
     if (!this.has("ack") || seq <= this.acked) return;
     this.acked = Math.min(seq, this.head);
-    if (this.head - this.acked < OUTPUT.lagEvents / 2) this.#isTold = false;
+    if (this.head - this.acked < OUTPUT.lagEvents / 2) this.#isLagTold = false;
     this.#sessions.touched(this);
   }
 
-  /** A frame outside the numbers, to whoever is connected now. */
-  send(type: string, payload: string, job?: Job): void {
+  /** A frame outside the numbers, to the client that is connected now. */
+  send(type: string, payload: string, job?: Pick<Job, "id" | "traceId">): void {
     if (this.connection?.isWelcomed) this.connection.sendFrame(type, payload, job);
   }
 
-  onJob(job: Job): void {
-    this.jobs.add(job);
-    if (job.requestId === undefined) return this.#tellChild(job);
-    this.submits.set(job.requestId, job);
+  /** The frame that submitted a job. */
+  remember(requestId: string, jobId: string): void {
+    this.submits.set(requestId, jobId);
     if (this.submits.size <= INPUT.recentSubmits) return;
     for (const oldest of this.submits.keys()) {
       this.submits.delete(oldest);
@@ -187,62 +204,41 @@ export class Session implements JobOwner, StreamListener, LedgerRecord, Alarmed 
     }
   }
 
-  /** The SDKs would take it for the answer to the next submit of their own. */
-  #tellChild(job: Job): void {
-    if (this.profile !== "spec" || !this.connection) return;
-    this.#sessions.recorder.after(() => {
-      const at = this.#sessions.time(job.createdAtMs);
-      this.send("job.accepted", acceptedOf(this.profile, job, { at }), job);
-    });
-  }
-
-  onForgotten(job: Job): void {
-    this.jobs.delete(job);
-    if (job.requestId !== undefined) this.submits.delete(job.requestId);
-    this.#sessions.touched(this);
-  }
-
-  onAlarm(nowMs: number): void {
-    this.#sessions.onAlarm(this, nowMs);
-  }
-
-  /** Through where the stream may be forgotten. */
-  trimPoint(keptEvents: number, keptBytes: number): number {
+  /**
+   * Forgets numbers that no resume can ask for; at capacity also others, and then a client that is
+   * behind is let go. Gives the position through which its stream may be trimmed; 0 for nothing.
+   */
+  trim(keptEvents: number): number {
     const acked = this.has("ack") ? this.acked : 0;
-    const resumable = this.isGone ? this.head : Math.max(acked, this.head - OUTPUT.unackedEvents);
-    const unsent = this.isGone || !this.connection ? Infinity : this.output.sent;
-    let needed = Math.min(resumable, unsent);
-    // Of what a detached client may not have got, all that fits is kept.
-    if (!this.connection && !this.isGone)
-      needed = Math.min(needed, Math.max(acked, this.oldest - 1));
-    const [first] = this.jobs;
-    if (first) needed = Math.min(needed, (first.spans.first || first.from + 1) - 1);
-    const held = this.head - this.oldest + 1;
-    const fits = this.bytes <= keptBytes ? keptEvents : Math.floor((held * keptBytes) / this.bytes);
-    return Math.max(needed, this.head - fits);
+    const resumable = Math.max(acked, this.head - OUTPUT.unackedEvents);
+    const needed = this.connection ? Math.min(resumable, this.output.sent) : acked;
+    const through = Math.min(this.output.durable, Math.max(needed, this.head - keptEvents));
+    if (through - this.oldest + 1 < OUTPUT.trimEvents) return 0;
+    this.oldest = through + 1;
+    if (this.connection && this.output.sent < through) {
+      this.connection.close({ code: 1013, reason: "too far behind" });
+    }
+    const kept = this.#marks.findLastIndex(({ seq }) => seq <= this.oldest);
+    const mark = this.#marks[kept];
+    if (kept > 0) this.#marks.splice(0, kept);
+    return mark ? mark.position - 1 : 0;
   }
 }
 
-export interface SessionPlace {
-  readonly id: string;
-  readonly principal: string;
-  readonly head?: number;
-  readonly oldest?: number;
-}
-
-export interface SessionEntry {
-  readonly t: "ses";
-  readonly id: string;
-  readonly who: string;
-  readonly profile: Profile;
-  readonly features: readonly Feature[];
-  readonly client: string;
-  readonly token: string;
-  readonly before: string | undefined;
-  readonly acked: number | undefined;
-  readonly gone: boolean | undefined;
-}
-
-export function streamOf(sessionId: string): string {
-  return `arcp/session/${sessionId}`;
+/** Frames that follow each other in one job are one span. */
+function spansOf(numbered: readonly Numbered[]): readonly SessionStreamEntry[] {
+  const entries: SessionStreamEntry[] = [];
+  let open: { -readonly [Field in keyof Span]: Span[Field] } | undefined;
+  for (const { seq, job, position, entry, isNotice } of numbered) {
+    if (isNotice) {
+      open = undefined;
+      entries.push({ seq, jobId: job.id, atMs: entry.atMs, body: entry.body });
+    } else if (open?.jobId === job.id && open.last === position - 1 && lastSeqOf(open) === seq - 1) {
+      open.last = position;
+    } else {
+      open = { seq, jobId: job.id, first: position, last: position };
+      entries.push(open);
+    }
+  }
+  return entries;
 }

@@ -1,40 +1,38 @@
 /**
- * All sessions: who may open one, who may come back to one, and when one is gone.
- *
- * A resume is refused with one code and one sentence, whatever was wrong: that a session exists,
- * whose it is and how far it got is nobody's business. The new token is on disk before its client
- * hears of it; the token before it counts again only if that client never did.
+ * All sessions while this node leads: their connections, their heartbeats, and what is kept of
+ * their numbers. Which resume is right, and when a session is gone, is decided in core/sessions.ts.
  */
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { RollcallError } from "../../../core/errors.ts";
-import type { Alarms } from "../../../jobs/alarms.ts";
+import type { Event } from "../../../core/events.ts";
+import {
+  decodeSessionEntry,
+  isNotice,
+  lastSeqOf,
+  SESSION_STREAMS,
+  sessionStream,
+} from "../../../core/job-stream.ts";
+import type { Job } from "../../../core/jobs.ts";
+import { setAttached, type SessionLimits } from "../../../core/sessions.ts";
+import type { State } from "../../../core/state.ts";
+import type { Term } from "../../../engine/companion.ts";
 import type { Jobs } from "../../../jobs/jobs.ts";
-import type { Ledger } from "../../../jobs/ledger.ts";
-import type { Recorder } from "../../../jobs/recorder.ts";
-import type { Connection } from "./connection.ts";
+import type { Streams } from "../../../log/streams.ts";
+import { acceptedOf } from "../codec/answers.ts";
 import type { Resume } from "../codec/messages.ts";
-import { Rate } from "./rate.ts";
-import { Session, streamOf, type SessionEntry, type SessionTerms } from "./session.ts";
-import { OUTPUT, RESUME } from "./session-limits.ts";
-import { Subscription, type SubscriptionEntry } from "./subscription.ts";
 import { Timestamps } from "../codec/timestamps.ts";
+import type { Alarm, Alarms } from "./alarms.ts";
+import type { Connection } from "./connection.ts";
+import { Rate } from "./rate.ts";
+import { Session, type SessionTerms } from "./session.ts";
+import { OUTPUT, RESUME } from "./session-limits.ts";
+import { numberedEntries, type NumberedEntry, type StreamPlace } from "./stream-reader.ts";
+import { Subscription } from "./subscription.ts";
 import { digestOf } from "./verifiers.ts";
 
-export interface SessionLimits {
-  readonly helloMs: number;
-  readonly heartbeatSec: number;
-  readonly resumeWindowSec: number;
-  readonly perPrincipal: number;
-  readonly total: number;
-  readonly framesPerSecond: number;
-  readonly keptEvents: number;
-  readonly keptBytes: number;
-}
-
 export interface SessionsOptions {
+  readonly streams: Streams;
   readonly alarms: Alarms;
-  readonly recorder: Recorder;
-  readonly ledger: Ledger;
   readonly jobs: Jobs;
   readonly limits: SessionLimits;
   readonly newId: () => string;
@@ -53,24 +51,33 @@ export interface Opened {
   readonly token: string;
 }
 
+/** What the disk has of a session's numbers. */
+interface Found {
+  readonly oldest: number;
+  readonly seq: number;
+  readonly spans: number;
+  /** The last position heard of each job that it follows. */
+  readonly heard: ReadonlyMap<string, number>;
+}
+
 export class Sessions {
-  readonly recorder: Recorder;
+  readonly streams: Streams;
   readonly alarms: Alarms;
-  readonly ledger: Ledger;
   readonly jobs: Jobs;
   readonly limits: SessionLimits;
   readonly newId: () => string;
   readonly #timestamps = new Timestamps();
   readonly #byId = new Map<string, Session>();
-  readonly #counts = new Map<string, number>();
+  readonly #heartbeats = new Map<Session, Alarm>();
   readonly #guesses = new Rate(RESUME.guessesPerSecond, RESUME.guesses);
   readonly #touched = new Set<Session>();
-  #live = 0;
+  /** Gone, and with jobs that are kept. */
+  readonly #gone = new Set<string>();
+  #found = new Map<string, Found>();
 
   constructor(options: SessionsOptions) {
-    this.recorder = options.recorder;
+    this.streams = options.streams;
     this.alarms = options.alarms;
-    this.ledger = options.ledger;
     this.jobs = options.jobs;
     this.limits = options.limits;
     this.newId = options.newId;
@@ -82,7 +89,15 @@ export class Sessions {
 
   /** Open, or waiting to be resumed. */
   get size(): number {
-    return this.#live;
+    return this.#byId.size;
+  }
+
+  get term(): Term {
+    return this.jobs.term;
+  }
+
+  job(jobId: string): Job | undefined {
+    return this.jobs.isLeading ? this.jobs.state.jobs.byId.get(jobId)?.job : undefined;
   }
 
   time(atMs: number): string {
@@ -93,47 +108,166 @@ export class Sessions {
     return this.alarms.clock.wallMs();
   }
 
+  async prepare(state: State): Promise<void> {
+    state.sessions.limits = this.limits;
+    this.#found = new Map();
+    for await (const { stream, oldest, head } of this.streams.ranges(SESSION_STREAMS)) {
+      const id = stream.slice(SESSION_STREAMS.length);
+      const entry = state.sessions.byId.get(id);
+      if (entry) this.#found.set(id, await this.#find(stream, { oldest, head, entry }));
+      // Its entries go after the log forgot it: a crash in between left the stream of nobody.
+      else if (state.jobs.bySession.of(id).size > 0) this.#gone.add(id);
+      else await this.streams.remove(stream);
+    }
+  }
+
+  async #find(
+    stream: string,
+    {
+      oldest,
+      head,
+      entry,
+    }: {
+      readonly oldest: number;
+      readonly head: number;
+      readonly entry: { readonly subscriptions: ReadonlyMap<string, number> };
+    },
+  ): Promise<Found> {
+    const heard = new Map<string, number>();
+    let first = 1;
+    let seq = 0;
+    // Only a session that follows jobs has to look at all of its numbers.
+    const places = entry.subscriptions.size > 0 ? [oldest - 1] : [oldest - 1, head - 1];
+    for (const place of new Set(places)) {
+      for await (const batch of this.streams.read(stream, place)) {
+        for (const [index, text] of batch.entries.entries()) {
+          const read = decodeSessionEntry(text);
+          if (batch.first + index === oldest) first = read.seq;
+          seq = lastSeqOf(read);
+          if (!isNotice(read)) heard.set(read.jobId, read.last);
+          if (place !== places.at(-1)) break;
+        }
+        if (place !== places.at(-1)) break;
+      }
+    }
+    return { oldest: first, seq, spans: head, heard };
+  }
+
+  /** All of them get a whole window to come back. */
+  lead(term: Term): void {
+    for (const entry of term.state.sessions.byId.values()) {
+      const session = new Session(this, entry);
+      const found = this.#found.get(session.id);
+      if (found) session.restore(found);
+      this.#byId.set(session.id, session);
+    }
+    for (const { job } of term.state.jobs.byId.values()) {
+      const { requestId, session = "" } = job;
+      if (requestId !== undefined) this.#byId.get(session)?.remember(requestId, job.id);
+    }
+  }
+
+  /** The jobs are there, too. */
+  follow(term: Term): void {
+    for (const { session, subscriptions } of term.state.sessions.byId.values()) {
+      const follower = this.#byId.get(session.id);
+      const heard = this.#found.get(session.id)?.heard;
+      for (const [jobId, after] of [...subscriptions]) {
+        const job = this.job(jobId);
+        if (!follower || !job) continue;
+        new Subscription({ sessions: this, session: follower, job }, { after: heard?.get(jobId) ?? after }).read();
+      }
+    }
+    this.#found.clear();
+  }
+
+  end(): void {
+    for (const alarm of this.#heartbeats.values()) this.alarms.cancel(alarm);
+    this.#heartbeats.clear();
+    this.#byId.clear();
+    this.#touched.clear();
+    this.#gone.clear();
+  }
+
+  onEvent(event: Event): void {
+    if (event.type === "job.submitted") this.#tellChild(event.job);
+    if (event.type === "session.gone") this.#remove(event.sessionId);
+    if (event.type === "job.forgotten") this.#forgetSome();
+  }
+
+  /** The numbers of a session that is gone stay while its jobs can be read. */
+  #forgetSome(): void {
+    const { jobs } = this.term.state;
+    for (const sessionId of this.#gone) {
+      if (jobs.bySession.of(sessionId).size > 0) continue;
+      this.#gone.delete(sessionId);
+      const stream = sessionStream(sessionId);
+      this.term.after(() => void this.streams.remove(stream).catch(() => undefined));
+    }
+  }
+
+  /** The SDKs would take it for the answer to the next submit of their own. */
+  #tellChild(job: Job): void {
+    const session = this.#byId.get(job.session ?? "");
+    if (job.requestId !== undefined || session?.profile !== "spec" || !session.connection) return;
+    this.term.after(() => {
+      const credentials = this.jobs.run(job.id)?.credentials ?? [];
+      const terms = { at: this.time(job.submittedAtMs), credentials };
+      session.send("job.accepted", acceptedOf(session.profile, job, terms), job);
+    });
+  }
+
+  #remove(sessionId: string): void {
+    const session = this.#byId.get(sessionId);
+    if (!session) return;
+    for (const subscription of session.subscriptions.values()) subscription.close();
+    this.#byId.delete(session.id);
+    this.#gone.add(session.id);
+    this.#forgetSome();
+  }
+
   open(principal: string, terms: SessionTerms, connection: Connection): Opened {
-    const { perPrincipal, total } = this.limits;
-    if (this.#live >= total) {
-      throw new RollcallError("LIMIT_EXCEEDED", `there are ${total} sessions already`);
-    }
-    if ((this.#counts.get(principal) ?? 0) >= perPrincipal) {
-      throw new RollcallError("LIMIT_EXCEEDED", `${principal} has ${perPrincipal} sessions`);
-    }
-    const session = new Session(this, { ...terms, id: `sess_${this.newId()}`, principal });
-    this.#add(session);
-    return this.#attach(session, connection);
+    const { token, tokenHash } = newToken();
+    const sessionId = `sess_${this.newId()}`;
+    this.term.decide({ type: "session.open", sessionId, principal, ...terms, tokenHash });
+    const entry = this.term.state.sessions.byId.get(sessionId);
+    if (!entry) throw new Error(`session ${sessionId} was decided and is not there`);
+    const session = new Session(this, entry);
+    this.#byId.set(sessionId, session);
+    this.#attach(session, connection);
+    return { session, token };
   }
 
   resume({ principal, terms, resume, connection }: ResumeRequest): Opened {
-    const session = this.#byId.get(resume.sessionId);
-    if (!session || session.isGone) throw refused();
-    if (!this.#mayResume(session, principal, resume)) {
-      // Only failures cost: who comes back rightly may come as often as the network fails. And
-      // only here: a crowd of one principal that comes too late takes no session from another.
-      this.#guesses.take(`${session.id} ${principal}`, this.alarms.nowMs());
-      throw refused();
+    const { sessionId, resumeToken, lastEventSeq } = resume;
+    const session = this.#byId.get(sessionId);
+    const name = `${sessionId} ${principal}`;
+    const isOpen = this.#guesses.has(name, this.alarms.nowMs());
+    if (!session || !isOpen) throw cannotBeResumed();
+    const { token, tokenHash: newTokenHash } = newToken();
+    try {
+      this.term.decide({
+        type: "session.resume",
+        sessionId,
+        principal,
+        ...terms,
+        tokenHash: digestOf(resumeToken).toString("base64url"),
+        newTokenHash,
+        isUnproven: this.#isUnproven(session),
+        isKept: lastEventSeq <= session.head && lastEventSeq >= session.oldest - 1,
+      });
+    } catch (error) {
+      // Only failures cost: a client that comes back rightly may come as often as the network
+      // fails. And only here: a crowd of one principal that comes too late takes no session from
+      // another.
+      this.#guesses.take(name, this.alarms.nowMs());
+      throw error;
     }
-    session.profile = terms.profile;
-    session.features = terms.features;
-    session.client = terms.client;
     const before = session.connection;
-    session.tokenBefore = session.token;
-    const opened = this.#attach(session, connection);
-    session.isProven = false;
+    session.output.detach();
+    this.#attach(session, connection);
     before?.replaced();
-    return opened;
-  }
-
-  #mayResume(session: Session, principal: string, resume: Resume): boolean {
-    const isOpen = this.#guesses.has(`${session.id} ${principal}`, this.alarms.nowMs());
-    const digest = digestOf(resume.resumeToken);
-    const isToken = isSame(session.token, digest);
-    const isBefore = isSame(session.tokenBefore ?? "", digest) && this.#isUnproven(session);
-    const seq = resume.lastEventSeq;
-    const isKept = seq <= session.head && seq >= session.oldest - 1;
-    return isOpen && (isToken || isBefore) && session.principal === principal && isKept;
+    return { session, token };
   }
 
   /** Whether the client of the last resume may never have got its new token. */
@@ -142,14 +276,15 @@ export class Sessions {
     return !connection || this.alarms.nowMs() - connection.openedMs >= RESUME.unprovenMs;
   }
 
-  #attach(session: Session, connection: Connection): Opened {
-    const token = `rt_${randomBytes(32).toString("hex")}`;
-    session.token = digestOf(token).toString("base64url");
-    session.output.detach();
+  #attach(session: Session, connection: Connection): void {
     session.connection = connection;
-    this.ledger.put(session);
-    this.setAlarm(session);
-    return { session, token };
+    setAttached(this.term.state, session.id, { isAttached: true, nowMs: this.term.nowMs() });
+    this.alarms.cancel(this.#heartbeats.get(session));
+    this.#heartbeats.delete(session);
+    if (!session.has("heartbeat")) return;
+    const atMs = connection.openedMs + this.limits.heartbeatSec * 1000;
+    const onAlarm = (nowMs: number) => this.#beat(session, nowMs);
+    this.#heartbeats.set(session, this.alarms.set(atMs, { onAlarm }));
   }
 
   /** The connection of a session ended; the window begins. */
@@ -157,133 +292,43 @@ export class Sessions {
     if (session.connection !== connection) return;
     session.connection = undefined;
     session.output.detach();
-    session.detachedAtMs = this.alarms.nowMs();
-    this.setAlarm(session);
+    this.alarms.cancel(this.#heartbeats.get(session));
+    this.#heartbeats.delete(session);
+    if (!this.jobs.isLeading) return;
+    const nowMs = this.term.nowMs();
+    setAttached(this.term.state, session.id, { isAttached: false, nowMs });
+    this.term.expect(nowMs + this.limits.resumeWindowSec * 1000);
   }
 
-  setAlarm(session: Session): void {
+  #beat(session: Session, nowMs: number): void {
     const { connection } = session;
-    const atMs = connection
-      ? connection.openedMs + this.limits.heartbeatSec * 1000
-      : session.detachedAtMs + this.limits.resumeWindowSec * 1000;
-    if (connection && !session.has("heartbeat")) {
-      this.alarms.cancel(session.alarm);
-      return;
-    }
-    if (session.alarm) this.alarms.move(session.alarm, atMs);
-    else session.alarm = this.alarms.set(atMs, session);
-  }
-
-  onAlarm(session: Session, nowMs: number): void {
-    const { connection, alarm } = session;
-    if (!connection) {
-      const endsMs = session.detachedAtMs + this.limits.resumeWindowSec * 1000;
-      if (nowMs >= endsMs) this.#end(session);
-      else if (alarm) this.alarms.move(alarm, endsMs);
-      return;
-    }
+    const alarm = this.#heartbeats.get(session);
+    if (!connection || !alarm) return;
     const everyMs = this.limits.heartbeatSec * 1000;
     if (nowMs - connection.heardMs >= 2 * everyMs) {
       connection.fail("HEARTBEAT_LOST", "nothing was heard for two heartbeats");
       return;
     }
     connection.ping();
-    if (alarm) this.alarms.move(alarm, nowMs + everyMs);
+    this.alarms.move(alarm, nowMs + everyMs);
   }
 
-  /** It cannot be resumed any more; its stream stays while its jobs need it. */
-  #end(session: Session): void {
-    session.isGone = true;
-    this.#uncount(session.principal);
-    this.alarms.cancel(session.alarm);
-    for (const subscription of session.subscriptions.values()) subscription.close();
-    if (session.jobs.size > 0) this.ledger.put(session);
-    this.touched(session);
-  }
-
-  #add(session: Session): void {
-    this.#byId.set(session.id, session);
-    if (session.isGone) return;
-    this.#live += 1;
-    this.#counts.set(session.principal, (this.#counts.get(session.principal) ?? 0) + 1);
-  }
-
-  #uncount(principal: string): void {
-    this.#live -= 1;
-    const left = (this.#counts.get(principal) ?? 1) - 1;
-    if (left === 0) this.#counts.delete(principal);
-    else this.#counts.set(principal, left);
-  }
-
-  #remove(session: Session): void {
-    if (!this.#byId.delete(session.id)) return;
-    this.ledger.drop(session, { t: "ses-", id: session.id });
-    if (session.head > 0) this.#forgetStream(session);
-  }
-
-  /** Its entries go after the ledger forgot it: a start in between finds a stream of nobody. */
-  #forgetStream(session: Session): void {
-    this.recorder.after(() => {
-      this.recorder.journal.remove(session.stream).catch(() => undefined);
-    });
+  /** The frames of a session after a number, from the disk: what each carries. */
+  read(place: StreamPlace, after: number): AsyncGenerator<NumberedEntry> {
+    const { streams } = this;
+    return numberedEntries({ streams, job: (jobId) => this.job(jobId) }, place, after);
   }
 
   touched(session: Session): void {
     this.#touched.add(session);
   }
 
-  /** Forgets what nobody needs, of the sessions where something changed. */
+  /** Forgets numbers that nobody needs, of the sessions where something changed. */
   sweep(): void {
     for (const session of this.#touched) {
       this.#touched.delete(session);
-      if (session.isGone && session.jobs.size === 0) this.#remove(session);
-      else this.#trim(session);
-    }
-  }
-
-  #trim(session: Session): void {
-    const { keptEvents, keptBytes } = this.limits;
-    const through = session.trimPoint(keptEvents, keptBytes);
-    const released = Math.min(through, session.output.released);
-    const count = released - session.oldest + 1;
-    if (count < OUTPUT.trimEvents) return;
-    // Those that were not sent are among what goes: at capacity the session is let go.
-    if (session.connection && session.output.sent < released) {
-      session.connection.close({ code: 1013, reason: "too far behind" });
-    }
-    session.bytes -= (session.bytes * count) / (session.head - session.oldest + 1);
-    session.oldest = released + 1;
-    this.recorder.journal.trim(session.stream, released).catch(() => undefined);
-  }
-
-  /** Those the ledger knows, after a start; all of them get a whole window to come back. */
-  async restore(entries: readonly RestoredSession[]): Promise<void> {
-    for (const { entry, place } of entries) {
-      const { oldest, head } = await this.recorder.journal.range(streamOf(entry.id));
-      const { id, who: principal, profile, features, client } = entry;
-      const terms = { id, principal, profile, features, client, head, oldest };
-      const session = new Session(this, terms);
-      session.token = entry.token;
-      session.tokenBefore = entry.before;
-      session.isProven = entry.before === undefined;
-      session.acked = entry.acked ?? 0;
-      session.isGone = entry.gone ?? false;
-      session.detachedAtMs = this.alarms.nowMs();
-      this.#add(session);
-      this.ledger.place(session, place);
-      if (!session.isGone) this.setAlarm(session);
-    }
-  }
-
-  /** The jobs are there, too. */
-  restoreSubscriptions(entries: Iterable<RestoredSubscription>): void {
-    for (const { entry, place } of entries) {
-      const session = this.#byId.get(entry.s);
-      const job = this.jobs.index.get(entry.j);
-      if (!session || session.isGone || !job) continue;
-      const subscription = new Subscription(this, session, job);
-      this.ledger.place(subscription, place);
-      subscription.restore(entry);
+      const through = session.trim(this.limits.keptEvents);
+      if (through > 0) this.streams.trim(session.stream, through).catch(() => undefined);
     }
   }
 
@@ -292,21 +337,11 @@ export class Sessions {
   }
 }
 
-export interface RestoredSession {
-  readonly entry: SessionEntry;
-  readonly place: number;
+function newToken(): { readonly token: string; readonly tokenHash: string } {
+  const token = `rt_${randomBytes(32).toString("hex")}`;
+  return { token, tokenHash: digestOf(token).toString("base64url") };
 }
 
-export interface RestoredSubscription {
-  readonly entry: SubscriptionEntry;
-  readonly place: number;
-}
-
-function isSame(kept: string, digest: Buffer): boolean {
-  const bytes = Buffer.from(kept, "base64url");
-  return bytes.length === digest.length && timingSafeEqual(bytes, digest);
-}
-
-function refused(): RollcallError {
+function cannotBeResumed(): RollcallError {
   return new RollcallError("OUT_OF_RANGE", "this session cannot be resumed");
 }

@@ -17,21 +17,21 @@ import {
   type SpanContext,
   type Tracer,
 } from "@opentelemetry/api";
-import type { Job } from "../../../jobs/job.ts";
 import type { JobObserver } from "../../../jobs/observer.ts";
-import type { ArcpRuntimeOptions } from "./runtime-options.ts";
+import type { Run } from "../../../jobs/run.ts";
+import type { ArcpOptions } from "./options.ts";
 
-export function withTracing(
-  options: ArcpRuntimeOptions,
+export function withTracing<Options extends ArcpOptions>(
+  options: Options,
   tracer: Tracer = trace.getTracer("rollcall/arcp"),
-): ArcpRuntimeOptions {
-  const spans = new WeakMap<Job, Span>();
+): Options {
+  const spans = new WeakMap<Run, Span>();
   const observer: JobObserver = {
-    onEvent: (job, { kind, body }) => {
-      if (kind === "tool_call") spans.get(job)?.addEvent("tool_call", { "arcp.tool": body.tool });
+    onEvent: (run, { kind, body }) => {
+      if (kind === "tool_call") spans.get(run)?.addEvent("tool_call", { "arcp.tool": body.tool });
     },
-    onEnded: (job, outcome) => {
-      const span = spans.get(job);
+    onEnded: (run, outcome) => {
+      const span = spans.get(run);
       span?.setAttribute("arcp.job.status", outcome.status);
       if (outcome.status === "error") {
         span?.setAttribute("arcp.error.code", outcome.code);
@@ -40,43 +40,43 @@ export function withTracing(
       span?.end();
     },
   };
-  const around = (job: Job, run: () => unknown) => {
-    const parent = parentOf(job, spans);
-    const attributes = attributesOf(job);
-    const how = { kind: SpanKind.CONSUMER, attributes };
-    const span = tracer.startSpan(`arcp.job ${job.agentName}`, how, parent);
-    spans.set(job, span);
-    const start = () => (options.around ? options.around(job, run) : run());
-    return context.with(trace.setSpan(parent, span), start);
+  const around = (run: Run, start: () => unknown) => {
+    const parent = parentOf(run, spans);
+    const how = { kind: SpanKind.CONSUMER, attributes: attributesOf(run) };
+    const [name = ""] = run.job.agent.split("@", 1);
+    const span = tracer.startSpan(`arcp.job ${name}`, how, parent);
+    spans.set(run, span);
+    const begin = () => (options.around ? options.around(run, start) : start());
+    return context.with(trace.setSpan(parent, span), begin);
   };
   return { ...options, around, observers: [...(options.observers ?? []), observer] };
 }
 
-function attributesOf({ id, agent, owner, grant, parent, traceId }: Job) {
-  const { expiresAtMs } = grant;
-  const budget = grant.shape["cost.budget"];
+function attributesOf({ job, parent }: Run) {
+  const { lease = {}, leaseExpiresAtMs, session = "", traceId = "" } = job;
+  const budget = lease["cost.budget"];
   return {
-    "arcp.job_id": id,
-    "arcp.agent": agent,
-    "arcp.session_id": owner.id,
-    "arcp.principal": owner.principal,
+    "arcp.job_id": job.id,
+    "arcp.agent": job.agent,
+    "arcp.session_id": session,
+    "arcp.principal": job.principal,
     "arcp.trace_id": traceId,
     ...(parent && { "arcp.parent_job_id": parent.id }),
     ...(budget && { "arcp.budget": [...budget] }),
-    ...(expiresAtMs !== undefined && {
-      "arcp.lease.expires_at": new Date(expiresAtMs).toISOString(),
+    ...(leaseExpiresAtMs !== undefined && {
+      "arcp.lease.expires_at": new Date(leaseExpiresAtMs).toISOString(),
     }),
   };
 }
 
-function parentOf(job: Job, spans: WeakMap<Job, Span>): Context {
-  const above = job.parent && spans.get(job.parent);
+function parentOf(run: Run, spans: WeakMap<Run, Span>): Context {
+  const above = run.parent && spans.get(run.parent);
   if (above) return trace.setSpan(ROOT_CONTEXT, above);
-  return trace.setSpanContext(ROOT_CONTEXT, remoteOf(job));
+  return trace.setSpanContext(ROOT_CONTEXT, remoteOf(run));
 }
 
-function remoteOf({ traceId, id, running }: Job): SpanContext {
-  const sent = running?.traceContext;
+function remoteOf({ id, job, traceContext: sent }: Run): SpanContext {
+  const { traceId = "" } = job;
   if (!sent) {
     // Nobody's span, but the right trace: the last digits of the job's id, as hex.
     const spanId = Buffer.from(id.slice(-8)).toString("hex");

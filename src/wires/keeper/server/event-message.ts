@@ -110,8 +110,20 @@ function payloadOf(event: Event): Any | undefined {
     case "question.forgotten":
     case "job.submitted":
     case "job.started":
+    case "job.cancelling":
     case "job.ended":
+    case "job.imported":
+    case "job.progressed":
     case "job.forgotten":
+    case "session.opened":
+    case "session.resumed":
+    case "session.proved":
+    case "session.gone":
+    case "session.subscribed":
+    case "session.unsubscribed":
+    case "credential.requested":
+    case "credential.issued":
+    case "credential.revoked":
     case "directory.registered":
     case "directory.changed":
     case "directory.refreshed":

@@ -1,21 +1,16 @@
-/** What a runtime is made of. */
+/** What an ARCP runtime is made of. */
 import type { Clock } from "../../../core/clock.ts";
-import type { JobLimits } from "../../../jobs/jobs.ts";
+import type { JobLimits } from "../../../core/jobs.ts";
+import type { SessionLimits } from "../../../core/sessions.ts";
 import type { JobAuthorizer, JobObserver, RunAround } from "../../../jobs/observer.ts";
 import type { Provisioner } from "../../../jobs/provisioner.ts";
-import type { Streams } from "../../../log/streams.ts";
-import type { SessionLimits } from "./sessions.ts";
 import type { Verifier } from "./verifiers.ts";
 
-export interface ArcpRuntimeOptions {
+export interface ArcpOptions {
   /** As it is told to clients. */
   readonly runtime: { readonly name: string; readonly version: string };
   /** Who a token belongs to: `staticTokens`, `jwtTokens`, or a function of your own. */
   readonly bearer: Verifier;
-  /** Of an open store; without one everything is forgotten when the process ends. */
-  readonly journal?: Streams;
-  /** "memory" delivers events before they are durable: sooner, but a crash may take some back. */
-  readonly durability?: "journal" | "memory";
   /** Makes credentials for jobs of clients that ask for them. */
   readonly provisioner?: Provisioner;
   readonly authorizer?: JobAuthorizer;
@@ -26,7 +21,7 @@ export interface ArcpRuntimeOptions {
   readonly cancelBy?: "session" | "principal";
   readonly limits?: Partial<JobLimits>;
   readonly sessions?: Partial<SessionLimits>;
-  /** What went wrong without being anybody's answer. */
+  /** Something went wrong that is nobody's answer. */
   readonly onTrouble?: (what: string, error: unknown) => void;
   /** For tests: time moved by hand, and chance that repeats. */
   readonly clock?: Clock;

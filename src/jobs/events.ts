@@ -1,0 +1,159 @@
+/**
+ * What jobs say: checked, charged to their budgets, and written to their streams.
+ *
+ * What a job spends is told as a metric. What is left after it is written beside it, once a batch,
+ * to the stream of the job and of those above it: so a budget is as exact after a crash as before.
+ */
+import type { Refusal } from "../core/decide.ts";
+import { isErrorCode, RollcallError } from "../core/errors.ts";
+import { feel, isWorthLogging, newPulse } from "../core/job-progress.ts";
+import {
+  charge,
+  costOf,
+  isWorthTelling,
+  remainingMetric,
+  remainingOf,
+  type Cost,
+} from "../core/jobs/budget.ts";
+import type { Amount } from "../core/jobs/decimal.ts";
+import { checkBodySize, checkEvent } from "../core/jobs/event-reading.ts";
+import type { JobEvent, MetricBody } from "../core/jobs/events.ts";
+import type { Outcome } from "../core/jobs/outcome.ts";
+import { checkChunk } from "../core/jobs/result-stream.ts";
+import type { Job } from "../core/jobs.ts";
+import type { Term } from "../engine/companion.ts";
+import type { Run } from "./run.ts";
+
+export interface JobEventsOptions {
+  /** Throws while this node does not lead. */
+  readonly term: () => Term;
+  readonly onEvent: (run: Run, event: JobEvent) => void;
+}
+
+/** About what surrounds a body in its entry, and what an entry of a budget takes. */
+const HEAD_LENGTH = 48;
+const BUDGET_LENGTH = 64;
+/** What is no step of its way is looked at for the log no more often than this. */
+const NOTICE_MS = 1_000;
+
+export class JobEvents {
+  readonly #options: JobEventsOptions;
+  /** What was last told of each currency of a job's budget. */
+  readonly #told = new WeakMap<Run, Map<string, Amount>>();
+
+  constructor(options: JobEventsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves, or is undefined, when the job may say more; throws what is wrong with the event. */
+  say(run: Run, kind: string, body: unknown): Promise<void> | undefined {
+    if (run.isOver) throw new RollcallError("CANCELLED", `${run.id} is over`);
+    const checked = checkEvent(kind, body);
+    if (!checked.ok) throw refusalError(checked);
+    const { event } = checked;
+    if (event.kind === "result_chunk") this.#checkChunk(run, event);
+    if (event.kind === "metric") this.#sayMetric(run, event);
+    else this.tell(run, event);
+    return this.#options.term().room();
+  }
+
+  #checkChunk(run: Run, { body }: JobEvent & { readonly kind: "result_chunk" }): void {
+    if (run.owner?.takesChunks === false) {
+      const reason = "the result needs chunks, and its client did not agree on result_chunk";
+      throw new RollcallError("UNIMPLEMENTED", reason);
+    }
+    const chunk = checkChunk(run.result, body);
+    if (!chunk.ok) throw refusalError(chunk);
+    run.result = chunk.stream;
+  }
+
+  /** Costs are taken from the budget before anybody hears of them, and what is left is told. */
+  #sayMetric(run: Run, event: JobEvent & { readonly kind: "metric" }): void {
+    const cost = costOf(event.body);
+    if (cost && "ok" in cost) throw refusalError(cost);
+    this.tell(run, event);
+    if (!cost || !charge(run.entry.purse, cost.currency, cost.amount)) return;
+    this.keepBudget(run);
+    const left = this.#leftAfter(run, cost);
+    if (left) this.tell(run, { kind: "metric", body: left });
+  }
+
+  #leftAfter(run: Run, { currency }: Cost): MetricBody | undefined {
+    const { purse } = run.entry;
+    const left = remainingOf(purse).get(currency) ?? 0n;
+    const granted = purse.granted.get(currency) ?? 0n;
+    const told = this.#told.get(run) ?? new Map<string, Amount>();
+    if (!isWorthTelling(granted, told.get(currency) ?? granted, left)) return undefined;
+    told.set(currency, left);
+    this.#told.set(run, told);
+    return remainingMetric(currency, left);
+  }
+
+  /** The stream of the job, and of those above it, learns what is left. */
+  keepBudget(run: Run): void {
+    for (let each: Run | undefined = run; each; each = each.parent) {
+      if (each.isOver || each.entry.purse.remaining.size === 0) continue;
+      this.#options.term().join(each, BUDGET_LENGTH);
+      each.isBudgetDue = true;
+    }
+  }
+
+  tell(run: Run, event: JobEvent): void {
+    const body = JSON.stringify(event.body);
+    const tooLarge = checkBodySize(body);
+    if (tooLarge) throw refusalError(tooLarge);
+    this.#options.term().reserve(body.length + HEAD_LENGTH);
+    this.#write(run, event.kind, body);
+    this.#notice(run, event);
+    this.#options.onEvent(run, event);
+  }
+
+  /** Needed again, by a job that waits for a slot or runs again after a crash. */
+  keepInput(run: Run): void {
+    this.#write(run, "input", JSON.stringify(run.input ?? null));
+  }
+
+  /** The last entry, with the result. */
+  end(run: Run, outcome: Outcome): void {
+    this.#write(run, "end", JSON.stringify(outcome), run.job.endedAtMs);
+  }
+
+  #write(run: Run, kind: string, body: string, atMs = this.#options.term().nowMs()): void {
+    this.#options.term().join(run, body.length + HEAD_LENGTH);
+    run.add({ atMs, kind, body });
+  }
+
+  /** What the fleet shows of it; now and then the log has it, too. */
+  #notice(run: Run, event: JobEvent): void {
+    const { entry } = run;
+    const term = this.#options.term();
+    const nowMs = term.nowMs();
+    const { startedAtMs } = entry.job;
+    entry.pulse ??= newPulse(nowMs);
+    const isUrgent = feel(entry.pulse, event, nowMs);
+    const isStep = isUrgent || event.kind === "status" || event.kind === "progress";
+    if (!isStep && nowMs - (entry.progress?.atMs ?? startedAtMs) < NOTICE_MS) return;
+    if (!isWorthLogging(entry.pulse, entry.progress ?? { atMs: startedAtMs })) return;
+    term.decide({ type: "job.progress", jobId: run.id });
+  }
+}
+
+/** How a job ended, where nobody knows more than its record. */
+export function outcomeOf({ status, code, reason }: Job): Outcome {
+  switch (status) {
+    case "cancelled":
+      return { status, reason };
+    case "timed_out":
+      return { status, message: reason };
+    case "success":
+      return { status, result: { form: "none" } };
+    case "error":
+    case "pending":
+    case "running":
+      return { status: "error", code: isErrorCode(code) ? code : "INTERNAL", message: reason };
+  }
+}
+
+export function refusalError({ code, reason }: Refusal): RollcallError {
+  return new RollcallError(code, reason);
+}

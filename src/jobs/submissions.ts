@@ -1,0 +1,215 @@
+/**
+ * From an order to an accepted job: the agent that is meant, what policy bounds its lease by, and
+ * the credentials made for it. Then the rules decide.
+ */
+import { RollcallError } from "../core/errors.ts";
+import { checkDelegation, jobUnderKey } from "../core/job-rules.ts";
+import { checkExpiry, parseLease, type Lease, type LeaseRequest } from "../core/jobs/lease.ts";
+import { boundLease, checkSubset } from "../core/jobs/lease-subset.ts";
+import type { Job } from "../core/jobs.ts";
+import type { Agent } from "./agents.ts";
+import { refusalError } from "./events.ts";
+import { fingerprint } from "./fingerprint.ts";
+import type { Jobs } from "./jobs.ts";
+import type { Entitled } from "./observer.ts";
+import type { IssuedCredential } from "./provisioner.ts";
+import type { TraceContext } from "./run.ts";
+import { newTraceId } from "./trace-id.ts";
+
+/** What a principal wants to have done. */
+export interface JobOrder {
+  readonly principal: string;
+  /** The session that submits, and hears of it. */
+  readonly session: string;
+  readonly agent: string;
+  readonly input: unknown;
+  readonly lease: LeaseRequest;
+  readonly expiresAtMs?: number | undefined;
+  readonly key?: string | undefined;
+  readonly maxRuntimeSec?: number | undefined;
+  readonly traceId?: string | undefined;
+  readonly traceContext?: TraceContext | undefined;
+  readonly requestId?: string | undefined;
+  /** The job that delegates. */
+  readonly parent?: string | undefined;
+  readonly delegateId?: string | undefined;
+  /** Whether the submitter understands credentials. */
+  readonly takesCredentials?: boolean;
+}
+
+export interface Submitted {
+  readonly job: Job;
+  /** Whether it was there already, under the same key. */
+  readonly isRepeated: boolean;
+}
+
+interface Accepting {
+  readonly order: JobOrder;
+  readonly agent: Agent;
+  readonly lease: Lease;
+  readonly print: string | undefined;
+  readonly jobId: string;
+  readonly credentials?: readonly IssuedCredential[];
+}
+
+export class Submissions {
+  readonly #jobs: Jobs;
+  /** Submits under a key that wait for others: one that repeats it waits for the same. */
+  readonly #underWay = new Map<string, Promise<Submitted>>();
+
+  constructor(jobs: Jobs) {
+    this.#jobs = jobs;
+  }
+
+  submit(order: JobOrder): Submitted | Promise<Submitted> {
+    const { agents, authorizer, newId } = this.#jobs.options;
+    const { state } = this.#jobs;
+    const nowMs = this.#jobs.term.nowMs();
+    const { principal, parent } = order;
+    if (parent !== undefined) {
+      const refusal = checkDelegation(state, { parent, agent: order.agent }, nowMs);
+      if (refusal) throw refusalError(refusal);
+    }
+    const print = order.key === undefined ? undefined : fingerprintOf(order);
+    const known = this.#known(order, print);
+    if (known) return known;
+    const agent = agents.resolve(order.agent);
+    const lease = leaseOf(order, nowMs);
+    const above = parent === undefined ? undefined : this.#jobs.run(parent);
+    const question = { principal, agent: agent.ref, lease, parent: above };
+    const entitled = authorizer?.entitle?.(question);
+    const takesCredentials = this.#jobs.credentials && order.takesCredentials === true;
+    const accepting = { order, agent, print, jobId: `job_${newId()}` };
+    if (!takesCredentials && !(entitled instanceof Promise)) {
+      return this.#accept({ ...accepting, lease: bounded(lease, entitled) });
+    }
+    return this.#underKey(order, this.#submitSlowly({ ...accepting, lease }, entitled));
+  }
+
+  #known(order: JobOrder, print: string | undefined): Submitted | Promise<Submitted> | undefined {
+    const { key, principal } = order;
+    if (key === undefined) return undefined;
+    const again = () => this.submit(order);
+    // Whatever became of it, this one is then looked at anew.
+    const underWay = this.#underWay.get(`${principal}\0${key}`)?.then(again, again);
+    if (underWay) return underWay;
+    const { state, term } = this.#jobs;
+    const job = jobUnderKey(state, { principal, key }, term.nowMs());
+    if (!job) return undefined;
+    if (job.fingerprint === print) return { job, isRepeated: true };
+    const name = JSON.stringify(key);
+    throw new RollcallError("ALREADY_EXISTS", `key ${name} was used with other parameters`);
+  }
+
+  #underKey({ principal, key }: JobOrder, submitted: Promise<Submitted>): Promise<Submitted> {
+    if (key === undefined) return submitted;
+    const name = `${principal}\0${key}`;
+    this.#underWay.set(name, submitted);
+    return submitted.finally(() => this.#underWay.delete(name));
+  }
+
+  async #submitSlowly(
+    accepting: Accepting,
+    entitled: Entitled | Promise<Entitled>,
+  ): Promise<Submitted> {
+    const { order, agent, jobId } = accepting;
+    const { credentials } = this.#jobs;
+    const lease = bounded(accepting.lease, await entitled);
+    if (!credentials || order.takesCredentials !== true) {
+      return this.#accept({ ...accepting, lease });
+    }
+    this.#checkParent(order, lease);
+    try {
+      const constraints = constraintsOf(lease);
+      const asked = { jobId, principal: order.principal, agent: agent.ref, constraints };
+      const issued = await credentials.issue(asked);
+      return this.#accept({ ...accepting, lease, credentials: issued });
+    } catch (error) {
+      credentials.release(jobId);
+      throw error;
+    }
+  }
+
+  /** Before anything is made for a child: whether its parent could pass this on at all. */
+  #checkParent({ parent }: JobOrder, lease: Lease): void {
+    const above = parent === undefined ? undefined : this.#jobs.state.jobs.byId.get(parent);
+    const refusal = above && checkSubset(lease, above.lease, above.purse);
+    if (refusal) throw refusalError(refusal);
+  }
+
+  #accept({ order, agent, lease, print, jobId, credentials = [] }: Accepting): Submitted {
+    const jobs = this.#jobs;
+    const { node, ownerOf } = jobs.options;
+    const { principal, session, parent = "" } = order;
+    const above = jobs.run(parent);
+    const { queue, limits } = { queue: jobs.state.jobs.queue(node), limits: jobs.state.jobs.limits };
+    const isWaiting = parent === "" && !queue.isFree(principal, limits);
+    const terms = {
+      input: order.input,
+      parent: above,
+      owner: () => ownerOf(session),
+      credentials,
+      traceContext: order.traceContext,
+      keepsInput: isWaiting || agent.restart === "always",
+    };
+    const { maxRuntimeSec, requestId, delegateId, key } = order;
+    const { expiresAtMs } = lease;
+    return jobs.accept(terms, () =>
+      jobs.term.decide({
+        type: "job.submit",
+        jobId,
+        agent: agent.ref,
+        principal,
+        node,
+        session,
+        parent,
+        lease: lease.granted,
+        leaseExpiresAtMs: expiresAtMs === Infinity ? undefined : expiresAtMs,
+        maxRuntimeSec,
+        traceId: above?.job.traceId ?? order.traceId ?? newTraceId(),
+        key,
+        fingerprint: print,
+        requestId,
+        delegateId,
+      }),
+    );
+  }
+}
+
+/** A lease as it was asked for, checked. */
+function leaseOf({ lease, expiresAtMs }: JobOrder, nowMs: number): Lease {
+  const late = expiresAtMs === undefined ? undefined : checkExpiry(expiresAtMs, nowMs);
+  if (late) throw refusalError(late);
+  const parsed = parseLease(lease, expiresAtMs);
+  if (!parsed.ok) throw refusalError(parsed);
+  return parsed.lease;
+}
+
+/** Bounded by policy. */
+function bounded(asked: Lease, entitled: Entitled): Lease {
+  const bound = entitled ? boundLease(asked, entitled) : undefined;
+  if (bound && !bound.ok) throw refusalError(bound);
+  return bound?.lease ?? asked;
+}
+
+/** Under the names of the lease, for those who make credentials. */
+function constraintsOf({ granted, expiresAtMs }: Lease): Readonly<Record<string, unknown>> {
+  const [budget, models] = [granted["cost.budget"], granted["model.use"]];
+  return {
+    ...(budget && { "cost.budget": budget }),
+    ...(models && { "model.use": models }),
+    ...(expiresAtMs !== Infinity && { expires_at: new Date(expiresAtMs).toISOString() }),
+  };
+}
+
+/** Everything that makes two submits the same, defaults filled in. */
+function fingerprintOf({ agent, input, lease, expiresAtMs, maxRuntimeSec, parent }: JobOrder) {
+  return fingerprint([
+    agent,
+    input ?? null,
+    lease,
+    expiresAtMs ?? null,
+    maxRuntimeSec ?? null,
+    parent ?? null,
+  ]);
+}

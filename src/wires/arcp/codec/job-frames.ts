@@ -1,0 +1,77 @@
+/**
+ * Entries of a job's stream as frames of a session. A frame is made when it is sent, from the entry
+ * and its number alone: whoever resumes gets the very same bytes, its id included.
+ */
+import { isErrorCode } from "../../../core/errors.ts";
+import type { JobStreamEntry } from "../../../core/job-stream.ts";
+import type { ToolError, ToolResultBody } from "../../../core/jobs/events.ts";
+import type { Outcome } from "../../../core/jobs/outcome.ts";
+import type { Job } from "../../../core/jobs.ts";
+import { frameText } from "./encode.ts";
+import { endingOf } from "./endings.ts";
+import { arcpCodeOf, isArcpCode, isRetryable } from "./errors.ts";
+import type { Profile } from "./profile.ts";
+
+export interface JobFrame {
+  readonly sessionId: string;
+  readonly profile: Profile;
+  readonly seq: number;
+  readonly job: Pick<Job, "id" | "traceId" | "session">;
+  readonly entry: Omit<JobStreamEntry, "seq">;
+  readonly time: (atMs: number) => string;
+}
+
+export function jobFrame(frame: JobFrame): string {
+  const { sessionId, seq, job, entry } = frame;
+  const { type, payload } = entry.kind === "end" ? endOf(frame) : eventOf(frame);
+  const { id: jobId, traceId } = job;
+  const id = frameId(sessionId, seq);
+  return frameText(type, { id, sessionId, jobId, traceId, eventSeq: seq }, payload);
+}
+
+function endOf({ profile, entry, time }: JobFrame): { type: string; payload: string } {
+  return endingOf(profile, JSON.parse(entry.body) as Outcome, time(entry.atMs));
+}
+
+function eventOf({ sessionId, job, entry, time }: JobFrame): { type: string; payload: string } {
+  const { kind, atMs } = entry;
+  const body = bodyOf(entry, job.session === sessionId);
+  return { type: "job.event", payload: `{"kind":"${kind}","ts":"${time(atMs)}","body":${body}}` };
+}
+
+/** The same for the same frame, and for no other. */
+function frameId(sessionId: string, seq: number): string {
+  return `msg_${sessionId.slice(SESSION_PREFIX.length)}.${seq}`;
+}
+
+const SESSION_PREFIX = "sess_";
+
+/** As the wire has it. Most bodies are sent as they were written. */
+function bodyOf({ kind, body }: JobFrame["entry"], isOwn: boolean): string {
+  if (kind === "tool_result" && body.includes('"error"')) return withArcpCode(body);
+  if (kind === "status" && !isOwn && body.includes('"credential_rotated"')) {
+    return withoutSecret(body);
+  }
+  return body;
+}
+
+/** The value of a rotated credential is for the session that submitted the job, and no other. */
+function withoutSecret(body: string): string {
+  const told = JSON.parse(body) as { phase?: unknown; value?: unknown };
+  if (told.phase === "credential_rotated") delete told.value;
+  return JSON.stringify(told);
+}
+
+/** Errors of tools carry a code of the protocol's table; an agent's own goes along as a detail. */
+function withArcpCode(body: string): string {
+  const told = JSON.parse(body) as ToolResultBody;
+  return told.error ? JSON.stringify({ ...told, error: toolError(told.error) }) : body;
+}
+
+function toolError(error: ToolError): ToolError {
+  const { code } = error;
+  if (isArcpCode(code)) return { ...error, retryable: isRetryable(code) };
+  const told = isErrorCode(code) ? arcpCodeOf(code) : "INTERNAL_ERROR";
+  const details = { ...error.details, code };
+  return { ...error, code: told, retryable: isRetryable(told), details };
+}

@@ -1,0 +1,206 @@
+/**
+ * The ARCP wire of an engine: agents on one side, sessions on the other. It goes along with the
+ * engine, one term of leading at a time.
+ *
+ *   transports ─▶ Connection ─▶ Dispatch ─▶ Jobs ─▶ agents
+ *        ▲                                    │ entries
+ *        └── Output ◀── Session ◀── engine ◀──┘
+ *
+ * When the engine cannot write, all connections are closed and all agents stopped: what memory
+ * holds is then ahead of the disk. The next term begins as a start does.
+ */
+import { randomFillSync } from "node:crypto";
+import { SESSIONS } from "../../../core/jobs/limits.ts";
+import type { Event } from "../../../core/events.ts";
+import type { State } from "../../../core/state.ts";
+import { ulids } from "../../../core/ulid.ts";
+import type { Companion, Term } from "../../../engine/companion.ts";
+import { Agents } from "../../../jobs/agents.ts";
+import { Jobs } from "../../../jobs/jobs.ts";
+import type { Streams } from "../../../log/streams.ts";
+import { systemClock } from "../../../machine/clock.ts";
+import { FEATURES, type Feature } from "../codec/messages.ts";
+import { Alarms, type Alarmed } from "./alarms.ts";
+import { Connection, type ConnectionHost } from "./connection.ts";
+import { Rate } from "./rate.ts";
+import type { ArcpOptions } from "./options.ts";
+import { OUTPUT } from "./session-limits.ts";
+import { Sessions } from "./sessions.ts";
+import type { Transport, TransportEnding } from "./transport.ts";
+
+export interface ArcpServiceOptions extends ArcpOptions {
+  /** The name of the node, as the engine has it. */
+  readonly node: string;
+  readonly streams: Streams;
+}
+
+export class ArcpService implements Companion {
+  readonly agents = new Agents();
+  readonly jobs: Jobs;
+  readonly #options: ArcpServiceOptions;
+  readonly #alarms: Alarms;
+  readonly #sessions: Sessions;
+  readonly #connections = new Set<Connection>();
+  /** Those that came before the first term. */
+  readonly #early: { readonly transport: Transport; readonly connection: Connection }[] = [];
+  readonly #host: ConnectionHost;
+  #mode: "starting" | "leading" | "stopped" | "closed" = "starting";
+  #onEnd: () => void = () => undefined;
+
+  constructor(options: ArcpServiceOptions) {
+    const { clock = systemClock, streams, onTrouble = () => undefined } = options;
+    this.#options = options;
+    const newId = ulids({
+      nowMs: () => clock.wallMs(),
+      fillRandom: options.fillRandom ?? ((bytes) => randomFillSync(bytes)),
+    });
+    const limits = { ...SESSIONS, ...options.sessions };
+    const { keptEvents, keptBytes, framesPerSecond } = limits;
+    this.#alarms = new Alarms(clock);
+    this.jobs = new Jobs({
+      node: options.node,
+      streams,
+      agents: this.agents,
+      clock,
+      provisioner: options.provisioner,
+      observers: options.observers ?? [],
+      authorizer: options.authorizer,
+      around: options.around,
+      limits: options.limits ?? {},
+      kept: { events: keptEvents, bytes: keptBytes },
+      newId,
+      ownerOf: (sessionId) => this.#sessions.get(sessionId),
+      onTrouble,
+    });
+    this.#sessions = new Sessions({
+      streams,
+      alarms: this.#alarms,
+      jobs: this.jobs,
+      limits,
+      newId,
+    });
+    this.#host = {
+      runtime: options.runtime,
+      sessions: this.#sessions,
+      verify: options.bearer,
+      frames: new Rate(framesPerSecond, 2 * framesPerSecond),
+      cancelBy: options.cancelBy ?? "session",
+      features: () => (options.provisioner ? FEATURES : PLAIN_FEATURES),
+      agents: () => this.agents.list(),
+      onClosed: (connection) => this.#connections.delete(connection),
+      onTrouble,
+    };
+  }
+
+  async prepare(state: State): Promise<void> {
+    await this.#sessions.prepare(state);
+    await this.jobs.prepare(state);
+  }
+
+  lead(term: Term): void {
+    if (this.#mode === "closed") return;
+    this.#mode = "leading";
+    this.jobs.begin(term);
+    this.#sessions.lead(term);
+    this.jobs.revive();
+    this.#sessions.follow(term);
+    this.#sweepLater();
+    for (const { transport, connection } of this.#early.splice(0)) transport.open(connection);
+  }
+
+  onEvent(event: Event): void {
+    this.jobs.onEvent(event);
+    this.#sessions.onEvent(event);
+  }
+
+  end(): void {
+    if (this.#mode !== "leading") return;
+    this.#mode = "stopped";
+    this.#hangUp({ code: 1013, reason: "the runtime cannot write" });
+    this.#sessions.end();
+    this.jobs.end();
+    this.#onEnd();
+  }
+
+  /** Serves one connection until it ends. */
+  accept(transport: Transport): void {
+    if (this.#mode === "closed" || this.#mode === "stopped") {
+      transport.open(DEAF);
+      transport.close({ code: 1013, reason: "the runtime is closed" });
+      return;
+    }
+    const connection = new Connection(this.#host, transport);
+    this.#connections.add(connection);
+    if (this.#mode === "leading") transport.open(connection);
+    else this.#early.push({ transport, connection });
+  }
+
+  /** What there is, for gauges. */
+  stats(): ArcpStats {
+    const isLeading = this.#mode === "leading";
+    return {
+      connections: this.#connections.size,
+      sessions: this.#sessions.size,
+      jobs: isLeading ? this.jobs.state.jobs.byId.size : 0,
+      waitingBytes: isLeading ? this.jobs.term.streamBytes : 0,
+    };
+  }
+
+  readonly #sweeper: Alarmed = {
+    onAlarm: () => {
+      if (this.#mode !== "leading") return;
+      this.jobs.sweep();
+      this.#sessions.sweep();
+      this.#sweepLater();
+    },
+  };
+
+  #sweepLater(): void {
+    this.#alarms.set(this.#alarms.nowMs() + OUTPUT.sweepMs, this.#sweeper);
+  }
+
+  #hangUp(ending: TransportEnding): void {
+    for (const connection of this.#connections) connection.close(ending);
+  }
+
+  /**
+   * Idempotent. Connections are closed, running agents are told to stop; their jobs are left as
+   * after a crash: they end, or run again, at the next start.
+   */
+  async close(): Promise<void> {
+    if (this.#mode === "closed") return;
+    this.#hangUp({ code: 1001, reason: "the runtime closes" });
+    if (this.#mode === "leading") await this.#settled();
+    this.#mode = "closed";
+    this.#alarms.close();
+    this.#sessions.end();
+    this.jobs.end();
+  }
+
+  /** When all that was decided is durable, or never will be. */
+  #settled(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onEnd = resolve;
+      this.jobs.term.after(resolve);
+    });
+  }
+}
+
+export interface ArcpStats {
+  readonly connections: number;
+  /** Open, or waiting to be resumed. */
+  readonly sessions: number;
+  /** Running, waiting and kept. */
+  readonly jobs: number;
+  readonly waitingBytes: number;
+}
+
+const PLAIN_FEATURES: readonly Feature[] = FEATURES.filter(
+  (feature) => feature !== "model.use" && feature !== "provisioned_credentials",
+);
+
+const DEAF = {
+  onFrame: () => undefined,
+  onDrained: () => undefined,
+  onClosed: () => undefined,
+};
