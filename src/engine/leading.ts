@@ -62,7 +62,7 @@ export class Leading implements Term {
       clock,
       onDurable: (recorded, tookMs) => {
         onDurable(recorded, tookMs);
-        this.expect(rules.due(replica.state) ?? Infinity);
+        this.expect(Math.min(rules.due(replica.state) ?? Infinity, this.#snapshotDueMs));
       },
       onFailure: (error) => {
         this.#cancelTick();
@@ -251,6 +251,13 @@ export class Leading implements Term {
     // Where others may write it has to prove that it leads; alone, only that time goes by.
     const mostMs = log.shared ? ENGINE.tickMs / 2 : ENGINE.unseenMs / 2;
     this.#tickIn(Math.min((rules.due(replica.state) ?? Infinity) - nowMs, mostMs));
+  }
+
+  /** A snapshot that is due is taken soon, not in the middle of a burst. */
+  get #snapshotDueMs(): number {
+    const { replica, snapshots, time } = this.#options;
+    const nowMs = time.quickMs();
+    return snapshots.isDue(replica.head, nowMs) ? nowMs + ENGINE.tickMs / 2 : Infinity;
   }
 
   #tickIn(delayMs: number): void {
