@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   oxc: { target: "node20.19" },
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["{src,test,bench}/**/*.test.ts"],
     globalSetup: "test/build.ts",
     setupFiles: "test/patience.ts",
     pool: "forks",

@@ -4,7 +4,7 @@
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { conclude, inTemporaryFolder, inTurns, median, report } from "./measure.ts";
+import { conclude, inTemporaryFolder, inTurns, median, report, roundsOf } from "./measure.ts";
 
 const ROUNDS = 5;
 const FRAMES = 8_000;
@@ -98,7 +98,7 @@ await inTemporaryFolder(async (folder) => {
   // the machine is longer than all that is measured here.
   const bare: (readonly number[])[] = [];
   const through: (readonly number[])[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < roundsOf(ROUNDS); round += 1) {
     bare.push((await use(cat(), (each) => roundTrips(each))).slice(WARM_UP));
     through.push((await use(proxied(), (each) => roundTrips(each))).slice(WARM_UP));
   }

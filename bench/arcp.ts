@@ -1,13 +1,13 @@
 /**
  * The ARCP runtime under load, everything on disk before anybody hears of it: against the Python
  * runtime with its file and without one, and against a bare `ws` server that sends canned frames.
- * One load client for all, in turns, in one run.
+ * One load client for all, in turns, in one run. `--quick` is without the Python runtime.
  */
-import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import { provide } from "../scripts/prerequisites.mjs";
 import type { Load, Measured } from "./arcp/load.ts";
 import { Loader, startBare, startOurs, startPeer, type Server } from "./arcp/programs.ts";
-import { conclude, inTemporaryFolder, median, report } from "./measure.ts";
+import { conclude, inTemporaryFolder, isQuick, median, report, roundsOf } from "./measure.ts";
 
 const ROUNDS = 3;
 const IDLE_SESSIONS = 10_000;
@@ -24,20 +24,14 @@ const SUBMITTED_MS = 2_000;
 
 type Workload = Omit<Load, "kind" | "url" | "submittedMs">;
 
-// A program of its own: a bundle does not know where the repository lies.
-const provide = `
-  import { provide } from "./scripts/prerequisites.mjs";
-  process.exitCode = provide(["arcp-sdk"]).length;
-`;
-execFileSync(process.execPath, ["--input-type=module", "--eval", provide], { stdio: "inherit" });
-execFileSync(process.execPath, ["scripts/build.mjs"]);
+if (!isQuick && provide(["arcp-sdk"]).length > 0) throw new Error("this needs the ARCP SDK");
 
 await inTemporaryFolder(async (folder) => {
   await using loader = new Loader();
   {
     await using ours = await startOurs(join(folder, "ours.db"));
-    await using file = await startPeer(join(folder, "peer.db"));
-    await using memory = await startPeer();
+    await using file = isQuick ? undefined : await startPeer(join(folder, "peer.db"));
+    await using memory = isQuick ? undefined : await startPeer();
     await using bare = await startBare();
     const servers = { ours, file, memory, bare };
     const jobs = await inTurns(loader, servers, JOBS);
@@ -53,7 +47,8 @@ conclude();
 
 function compare(what: string, { ours, file, memory, bare }: Servers<number>, times: number): void {
   report({ name: `${what}, durable`, value: ours, unit: "/s" });
-  const against = (name: string, theirs: number, atLeast: number) => {
+  const against = (name: string, theirs: number | undefined, atLeast: number) => {
+    if (theirs === undefined) return;
     report({ name: `  ${name}`, value: theirs, unit: "/s" });
     report({ name: "    against it", value: ours / theirs, unit: "×", target: { atLeast } });
   };
@@ -63,15 +58,16 @@ function compare(what: string, { ours, file, memory, bare }: Servers<number>, ti
 }
 
 function ratesOf({ ours, file, memory, bare }: Medians, rate: keyof Measured): Servers<number> {
-  return { ours: ours[rate], file: file[rate], memory: memory[rate], bare: bare[rate] };
+  return { ours: ours[rate], file: file?.[rate], memory: memory?.[rate], bare: bare[rate] };
 }
 
 /** Alone, the peer answers before anything is on disk; that is told, but not promised. */
 function latency(name: string, { ours, file, memory }: Medians, isPromised: boolean): void {
-  const atMost = Math.min(file.p99Ms, memory.p99Ms);
-  const target = isPromised ? { target: { atMost } } : {};
+  const atMost = Math.min(file?.p99Ms ?? Infinity, memory?.p99Ms ?? Infinity);
+  const target = isPromised && file && memory ? { target: { atMost } } : {};
   report({ name: `${name}, p99`, value: ours.p99Ms, unit: "ms", ...target });
   report({ name: "  p50", value: ours.p50Ms, unit: "ms" });
+  if (!file || !memory) return;
   report({ name: "  the peer with its file, p99", value: file.p99Ms, unit: "ms" });
   report({ name: "  the peer in memory, p99", value: memory.p99Ms, unit: "ms" });
 }
@@ -94,8 +90,9 @@ async function idle(loader: Loader, path: string): Promise<void> {
 
 interface Servers<Each> {
   readonly ours: Each;
-  readonly file: Each;
-  readonly memory: Each;
+  /** The peers, if there is time for them. */
+  readonly file: Each | undefined;
+  readonly memory: Each | undefined;
   readonly bare: Each;
 }
 
@@ -107,16 +104,18 @@ async function inTurns(
   servers: Servers<Server>,
   workload: Workload,
 ): Promise<Medians> {
-  const all: Servers<Measured[]> = { ours: [], file: [], memory: [], bare: [] };
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const name of ["ours", "file", "memory", "bare"] as const) {
-      const { url } = servers[name];
+  const { ours, file, memory, bare } = servers;
+  const all = new Map<Server, Measured[]>();
+  for (let round = 0; round <= roundsOf(ROUNDS); round += 1) {
+    for (const server of [ours, file, memory, bare]) {
+      if (!server) continue;
+      const { url } = server;
       const measured = await loader.measure({ ...workload, url, submittedMs: SUBMITTED_MS });
-      if (round > 0) all[name].push(measured);
+      if (round > 0) all.set(server, [...(all.get(server) ?? []), measured]);
     }
   }
-  const { ours, file, memory, bare } = all;
-  return { ours: mid(ours), file: mid(file), memory: mid(memory), bare: mid(bare) };
+  const of = (server: Server) => mid(all.get(server) ?? []);
+  return { ours: of(ours), file: file && of(file), memory: memory && of(memory), bare: of(bare) };
 }
 
 function mid(all: readonly Measured[]): Measured {

@@ -4,9 +4,9 @@
  * meanwhile notice, does memory stay what it is, and is every lease where it should be?
  *
  * A snapshot of all of it is taken while the leases churn: the log is filled up beforehand so that
- * it falls due then. `--seconds N` measures for less than a minute; `--agents N` and `--leases N`
- * are for machines with less to give. The load is handed out by the clock: one that cannot keep up
- * shows as targets missed, not as less load.
+ * it falls due then. `--seconds N` measures for less than a minute, and so does `--quick`;
+ * `--agents N` and `--leases N` are for machines with less to give. The load is handed out by the
+ * clock: one that cannot keep up shows as targets missed, not as less load.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,11 +18,12 @@ import { Caller } from "./churn/caller.ts";
 import type { Orders, Tally } from "./churn/load.ts";
 import { percentile, probe, type Times } from "./churn/probe.ts";
 import { Daemon } from "./shared/daemon.ts";
-import { conclude, inTemporaryFolder, median, report } from "./measure.ts";
+import { conclude, inTemporaryFolder, isQuick, median, report } from "./measure.ts";
 
 const { values: flags } = parseArgs({
   options: {
-    seconds: { type: "string", default: "60" },
+    quick: { type: "boolean" },
+    seconds: { type: "string", default: isQuick ? "20" : "60" },
     agents: { type: "string", default: "100000" },
     leases: { type: "string", default: "1000" },
     /** Each agent is heard twice in this time: 1,667 heartbeats a second, with 30 it is 6,667. */

@@ -1,22 +1,21 @@
 /**
  * Status files against the peer, on the same directories, in turns; and what it costs to watch ten
- * thousand of them while nothing happens.
+ * thousand of them while nothing happens. `--quick` is without the peer and without watching.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SCHEMA_VERSION, type Status } from "../src/status.ts";
 import { provide } from "../scripts/prerequisites.mjs";
 import { Daemon } from "./shared/daemon.ts";
-import { conclude, inTemporaryFolder, inTurns, report } from "./measure.ts";
+import { conclude, inTemporaryFolder, inTurns, isQuick, report } from "./measure.ts";
 
 // A machine-wide certificate bundle costs Node 20 most of its start; it is not ours to measure.
 const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
 const NODE = process.execPath;
 const OURS = [NODE, "dist/bin/agent-status.cjs"];
-const PYTHON = ".cache/venv/agent-status/bin/python";
-const PEER = [PYTHON, "-m", "agent_status"];
+const PEER = [".cache/venv/agent-status/bin/python", "-m", "agent_status"];
 
 /** Until all were read, found silent after a minute, and what that left was collected. */
 const SETTLE_MS = 130_000;
@@ -69,17 +68,18 @@ interface Race {
 }
 
 async function race({ name, args, rounds, runs, atLeast }: Race): Promise<void> {
-  const [ours = 0, peer = 0] = await inTurns(
+  const [ours = 0, peer] = await inTurns(
     rounds,
     runOf([...OURS, ...args], runs),
-    runOf([...PEER, ...args], runs),
+    ...(isQuick ? [] : [runOf([...PEER, ...args], runs)]),
   );
   report({ name: `${name}, ours`, value: 1000 / ours, unit: "ms" });
+  if (peer === undefined) return;
   report({ name: `${name}, against the peer`, value: ours / peer, unit: "×", target: { atLeast } });
 }
 
-if (provide(["hyperfine"]).length > 0) throw new Error("this needs hyperfine: it times commands");
-if (!existsSync(PYTHON)) throw new Error("the peer is not installed: run npm test once");
+const missing = provide(isQuick ? ["hyperfine"] : ["hyperfine", "agent-status"]);
+if (missing.length > 0) throw new Error(`this needs ${missing.map(({ name }) => name).join(", ")}`);
 
 await inTemporaryFolder(async (folder) => {
   const who = ["--agent-id", "a", "--agent-name", "pi", "--lifecycle", "running"];
@@ -101,7 +101,7 @@ await inTemporaryFolder(async (folder) => {
     const args = ["list", "--status-dir", directory];
     await race({ name: `list of ${count}`, args, rounds, runs, atLeast });
   }
-  await watchIdly(folder);
+  if (!isQuick) await watchIdly(folder);
 });
 
 /** All of them alive by their process, which is looked for again and again. */

@@ -2,6 +2,10 @@
  * How we measure: these machines are noisy, so a time means nothing by itself. A and B run in turns
  * in one process, at least three times each; what counts is the ratio of the medians, against the
  * target that was promised.
+ *
+ * `--against COMMIT` compares measures by their names, as two trees print them (bench/against): a
+ * measure whose load changes needs another name. Two spaces more say that it belongs to the one
+ * above.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,14 +19,25 @@ export interface Result {
   readonly target?: { readonly atLeast?: number; readonly atMost?: number };
 }
 
+/**
+ * `--quick`: no peers, half of the rounds, no long waits. `--against` runs benches so, several
+ * times each.
+ */
+export const isQuick = process.argv.includes("--quick");
+
 const results: Result[] = [];
 
 export function report(result: Result): void {
   results.push(result);
+  console.log(lineOf(result));
+}
+
+/** What `readMeasures` reads: of this tree, and of commits that were written before it. */
+export function lineOf(result: Result): string {
   const verdict = result.target ? (isMet(result) ? "ok  " : "MISS") : "    ";
-  const goal = goalOf(result.target);
   const value = `${shown(result.value)} ${result.unit}`.trim();
-  console.log(`${verdict} ${result.name.padEnd(62)} ${value.padStart(16)}   ${goal}`);
+  const goal = goalOf(result.target);
+  return `${verdict} ${result.name.padEnd(62)} ${value.padStart(16)}   ${goal}`;
 }
 
 /** Call at the end: a promise that was not kept fails the run. */
@@ -45,15 +60,20 @@ function isMet({ value, target }: Result): boolean {
   return value >= (target?.atLeast ?? -Infinity) && value <= (target?.atMost ?? Infinity);
 }
 
-function shown(value: number): string {
+export function shown(value: number): string {
   return value >= 1000
     ? Math.round(value).toLocaleString("en")
-    : String(Number(value.toPrecision(3)));
+    : String(Number(value.toPrecision(4)));
 }
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? NaN;
+}
+
+/** How often something is measured that is measured so often when there is time. */
+export function roundsOf(rounds: number): number {
+  return isQuick ? Math.ceil(rounds / 2) : rounds;
 }
 
 /** Runs the candidates in turns and gives the median rate of each, in things per second. */
@@ -62,7 +82,7 @@ export async function inTurns(
   ...candidates: readonly (() => Promise<number>)[]
 ): Promise<number[]> {
   const rates = candidates.map((): number[] => []);
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < roundsOf(rounds); round += 1) {
     for (const [i, candidate] of candidates.entries()) rates[i]?.push(await candidate());
   }
   return rates.map(median);
@@ -103,7 +123,7 @@ export async function measuredInTurns<const Runs extends readonly (() => Promise
   runs: Runs,
 ): Promise<{ readonly [Index in keyof Runs]: Measured }> {
   const all = runs.map((): Measured[] => []);
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 0; round <= roundsOf(rounds); round += 1) {
     for (const [i, run] of runs.entries()) {
       const measured = await run();
       if (round > 0) all[i]?.push(measured);

@@ -1,5 +1,5 @@
 /**
- * Builds dist/ from src/: the library file by file, for those who import it, and the programs as
+ * Builds dist/ from src/: the library file by file, as far as the exports lead, and the programs as
  * bundles in dist/bin/. Types are stripped, not checked: that is a step of `npm test`.
  *
  * Does nothing when dist/ was built from the very same sources; `--force` builds all the same.
@@ -11,6 +11,7 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { libraryFiles } from "./library.mjs";
 import { filesUnder, hasCode, isAlive, root } from "./root.mjs";
 
 const PROGRAMS = {
@@ -43,8 +44,8 @@ const lock = join(root, ".cache", "build.lock");
 /** What dist/ depends on, as one word. */
 function fingerprint() {
   const sources = filesUnder("src").filter((file) => !file.endsWith(".test.ts"));
-  const settings = ["package-lock.json", "tsconfig.json", "tsconfig.build.json"];
-  const recipe = ["scripts/build.mjs", "scripts/bundle.mjs"];
+  const settings = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+  const recipe = ["scripts/build.mjs", "scripts/bundle.mjs", "scripts/library.mjs"];
   const hash = createHash("sha256");
   for (const file of [...sources, ...settings, ...recipe]) {
     hash
@@ -61,7 +62,7 @@ function isBuiltFrom(wanted) {
 }
 
 /** @param {string} directory */
-async function buildInto(directory) {
+function buildLibrary(directory) {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   const options = ["--project", "tsconfig.build.json", "--outDir", directory];
   const { status } = spawnSync(process.execPath, [tsc, ...options], {
@@ -69,7 +70,14 @@ async function buildInto(directory) {
     stdio: "inherit",
   });
   if (status !== 0) throw new Error("tsc could not write the library");
+  const library = libraryFiles(directory);
+  for (const file of filesUnder("", directory)) {
+    if (!library.has(file)) fs.rmSync(join(directory, file));
+  }
+}
 
+/** @param {string} directory */
+async function buildPrograms(directory) {
   const { bundle, present, THREADS } = await import("./bundle.mjs");
   const programs = present(PROGRAMS);
   if (Object.keys(programs).length === 0) return;
@@ -133,7 +141,8 @@ try {
     const startedAt = performance.now();
     const directory = fs.mkdtempSync(join(root, ".cache", "build-"));
     try {
-      await buildInto(directory);
+      buildLibrary(directory);
+      await buildPrograms(directory);
       fs.rmSync(stamp, { force: true });
       publish(directory);
       fs.writeFileSync(stamp, wanted);

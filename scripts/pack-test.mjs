@@ -1,13 +1,16 @@
 /**
  * What `npm pack` gives works for those who install it, without install scripts: the metadata is
  * sound, the types resolve, every program says its version, every export can be imported and the
- * daemon has its page.
+ * daemon has its page. And it brings nothing that nobody needs.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { libraryFiles } from "./library.mjs";
 import { root } from "./root.mjs";
+
+const MAX_FILES = 1_000;
 
 const { name, version, bin, exports } = JSON.parse(
   readFileSync(join(root, "package.json"), "utf8"),
@@ -31,6 +34,19 @@ function run(command, args, cwd = root) {
  */
 function must(condition, complaint) {
   if (!condition) throw new Error(complaint);
+}
+
+/**
+ * @param {readonly string[]} files
+ * @param {string} folder where they are installed
+ */
+function checkFiles(files, folder) {
+  must(files.length <= MAX_FILES, `${files.length} files are too many: at most ${MAX_FILES}`);
+  const library = libraryFiles(join(folder, "dist"));
+  const isUseless = (/** @type {string} */ path) =>
+    /\.map$|(?:^|\/)(?:test|bench|scripts)\/|\.test\./.test(path) ||
+    (/^dist\/(?!bin\/)/.test(path) && !library.has(path.slice("dist/".length)));
+  must(!files.some(isUseless), `no export leads to ${files.filter(isUseless).join(" ")}`);
 }
 
 /**
@@ -71,12 +87,14 @@ try {
     ["install", "--ignore-scripts", "--prefer-offline", "--loglevel=error", tarball],
     place,
   );
+  const paths = packed.files.map((/** @type {{ path: string }} */ { path }) => path);
+  checkFiles(paths, join(place, "node_modules", name));
   for (const program of Object.keys(bin)) {
     const said = run(join(place, "node_modules", ".bin", program), ["--version"], place);
     must(said.includes(version), `${program} --version says ${said}`);
   }
-  const paths = Object.keys(exports).filter((path) => !path.endsWith(".json"));
-  const imports = paths.map((path) => `import ${JSON.stringify(join(name, path))};\n`);
+  const entries = Object.keys(exports).filter((path) => !path.endsWith(".json"));
+  const imports = entries.map((path) => `import ${JSON.stringify(join(name, path))};\n`);
   writeFileSync(join(place, "imports.js"), imports.join(""));
   run(process.execPath, ["imports.js"], place);
   await checkPage(join(place, "node_modules", ".bin", "agentkeeper"));

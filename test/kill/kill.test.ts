@@ -16,8 +16,10 @@ import { fingerprint } from "../../src/core/snapshot.ts";
 import { emptyState } from "../../src/core/state.ts";
 import { sqliteStore } from "../../src/log/sqlite/store.ts";
 import { Random } from "../simulation/random.ts";
+import { bundled } from "../support/bundled.ts";
 
 const KILLS = 50;
+const writer = await bundled("test/kill/writer.ts");
 const folder = mkdtempSync(join(tmpdir(), "rollcall-kill-"));
 const path = join(folder, "rollcall.db");
 
@@ -42,7 +44,6 @@ interface Fate {
 }
 
 async function live({ lines, afterMs }: Fate): Promise<Life> {
-  const writer = new URL("writer.mjs", import.meta.url).pathname;
   const child = spawn(process.execPath, [writer, path], { stdio: ["ignore", "pipe", "inherit"] });
   // tidy-allow sleep: the moment of the kill is the test
   const killing = afterMs === undefined ? undefined : setTimeout(kill, afterMs);

@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { newSession } from "../../src/coding-agents/hooks/session.ts";
 import { Spool } from "../../src/coding-agents/hooks/spool.ts";
+import { bundled } from "../support/bundled.ts";
 
-const WRITER = fileURLToPath(new URL("./spool-writer.mjs", import.meta.url));
+const writer = await bundled("test/kill/spool-writer.ts");
 const WRITERS = 6;
 const FACTS = 25;
 
@@ -18,7 +18,7 @@ interface Written {
 
 /** How many facts one writer left, killed after so many if it should be. */
 async function write(directory: string, killAt: number | undefined): Promise<Written> {
-  const child = spawn(process.execPath, [WRITER, directory, String(FACTS)], {
+  const child = spawn(process.execPath, [writer, directory, String(FACTS)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let count = 0;

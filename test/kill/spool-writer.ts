@@ -3,9 +3,9 @@
  * whatever waits each time, and says which fact it has left. It is there to be killed.
  */
 import { writeSync } from "node:fs";
-import { deposit, factId } from "../../dist/coding-agents/hooks/deposit.js";
-import { newSession } from "../../dist/coding-agents/hooks/session.js";
-import { Spool } from "../../dist/coding-agents/hooks/spool.js";
+import { deposit, factId } from "../../src/coding-agents/hooks/deposit.ts";
+import { newSession } from "../../src/coding-agents/hooks/session.ts";
+import { Spool } from "../../src/coding-agents/hooks/spool.ts";
 
 const [, , directory = "", limit = "0"] = process.argv;
 const spool = new Spool({

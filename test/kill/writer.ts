@@ -4,9 +4,9 @@
  */
 import { createHash } from "node:crypto";
 import { writeSync } from "node:fs";
-import { fingerprint } from "../../dist/core/snapshot.js";
-import { Engine } from "../../dist/engine/engine.js";
-import { sqliteStore } from "../../dist/log/sqlite/store.js";
+import { fingerprint } from "../../src/core/snapshot.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import { sqliteStore } from "../../src/log/sqlite/store.ts";
 
 const CALLERS = 16;
 
@@ -18,8 +18,7 @@ const engine = await Engine.open({
   retention: { snapshotEveryEvents: 300, maxEvents: Infinity, maxAgeMs: Infinity },
 });
 
-/** @param {Record<string, unknown>} fact */
-function say(fact) {
+function say(fact: Readonly<Record<string, unknown>>): void {
   writeSync(1, `${JSON.stringify(fact)}\n`);
 }
 
@@ -35,8 +34,7 @@ const card = {
   metadata: {},
 };
 
-/** @param {number} caller */
-async function work(caller) {
+async function work(caller: number): Promise<never> {
   for (let n = 0; ; n += 1) {
     const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs: 30_000 });
     say({ kind: "agent.registered", agentId });
