@@ -11,7 +11,8 @@ import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { MAX_DRIFT, SimClock } from "./sim-clock.ts";
 import type { SimDisk } from "./sim-disk.ts";
-import { SimLog, type LogFaults } from "./sim-log.ts";
+import type { LogFaults } from "./sim-link.ts";
+import { simStore } from "./sim-streams.ts";
 import type { Transcript } from "./transcript.ts";
 
 export interface ClusterOptions {
@@ -54,7 +55,7 @@ export class Cluster {
         const own = runs.fork("run");
         const { shared } = profile;
         const given = { node: name, shared, disk, process, scheduler, transcript, faults };
-        const log = new SimLog({ ...given, random: own.fork("log") });
+        const { log } = simStore({ ...given, random: own.fork("log") });
         return {
           node: name,
           log: plant?.wrap?.(log) ?? log,

@@ -5,7 +5,7 @@
 import type { Retention } from "../../src/engine/snapshots.ts";
 import type { NetworkFaults } from "./network.ts";
 import type { Random } from "./random.ts";
-import type { LogFaults } from "./sim-log.ts";
+import type { LogFaults } from "./sim-link.ts";
 
 export const TROUBLES = [
   "crash",

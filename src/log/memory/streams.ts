@@ -36,6 +36,14 @@ export function push(streams: StreamMap, { stream, entries }: StreamAppend): num
   return kept.trimmed + kept.entries.length;
 }
 
+export function trim(streams: StreamMap, stream: string, through: number): void {
+  const kept = streams.get(stream);
+  if (!kept || through <= kept.trimmed) return;
+  const gone = Math.min(through - kept.trimmed, kept.entries.length);
+  kept.entries = kept.entries.slice(gone);
+  kept.trimmed += gone;
+}
+
 function rangeOf(streams: StreamMap, stream: string): StreamRange {
   const { entries, trimmed } = streams.get(stream) ?? { entries: [], trimmed: 0 };
   return { oldest: trimmed + 1, head: trimmed + entries.length };
@@ -100,11 +108,7 @@ export class MemoryStreams implements Streams {
 
   async trim(stream: string, through: number): Promise<void> {
     this.#checkOpen();
-    const kept = this.#streams.get(stream);
-    if (!kept || through <= kept.trimmed) return;
-    const gone = Math.min(through - kept.trimmed, kept.entries.length);
-    kept.entries = kept.entries.slice(gone);
-    kept.trimmed += gone;
+    trim(this.#streams, stream, through);
   }
 
   async remove(stream: string): Promise<void> {
