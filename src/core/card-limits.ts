@@ -16,8 +16,6 @@ export const CARD = {
   skills: 1024,
   /** Tags, examples, media types, security requirements: per list. */
   listed: 256,
-  /** Deeper than any card, shallow enough for a recursion. */
-  depth: 64,
   /** A card without a single right field shall not be answered with a book. */
   problems: 32,
   /** An answer repeats what was wrong only where that is short. */

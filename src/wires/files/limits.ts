@@ -6,8 +6,6 @@ const MIB = 1024 * 1024;
 export const STATUS_FILE = {
   /** A thousand times what an agent says; beyond, it is no status but a mistake or an attack. */
   bytes: 1 * MIB,
-  /** How deep objects may lie in each other: far beyond use, far below what overflows a stack. */
-  depth: 64,
   /** With ".json", a dot before and a random ending behind it is still a file name everywhere. */
   idBytes: 230,
 } as const;
