@@ -1,6 +1,5 @@
 /** How large a card may be, each number with its reason. What is shown of it is in prose.ts. */
-
-const KIB = 1024;
+import { KIB } from "./units.ts";
 
 export const CARD = {
   /** In UTF-8 as in memory: the largest cards in use have some 40 KiB. */

@@ -2,11 +2,7 @@
  * Every bound of the system, with its reason. A bound that is reached is a refusal with a code and
  * a message that names it, never a surprise.
  */
-
-const SECOND = 1000;
-const HOUR = 3600 * SECOND;
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { HOUR, KIB, MIB, SECOND } from "./units.ts";
 
 /** Sizes and ranges of single fields: what one caller may say in one command. */
 export const FIELD = {

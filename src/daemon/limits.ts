@@ -1,8 +1,5 @@
 /** The bounds of the doors, each with its reason. Tests pass their own; users never need to. */
-
-const SECOND = 1000;
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { KIB, MIB, SECOND } from "../core/units.ts";
 
 export interface HttpLimits {
   /** A heartbeat or a job is a few KiB; what is larger has its own way in. */

@@ -1,6 +1,5 @@
 /** What a client takes from a daemon, and how long it waits, each with its reason. */
-
-const MIB = 1024 * 1024;
+import { MIB } from "../../core/units.ts";
 
 export const CLIENT = {
   /** Answers are pages of listings; a daemon never sends more in one. */

@@ -2,9 +2,7 @@
  * The bounds of what is remembered of an ACP connection, each with its reason. An agent may send
  * anything for days; what is kept of it stays below some ten megabytes whatever it sends.
  */
-
-const SECOND = 1000;
-const MIB = 1024 * 1024;
+import { MIB, SECOND } from "../../../core/units.ts";
 
 /** How much of a line is read. */
 export const INSPECT = {

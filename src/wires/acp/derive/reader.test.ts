@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { readFrame, type Frame } from "./frames.ts";
 import { INSPECT } from "./limits.ts";
 import { FrameReader } from "./reader.ts";
-
-const MIB = 1024 * 1024;
+import { MIB } from "../../../core/units.ts";
 
 test("lines may be split anywhere, end in CRLF, be blank, and the last may lack its end", () => {
   const bytes = Buffer.from('{"id":1,"result":"é😀"}\r\n\n\r\n{"method":"x","params":{}}');
