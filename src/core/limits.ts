@@ -4,6 +4,14 @@
  */
 import { HOUR, KIB, MIB, SECOND } from "./units.ts";
 
+/** How often a caller may do something; the rate itself is a setting. */
+export const RATE = {
+  /** How many seconds of the rate may come at once. */
+  burstSeconds: 2,
+  /** Callers remembered; the one seen first is forgotten first, and then has a full burst again. */
+  callers: 10_000,
+} as const;
+
 /** Sizes and ranges of single fields: what one caller may say in one command. */
 export const FIELD = {
   /** Keys, names, subjects: long enough for a URL-like key, short enough for an index. */

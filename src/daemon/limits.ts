@@ -32,13 +32,6 @@ export const HTTP_LIMITS: HttpLimits = {
   lingerMs: 1 * SECOND,
 };
 
-export const RATE = {
-  /** How many seconds of the rate may come at once. */
-  burstSeconds: 2,
-  /** Addresses remembered; the one seen first is forgotten first. */
-  peers: 10_000,
-} as const;
-
 /** Every agent of a large machine that brings its own connection. */
 export const GRPC_CONNECTIONS = 10_000;
 

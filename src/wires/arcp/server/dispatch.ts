@@ -19,7 +19,7 @@ import type {
   Submit,
   Subscribe,
 } from "../codec/messages.ts";
-import type { Rate } from "./rate.ts";
+import type { Rate } from "../../../core/rate.ts";
 import { decodeRequest } from "../codec/requests.ts";
 import type { Session } from "./session.ts";
 import { INPUT, SUBSCRIPTIONS } from "./session-limits.ts";

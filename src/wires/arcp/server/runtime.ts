@@ -26,7 +26,7 @@ import { Revival, type JobLedgerEntry } from "../../../jobs/revival.ts";
 import { memoryStore } from "../../../log/memory/store.ts";
 import { Connection, type ConnectionHost } from "./connection.ts";
 import { FEATURES, type Feature } from "../codec/messages.ts";
-import { Rate } from "./rate.ts";
+import { Rate } from "../../../core/rate.ts";
 import type { ArcpRuntimeOptions } from "./runtime-options.ts";
 import type { SessionEntry } from "./session.ts";
 import { OUTPUT, SESSIONS } from "./session-limits.ts";
@@ -95,7 +95,7 @@ export class ArcpRuntime implements AsyncDisposable {
       runtime: options.runtime,
       sessions: this.#sessions,
       verify: options.bearer,
-      frames: new Rate(framesPerSecond, 2 * framesPerSecond),
+      frames: new Rate(framesPerSecond),
       cancelBy: options.cancelBy ?? "session",
       features: () => this.#features,
       agents: () => this.agents.list(),

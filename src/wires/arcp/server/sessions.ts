@@ -13,7 +13,7 @@ import type { Ledger } from "../../../jobs/ledger.ts";
 import type { Recorder } from "../../../jobs/recorder.ts";
 import type { Connection } from "./connection.ts";
 import type { Resume } from "../codec/messages.ts";
-import { Rate } from "./rate.ts";
+import { Rate } from "../../../core/rate.ts";
 import { Session, streamOf, type SessionEntry, type SessionTerms } from "./session.ts";
 import { OUTPUT, RESUME } from "./session-limits.ts";
 import { Subscription, type SubscriptionEntry } from "./subscription.ts";
