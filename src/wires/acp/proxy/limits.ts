@@ -70,8 +70,8 @@ export const RECORDING = {
 } as const;
 
 export const FOLLOW = {
-  /** Where the system does not tell of changes: soon enough for somebody who looks. */
-  pollMs: 500,
+  /** Between two looks at a few small files, while somebody follows them: at once, to the eye. */
+  pollMs: 100,
   /** Read of one file in one go: more than it may hold. */
   readBytes: 1 * MIB,
 } as const;
