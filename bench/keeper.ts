@@ -28,6 +28,7 @@ import {
   WatchRequestSchema,
 } from "../src/wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { call } from "./keeper/call.ts";
+import { drive, grpcJsClient, ourClient } from "./keeper/clients.ts";
 import { ETCD } from "./keeper/etcd.ts";
 import { h2load } from "./keeper/h2load.ts";
 import { startBare, startEtcd, startKeeper } from "./keeper/programs.ts";
@@ -118,6 +119,19 @@ await inTemporaryFolder(async (folder) => {
     report({ name: "etcd keepalive, 256 callers", value: keepAlive.perSecond, unit: "/s" });
     compare("Heartbeat / etcd keepalive", [heartbeat.perSecond, keepAlive.perSecond], 1);
   }
+
+  using mineClient = ourClient(keeper.address);
+  using theirClient = grpcJsClient(keeper.address);
+  const [byOurs, byGrpcJs] = await measuredInTurns(ROUNDS, [
+    () => drive(mineClient, ours.heartbeat, 64),
+    () => drive(theirClient, ours.heartbeat, 64),
+  ]);
+  report({
+    name: "grpc-js client, 64 Heartbeats in flight",
+    value: byGrpcJs.perSecond,
+    unit: "/s",
+  });
+  compare("our client / grpc-js client", [byOurs.perSecond, byGrpcJs.perSecond], 1);
 
   for (const callers of [64, 256]) {
     const [mine, grant, put] = await measuredInTurns(ROUNDS, [

@@ -46,6 +46,8 @@ export async function bundle(entries, directory, options = {}) {
     external,
     resolve: {
       alias: {
+        // Its main file is UMD, which no bundler sees through; it brings ES modules as well.
+        "jsonc-parser": join(root, "node_modules/jsonc-parser/lib/esm/main.js"),
         "rollcall/a2a": join(root, "src/wires/a2a/client/index.ts"),
         "rollcall/embedded": join(root, "src/embedded.ts"),
         "rollcall/keeper": join(root, "src/wires/keeper/client/index.ts"),

@@ -1,6 +1,5 @@
 /** How large a card may be, each number with its reason. What is shown of it is in prose.ts. */
-
-const KIB = 1024;
+import { KIB } from "./units.ts";
 
 export const CARD = {
   /** In UTF-8 as in memory: the largest cards in use have some 40 KiB. */
@@ -16,8 +15,6 @@ export const CARD = {
   skills: 1024,
   /** Tags, examples, media types, security requirements: per list. */
   listed: 256,
-  /** Deeper than any card, shallow enough for a recursion. */
-  depth: 64,
   /** A card without a single right field shall not be answered with a book. */
   problems: 32,
   /** An answer repeats what was wrong only where that is short. */

@@ -57,7 +57,8 @@ function lengthOf({ lease = {} }: Job): number {
 export function matches(job: Job, filter: JobFilter): boolean {
   const { statuses, agent, createdAfterMs, createdBeforeMs } = filter;
   if (statuses && !statuses.includes(job.status)) return false;
-  if (agent !== undefined && agent !== job.agent && !job.agent.startsWith(`${agent}@`)) return false;
+  if (agent !== undefined && agent !== job.agent && !job.agent.startsWith(`${agent}@`))
+    return false;
   if (createdAfterMs !== undefined && job.submittedAtMs <= createdAfterMs) return false;
   return createdBeforeMs === undefined || job.submittedAtMs < createdBeforeMs;
 }

@@ -13,14 +13,7 @@ import { authorize, checkExpiry, parseLease, type Lease, type LeaseRequest } fro
 import { checkSubset, inherited } from "./jobs/lease-subset.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
-import {
-  countersOf,
-  deadlineOf,
-  forgettable,
-  jobDepth,
-  type Job,
-  type JobEntry,
-} from "./jobs.ts";
+import { countersOf, deadlineOf, forgettable, jobDepth, type Job, type JobEntry } from "./jobs.ts";
 import { COUNT, FIELD } from "./limits.ts";
 import { questionEvents } from "./questions.ts";
 import type { Facts, Report } from "./reports.ts";
@@ -451,4 +444,3 @@ function reportOf(job: Job, progress?: JobProgress): Report {
     facts,
   };
 }
-

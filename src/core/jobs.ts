@@ -19,13 +19,7 @@ import { IndexBy } from "./index-by.ts";
 import { JobIndex } from "./job-index.ts";
 import type { JobProgress, Pulse } from "./job-progress.ts";
 import { JobQueue } from "./job-queue.ts";
-import {
-  openChildPurse,
-  openPurse,
-  settle,
-  type Budget,
-  type Purse,
-} from "./jobs/budget.ts";
+import { openChildPurse, openPurse, settle, type Budget, type Purse } from "./jobs/budget.ts";
 import { amountOfNumber, amountText } from "./jobs/decimal.ts";
 import { parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
 import { JOBS } from "./jobs/limits.ts";

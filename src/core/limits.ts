@@ -2,11 +2,15 @@
  * Every bound of the system, with its reason. A bound that is reached is a refusal with a code and
  * a message that names it, never a surprise.
  */
+import { HOUR, KIB, MIB, SECOND } from "./units.ts";
 
-const SECOND = 1000;
-const HOUR = 3600 * SECOND;
-const KIB = 1024;
-const MIB = 1024 * KIB;
+/** How often a caller may do something; the rate itself is a setting. */
+export const RATE = {
+  /** How many seconds of the rate may come at once. */
+  burstSeconds: 2,
+  /** Callers remembered; the one seen first is forgotten first, and then has a full burst again. */
+  callers: 10_000,
+} as const;
 
 /** Sizes and ranges of single fields: what one caller may say in one command. */
 export const FIELD = {

@@ -156,15 +156,7 @@ const ENDINGS: Readonly<Partial<Record<Job["status"], string>>> = {
   timed_out: "ran out of time",
 };
 
-function jobEndWords({
-  id,
-  agent,
-  status,
-  startedAtMs,
-  endedAtMs,
-  code,
-  reason,
-}: Job): string {
+function jobEndWords({ id, agent, status, startedAtMs, endedAtMs, code, reason }: Job): string {
   const took =
     startedAtMs > 0 ? ` after ${shortDuration(Math.max(0, endedAtMs - startedAtMs))}` : "";
   const why = [code, reason].filter(Boolean).join(", ");

@@ -6,6 +6,7 @@ import { RollcallError } from "../core/errors.ts";
 import { DIRECTORY } from "../core/limits.ts";
 import { ADDRESS_SYNTAX, parseAddress } from "./address.ts";
 import { LOG_LEVELS, type SettingName } from "./settings.ts";
+import { MINUTE } from "../core/units.ts";
 
 /** A value as somebody said it, and who: "--addr", "ROLLCALL_ADDR", "addr in FILE". */
 export interface Said {
@@ -15,7 +16,6 @@ export interface Said {
 
 const MAX_RATE_LIMIT = 1_000_000;
 const MAX_FETCH_S = 30;
-const MINUTE = 60_000;
 
 const isOn = z.union([
   z.boolean(),

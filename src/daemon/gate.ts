@@ -9,11 +9,13 @@ import type { Authenticator, Principal } from "./auth.ts";
 import { bodyTooLarge } from "./body.ts";
 import { checkBrowser } from "./browsers.ts";
 import type { HttpLimits } from "./limits.ts";
-import type { RateLimit } from "./rate.ts";
+import type { Rate } from "../core/rate.ts";
 
 export interface GateOptions {
   readonly authenticator: Authenticator;
-  readonly rate: RateLimit;
+  /** Of each peer. */
+  readonly rate: Rate;
+  readonly monotonicMs: () => number;
   readonly limits: HttpLimits;
   /** The values of Host that are ours; known once the door is bound. */
   readonly hosts: () => ReadonlySet<string>;
@@ -40,10 +42,10 @@ export class Gate {
 
   /** Who may go on; throws why not. */
   admit(request: IncomingMessage): Principal | Promise<Principal> {
-    const { authenticator, rate, hosts } = this.#options;
+    const { authenticator, rate, hosts, monotonicMs } = this.#options;
     const peer = this.#options.peerOf?.(request) ?? request.socket.remoteAddress;
-    const waitMs = rate.take(peer ?? "");
-    if (waitMs > 0) throw new TooOften(waitMs);
+    const nowMs = monotonicMs();
+    if (!rate.take(peer ?? "", nowMs)) throw new TooOften(rate.waitMs(peer ?? "", nowMs));
     this.#checkShape(request);
     checkBrowser(request, hosts());
     return authenticator.authenticate({

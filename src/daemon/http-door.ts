@@ -23,7 +23,7 @@ import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
 import { Gate, TooOften, type GateOptions } from "./gate.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { listen } from "./listen.ts";
-import { RateLimit } from "./rate.ts";
+import { Rate } from "../core/rate.ts";
 import { Sockets } from "./sockets.ts";
 
 /** What a route of hono finds in `c.env`. */
@@ -104,10 +104,11 @@ export class HttpDoor {
   constructor(options: HttpDoorOptions) {
     this.#options = options;
     this.#limits = { ...HTTP_LIMITS, ...options.limits };
-    const { rateLimit: perSecond, monotonicMs = () => performance.now() } = options;
+    const { monotonicMs = () => performance.now() } = options;
     this.#gate = new Gate({
       authenticator: options.authenticator,
-      rate: new RateLimit({ perSecond, monotonicMs }),
+      rate: new Rate(options.rateLimit),
+      monotonicMs,
       limits: this.#limits,
       hosts: () => this.#hosts,
       ...(options.peerOf && { peerOf: options.peerOf }),

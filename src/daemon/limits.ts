@@ -1,8 +1,5 @@
 /** The bounds of the doors, each with its reason. Tests pass their own; users never need to. */
-
-const SECOND = 1000;
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { KIB, MIB, SECOND } from "../core/units.ts";
 
 export interface HttpLimits {
   /** A heartbeat or a job is a few KiB; what is larger has its own way in. */
@@ -34,13 +31,6 @@ export const HTTP_LIMITS: HttpLimits = {
   connections: 10_000,
   lingerMs: 1 * SECOND,
 };
-
-export const RATE = {
-  /** How many seconds of the rate may come at once. */
-  burstSeconds: 2,
-  /** Addresses remembered; the one seen first is forgotten first. */
-  peers: 10_000,
-} as const;
 
 /** Every agent of a large machine that brings its own connection. */
 export const GRPC_CONNECTIONS = 10_000;

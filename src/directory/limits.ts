@@ -1,10 +1,11 @@
 /** The bounds of the directory as a service, each with its reason; those of entries are core's. */
+import { MIB } from "../core/units.ts";
 
 export const SERVICE = {
   /** How long a heartbeat waits for what its fetch finds: its sender has other things to do. */
   answerMs: 500,
   /** Heartbeats known by their very bytes, in bytes: some 20,000 of 1.5 KiB. */
-  knownLength: 32 * 1024 * 1024,
+  knownLength: 32 * MIB,
   /** Verifications at a time, those that wait for the fetcher included. */
   verifications: 4_096,
 } as const;

@@ -1,6 +1,5 @@
 /** Bounds of what is read of signatures, each with its reason. */
-
-const KIB = 1024;
+import { KIB } from "../core/units.ts";
 
 export const SIGNATURE = {
   /** Enough for a change of keys and a second algorithm; each costs a computation. */

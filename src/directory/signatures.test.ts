@@ -3,7 +3,7 @@ import { exportJWK, FlattenedSign, generateKeyPair, type CryptoKey, type JWK } f
 import { beforeAll, describe, expect, test } from "vitest";
 import { canonical } from "./cards/canonical.ts";
 import { readCard, type Card } from "./cards/card.ts";
-import { readJson } from "./cards/json.ts";
+import { readJson } from "../core/json.ts";
 import { world } from "../../test/support/fetch/fixture.ts";
 import { verifySignatures, type SignatureTrust, type TextFetcher } from "./signatures.ts";
 

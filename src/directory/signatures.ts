@@ -25,7 +25,7 @@ import {
 import { canonicalMembers } from "./cards/canonical.ts";
 import { httpUrl } from "../net/http/url.ts";
 import { objectsIn, textIn, type Card } from "./cards/card.ts";
-import type { Json, JsonObject } from "./cards/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import { cleanProse } from "./cards/prose.ts";
 import { RollcallError } from "../core/errors.ts";
 import { SIGNATURE } from "./signature-limits.ts";

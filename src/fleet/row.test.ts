@@ -3,9 +3,9 @@ import type { Facts, Liveness, Report } from "../core/reports.ts";
 import { inOrder } from "./headline.ts";
 import { rowOf, type Row } from "./row.ts";
 import { DEFAULT_PATIENCE } from "./stuck.ts";
+import { MINUTE } from "../core/units.ts";
 
 const NOW = 1_000_000_000;
-const MINUTE = 60_000;
 
 function liveness(value: Liveness) {
   return { liveness: { value, rule: `says ${value}` } };

@@ -1,11 +1,10 @@
 /** Says that it works, and nothing happens: how long that may last depends on what it does. */
 import type { Activity } from "../core/reports.ts";
 import type { Row } from "./row.ts";
+import { MINUTE } from "../core/units.ts";
 
 /** In milliseconds; what is not here is never stuck. */
 export type Patience = Readonly<Partial<Record<Activity, number>>>;
-
-const MINUTE = 60_000;
 
 export const DEFAULT_PATIENCE: Patience = {
   /** A model that takes longer for one answer has mostly lost its connection. */

@@ -146,7 +146,9 @@ export class Credentials {
       onTrouble(`the credentials of ${jobId} were not revoked; it is tried again`, error);
       const delayMs = CREDENTIALS.firstRetryMs * 2 ** Math.min(debt.tries, 20);
       debt.tries += 1;
-      const cancel = clock.after(Math.min(delayMs, CREDENTIALS.lastRetryMs), () => this.#revoke(debt));
+      const cancel = clock.after(Math.min(delayMs, CREDENTIALS.lastRetryMs), () =>
+        this.#revoke(debt),
+      );
       closing.addEventListener("abort", cancel, { once: true });
     }
   }

@@ -142,7 +142,10 @@ export class Submissions {
     const { node, ownerOf } = jobs.options;
     const { principal, session, parent = "" } = order;
     const above = jobs.run(parent);
-    const { queue, limits } = { queue: jobs.state.jobs.queue(node), limits: jobs.state.jobs.limits };
+    const { queue, limits } = {
+      queue: jobs.state.jobs.queue(node),
+      limits: jobs.state.jobs.limits,
+    };
     const isWaiting = parent === "" && !queue.isFree(principal, limits);
     const terms = {
       input: order.input,

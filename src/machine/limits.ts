@@ -1,6 +1,5 @@
 /** The bounds of what is read from this machine, each with its reason. */
-
-const MIB = 1024 * 1024;
+import { MIB } from "../core/units.ts";
 
 /** Shells and the like between a host and its hook: more are a strange set-up. */
 export const MAX_SHELLS = 8;

@@ -1,6 +1,5 @@
 /** The bounds of notifications, each with its reason. */
-
-const SECOND = 1000;
+import { SECOND } from "../core/units.ts";
 
 export const NOTICES = {
   /** What a person can take in at once; what comes beyond is told together. */

@@ -1,8 +1,5 @@
 /** What a search takes, keeps and waits for, each with its reason. */
-
-const SECOND = 1000;
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { KIB, MIB, SECOND } from "../core/units.ts";
 
 export const SEARCH = {
   /** Of a text, what is looked at: the mean of more words than this says nothing more. */

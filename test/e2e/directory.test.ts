@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { exportJWK, FlattenedSign, generateKeyPair } from "jose";
 import { expect, test } from "vitest";
 import { canonical } from "../../src/directory/cards/canonical.ts";
-import { readJson } from "../../src/directory/cards/json.ts";
+import { readJson } from "../../src/core/json.ts";
 import { daemon, run, scratch, start } from "./programs.ts";
 
 /** An agent that publishes a card, which a test may change. */

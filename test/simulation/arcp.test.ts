@@ -9,12 +9,7 @@ import { quiet, TestClock } from "../support/engine/fixture.ts";
 import type { JobContext } from "../../src/jobs/context.ts";
 import { MemoryMedium, memoryStore } from "../../src/log/memory/store.ts";
 import type { ArcpRuntime } from "../../src/wires/arcp/server/runtime.ts";
-import {
-  MortalStore,
-  play,
-  type Frame,
-  type TestPeer,
-} from "../support/arcp/fixture.ts";
+import { MortalStore, play, type Frame, type TestPeer } from "../support/arcp/fixture.ts";
 import { Random } from "./random.ts";
 
 /** A whole number from 0, below `end`. */

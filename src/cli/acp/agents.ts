@@ -17,6 +17,8 @@ export interface ProxiedAgent {
   readonly currentTask: string | null;
   readonly since: string | null;
   readonly isSilent: boolean;
+  /** Too long for the proxy to read, or missed: what it says may lack them. */
+  readonly unreadFrames: number;
 }
 
 export function proxiedAgents(directory: string, nowMs: number): readonly ProxiedAgent[] {
@@ -43,6 +45,7 @@ export function proxiedAgents(directory: string, nowMs: number): readonly Proxie
       currentTask: said("current_task"),
       since: said("since"),
       isSilent: derive(status, { nowMs }) === "stale",
+      unreadFrames: Number(recordOf(acp)["unread_frames"] ?? 0),
     };
   });
 }

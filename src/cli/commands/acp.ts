@@ -38,13 +38,17 @@ function cellsOf(agent: ProxiedAgent, nowMs: number): readonly Cell[] {
   return [
     isWaiting ? { text: word, style: "yellow" } : word,
     agent.name,
-    agent.message ?? "",
+    [agent.message ?? "", unreadOf(agent)].filter(Boolean).join(" · "),
     agent.currentTask ?? "",
     agent.since === null ? "" : ago(Date.parse(agent.since), nowMs),
     agent.workspace === null ? "" : fromHome(agent.workspace),
     agent.client ?? "",
     agent.pid === null ? "" : String(agent.pid),
   ];
+}
+
+function unreadOf({ unreadFrames }: ProxiedAgent): string {
+  return unreadFrames > 0 ? `${unreadFrames} frames not read` : "";
 }
 
 /** Who waits for a person comes first. */

@@ -6,8 +6,8 @@ import { decode } from "../../core/events.ts";
 import { sqliteStore } from "../../log/sqlite/store.ts";
 import { shortDuration } from "../../core/words.ts";
 import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";
+import { GIB } from "../../core/units.ts";
 
-const GIB = 1 << 30;
 const LITTLE_BYTES = 1 * GIB;
 const NOTHING_BYTES = GIB / 16;
 

@@ -16,16 +16,7 @@ export interface ListOptions {
   readonly form: "table" | "oneline" | "json";
 }
 
-/**
- * A program that reads thousands of files, prints them and ends has no use for the collector's
- * marking ahead of time: without it a list of 10,000 takes a tenth less.
- */
-function collectLate(): void {
-  process.getBuiltinModule("node:v8").setFlagsFromString("--no-incremental-marking");
-}
-
 export async function list(context: Context, options: ListOptions): Promise<void> {
-  collectLate();
   const nowMs = Date.now();
   const agents = agentsOf(readStatusDir(options.directory, { nowMs }), options, nowMs);
   for (const warning of agents.warnings) await context.err.line(warning);

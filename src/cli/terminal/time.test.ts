@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import { ago, inTime } from "./time.ts";
-
-const SECOND = 1000;
-const HOUR = 3600 * SECOND;
+import { HOUR, SECOND } from "../../core/units.ts";
 
 test.each([
   [0, "now"],

@@ -1,8 +1,5 @@
 /** The bounds of what coding agents tell us, each with its reason. */
-
-const SECOND = 1000;
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { HOUR, KIB, MIB, SECOND } from "../../core/units.ts";
 
 export const PAYLOAD = {
   /** A tool's whole answer may be in it; beyond, reading it would take longer than a hook may. */
@@ -37,7 +34,7 @@ export const SPOOL = {
   /** Facts taken in one go: whoever fills the directory does not fill the memory. */
   facts: 1000,
   /** How long a session that ended can be resumed and still has its goal. */
-  forgetMs: 30 * 24 * 3600 * SECOND,
+  forgetMs: 30 * 24 * HOUR,
 } as const;
 
 export const SIDECAR = {
@@ -56,7 +53,7 @@ export const SIDECAR = {
   /** In a row: about a minute. If it cannot write by then, it is for the next hook to try. */
   failures: 30,
   /** Of a session whose host is not known: nobody will tell that it ended. */
-  orphanMs: 24 * 3600 * SECOND,
+  orphanMs: 24 * HOUR,
 } as const;
 
 export const IN_PROCESS = {

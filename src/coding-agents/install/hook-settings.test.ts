@@ -102,7 +102,7 @@ describe("hooks in a settings file", () => {
 
   test.each([
     ["{ broken", "line 1, column"],
-    ['{"a": }', "there is no value at line 1, column 7"],
+    ['{"a": }', "value expected at line 1, column 7"],
     ["[]", "the whole must be an object"],
     ['{"hooks": 1}', '"hooks" must be an object'],
     ['{"hooks": {"Stop": {}}}', '"hooks"."Stop" must be a list'],

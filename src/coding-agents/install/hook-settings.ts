@@ -12,8 +12,11 @@ import {
   cut,
   memberOf,
   meaningOf,
+  membersOf,
+  partsOf,
   readJson,
   replace,
+  type Member,
   type Node,
 } from "../../machine/settings/json-edit.ts";
 
@@ -28,9 +31,9 @@ const TIMEOUT = 10;
 
 interface Handler {
   readonly event: string;
-  readonly group: number;
-  readonly index: number;
   readonly command: Node;
+  /** The handler, its group, its event and all hooks: what is cut when it is alone in the next. */
+  readonly nest: readonly [Node, Node, Node, Node];
 }
 
 function isOurs(command: unknown, host: HookHost): boolean {
@@ -41,32 +44,27 @@ function isOurs(command: unknown, host: HookHost): boolean {
 /** Every handler of ours, in the order of the text. */
 function handlersOf(root: Node, host: HookHost): readonly Handler[] {
   const hooks = hooksOf(root);
-  return (hooks?.parts ?? []).flatMap(({ key: event, value }) =>
-    groupsOf(event, value).parts.flatMap((each, group) => {
-      const list = memberOf(each, "hooks");
-      const commands = list?.kind === "array" ? list.parts : [];
-      return commands.flatMap((handler, index) => {
+  return membersOf(hooks?.value).flatMap(({ key: event, value, property }) =>
+    groupsOf(event, value).flatMap((group) =>
+      partsOf(memberOf(group, "hooks")).flatMap((handler) => {
         const command = memberOf(handler, "command");
-        if (!command || !isOurs(meaningOf(command), host)) return [];
-        return { event, group, index, command };
-      });
-    }),
+        if (!hooks || !command || !isOurs(meaningOf(command), host)) return [];
+        return { event, command, nest: [handler, group, property, hooks.property] };
+      }),
+    ),
   );
 }
 
-type Objects = Extract<Node, { readonly kind: "object" }>;
-type Arrays = Extract<Node, { readonly kind: "array" }>;
-
-function hooksOf(root: Node): Objects | undefined {
-  if (root.kind !== "object") throw wrong("the whole", "an object { … }");
-  const hooks = memberOf(root, "hooks");
-  if (hooks && hooks.kind !== "object") throw wrong('"hooks"', "an object { … }");
+function hooksOf(root: Node): Member | undefined {
+  if (root.type !== "object") throw wrong("the whole", "an object { … }");
+  const hooks = membersOf(root).findLast(({ key }) => key === "hooks");
+  if (hooks && hooks.value.type !== "object") throw wrong('"hooks"', "an object { … }");
   return hooks;
 }
 
-function groupsOf(event: string, value: Node): Arrays {
-  if (value.kind !== "array") throw wrong(`"hooks"."${event}"`, "a list [ … ]");
-  return value;
+function groupsOf(event: string, value: Node): readonly Node[] {
+  if (value.type !== "array") throw wrong(`"hooks"."${event}"`, "a list [ … ]");
+  return partsOf(value);
 }
 
 function wrong(what: string, wanted: string): RollcallError {
@@ -87,13 +85,10 @@ export function withHooks(before: string, { host, events, command }: HookPlan): 
 
 function withGroup(text: string, event: string, group: object): string {
   const root = readJson(text);
-  const hooks = hooksOf(root);
-  if (!hooks) {
-    return root.kind === "object" ? append(text, root, ["hooks", { [event]: [group] }]) : text;
-  }
+  const hooks = hooksOf(root)?.value;
+  if (!hooks) return append(text, root, ["hooks", { [event]: [group] }]);
   const groups = memberOf(hooks, event);
-  if (!groups) return append(text, hooks, [event, [group]]);
-  return append(text, groupsOf(event, groups), ["", group]);
+  return groups ? append(text, groups, ["", group]) : append(text, hooks, [event, [group]]);
 }
 
 export function withoutHooks(before: string, host: HookHost): string {
@@ -101,27 +96,10 @@ export function withoutHooks(before: string, host: HookHost): string {
   for (;;) {
     const [ours] = handlersOf(readJson(text), host);
     if (!ours) return text;
-    text = withoutHandler(text, ours);
+    // With it goes what would be left empty.
+    const [, , , hooks] = ours.nest;
+    text = cut(text, ours.nest.find((part) => partsOf(part.parent).length > 1) ?? hooks);
   }
-}
-
-/** With it goes what would be left empty. */
-function withoutHandler(text: string, { event, group, index }: Handler): string {
-  const root = readJson(text);
-  const hooks = hooksOf(root);
-  const groups = memberOf(hooks, event);
-  const list = groups?.kind === "array" ? memberOf(groups.parts[group], "hooks") : undefined;
-  if (root.kind !== "object" || !hooks || groups?.kind !== "array" || list?.kind !== "array") {
-    return text;
-  }
-  if (list.parts.length > 1) return cut(text, list, index);
-  if (groups.parts.length > 1) return cut(text, groups, group);
-  if (hooks.parts.length > 1) return cut(text, hooks, keyIndex(hooks, event));
-  return cut(text, root, keyIndex(root, "hooks"));
-}
-
-function keyIndex({ parts }: Objects, key: string): number {
-  return parts.findLastIndex((member) => member.key === key);
 }
 
 export interface HookCensus {

@@ -94,7 +94,7 @@ describe("what is there", () => {
   test("and cannot be read is left alone, and the way out is said", () => {
     const path = write(".claude/settings.json", '{ "model": }');
     expect(() => install("claude-code")).toThrow(
-      `${path} cannot be changed: there is no value at line 1, column 12; correct it and try again`,
+      `${path} cannot be changed: value expected at line 1, column 12; correct it and try again`,
     );
     expect(fs.readFileSync(path, "utf8")).toBe('{ "model": }');
   });

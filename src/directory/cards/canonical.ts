@@ -6,7 +6,7 @@
  * It cannot fail: the reader has refused what has no such form (numbers beyond a double, halves of
  * characters).
  */
-import type { Json } from "./json.ts";
+import type { Json } from "../../core/json.ts";
 
 export function canonical(value: Json): string {
   switch (value.kind) {

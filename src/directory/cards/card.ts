@@ -4,7 +4,7 @@
  * of its first interface (v1.0), letter by letter as written: its clients look it up so.
  */
 import { check } from "./check.ts";
-import { readJson, type Json, type JsonObject } from "./json.ts";
+import { readJson, type Json, type JsonObject } from "../../core/json.ts";
 import { CARD } from "../../core/card-limits.ts";
 import { notJson, tooLarge, wrongValue, type CardProblem, type Path } from "./problems.ts";
 import { CARD_MODEL } from "./schema.ts";

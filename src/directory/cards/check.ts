@@ -1,6 +1,6 @@
 /** Whether JSON is what the table says, and where it is not: one walk, all problems at once. */
 import { flagOf } from "./flags.ts";
-import type { Json, JsonArray, JsonObject } from "./json.ts";
+import type { Json, JsonArray, JsonObject } from "../../core/json.ts";
 import { CARD } from "../../core/card-limits.ts";
 import { problem, tooLong, tooMany, type CardProblem, type Path } from "./problems.ts";
 import type { Model, Shape } from "./schema.ts";

@@ -8,7 +8,7 @@
 import { clean } from "../../core/clean.ts";
 import { canonical } from "./canonical.ts";
 import type { Card } from "./card.ts";
-import type { Json, JsonArray } from "./json.ts";
+import type { Json, JsonArray } from "../../core/json.ts";
 import { DIFF } from "../../core/card-limits.ts";
 
 export interface CardChange {

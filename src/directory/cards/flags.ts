@@ -1,5 +1,5 @@
 /** What the peer takes for true and false, beside true and false. */
-import type { Json } from "./json.ts";
+import type { Json } from "../../core/json.ts";
 
 const TRUE = new Set(["1", "on", "t", "true", "y", "yes"]);
 const FALSE = new Set(["0", "off", "f", "false", "n", "no"]);

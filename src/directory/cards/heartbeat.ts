@@ -1,6 +1,6 @@
 /** What an agent's client says, again and again: here is its card, and when it will speak next. */
 import { cardOf, type Card } from "./card.ts";
-import { readJson, type Json } from "./json.ts";
+import { readJson, type Json } from "../../core/json.ts";
 import { HEARTBEAT } from "../../core/card-limits.ts";
 import { notJson, problem, tooLarge, tooSmall, type CardProblem } from "./problems.ts";
 

@@ -2,7 +2,7 @@
  * What is wrong with a heartbeat or a card, and where, in the shape and the words in which the
  * peer (FastAPI, pydantic) says it: its users' programs read them.
  */
-import { plain, type Json } from "./json.ts";
+import { plain, type Json } from "../../core/json.ts";
 import { CARD } from "../../core/card-limits.ts";
 
 export type Path = readonly (string | number)[];

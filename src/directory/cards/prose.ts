@@ -6,7 +6,7 @@
  */
 import { clean } from "../../core/clean.ts";
 import { objectsIn, textIn, type Card } from "./card.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { PROSE } from "../../core/card-limits.ts";
 
 export interface CardProse {

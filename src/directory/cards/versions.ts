@@ -10,7 +10,7 @@
  */
 import { interfacesOf, textIn, type Card, type CardVersion } from "./card.ts";
 import { flagOf } from "./flags.ts";
-import type { Json, JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import { CARD_MODEL, type Model, type Shape } from "./schema.ts";
 
 export function cardAs(card: Card, version: CardVersion): string {

@@ -1,7 +1,5 @@
 /** How far the fetcher goes for a stranger's URL, each number with its reason. */
-
-const SECOND = 1000;
-const KIB = 1024;
+import { KIB, SECOND } from "../../core/units.ts";
 
 export const FETCH = {
   /** As it arrives, and once more when it is unpacked. */

@@ -1,8 +1,5 @@
 /** How long a gRPC client waits for what, and what it takes from a server, each with its reason. */
-
-const SECOND = 1000;
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { KIB, MIB, SECOND } from "../../core/units.ts";
 
 export interface ClientLimits {
   /** What gRPC servers keep to, unless both sides agree on more. */

@@ -14,6 +14,7 @@ import { connect, type ClientHttp2Session, type ClientHttp2Stream } from "node:h
 import { RollcallError } from "../../core/errors.ts";
 import type { ClientLimits } from "./client-limits.ts";
 import type { Timers } from "../../machine/waiting.ts";
+import { failureReason } from "../reasons.ts";
 
 export interface SessionOptions {
   /** HOST:PORT. */
@@ -37,7 +38,7 @@ export class Session {
     this.#http2 = http2;
     this.#options = options;
     this.#idleSinceMs = options.timers.monotonicMs();
-    http2.on("error", (error: Error) => (this.#trouble = explain(error)));
+    http2.on("error", (error: Error) => (this.#trouble = failureReason(error)));
     http2.on("goaway", () => (this.#isLeaving = true));
     http2.on("close", () => this.#cancelPing?.());
   }
@@ -59,7 +60,7 @@ export class Session {
       const cancelTimer = timers.after(limits.connectMs, () =>
         fail(`connected, but silent for ${limits.connectMs} ms`),
       );
-      const onError = (error: Error) => fail(explain(error), error);
+      const onError = (error: Error) => fail(failureReason(error), error);
       const onClose = () => fail("it hung up");
       const onAbort = () => fail("cancelled");
       const settle = () => {
@@ -147,19 +148,4 @@ export class Session {
       this.probe();
     });
   }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "connection refused",
-  ECONNRESET: "connection lost",
-  ENOTFOUND: "there is no such host",
-  EAI_AGAIN: "the name of the host cannot be looked up now",
-  EHOSTUNREACH: "there is no way to the host",
-  ETIMEDOUT: "no answer in time",
-  ERR_HTTP2_ERROR: "what answers does not speak HTTP/2",
-};
-
-function explain(error: Error): string {
-  const code = "code" in error ? String(error.code) : "";
-  return REASONS[code] ?? (error.message || code || error.name);
 }

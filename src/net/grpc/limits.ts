@@ -1,9 +1,6 @@
 /** The bounds of a gRPC server, each with its reason. */
 import type { ConnectionLimits } from "../http2/connection.ts";
-
-const SECOND = 1000;
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { KIB, MIB, SECOND } from "../../core/units.ts";
 
 export interface ServerLimits extends ConnectionLimits {
   /** What a message may weigh where its method says nothing else. */

@@ -1,13 +1,11 @@
 /** What a client takes from a daemon, and how long it waits, each with its reason. */
-
-const MIB = 1024 * 1024;
+import { MIB } from "../../core/units.ts";
 
 export const CLIENT = {
   /** Answers are pages of listings; a daemon never sends more in one. */
   bodyBytes: 64 * MIB,
   /** A task's input is 2 MiB as base64 inside one event, and one event is one line. */
-  lineLength: 8 * MIB,
-  eventLength: 16 * MIB,
+  eventLength: 8 * MIB,
   /** A local daemon answers in milliseconds; one that needs this long is stuck. */
   answerMs: 10_000,
   /** A stream is silent for 15 s at most, then it says so: three of those missed is a dead one. */

@@ -6,6 +6,7 @@
  */
 import { request as httpRequest, type Agent, type IncomingMessage } from "node:http";
 import { isErrorCode, RollcallError, wireCodes, type ErrorCode } from "../../core/errors.ts";
+import { failureReason } from "../reasons.ts";
 import { CLIENT } from "./limits.ts";
 
 export interface RequestOptions {
@@ -102,24 +103,8 @@ function codeOfStatus(status: number): ErrorCode {
 
 function asRollcallError(url: URL, error: unknown): RollcallError {
   if (error instanceof RollcallError) return error;
-  const message = `no daemon answers at ${url.origin} (${reasonOf(error)})`;
+  const message = `no daemon answers at ${url.origin} (${failureReason(error)})`;
   return new RollcallError("UNAVAILABLE", message, { cause: error });
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "connection refused",
-  ECONNRESET: "connection lost",
-  ENOTFOUND: "there is no such host",
-  EAI_AGAIN: "the name of the host cannot be looked up now",
-  EHOSTUNREACH: "there is no way to the host",
-  ETIMEDOUT: "no answer in time",
-  HPE_INVALID_CONSTANT: "what answers does not speak HTTP",
-};
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = "code" in error ? String(error.code) : "";
-  return REASONS[code] ?? (error.message || code || error.name);
 }
 
 function silent(url: URL, answerMs: number): RollcallError {

@@ -41,7 +41,7 @@ test("an id with a zero in it is not an id", () => {
 });
 
 test("a line that never ends is refused, not kept", () => {
-  const parser = new SseParser({ lineLength: 100, eventLength: 1000 });
+  const parser = new SseParser(100);
   const push = () =>
     parse(
       Array.from({ length: 11 }, () => Buffer.alloc(10, "x")),
@@ -51,13 +51,25 @@ test("a line that never ends is refused, not kept", () => {
 });
 
 test("an event that never ends is refused, not kept", () => {
-  const parser = new SseParser({ lineLength: 100, eventLength: 1000 });
+  const parser = new SseParser(1000);
   const push = () =>
     parse(
       Array.from({ length: 100 }, () => Buffer.from("data: 1234567890\n")),
       parser,
     );
   expect(codeOfThrown(push)).toBe("TOO_LARGE");
+});
+
+test("an event that comes whole and is too long is refused too", () => {
+  const parser = new SseParser(100);
+  const event = Buffer.from(`data: ${"x".repeat(101)}\n\n`);
+  expect(codeOfThrown(() => parser.push(event))).toBe("TOO_LARGE");
+});
+
+test("a byte order mark at the start is no part of the first field", () => {
+  expect(parse([Buffer.from("\uFEFFdata: x\n\n")])).toEqual([
+    { id: "", event: "message", data: "x" },
+  ]);
 });
 
 function codeOfThrown(act: () => unknown): string {

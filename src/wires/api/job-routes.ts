@@ -94,7 +94,8 @@ async function* jobFrames(engine: Engine, watch: Watch, jobId: string): Frames {
   do {
     const now = await jobNow(engine, jobId);
     if (!now) return;
-    if (now.job !== told) yield factFrame("job", { sequence: now.sequence, job: summaryOf(now.job) });
+    if (now.job !== told)
+      yield factFrame("job", { sequence: now.sequence, job: summaryOf(now.job) });
     told = now.job;
     if (isTerminal(told.status)) return;
   } while ((await watch.pull()).length > 0);

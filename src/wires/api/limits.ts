@@ -1,6 +1,5 @@
 /** The bounds of our own HTTP API, each with its reason. */
-
-const SECOND = 1000;
+import { MIB, SECOND } from "../../core/units.ts";
 
 export const EVENT_STREAM = {
   /** A connection and a cursor each; a machine has fewer programs that look on than this. */
@@ -22,7 +21,7 @@ export const LIST = {
   limitDefault: 100,
   limitMost: 1_000,
   /** Of one page in characters, whatever the limit: cards may have 128 Ki each. */
-  answerLength: 8 * 1024 * 1024,
+  answerLength: 8 * MIB,
   /** A place is a moment and a key of at most 1,024 characters, three bytes each, as base64. */
   cursorLength: 4_200,
 } as const;

@@ -3,7 +3,7 @@
  * numbers as text (see json-read.ts) is written with every digit it had.
  */
 import { RollcallError } from "../../core/errors.ts";
-import { STATUS_FILE } from "./limits.ts";
+import { JSON_DEPTH } from "../../core/json.ts";
 
 /** A number as it stood in the text: 1.0 is no integer to the peer, and 2^63 no double. */
 export class NumberText {
@@ -30,8 +30,8 @@ function written(value: unknown, indent: string, field: string): string {
   if (typeof value === "bigint") return String(value);
   if (value instanceof NumberText) return canonical(value);
   if (typeof value !== "object") throw refusal(field, "is no JSON value");
-  if (indent.length > STATUS_FILE.depth * 2) {
-    throw refusal(field, `lies more than ${STATUS_FILE.depth} levels deep`);
+  if (indent.length > JSON_DEPTH * 2) {
+    throw refusal(field, `lies more than ${JSON_DEPTH} levels deep`);
   }
   const deeper = `${indent}  `;
   if (Array.isArray(value)) {

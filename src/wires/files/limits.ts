@@ -1,13 +1,9 @@
 /** The bounds of status files, each with its reason. */
-
-const SECOND = 1000;
-const MIB = 1024 * 1024;
+import { HOUR, MIB, SECOND } from "../../core/units.ts";
 
 export const STATUS_FILE = {
   /** A thousand times what an agent says; beyond, it is no status but a mistake or an attack. */
   bytes: 1 * MIB,
-  /** How deep objects may lie in each other: far beyond use, far below what overflows a stack. */
-  depth: 64,
   /** With ".json", a dot before and a random ending behind it is still a file name everywhere. */
   idBytes: 230,
 } as const;
@@ -21,7 +17,7 @@ export const FRESHNESS = {
   /** Three missed heartbeats. */
   staleAfterMs: 60 * SECOND,
   /** Old news stay a day, so that somebody can find out what happened. */
-  pruneAfterMs: 24 * 3600 * SECOND,
+  pruneAfterMs: 24 * HOUR,
   /** Clocks differ a little and times are whole seconds; beyond this one of them is wrong. */
   aheadMs: 5 * SECOND,
 } as const;

@@ -16,6 +16,7 @@ import {
   readSync,
   statSync,
 } from "node:fs";
+import { JSON_DEPTH } from "../../core/json.ts";
 import { pathIn, statusDirectory } from "./directory.ts";
 import type { Status } from "./format.ts";
 import { readJson, withPlainNumbers } from "./json-read.ts";
@@ -161,7 +162,7 @@ function parseJson(text: string): Parsed | Refusal {
 
 /** What has few brackets has few of them in each other; the other reader looks closely. */
 function mayBeDeep(text: string): boolean {
-  return countOf("{", text) + countOf("[", text) > STATUS_FILE.depth;
+  return countOf("{", text) + countOf("[", text) > JSON_DEPTH;
 }
 
 function countOf(bracket: string, text: string): number {

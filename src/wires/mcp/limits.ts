@@ -1,8 +1,5 @@
 /** The bounds of the MCP wire, each with its reason. */
-
-const SECOND = 1000;
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { HOUR, KIB, MIB, SECOND } from "../../core/units.ts";
 
 export const MCP = {
   /** Sessions of streamable HTTP: an editor or two of every person on a large machine. */
@@ -62,7 +59,7 @@ export const STATUS = {
   /** How long a published status is believed: a model that works says something more often. */
   ttlDefaultMs: 600 * SECOND,
   ttlLeastMs: 10 * SECOND,
-  ttlMostMs: 24 * 3600 * SECOND,
+  ttlMostMs: 24 * HOUR,
 } as const;
 
 export const URI = {

@@ -1,7 +1,5 @@
 /** How the client and the small registry of A2A pace themselves, each number with its reason. */
-
-const SECOND = 1000;
-const MIB = 1024 * 1024;
+import { MIB, SECOND } from "../../../core/units.ts";
 
 export const BEAT = {
   /** For one answer, as the peer has it. */

@@ -6,7 +6,7 @@
  *   offered ──▶ held back ──▶ shown          or replaced by what is newer, or taken back
  */
 import { DISPLAY } from "./limits.ts";
-import type { AcpRecord } from "./record.ts";
+import { looksLike, type AcpRecord } from "./record.ts";
 
 interface Display {
   shown: AcpRecord | undefined;
@@ -90,18 +90,4 @@ function show(display: Display, record: AcpRecord, nowMs: number): AcpRecord {
   display.shownAtMs = nowMs;
   display.held = undefined;
   return record;
-}
-
-/** Equal in all that a display shows. */
-function looksLike(a: AcpRecord, b: AcpRecord): boolean {
-  return (
-    a.status === b.status &&
-    a.state === b.state &&
-    a.message === b.message &&
-    a.currentTask === b.currentTask &&
-    a.background === b.background &&
-    a.stalled === b.stalled &&
-    a.quietSeconds === b.quietSeconds &&
-    a.pendingAsks === b.pendingAsks
-  );
 }

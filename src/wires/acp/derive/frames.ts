@@ -23,7 +23,7 @@ export type Frame =
 
 /** Anything that is no message of JSON-RPC 2.0, batches among them, is nothing. */
 export function readFrame(value: unknown): Frame | undefined {
-  const method = text(value, "method");
+  const method = idText(value, "method");
   const id = idIn(value, "id");
   if (method !== undefined) {
     const params = field(value, "params");
@@ -61,7 +61,7 @@ export function list(value: unknown, name: string): readonly unknown[] {
   return Array.isArray(found) ? found : [];
 }
 
-/** The name of a session, a tool call, a plan …: a text that is not empty and not too long. */
+/** The name of a method, a session, a tool call …: a text that is not empty and not too long. */
 export function idText(value: unknown, name: string): string | undefined {
   const found = text(value, name);
   if (found === undefined || found === "" || found.length > MEMORY.idLength) return undefined;

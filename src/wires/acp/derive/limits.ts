@@ -2,24 +2,15 @@
  * The bounds of what is remembered of an ACP connection, each with its reason. An agent may send
  * anything for days; what is kept of it stays below some ten megabytes whatever it sends.
  */
+import { MIB, SECOND } from "../../../core/units.ts";
 
-const SECOND = 1000;
-const KIB = 1024;
-
-/** How much of a line is read, and how. */
+/** How much of a line is read. */
 export const INSPECT = {
-  /** Parsed in a quarter of a millisecond; longer lines carry content, which nobody here needs. */
-  parseBytes: 64 * KIB,
-  /** Of a longer line, a text is kept up to here: more than any title, and than a goal. */
-  textBytes: 2 * KIB,
-  /** Deeper than every field that is read (params.update.rawInput.todos[0].content has 6). */
-  depth: 8,
-  /** Fields and entries kept of what lies deep: a plan of a hundred steps, three times. */
-  nodes: 1024,
-  /** The message, its params and their update: here stands what is needed, after any contents. */
-  topDepth: 3,
-  /** Ten times as many fields as any of them has. */
-  topFields: 256,
+  /**
+   * A prompt with a screenshot, an edit of a whole file: parsed in some 30 ms, in a thread of its
+   * own. Longer lines go by unread, and are counted.
+   */
+  lineBytes: 4 * MIB,
 } as const;
 
 /** How much is remembered. What is beyond goes, the oldest first, so that what is new is seen. */

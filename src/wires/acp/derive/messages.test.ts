@@ -1,6 +1,7 @@
 // What is said of a tool (section 4.5), of a plan (4.6), and of silence (4.7).
 import { expect, test } from "vitest";
 import { Play } from "../../../../test/support/acp/fixture.ts";
+import { SECOND } from "../../../core/units.ts";
 
 test("the latest title is said: titles get better over time", () => {
   const play = new Play().open().prompt().tool("t", { kind: "read", title: "ReadFile" });
@@ -70,8 +71,6 @@ test("a to-do list in the input of a tool is read only if one asks for it", () =
   expect(asked?.record().currentTask).toBe("Step 1/1: first");
   expect(unasked?.record().currentTask).toBeNull();
 });
-
-const SECOND = 1000;
 
 test.each([
   { what: "thinking, no tool open", hint: 30, stalled: 120, act: (play: Play) => play },

@@ -52,22 +52,16 @@ export class AcpObserver implements AsyncDisposable {
   }
 
   observe(sender: Sender, frame: Frame): void {
-    if (this.#isClosed) return;
-    const nowMs = this.#now();
-    this.#tell(this.deriver.observe(sender, frame, nowMs), nowMs);
+    this.#act((nowMs) => this.deriver.observe(sender, frame, nowMs));
   }
 
   /** Frames are missing: whoever read them could not follow. */
   lost(): void {
-    if (this.#isClosed) return;
-    const nowMs = this.#now();
-    this.#tell(this.deriver.lost(nowMs), nowMs);
+    this.#act((nowMs) => this.deriver.lost(nowMs));
   }
 
   exited(exit: AcpExit): void {
-    if (this.#isClosed) return;
-    const nowMs = this.#now();
-    this.#tell(this.deriver.exited(exit, nowMs), nowMs);
+    this.#act((nowMs) => this.deriver.exited(exit, nowMs));
   }
 
   async close(): Promise<void> {
@@ -78,6 +72,12 @@ export class AcpObserver implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #act(derive: (nowMs: number) => readonly AcpRecord[]): void {
+    if (this.#isClosed) return;
+    const nowMs = this.#now();
+    this.#tell(derive(nowMs), nowMs);
   }
 
   /** The time of now, after a sleep with the deriver told of it. */

@@ -1,20 +1,25 @@
 /**
- * Bytes of one direction in, frames out, as cheap as can be: a line of ordinary length is parsed;
- * a longer one is skimmed while it passes and never held (`skim.ts`). What is not a message of
- * JSON-RPC is nothing. Whatever comes, it does not throw: the bytes belong to others.
+ * Bytes of one direction in, frames out. A line that is too long is not read: its bytes go by, none
+ * of them is held, and it is counted. What is not a message of JSON-RPC is nothing. Whatever comes,
+ * it does not throw: the bytes belong to others.
  */
 import { readFrame, type Frame } from "./frames.ts";
 import { INSPECT } from "./limits.ts";
-import { Skimmer } from "./skim.ts";
 
 const NEWLINE = 0x0a;
 
 export class FrameReader {
-  /** The beginning of a line that is not over, while it is short. */
+  /** The beginning of a line that is not over. */
   #held: Uint8Array[] = [];
   #heldBytes = 0;
-  readonly #skimmer = new Skimmer();
-  #isSkimming = false;
+  /** The rest of this line is not read. */
+  #isSkipping = false;
+  #unread = 0;
+
+  /** How often something was not read: a line that is too long, or a gap. */
+  get unread(): number {
+    return this.#unread;
+  }
 
   /** The frames whose line ends in this piece, in their order. */
   push(chunk: Uint8Array): readonly Frame[] {
@@ -31,6 +36,18 @@ export class FrameReader {
     return frames;
   }
 
+  /** Bytes are missing here, the end of the line that was begun among them. */
+  gap(): void {
+    this.#forget();
+    this.#isSkipping = false;
+    this.#unread += 1;
+  }
+
+  /** What comes next is the end of a line whose beginning is missing. */
+  skipLine(): void {
+    this.#isSkipping = true;
+  }
+
   /** The stream is over: a last line may lack its end. */
   finish(): readonly Frame[] {
     const frame = this.#end(new Uint8Array(0));
@@ -38,13 +55,9 @@ export class FrameReader {
   }
 
   #hold(piece: Uint8Array): void {
-    if (!this.#isSkimming && this.#heldBytes + piece.length > INSPECT.parseBytes) {
-      this.#isSkimming = true;
-      for (const held of this.#held) this.#skimmer.push(held);
-      this.#forget();
-    }
-    if (this.#isSkimming) {
-      this.#skimmer.push(piece);
+    if (this.#isSkipping) return;
+    if (this.#isTooLong(piece)) {
+      this.#isSkipping = true;
       return;
     }
     // A copy: whoever read the bytes may use their memory again.
@@ -53,14 +66,20 @@ export class FrameReader {
   }
 
   #end(last: Uint8Array): Frame | undefined {
-    if (this.#isSkimming || this.#heldBytes + last.length > INSPECT.parseBytes) {
-      this.#hold(last);
-      this.#isSkimming = false;
-      return readFrame(this.#skimmer.finish());
-    }
+    const isUnread = this.#isSkipping || this.#isTooLong(last);
+    this.#isSkipping = false;
+    if (isUnread) return undefined;
     const line = this.#heldBytes === 0 ? last : Buffer.concat([...this.#held, last]);
     this.#forget();
     return line.length === 0 ? undefined : readFrame(parse(line));
+  }
+
+  /** Whether the line is, with this; then it is counted, and nothing of it is held. */
+  #isTooLong(piece: Uint8Array): boolean {
+    if (this.#heldBytes + piece.length <= INSPECT.lineBytes) return false;
+    this.#forget();
+    this.#unread += 1;
+    return true;
   }
 
   #forget(): void {

@@ -59,6 +59,22 @@ export interface AcpRecord {
   readonly questions: readonly AcpQuestion[];
 }
 
+/** All that a display shows of a record. */
+const DISPLAYED = [
+  "status",
+  "state",
+  "message",
+  "currentTask",
+  "background",
+  "stalled",
+  "quietSeconds",
+  "pendingAsks",
+] as const;
+
+export function looksLike(a: AcpRecord, b: AcpRecord): boolean {
+  return DISPLAYED.every((field) => a[field] === b[field]);
+}
+
 export interface AcpProgram {
   readonly name: string;
   readonly title: string | null;

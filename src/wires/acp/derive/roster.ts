@@ -5,7 +5,7 @@
 import { questionOf, type Connection } from "./connection.ts";
 import { MEMORY, QUIET, SHOWN, type Situation } from "./limits.ts";
 import { derive, type Derived } from "./precedence.ts";
-import { URGENCY, type AcpRecord } from "./record.ts";
+import { looksLike, URGENCY, type AcpRecord } from "./record.ts";
 import { foregroundTools, newSession, type Session } from "./session.ts";
 
 export class Roster {
@@ -214,20 +214,14 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
+/** Equal in all but the times. */
 function isSame(a: AcpRecord, b: AcpRecord): boolean {
   return (
-    a.message === b.message &&
-    a.status === b.status &&
-    a.state === b.state &&
-    a.currentTask === b.currentTask &&
+    looksLike(a, b) &&
     a.source === b.source &&
-    a.background === b.background &&
-    a.stalled === b.stalled &&
-    a.quietSeconds === b.quietSeconds &&
     a.stopReason === b.stopReason &&
     a.error === b.error &&
     a.openTools === b.openTools &&
-    a.pendingAsks === b.pendingAsks &&
     a.questions.length === b.questions.length &&
     a.questions.every(({ id }, index) => id === b.questions[index]?.id)
   );

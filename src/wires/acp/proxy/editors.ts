@@ -22,6 +22,8 @@ import {
   cut,
   memberOf,
   meaningOf,
+  membersOf,
+  partsOf,
   prepend,
   readJson,
   replace,
@@ -77,13 +79,10 @@ type Edit = (text: string, agent: Agent) => string;
 
 interface Agent {
   readonly name: string;
-  readonly node: ObjectNode;
+  readonly node: Node;
   readonly command: Node;
-  readonly args: ArrayNode | undefined;
+  readonly args: Node | undefined;
 }
-
-type ObjectNode = Extract<Node, { readonly kind: "object" }>;
-type ArrayNode = Extract<Node, { readonly kind: "array" }>;
 
 function planOf(path: string, edit: Edit): EditorPlan {
   const before = readIfThere(path);
@@ -105,18 +104,16 @@ function planOf(path: string, edit: Edit): EditorPlan {
 function agentsOf(text: string): { agents: readonly Agent[]; managed: readonly string[] } {
   if (text.trim() === "") return { agents: [], managed: [] };
   const root = readJson(text);
-  if (root.kind !== "object") throw wrong("the whole");
+  if (root.type !== "object") throw wrong("the whole");
   const servers = memberOf(root, "agent_servers");
-  if (!servers) return { agents: [], managed: [] };
-  if (servers.kind !== "object") throw wrong('"agent_servers"');
+  if (servers && servers.type !== "object") throw wrong('"agent_servers"');
   const agents: Agent[] = [];
   const managed: string[] = [];
-  for (const { key: name, value: node } of servers.parts) {
-    if (node.kind !== "object") throw wrong(`"agent_servers"."${name}"`);
+  for (const { key: name, value: node } of membersOf(servers)) {
+    if (node.type !== "object") throw wrong(`"agent_servers"."${name}"`);
     const command = memberOf(node, "command");
-    const args = memberOf(node, "args");
-    if (!command || typeof meaningOf(command) !== "string") managed.push(name);
-    else agents.push({ name, node, command, args: args?.kind === "array" ? args : undefined });
+    if (command?.type === "string") agents.push({ name, node, command, args: argsIn(node) });
+    else managed.push(name);
   }
   return { agents, managed };
 }
@@ -142,7 +139,7 @@ function wrap(text: string, agent: Agent, words: readonly string[]): string {
     return replace(append(text, agent.node, ["args", added]), agent.command, program);
   }
   const { args, command } = agent;
-  if (args.start > command.start) return replace(prepend(text, args, added), command, program);
+  if (args.offset > command.offset) return replace(prepend(text, args, added), command, program);
   return prepend(replace(text, command, program), args, added);
 }
 
@@ -150,32 +147,32 @@ function unwrap(text: string, agent: Agent): string {
   const inner = innerOf(agent);
   const command = argsOf(agent)[inner - 1];
   if (inner === 0 || command === undefined || !agent.args) return text;
-  const isLater = agent.args.start > agent.command.start;
+  const isLater = agent.args.offset > agent.command.offset;
   const given = isLater ? text : replace(text, agent.command, command);
   let edited = given;
   for (let i = 0; i < inner; i += 1) {
-    const args = argsIn(edited, agent.name);
-    if (args) edited = cut(edited, args, 0);
+    const [first] = partsOf(argsIn(serverIn(edited, agent.name)));
+    if (first) edited = cut(edited, first);
   }
   edited = withoutEmptyArgs(edited, agent.name);
   return isLater ? replace(edited, agent.command, command) : edited;
 }
 
-function argsIn(text: string, name: string): ArrayNode | undefined {
-  const server = memberOf(memberOf(readJson(text), "agent_servers"), name);
+function serverIn(text: string, name: string): Node | undefined {
+  return memberOf(memberOf(readJson(text), "agent_servers"), name);
+}
+
+function argsIn(server: Node | undefined): Node | undefined {
   const args = memberOf(server, "args");
-  return args?.kind === "array" ? args : undefined;
+  return args?.type === "array" ? args : undefined;
 }
 
 /** At the end they are ours, put there for want of any. */
 function withoutEmptyArgs(text: string, name: string): string {
-  const server = memberOf(memberOf(readJson(text), "agent_servers"), name);
-  if (server?.kind !== "object") return text;
-  const index = server.parts.length - 1;
-  const last = server.parts[index];
-  const isOurs =
-    last?.key === "args" && last.value.kind === "array" && last.value.parts.length === 0;
-  return isOurs ? cut(text, server, index) : text;
+  const server = serverIn(text, name);
+  const last = membersOf(server).at(-1);
+  const isOurs = last?.value === argsIn(server) && partsOf(last?.value).length === 0;
+  return last && isOurs ? cut(text, last.property) : text;
 }
 
 /** How many of the arguments are ours, the agent's own command with them; 0 for a plain agent. */
@@ -192,5 +189,5 @@ function commandOf({ command }: Agent): string {
 }
 
 function argsOf({ args }: Agent): readonly string[] {
-  return args?.parts.map((part) => String(meaningOf(part))) ?? [];
+  return partsOf(args).map((part) => String(meaningOf(part)));
 }

@@ -5,6 +5,7 @@
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
+import { setInterval } from "node:timers/promises";
 import { FOLLOW } from "./limits.ts";
 import type { TimelineLine } from "./timeline.ts";
 
@@ -22,11 +23,10 @@ export async function* followTimelines(options: FollowOptions): AsyncGenerator<T
   const news = () => newLines(directory, places).filter(isWanted);
   const there = news().toSorted((a, b) => a.at.localeCompare(b.at));
   yield* there.slice(Math.max(0, there.length - last));
-  const bell = new Bell(directory, signal);
   try {
-    while (await bell.rung()) yield* news();
-  } finally {
-    bell.close();
+    for await (const _ of setInterval(FOLLOW.pollMs, undefined, { signal })) yield* news();
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
 }
 
@@ -74,44 +74,4 @@ function lineIn(text: string): readonly TimelineLine[] {
   } catch {
     return [];
   }
-}
-
-/** Rings when something changed in the directory, or may have. */
-class Bell {
-  readonly #signal: AbortSignal;
-  readonly #timer: NodeJS.Timeout;
-  readonly #watcher: fs.FSWatcher | undefined;
-  #isRung = false;
-  #wake: () => void = () => undefined;
-
-  constructor(directory: string, signal: AbortSignal) {
-    this.#signal = signal;
-    // Also for a directory that comes only later, and where the system does not tell of changes.
-    this.#timer = setInterval(() => this.#ring(), FOLLOW.pollMs);
-    signal.addEventListener("abort", this.#ring);
-    try {
-      this.#watcher = fs.watch(directory, () => this.#ring()).on("error", () => undefined);
-    } catch {
-      this.#watcher = undefined;
-    }
-  }
-
-  async rung(): Promise<boolean> {
-    if (!this.#isRung && !this.#signal.aborted) {
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-    }
-    this.#isRung = false;
-    return !this.#signal.aborted;
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
-    this.#watcher?.close();
-    this.#signal.removeEventListener("abort", this.#ring);
-  }
-
-  readonly #ring = (): void => {
-    this.#isRung = true;
-    this.#wake();
-  };
 }

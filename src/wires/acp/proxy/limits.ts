@@ -1,8 +1,5 @@
 /** The bounds of the proxy between an editor and its agent, each with its reason. */
-
-const SECOND = 1000;
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { HOUR, KIB, MIB, SECOND } from "../../../core/units.ts";
 
 /** How an agent is brought to its end. */
 export const ENDING = {
@@ -59,7 +56,7 @@ export const TIMELINE = {
   /** Lines that wait for the disk; more are not written. */
   queued: 1000,
   /** As long as one asks what an agent did. */
-  keptMs: 24 * 3600 * SECOND,
+  keptMs: 24 * HOUR,
 } as const;
 
 export const RECORDING = {
@@ -73,8 +70,8 @@ export const RECORDING = {
 } as const;
 
 export const FOLLOW = {
-  /** Where the system does not tell of changes: soon enough for somebody who looks. */
-  pollMs: 500,
+  /** Between two looks at a few small files, while somebody follows them: at once, to the eye. */
+  pollMs: 100,
   /** Read of one file in one go: more than it may hold. */
   readBytes: 1 * MIB,
 } as const;

@@ -10,6 +10,7 @@ function presence(changes: Parameters<typeof record>[0] = {}): Presence {
     sessionId: "S",
     workspace: "/srv/app",
     goal: "Fix it",
+    unreadFrames: 0,
     record: record({ sessionId: null, ...changes }),
     atMs: 1_000,
   };
@@ -73,6 +74,13 @@ describe("a report to the fleet", () => {
         },
       },
     });
+  });
+
+  test("says so when frames went by unread, and the file says how many", () => {
+    const unread = { ...presence(), unreadFrames: 2 };
+    const { activity } = reportOf(unread, IDENTITY).facts;
+    expect(activity?.rule).toBe("derived from its ACP frames; some of its frames were not read");
+    expect(metaOf(unread)).toMatchObject({ acp: { unread_frames: 2 } });
   });
 
   test.each([

@@ -17,6 +17,8 @@ export interface Presence {
   readonly sessionId: string | null;
   readonly workspace: string | null;
   readonly goal: string | null;
+  /** Too long to be read, or missed. What they said is not in the record. */
+  readonly unreadFrames: number;
   readonly record: AcpRecord;
   readonly atMs: number;
 }
@@ -46,7 +48,7 @@ export function taskOf({ record }: Presence): Omit<StatusTask, "status_timestamp
 
 /** What our readers find in `x_meta.rollcall`. */
 export function metaOf(presence: Presence): Readonly<Record<string, unknown>> {
-  const { record, sessionId, client, version } = presence;
+  const { record, sessionId, client, version, unreadFrames } = presence;
   const { state, status, message, currentTask, source, background, stalled } = record;
   const [question] = record.questions;
   return {
@@ -64,6 +66,7 @@ export function metaOf(presence: Presence): Readonly<Record<string, unknown>> {
       background,
       stalled,
       since: record.since,
+      unread_frames: unreadFrames,
     },
   };
 }
@@ -76,7 +79,7 @@ export interface Identity {
 }
 
 export function reportOf(presence: Presence, { alias, agentId, process }: Identity): Report {
-  const { record, name, workspace, goal, atMs } = presence;
+  const { record, name, workspace, goal, unreadFrames, atMs } = presence;
   const [question] = record.questions;
   const { message, currentTask } = record;
   const facts: Facts = {
@@ -87,7 +90,7 @@ export function reportOf(presence: Presence, { alias, agentId, process }: Identi
     liveness: livenessOf(record),
     activity: {
       value: record.status,
-      rule: RULES[record.source],
+      rule: unreadFrames > 0 ? `${RULES[record.source]}${UNREAD}` : RULES[record.source],
       ...(message !== null && { message: asProse(message, FLEET.textLength) }),
       ...(currentTask !== null && { task: asProse(currentTask, FLEET.textLength) }),
     },
@@ -109,6 +112,9 @@ const RULES: Readonly<Record<AcpSource, string>> = {
   meta: "its status in _meta says so",
   state_update: "its state_update says so",
 };
+
+/** Without their number, or each one would be an event. */
+const UNREAD = "; some of its frames were not read";
 
 const ASKED_BY: Readonly<Record<AcpQuestion["kind"], string>> = {
   permission: "session/request_permission is open",

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { TestClock } from "../../../../test/support/engine/fixture.ts";
 import type { Sender } from "../derive/frames.ts";
+import { INSPECT } from "../derive/limits.ts";
 import { Reading } from "./reading.ts";
 
 function reading() {
@@ -132,6 +133,15 @@ describe("of bytes", () => {
     take("agent", 'the end of another"}', true);
     take("agent", ` and more\n${frame("two")}`);
     expect(seen).toEqual(["agent: one", "agent: two"]);
+  });
+
+  test("what was not read is counted: a line that is too long, and a gap", () => {
+    const { along, seen, take } = watched();
+    const unread = () => along.presence(along.deriver.agent, 1).unreadFrames;
+    take("agent", `${"x".repeat(INSPECT.lineBytes + 1)}\n${frame("one")}`);
+    expect(unread()).toBe(1);
+    along.lost("client");
+    expect([unread(), seen]).toEqual([2, ["agent: one"]]);
   });
 
   test("a fault is told of once, and then nothing more is looked at", () => {

@@ -32,17 +32,13 @@ export interface ReadingOptions {
   readonly onError: (error: unknown) => void;
 }
 
-const NEWLINE = 10;
-
 export class Reading {
   readonly #options: ReadingOptions;
   readonly #observer: AcpObserver;
-  readonly #readers: Record<Sender, FrameReader> = {
+  readonly #readers: Readonly<Record<Sender, FrameReader>> = {
     client: new FrameReader(),
     agent: new FrameReader(),
   };
-  /** Whose line lacks its beginning, up to its end. */
-  readonly #isBroken: Record<Sender, boolean> = { client: false, agent: false };
   #lead: AcpSessionFacts | undefined;
   #isOver = false;
 
@@ -65,17 +61,16 @@ export class Reading {
 
   /** A piece of the stream of one side. */
   take(sender: Sender, chunk: Uint8Array, isBroken = false): void {
-    if (isBroken) this.#isBroken[sender] = true;
+    const reader = this.#readers[sender];
+    if (isBroken) reader.skipLine();
     this.#guarded(() => {
-      for (const frame of this.#readers[sender].push(this.#whole(sender, chunk))) {
-        this.#look(sender, frame);
-      }
+      for (const frame of reader.push(chunk)) this.#look(sender, frame);
     });
   }
 
   /** Frames of that side are missing. */
   lost(sender: Sender): void {
-    this.#readers[sender] = new FrameReader();
+    this.#readers[sender].gap();
     this.#guarded(() => this.#observer.lost());
   }
 
@@ -104,6 +99,7 @@ export class Reading {
       sessionId: this.#lead?.sessionId ?? null,
       workspace: this.#lead?.cwd ?? null,
       goal: wordOf(this.#lead?.goal, GOAL_LENGTH) ?? null,
+      unreadFrames: this.#readers.client.unread + this.#readers.agent.unread,
       record,
       atMs,
     };
@@ -117,14 +113,6 @@ export class Reading {
   #look(sender: Sender, frame: Frame): void {
     this.#options.onFrame?.(sender, frame);
     this.#observer.observe(sender, frame);
-  }
-
-  /** Without the rest of a line whose beginning is missing. */
-  #whole(sender: Sender, chunk: Uint8Array): Uint8Array {
-    if (!this.#isBroken[sender]) return chunk;
-    const newline = chunk.indexOf(NEWLINE);
-    this.#isBroken[sender] = newline === -1;
-    return chunk.subarray(newline === -1 ? chunk.length : newline + 1);
   }
 
   #guarded(act: () => void): void {

@@ -1,6 +1,5 @@
 /** What an ARCP client holds, and how long it waits, each with its reason. */
-
-const MIB = 1024 * 1024;
+import { MIB } from "../../../core/units.ts";
 
 export const CLIENT = {
   /** For a welcome, and for the answer to a request: a runtime answers in milliseconds. */

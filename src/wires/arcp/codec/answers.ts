@@ -2,12 +2,7 @@
 import type { JobPage } from "../../../core/job-listing.ts";
 import { parseBudget, type Budget } from "../../../core/jobs/budget.ts";
 import type { Job } from "../../../core/jobs.ts";
-import {
-  acceptedPayload,
-  jobsPayload,
-  subscribedPayload,
-  type WireCredential,
-} from "./encode.ts";
+import { acceptedPayload, jobsPayload, subscribedPayload, type WireCredential } from "./encode.ts";
 import type { Profile } from "./profile.ts";
 
 const NO_BUDGET: Budget = new Map();

@@ -1,7 +1,5 @@
 /** The bounds of the ARCP wire, with their reasons. */
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { KIB, MIB } from "../../../core/units.ts";
 
 export const FRAME = {
   /** What we read. Transports count bytes; the decoder counts characters once more. */

@@ -1,6 +1,5 @@
 /** The bounds of agents that run in processes of their own, each with its reason. */
-
-const SECOND = 1000;
+import { SECOND } from "../../../core/units.ts";
 
 export const CHILD = {
   /** From the start to its welcome: an interpreter with large libraries takes some seconds. */

@@ -4,12 +4,11 @@ import { RollcallError } from "../../../core/errors.ts";
 import { quiet } from "../../../../test/support/engine/fixture.ts";
 import type { ArcpRuntime } from "./runtime.ts";
 import { play } from "../../../../test/support/arcp/fixture.ts";
+import { MIB } from "../../../core/units.ts";
 
 function agents(runtime: ArcpRuntime): void {
   runtime.registerAgent("echo", (input) => input);
 }
-
-const MIB = 1024 * 1024;
 
 test('"never send > 1 MiB to anyone": a large result comes in chunks', async () => {
   const { open } = await play({ agents });

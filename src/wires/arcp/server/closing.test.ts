@@ -14,7 +14,9 @@ test('"on session.bye close 1000 with no reply"; its jobs go on', async () => {
   await quiet();
   expect(peer.frames).toHaveLength(before);
   expect(peer.wire.ending?.code).toBe(1000);
-  expect([...runtime.jobs.state.jobs.byId.values()].map(({ job }) => job.status)).toEqual(["running"]);
+  expect([...runtime.jobs.state.jobs.byId.values()].map(({ job }) => job.status)).toEqual([
+    "running",
+  ]);
 });
 
 test('"bad JSON: INVALID_REQUEST": what cannot be read ends no session', async () => {

@@ -22,7 +22,7 @@ import type { Sessions } from "./sessions.ts";
 import type { Transport, TransportEnding, TransportListener } from "./transport.ts";
 import type { Verifier } from "./verifiers.ts";
 import type { AgentListing } from "../../../core/jobs/agent-ref.ts";
-import type { Rate } from "./rate.ts";
+import type { Rate } from "../../../core/rate.ts";
 
 /** What a frame is about: a job, or only a trace. */
 export interface FrameSubject {

@@ -22,7 +22,7 @@ import type {
   Submit,
   Subscribe,
 } from "../codec/messages.ts";
-import type { Rate } from "./rate.ts";
+import type { Rate } from "../../../core/rate.ts";
 import { decodeRequest } from "../codec/requests.ts";
 import type { Session } from "./session.ts";
 import { INPUT, SUBSCRIPTIONS } from "./session-limits.ts";
@@ -265,7 +265,12 @@ export class Dispatch {
     const session = this.#session;
     const subscription = new Subscription({ sessions, session, job }, beginning);
     const { after } = subscription;
-    sessions.term.decide({ type: "session.subscribe", sessionId: session.id, jobId: job.id, after });
+    sessions.term.decide({
+      type: "session.subscribe",
+      sessionId: session.id,
+      jobId: job.id,
+      after,
+    });
     return subscription;
   }
 
@@ -344,7 +349,9 @@ export class Dispatch {
 }
 
 function countersAsBudget(counters: Counters = {}): Budget {
-  return new Map(Object.entries(counters).map(([name, left]) => [name, amountOfNumber(left) ?? 0n]));
+  return new Map(
+    Object.entries(counters).map(([name, left]) => [name, amountOfNumber(left) ?? 0n]),
+  );
 }
 
 function notFound(jobId: string): RollcallError {

@@ -12,6 +12,7 @@
 import { randomFillSync } from "node:crypto";
 import { SESSIONS } from "../../../core/jobs/limits.ts";
 import type { Event } from "../../../core/events.ts";
+import { Rate } from "../../../core/rate.ts";
 import type { State } from "../../../core/state.ts";
 import { ulids } from "../../../core/ulid.ts";
 import type { Companion, Term } from "../../../engine/companion.ts";
@@ -22,7 +23,6 @@ import { systemClock } from "../../../machine/clock.ts";
 import { FEATURES, type Feature } from "../codec/messages.ts";
 import { Alarms, type Alarmed } from "./alarms.ts";
 import { Connection, type ConnectionHost } from "./connection.ts";
-import { Rate } from "./rate.ts";
 import type { ArcpOptions } from "./options.ts";
 import { OUTPUT } from "./session-limits.ts";
 import { Sessions } from "./sessions.ts";

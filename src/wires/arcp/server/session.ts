@@ -233,7 +233,11 @@ function spansOf(numbered: readonly Numbered[]): readonly SessionStreamEntry[] {
     if (isNotice) {
       open = undefined;
       entries.push({ seq, jobId: job.id, atMs: entry.atMs, body: entry.body });
-    } else if (open?.jobId === job.id && open.last === position - 1 && lastSeqOf(open) === seq - 1) {
+    } else if (
+      open?.jobId === job.id &&
+      open.last === position - 1 &&
+      lastSeqOf(open) === seq - 1
+    ) {
       open.last = position;
     } else {
       open = { seq, jobId: job.id, first: position, last: position };

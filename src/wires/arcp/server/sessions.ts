@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { RollcallError } from "../../../core/errors.ts";
 import type { Event } from "../../../core/events.ts";
+import { Rate } from "../../../core/rate.ts";
 import {
   decodeSessionEntry,
   isNotice,
@@ -23,7 +24,7 @@ import type { Resume } from "../codec/messages.ts";
 import { Timestamps } from "../codec/timestamps.ts";
 import type { Alarm, Alarms } from "./alarms.ts";
 import type { Connection } from "./connection.ts";
-import { Rate } from "./rate.ts";
+
 import { Session, type SessionTerms } from "./session.ts";
 import { OUTPUT, RESUME } from "./session-limits.ts";
 import { numberedEntries, type NumberedEntry, type StreamPlace } from "./stream-reader.ts";
@@ -175,7 +176,10 @@ export class Sessions {
       for (const [jobId, after] of [...subscriptions]) {
         const job = this.job(jobId);
         if (!follower || !job) continue;
-        new Subscription({ sessions: this, session: follower, job }, { after: heard?.get(jobId) ?? after }).read();
+        new Subscription(
+          { sessions: this, session: follower, job },
+          { after: heard?.get(jobId) ?? after },
+        ).read();
       }
     }
     this.#found.clear();

@@ -1,9 +1,7 @@
 /** What a transport takes, gives and waits for, each with its reason. */
 import { RollcallError } from "../../../core/errors.ts";
 import type { TransportEnding } from "../server/transport.ts";
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { KIB, MIB } from "../../../core/units.ts";
 
 export const TRANSPORT = {
   /** A frame we take: four times what the other SDKs send, and small enough for ten thousand. */

@@ -9,6 +9,7 @@ import { isUtf8 } from "node:buffer";
 import type { Duplex } from "node:stream";
 import { WebSocket, type RawData } from "ws";
 import { RollcallError } from "../../../core/errors.ts";
+import { failureReason } from "../../../net/reasons.ts";
 import type { Transport, TransportEnding, TransportListener } from "../server/transport.ts";
 import { checkOutbound, ENDING, exceeds, NORMAL, TRANSPORT } from "./limits.ts";
 import { textFrames } from "./text-frames.ts";
@@ -72,18 +73,8 @@ function checkUrl(url: string): void {
 /** The address without what may be secret in it. */
 function unreachable(url: string, cause: Error): string {
   const { protocol, host, pathname } = new URL(url);
-  const code = (cause as NodeJS.ErrnoException).code ?? "";
-  const why = REASONS[code] ?? (cause.message || code);
-  return `no runtime answers at ${protocol}//${host}${pathname} (${why})`;
+  return `no runtime answers at ${protocol}//${host}${pathname} (${failureReason(cause)})`;
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "connection refused",
-  ECONNRESET: "connection lost",
-  ENOTFOUND: "there is no such host",
-  EHOSTUNREACH: "there is no way to the host",
-  ETIMEDOUT: "no answer in time",
-};
 
 /** The server's end of a socket that is open, on the stream it was made of. */
 export function webSocketTransport(socket: WebSocket, stream: Duplex): Transport {

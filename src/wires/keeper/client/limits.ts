@@ -1,6 +1,5 @@
 /** How the client of the keeper wire paces itself, each number with its reason. */
-
-const SECOND = 1000;
+import { SECOND } from "../../../core/units.ts";
 
 export const PACE = {
   /** For one answer: a daemon that runs answers in milliseconds, one that restarts in seconds. */

@@ -1,8 +1,6 @@
 /** The bounds of this wire, each with its reason. */
 import { FIELD } from "../../../core/limits.ts";
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { KIB, MIB } from "../../../core/units.ts";
 
 export const KEEPER = {
   /** What `Find` gives when nobody says how many; the SDK asks for as many. */

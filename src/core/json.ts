@@ -1,16 +1,26 @@
 /**
  * JSON of others, read so that it can be given back as it was. A card passes through us on its way
- * to whoever looks for it, and JavaScript's own numbers would turn 1.0 into 1 and round what is
- * longer than 15 digits. So every value keeps the text it was written in, and whoever changes a
- * card writes the texts of what he did not touch.
+ * to whoever looks for it, and a status file may be written again; JavaScript's own numbers would
+ * turn 1.0 into 1 and round what is longer than 15 digits. So every value keeps the text it was
+ * written in, and whoever changes a card writes the texts of what he did not touch.
  *
  * A name that occurs twice keeps its first place and its last value, as everywhere; but the text
  * then means one thing to us and may mean another to somebody else, which is why it is reported.
  *
- * What is wrong is said in the words of Python's reader, which users of the peer know.
+ * What is wrong is said in the words of Python's reader, which users of the peers know.
  */
-import { RollcallError } from "../../core/errors.ts";
-import { CARD } from "../../core/card-limits.ts";
+import { RollcallError } from "./errors.ts";
+
+/** Deeper than any card or status, far below what overflows a stack. */
+export const JSON_DEPTH = 64;
+
+export interface JsonOptions {
+  /**
+   * Takes all that Python takes, where the standard has no meaning for it: NaN and Infinity, a
+   * number beyond a double, half a character. Says what a byte order mark is called there.
+   */
+  readonly asPython?: boolean;
+}
 
 export type Json = JsonObject | JsonArray | JsonString | JsonNumber | JsonWord;
 
@@ -48,8 +58,8 @@ export type JsonReading =
   | { readonly ok: true; readonly value: Json; readonly hasRepeatedNames: boolean }
   | { readonly ok: false; readonly at: number; readonly problem: string };
 
-export function readJson(text: string): JsonReading {
-  const reader = new Reader(text);
+export function readJson(text: string, options: JsonOptions = {}): JsonReading {
+  const reader = new Reader(text, options);
   try {
     const value = reader.whole();
     return { ok: true, value, hasRepeatedNames: reader.hasRepeatedNames };
@@ -61,6 +71,26 @@ export function readJson(text: string): JsonReading {
 
 export function plain(value: Json): unknown {
   return JSON.parse(value.text);
+}
+
+/** The same of what Python takes, and with numbers as the caller wants them. */
+export function plainWith(value: Json, numberOf: (text: string) => unknown): unknown {
+  switch (value.kind) {
+    case "number":
+      return numberOf(value.text);
+    case "array":
+      return value.items.map((item) => plainWith(item, numberOf));
+    case "object": {
+      const fields = Array.from(
+        value.members,
+        ([name, each]) => [name, plainWith(each, numberOf)] as const,
+      );
+      return Object.fromEntries(fields);
+    }
+    case "string":
+    case "word":
+      return value.value;
+  }
 }
 
 /** Never leaves this file: a way out of the recursion. */
@@ -75,6 +105,7 @@ class Unreadable extends RollcallError {
 
 const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const NO_NUMBER = /NaN|-?Infinity/y;
 const WORD = /null|true|false/y;
 /** Up to the end of the string or what needs a closer look. */
 // oxlint-disable-next-line no-control-regex -- control characters end the plain part
@@ -85,13 +116,18 @@ const HALF_CHARACTER = /\p{Surrogate}/u;
 class Reader {
   hasRepeatedNames = false;
   readonly #text: string;
+  readonly #asPython: boolean;
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, { asPython = false }: JsonOptions) {
     this.#text = text;
+    this.#asPython = asPython;
   }
 
   whole(): Json {
+    if (this.#asPython && this.#text.startsWith("\ufeff")) {
+      throw this.#wrong("Unexpected UTF-8 BOM (decode using utf-8-sig)");
+    }
     this.#take(SPACE);
     const value = this.#value(0);
     this.#take(SPACE);
@@ -100,7 +136,7 @@ class Reader {
   }
 
   #value(depth: number): Json {
-    if (depth > CARD.depth) throw this.#wrong(`Nested more than ${CARD.depth} levels deep`);
+    if (depth > JSON_DEPTH) throw this.#wrong(`Nested more than ${JSON_DEPTH} levels deep`);
     const first = this.#text[this.#at];
     if (first === '"') return this.#string();
     if (first === "{") return this.#object(depth);
@@ -114,10 +150,10 @@ class Reader {
 
   #number(): JsonNumber {
     const begin = this.#at;
-    const text = this.#take(NUMBER);
+    const text = (this.#asPython && this.#take(NO_NUMBER)) || this.#take(NUMBER);
     if (text === "") throw this.#wrong("Expecting value");
     const value = Number(text);
-    if (!Number.isFinite(value)) throw this.#wrong("Number out of range", begin);
+    if (!this.#asPython && !Number.isFinite(value)) throw this.#wrong("Number out of range", begin);
     return { kind: "number", text, value };
   }
 
@@ -173,14 +209,31 @@ class Reader {
       const next = this.#text[this.#at];
       if (next === undefined) throw this.#wrong("Unterminated string starting at", begin);
       if (next !== "\\") throw this.#wrong("Invalid control character at");
-      if (this.#take(ESCAPE) === "") throw this.#wrong("Invalid \\escape");
+      this.#escape(begin);
       isPlain = false;
       this.#take(PLAIN);
     }
     const text = this.#text.slice(begin, this.#at);
     const value = isPlain ? text.slice(1, -1) : (JSON.parse(text) as string);
-    if (!isPlain && HALF_CHARACTER.test(value)) throw this.#wrong("Half a character in", begin);
+    if (!isPlain && !this.#asPython && HALF_CHARACTER.test(value)) {
+      throw this.#wrong("Half a character in", begin);
+    }
     return { kind: "string", text, value };
+  }
+
+  #escape(begin: number): void {
+    const backslash = this.#at;
+    const isEscape = this.#take(ESCAPE) !== "";
+    switch (this.#text[backslash + 1]) {
+      case undefined:
+        throw this.#wrong("Unterminated string starting at", begin);
+      case "u":
+        // Python looks for what follows before it looks at the digits.
+        if (isEscape && this.#at < this.#text.length) return;
+        throw this.#wrong("Invalid \\uXXXX escape", backslash + 1);
+      default:
+        if (!isEscape) throw this.#wrong("Invalid \\escape");
+    }
   }
 
   #take(pattern: RegExp): string {

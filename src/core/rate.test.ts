@@ -1,10 +1,13 @@
 import { expect, test } from "vitest";
 import { RATE } from "./limits.ts";
-import { RateLimit } from "./rate.ts";
+import { Rate } from "./rate.ts";
 
 function limit(perSecond: number) {
   const clock = { nowMs: 0 };
-  return { clock, rate: new RateLimit({ perSecond, monotonicMs: () => clock.nowMs }) };
+  const all = new Rate(perSecond);
+  /** How long to wait; 0 when one was taken. */
+  const take = (who: string) => (all.take(who, clock.nowMs) ? 0 : all.waitMs(who, clock.nowMs));
+  return { clock, rate: { take } };
 }
 
 test("a burst passes, then as many as the rate allows", () => {
@@ -39,6 +42,6 @@ test("zero is no limit", () => {
 test("only so many addresses are remembered: the one seen first is forgotten", () => {
   const { rate } = limit(1);
   while (rate.take("first") === 0);
-  for (let i = 0; i < RATE.peers; i += 1) rate.take(`peer-${i}`);
+  for (let i = 0; i < RATE.callers; i += 1) rate.take(`peer-${i}`);
   expect(rate.take("first")).toBe(0);
 });

@@ -1,0 +1,9 @@
+/** Times are in milliseconds, sizes in bytes (or characters, where a limit counts those). */
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+
+export const KIB = 1024;
+export const MIB = 1024 * KIB;
+export const GIB = 1024 * MIB;
