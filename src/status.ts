@@ -8,7 +8,7 @@ export {
   type DerivedState,
   type DeriveOptions,
 } from "./wires/files/derive.ts";
-export { statusDirectory, statusPath } from "./wires/files/directory.ts";
+export { statusFolder, statusPath } from "./wires/files/folder.ts";
 export { StatusEmitter, type StatusEmitterOptions } from "./wires/files/emitter.ts";
 export {
   LIFECYCLES,

@@ -60,7 +60,7 @@ export interface RowOptions {
 }
 
 /** The closest to the agent first. */
-const WIRES = ["acp", "hook", "file", "mcp", "arcp", "a2a", "keeper"];
+const WIRES = ["acp", "file", "mcp", "arcp", "a2a", "keeper"];
 
 /** `file` of file@host:NAME. */
 function wireOf(alias: string): string {

@@ -19,8 +19,8 @@ export interface ProxiedAgent {
   readonly isSilent: boolean;
 }
 
-export function proxiedAgents(directory: string, nowMs: number): readonly ProxiedAgent[] {
-  return readStatusDir(directory, { nowMs }).flatMap((reading) => {
+export function proxiedAgents(folder: string, nowMs: number): readonly ProxiedAgent[] {
+  return readStatusDir(folder, { nowMs }).flatMap((reading) => {
     if (reading.kind !== "status") return [];
     const { status } = reading;
     const acp = recordOf(status.x_meta?.["rollcall"])["acp"];

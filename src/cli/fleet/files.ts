@@ -30,8 +30,8 @@ export class FilesFleet {
   /** What was read last. */
   #readings: readonly StatusReading[] = [];
 
-  constructor(directory: string) {
-    this.url = directory;
+  constructor(folder: string) {
+    this.url = folder;
   }
 
   /** `/v1/fleet` and `/v1/fleet/ID`, of now; nothing else is in the files. */

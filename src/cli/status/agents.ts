@@ -1,4 +1,4 @@
-/** What a directory of status files says, ready to be shown: rows in order, counts, warnings. */
+/** What a folder of status files says, ready to be shown: rows in order, counts, warnings. */
 import { HEADLINES, type Headline } from "../../fleet/headline.ts";
 import {
   deriveFile,

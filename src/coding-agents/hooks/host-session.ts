@@ -13,7 +13,7 @@ import type { Question } from "./question.ts";
 import { rollcallAgentId, tmuxPane } from "../../machine/surroundings.ts";
 import { oneLine } from "../../core/text.ts";
 
-export interface HostSessionOptions extends Pick<StatusEmitterOptions, "directory" | "now"> {
+export interface HostSessionOptions extends Pick<StatusEmitterOptions, "folder" | "now"> {
   readonly host: "opencode" | "pi";
   readonly sessionId: string;
   readonly workspace: string | undefined;

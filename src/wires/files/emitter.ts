@@ -9,7 +9,7 @@
  * is told to `onError`, if somebody wants to know.
  */
 import * as fs from "node:fs";
-import { statusDirectory, statusPath } from "./directory.ts";
+import { statusFolder, statusPath } from "./folder.ts";
 import { SCHEMA_VERSION, type Status, type StatusGoal, type StatusTask } from "./format.ts";
 import { leaveWith, stay } from "./leaving.ts";
 import { EMITTER } from "./limits.ts";
@@ -20,7 +20,7 @@ export interface StatusEmitterOptions {
   readonly agentName: string;
   /** Unique for this run; made up unless given. */
   readonly agentId?: string;
-  readonly directory?: string;
+  readonly folder?: string;
   /** An absolute path; where the process runs unless given. */
   readonly workspace?: string;
   readonly a2a?: NonNullable<Status["a2a"]>;
@@ -40,7 +40,7 @@ export class StatusEmitter implements AsyncDisposable {
   readonly agentId: string;
   readonly path: string;
   #options: StatusEmitterOptions;
-  readonly #directory: string;
+  readonly #folder: string;
   readonly #heartbeat: NodeJS.Timeout;
   #goal: StatusGoal | undefined;
   #task: StatusTask | undefined;
@@ -54,8 +54,8 @@ export class StatusEmitter implements AsyncDisposable {
     const { agentName, agentId = `${agentName}-${crypto.randomUUID()}`, signal } = options;
     this.agentId = agentId;
     this.#options = options;
-    this.#directory = options.directory ?? statusDirectory();
-    this.path = statusPath(agentId, this.#directory);
+    this.#folder = options.folder ?? statusFolder();
+    this.path = statusPath(agentId, this.#folder);
     this.#heartbeat = setInterval(
       () => this.#changed(),
       options.heartbeatMs ?? EMITTER.heartbeatMs,
@@ -103,7 +103,7 @@ export class StatusEmitter implements AsyncDisposable {
     this.#end();
     await this.flush();
     try {
-      if (this.#options.atEnd === "stopped") await writeStatus(this.#status(), this.#directory);
+      if (this.#options.atEnd === "stopped") await writeStatus(this.#status(), this.#folder);
       else await fs.promises.rm(this.path, { force: true });
     } catch (error) {
       this.#tell(error);
@@ -115,7 +115,7 @@ export class StatusEmitter implements AsyncDisposable {
     if (this.#isClosed) return;
     this.#end();
     try {
-      if (this.#options.atEnd === "stopped") writeStatusSync(this.#status(), this.#directory);
+      if (this.#options.atEnd === "stopped") writeStatusSync(this.#status(), this.#folder);
       else fs.rmSync(this.path, { force: true });
     } catch (error) {
       this.#tell(error);
@@ -147,7 +147,7 @@ export class StatusEmitter implements AsyncDisposable {
     while (this.#isDirty && !this.#isClosed) {
       this.#isDirty = false;
       try {
-        await writeStatus(this.#status(), this.#directory);
+        await writeStatus(this.#status(), this.#folder);
       } catch (error) {
         this.#tell(error);
       }

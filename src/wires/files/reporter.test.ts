@@ -24,7 +24,7 @@ type Changes = Parameters<typeof statusOf>[0];
 
 /** With what the fleet knows, and the files that are there already, later than it does. */
 function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
-  const directory = scratch();
+  const folder = scratch();
   const clock = new TestClock();
   const process: FakeProcess = {
     isThere: true,
@@ -36,12 +36,12 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
   const write = (changes: Changes = {}): Status => {
     const runtime = { updated_at: writeTimestamp(clock.wallMs()), ...changes.runtime };
     const status = statusOf({ ...changes, runtime });
-    writeStatusSync(status, directory.path);
+    writeStatusSync(status, folder.path);
     return status;
   };
   for (const changes of there) write(changes);
   const reporter = new FileReporter({
-    directory: directory.path,
+    folder: folder.path,
     host: "box",
     clock,
     known: async () => known,
@@ -55,13 +55,13 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
     },
   });
   cleanups.push(
-    () => directory[Symbol.dispose](),
+    () => folder[Symbol.dispose](),
     () => reporter.close(),
   );
   /** The last report, once it is so. */
   const says = (expected: object) =>
     vi.waitFor(() => expect(told.at(-1)?.facts).toMatchObject(expected), { interval: 5 });
-  return { directory, clock, process, told, state, write, says };
+  return { folder, clock, process, told, state, write, says };
 }
 
 describe("an agent", () => {
@@ -173,13 +173,13 @@ describe("an agent", () => {
       facts: { liveness: { value: "alive", rule: "its file is fresh" } },
     };
     const elsewhere = { ...before, alias: "file@other:old" };
-    const { write, told, says, directory, clock } = open([before, elsewhere]);
+    const { write, told, says, folder, clock } = open([before, elsewhere]);
     await vi.waitFor(() => expect(told.map(({ alias }) => alias)).toEqual(["file@box:old"]));
     expect(told[0]?.reportedAtMs).toBe(clock.wallMs());
     await says({ liveness: { value: "exited", rule: "its file is gone" } });
     write({ agent_id: "new" });
     await says({ liveness: { value: "alive" } });
-    unlinkSync(`${directory.path}/new.json`);
+    unlinkSync(`${folder.path}/new.json`);
     await says({ liveness: { value: "exited", rule: "its file is gone" } });
     expect(told.at(-1)?.alias).toBe("file@box:new");
   });

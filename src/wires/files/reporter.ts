@@ -22,7 +22,7 @@ import { watchStatusDir, type StatusChanges } from "./watch.ts";
 import { processes, writerIn, type Processes } from "./writers.ts";
 
 export interface FileReporterOptions {
-  readonly directory: string;
+  readonly folder: string;
   readonly host: string;
   readonly report: (report: Report) => Promise<unknown>;
   /** What the fleet believes of files of this host; what it knows and is not there is over. */
@@ -89,7 +89,7 @@ export class FileReporter {
     let isFirst = true;
     await this.#remember();
     try {
-      for await (const changes of watchStatusDir(this.#options.directory, this.#abort)) {
+      for await (const changes of watchStatusDir(this.#options.folder, this.#abort)) {
         await this.#take(changes);
         if (isFirst) await this.#endUnknown();
         isFirst = false;

@@ -18,7 +18,7 @@ export interface PublisherOptions extends Pick<CourierOptions, "deliver"> {
   /** Until the agent says what it is called. */
   readonly name: string;
   readonly env: Environment;
-  readonly directory?: string;
+  readonly folder?: string;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
@@ -38,7 +38,7 @@ export class Publisher implements AsyncDisposable {
   #isClosed = false;
 
   constructor(options: PublisherOptions) {
-    const { id, agentId, name, env, directory, clock, deliver, onError } = options;
+    const { id, agentId, name, env, folder, clock, deliver, onError } = options;
     this.#clock = clock;
     this.#courier = new Courier({ deliver, clock, renew: (report) => this.#renewed(report) });
     const found = findProcess(process.pid);
@@ -61,7 +61,7 @@ export class Publisher implements AsyncDisposable {
       meta: this.#meta,
       now: () => clock.wallMs(),
       onError,
-      ...(directory !== undefined && { directory }),
+      ...(folder !== undefined && { folder }),
     });
   }
 
