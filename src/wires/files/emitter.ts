@@ -33,8 +33,8 @@ export interface StatusEmitterOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** What may be known only later. */
-export type StatusDescription = Pick<StatusEmitterOptions, "agentName" | "workspace">;
+/** What may be known only later, or change. */
+export type StatusDescription = Pick<StatusEmitterOptions, "agentName" | "workspace" | "meta">;
 
 export class StatusEmitter implements AsyncDisposable {
   readonly agentId: string;
@@ -66,7 +66,7 @@ export class StatusEmitter implements AsyncDisposable {
     else this.#changed();
   }
 
-  /** Who it is and where it works, where that was not known at the start. */
+  /** What it is called, where it works and what else is to be said of it from now on. */
   describe(description: Partial<StatusDescription>): void {
     this.#options = { ...this.#options, ...description };
     this.#changed();

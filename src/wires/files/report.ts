@@ -1,18 +1,17 @@
 /** A status file as a report to the fleet: what it says, in the fleet's words, with the rule. */
 import { asLine, asProse } from "../../core/fields.ts";
 import { FLEET } from "../../core/limits.ts";
-import {
-  ACTIVITIES,
-  QUESTION_KINDS,
-  type Activity,
-  type Asked,
-  type Facts,
-  type Liveness,
-  type Outcome,
-  type Report,
-  type Ruled,
+import type {
+  Activity,
+  Asked,
+  Facts,
+  Liveness,
+  Outcome,
+  Report,
+  Ruled,
 } from "../../core/reports.ts";
 import type { Status, TaskState } from "./format.ts";
+import { readMeta } from "./meta.ts";
 import type { StatusFile } from "./read.ts";
 import { timestampMs } from "./timestamp.ts";
 
@@ -32,7 +31,7 @@ export function aliasOf(host: string, { agent_id }: Status): string {
 
 export function reportOf({ status, updatedAtMs }: StatusFile, about: Circumstances): Report {
   const { runtime, task, goal, a2a } = status;
-  const said = ours(status);
+  const own = readMeta(status);
   const sinceMs = task?.status_timestamp
     ? timestampMs(task.status_timestamp)
     : about.inStateSinceMs;
@@ -45,14 +44,14 @@ export function reportOf({ status, updatedAtMs }: StatusFile, about: Circumstanc
     ...(goal && { goal: asProse(goal.summary, FLEET.textLength) }),
     ...(pid !== undefined && pid >= 0 && { process: processOf(pid, about) }),
     liveness: about.liveness,
-    activity: activityOf(status, said.activity),
-    ...questionOf(status, { sinceMs, said: said.question }),
+    activity: activityOf(status, own.activity),
+    ...questionOf(status, { sinceMs, said: own.question }),
     ...(state !== undefined && outcomeOf(state, task?.summary, sinceMs)),
     ...(last_activity_at && { lastActivityAtMs: Math.max(0, timestampMs(last_activity_at)) }),
   };
   return {
     alias: aliasOf(about.host, status),
-    agentId: asLine(said.agentId ?? status.agent_id, FLEET.nameLength),
+    agentId: asLine(own.agentId ?? status.agent_id, FLEET.nameLength),
     links: cardUrl ? [`a2a:${asLine(cardUrl, FLEET.aliasLength - 4)}`] : [],
     order: updatedAtMs,
     reportedAtMs: updatedAtMs,
@@ -62,30 +61,6 @@ export function reportOf({ status, updatedAtMs }: StatusFile, about: Circumstanc
 
 function processOf(pid: number, { processStartedAtMs: startedAtMs }: Circumstances) {
   return startedAtMs === undefined ? { pid } : { pid, startedAtMs };
-}
-
-interface Said {
-  readonly agentId: string | undefined;
-  readonly activity: Activity | undefined;
-  readonly question: Partial<Asked>;
-}
-
-/** What our own emitters say beyond the format; anything may be in there. */
-function ours({ x_meta }: Status): Said {
-  const extra = recordOf(x_meta?.["rollcall"]);
-  const question = recordOf(extra["question"]);
-  const kind = QUESTION_KINDS.find((each) => each === question["kind"]);
-  const { options, text: asked } = question;
-  const agentId = x_meta?.["rollcall_agent_id"];
-  return {
-    agentId: typeof agentId === "string" && agentId !== "" ? agentId : undefined,
-    activity: ACTIVITIES.find((each) => each === extra["activity"]),
-    question: {
-      ...(kind && { kind }),
-      ...(typeof asked === "string" && { text: asked }),
-      ...(Array.isArray(options) && { options: options.map(String) }),
-    },
-  };
 }
 
 const ACTIVITY_OF: Readonly<Record<TaskState, Activity>> = {
@@ -152,8 +127,4 @@ function outcomeOf(
   if (!value) return {};
   const about = summary ? { text: asProse(summary, FLEET.textLength) } : {};
   return { outcome: { value, rule: `task.state is ${state}`, atMs, ...about } };
-}
-
-export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
 }

@@ -11,7 +11,7 @@ import {
   type ProcessProof,
 } from "../../machine/processes.ts";
 import type { Status } from "./format.ts";
-import { recordOf } from "./report.ts";
+import { readMeta } from "./meta.ts";
 
 export interface Found extends ProcessProof {
   /** Where the system tells. */
@@ -41,8 +41,7 @@ export const processes: Processes = {
 };
 
 /** What our own emitters say of the process that they speak for. */
-export function writerIn({ runtime, x_meta }: Status): ProcessProof | undefined {
-  const { pid, start } = recordOf(recordOf(x_meta?.["rollcall"])["process"]);
-  if (typeof start !== "string" || typeof pid !== "number" || pid !== runtime.pid) return undefined;
-  return { pid, start };
+export function writerIn(status: Status): ProcessProof | undefined {
+  const { process: writer } = readMeta(status);
+  return writer?.pid === status.runtime.pid ? writer : undefined;
 }

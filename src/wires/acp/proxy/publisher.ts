@@ -5,6 +5,7 @@
 import { findProcess, startedAtMs } from "../../../machine/processes.ts";
 import type { Report } from "../../../core/reports.ts";
 import type { Clock } from "../../../core/clock.ts";
+import { writeMeta, type OwnMeta } from "../../files/meta.ts";
 import { StatusEmitter } from "../../files/emitter.ts";
 import { tmuxPane, type Environment } from "../../../machine/surroundings.ts";
 import { Courier, type CourierOptions } from "./courier.ts";
@@ -28,9 +29,7 @@ export class Publisher implements AsyncDisposable {
   readonly #emitter: StatusEmitter;
   readonly #courier: Courier;
   readonly #identity: Identity;
-  readonly #proof: Readonly<Record<string, unknown>>;
-  /** What the emitter shows as x_meta: it looks at it anew for every write. */
-  readonly #meta: Record<string, unknown>;
+  readonly #own: OwnMeta;
   #latest: Presence | undefined;
   #shown = "";
   #goal: string | undefined;
@@ -48,17 +47,15 @@ export class Publisher implements AsyncDisposable {
       agentId,
       process: { pid: process.pid, ...(startedAt !== undefined && { startedAtMs: startedAt }) },
     };
-    this.#proof = found ? { process: { pid: found.pid, start: found.start } } : {};
-    const tmux = tmuxPane(env);
-    this.#meta = {
-      ...(tmux && { tmux_socket: tmux.socket, tmux_pane: tmux.pane }),
-      rollcall_agent_id: agentId,
-      rollcall: this.#proof,
+    this.#own = {
+      agentId,
+      process: found && { pid: found.pid, start: found.start },
+      tmux: tmuxPane(env),
     };
     this.#emitter = new StatusEmitter({
       agentName: name,
       agentId: id,
-      meta: this.#meta,
+      meta: writeMeta(this.#own),
       now: () => clock.wallMs(),
       onError,
       ...(folder !== undefined && { folder }),
@@ -72,10 +69,10 @@ export class Publisher implements AsyncDisposable {
     const text = JSON.stringify(said);
     if (text === this.#shown) return;
     this.#shown = text;
-    this.#meta["rollcall"] = { ...this.#proof, ...metaOf(presence) };
     const { name, workspace, goal } = presence;
     this.#emitter.describe({
       agentName: name,
+      meta: writeMeta({ ...this.#own, ...metaOf(presence) }),
       ...(workspace?.startsWith("/") && { workspace }),
     });
     if (goal !== null && goal !== this.#goal) this.#emitter.goal((this.#goal = goal));
