@@ -134,6 +134,67 @@ describe("a report", () => {
   }, 30_000);
 });
 
+describe("a process that one source proved to have ended", () => {
+  const process = { pid: 7, startedAtMs: 5_000 };
+  const ended = (order: number, rest: Partial<Facts["process"]> = {}) =>
+    report(order, { ...GONE, process: { ...process, hasEnded: true, ...rest } });
+  const proxy = (order: number, facts: Facts, rest: Partial<Report> = {}) =>
+    report(order, { ...facts, process }, { alias: "acp:claude", ttlMs: 60 * SECOND, ...rest });
+  const livenessOf = (world: World, alias = "acp:claude") =>
+    world.state.reports.byAlias.get(alias)?.report.facts.liveness.value;
+  const openIn = (world: World) => [...world.state.questions.openOf.keys()];
+
+  test("has ended for all that speak for it, in the same batch, and so has what they asked", () => {
+    const world = new World();
+    topics(world, proxy(10, asking("run rm?")));
+    expect(topics(world, ended(11))).toEqual([
+      "fleet.reported",
+      "fleet.reported",
+      "question.expired",
+    ]);
+    expect(livenessOf(world)).toBe("exited");
+    world.pass(RETENTION.overReportMs + SECOND);
+    expect(world.state.reports.byAlias.size).toBe(0);
+  });
+
+  test("does not come back by a report that was under way when it died", () => {
+    const world = new World();
+    topics(world, proxy(10, WORKING));
+    topics(world, ended(12));
+    // The daemon says when it arrived: after the end was found out.
+    topics(world, proxy(11, asking("run rm?"), { reportedAtMs: 20 }));
+    expect(livenessOf(world)).toBe("exited");
+    expect(openIn(world)).toEqual([]);
+  });
+
+  test("nor by the first report of a source that arrives after its end", () => {
+    const world = new World();
+    topics(world, ended(12));
+    expect(topics(world, proxy(11, asking("run rm?")))).toEqual(["fleet.reported"]);
+    expect(livenessOf(world)).toBe("exited");
+  });
+
+  test("is not another one that got its number, nor one of another agent", () => {
+    const world = new World();
+    topics(world, proxy(10, asking("run rm?")));
+    topics(world, ended(11, { startedAtMs: 1_000 }));
+    expect(livenessOf(world)).toBe("alive");
+    topics(world, proxy(12, asking("a"), { alias: "acp:other", agentId: "other" }));
+    topics(world, ended(13));
+    expect([livenessOf(world), livenessOf(world, "acp:other")]).toEqual(["exited", "alive"]);
+    expect(openIn(world)).toEqual(["acp:other"]);
+  });
+
+  test("is alive again where its own source takes that back", () => {
+    const world = new World();
+    topics(world, ended(11));
+    topics(world, report(12, { ...WORKING, process }));
+    expect(livenessOf(world, "file:claude")).toBe("alive");
+    topics(world, proxy(13, WORKING));
+    expect(livenessOf(world)).toBe("alive");
+  });
+});
+
 describe("a question", () => {
   test.each([
     ["answered when the agent goes on", WORKING, ["question.answered"]],

@@ -17,6 +17,7 @@ import { atMost, invalid, key, line, prose, ttl, type Problem } from "./fields.t
 import { earliest, Heap, type Slot } from "./heap.ts";
 import { IndexBy } from "./index-by.ts";
 import { COUNT, FLEET, RETENTION } from "./limits.ts";
+import { endedWith, withProvenEnd } from "./process-ends.ts";
 import { isGone, questionEvents } from "./questions.ts";
 import type { State } from "./state.ts";
 
@@ -63,12 +64,19 @@ export interface Asked {
   readonly sinceMs: number;
 }
 
+/** The process behind an agent; when it began tells it from another that has its number. */
+export interface ReportedProcess {
+  readonly pid: number;
+  readonly startedAtMs?: number;
+  /** Its source looked, and it is no longer there. */
+  readonly hasEnded?: boolean;
+}
+
 export interface Facts {
   readonly name?: string;
   readonly workspace?: string;
   readonly goal?: string;
-  /** The process on that host, and when it began, so that another with its number is told apart. */
-  readonly process?: { readonly pid: number; readonly startedAtMs?: number };
+  readonly process?: ReportedProcess;
   readonly liveness: Ruled<Liveness>;
   readonly activity?: Ruled<Activity> & { readonly message?: string; readonly task?: string };
   readonly question?: Ruled<Asked>;
@@ -151,7 +159,7 @@ function decideNews(
   if (refusal) return refusal;
   const { byAlias, over } = state.reports;
   const before = byAlias.get(given.alias)?.report;
-  const report = notAhead(given, moment.nowMs);
+  const report = withProvenEnd(state, notAhead(given, moment.nowMs));
   if (before && (report.order < before.order || isRepeated(report, before))) {
     return decided([], { isNew: false });
   }
@@ -163,8 +171,10 @@ function decideNews(
     }
     events.push({ type: "fleet.forgotten", alias: oldest });
   }
-  events.push({ type: "fleet.reported", report });
-  events.push(...questionEvents(state, report, moment));
+  for (const each of [report, ...endedWith(state, report)]) {
+    events.push({ type: "fleet.reported", report: each });
+    events.push(...questionEvents(state, each, moment));
+  }
   return decided(events, { isNew: true });
 }
 

@@ -143,24 +143,3 @@ describe("the headline", () => {
     ]);
   });
 });
-
-describe("a process that one source saw gone", () => {
-  const process = { pid: 7, startedAtMs: NOW - MINUTE };
-  const gone = report("file@box:1", { ...liveness("exited"), process }, NOW);
-
-  test("is gone for a proxy that was killed with it and could not say so", () => {
-    const proxy = report("acp:1", { ...asking("run rm?"), process }, NOW - 10);
-    const { liveness: judged, headline, blockedOn } = row(proxy, gone);
-    expect(judged.value).toBe("exited");
-    expect(headline).toBe("GONE");
-    expect(blockedOn).toBeNull();
-  });
-
-  test("is not gone for another one that has its number, or for one that spoke later", () => {
-    const other = { pid: 7, startedAtMs: NOW - 5_000 };
-    expect(row(report("acp:1", { ...WORKING, process: other }, NOW - 10), gone).headline).toBe(
-      "WORKING",
-    );
-    expect(row(report("acp:1", { ...WORKING, process }, NOW + 10), gone).headline).toBe("WORKING");
-  });
-});

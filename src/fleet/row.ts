@@ -69,7 +69,7 @@ function wireOf(alias: string): string {
 
 /** `sources` has at least one. */
 export function rowOf(id: string, sources: readonly Report[], options: RowOptions): Row {
-  const near = withoutDead(nearest(sources));
+  const near = nearest(sources);
   const liveness = livenessOf(near);
   const current = near.filter(({ facts }) => isCurrent(facts.liveness.value));
   const told = current.length > 0 ? current : near;
@@ -114,32 +114,6 @@ function nearest(sources: readonly Report[]): readonly Report[] {
   return sources.toSorted(
     (a, b) => rankOf(a.alias) - rankOf(b.alias) || b.reportedAtMs - a.reportedAtMs,
   );
-}
-
-/**
- * A process that one source saw gone is gone for all who speak for it: who was killed with it could
- * not say so any more.
- */
-function withoutDead(sources: readonly Report[]): readonly Report[] {
-  if (sources.length === 1) return sources;
-  const dead = sources.filter(({ facts }) => facts.process && isGone(facts.liveness.value));
-  if (dead.length === 0) return sources;
-  return sources.map((source) => {
-    const witness = dead.find((each) => isSameProcess(each, source));
-    if (!witness || isGone(source.facts.liveness.value)) return source;
-    const liveness = { value: "exited", rule: "its process is gone" } as const;
-    return { ...source, facts: { ...source.facts, liveness } };
-  });
-}
-
-/** Starts are told in whole seconds, by clocks that are corrected now and then. */
-const SAME_START_MS = 2_000;
-
-function isSameProcess(dead: Report, other: Report): boolean {
-  const [a, b] = [dead.facts.process, other.facts.process];
-  if (!a || !b || a.pid !== b.pid || dead.reportedAtMs < other.reportedAtMs) return false;
-  if (a.startedAtMs === undefined || b.startedAtMs === undefined) return false;
-  return Math.abs(a.startedAtMs - b.startedAtMs) <= SAME_START_MS;
 }
 
 function rankOf(alias: string): number {

@@ -15,7 +15,7 @@ import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
 import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
 import { isWanted } from "../../wires/api/fleet-filter.ts";
 import { FRESHNESS } from "../../wires/files/limits.ts";
-import { livenessOf } from "../../wires/files/liveness.ts";
+import { vitalityOf } from "../../wires/files/liveness.ts";
 import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
 import { reportOf } from "../../wires/files/report.ts";
 import { watchStatusDir } from "../../wires/files/watch.ts";
@@ -79,9 +79,8 @@ export class FilesFleet {
     for (const file of this.#readings) {
       if (file.kind !== "status") continue;
       const signs = { nowMs, staleAfterMs, processes };
-      const liveness = livenessOf(file, signs, writerIn(file.status));
-      const about = { host, liveness, inStateSinceMs: file.updatedAtMs };
-      const report = reportOf(file, about);
+      const vitality = vitalityOf({ file, writer: writerIn(file.status) }, signs);
+      const report = reportOf(file, { host, ...vitality, inStateSinceMs: file.updatedAtMs });
       const known = state.reports.byAlias.get(report.alias)?.report;
       if (!known || known.order < report.order) {
         evolveReport(state, { type: "fleet.reported", report });

@@ -4,7 +4,7 @@ import { rowOf } from "../../fleet/row.ts";
 import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
 import { derive, deriveFile, displayOrder, headlineOf, type DerivedState } from "./derive.ts";
 import { LIFECYCLES, TASK_STATES, type Status, type StatusTask } from "./format.ts";
-import { livenessOf } from "./liveness.ts";
+import { vitalityOf } from "./liveness.ts";
 import type { StatusFile } from "./read.ts";
 import { reportOf } from "./report.ts";
 import { NOW_MS, statusOf } from "../../../test/support/files/fixture.ts";
@@ -103,10 +103,11 @@ describe.each(LIFECYCLES)(
           ...(task !== undefined && { task }),
         });
         const given: StatusFile = { kind: "status", path: "", status, updatedAtMs, oddities: [] };
-        const signs = { nowMs: NOW_MS, staleAfterMs: 60_000, processes: { find: () => undefined } };
+        const processes = { find: () => undefined, startedAtMs: () => undefined };
+        const signs = { nowMs: NOW_MS, staleAfterMs: 60_000, processes };
         const report = reportOf(given, {
           host: "box",
-          liveness: livenessOf(given, signs, undefined),
+          ...vitalityOf({ file: given, writer: undefined }, signs),
           inStateSinceMs: updatedAtMs,
         });
         const { headline } = rowOf("a", [report], { nowMs: NOW_MS, patience: DEFAULT_PATIENCE });

@@ -8,6 +8,7 @@ import type {
   Liveness,
   Outcome,
   Report,
+  ReportedProcess,
   Ruled,
 } from "../../core/reports.ts";
 import type { Status, TaskState } from "./format.ts";
@@ -19,8 +20,9 @@ import { timestampMs } from "./timestamp.ts";
 export interface Circumstances {
   readonly host: string;
   readonly liveness: Ruled<Liveness>;
-  /** When the process of the file began. */
-  readonly processStartedAtMs?: number;
+  /** When the process of the file began, where that is known. */
+  readonly processStartedAtMs?: number | undefined;
+  readonly hasEnded: boolean;
   /** Since when its task is in the state it is in, where the file does not say. */
   readonly inStateSinceMs: number;
 }
@@ -59,8 +61,13 @@ export function reportOf({ status, updatedAtMs }: StatusFile, about: Circumstanc
   };
 }
 
-function processOf(pid: number, { processStartedAtMs: startedAtMs }: Circumstances) {
-  return startedAtMs === undefined ? { pid } : { pid, startedAtMs };
+function processOf(pid: number, about: Circumstances): ReportedProcess {
+  const { processStartedAtMs: startedAtMs, hasEnded } = about;
+  return {
+    pid,
+    ...(startedAtMs !== undefined && { startedAtMs }),
+    ...(hasEnded && { hasEnded }),
+  };
 }
 
 const ACTIVITY_OF: Readonly<Record<TaskState, Activity>> = {

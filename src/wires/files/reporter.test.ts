@@ -52,6 +52,7 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
     processes: {
       census: () => () => process.isThere,
       find: (pid) => (process.isThere ? { pid, ...process } : undefined),
+      startedAtMs: () => process.startedAtMs,
     },
   });
   cleanups.push(
@@ -110,7 +111,10 @@ describe("an agent", () => {
     await clock.advance(50_000);
     process.isThere = false;
     await clock.advance(2_000);
-    await says({ liveness: { value: "exited", rule: "process 7 is gone" } });
+    await says({
+      liveness: { value: "exited", rule: "process 7 is gone" },
+      process: { hasEnded: true },
+    });
     // Told of now, however old its file is: it is news.
     expect(told.at(-1)?.reportedAtMs).toBeGreaterThanOrEqual(clock.wallMs() - 2_000);
   });
@@ -182,6 +186,30 @@ describe("an agent", () => {
     unlinkSync(`${folder.path}/new.json`);
     await says({ liveness: { value: "exited", rule: "its file is gone" } });
     expect(told.at(-1)?.alias).toBe("file@box:new");
+  });
+
+  test("whose file goes before its process does is followed until that has ended", async () => {
+    const { write, says, process, folder, clock, told } = open();
+    const { startedAtMs } = process;
+    const { agent_id } = write({ runtime: { pid: 7 } });
+    await says({ liveness: { value: "alive" } });
+    unlinkSync(`${folder.path}/${agent_id}.json`);
+    await says({ liveness: { value: "exited", rule: "its file is gone" } });
+    expect(told.at(-1)?.facts.process).toEqual({ pid: 7, startedAtMs });
+    process.isThere = false;
+    await clock.advance(2_000);
+    await says({ liveness: { rule: "its file is gone" }, process: { hasEnded: true } });
+    const count = told.length;
+    await clock.advance(10_000);
+    expect(told).toHaveLength(count);
+  });
+
+  test("is not proved to have ended by the process that has its number now", async () => {
+    const { write, says, process, clock, told } = open();
+    process.startedAtMs = clock.wallMs() + 10_000;
+    write({ runtime: { pid: 7 } });
+    await says({ process: { pid: 7, hasEnded: true } });
+    expect(told.at(-1)?.facts.process).not.toHaveProperty("startedAtMs");
   });
 
   test("that could not be told of is told of later", async () => {

@@ -13,26 +13,21 @@ import {
 import type { Status } from "./format.ts";
 import { readMeta } from "./meta.ts";
 
-export interface Found extends ProcessProof {
-  /** Where the system tells. */
-  readonly startedAtMs: number | undefined;
-}
-
 export interface Processes {
   /**
    * Says of any number whether a process has it now: wrong perhaps about one that is dead, never
    * about one that lives. To be asked for once for very many.
    */
   census(): (pid: number) => boolean;
-  find(pid: number): Found | undefined;
+  find(pid: number): ProcessProof | undefined;
+  /** When it began, by the clock on the wall, where the system tells. */
+  startedAtMs(process: ProcessProof): number | undefined;
 }
 
 /** Of this machine. */
 export const processes: Processes = {
-  find(pid) {
-    const found = findProcess(pid);
-    return found && { ...found, startedAtMs: startedAtMs(found) };
-  },
+  find: findProcess,
+  startedAtMs,
   census() {
     if (process.platform !== "linux") return hasProcess;
     const pids = runningPids();
