@@ -40,6 +40,12 @@ describe("a report", () => {
     expect(topics(world, report(20, WORKING))).toEqual([]);
   });
 
+  test("without a ttl is recorded whenever its agent did something", () => {
+    const world = new World();
+    topics(world, report(10, { ...WORKING, lastActivityAtMs: 10 }));
+    expect(topics(world, report(20, { ...WORKING, lastActivityAtMs: 20 }))).toHaveLength(1);
+  });
+
   describe("with a ttl", () => {
     const ttlMs = 10 * SECOND;
     const liveness = (world: World) =>
@@ -66,6 +72,19 @@ describe("a report", () => {
       });
       expect(liveness(world)).toBe("alive");
       expect(recorded.filter((count) => count > 0)).toHaveLength(6);
+    });
+
+    test("that only goes on is recorded once a minute", () => {
+      const world = new World();
+      const goOn = () => {
+        const facts = { ...WORKING, lastActivityAtMs: world.nowMs };
+        return topics(world, report(world.nowMs, facts, { ttlMs: 600 * SECOND })).length;
+      };
+      const recorded = Array.from({ length: 180 }, () => {
+        world.pass(SECOND);
+        return goOn();
+      });
+      expect(recorded.filter((count) => count > 0)).toHaveLength(3);
     });
 
     test("has a whole one after a new node took over", () => {

@@ -9,7 +9,8 @@
  * Reports are recorded only when they say something new: that the same is still so is the source's
  * to know, and it reports when it no longer is. A source that may die without a word gives its
  * reports a ttl and repeats them; of those that say the same, one in half a ttl is recorded, and so
- * its agent is found silent up to half a ttl late, never early.
+ * its agent is found silent up to half a ttl late, never early. That the agent did something is
+ * news once a minute.
  */
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
@@ -199,13 +200,22 @@ function notAhead(report: Report, nowMs: number): Report {
   };
 }
 
-/** Says the same, and so soon that its source cannot count as silent before it does so again. */
+/**
+ * Says the same, and so soon that its source cannot count as silent before it does so again, nor
+ * its agent as one that does nothing. Of a source without a ttl that is not known: it is heard when
+ * something happened, and perhaps not again.
+ */
 function isRepeated(report: Report, before: Report): boolean {
-  const said = ({ agentId, links, ttlMs, facts }: Report) =>
-    JSON.stringify([agentId, links, ttlMs, facts]);
+  if (saidIn(report) !== saidIn(before)) return false;
+  const activeMs = (report.facts.lastActivityAtMs ?? 0) - (before.facts.lastActivityAtMs ?? 0);
+  if (!report.ttlMs) return activeMs === 0;
   const silentMs = report.reportedAtMs - before.reportedAtMs;
-  const isSoon = !report.ttlMs || silentMs < report.ttlMs / 2;
-  return isSoon && said(report) === said(before);
+  return silentMs < report.ttlMs / 2 && activeMs < FLEET.activityMs;
+}
+
+function saidIn({ agentId, links, ttlMs, facts }: Report): string {
+  const { lastActivityAtMs: _, ...said } = facts;
+  return JSON.stringify([agentId, links, ttlMs, said]);
 }
 
 export function evolveReport(state: State, event: ReportEvent): void {
