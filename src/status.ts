@@ -4,7 +4,6 @@ export {
   derive,
   deriveFile,
   displayOrder,
-  headlineOf,
   type DerivedState,
   type DeriveOptions,
 } from "./wires/files/derive.ts";
@@ -32,6 +31,7 @@ export {
   type StatusFile,
   type StatusReading,
 } from "./wires/files/read.ts";
+export { headlineOf } from "./wires/files/judgement.ts";
 export { STATUS_SCHEMA } from "./wires/files/schema.ts";
 export { isStatus, validate } from "./wires/files/validate.ts";
 export {

@@ -46,6 +46,30 @@ describe("a report", () => {
     expect(topics(world, report(20, { ...WORKING, lastActivityAtMs: 20 }))).toHaveLength(1);
   });
 
+  test("keeps since when its agent works, rests or asks, through all that it does meanwhile", () => {
+    const world = new World();
+    const sinceMs = () => world.state.reports.byAlias.get("file:claude")?.report.sinceMs;
+    const since = (atMs: number, facts: Facts, rest: Partial<Report> = {}) => {
+      topics(world, report(atMs, facts, rest));
+      return sinceMs();
+    };
+    const writing: Facts = { ...ALIVE, activity: { value: "writing", rule: "Edit" } };
+    expect(since(10, WORKING)).toBe(10);
+    expect(since(20, writing)).toBe(10);
+    expect(since(30, { ...writing, ...asking("a") })).toBe(30);
+    expect(since(40, { ...writing, ...asking("b") })).toBe(30);
+    expect(since(50, WORKING)).toBe(50);
+    expect(since(60, IDLE)).toBe(60);
+    expect(since(70, { ...IDLE, goal: "the same" })).toBe(60);
+    // A source that knows better is believed.
+    expect(since(80, WORKING, { sinceMs: 77 })).toBe(77);
+    // Silence and an end interrupt it.
+    expect(since(90, { ...WORKING, liveness: { value: "stale", rule: "old" } })).toBe(77);
+    expect(since(100, WORKING)).toBe(100);
+    expect(since(110, { ...WORKING, ...GONE })).toBe(100);
+    expect(since(120, WORKING)).toBe(120);
+  });
+
   describe("with a ttl", () => {
     const ttlMs = 10 * SECOND;
     const liveness = (world: World) =>

@@ -122,6 +122,20 @@ describe("the headline", () => {
     expect(row(builds).headline).toBe("WORKING");
   });
 
+  test.each([
+    ["asks", asking("?", NOW - 7), NOW - 7],
+    ["fell silent at work", { ...WORKING, ...liveness("stale") }, NOW - 1],
+    ["is gone", { ...asking("?", NOW - 7), ...liveness("exited") }, NOW - 1],
+    ["does not answer", { ...WORKING, ...liveness("unreachable") }, NOW - 1],
+    ["works", { ...WORKING, lastActivityAtMs: NOW - 2 }, NOW - 5],
+    ["rests", { ...IDLE, lastActivityAtMs: NOW - 6 }, NOW - 5],
+    ["failed", { ...IDLE, outcome: { ...failed, atMs: NOW - 6 } }, NOW - 6],
+    ["is stuck", { ...WORKING, lastActivityAtMs: 7 }, 7],
+  ] as const)("says since when it is so: of one that %s", (_what, facts, sinceMs) => {
+    const told = { ...report("file@box:1", facts, NOW - 1), sinceMs: NOW - 5 };
+    expect(row(told).sinceMs).toBe(sinceMs);
+  });
+
   test("puts first what needs a person, the one that has waited longest before others", () => {
     const named = (id: string, facts: Facts) =>
       rowOf(id, [report("file@b:1", facts)], { nowMs: NOW, patience: DEFAULT_PATIENCE });

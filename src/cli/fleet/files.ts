@@ -19,7 +19,7 @@ import { vitalityOf } from "../../wires/files/liveness.ts";
 import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
 import { reportOf } from "../../wires/files/report.ts";
 import { watchStatusDir } from "../../wires/files/watch.ts";
-import { processes, writerIn } from "../../wires/files/writers.ts";
+import { processesNow, writerIn } from "../../wires/files/writers.ts";
 import { warningsOf } from "../status/agents.ts";
 
 type Answer = Readonly<Record<string, unknown>>;
@@ -75,10 +75,10 @@ export class FilesFleet {
     const state = emptyState();
     const host = hostname();
     const { staleAfterMs } = FRESHNESS;
+    const signs = { nowMs, staleAfterMs, processes: processesNow() };
     this.#readings = readStatusDir(this.url, { nowMs });
     for (const file of this.#readings) {
       if (file.kind !== "status") continue;
-      const signs = { nowMs, staleAfterMs, processes };
       const vitality = vitalityOf({ file, writer: writerIn(file.status) }, signs);
       const report = reportOf(file, { host, ...vitality, inStateSinceMs: file.updatedAtMs });
       const known = state.reports.byAlias.get(report.alias)?.report;

@@ -59,6 +59,26 @@ test("what it says is in the file: its goal, its task, its last activity", async
   expect(written(emitter)).toHaveProperty("goal");
 });
 
+test("a state keeps its time through all that is done in it; another question is another", async () => {
+  using folder = scratch();
+  let nowMs = NOW_MS;
+  await using emitter = emitterIn(folder.path, { now: () => nowMs });
+  const since = async (state: "working" | "input-required", summary: string) => {
+    emitter.task({ state, summary });
+    await emitter.flush();
+    const at = written(emitter).task?.status_timestamp ?? "";
+    nowMs += 1_000;
+    return (Date.parse(at) - NOW_MS) / 1_000;
+  };
+  expect(await since("working", "reading")).toBe(0);
+  expect(await since("working", "writing")).toBe(0);
+  expect(await since("input-required", "which?")).toBe(2);
+  expect(await since("input-required", "which?")).toBe(2);
+  expect(await since("input-required", "really?")).toBe(4);
+  expect(await since("working", "writing")).toBe(5);
+  expect(written(emitter).runtime.last_activity_at).toBe("2026-06-20T16:45:05Z");
+});
+
 test("it shows that it is alive every 20 seconds, without keeping the process", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   using folder = scratch();

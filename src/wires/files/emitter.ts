@@ -80,7 +80,7 @@ export class StatusEmitter implements AsyncDisposable {
 
   /** What it does now; nothing when it has nothing to do. */
   task(task: Omit<StatusTask, "status_timestamp"> | undefined): void {
-    this.#task = task && { ...task, status_timestamp: this.#now() };
+    this.#task = task && { ...task, status_timestamp: this.#sinceOf(task) };
     this.activity();
     this.#changed();
   }
@@ -127,6 +127,14 @@ export class StatusEmitter implements AsyncDisposable {
   }
 
   readonly #close = () => void this.close();
+
+  /** Work goes on whatever is done in it; a question is another one in other words. */
+  #sinceOf({ state, summary }: StatusTask): string {
+    const before = this.#task;
+    const goesOn = state === "working" || summary === before?.summary;
+    const heldSince = before?.state === state && goesOn ? before?.status_timestamp : undefined;
+    return heldSince ?? this.#now();
+  }
 
   #end(): void {
     this.#isClosed = true;

@@ -35,6 +35,24 @@ export const processes: Processes = {
   },
 };
 
+/**
+ * The processes of one moment, for many files at once: a process is only looked at where its number
+ * is taken, and once.
+ */
+export function processesNow(of: Processes = processes): Pick<Processes, "find" | "startedAtMs"> {
+  const found = new Map<number, ProcessProof | undefined>();
+  let isTaken: ((pid: number) => boolean) | undefined;
+  return {
+    startedAtMs: of.startedAtMs,
+    find(pid) {
+      isTaken ??= of.census();
+      if (!isTaken(pid)) return undefined;
+      if (!found.has(pid)) found.set(pid, of.find(pid));
+      return found.get(pid);
+    },
+  };
+}
+
 /** What our own emitters say of the process that they speak for. */
 export function writerIn(status: Status): ProcessProof | undefined {
   const { process: writer } = readMeta(status);
