@@ -58,7 +58,7 @@ export function axesOf(sources: readonly Report[]): Axes {
 }
 
 /** The closest to the agent first. */
-const WIRES = ["acp", "file", "mcp", "arcp", "a2a", "keeper"];
+const WIRES = ["acp", "file", "mcp", "jobs", "arcp", "a2a", "keeper"];
 
 /** The closest to the agent first, then the one that spoke last. */
 export function nearest(sources: readonly Report[]): readonly Report[] {

@@ -20,7 +20,7 @@ function report(alias: string, facts: Facts, reportedAtMs = NOW): Report {
 }
 
 function row(...sources: readonly Report[]): Row {
-  return rowOf("a", sources, { nowMs: NOW, patience: DEFAULT_PATIENCE });
+  return rowOf({ id: "a", sources: sources }, { nowMs: NOW, patience: DEFAULT_PATIENCE });
 }
 
 function asking(text: string, sinceMs = NOW): Facts {
@@ -138,7 +138,10 @@ describe("the headline", () => {
 
   test("puts first what needs a person, the one that has waited longest before others", () => {
     const named = (id: string, facts: Facts) =>
-      rowOf(id, [report("file@b:1", facts)], { nowMs: NOW, patience: DEFAULT_PATIENCE });
+      rowOf(
+        { id, sources: [report("file@b:1", facts)] },
+        { nowMs: NOW, patience: DEFAULT_PATIENCE },
+      );
     const rows = [
       named("gone", liveness("exited")),
       named("idle", IDLE),

@@ -12,6 +12,7 @@ import {
   type Axis,
   type OutcomeAxis,
 } from "./axes.ts";
+import type { RowJobs } from "./job-agents.ts";
 import {
   situationOf,
   SITUATIONS,
@@ -40,14 +41,23 @@ export interface Row {
   /** Since when nothing happened, if that is too long for what it says it does. */
   readonly stuckSinceMs: number | null;
   readonly lastActivityAtMs: number | null;
+  /** The jobs it runs and ran; null where it is none that runs jobs. */
+  readonly jobs: RowJobs | null;
   /** What it is called on each wire. */
   readonly aliases: readonly string[];
   /** When something of it was last told. */
   readonly reportedAtMs: number;
 }
 
-/** `sources` has at least one. */
-export function rowOf(id: string, sources: readonly Report[], options: HeadlineOptions): Row {
+/** All that is known of one agent. */
+export interface RowFacts {
+  readonly id: string;
+  /** At least one. */
+  readonly sources: readonly Report[];
+  readonly jobs?: RowJobs | null;
+}
+
+export function rowOf({ id, sources, jobs = null }: RowFacts, options: HeadlineOptions): Row {
   const near = nearest(sources);
   const axes = axesOf(near);
   const lastActivityAtMs = latest(near.map(({ facts }) => facts.lastActivityAtMs));
@@ -69,6 +79,7 @@ export function rowOf(id: string, sources: readonly Report[], options: HeadlineO
     outcome: axes.outcome,
     stuckSinceMs: situation === "stuck" ? standing.activeAtMs : null,
     lastActivityAtMs,
+    jobs,
     aliases: sources.map(({ alias }) => alias).sort(),
     reportedAtMs: latest(near.map(({ reportedAtMs }) => reportedAtMs)) ?? 0,
   };

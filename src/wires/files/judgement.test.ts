@@ -30,7 +30,8 @@ function fileOf(changes: Changes): StatusFile {
 function headlineOfRow(file: StatusFile): string {
   const vitality = vitalityOf({ file, writer: undefined }, signs);
   const report = reportOf(file, { host: "box", ...vitality, inStateSinceMs: file.updatedAtMs });
-  return rowOf("a", [report], { nowMs: NOW_MS, patience: DEFAULT_PATIENCE }).headline;
+  return rowOf({ id: "a", sources: [report] }, { nowMs: NOW_MS, patience: DEFAULT_PATIENCE })
+    .headline;
 }
 
 const TASKS: readonly Status["task"][] = [
