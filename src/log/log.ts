@@ -37,6 +37,8 @@ export interface Log {
    * whoever has it open is the only writer.
    */
   readonly shared: boolean;
+  /** The program that wrote last before the log was opened, where the store knows it. */
+  readonly writtenBy?: string | undefined;
 
   /**
    * Opens the store and checks it; every other call comes after. Called again it gives the range of
