@@ -45,7 +45,7 @@ export interface OpenOptions {
 
 export interface OpenedRange extends LogRange {
   /** The program that wrote last. */
-  readonly writtenBy: string;
+  readonly lastWriter: string;
 }
 
 /** One transaction: the appends in the order of the calls, then what is forgotten. */

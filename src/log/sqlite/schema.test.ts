@@ -87,7 +87,7 @@ test("a file of schema 1 is read, and stays as it is until something is written"
   const before = await metaOf(path);
   const store = opened(path);
   await expectAll(store);
-  expect(store.log.writtenBy).toBe("rollcall 0.1.0");
+  expect(store.log.programs).toEqual({ last: "rollcall 0.1.0", own: "rollcall 0.2.0" });
   await store.log.append({ entries: [] }, 24);
   await store.close();
   expect(await metaOf(path)).toEqual(before);

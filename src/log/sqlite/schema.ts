@@ -119,7 +119,7 @@ export function prepareSchema(database: Database, path: string): void {
 function tooNew(database: Database, path: string, found: string): RollcallError {
   return new RollcallError(
     "STORAGE_TOO_NEW",
-    `${path} was written by ${writerOf(database)} with ${found}; this program reads up to ` +
+    `${path} was written by ${lastWriter(database)} with ${found}; this program reads up to ` +
       `schema ${SCHEMA_VERSION} and format ${FORMAT}: run that version or newer, or restore a ` +
       "backup made before it",
   );
@@ -141,7 +141,7 @@ export function claimFile(database: Database, writtenBy: string): void {
     database.exec(FROM_1);
     begin(database);
   }
-  if (writerOf(database) !== writtenBy) setMeta(database, "written_by", writtenBy);
+  if (lastWriter(database) !== writtenBy) setMeta(database, "written_by", writtenBy);
 }
 
 function begin(database: Database): void {
@@ -151,7 +151,7 @@ function begin(database: Database): void {
 }
 
 /** The name and version of the program that wrote last. */
-export function writerOf(database: Database): string {
+export function lastWriter(database: Database): string {
   try {
     return String(meta(database, "written_by") ?? UNKNOWN_WRITER);
   } catch {

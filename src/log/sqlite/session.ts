@@ -1,6 +1,6 @@
 /** What the log and the streams of one database share: its thread, its commits, its tail. */
 import { RollcallError } from "../../core/errors.ts";
-import type { LogBatch, LogRange } from "../log.ts";
+import type { LogBatch, LogPrograms, LogRange } from "../log.ts";
 import { Tail } from "../tail.ts";
 import { Commits } from "./commits.ts";
 import { corrupt } from "./driver.ts";
@@ -13,7 +13,7 @@ export class SqliteSession {
   readonly #thread = new SqliteThread((failure) => this.#tail.fail(failure));
   readonly #closing = new AbortController();
   #tail = new Tail(0);
-  #writtenBy: string | undefined;
+  #lastWriter: string | undefined;
   #opening: Promise<LogRange> | undefined;
   #closed: Promise<void> | undefined;
   #isSweeping = false;
@@ -28,9 +28,9 @@ export class SqliteSession {
     return this.#tail;
   }
 
-  /** The program that wrote to the file before it was opened. */
-  get writtenBy(): string | undefined {
-    return this.#writtenBy;
+  get programs(): LogPrograms | undefined {
+    if (this.#lastWriter === undefined) return undefined;
+    return { last: this.#lastWriter, own: this.#options.writtenBy };
   }
 
   /** Aborts when the store closes. */
@@ -55,8 +55,8 @@ export class SqliteSession {
     }
     this.#thread.start();
     try {
-      const { writtenBy, ...range } = await this.call("open", this.#options);
-      this.#writtenBy = writtenBy;
+      const { lastWriter, ...range } = await this.call("open", this.#options);
+      this.#lastWriter = lastWriter;
       this.#tail = new Tail(range.head);
       // What a crash left half-done.
       this.sweep();

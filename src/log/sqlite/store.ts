@@ -11,7 +11,7 @@
 import { resolve } from "node:path";
 import { RollcallError } from "../../core/errors.ts";
 import { checkAppends, checkBatch, checkEntries, checkReach, checkStream } from "../entries.ts";
-import type { AppendBatch, Log, LogBatch, LogRange, Snapshot } from "../log.ts";
+import type { AppendBatch, Log, LogBatch, LogPrograms, LogRange, Snapshot } from "../log.ts";
 import { SNAPSHOT_BYTES, type SavedSnapshot, type Span, type StreamPage } from "./protocol.ts";
 import { decodeText, SqliteSession } from "./session.ts";
 import type { Store } from "../store.ts";
@@ -44,8 +44,8 @@ class SqliteLog implements Log {
     this.#session = session;
   }
 
-  get writtenBy(): string | undefined {
-    return this.#session.writtenBy;
+  get programs(): LogPrograms | undefined {
+    return this.#session.programs;
   }
 
   async open(): Promise<LogRange> {

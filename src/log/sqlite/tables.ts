@@ -8,7 +8,7 @@ import { Batches } from "./batches.ts";
 import { readEnds } from "./check.ts";
 import { BLOB, transaction, unsynced, type Database } from "./driver.ts";
 import type { Append, Commit, OpenedRange, Outcome, Page, Span } from "./protocol.ts";
-import { claimFile, writerOf } from "./schema.ts";
+import { claimFile, lastWriter } from "./schema.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StreamTables } from "./stream-tables.ts";
 
@@ -34,7 +34,7 @@ export class Tables {
   }
 
   opened(): OpenedRange {
-    return { ...this.range(), writtenBy: writerOf(this.#database) };
+    return { ...this.range(), lastWriter: lastWriter(this.#database) };
   }
 
   range(): LogRange {
