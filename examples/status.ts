@@ -6,12 +6,12 @@ import { join } from "node:path";
 // #region use
 import { derive, StatusEmitter, watchStatusDir } from "rollcall/status";
 
-const directory = process.env["AGENT_STATUS_DIR"] ?? (await scratch());
-const emitter = new StatusEmitter({ agentName: "scraper", directory });
+const folder = process.env["AGENT_STATUS_DIR"] ?? (await scratch());
+const emitter = new StatusEmitter({ agentName: "scraper", folder });
 emitter.goal("Collect this month's invoices");
 emitter.task({ state: "input-required", summary: "Which account shall I log in to?" });
 
-for await (const { read } of watchStatusDir(directory)) {
+for await (const { read } of watchStatusDir(folder)) {
   const [file] = read;
   if (file?.kind !== "status") continue;
   console.log(file.status.agent_name, derive(file.status, { nowMs: Date.now() })); // input-required
@@ -24,8 +24,8 @@ async function scratch(): Promise<string> {
   return mkdtemp(join(tmpdir(), "rollcall-example-"));
 }
 
-for await (const { read } of watchStatusDir(directory)) {
+for await (const { read } of watchStatusDir(folder)) {
   assert.deepEqual(read, []);
   break;
 }
-await rm(directory, { recursive: true });
+await rm(folder, { recursive: true });

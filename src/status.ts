@@ -4,11 +4,10 @@ export {
   derive,
   deriveFile,
   displayOrder,
-  headlineOf,
   type DerivedState,
   type DeriveOptions,
 } from "./wires/files/derive.ts";
-export { statusDirectory, statusPath } from "./wires/files/directory.ts";
+export { statusFolder, statusPath } from "./wires/files/folder.ts";
 export { StatusEmitter, type StatusEmitterOptions } from "./wires/files/emitter.ts";
 export {
   LIFECYCLES,
@@ -32,6 +31,7 @@ export {
   type StatusFile,
   type StatusReading,
 } from "./wires/files/read.ts";
+export { headlineOf } from "./wires/files/judgement.ts";
 export { STATUS_SCHEMA } from "./wires/files/schema.ts";
 export { isStatus, validate } from "./wires/files/validate.ts";
 export {

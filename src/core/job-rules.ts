@@ -13,7 +13,15 @@ import { authorize, checkExpiry, parseLease, type Lease, type LeaseRequest } fro
 import { checkSubset, inherited } from "./jobs/lease-subset.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
-import { countersOf, deadlineOf, forgettable, jobDepth, type Job, type JobEntry } from "./jobs.ts";
+import {
+  agentRowId,
+  countersOf,
+  deadlineOf,
+  forgettable,
+  jobDepth,
+  type Job,
+  type JobEntry,
+} from "./jobs.ts";
 import { COUNT, FIELD } from "./limits.ts";
 import { questionEvents } from "./questions.ts";
 import type { Facts, Report } from "./reports.ts";
@@ -436,11 +444,6 @@ function outOfTime(job: Job, nowMs: number): Ending {
 /** What a job is called as the source of a question. */
 export function aliasOf({ id }: Pick<Job, "id">): string {
   return `job:${id}`;
-}
-
-/** The row of the fleet that a job nests in: that of its agent. */
-export function agentRowId({ node, agent }: Pick<Job, "node" | "agent">): string {
-  return `arcp@${node}:${agent.split("@", 1)[0]}`;
 }
 
 /** A job as the source of a report, for the question that it asks. */

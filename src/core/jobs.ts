@@ -92,11 +92,24 @@ export interface JobEntry {
   heap: Heap<string> | undefined;
 }
 
+/** The jobs of one agent on one node. */
+export interface AgentJobs {
+  /** Ids of those that have not ended, oldest first. */
+  readonly unfinished: Set<string>;
+  /** Ids of the last that ended, oldest first. */
+  readonly ended: string[];
+}
+
+/** As many as a row of the fleet shows. */
+const RECENT = 20;
+
 export class Jobs {
   readonly byId = new Map<string, JobEntry>();
   readonly index = new JobIndex();
   /** Ids of jobs by the session that submitted them. */
   readonly bySession = new IndexBy();
+  /** By the row of the fleet that the agent has. */
+  readonly byAgent = new Map<string, AgentJobs>();
   /** Of those that have not ended. */
   readonly deadlines = new Heap<string>();
   /** Those that ended, in that order; those under a key that lives are in `keyed`. */
@@ -119,6 +132,12 @@ export class Jobs {
     this.#queues.set(node, queue);
     return queue;
   }
+}
+
+/** The row of the fleet that a job nests in: that of its agent. */
+export function agentRowId({ node, agent }: Pick<Job, "node" | "agent">): string {
+  const at = agent.indexOf("@");
+  return `arcp@${node}:${at < 0 ? agent : agent.slice(0, at)}`;
 }
 
 export type JobEvent =
@@ -190,6 +209,7 @@ function add(state: State, job: Job): void {
   jobs.byId.set(job.id, entry);
   jobs.index.add(job);
   if (job.session) jobs.bySession.add(job.session, job.id);
+  placeAtAgent(jobs, job);
   if (parent) {
     parent.children ??= new Set();
     parent.children.add(job.id);
@@ -230,7 +250,21 @@ function end(state: State, job: Job): void {
   entry.progress = undefined;
   entry.children = undefined;
   jobs.byId.get(job.parent)?.children?.delete(job.id);
+  placeAtAgent(jobs, job);
   setTimer(jobs, entry);
+}
+
+function placeAtAgent(jobs: Jobs, job: Job): void {
+  const rowId = agentRowId(job);
+  const agent = jobs.byAgent.get(rowId) ?? { unfinished: new Set(), ended: [] };
+  jobs.byAgent.set(rowId, agent);
+  if (!isTerminal(job.status)) {
+    agent.unfinished.add(job.id);
+    return;
+  }
+  agent.unfinished.delete(job.id);
+  agent.ended.push(job.id);
+  if (agent.ended.length > RECENT) agent.ended.shift();
 }
 
 function remove(jobs: Jobs, id: string): void {
@@ -244,6 +278,13 @@ function remove(jobs: Jobs, id: string): void {
   jobs.byId.delete(id);
   jobs.index.delete(job);
   if (job.session) jobs.bySession.delete(job.session, id);
+  const agent = jobs.byAgent.get(agentRowId(job));
+  agent?.unfinished.delete(id);
+  const at = agent?.ended.indexOf(id) ?? -1;
+  if (at >= 0) agent?.ended.splice(at, 1);
+  if (agent?.unfinished.size === 0 && agent.ended.length === 0) {
+    jobs.byAgent.delete(agentRowId(job));
+  }
 }
 
 /** Sets the moment at which the job is looked at next. */

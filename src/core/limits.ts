@@ -46,6 +46,8 @@ export const FLEET = {
   textLength: 1 * KIB,
   questionLength: 4 * KIB,
   options: 20,
+  /** An agent that only goes on is recorded this often: patience with it is counted in minutes. */
+  activityMs: 60 * SECOND,
 } as const;
 
 /** What the directory of agents takes: anybody may send it a card. */

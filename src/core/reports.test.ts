@@ -40,6 +40,36 @@ describe("a report", () => {
     expect(topics(world, report(20, WORKING))).toEqual([]);
   });
 
+  test("without a ttl is recorded whenever its agent did something", () => {
+    const world = new World();
+    topics(world, report(10, { ...WORKING, lastActivityAtMs: 10 }));
+    expect(topics(world, report(20, { ...WORKING, lastActivityAtMs: 20 }))).toHaveLength(1);
+  });
+
+  test("keeps since when its agent works, rests or asks, through all that it does meanwhile", () => {
+    const world = new World();
+    const sinceMs = () => world.state.reports.byAlias.get("file:claude")?.report.sinceMs;
+    const since = (atMs: number, facts: Facts, rest: Partial<Report> = {}) => {
+      topics(world, report(atMs, facts, rest));
+      return sinceMs();
+    };
+    const writing: Facts = { ...ALIVE, activity: { value: "writing", rule: "Edit" } };
+    expect(since(10, WORKING)).toBe(10);
+    expect(since(20, writing)).toBe(10);
+    expect(since(30, { ...writing, ...asking("a") })).toBe(30);
+    expect(since(40, { ...writing, ...asking("b") })).toBe(30);
+    expect(since(50, WORKING)).toBe(50);
+    expect(since(60, IDLE)).toBe(60);
+    expect(since(70, { ...IDLE, goal: "the same" })).toBe(60);
+    // A source that knows better is believed.
+    expect(since(80, WORKING, { sinceMs: 77 })).toBe(77);
+    // Silence and an end interrupt it.
+    expect(since(90, { ...WORKING, liveness: { value: "stale", rule: "old" } })).toBe(77);
+    expect(since(100, WORKING)).toBe(100);
+    expect(since(110, { ...WORKING, ...GONE })).toBe(100);
+    expect(since(120, WORKING)).toBe(120);
+  });
+
   describe("with a ttl", () => {
     const ttlMs = 10 * SECOND;
     const liveness = (world: World) =>
@@ -66,6 +96,19 @@ describe("a report", () => {
       });
       expect(liveness(world)).toBe("alive");
       expect(recorded.filter((count) => count > 0)).toHaveLength(6);
+    });
+
+    test("that only goes on is recorded once a minute", () => {
+      const world = new World();
+      const goOn = () => {
+        const facts = { ...WORKING, lastActivityAtMs: world.nowMs };
+        return topics(world, report(world.nowMs, facts, { ttlMs: 600 * SECOND })).length;
+      };
+      const recorded = Array.from({ length: 180 }, () => {
+        world.pass(SECOND);
+        return goOn();
+      });
+      expect(recorded.filter((count) => count > 0)).toHaveLength(3);
     });
 
     test("has a whole one after a new node took over", () => {
@@ -132,6 +175,67 @@ describe("a report", () => {
     const full = world.decide({ type: "fleet.report", report: report(1, IDLE, { alias: "a:b" }) });
     expect(full).toMatchObject({ ok: false, code: "LIMIT_EXCEEDED" });
   }, 30_000);
+});
+
+describe("a process that one source proved to have ended", () => {
+  const process = { pid: 7, startedAtMs: 5_000 };
+  const ended = (order: number, rest: Partial<Facts["process"]> = {}) =>
+    report(order, { ...GONE, process: { ...process, hasEnded: true, ...rest } });
+  const proxy = (order: number, facts: Facts, rest: Partial<Report> = {}) =>
+    report(order, { ...facts, process }, { alias: "acp:claude", ttlMs: 60 * SECOND, ...rest });
+  const livenessOf = (world: World, alias = "acp:claude") =>
+    world.state.reports.byAlias.get(alias)?.report.facts.liveness.value;
+  const openIn = (world: World) => [...world.state.questions.openOf.keys()];
+
+  test("has ended for all that speak for it, in the same batch, and so has what they asked", () => {
+    const world = new World();
+    topics(world, proxy(10, asking("run rm?")));
+    expect(topics(world, ended(11))).toEqual([
+      "fleet.reported",
+      "fleet.reported",
+      "question.expired",
+    ]);
+    expect(livenessOf(world)).toBe("exited");
+    world.pass(RETENTION.overReportMs + SECOND);
+    expect(world.state.reports.byAlias.size).toBe(0);
+  });
+
+  test("does not come back by a report that was under way when it died", () => {
+    const world = new World();
+    topics(world, proxy(10, WORKING));
+    topics(world, ended(12));
+    // The daemon says when it arrived: after the end was found out.
+    topics(world, proxy(11, asking("run rm?"), { reportedAtMs: 20 }));
+    expect(livenessOf(world)).toBe("exited");
+    expect(openIn(world)).toEqual([]);
+  });
+
+  test("nor by the first report of a source that arrives after its end", () => {
+    const world = new World();
+    topics(world, ended(12));
+    expect(topics(world, proxy(11, asking("run rm?")))).toEqual(["fleet.reported"]);
+    expect(livenessOf(world)).toBe("exited");
+  });
+
+  test("is not another one that got its number, nor one of another agent", () => {
+    const world = new World();
+    topics(world, proxy(10, asking("run rm?")));
+    topics(world, ended(11, { startedAtMs: 1_000 }));
+    expect(livenessOf(world)).toBe("alive");
+    topics(world, proxy(12, asking("a"), { alias: "acp:other", agentId: "other" }));
+    topics(world, ended(13));
+    expect([livenessOf(world), livenessOf(world, "acp:other")]).toEqual(["exited", "alive"]);
+    expect(openIn(world)).toEqual(["acp:other"]);
+  });
+
+  test("is alive again where its own source takes that back", () => {
+    const world = new World();
+    topics(world, ended(11));
+    topics(world, report(12, { ...WORKING, process }));
+    expect(livenessOf(world, "file:claude")).toBe("alive");
+    topics(world, proxy(13, WORKING));
+    expect(livenessOf(world)).toBe("alive");
+  });
 });
 
 describe("a question", () => {

@@ -9,15 +9,18 @@
  * Reports are recorded only when they say something new: that the same is still so is the source's
  * to know, and it reports when it no longer is. A source that may die without a word gives its
  * reports a ttl and repeats them; of those that say the same, one in half a ttl is recorded, and so
- * its agent is found silent up to half a ttl late, never early.
+ * its agent is found silent up to half a ttl late, never early. That the agent did something is
+ * news once a minute.
  */
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
-import { atMost, invalid, key, line, prose, ttl, type Problem } from "./fields.ts";
+import { invalid, key } from "./fields.ts";
 import { earliest, Heap, type Slot } from "./heap.ts";
 import { IndexBy } from "./index-by.ts";
 import { COUNT, FLEET, RETENTION } from "./limits.ts";
+import { endedWith, withProvenEnd } from "./process-ends.ts";
 import { isGone, questionEvents } from "./questions.ts";
+import { problemsOf } from "./report-fields.ts";
 import type { State } from "./state.ts";
 
 export const LIVENESS = [
@@ -63,12 +66,19 @@ export interface Asked {
   readonly sinceMs: number;
 }
 
+/** The process behind an agent; when it began tells it from another that has its number. */
+export interface ReportedProcess {
+  readonly pid: number;
+  readonly startedAtMs?: number;
+  /** Its source looked, and it is no longer there. */
+  readonly hasEnded?: boolean;
+}
+
 export interface Facts {
   readonly name?: string;
   readonly workspace?: string;
   readonly goal?: string;
-  /** The process on that host, and when it began, so that another with its number is told apart. */
-  readonly process?: { readonly pid: number; readonly startedAtMs?: number };
+  readonly process?: ReportedProcess;
   readonly liveness: Ruled<Liveness>;
   readonly activity?: Ruled<Activity> & { readonly message?: string; readonly task?: string };
   readonly question?: Ruled<Asked>;
@@ -86,6 +96,11 @@ export interface Report {
   /** Grows with every report of the source. */
   readonly order: number;
   readonly reportedAtMs: number;
+  /**
+   * Since when the agent is at work, at rest, or waits for a person, without a break: as its source
+   * knows, else as it was first told.
+   */
+  readonly sinceMs?: number;
   /** How long its source may be silent before the agent counts as stale; 0 or none: for ever. */
   readonly ttlMs?: number;
   readonly facts: Facts;
@@ -151,7 +166,8 @@ function decideNews(
   if (refusal) return refusal;
   const { byAlias, over } = state.reports;
   const before = byAlias.get(given.alias)?.report;
-  const report = notAhead(given, moment.nowMs);
+  const told = withSince(notAhead(given, moment.nowMs), before);
+  const report = withProvenEnd(state, told);
   if (before && (report.order < before.order || isRepeated(report, before))) {
     return decided([], { isNew: false });
   }
@@ -163,8 +179,10 @@ function decideNews(
     }
     events.push({ type: "fleet.forgotten", alias: oldest });
   }
-  events.push({ type: "fleet.reported", report });
-  events.push(...questionEvents(state, report, moment));
+  for (const each of [report, ...endedWith(state, report)]) {
+    events.push({ type: "fleet.reported", report: each });
+    events.push(...questionEvents(state, each, moment));
+  }
   return decided(events, { isNew: true });
 }
 
@@ -175,6 +193,7 @@ function notAhead(report: Report, nowMs: number): Report {
   return {
     ...report,
     reportedAtMs: clamp(report.reportedAtMs),
+    ...(report.sinceMs !== undefined && { sinceMs: clamp(report.sinceMs) }),
     facts: {
       ...report.facts,
       ...(lastActivityAtMs !== undefined && { lastActivityAtMs: clamp(lastActivityAtMs) }),
@@ -189,13 +208,44 @@ function notAhead(report: Report, nowMs: number): Report {
   };
 }
 
-/** Says the same, and so soon that its source cannot count as silent before it does so again. */
+function withSince(report: Report, before: Report | undefined): Report {
+  const last = before && isCurrent(before) ? before : undefined;
+  const goesOn = last && phaseOf(last) === phaseOf(report);
+  const heldMs = goesOn ? last.sinceMs : undefined;
+  return { ...report, sinceMs: report.sinceMs ?? heldMs ?? report.reportedAtMs };
+}
+
+/** Neither over nor silent. */
+function isCurrent({ facts }: Report): boolean {
+  return facts.liveness.value !== "stale" && !isGone(facts.liveness.value);
+}
+
+function phaseOf({ facts }: Report): "asks" | "works" | "rests" {
+  if (facts.question) return "asks";
+  return isBusy(facts.activity?.value ?? "unknown") ? "works" : "rests";
+}
+
+/** Whether an agent that says this is at something. */
+export function isBusy(activity: Activity): boolean {
+  return activity !== "idle" && activity !== "unknown";
+}
+
+/**
+ * Says the same, and so soon that its source cannot count as silent before it does so again, nor
+ * its agent as one that does nothing. Of a source without a ttl that is not known: it is heard when
+ * something happened, and perhaps not again.
+ */
 function isRepeated(report: Report, before: Report): boolean {
-  const said = ({ agentId, links, ttlMs, facts }: Report) =>
-    JSON.stringify([agentId, links, ttlMs, facts]);
+  if (saidIn(report) !== saidIn(before)) return false;
+  const activeMs = (report.facts.lastActivityAtMs ?? 0) - (before.facts.lastActivityAtMs ?? 0);
+  if (!report.ttlMs) return activeMs === 0;
   const silentMs = report.reportedAtMs - before.reportedAtMs;
-  const isSoon = !report.ttlMs || silentMs < report.ttlMs / 2;
-  return isSoon && said(report) === said(before);
+  return silentMs < report.ttlMs / 2 && activeMs < FLEET.activityMs;
+}
+
+function saidIn({ agentId, links, ttlMs, facts }: Report): string {
+  const { lastActivityAtMs: _, ...said } = facts;
+  return JSON.stringify([agentId, links, ttlMs, said]);
 }
 
 export function evolveReport(state: State, event: ReportEvent): void {
@@ -264,64 +314,4 @@ export function expireReport(state: State, nowMs: number): readonly Event[] {
   }
   const liveness = { value: "stale", rule: "who reports it fell silent" } as const;
   return [{ type: "fleet.reported", report: { ...report, facts: { ...report.facts, liveness } } }];
-}
-
-function problemsOf({
-  alias,
-  agentId,
-  links,
-  order,
-  reportedAtMs,
-  ttlMs,
-  facts,
-}: Report): Problem[] {
-  const { name = "", workspace = "", goal = "", process, activity, question, outcome } = facts;
-  return [
-    key("alias", alias, FLEET.aliasLength),
-    alias.includes(":") ? undefined : "alias is not WIRE:NAME",
-    key("agentId", agentId, FLEET.aliasLength),
-    atMost("links", links.length, FLEET.links),
-    ...links.map((link) => key("links", link, FLEET.aliasLength)),
-    time("order", order),
-    time("reportedAtMs", reportedAtMs),
-    ttlMs === undefined ? undefined : ttl("ttlMs", ttlMs),
-    line("name", name, FLEET.nameLength),
-    line("workspace", workspace, FLEET.workspaceLength),
-    prose("goal", goal, FLEET.textLength),
-    time("pid", process?.pid),
-    time("process_started_at", process?.startedAtMs),
-    time("last_activity_at", facts.lastActivityAtMs),
-    oneOf("liveness", facts.liveness.value, LIVENESS),
-    oneOf("activity", activity?.value ?? "unknown", ACTIVITIES),
-    oneOf("outcome", outcome?.value ?? "success", OUTCOMES),
-    ...[facts.liveness, activity, question, outcome].map((each) =>
-      line("rule", each?.rule ?? "", FLEET.nameLength),
-    ),
-    prose("message", activity?.message ?? "", FLEET.textLength),
-    prose("task", activity?.task ?? "", FLEET.textLength),
-    prose("outcome.text", outcome?.text ?? "", FLEET.textLength),
-    time("outcome.at", outcome?.atMs),
-    ...problemsOfQuestion(question?.value),
-  ];
-}
-
-function problemsOfQuestion(question: Asked | undefined): Problem[] {
-  if (!question) return [];
-  const { kind, text, options = [], sinceMs } = question;
-  return [
-    oneOf("question.kind", kind, QUESTION_KINDS),
-    prose("question.text", text, FLEET.questionLength),
-    atMost("question.options", options.length, FLEET.options),
-    ...options.map((option) => line("question.options", option, FLEET.nameLength)),
-    time("question.since", sinceMs),
-  ];
-}
-
-function time(field: string, value: number | undefined): Problem {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return undefined;
-  return `${field} is not a whole number from 0 up`;
-}
-
-function oneOf(field: string, value: string, allowed: readonly string[]): Problem {
-  return allowed.includes(value) ? undefined : `${field} is none of ${allowed.join(", ")}`;
 }

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import type { JobRecord } from "../core/job-records.ts";
+import type { Job } from "../core/jobs.ts";
 import { START_MS } from "../../test/support/engine/fixture.ts";
 import { openApi, type Api } from "../../test/support/daemon/api.ts";
 import { say } from "../../test/support/daemon/fixture.ts";
@@ -10,14 +10,14 @@ afterEach(async () => {
   for (const api of apis.splice(0)) await api.close();
 });
 
-async function open(...jobs: readonly JobRecord[]): Promise<Api> {
+async function open(...jobs: readonly Job[]): Promise<Api> {
   const api = await openApi();
   apis.push(api);
-  await api.engine.execute({ type: "job.track", jobs });
+  for (const each of jobs) await api.engine.execute({ type: "job.import", job: each });
   return api;
 }
 
-function job(id: string, fields: Partial<JobRecord> = {}): JobRecord {
+function job(id: string, fields: Partial<Job> = {}): Job {
   return {
     id,
     agent: "echo",
@@ -45,14 +45,14 @@ test("jobs are listed, some of them, and page by page", async () => {
   );
   const ids = async (query: string) => {
     const { body } = await api.get(`/v1/jobs${query}`);
-    return (body["jobs"] as JobRecord[]).map(({ id }) => id);
+    return (body["jobs"] as Job[]).map(({ id }) => id);
   };
   expect(await ids("")).toEqual(["job_1", "job_2", "job_3"]);
   expect(await ids("?agent=echo")).toEqual(["job_1", "job_2"]);
   expect(await ids("?agent=echo@1.0.0&status=success")).toEqual(["job_2"]);
   expect(await ids("?principal=alice")).toEqual(["job_3"]);
   const { body } = await api.get("/v1/jobs?limit=2");
-  expect(body).toMatchObject({ total: 3, sequence: 6 });
+  expect(body).toMatchObject({ total: 3, sequence: 4 });
   expect(await ids(`?limit=2&cursor=${String(body["cursor"])}`)).toEqual(["job_3"]);
   expect(await api.get("/v1/jobs?status=odd")).toMatchObject({ status: 400 });
 });
@@ -74,9 +74,11 @@ test("one is told as it is, and live until it is over", async () => {
   );
   await vi.waitFor(() => expect(live.heard).toContain('"status":"pending"'));
   const running = job("job_1", { status: "running", startedAtMs: START_MS });
-  await api.engine.execute({ type: "job.track", jobs: [job("job_2"), running] });
+  for (const each of [job("job_2"), running]) {
+    await api.engine.execute({ type: "job.import", job: each });
+  }
   await vi.waitFor(() => expect(live.heard).toContain('"status":"running"'));
-  await api.engine.execute({ type: "job.track", jobs: [job("job_1", DONE)] });
+  await api.engine.execute({ type: "job.import", job: job("job_1", DONE) });
   await vi.waitFor(() => expect(live.heard).toContain('"status":"success"'));
   expect(live.heard.match(/^event: job$/gm)).toHaveLength(3);
   live.socket.destroy();

@@ -14,7 +14,7 @@ import { cardKeys } from "./card-keys.ts";
 import { parseValues, type Values } from "./config-schema.ts";
 import { fromEnvironment, fromFile, fromFlags } from "./config-sources.ts";
 import { DEFAULT_PATIENCE, type Patience } from "../fleet/stuck.ts";
-import { statusDirectory } from "../wires/files/directory.ts";
+import { statusFolder } from "../wires/files/folder.ts";
 import { embedderConfig, type EmbedderConfig } from "./embedder.ts";
 import type { NotifyConfig } from "./notifications.ts";
 import { DEFAULT_A2A, DEFAULT_ADDR, DEFAULT_HTTP_ADDR, DEFAULT_RATE_LIMIT } from "./settings.ts";
@@ -123,7 +123,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     statusDir:
       values.status_files === false
         ? undefined
-        : (pathOf("status_dir", voices, home) ?? statusDirectory({ ...env, HOME: home })),
+        : (pathOf("status_dir", voices, home) ?? statusFolder({ ...env, HOME: home })),
     patience: patienceOf(values.stuck_after ?? []),
     notify: {
       terminal: values.notify_terminal ?? "off",

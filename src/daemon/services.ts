@@ -56,7 +56,7 @@ export function startServices(options: ServicesOptions): Services {
     config.statusDir === undefined
       ? undefined
       : new FileReporter({
-          directory: config.statusDir,
+          folder: config.statusDir,
           host: hostname(),
           clock,
           report: (report) => fleet.report(report),

@@ -19,7 +19,7 @@ const said = new WeakMap<CardText, Said>();
 
 /** Nothing for one that was never verified: anybody can claim that there is an agent. */
 export function entryReport({ entry, seenAtMs }: DirectoryRecord): Report | undefined {
-  const { url, card, tier, intervalMs } = entry;
+  const { url, card, tier, intervalMs, registeredAtMs } = entry;
   if (!card) return undefined;
   const { name, agentId } = read(card);
   return {
@@ -29,6 +29,8 @@ export function entryReport({ entry, seenAtMs }: DirectoryRecord): Report | unde
     links: [],
     order: seenAtMs,
     reportedAtMs: seenAtMs,
+    // It says nothing of what it does, so it has been the same since it is here.
+    sinceMs: registeredAtMs,
     facts: {
       ...(name !== "" && { name }),
       liveness:

@@ -81,6 +81,23 @@ describe("one agent", () => {
   });
 });
 
+test("an agent that was killed stays gone when a report of it arrives late", async () => {
+  const { fleet, engine, clock } = await open();
+  const process = { pid: 7, startedAtMs: engine.nowMs - 60_000 };
+  const alias = { alias: "acp:claude", ttlMs: 60_000 };
+  const value = { kind: "permission", text: "run rm?", sinceMs: engine.nowMs } as const;
+  const asking: Facts = { ...WORKING, process, question: { value, rule: "it asks" } };
+  await fleet.report(report(engine.nowMs, { ...WORKING, process }, alias));
+  const liveness = { value: "exited", rule: "process 7 is gone" } as const;
+  const ended: Facts = { liveness, process: { ...process, hasEnded: true } };
+  await fleet.report(report(engine.nowMs, ended));
+  const underWay = report(engine.nowMs, asking, alias);
+  await clock.advance(50);
+  await fleet.report({ ...underWay, reportedAtMs: engine.nowMs });
+  expect(await fleet.row("claude")).toMatchObject({ headline: "GONE", blockedOn: null });
+  expect((await fleet.questions(["open"])).questions).toEqual([]);
+});
+
 test("the fleet of a past moment is the one of that moment", async () => {
   const { fleet, engine, clock } = await open();
   const thenMs = engine.nowMs;

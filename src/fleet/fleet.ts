@@ -14,7 +14,8 @@ import { questionsOf, type AgentQuestion } from "./inbox.ts";
 import { rowMeant } from "./lookup.ts";
 import { FleetPast, type FleetThen } from "./past.ts";
 import { FleetView, type FleetChange } from "./view.ts";
-import type { Row, RowOptions } from "./row.ts";
+import type { HeadlineOptions } from "./headline.ts";
+import type { Row } from "./row.ts";
 import { rowNamed, rowsOf } from "./rows.ts";
 import { DEFAULT_PATIENCE, type Patience } from "./stuck.ts";
 import { Trail } from "./trail.ts";
@@ -158,7 +159,7 @@ export class Fleet {
     return this.#made;
   }
 
-  #options(): RowOptions {
+  #options(): HeadlineOptions {
     return { nowMs: this.#engine.nowMs, patience: this.#patience };
   }
 }

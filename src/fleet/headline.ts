@@ -1,63 +1,75 @@
-/** Which one needs me? A row in one word, and the order in which rows deserve a look. */
+/**
+ * Which one needs me? One word for each agent, and the order in which agents deserve a look.
+ *
+ * This is the only rule: a row of the fleet and a status file in a list of thousands are judged by
+ * it, all axes at once. The axes say in which situation an agent is; the situation has a headline.
+ */
 import { isGone } from "../core/questions.ts";
+import { isBusy, type Activity, type Liveness, type Outcome } from "../core/reports.ts";
 import type { Row } from "./row.ts";
+import { isStuck, type Patience } from "./stuck.ts";
 
 /** In the order in which they deserve attention. */
 export const HEADLINES = ["NEEDS YOU", "PROBLEM", "WORKING", "IDLE", "GONE"] as const;
 
 export type Headline = (typeof HEADLINES)[number];
 
-type Judged = Pick<Row, "headline" | "why" | "because">;
+/** What is known of an agent at one moment, without its words. */
+export interface Standing {
+  readonly liveness: Liveness;
+  /** When that was told. */
+  readonly livenessAtMs: number;
+  readonly activity: Activity;
+  /** When something last happened, as far as its sources tell. */
+  readonly activeAtMs: number;
+  readonly isAsking: boolean;
+  readonly outcome: Outcome | null;
+}
 
-type Seen = Omit<Row, keyof Judged | "stuckSinceMs">;
+export interface HeadlineOptions {
+  readonly nowMs: number;
+  readonly patience: Patience;
+}
+
+interface Judgement {
+  readonly headline: Headline;
+  readonly because: string;
+}
+
+export const SITUATIONS = {
+  asks: judged("NEEDS YOU", "it waits for a person"),
+  died: judged("PROBLEM", "it died just now, and nobody asked it to"),
+  ended: judged("GONE", "it is no longer there"),
+  unreachable: judged("PROBLEM", "it missed its heartbeats"),
+  silentAtWork: judged("PROBLEM", "it fell silent at work"),
+  silent: judged("GONE", "it fell silent, and was at nothing"),
+  stuck: judged("PROBLEM", "nothing happened for too long"),
+  works: judged("WORKING", "it is at something"),
+  failed: judged("PROBLEM", "what it did last failed"),
+  rests: judged("IDLE", "it is there, and at nothing"),
+} as const;
+
+export type Situation = keyof typeof SITUATIONS;
+
+function judged(headline: Headline, because: string): Judgement {
+  return { headline, because };
+}
 
 /** A death that nobody asked for is a problem while it is news. */
 const NEWS_MS = 15 * 60_000;
 
-export function headlineOf(row: Seen, stuckSinceMs: number | null, nowMs: number): Judged {
-  const { liveness, activity, blockedOn, outcome } = row;
-  const doing = activity.message ?? activity.task ?? "";
-  if (blockedOn) {
-    const { text, kind } = blockedOn.value;
-    return judged("NEEDS YOU", text || `asks for ${kind}`, "it waits for a person");
+/** An end is proved, so it comes first: who is gone asks nothing. Silence ends no question. */
+export function situationOf(standing: Standing, options: HeadlineOptions): Situation {
+  const { liveness, activity, outcome } = standing;
+  if (isGone(liveness)) {
+    const isNews = options.nowMs - standing.livenessAtMs < NEWS_MS;
+    return liveness === "dead" && isNews ? "died" : "ended";
   }
-  if (isGone(liveness.value)) return gone(row, nowMs);
-  if (liveness.value === "unreachable") {
-    return judged("PROBLEM", "does not answer", "it missed its heartbeats");
-  }
-  if (liveness.value === "stale") {
-    return isBusy(row)
-      ? judged("PROBLEM", `fell silent while ${activity.value}`, "it fell silent at work")
-      : judged("GONE", "fell silent", "it fell silent, and was at nothing");
-  }
-  if (stuckSinceMs !== null) {
-    const why = `says that it is ${activity.value}, but nothing happens`;
-    return judged("PROBLEM", why, "nothing happened for too long");
-  }
-  if (isBusy(row)) {
-    return judged("WORKING", doing === "" ? activity.value : doing, "it is at something");
-  }
-  const failed = outcome && (outcome.value === "failed" || outcome.value === "rejected");
-  if (failed) return judged("PROBLEM", outcome.text ?? outcome.value, "what it did last failed");
-  const last = outcome ? (outcome.text ?? outcome.value) : doing;
-  return judged("IDLE", last, "it is there, and at nothing");
-}
-
-/** Whether it says that it is at something. */
-function isBusy({ activity }: Pick<Row, "activity">): boolean {
-  return activity.value !== "idle" && activity.value !== "unknown";
-}
-
-function gone({ liveness, reportedAtMs }: Seen, nowMs: number): Judged {
-  const { rule } = liveness.evidence;
-  const isNews = liveness.value === "dead" && nowMs - reportedAtMs < NEWS_MS;
-  return isNews
-    ? judged("PROBLEM", rule, "it died just now, and nobody asked it to")
-    : judged("GONE", rule, "it is no longer there");
-}
-
-function judged(headline: Headline, why: string, because: string): Judged {
-  return { headline, why, because };
+  if (standing.isAsking) return "asks";
+  if (liveness === "unreachable") return "unreachable";
+  if (liveness === "stale") return isBusy(activity) ? "silentAtWork" : "silent";
+  if (isBusy(activity)) return isStuck(standing, options) ? "stuck" : "works";
+  return outcome === "failed" || outcome === "rejected" ? "failed" : "rests";
 }
 
 /** What needs a person first, then by how long it has. */

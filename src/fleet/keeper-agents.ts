@@ -11,17 +11,19 @@ export function keeperReport(state: State, entry: AgentEntry): Report {
   const { agentId, card, diedAtMs } = agent;
   const reportedAtMs = Math.max(seenAtMs, diedAtMs);
   const workspace = card.metadata["workspace"];
+  const work = agent.status === "dead" ? undefined : workOf(state, entry);
   return {
     alias: `keeper:${agentId}`,
     agentId: card.metadata[OWN_ID] ?? agentId,
     links: [],
     order: reportedAtMs,
     reportedAtMs,
+    ...(work && { sinceMs: work.sinceMs }),
     facts: {
       name: card.name,
       ...(workspace !== undefined && { workspace }),
       liveness: livenessOf(entry),
-      ...(agent.status !== "dead" && { activity: activityOf(state, entry) }),
+      ...(agent.status !== "dead" && { activity: work?.activity ?? IDLE }),
     },
   };
 }
@@ -41,14 +43,25 @@ function livenessOf({ agent, seenAtMs }: AgentEntry): Ruled<Liveness> {
   }
 }
 
-function activityOf(
-  { tasks, leases }: State,
-  { agent }: AgentEntry,
-): NonNullable<Facts["activity"]> {
-  const [taskId] = tasks.byClaimer.of(agent.agentId);
-  const task = taskId === undefined ? undefined : tasks.byId.get(taskId)?.task;
-  if (task) return { value: "working", rule: "it has claimed a task", task: task.type };
-  const [lease] = leases.byHolder.of(agent.agentId);
-  if (lease !== undefined) return { value: "working", rule: "it holds a lease", task: lease };
-  return { value: "idle", rule: "it holds no task and no lease" };
+type ActivityFact = NonNullable<Facts["activity"]>;
+
+const IDLE: ActivityFact = { value: "idle", rule: "it holds no task and no lease" };
+
+interface Work {
+  readonly activity: ActivityFact;
+  readonly sinceMs: number;
+}
+
+/** What it is at, by the first thing that it holds. */
+function workOf({ tasks, leases }: State, { agent }: AgentEntry): Work | undefined {
+  const [taskId = ""] = tasks.byClaimer.of(agent.agentId);
+  const task = tasks.byId.get(taskId)?.task;
+  if (task) return working("it has claimed a task", task.type, task.claimedAtMs);
+  const [leaseId = ""] = leases.byHolder.of(agent.agentId);
+  const lease = leases.byTask.get(leaseId)?.lease;
+  return lease && working("it holds a lease", lease.taskId, lease.acquiredAtMs);
+}
+
+function working(rule: string, task: string, sinceMs: number): Work {
+  return { activity: { value: "working", rule, task }, sinceMs };
 }

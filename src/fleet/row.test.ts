@@ -20,7 +20,7 @@ function report(alias: string, facts: Facts, reportedAtMs = NOW): Report {
 }
 
 function row(...sources: readonly Report[]): Row {
-  return rowOf("a", sources, { nowMs: NOW, patience: DEFAULT_PATIENCE });
+  return rowOf({ id: "a", sources: sources }, { nowMs: NOW, patience: DEFAULT_PATIENCE });
 }
 
 function asking(text: string, sinceMs = NOW): Facts {
@@ -122,9 +122,26 @@ describe("the headline", () => {
     expect(row(builds).headline).toBe("WORKING");
   });
 
+  test.each([
+    ["asks", asking("?", NOW - 7), NOW - 7],
+    ["fell silent at work", { ...WORKING, ...liveness("stale") }, NOW - 1],
+    ["is gone", { ...asking("?", NOW - 7), ...liveness("exited") }, NOW - 1],
+    ["does not answer", { ...WORKING, ...liveness("unreachable") }, NOW - 1],
+    ["works", { ...WORKING, lastActivityAtMs: NOW - 2 }, NOW - 5],
+    ["rests", { ...IDLE, lastActivityAtMs: NOW - 6 }, NOW - 5],
+    ["failed", { ...IDLE, outcome: { ...failed, atMs: NOW - 6 } }, NOW - 6],
+    ["is stuck", { ...WORKING, lastActivityAtMs: 7 }, 7],
+  ] as const)("says since when it is so: of one that %s", (_what, facts, sinceMs) => {
+    const told = { ...report("file@box:1", facts, NOW - 1), sinceMs: NOW - 5 };
+    expect(row(told).sinceMs).toBe(sinceMs);
+  });
+
   test("puts first what needs a person, the one that has waited longest before others", () => {
     const named = (id: string, facts: Facts) =>
-      rowOf(id, [report("file@b:1", facts)], { nowMs: NOW, patience: DEFAULT_PATIENCE });
+      rowOf(
+        { id, sources: [report("file@b:1", facts)] },
+        { nowMs: NOW, patience: DEFAULT_PATIENCE },
+      );
     const rows = [
       named("gone", liveness("exited")),
       named("idle", IDLE),
@@ -141,26 +158,5 @@ describe("the headline", () => {
       "idle",
       "gone",
     ]);
-  });
-});
-
-describe("a process that one source saw gone", () => {
-  const process = { pid: 7, startedAtMs: NOW - MINUTE };
-  const gone = report("file@box:1", { ...liveness("exited"), process }, NOW);
-
-  test("is gone for a proxy that was killed with it and could not say so", () => {
-    const proxy = report("acp:1", { ...asking("run rm?"), process }, NOW - 10);
-    const { liveness: judged, headline, blockedOn } = row(proxy, gone);
-    expect(judged.value).toBe("exited");
-    expect(headline).toBe("GONE");
-    expect(blockedOn).toBeNull();
-  });
-
-  test("is not gone for another one that has its number, or for one that spoke later", () => {
-    const other = { pid: 7, startedAtMs: NOW - 5_000 };
-    expect(row(report("acp:1", { ...WORKING, process: other }, NOW - 10), gone).headline).toBe(
-      "WORKING",
-    );
-    expect(row(report("acp:1", { ...WORKING, process }, NOW + 10), gone).headline).toBe("WORKING");
   });
 });

@@ -2,29 +2,25 @@
  * One row per agent, from all that is said of it: four axes, each with its evidence, and a headline
  * that answers the one question people have first. A pure function of reports and the moment, so
  * that the fleet of an hour ago is made by the very rules that made it then.
- *
- * Sources are not equal. Who sees an agent's every step (its editor's proxy, its hooks) knows what
- * it does; who only hears its heartbeats knows that it lives. So what it does is told by the
- * closest source that is up to date, and that it lives by any.
  */
-import { isGone } from "../core/questions.ts";
-import type { Activity, Asked, Facts, Liveness, Outcome, Report, Ruled } from "../core/reports.ts";
-import { headlineOf, type Headline } from "./headline.ts";
-import { stuckSince, type Patience } from "./stuck.ts";
-
-/** Why a value is believed. */
-export interface Evidence {
-  readonly wire: string;
-  readonly alias: string;
-  readonly rule: string;
-  readonly reportedAtMs: number;
-  readonly order: number;
-}
-
-export interface Axis<Value> {
-  readonly value: Value;
-  readonly evidence: Evidence;
-}
+import type { Asked, Facts, Liveness, Report } from "../core/reports.ts";
+import {
+  axesOf,
+  nearest,
+  type ActivityAxis,
+  type Axes,
+  type Axis,
+  type OutcomeAxis,
+} from "./axes.ts";
+import type { RowJobs } from "./job-agents.ts";
+import {
+  situationOf,
+  SITUATIONS,
+  type Headline,
+  type HeadlineOptions,
+  type Situation,
+  type Standing,
+} from "./headline.ts";
 
 export interface Row {
   readonly id: string;
@@ -34,177 +30,119 @@ export interface Row {
   readonly why: string;
   /** The rule that chose the headline. */
   readonly because: string;
+  /** Since when what the headline says is so; null where nobody can say. */
+  readonly sinceMs: number | null;
   readonly workspace: string | null;
   readonly goal: string | null;
   readonly liveness: Axis<Liveness>;
-  readonly activity: Axis<Activity> & {
-    readonly message: string | null;
-    readonly task: string | null;
-  };
+  readonly activity: ActivityAxis;
   readonly blockedOn: Axis<Asked> | null;
-  readonly outcome:
-    | (Axis<Outcome> & { readonly text: string | null; readonly atMs: number })
-    | null;
+  readonly outcome: OutcomeAxis | null;
   /** Since when nothing happened, if that is too long for what it says it does. */
   readonly stuckSinceMs: number | null;
   readonly lastActivityAtMs: number | null;
+  /** The jobs it runs and ran; null where it is none that runs jobs. */
+  readonly jobs: RowJobs | null;
   /** What it is called on each wire. */
   readonly aliases: readonly string[];
   /** When something of it was last told. */
   readonly reportedAtMs: number;
 }
 
-export interface RowOptions {
-  readonly nowMs: number;
-  readonly patience: Patience;
+/** All that is known of one agent. */
+export interface RowFacts {
+  readonly id: string;
+  /** At least one. */
+  readonly sources: readonly Report[];
+  readonly jobs?: RowJobs | null;
 }
 
-/** The closest to the agent first. */
-const WIRES = ["acp", "hook", "file", "mcp", "arcp", "a2a", "keeper"];
-
-/** `file` of file@host:NAME. */
-function wireOf(alias: string): string {
-  return /^[^:@]*/.exec(alias)?.[0] ?? "";
-}
-
-/** `sources` has at least one. */
-export function rowOf(id: string, sources: readonly Report[], options: RowOptions): Row {
-  const near = withoutDead(nearest(sources));
-  const liveness = livenessOf(near);
-  const current = near.filter(({ facts }) => isCurrent(facts.liveness.value));
-  const told = current.length > 0 ? current : near;
-  const seen = {
+export function rowOf({ id, sources, jobs = null }: RowFacts, options: HeadlineOptions): Row {
+  const near = nearest(sources);
+  const axes = axesOf(near);
+  const lastActivityAtMs = latest(near.map(({ facts }) => facts.lastActivityAtMs));
+  const standing = standingOf(axes, lastActivityAtMs);
+  const situation = situationOf(standing, options);
+  const { headline, because } = SITUATIONS[situation];
+  return {
     id,
     name: firstOf(near, ({ name }) => name) ?? id,
+    headline,
+    why: whyOf(situation, axes),
+    because,
+    sinceMs: sinceOf(situation, axes, standing),
     workspace: firstOf(near, ({ workspace }) => workspace) ?? null,
     goal: firstOf(near, ({ goal }) => goal) ?? null,
-    liveness,
-    ...activityOf(told),
-    blockedOn: isGone(liveness.value) ? null : questionOf(told),
-    outcome: outcomeOf(near),
-    lastActivityAtMs: latest(near.map(({ facts }) => facts.lastActivityAtMs)),
+    liveness: axes.liveness,
+    activity: axes.activity,
+    blockedOn: axes.blockedOn,
+    outcome: axes.outcome,
+    stuckSinceMs: situation === "stuck" ? standing.activeAtMs : null,
+    lastActivityAtMs,
+    jobs,
     aliases: sources.map(({ alias }) => alias).sort(),
     reportedAtMs: latest(near.map(({ reportedAtMs }) => reportedAtMs)) ?? 0,
   };
-  const stuckSinceMs = stuckSince(seen, options);
-  const judged = headlineOf(seen, stuckSinceMs, options.nowMs);
-  // Field by field: there are ten thousand of them, and copies of objects take longer.
+}
+
+function standingOf(axes: Axes, lastActivityAtMs: number | null): Standing {
+  const { liveness, activity, blockedOn, outcome, teller } = axes;
+  // One that tells when something happened is believed; of the others that it was told.
+  const toldAtMs = teller.facts.lastActivityAtMs ?? teller.reportedAtMs;
   return {
-    id,
-    name: seen.name,
-    headline: judged.headline,
-    why: judged.why,
-    because: judged.because,
-    workspace: seen.workspace,
-    goal: seen.goal,
-    liveness,
-    activity: seen.activity,
-    blockedOn: seen.blockedOn,
-    outcome: seen.outcome,
-    stuckSinceMs,
-    lastActivityAtMs: seen.lastActivityAtMs,
-    aliases: seen.aliases,
-    reportedAtMs: seen.reportedAtMs,
+    liveness: liveness.value,
+    livenessAtMs: liveness.evidence.reportedAtMs,
+    activity: activity.value,
+    activeAtMs: Math.max(lastActivityAtMs ?? 0, toldAtMs),
+    isAsking: blockedOn !== null,
+    outcome: outcome?.value ?? null,
   };
 }
 
-/** The closest to the agent first, then who spoke last. */
-function nearest(sources: readonly Report[]): readonly Report[] {
-  if (sources.length === 1) return sources;
-  return sources.toSorted(
-    (a, b) => rankOf(a.alias) - rankOf(b.alias) || b.reportedAtMs - a.reportedAtMs,
-  );
-}
-
-/**
- * A process that one source saw gone is gone for all who speak for it: who was killed with it could
- * not say so any more.
- */
-function withoutDead(sources: readonly Report[]): readonly Report[] {
-  if (sources.length === 1) return sources;
-  const dead = sources.filter(({ facts }) => facts.process && isGone(facts.liveness.value));
-  if (dead.length === 0) return sources;
-  return sources.map((source) => {
-    const witness = dead.find((each) => isSameProcess(each, source));
-    if (!witness || isGone(source.facts.liveness.value)) return source;
-    const liveness = { value: "exited", rule: "its process is gone" } as const;
-    return { ...source, facts: { ...source.facts, liveness } };
-  });
-}
-
-/** Starts are told in whole seconds, by clocks that are corrected now and then. */
-const SAME_START_MS = 2_000;
-
-function isSameProcess(dead: Report, other: Report): boolean {
-  const [a, b] = [dead.facts.process, other.facts.process];
-  if (!a || !b || a.pid !== b.pid || dead.reportedAtMs < other.reportedAtMs) return false;
-  if (a.startedAtMs === undefined || b.startedAtMs === undefined) return false;
-  return Math.abs(a.startedAtMs - b.startedAtMs) <= SAME_START_MS;
-}
-
-function rankOf(alias: string): number {
-  const rank = WIRES.indexOf(wireOf(alias));
-  return rank === -1 ? WIRES.length : rank;
-}
-
-/** Whether what it says of the agent may still be so. */
-function isCurrent(liveness: Liveness): boolean {
-  return liveness === "alive" || liveness === "starting" || liveness === "unreachable";
-}
-
-/** Any sign of life beats silence; among those who saw no life the last word counts. */
-function livenessOf(sources: readonly Report[]): Axis<Liveness> {
-  for (const value of ["alive", "starting", "unreachable"] as const) {
-    const found = sources.find(({ facts }) => facts.liveness.value === value);
-    if (found) return axis(found, found.facts.liveness);
+function whyOf(situation: Situation, { liveness, activity, blockedOn, outcome }: Axes): string {
+  const doing = activity.message ?? activity.task ?? "";
+  const ended = outcome && (outcome.text ?? outcome.value);
+  switch (situation) {
+    case "asks":
+      return blockedOn?.value.text || `asks for ${blockedOn?.value.kind}`;
+    case "died":
+    case "ended":
+      return liveness.evidence.rule;
+    case "unreachable":
+      return "does not answer";
+    case "silentAtWork":
+      return `fell silent while ${activity.value}`;
+    case "silent":
+      return "fell silent";
+    case "stuck":
+      return `says that it is ${activity.value}, but nothing happens`;
+    case "works":
+      return doing === "" ? activity.value : doing;
+    case "failed":
+    case "rests":
+      return ended ?? doing;
   }
-  const known = sources.filter(({ facts }) => facts.liveness.value !== "unknown");
-  const [last] = (known.length > 0 ? known : sources).toSorted(
-    (a, b) => b.reportedAtMs - a.reportedAtMs,
-  );
-  if (!last) throw new Error("a row without a source");
-  return axis(last, last.facts.liveness);
 }
 
-function activityOf(sources: readonly Report[]): Pick<Row, "activity"> & { saidAtMs: number } {
-  const knows = sources.find(({ facts }) => (facts.activity?.value ?? "unknown") !== "unknown");
-  const source = knows ?? sources[0];
-  if (!source) throw new Error("a row without a source");
-  const activity = source.facts.activity ?? { value: "unknown", rule: "nobody said" };
-  const { value, evidence } = axis<Activity>(source, activity);
-  const message = ("message" in activity && activity.message) || null;
-  const task = ("task" in activity && activity.task) || null;
-  // Who must repeat itself to count as alive says by itself when something happened.
-  const { ttlMs, reportedAtMs, facts } = source;
-  const saidAtMs = ttlMs ? (facts.lastActivityAtMs ?? reportedAtMs) : reportedAtMs;
-  return { activity: { value, evidence, message, task }, saidAtMs };
-}
-
-/** Two sources that saw the same question are this far apart at most: some know whole seconds. */
-const SAME_QUESTION_MS = 2_000;
-
-/** The one that has waited longest; of one question, what the source closest to it says. */
-function questionOf(sources: readonly Report[]): Axis<Asked> | null {
-  let first: Axis<Asked> | null = null;
-  for (const source of sources) {
-    const { question } = source.facts;
-    if (!question) continue;
-    if (first && first.value.sinceMs <= question.value.sinceMs + SAME_QUESTION_MS) continue;
-    first = axis(source, question);
+/** Of silence it is the last word, of an end the moment when it was found out. */
+function sinceOf(situation: Situation, axes: Axes, standing: Standing): number | null {
+  switch (situation) {
+    case "asks":
+      return axes.blockedOn?.value.sinceMs ?? null;
+    case "died":
+    case "ended":
+    case "unreachable":
+    case "silentAtWork":
+    case "silent":
+      return standing.livenessAtMs;
+    case "stuck":
+      return standing.activeAtMs;
+    case "failed":
+      return axes.outcome?.atMs ?? null;
+    case "works":
+    case "rests":
+      return axes.teller.sinceMs ?? null;
   }
-  return first;
-}
-
-function outcomeOf(sources: readonly Report[]): Row["outcome"] {
-  let last: Row["outcome"] = null;
-  for (const source of sources) {
-    const { outcome } = source.facts;
-    if (!outcome || (last && last.atMs >= outcome.atMs)) continue;
-    const { text = null, atMs } = outcome;
-    const { value, evidence } = axis<Outcome>(source, outcome);
-    last = { value, evidence, text, atMs };
-  }
-  return last;
 }
 
 function firstOf(
@@ -222,9 +160,4 @@ function latest(times: readonly (number | undefined)[]): number | null {
   let last: number | null = null;
   for (const each of times) if (each !== undefined && each > (last ?? -1)) last = each;
   return last;
-}
-
-function axis<Value>(source: Report, { value, rule }: Ruled<Value>): Axis<Value> {
-  const { alias, reportedAtMs, order } = source;
-  return { value, evidence: { wire: wireOf(alias), alias, rule, reportedAtMs, order } };
 }

@@ -1,22 +1,25 @@
 /** The whole fleet of a state: every source in its row, every row in its place. */
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
-import { inOrder } from "./headline.ts";
+import { inOrder, type HeadlineOptions } from "./headline.ts";
 import { rowIdOf } from "./identity.ts";
 import { entryReport, entryRowId } from "./a2a-agents.ts";
+import { jobReports, jobsOfRow } from "./job-agents.ts";
 import { keeperReport } from "./keeper-agents.ts";
-import { rowOf, type Row, type RowOptions } from "./row.ts";
+import { rowOf, type Row } from "./row.ts";
 
 /** What needs a person first. */
-export function rowsOf(state: State, options: RowOptions): Row[] {
+export function rowsOf(state: State, options: HeadlineOptions): Row[] {
   const rows: Row[] = [];
-  for (const [id, sources] of groups(state)) rows.push(rowOf(id, sources, options));
+  for (const [id, sources] of groups(state)) {
+    rows.push(rowOf({ id, sources, jobs: jobsOfRow(state, id) }, options));
+  }
   return inOrder(rows);
 }
 
-export function rowNamed(state: State, id: string, options: RowOptions): Row | undefined {
+export function rowNamed(state: State, id: string, options: HeadlineOptions): Row | undefined {
   const sources = groups(state).get(id);
-  return sources && rowOf(id, sources, options);
+  return sources && rowOf({ id, sources, jobs: jobsOfRow(state, id) }, options);
 }
 
 function groups(state: State): Map<string, Report[]> {
@@ -27,6 +30,7 @@ function groups(state: State): Map<string, Report[]> {
     else byRow.set(id, [report]);
   };
   for (const { report } of state.reports.byAlias.values()) add(report);
+  for (const report of jobReports(state)) add(report);
   for (const entry of state.agents.byId.values()) add(keeperReport(state, entry));
   for (const record of state.directory.byUrl.values()) {
     const report = entryReport(record);

@@ -1,6 +1,5 @@
 /** Says that it works, and nothing happens: how long that may last depends on what it does. */
-import type { Activity } from "../core/reports.ts";
-import type { Row } from "./row.ts";
+import type { Activity, Liveness } from "../core/reports.ts";
 import { MINUTE } from "../core/units.ts";
 
 /** In milliseconds; what is not here is never stuck. */
@@ -16,17 +15,17 @@ export const DEFAULT_PATIENCE: Patience = {
   waiting: 30 * MINUTE,
 };
 
-/** Since when nothing happened, if that is too long ago. */
-export function stuckSince(
-  row: Pick<Row, "activity" | "lastActivityAtMs" | "liveness" | "blockedOn"> & {
-    /** When its activity was said and not only repeated. */
-    readonly saidAtMs: number;
-  },
+interface Working {
+  readonly liveness: Liveness;
+  readonly activity: Activity;
+  readonly activeAtMs: number;
+}
+
+/** Whether something last happened too long ago for what it says it does. */
+export function isStuck(
+  { liveness, activity, activeAtMs }: Working,
   { nowMs, patience }: { readonly nowMs: number; readonly patience: Patience },
-): number | null {
-  const { activity, liveness } = row;
-  const mayTakeMs = patience[activity.value];
-  if (mayTakeMs === undefined || liveness.value !== "alive" || row.blockedOn) return null;
-  const sinceMs = Math.max(row.lastActivityAtMs ?? 0, row.saidAtMs);
-  return nowMs - sinceMs > mayTakeMs ? sinceMs : null;
+): boolean {
+  const mayTakeMs = patience[activity];
+  return mayTakeMs !== undefined && liveness === "alive" && nowMs - activeAtMs > mayTakeMs;
 }

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { boundLease } from "../core/jobs/lease-subset.ts";
-import type { LeaseRequest } from "../core/jobs/lease.ts";
+import { parseLease, type Lease, type LeaseRequest } from "../core/jobs/lease.ts";
 import { evolvePolicy, type Policy } from "../core/policies.ts";
 import { emptyState, type State } from "../core/state.ts";
 import { policyAuthorizer } from "./entitlement.ts";
-import { leaseOf } from "./grant.ts";
 import { testJob } from "../../test/support/jobs/fixture.ts";
 
 type Rule = readonly [effect: "allow" | "deny", subject: string, action: string, resource: string];
@@ -16,11 +15,17 @@ function set(state: State, rules: readonly Rule[]): void {
   }
 }
 
+function parsedLease(asked: LeaseRequest = {}): Lease {
+  const parsed = parseLease(asked);
+  if (!parsed.ok) throw new Error(parsed.reason);
+  return parsed.lease;
+}
+
 /** What a submit of `local` comes to: the lease it gets, or why not. */
 function submit(rules: readonly Rule[], asked: LeaseRequest = {}, agent = "echo@1.0.0"): unknown {
   const state = emptyState();
   set(state, rules);
-  const lease = leaseOf(asked, undefined, 0);
+  const lease = parsedLease(asked);
   const authorizer = policyAuthorizer({ engine: { peek: (select) => select(state) } });
   try {
     const question = { principal: "local", agent, lease, parent: undefined };
@@ -109,7 +114,7 @@ describe("what bounds the lease", () => {
 test("policies that change count at once", () => {
   const state = emptyState();
   const authorizer = policyAuthorizer({ engine: { peek: (select) => select(state) } });
-  const lease = leaseOf({}, undefined, 0);
+  const lease = parsedLease();
   const ask = () =>
     authorizer.entitle?.({ principal: "local", agent: "echo", lease, parent: undefined });
   expect(ask()).toBeUndefined();
@@ -126,13 +131,4 @@ test("who may follow the jobs of others is allowed to by name", () => {
   set(state, [["allow", "alice", "job.watch", "agent:echo"]]);
   expect(authorizer.maySee?.("alice", testJob())).toBe(true);
   expect(authorizer.maySee?.("bob", testJob())).toBe(false);
-});
-
-test("nothing is taken while the engine is too far behind", () => {
-  const engine = { peek: <T>(select: (state: State) => T) => select(emptyState()) };
-  const authorizer = policyAuthorizer({ engine, refusal: () => "too many" });
-  const question = { principal: "a", agent: "b", parent: undefined };
-  expect(() => authorizer.entitle?.({ ...question, lease: leaseOf({}, undefined, 0) })).toThrow(
-    "too many",
-  );
 });

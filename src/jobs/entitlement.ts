@@ -32,16 +32,12 @@ const KEPT_SUBJECTS = 1_000;
 
 export interface PolicyAuthorizerOptions {
   readonly engine: Pick<Engine, "peek">;
-  /** Why no job may be taken just now, if so. */
-  readonly refusal?: () => string | undefined;
 }
 
-export function policyAuthorizer({ engine, refusal }: PolicyAuthorizerOptions): JobAuthorizer {
+export function policyAuthorizer({ engine }: PolicyAuthorizerOptions): JobAuthorizer {
   const kept = new KeptRules();
   return {
     entitle(question) {
-      const why = refusal?.();
-      if (why !== undefined) throw new RollcallError("UNAVAILABLE", why);
       return engine.peek(({ policies }) =>
         entitle(policies, kept.of(policies, question), question),
       );

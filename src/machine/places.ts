@@ -2,7 +2,7 @@
 import { isAbsolute, join } from "node:path";
 import type { Environment } from "./surroundings.ts";
 
-export function hooksDirectory(env: Environment = process.env): string {
+export function hooksFolder(env: Environment = process.env): string {
   const { XDG_STATE_HOME: home, HOME } = env;
   const isUsable = home !== undefined && isAbsolute(home);
   const base = isUsable ? home : join(HOME || systemHome(), ".local", "state");
@@ -14,8 +14,8 @@ function systemHome(): string {
 }
 
 /** Of one session. */
-export function sessionDirectory(agentId: string, env: Environment = process.env): string {
-  return join(hooksDirectory(env), agentId);
+export function sessionFolder(agentId: string, env: Environment = process.env): string {
+  return join(hooksFolder(env), agentId);
 }
 
 const PLAIN = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
-import type { JobRecord } from "../../src/core/job-records.ts";
+import type { JobSummary } from "../../src/core/jobs.ts";
+import type { RowJob } from "../../src/fleet/job-agents.ts";
 import type { Row } from "../../src/fleet/row.ts";
 import { run, scratch, start, type Ended, type Running } from "./programs.ts";
 
@@ -85,9 +86,15 @@ export class JobsDaemon implements AsyncDisposable {
     return rows.find((row) => row.id === id);
   }
 
-  async jobs(): Promise<readonly JobRecord[]> {
+  /** A job as it stands in the row of its agent. */
+  async rowJob(jobId: string): Promise<RowJob | undefined> {
+    const { rows } = await this.json<{ rows: Row[] }>("ls", "--all");
+    return rows.flatMap(({ jobs }) => jobs?.newest ?? []).find(({ id }) => id === jobId);
+  }
+
+  async jobs(): Promise<readonly JobSummary[]> {
     const answer = await fetch(`${this.url}/v1/jobs`);
-    return ((await answer.json()) as { jobs: JobRecord[] }).jobs;
+    return ((await answer.json()) as { jobs: JobSummary[] }).jobs;
   }
 
   /** Topics of a job as somebody hears them who follows the bus all the time. */

@@ -97,27 +97,31 @@ describe("agents of the config file", () => {
 });
 
 describe("a job in the fleet", () => {
-  test("is a row with what it does; a question needs a person", async () => {
+  test("nests in the row of its agent with what it does; a question needs a person", async () => {
     const daemon = await jobsDaemon();
     await using client = await daemon.connect();
     const job = await client.submit({ agent: "steps", input: { steps: 1000 } });
     await vi.waitFor(async () => {
-      const row = await daemon.row(job.id);
-      expect(row).toMatchObject({ name: "steps@2.0.0", headline: "WORKING" });
-      expect(row?.activity.task).toMatch(/^\d+\/1000 files$/);
+      expect(await daemon.row("arcp@n1:steps")).toMatchObject({ headline: "WORKING" });
+      const nested = await daemon.rowJob(job.id);
+      expect(nested).toMatchObject({ agent: "steps@2.0.0", status: "running" });
+      expect(nested?.why).toMatch(/\d+\/1000 files$/);
     }, SOON);
     const asks = await client.submit({ agent: "steps@1.0.0", input: { asks: true } });
     await vi.waitFor(async () => {
-      const row = await daemon.row(asks.id);
+      const row = await daemon.row("arcp@n1:steps");
       expect(row).toMatchObject({ headline: "NEEDS YOU", why: "may I go on?" });
+      expect(row?.jobs).toMatchObject({ running: 2, waiting: 0 });
+      expect((await daemon.rowJob(asks.id))?.question?.text).toBe("may I go on?");
     }, SOON);
     const { stdout } = await daemon.rollcall("inbox");
     expect(stdout).toContain("may I go on?");
     for (const each of [job, asks]) await each.cancel("enough");
     await vi.waitFor(async () => {
-      const row = await daemon.row(asks.id);
-      expect(row).toMatchObject({ headline: "GONE", why: "the job was cancelled: enough" });
+      const row = await daemon.row("arcp@n1:steps");
+      expect(row).toMatchObject({ headline: "IDLE", why: "cancelled: enough" });
       expect(row?.outcome?.value).toBe("cancelled");
+      expect((await daemon.rowJob(asks.id))?.why).toBe("cancelled: enough");
     }, SOON);
   });
 
@@ -128,14 +132,14 @@ describe("a job in the fleet", () => {
     const again = await client.submit({ agent: "steps@2.0.0", input: {} });
     for await (const event of ends.events()) if (event.seq > 20) break;
     await vi.waitFor(async () => {
-      for (const { id } of [ends, again]) expect(await daemon.row(id)).toBeDefined();
+      for (const { id } of [ends, again]) expect(await daemon.rowJob(id)).toBeDefined();
     }, SOON);
     await daemon.kill();
     const { error } = await ends.ended;
     expect(error).toMatchObject({ code: "INTERNAL_ERROR", retryable: true });
     await vi.waitFor(async () => {
-      expect(await daemon.row(ends.id)).toMatchObject({ headline: "GONE" });
-      expect(await daemon.row(again.id)).toMatchObject({ headline: "WORKING" });
+      expect(await daemon.rowJob(ends.id)).toMatchObject({ status: "error" });
+      expect(await daemon.rowJob(again.id)).toMatchObject({ status: "running" });
     }, SOON);
     const restarted = ["job.submitted", "job.started", "job.started"];
     await vi.waitFor(() => expect(daemon.topics(again.id)).toEqual(restarted), SOON);
@@ -148,7 +152,7 @@ describe("a job in the fleet", () => {
     const last = await client.submit({ agent: "echo" });
     await vi.waitFor(() => expect(daemon.topics(last.id)).toEqual(WHOLE), SOON);
     expect(daemon.topics(ends.id)).toEqual(WHOLE);
-    expect(daemon.topics(again.id)).toEqual([...restarted, "job.ended"]);
+    expect(daemon.topics(again.id)).toEqual([...restarted, "job.cancelling", "job.ended"]);
   });
 });
 

@@ -38,6 +38,48 @@ describe("list", () => {
     expect(counts).toMatchObject({ "NEEDS YOU": 1, WORKING: 1, IDLE: 1, GONE: 0 });
   });
 
+  test("says of each file what `ls` says of it", async () => {
+    using home = scratch();
+    const folder = join(home.path, "state", "agent-status");
+    const options = { home: home.path, env: { XDG_STATE_HOME: join(home.path, "state") } };
+    const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const { pid } = spawnSync("true");
+    const dead = ["--pid", String(pid)];
+    // The first process was there before any of these files.
+    const alive = ["--pid", "1"];
+    const silent = ["--updated-at", ago(2)];
+    const working = ["--task-state", "working"];
+    await run(emitArgs(folder, "dead", ...working, ...dead));
+    await run(emitArgs(folder, "dead-asking", "--task-state", "input-required", ...dead));
+    await run(emitArgs(folder, "at-work", ...working, ...alive));
+    await run(emitArgs(folder, "stuck", ...working, ...alive, "--last-activity-at", ago(60)));
+    await run(emitArgs(folder, "quiet", ...silent, ...alive));
+    await run(emitArgs(folder, "silent", ...working, ...silent));
+    await run(emitArgs(folder, "asking", "--task-state", "input-required", ...silent));
+    const daemonless = [...["--url", "http://127.0.0.1:9"], "--all", "--json"];
+    const shown = await run(["ls", ...daemonless], options);
+    const { rows } = JSON.parse(shown.stdout) as { rows: { id: string; headline: string }[] };
+    const listed = await run(["list", "--json"], options);
+    const { agents } = JSON.parse(listed.stdout) as {
+      agents: { agent_id: string; headline: string }[];
+    };
+    const said = Object.fromEntries(rows.map(({ id, headline }) => [id, headline]));
+    expect(said).toEqual({
+      dead: "GONE",
+      "dead-asking": "GONE",
+      "at-work": "WORKING",
+      stuck: "PROBLEM",
+      quiet: "IDLE",
+      silent: "PROBLEM",
+      asking: "NEEDS YOU",
+    });
+    const heard = agents.map(({ agent_id, headline }) => [agent_id, headline]);
+    expect(Object.fromEntries(heard)).toEqual(said);
+    expect((await run(["list", "--oneline"], options)).stdout).toBe(
+      "1 needs you · 2 problems · 1 working · 1 idle · 2 gone\n",
+    );
+  });
+
   test("finds the directory by itself, and is empty for a prompt without agents", async () => {
     using home = scratch();
     const options = { home: home.path, env: { XDG_STATE_HOME: join(home.path, "state") } };

@@ -1,5 +1,5 @@
 /**
- * A hook that never ends: leaves one fact after the other in the directory it is given, takes in
+ * A hook that never ends: leaves one fact after the other in the folder it is given, takes in
  * whatever waits each time, and says which fact it has left. It is there to be killed.
  */
 import { writeSync } from "node:fs";
@@ -7,15 +7,15 @@ import { deposit, factId } from "../../src/coding-agents/hooks/deposit.ts";
 import { newSession } from "../../src/coding-agents/hooks/session.ts";
 import { Spool } from "../../src/coding-agents/hooks/spool.ts";
 
-const [, , directory = "", limit = "0"] = process.argv;
+const [, , folder = "", limit = "0"] = process.argv;
 const spool = new Spool({
-  directory,
+  folder,
   initial: newSession("codex", "s"),
   publish: () => undefined,
 });
 for (let count = 0; count < Number(limit); count += 1) {
   const order = Number(process.hrtime.bigint() / 1000n);
-  deposit(directory, { id: factId(order), order, atMs: Date.now(), event: "PreToolUse" });
+  deposit(folder, { id: factId(order), order, atMs: Date.now(), event: "PreToolUse" });
   writeSync(1, ".");
   spool.settle();
 }

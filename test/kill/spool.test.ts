@@ -46,7 +46,7 @@ test("writers side by side lose no fact, though half of them are killed on the w
       Array.from({ length: WRITERS }, (_, i) => write(directory, i % 2 ? i * 4 : undefined)),
     );
     const spool = new Spool({
-      directory,
+      folder: directory,
       initial: newSession("codex", "s"),
       publish: () => undefined,
     });

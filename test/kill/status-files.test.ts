@@ -76,7 +76,7 @@ test(
     }
     // It did hit writers in the middle; what they left is swept.
     expect(drafts, `of seed ${seed}`).toBeGreaterThan(0);
-    prune({ directory, nowMs: Date.now() + 1000, pruneAfterMs: 1000 });
+    prune({ folder: directory, nowMs: Date.now() + 1000, pruneAfterMs: 1000 });
     expect(readdirSync(directory)).toEqual([]);
   },
 );

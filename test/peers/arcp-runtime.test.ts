@@ -7,7 +7,7 @@ import type { JobHandle } from "../../src/wires/arcp/client/job.ts";
 import type { Transport } from "../../src/wires/arcp/server/transport.ts";
 import { serveWebSocket } from "../../src/wires/arcp/transports/serve-websocket.ts";
 import { connectWebSocket } from "../../src/wires/arcp/transports/websocket.ts";
-import type { ArcpRuntimeOptions } from "../../src/wires/arcp/server/runtime-options.ts";
+import type { ArcpRuntimeOptions } from "../../src/wires/arcp/server/runtime.ts";
 import { environment, run, Running, scratch, start } from "../e2e/programs.ts";
 import { ourRuntime } from "./arcp/agents.ts";
 

@@ -31,7 +31,7 @@ const ALSO_ALLOWED: Readonly<Record<string, readonly string[]>> = {
 /** The one wire that another may use: the ACP proxy publishes what it sees as a status file. */
 const PUBLISHED_BY = {
   wire: "acp",
-  files: ["src/wires/files/emitter.ts", "src/wires/files/format.ts"],
+  files: ["emitter.ts", "format.ts", "meta.ts"].map((name) => `src/wires/files/${name}`),
 };
 
 const TOP = -1;

@@ -83,13 +83,13 @@ class Stage {
     });
     if (!fact) return;
     const session = { host, sessionId: sessionIdOf(payload) ?? "", now: () => this.nowMs };
-    const { directory, spool } = recordOf(session);
-    deposit(directory, fact);
+    const { folder, spool } = recordOf(session);
+    deposit(folder, fact);
     if (spool.settle().isOver) return;
-    writeFileSync(badgePath(directory), JSON.stringify({ token: "t" }));
+    writeFileSync(badgePath(folder), JSON.stringify({ token: "t" }));
     const runs = ({ pid: each }: { readonly pid: number }) => !this.#killed.has(each);
     const sidecar = new Sidecar({ ...session, token: "t", runs });
-    if (!this.#sidecars.has(directory)) this.#sidecars.set(directory, sidecar);
+    if (!this.#sidecars.has(folder)) this.#sidecars.set(folder, sidecar);
   }
 
   #lookAfter(): void {

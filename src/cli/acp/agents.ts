@@ -1,7 +1,7 @@
 /** The agents behind proxies on this machine, from their status files. */
 import { derive } from "../../wires/files/derive.ts";
+import { readMeta } from "../../wires/files/meta.ts";
 import { readStatusDir } from "../../wires/files/read.ts";
-import { recordOf } from "../../wires/files/report.ts";
 
 export interface ProxiedAgent {
   readonly id: string;
@@ -21,14 +21,14 @@ export interface ProxiedAgent {
   readonly unreadFrames: number;
 }
 
-export function proxiedAgents(directory: string, nowMs: number): readonly ProxiedAgent[] {
-  return readStatusDir(directory, { nowMs }).flatMap((reading) => {
+export function proxiedAgents(folder: string, nowMs: number): readonly ProxiedAgent[] {
+  return readStatusDir(folder, { nowMs }).flatMap((reading) => {
     if (reading.kind !== "status") return [];
     const { status } = reading;
-    const acp = recordOf(status.x_meta?.["rollcall"])["acp"];
-    if (acp === undefined) return [];
+    const { acp } = readMeta(status);
+    if (!acp) return [];
     const said = (name: string) => {
-      const value = recordOf(acp)[name];
+      const value = acp[name];
       return typeof value === "string" ? value : null;
     };
     return {
@@ -45,7 +45,7 @@ export function proxiedAgents(directory: string, nowMs: number): readonly Proxie
       currentTask: said("current_task"),
       since: said("since"),
       isSilent: derive(status, { nowMs }) === "stale",
-      unreadFrames: Number(recordOf(acp)["unread_frames"] ?? 0),
+      unreadFrames: Number(acp["unread_frames"] ?? 0),
     };
   });
 }

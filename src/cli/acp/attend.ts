@@ -14,7 +14,7 @@ export interface AttendantData extends Pick<
   "id" | "agentId" | "name" | "injection" | "isBehindProxy"
 > {
   readonly daemonUrl: string;
-  readonly directory: string | undefined;
+  readonly folder: string | undefined;
   /** Where the conversation is written down, if it is. */
   readonly recordingFd: number | undefined;
 }
@@ -23,13 +23,13 @@ export function attend(port: MessagePort, data: AttendantData & { readonly seen:
   giveWay();
   // The last wall: what nobody thought of is written down, and the rest goes on.
   process.on("uncaughtException", complain);
-  const { daemonUrl, directory, recordingFd, seen, ...named } = data;
+  const { daemonUrl, folder, recordingFd, seen, ...named } = data;
   const daemon = connect({ url: daemonUrl });
   let answer: (isSaid: boolean) => void = () => undefined;
   const attendant = new Attendant({
     ...named,
     env: process.env,
-    ...(directory !== undefined && { directory }),
+    ...(folder !== undefined && { folder }),
     clock: systemClock,
     recorder: recordingFd === undefined ? undefined : new Recorder(recordingFd),
     interject(line) {

@@ -89,12 +89,12 @@ async function converse(call: Prepared): Promise<Ended> {
 
 /** Nobody where that cannot be: the conversation needs none. */
 function attend(
-  { daemonUrl, directory, injection, recordingFd }: Prepared,
+  { daemonUrl, folder, injection, recordingFd }: Prepared,
   named: Pick<AttendantData, "id" | "agentId" | "name" | "isBehindProxy">,
   interject: (line: string) => boolean,
 ): AttendantThread | undefined {
   try {
-    const data: AttendantData = { ...named, daemonUrl, directory, injection, recordingFd };
+    const data: AttendantData = { ...named, daemonUrl, folder, injection, recordingFd };
     const program = new URL("./acp-attendant.cjs", import.meta.url);
     return new AttendantThread({ program, data, interject, clock: systemClock, onError: complain });
   } catch (error) {

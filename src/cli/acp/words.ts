@@ -12,7 +12,7 @@ export interface ProxyCall {
   /** Where the daemon is, if not where it usually is. */
   readonly url: string | undefined;
   /** Where status files are, if not where they usually are. */
-  readonly directory: string | undefined;
+  readonly folder: string | undefined;
   /** Where the conversation is written down, if it is. */
   readonly recording: string | undefined;
 }
@@ -47,7 +47,7 @@ export function readProxyCall(words: readonly string[]): ProxyCall | string {
   if (typeof flags === "string") return flags;
   const injection = INJECTIONS.find((each) => each === (flags.inject ?? "off"));
   if (!injection) return `--inject is "${flags.inject}": not one of ${INJECTIONS.join(", ")}`;
-  return { command, args, injection, url: flags.url, directory: flags.dir, recording };
+  return { command, args, injection, url: flags.url, folder: flags.dir, recording };
 }
 
 function recordingOf([, file]: readonly string[]): string | undefined {

@@ -2,8 +2,8 @@
 import { buildCommand } from "@stricli/core";
 import { followTimelines } from "../../wires/acp/proxy/follow.ts";
 import { replay } from "../../wires/acp/proxy/replay.ts";
-import { timelineDirectory, type TimelineLine } from "../../wires/acp/proxy/timeline.ts";
-import { statusDirectory } from "../../wires/files/directory.ts";
+import { timelineFolder, type TimelineLine } from "../../wires/acp/proxy/timeline.ts";
+import { statusFolder } from "../../wires/files/folder.ts";
 import { proxiedAgents, type ProxiedAgent } from "../acp/agents.ts";
 import { changeOf, wordOf } from "../acp/lines.ts";
 import type { Context } from "../context.ts";
@@ -69,7 +69,7 @@ export const acpStatus = buildCommand<StatusFlags, [], Context>({
   parameters: { flags: { json: jsonFlag } },
   async func({ json }) {
     const nowMs = Date.now();
-    const agents = proxiedAgents(statusDirectory(this.env), nowMs);
+    const agents = proxiedAgents(statusFolder(this.env), nowMs);
     if (json) return printJson(this, { agents });
     if (agents.length === 0) {
       await note(this, "nobody runs through the proxy; `rollcall acp install` says how");
@@ -114,10 +114,10 @@ export const acpTail = buildCommand<TailFlags, [string?], Context>({
   },
   async func({ json, lines: last }, only) {
     const signal = this.untilInterrupted();
-    const directory = timelineDirectory(this.env);
+    const folder = timelineFolder(this.env);
     const isWanted = ({ name, agent }: TimelineLine) =>
       only === undefined || name === only || agent.startsWith(only);
-    for await (const line of followTimelines({ directory, last, isWanted, signal })) {
+    for await (const line of followTimelines({ folder, last, isWanted, signal })) {
       await this.out.line(json ? cleanJson(line) : tailLine(line, this));
     }
   },

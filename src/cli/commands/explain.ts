@@ -1,6 +1,7 @@
 /** `rollcall explain`: why an agent is shown as it is. Nothing is believed without its evidence. */
 import { buildCommand } from "@stricli/core";
-import type { Axis, Row } from "../../fleet/row.ts";
+import type { Axis } from "../../fleet/axes.ts";
+import type { Row } from "../../fleet/row.ts";
 import type { FleetRow } from "../../wires/api/answers.ts";
 import type { Context } from "../context.ts";
 import { itemPath, lookOf, note, pathOf, printJson, read } from "../daemon.ts";

@@ -5,7 +5,7 @@ import type { Row } from "../../fleet/row.ts";
 import type { FleetList } from "../../wires/api/answers.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
-import { HEADLINE_COLOURS, sinceOf, summary } from "../fleet/look.ts";
+import { HEADLINE_COLOURS, summary } from "../fleet/look.ts";
 import { FleetSource } from "../fleet/source.ts";
 import { atFlag, listFlags, type ListFlags } from "../flags.ts";
 import { about } from "../help.ts";
@@ -48,7 +48,7 @@ function listing({ all, needsMe, at }: Flags): Listing<Row> {
         said(row.name),
         said(row.workspace === null ? "" : fromHome(row.workspace)),
         said(row.why),
-        said(ago(sinceOf(row), nowMs)),
+        said(row.sinceMs === null ? "" : ago(row.sinceMs, nowMs)),
         { text: id(row.id), style: "dim" },
       ];
     },

@@ -15,11 +15,11 @@ import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
 import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
 import { isWanted } from "../../wires/api/fleet-filter.ts";
 import { FRESHNESS } from "../../wires/files/limits.ts";
-import { livenessOf } from "../../wires/files/liveness.ts";
+import { vitalityOf } from "../../wires/files/liveness.ts";
 import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
 import { reportOf } from "../../wires/files/report.ts";
 import { watchStatusDir } from "../../wires/files/watch.ts";
-import { processes, writerIn } from "../../wires/files/writers.ts";
+import { processesNow, writerIn } from "../../wires/files/writers.ts";
 import { warningsOf } from "../status/agents.ts";
 
 type Answer = Readonly<Record<string, unknown>>;
@@ -30,8 +30,8 @@ export class FilesFleet {
   /** What was read last. */
   #readings: readonly StatusReading[] = [];
 
-  constructor(directory: string) {
-    this.url = directory;
+  constructor(folder: string) {
+    this.url = folder;
   }
 
   /** `/v1/fleet` and `/v1/fleet/ID`, of now; nothing else is in the files. */
@@ -75,13 +75,12 @@ export class FilesFleet {
     const state = emptyState();
     const host = hostname();
     const { staleAfterMs } = FRESHNESS;
+    const signs = { nowMs, staleAfterMs, processes: processesNow() };
     this.#readings = readStatusDir(this.url, { nowMs });
     for (const file of this.#readings) {
       if (file.kind !== "status") continue;
-      const signs = { nowMs, staleAfterMs, processes };
-      const liveness = livenessOf(file, signs, writerIn(file.status));
-      const about = { host, liveness, inStateSinceMs: file.updatedAtMs };
-      const report = reportOf(file, about);
+      const vitality = vitalityOf({ file, writer: writerIn(file.status) }, signs);
+      const report = reportOf(file, { host, ...vitality, inStateSinceMs: file.updatedAtMs });
       const known = state.reports.byAlias.get(report.alias)?.report;
       if (!known || known.order < report.order) {
         evolveReport(state, { type: "fleet.reported", report });

@@ -1,6 +1,5 @@
 /** How the fleet looks in a terminal: what it is called, in which colour, and how old. */
 import { HEADLINES, type Headline } from "../../fleet/headline.ts";
-import type { Row } from "../../fleet/row.ts";
 import type { FleetList } from "../../wires/api/answers.ts";
 import type { Output, Style } from "../terminal/output.ts";
 
@@ -11,13 +10,6 @@ export const HEADLINE_COLOURS: Readonly<Record<Headline, Style>> = {
   IDLE: "dim",
   GONE: "dim",
 };
-
-/** Since when it is as its headline says. */
-export function sinceOf(row: Row): number {
-  const { headline, liveness, blockedOn, stuckSinceMs, lastActivityAtMs, reportedAtMs } = row;
-  if (headline === "GONE") return liveness.evidence.reportedAtMs;
-  return blockedOn?.value.sinceMs ?? stuckSinceMs ?? lastActivityAtMs ?? reportedAtMs;
-}
 
 const WORDS: Readonly<Record<Headline, (count: number) => string>> = {
   "NEEDS YOU": (count) => (count === 1 ? "needs you" : "need you"),

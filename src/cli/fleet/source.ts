@@ -4,7 +4,7 @@
  */
 import type { Client } from "../../wires/api/client/client.ts";
 import type { EventsOptions, StreamItem } from "../../wires/api/client/events.ts";
-import { statusDirectory } from "../../wires/files/directory.ts";
+import { statusFolder } from "../../wires/files/folder.ts";
 import type { Context } from "../context.ts";
 import { daemonOf, note } from "../daemon.ts";
 import type { DaemonFlags } from "../flags.ts";
@@ -42,7 +42,7 @@ export class FleetSource implements Reader, AsyncDisposable {
     } catch (error) {
       const mayBeFiles = !this.#isDecided && OF_THIS_MACHINE.test(this.#daemon.url);
       if (!mayBeFiles || !isNobodyThere(error)) throw error;
-      const files = new FilesFleet(statusDirectory(this.#context.env));
+      const files = new FilesFleet(statusFolder(this.#context.env));
       const answer = files.get(path);
       if (!answer) throw error;
       this.#isDecided = true;

@@ -1,12 +1,9 @@
-/** What a directory of status files says, ready to be shown: rows in order, counts, warnings. */
+/** What a folder of status files says, ready to be shown: rows in order, counts, warnings. */
 import { HEADLINES, type Headline } from "../../fleet/headline.ts";
-import {
-  deriveFile,
-  displayOrder,
-  headlineOf,
-  type DerivedState,
-} from "../../wires/files/derive.ts";
+import { deriveFile, displayOrder, type DerivedState } from "../../wires/files/derive.ts";
+import { judge, type FileJudgement } from "../../wires/files/judgement.ts";
 import type { StatusFile, StatusReading } from "../../wires/files/read.ts";
+import { processesNow } from "../../wires/files/writers.ts";
 import { clean } from "../terminal/clean.ts";
 import { truncate } from "../terminal/width.ts";
 
@@ -16,10 +13,9 @@ export interface Choice {
   readonly needsMe: boolean;
 }
 
-export interface AgentRow {
+export interface AgentRow extends FileJudgement {
   readonly file: StatusFile;
   readonly state: DerivedState;
-  readonly headline: Headline;
   readonly ageMs: number;
 }
 
@@ -37,10 +33,10 @@ export function agentsOf(
 ): Agents {
   const all = [...readings];
   const files = all.filter((reading) => reading.kind === "status");
-  const rows = displayOrder(files, { nowMs, staleAfterMs }).map((file): AgentRow => {
-    const state = deriveFile(file, { nowMs, staleAfterMs });
+  const signs = { nowMs, staleAfterMs, processes: processesNow() };
+  const rows = displayOrder(files, signs).map((file): AgentRow => {
     const ageMs = Math.max(0, nowMs - file.updatedAtMs);
-    return { file, state, headline: headlineOf(file.status, state), ageMs };
+    return { file, state: deriveFile(file, signs), ageMs, ...judge(file, signs) };
   });
   return {
     rows: needsMe ? rows.filter(({ headline }) => headline === "NEEDS YOU") : rows,

@@ -2,7 +2,7 @@
  * The commands about status files, each a table of flags and what it does with them. They are the
  * same in `rollcall` and in `agent-status`, which differ in how they read a command line.
  */
-import { expandPath, statusDirectory } from "../../wires/files/directory.ts";
+import { expandPath, statusFolder } from "../../wires/files/folder.ts";
 import { GOAL_SOURCES, LIFECYCLES, TASK_STATES } from "../../wires/files/format.ts";
 import { FRESHNESS } from "../../wires/files/limits.ts";
 import type { Context } from "../context.ts";
@@ -38,7 +38,7 @@ export interface StatusCommand extends Omit<Syntax, "program"> {
   run(context: Context, values: Values): Promise<void>;
 }
 
-const directoryFlag: Option = {
+const folderFlag: Option = {
   flag: "--status-dir",
   kind: "text",
   placeholder: "DIR",
@@ -84,7 +84,7 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
       { flag: "--agent-card-url", kind: "text", help: "its A2A card" },
       { flag: "--service-url", kind: "text", help: "its A2A service" },
       { flag: "--meta", kind: "many", help: "key=value; may be given several times" },
-      directoryFlag,
+      folderFlag,
     ],
     async run(context, values) {
       const { emit } = await import("./emit.ts");
@@ -108,12 +108,12 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
         serviceUrl: values.text("--service-url"),
         meta: values.texts("--meta"),
       };
-      await emit(context, flags, directoryOf(context, values));
+      await emit(context, flags, folderOf(context, values));
     },
   },
   list: {
     about: "Show the agents of this machine",
-    options: [directoryFlag, staleFlag, ...viewFlags],
+    options: [folderFlag, staleFlag, ...viewFlags],
     async run(context, values) {
       const { list } = await import("./list.ts");
       await list(context, listOptions(context, values));
@@ -121,17 +121,17 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
   },
   get: {
     about: "Print the status file of an agent",
-    options: [directoryFlag],
+    options: [folderFlag],
     word: "agent_id",
     async run(context, values) {
       const { get } = await import("./files.ts");
-      await get(context, values.text("agent_id") ?? "", directoryOf(context, values));
+      await get(context, values.text("agent_id") ?? "", folderOf(context, values));
     },
   },
   watch: {
     about: "Show the agents of this machine, as they change",
     options: [
-      directoryFlag,
+      folderFlag,
       staleFlag,
       { flag: "--interval", kind: "number", help: "seconds between redraws [2]" },
       ...viewFlags,
@@ -154,7 +154,7 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
   prune: {
     about: "Remove files that are old and over",
     options: [
-      directoryFlag,
+      folderFlag,
       staleFlag,
       { flag: "--prune-after", kind: "integer", help: "seconds after which they are old [86400]" },
       {
@@ -166,7 +166,7 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
     async run(context, values) {
       const { prune } = await import("./files.ts");
       await prune(context, {
-        directory: directoryOf(context, values),
+        folder: folderOf(context, values),
         staleAfterMs: staleAfterMs(values),
         pruneAfterMs: (values.number("--prune-after") ?? FRESHNESS.pruneAfterMs / 1000) * 1000,
         keepStopped: values.toggle("--keep-stopped") ?? false,
@@ -175,9 +175,9 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
   },
 };
 
-function directoryOf({ env }: Context, values: Values): string {
+function folderOf({ env }: Context, values: Values): string {
   const given = values.text("--status-dir");
-  return given === undefined ? statusDirectory(env) : expandPath(given, env);
+  return given === undefined ? statusFolder(env) : expandPath(given, env);
 }
 
 function staleAfterMs(values: Values): number {
@@ -187,7 +187,7 @@ function staleAfterMs(values: Values): number {
 function listOptions(context: Context, values: Values): ListOptions {
   const form = values.toggle("--json") ? "json" : values.toggle("--oneline") ? "oneline" : "table";
   return {
-    directory: directoryOf(context, values),
+    folder: folderOf(context, values),
     staleAfterMs: staleAfterMs(values),
     color: values.toggle("--color"),
     needsMe: values.toggle("--needs-me") ?? false,

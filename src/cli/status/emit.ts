@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { RollcallError } from "../../core/errors.ts";
-import { expandPath } from "../../wires/files/directory.ts";
+import { expandPath } from "../../wires/files/folder.ts";
 import { SCHEMA_VERSION, type Status } from "../../wires/files/format.ts";
 import { writeTimestamp } from "../../wires/files/timestamp.ts";
 import { validate } from "../../wires/files/validate.ts";
@@ -34,7 +34,7 @@ export interface EmitFlags {
   readonly meta?: readonly string[] | undefined;
 }
 
-export async function emit(context: Context, flags: EmitFlags, directory: string): Promise<void> {
+export async function emit(context: Context, flags: EmitFlags, folder: string): Promise<void> {
   const { out, err } = context;
   const status = statusFrom(flags);
   const problems = validate(status);
@@ -44,7 +44,7 @@ export async function emit(context: Context, flags: EmitFlags, directory: string
     return;
   }
   // It was just checked.
-  await out.line(pathFor(out, writeStatusSync(status as Status, directory)));
+  await out.line(pathFor(out, writeStatusSync(status as Status, folder)));
 }
 
 function statusFrom(flags: EmitFlags): object {

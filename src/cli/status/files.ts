@@ -1,5 +1,5 @@
 /** `get`, `validate` and `prune`: single files, by name, by path and by age. */
-import { statusPath } from "../../wires/files/directory.ts";
+import { statusPath } from "../../wires/files/folder.ts";
 import { readJson } from "../../wires/files/json-read.ts";
 import { jsonText } from "../../wires/files/json-text.ts";
 import { prune as pruneFiles, type PruneOptions } from "../../wires/files/prune.ts";
@@ -14,9 +14,9 @@ export function pathFor(output: Output, path: string): string {
   return output.isTerminal ? clean(path) : path;
 }
 
-export async function get(context: Context, agentId: string, directory: string): Promise<void> {
+export async function get(context: Context, agentId: string, folder: string): Promise<void> {
   const { out, err } = context;
-  const path = statusPath(agentId, directory);
+  const path = statusPath(agentId, folder);
   const read = readText(path);
   const refused = async (problem: string) => {
     await err.line(`${problem}: ${clean(path)}`);

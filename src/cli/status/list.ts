@@ -1,4 +1,4 @@
-/** `list`: the agents of a directory as a table, one line, or JSON. */
+/** `list`: the agents of a folder as a table, one line, or JSON. */
 import { readStatusDir } from "../../wires/files/read.ts";
 import type { Context } from "../context.ts";
 import { cleanJson } from "../terminal/clean.ts";
@@ -8,7 +8,7 @@ import { summary } from "./summary.ts";
 import { table, type TableOptions } from "./table.ts";
 
 export interface ListOptions {
-  readonly directory: string;
+  readonly folder: string;
   readonly staleAfterMs: number;
   /** Whether to paint, whatever the reader is. */
   readonly color: boolean | undefined;
@@ -18,7 +18,7 @@ export interface ListOptions {
 
 export async function list(context: Context, options: ListOptions): Promise<void> {
   const nowMs = Date.now();
-  const agents = agentsOf(readStatusDir(options.directory, { nowMs }), options, nowMs);
+  const agents = agentsOf(readStatusDir(options.folder, { nowMs }), options, nowMs);
   for (const warning of agents.warnings) await context.err.line(warning);
   await context.out.write(`${linesOf(agents, context, options).join("\n")}\n`);
 }

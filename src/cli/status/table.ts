@@ -20,12 +20,14 @@ export interface TableOptions {
   readonly isAscii: boolean;
 }
 
-const STATE_ICONS: Readonly<Record<DerivedState, string>> = {
+/** Also of one whose process is gone: that its state was another is history. */
+const STATE_ICONS: Readonly<Record<DerivedState | "gone", string>> = {
   "auth-required": "?",
   "input-required": "?",
   canceled: "–",
   completed: "✓",
   failed: "✗",
+  gone: "■",
   idle: "○",
   rejected: "✗",
   running: "●",
@@ -157,8 +159,9 @@ function naturalWidth(rows: readonly Cells[], name: ColumnName): number {
   return widest;
 }
 
-function cellsOf({ file, state, headline, ageMs }: AgentRow): Cells {
+function cellsOf({ file, state, headline, ageMs, hasEnded }: AgentRow): Cells {
   const { agent_id, agent_name, runtime } = file.status;
+  const isGone = hasEnded && runtime.lifecycle !== "stopped";
   const isResting = headline === "IDLE" || headline === "GONE";
   const usual = isResting ? "dim" : undefined;
   const mark = file.oddities.includes("ahead") ? " !" : "";
@@ -167,7 +170,7 @@ function cellsOf({ file, state, headline, ageMs }: AgentRow): Cells {
     "AGENT ID": cellOf(agent_id, usual),
     NAME: NAMES.of(agent_name, usual),
     LIFECYCLE: LIFECYCLES.of(runtime.lifecycle, usual),
-    STATE: STATES.of(state, HEADLINE_STYLES[headline]),
+    STATE: STATES.of(isGone ? "gone" : state, HEADLINE_STYLES[headline]),
     UPDATED: AGES.of(age(ageMs) + mark, usual),
   };
 }

@@ -46,7 +46,7 @@ export async function watch(context: Context, options: WatchOptions): Promise<vo
   const redraw = setInterval(() => void show(), everyMs);
   const rescanMs = everyMs * RESCAN_INTERVALS;
   try {
-    for await (const { read, removed } of watchStatusDir(options.directory, { signal, rescanMs })) {
+    for await (const { read, removed } of watchStatusDir(options.folder, { signal, rescanMs })) {
       for (const path of removed) readings.delete(path);
       for (const reading of read) readings.set(reading.path, reading);
       await show();

@@ -10,7 +10,7 @@ import type { HookHost } from "./fact.ts";
 import { SIDECAR } from "./limits.ts";
 
 export interface Attended {
-  readonly directory: string;
+  readonly folder: string;
   readonly host: HookHost;
   readonly sessionId: string;
 }
@@ -22,29 +22,29 @@ export interface Badge {
   readonly pid?: number;
 }
 
-export function badgePath(directory: string): string {
-  return join(directory, "sidecar.json");
+export function badgePath(folder: string): string {
+  return join(folder, "sidecar.json");
 }
 
-export function readBadge(directory: string): Badge | undefined {
+export function readBadge(folder: string): Badge | undefined {
   try {
-    return JSON.parse(fs.readFileSync(badgePath(directory), "utf8")) as Badge;
+    return JSON.parse(fs.readFileSync(badgePath(folder), "utf8")) as Badge;
   } catch {
     return undefined;
   }
 }
 
-export function attend({ directory, host, sessionId }: Attended): void {
+export function attend({ folder, host, sessionId }: Attended): void {
   const token = `${process.pid}-${process.hrtime.bigint()}`;
   // Only one that is out of date: another hook may have written its own just now.
-  if (attendanceOf(directory) === "lost") fs.rmSync(badgePath(directory), { force: true });
-  if (claim(directory, { token })) start([host, sessionId, token]);
+  if (attendanceOf(folder) === "lost") fs.rmSync(badgePath(folder), { force: true });
+  if (claim(folder, { token })) start([host, sessionId, token]);
 }
 
 /** Whether the place was free. */
-export function claim(directory: string, badge: Badge): boolean {
+export function claim(folder: string, badge: Badge): boolean {
   try {
-    fs.writeFileSync(badgePath(directory), JSON.stringify(badge), { flag: "wx", mode: 0o600 });
+    fs.writeFileSync(badgePath(folder), JSON.stringify(badge), { flag: "wx", mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
@@ -53,11 +53,11 @@ export function claim(directory: string, badge: Badge): boolean {
 }
 
 /** There or on its way, never there, or gone without having said so. */
-export function attendanceOf(directory: string): "present" | "absent" | "lost" {
-  const stats = fs.statSync(badgePath(directory), { throwIfNoEntry: false });
+export function attendanceOf(folder: string): "present" | "absent" | "lost" {
+  const stats = fs.statSync(badgePath(folder), { throwIfNoEntry: false });
   if (!stats) return "absent";
   const ageMs = Date.now() - stats.mtimeMs;
-  const pid = readBadge(directory)?.pid;
+  const pid = readBadge(folder)?.pid;
   const isThere =
     pid === undefined ? ageMs < SIDECAR.startMs : ageMs < SIDECAR.silentMs && hasProcess(pid);
   return isThere ? "present" : "lost";

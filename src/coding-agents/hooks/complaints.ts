@@ -5,13 +5,13 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { COMPLAINTS } from "./limits.ts";
-import { hooksDirectory } from "../../machine/places.ts";
+import { hooksFolder } from "../../machine/places.ts";
 
 export function complain(problem: unknown): void {
   try {
-    const directory = hooksDirectory();
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const path = join(directory, "errors.log");
+    const folder = hooksFolder();
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, "errors.log");
     const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     if (size > COMPLAINTS.bytes) renameSync(path, `${path}.1`);
     const text = problem instanceof Error ? problem.message : String(problem);

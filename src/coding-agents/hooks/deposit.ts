@@ -1,5 +1,5 @@
 /**
- * A hook leaves its fact as a file of its own in the session's directory, whole or not at all. The
+ * A hook leaves its fact as a file of its own in the session's folder, whole or not at all. The
  * rest (see spool.ts) is done by whoever has the time for it.
  */
 import * as fs from "node:fs";
@@ -7,16 +7,16 @@ import { join } from "node:path";
 import type { Fact } from "./fact.ts";
 
 const FILE_MODE = 0o600;
-const DIRECTORY_MODE = 0o700;
+const FOLDER_MODE = 0o700;
 
-export function deposit(directory: string, fact: Fact): void {
-  fs.mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
-  fs.renameSync(writeDraft(directory, fact), join(directory, `fact-${fact.id}.json`));
+export function deposit(folder: string, fact: Fact): void {
+  fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+  fs.renameSync(writeDraft(folder, fact), join(folder, `fact-${fact.id}.json`));
 }
 
 /** Under a name that nobody else has. */
-export function writeDraft(directory: string, value: unknown): string {
-  const path = join(directory, `draft-${process.pid}-${process.hrtime.bigint()}`);
+export function writeDraft(folder: string, value: unknown): string {
+  const path = join(folder, `draft-${process.pid}-${process.hrtime.bigint()}`);
   fs.writeFileSync(path, JSON.stringify(value), { flag: "wx", mode: FILE_MODE });
   return path;
 }

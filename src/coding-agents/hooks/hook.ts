@@ -18,7 +18,7 @@ import {
   type HookHost,
 } from "./fact.ts";
 import { deposit, factId } from "./deposit.ts";
-import { agentIdOf, sessionDirectory } from "../../machine/places.ts";
+import { agentIdOf, sessionFolder } from "../../machine/places.ts";
 import type * as recording from "./record.ts";
 import type { Session } from "./session.ts";
 import { readStdin } from "./stdin.ts";
@@ -46,13 +46,13 @@ async function run(name: string): Promise<void> {
   if (!fact) return;
   const sessionId = sessionIdOf(payload);
   if (sessionId === undefined) throw new Error(`a ${fact.event} of ${host} without a session_id`);
-  const directory = sessionDirectory(agentIdOf(host, sessionId));
-  deposit(directory, fact);
-  const attendance = attendanceOf(directory);
+  const folder = sessionFolder(agentIdOf(host, sessionId));
+  deposit(folder, fact);
+  const attendance = attendanceOf(folder);
   if (attendance === "present") return;
   // One that is lost may not be able to live here at all, so nobody waits for the next.
   if (attendance === "lost" && (await settle(host, sessionId)).isOver) return;
-  attend({ directory, host, sessionId });
+  attend({ folder, host, sessionId });
 }
 
 /** The sidecar's work, from its file: most hooks never open it. */

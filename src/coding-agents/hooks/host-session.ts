@@ -3,7 +3,8 @@
  * heartbeats by itself and takes the file away at the end. What the session is asked, and for what
  * it waits, is kept here; nothing of it throws into the host.
  */
-import { findProcess, type ProcessProof } from "../../machine/processes.ts";
+import { findProcess } from "../../machine/processes.ts";
+import { writeMeta, type OwnMeta } from "../../wires/files/meta.ts";
 import { StatusEmitter, type StatusEmitterOptions } from "../../wires/files/emitter.ts";
 import { complain } from "./complaints.ts";
 import { defined } from "./fact.ts";
@@ -13,7 +14,7 @@ import type { Question } from "./question.ts";
 import { rollcallAgentId, tmuxPane } from "../../machine/surroundings.ts";
 import { oneLine } from "../../core/text.ts";
 
-export interface HostSessionOptions extends Pick<StatusEmitterOptions, "directory" | "now"> {
+export interface HostSessionOptions extends Pick<StatusEmitterOptions, "folder" | "now"> {
   readonly host: "opencode" | "pi";
   readonly sessionId: string;
   readonly workspace: string | undefined;
@@ -23,32 +24,27 @@ export class HostSession {
   readonly #host: string;
   readonly #sessionId: string;
   readonly #emitter: StatusEmitter;
-  /** What the emitter shows as x_meta: it looks at it anew for every write. */
-  readonly #meta: Record<string, unknown>;
+  readonly #own: OwnMeta;
+  #model: string | undefined;
   /** Open ones by their ids, the latest last. */
   readonly #questions = new Map<string, Question>();
-  readonly #process: ProcessProof | undefined;
   #prompt: string | undefined;
   #hasGoal = false;
 
   constructor({ host, sessionId, workspace, ...rest }: HostSessionOptions) {
-    const tmux = tmuxPane(process.env);
     this.#host = host;
     this.#sessionId = sessionId;
-    this.#meta = defined({
-      [host]: { session_id: sessionId },
-      tmux_socket: tmux?.socket,
-      tmux_pane: tmux?.pane,
-      rollcall_agent_id: rollcallAgentId(process.env),
-    });
     const found = findProcess(process.pid);
-    this.#process = found && { pid: found.pid, start: found.start };
-    this.#showQuestion(undefined);
+    this.#own = {
+      agentId: rollcallAgentId(process.env),
+      process: found && { pid: found.pid, start: found.start },
+      tmux: tmuxPane(process.env),
+    };
     this.#emitter = new StatusEmitter({
       ...rest,
       agentName: host,
       agentId: agentIdOf(host, sessionId),
-      meta: this.#meta,
+      meta: this.#meta(),
       onError: complain,
       ...(workspace?.startsWith("/") && { workspace }),
     });
@@ -56,7 +52,7 @@ export class HostSession {
 
   /** A person said what to do. */
   prompted(text: string, model?: string): void {
-    if (model !== undefined) this.#meta[this.#host] = { session_id: this.#sessionId, model };
+    this.#model = model ?? this.#model;
     const prompt = oneLine(text, TEXT.summaryLength);
     this.#prompt = prompt || undefined;
     if (prompt !== "" && !this.#hasGoal) {
@@ -87,7 +83,7 @@ export class HostSession {
   /** It came to an end: with nothing left to do, with something, or not well. */
   rests(state?: "submitted" | "failed", reason?: string): void {
     this.#questions.clear();
-    this.#showQuestion(undefined);
+    this.#emitter.describe({ meta: this.#meta() });
     const summary = reason === undefined ? this.#prompt : oneLine(reason, TEXT.summaryLength);
     this.#emitter.task(state && { state, ...defined({ summary }) });
   }
@@ -106,13 +102,14 @@ export class HostSession {
 
   #show(): void {
     const question = [...this.#questions.values()].at(-1);
-    this.#showQuestion(question);
+    this.#emitter.describe({ meta: this.#meta(question) });
     const summary = question ? oneLine(question.text, TEXT.summaryLength) : this.#prompt;
     const state = question ? "input-required" : "working";
     this.#emitter.task({ state, ...defined({ summary }) });
   }
 
-  #showQuestion(question: Question | undefined): void {
-    this.#meta["rollcall"] = defined({ process: this.#process, question });
+  #meta(question?: Question): ReturnType<typeof writeMeta> {
+    const coding = { session_id: this.#sessionId, ...defined({ model: this.#model }) };
+    return writeMeta({ ...this.#own, question }, { [this.#host]: coding });
   }
 }

@@ -31,7 +31,7 @@ export const SPOOL = {
   versions: 4,
   /** Whoever wrote a draft or claimed something and did not finish by then was killed. */
   abandonedMs: 60 * SECOND,
-  /** Facts taken in one go: whoever fills the directory does not fill the memory. */
+  /** Facts taken in one go: whoever fills the folder does not fill the memory. */
   facts: 1000,
   /** How long a session that ended can be resumed and still has its goal. */
   forgetMs: 30 * 24 * HOUR,

@@ -5,14 +5,14 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { readStatus } from "../../wires/files/read.ts";
 import { badgePath, claim, readBadge } from "./attendance.ts";
 import { deposit } from "./deposit.ts";
-import { sessionDirectory } from "../../machine/places.ts";
+import { sessionFolder } from "../../machine/places.ts";
 import { Sidecar } from "./sidecar.ts";
 import { facts, type Said } from "../../../test/support/coding-agents/fixture.ts";
 
 const START_MS = 1_700_000_000_000;
 
 let home = "";
-let directory = "";
+let folder = "";
 let nowMs = START_MS;
 let isHostThere = true;
 
@@ -20,10 +20,10 @@ beforeEach(() => {
   home = fs.mkdtempSync(join(tmpdir(), "rollcall-sidecar-"));
   vi.stubEnv("XDG_STATE_HOME", home);
   vi.stubEnv("AGENT_STATUS_DIR", join(home, "status"));
-  directory = sessionDirectory("codex-s");
+  folder = sessionFolder("codex-s");
   [nowMs, isHostThere] = [START_MS, true];
   hear("SessionStart");
-  claim(directory, { token: "mine" });
+  claim(folder, { token: "mine" });
 });
 
 afterEach(() => fs.rmSync(home, { recursive: true, force: true }));
@@ -36,7 +36,7 @@ function hear(...said: readonly Said[]): void {
     heard += 1;
     const order = heard * 1000;
     const process = { pid: 7, start: "1" };
-    deposit(directory, { ...fact, id: String(order).padStart(16, "0"), order, process });
+    deposit(folder, { ...fact, id: String(order).padStart(16, "0"), order, process });
   }
 }
 
@@ -55,7 +55,7 @@ describe("a sidecar", () => {
     hear(["UserPromptSubmit", { prompt: "go" }]);
     expect(sidecar().look()).toBe(true);
     expect(status()?.task).toMatchObject({ state: "working", summary: "go" });
-    expect(readBadge(directory)).toEqual({ token: "mine", pid: process.pid });
+    expect(readBadge(folder)).toEqual({ token: "mine", pid: process.pid });
   });
 
   // "A sidecar heartbeats every 20 s"
@@ -77,24 +77,24 @@ describe("a sidecar", () => {
     isHostThere = false;
     expect(attending.look()).toBe(false);
     expect(status()).toBeUndefined();
-    expect(readBadge(directory)).toBeUndefined();
+    expect(readBadge(folder)).toBeUndefined();
   });
 
   test("leaves when the session ended", () => {
     hear("SessionEnd");
     expect(sidecar().look()).toBe(false);
-    expect(fs.existsSync(badgePath(directory))).toBe(false);
+    expect(fs.existsSync(badgePath(folder))).toBe(false);
   });
 
   test("leaves when another has its place, and touches nothing", () => {
     expect(sidecar("another").look()).toBe(false);
-    expect(readBadge(directory)?.token).toBe("mine");
+    expect(readBadge(folder)?.token).toBe("mine");
     expect(status()).toBeUndefined();
   });
 
-  test("leaves when the session's directory is gone", () => {
+  test("leaves when the session's folder is gone", () => {
     const attending = sidecar();
-    fs.rmSync(directory, { recursive: true });
+    fs.rmSync(folder, { recursive: true });
     expect(attending.look()).toBe(false);
   });
 
@@ -108,11 +108,11 @@ describe("a sidecar", () => {
   });
 
   test("whose host nobody knows goes on for a day", () => {
-    for (const name of fs.readdirSync(directory)) {
-      if (name.startsWith("fact-")) fs.rmSync(join(directory, name));
+    for (const name of fs.readdirSync(folder)) {
+      if (name.startsWith("fact-")) fs.rmSync(join(folder, name));
     }
     const [fact] = facts(["SessionStart"]);
-    deposit(directory, fact ?? expect.fail());
+    deposit(folder, fact ?? expect.fail());
     isHostThere = false;
     const attending = sidecar();
     nowMs += 23 * 3_600_000;

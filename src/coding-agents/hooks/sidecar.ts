@@ -7,7 +7,7 @@
  *               │ every 2 s: does the host run?
  *               │ every 20 s: a heartbeat
  *               └──▶ leaves: the session ended · the host is gone (then it ends the session) ·
- *                            another sidecar has its place · the session's directory is gone
+ *                            another sidecar has its place · the session's folder is gone
  */
 import * as fs from "node:fs";
 import { isRunning, type ProcessProof } from "../../machine/processes.ts";
@@ -44,14 +44,14 @@ export class Sidecar {
     this.#runs = runs;
   }
 
-  get directory(): string {
-    return this.#record.directory;
+  get folder(): string {
+    return this.#record.folder;
   }
 
   /** Looks after the session once; whether it is to go on. */
   look(): boolean {
-    const { directory, spool } = this.#record;
-    if (readBadge(directory)?.token !== this.#token) return false;
+    const { folder, spool } = this.#record;
+    if (readBadge(folder)?.token !== this.#token) return false;
     const session = this.#isBeatDue() ? this.#beat() : spool.settle();
     if (!session.isOver && this.#isDeserted(session)) this.#endFor(session);
     if (this.#isNew) this.#replace(session);
@@ -60,9 +60,9 @@ export class Sidecar {
 
   /** Whether it may: a hook that still saw the badge relies on it, and has left its fact before. */
   #leave(): boolean {
-    const { directory, spool } = this.#record;
-    fs.rmSync(badgePath(directory), { force: true });
-    return spool.settle().isOver || !claim(directory, { token: this.#token, pid: process.pid });
+    const { folder, spool } = this.#record;
+    fs.rmSync(badgePath(folder), { force: true });
+    return spool.settle().isOver || !claim(folder, { token: this.#token, pid: process.pid });
   }
 
   /** Once: whatever goes wrong with another session is no reason to neglect this one. */
@@ -77,10 +77,10 @@ export class Sidecar {
   }
 
   #beat(): Session {
-    const { directory, spool } = this.#record;
+    const { folder, spool } = this.#record;
     this.#beatAtMs = this.#now();
     const badge = JSON.stringify({ token: this.#token, pid: process.pid });
-    fs.writeFileSync(badgePath(directory), badge, { mode: 0o600 });
+    fs.writeFileSync(badgePath(folder), badge, { mode: 0o600 });
     return spool.refresh();
   }
 
@@ -91,7 +91,7 @@ export class Sidecar {
 
   #endFor({ process: host }: Session): void {
     const order = Number(process.hrtime.bigint() / 1000n);
-    deposit(this.#record.directory, {
+    deposit(this.#record.folder, {
       id: factId(order),
       order,
       atMs: this.#now(),
@@ -120,7 +120,7 @@ export function sidecar([name, sessionId = "", token = ""]: readonly string[]): 
       if ((failures += 1) >= SIDECAR.failures) stop();
     }
   };
-  const watcher = watchFacts(attending.directory, () => {
+  const watcher = watchFacts(attending.folder, () => {
     soon ??= setTimeout(look, SIDECAR.settleMs);
   });
   const timer = setInterval(look, watcher ? SIDECAR.lookMs : SIDECAR.pollMs);
@@ -134,9 +134,9 @@ export function sidecar([name, sessionId = "", token = ""]: readonly string[]): 
 }
 
 /** Nothing where the system watches no more: looking often has to do. */
-function watchFacts(directory: string, noticed: () => void): fs.FSWatcher | undefined {
+function watchFacts(folder: string, noticed: () => void): fs.FSWatcher | undefined {
   try {
-    const watcher = fs.watch(directory, (_, name) => {
+    const watcher = fs.watch(folder, (_, name) => {
       if (name === null || name.startsWith("fact-")) noticed();
     });
     return watcher.on("error", complain);

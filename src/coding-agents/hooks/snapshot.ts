@@ -1,5 +1,6 @@
 /** A session as its status file says it. */
 import { SCHEMA_VERSION, type Status } from "../../wires/files/format.ts";
+import { writeMeta } from "../../wires/files/meta.ts";
 import { writeTimestamp } from "../../wires/files/timestamp.ts";
 import type { HookHost } from "./fact.ts";
 import { agentIdOf } from "../../machine/places.ts";
@@ -41,11 +42,7 @@ export function snapshotOf(session: Session, nowMs: number): Status {
 
 function metaOf(session: Session): Record<string, unknown> {
   const { host, sessionId, model, permissionMode, process, question, tmux } = session;
-  const { rollcallAgentId } = session;
-  return {
-    [META[host]]: { session_id: sessionId, model, permission_mode: permissionMode },
-    ...(tmux && { tmux_socket: tmux.socket, tmux_pane: tmux.pane }),
-    ...(rollcallAgentId !== undefined && { rollcall_agent_id: rollcallAgentId }),
-    ...((process ?? question) && { rollcall: { process, question } }),
-  };
+  const coding = { session_id: sessionId, model, permission_mode: permissionMode };
+  const own = { agentId: session.rollcallAgentId, process, question, tmux };
+  return writeMeta(own, { [META[host]]: coding });
 }

@@ -12,22 +12,22 @@ import { hostProcess, rollcallAgentId, tmuxPane } from "../../machine/surroundin
 import { facts, type Said } from "../../../test/support/coding-agents/fixture.ts";
 
 let home = "";
-let directory = "";
+let folder = "";
 
 beforeEach(() => {
   home = fs.mkdtempSync(join(tmpdir(), "rollcall-spool-"));
-  directory = join(home, "rollcall/hooks/s");
+  folder = join(home, "rollcall/hooks/s");
   vi.stubEnv("XDG_STATE_HOME", home);
 });
 
 afterEach(() => fs.rmSync(home, { recursive: true, force: true }));
 
 function spool(publish: (session: Session) => void = () => undefined): Spool {
-  return new Spool({ directory, initial: newSession("codex", "s"), publish });
+  return new Spool({ folder, initial: newSession("codex", "s"), publish });
 }
 
 function leave(...said: readonly Said[]): void {
-  for (const fact of facts(said)) deposit(directory, fact);
+  for (const fact of facts(said)) deposit(folder, fact);
 }
 
 const TURN: readonly Said[] = [
@@ -35,7 +35,7 @@ const TURN: readonly Said[] = [
   ["PreToolUse", { tool_name: "Bash" }],
 ];
 
-const names = () => fs.readdirSync(directory).toSorted();
+const names = () => fs.readdirSync(folder).toSorted();
 
 describe("facts that wait", () => {
   test("are taken in together, published once, and cleared away", () => {
@@ -44,8 +44,8 @@ describe("facts that wait", () => {
     spool((session) => published.push(session.task?.state)).settle();
     expect(published).toEqual(["working"]);
     expect(names()).toEqual(["state-1.json"]);
-    expect(fs.statSync(join(directory, "state-1.json")).mode & 0o777).toBe(0o600);
-    expect(fs.statSync(directory).mode & 0o777).toBe(0o700);
+    expect(fs.statSync(join(folder, "state-1.json")).mode & 0o777).toBe(0o600);
+    expect(fs.statSync(folder).mode & 0o777).toBe(0o700);
   });
 
   test("of which there are none change nothing", () => {
@@ -65,7 +65,7 @@ describe("facts that wait", () => {
 
   test("that nobody can read are thrown away, and the others taken in", () => {
     leave(...TURN);
-    fs.writeFileSync(join(directory, "fact-0000000000000000-1.json"), "{");
+    fs.writeFileSync(join(folder, "fact-0000000000000000-1.json"), "{");
     expect(spool().settle().task?.state).toBe("working");
     expect(names()).toEqual(["state-1.json"]);
   });
@@ -76,13 +76,13 @@ describe("several at once", () => {
     const published: (string | undefined)[] = [];
     const say = (session: Session) => published.push(session.task?.state ?? "idle");
     const [prompt, stop] = facts([["UserPromptSubmit", { prompt: "go" }], "Stop"]);
-    deposit(directory, prompt ?? expect.fail());
+    deposit(folder, prompt ?? expect.fail());
     let isFirst = true;
     spool((session) => {
       if (isFirst) {
         isFirst = false;
         // Another takes in more and publishes it before the first one writes.
-        deposit(directory, stop ?? expect.fail());
+        deposit(folder, stop ?? expect.fail());
         spool(say).settle();
       }
       say(session);
@@ -93,7 +93,7 @@ describe("several at once", () => {
   test("old versions go, a few stay for those who are just reading one", () => {
     for (let i = 0; i < 20; i += 1) {
       const [fact] = facts([["PreToolUse", { tool_name: `t${i}` }]]);
-      deposit(directory, { ...(fact ?? expect.fail()), id: `f${i}`, order: (i + 1) * 1000 });
+      deposit(folder, { ...(fact ?? expect.fail()), id: `f${i}`, order: (i + 1) * 1000 });
       spool().settle();
     }
     expect(names()).toEqual([16, 17, 18, 19, 20].map((version) => `state-${version}.json`));
@@ -103,17 +103,17 @@ describe("several at once", () => {
 test("a history that cannot be read begins anew, and the session goes on", () => {
   leave(...TURN);
   spool().settle();
-  fs.writeFileSync(join(directory, "state-1.json"), "{");
+  fs.writeFileSync(join(folder, "state-1.json"), "{");
   leave(["UserPromptSubmit", { prompt: "again" }]);
   expect(spool().settle().task?.summary).toBe("again");
 });
 
 describe("attendance", () => {
   const badge = (value: object, ageMs: number) => {
-    fs.mkdirSync(directory, { recursive: true });
-    fs.writeFileSync(badgePath(directory), JSON.stringify(value));
+    fs.mkdirSync(folder, { recursive: true });
+    fs.writeFileSync(badgePath(folder), JSON.stringify(value));
     const at = (Date.now() - ageMs) / 1000;
-    fs.utimesSync(badgePath(directory), at, at);
+    fs.utimesSync(badgePath(folder), at, at);
   };
 
   test.each([
@@ -129,7 +129,7 @@ describe("attendance", () => {
     ["one that never came up", { token: "t" }, 11_000, "lost"],
   ])("%s", (...[, value, ageMs, wanted]) => {
     badge(value, ageMs);
-    expect(attendanceOf(directory)).toBe(wanted);
+    expect(attendanceOf(folder)).toBe(wanted);
   });
 });
 

@@ -3,7 +3,7 @@
  * None may be lost, none may wait long, and any of them may be killed at any point. So there is no
  * lock that could be left behind:
  *
- *   1. A hook puts its fact into the session's directory, as a file of its own (deposit.ts).
+ *   1. A hook puts its fact into the session's folder, as a file of its own (deposit.ts).
  *   2. The sidecar, or the hook itself where there is none, reads the latest version of the
  *      history, adds all facts that are not in it, and offers the result as the next version. Only
  *      one can: the name is taken or it is not (link(2)).
@@ -33,7 +33,7 @@ interface View {
 }
 
 export interface SpoolOptions {
-  readonly directory: string;
+  readonly folder: string;
   /** What the session is before anything was heard. */
   readonly initial: Session;
   /** Makes the status say what the session is. May be called more than once. */
@@ -41,12 +41,12 @@ export interface SpoolOptions {
 }
 
 export class Spool {
-  readonly #directory: string;
+  readonly #folder: string;
   readonly #initial: Session;
   readonly #publish: (session: Session) => void;
 
-  constructor({ directory, initial, publish }: SpoolOptions) {
-    this.#directory = directory;
+  constructor({ folder, initial, publish }: SpoolOptions) {
+    this.#folder = folder;
     this.#initial = initial;
     this.#publish = publish;
   }
@@ -87,7 +87,7 @@ export class Spool {
 
   #look(): View {
     for (;;) {
-      const names = fs.existsSync(this.#directory) ? fs.readdirSync(this.#directory) : [];
+      const names = fs.existsSync(this.#folder) ? fs.readdirSync(this.#folder) : [];
       const versions = names
         .flatMap((name) => /^state-(\d+)\.json$/.exec(name)?.[1] ?? [])
         .map(Number)
@@ -127,7 +127,7 @@ export class Spool {
 
   /** Whether ours became the next version. */
   #offer({ version, history }: View, facts: readonly Fact[]): boolean {
-    const draft = writeDraft(this.#directory, extend(history, facts));
+    const draft = writeDraft(this.#folder, extend(history, facts));
     try {
       fs.linkSync(draft, this.#path(nameOf(version + 1)));
       return true;
@@ -154,7 +154,7 @@ export class Spool {
   }
 
   #path(name: string): string {
-    return join(this.#directory, name);
+    return join(this.#folder, name);
   }
 }
 

@@ -6,21 +6,21 @@
  */
 import { readdirSync } from "node:fs";
 import { deposit, factId } from "./deposit.ts";
-import { agentIdOf, hooksDirectory, sessionDirectory } from "../../machine/places.ts";
+import { agentIdOf, hooksFolder, sessionFolder } from "../../machine/places.ts";
 import { recordOf } from "./record.ts";
 import type { Session } from "./session.ts";
 
 export function endReplaced(session: Session, nowMs: number): void {
   if (session.source !== "clear" || !session.process) return;
   const own = agentIdOf(session.host, session.sessionId);
-  for (const name of readdirSync(hooksDirectory())) {
+  for (const name of readdirSync(hooksFolder())) {
     if (name === own || !name.startsWith(`${session.host}-`)) continue;
-    const directory = sessionDirectory(name);
-    const { spool } = recordOf({ host: session.host, sessionId: name, directory });
+    const folder = sessionFolder(name);
+    const { spool } = recordOf({ host: session.host, sessionId: name, folder });
     const other = spool.present();
     if (!isReplaced(other, session)) continue;
     const order = Number(process.hrtime.bigint() / 1000n);
-    deposit(directory, { id: factId(order), order, atMs: nowMs, event: "SessionEnd" });
+    deposit(folder, { id: factId(order), order, atMs: nowMs, event: "SessionEnd" });
     spool.settle();
   }
 }

@@ -3,12 +3,12 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { complain } from "./complaints.ts";
 import { SPOOL } from "./limits.ts";
-import { hooksDirectory } from "../../machine/places.ts";
+import { hooksFolder } from "../../machine/places.ts";
 
-/** A directory changes with everything that happens in its session, heartbeats too. */
+/** A folder changes with everything that happens in its session, heartbeats too. */
 export function sweepSessions(nowMs: number): void {
   try {
-    const base = hooksDirectory();
+    const base = hooksFolder();
     for (const entry of readdirSync(base, { withFileTypes: true })) {
       if (!entry.isDirectory()) continue;
       const path = join(base, entry.name);

@@ -5,20 +5,20 @@ import { RollcallError } from "../../core/errors.ts";
 import { Engine } from "../../engine/engine.ts";
 import { systemClock } from "../../machine/clock.ts";
 import { Fleet } from "../../fleet/fleet.ts";
-import type { Streams } from "../../log/streams.ts";
+import type { Log } from "../../log/log.ts";
 import { memoryStore } from "../../log/memory/store.ts";
 import { pairMemoryTransports } from "../../wires/arcp/transports/memory.ts";
 import { LOCAL } from "../auth.ts";
 import { createLogger } from "../logger.ts";
-import { ArcpService } from "./service.ts";
+import { DaemonArcp } from "./service.ts";
 
-/** Fails as often as it is told to. */
-function failing(inner: Streams): { readonly journal: Streams; fails: number } {
+/** A log that fails as often as it is told to. */
+function failing(inner: Log): { readonly log: Log; fails: number } {
   const held = {
     fails: 0,
-    journal: new Proxy(inner, {
+    log: new Proxy(inner, {
       get(target, name) {
-        if (name === "appendAll" && held.fails > 0) {
+        if (name === "append" && held.fails > 0) {
           held.fails -= 1;
           return async () => {
             throw new RollcallError("STORAGE_FULL", "the disk is full");
@@ -34,32 +34,31 @@ function failing(inner: Streams): { readonly journal: Streams; fails: number } {
 
 async function start() {
   const store = memoryStore();
-  const engine = await Engine.open({ log: store.log, node: "n1" });
-  const fleet = new Fleet({ engine, clock: systemClock });
-  const disk = failing(store.streams);
-  const lines: string[] = [];
-  const service = await ArcpService.start({
+  const disk = failing(store.log);
+  const service = await DaemonArcp.start({
     agents: [],
-    journal: disk.journal,
-    engine,
-    fleet,
+    node: "n1",
+    streams: store.streams,
     clock: systemClock,
-    logger: createLogger({ level: "info", isTerminal: true, write: (line) => lines.push(line) }),
+    logger: createLogger({ level: "error" }),
     version: "1.0.0",
     env: {},
     local: LOCAL,
   });
+  const engine = await Engine.open({ log: disk.log, node: "n1", companion: service.companion });
+  const fleet = new Fleet({ engine, clock: systemClock });
+  service.open(fleet);
   onTestFinished(async () => {
     await service.close();
     fleet.close();
     await engine.close();
     await store.close();
   });
-  return { service, disk, lines, engine };
+  return { service, disk, engine };
 }
 
 function connect(
-  service: ArcpService,
+  service: DaemonArcp,
   token = "x",
   onState: (state: ClientState) => void = () => undefined,
 ): Promise<ArcpClient> {
@@ -83,16 +82,14 @@ test("whoever a door lets in is the same one, by any token but none", async () =
 });
 
 test("a disk that was full for a while costs connections, not sessions", async () => {
-  const { service, disk, lines } = await start();
+  const { service, disk, engine } = await start();
   const states: string[] = [];
   await using client = await connect(service, "x", (state) => states.push(state.kind));
   disk.fails = 1;
   await expect(connect(service)).rejects.toMatchObject({ code: "UNAVAILABLE" });
-  expect(service.trouble).toBe("jobs cannot be recorded");
-  await vi.waitFor(() => expect(lines.join("")).toContain("jobs can be recorded again"), {
-    timeout: 10_000,
-  });
-  expect(service.trouble).toBeUndefined();
+  expect(engine.mode).not.toBe("leading");
+  await vi.waitFor(() => expect(engine.mode).toBe("leading"), { timeout: 10_000 });
+  await vi.waitFor(() => expect(states.at(-1)).toBe("resumed"), { timeout: 10_000 });
   await expect(client.submit({ agent: "nobody" })).rejects.toThrow("no agent nobody");
   expect(states).toEqual(["live", "lost", "resumed"]);
 }, 30_000);

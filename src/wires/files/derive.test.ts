@@ -1,12 +1,8 @@
 import * as fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { rowOf } from "../../fleet/row.ts";
-import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
-import { derive, deriveFile, displayOrder, headlineOf, type DerivedState } from "./derive.ts";
+import { expect, test } from "vitest";
+import { derive, displayOrder, type DerivedState } from "./derive.ts";
 import { LIFECYCLES, TASK_STATES, type Status, type StatusTask } from "./format.ts";
-import { livenessOf } from "./liveness.ts";
 import type { StatusFile } from "./read.ts";
-import { reportOf } from "./report.ts";
 import { NOW_MS, statusOf } from "../../../test/support/files/fixture.ts";
 import { timestampMs, writeTimestamp } from "./timestamp.ts";
 
@@ -82,36 +78,3 @@ test("the active come first by their ids, then the others, latest activity first
     "stale",
   ]);
 });
-
-const TASKS = [
-  undefined,
-  null,
-  {},
-  { summary: "no state" },
-  ...TASK_STATES.map((state) => ({ state })),
-];
-
-describe.each(LIFECYCLES)(
-  "a file that is %s has the headline that the fleet gives its row",
-  (lifecycle) => {
-    test.each(TASKS.flatMap((task) => [0, 61].map((seconds) => [task, seconds] as const)))(
-      "with the task %j, after %d seconds",
-      (task, seconds) => {
-        const updatedAtMs = NOW_MS - seconds * 1000;
-        const status = statusOf({
-          runtime: { lifecycle, updated_at: writeTimestamp(updatedAtMs) },
-          ...(task !== undefined && { task }),
-        });
-        const given: StatusFile = { kind: "status", path: "", status, updatedAtMs, oddities: [] };
-        const signs = { nowMs: NOW_MS, staleAfterMs: 60_000, processes: { find: () => undefined } };
-        const report = reportOf(given, {
-          host: "box",
-          liveness: livenessOf(given, signs, undefined),
-          inStateSinceMs: updatedAtMs,
-        });
-        const { headline } = rowOf("a", [report], { nowMs: NOW_MS, patience: DEFAULT_PATIENCE });
-        expect(headlineOf(status, deriveFile(given, options))).toBe(headline);
-      },
-    );
-  },
-);

@@ -6,10 +6,8 @@
  *   with a task that says how it stands        → that
  *   else                                       → the lifecycle
  *
- * The states are the peer's. People ask a simpler question, so each file also has a headline: the
- * one the fleet would give its row, from a table, because a list of thousands has no time for rows.
+ * The states are the peer's. People ask a simpler question, which standing.ts and the fleet answer.
  */
-import type { Headline } from "../../fleet/headline.ts";
 import type { Lifecycle, Status, TaskState } from "./format.ts";
 import { byCodePoints } from "./json-text.ts";
 import { FRESHNESS } from "./limits.ts";
@@ -39,31 +37,6 @@ function deriveAt(status: Status, updatedAtMs: number, options: DeriveOptions): 
   const hasTask = Object.keys(task ?? {}).length > 0;
   if (runtime.lifecycle === "running" && !hasTask) return "idle";
   return task?.state ?? runtime.lifecycle;
-}
-
-const HEADLINE_OF: Readonly<Record<Exclude<DerivedState, "stale">, Headline>> = {
-  "input-required": "NEEDS YOU",
-  "auth-required": "NEEDS YOU",
-  failed: "PROBLEM",
-  rejected: "PROBLEM",
-  working: "WORKING",
-  submitted: "WORKING",
-  /** A task without a state: it runs, and nobody knows what it does. */
-  running: "IDLE",
-  idle: "IDLE",
-  completed: "IDLE",
-  canceled: "IDLE",
-  unknown: "IDLE",
-  stopped: "GONE",
-};
-
-/** `state` is what was derived of it. */
-export function headlineOf({ runtime, task }: Status, state: DerivedState): Headline {
-  if (runtime.lifecycle === "stopped") return "GONE";
-  if (state !== "stale") return HEADLINE_OF[state];
-  const last = HEADLINE_OF[task?.state ?? "idle"];
-  // A question stays one when its agent falls silent; silence at work is a problem.
-  return last === "NEEDS YOU" ? last : last === "WORKING" ? "PROBLEM" : "GONE";
 }
 
 const RESTING: ReadonlySet<DerivedState> = new Set([

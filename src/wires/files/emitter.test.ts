@@ -11,8 +11,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function emitterIn(directory: string, options: Partial<StatusEmitterOptions> = {}): StatusEmitter {
-  return new StatusEmitter({ agentName: "pi", directory, now: () => NOW_MS, ...options });
+function emitterIn(folder: string, options: Partial<StatusEmitterOptions> = {}): StatusEmitter {
+  return new StatusEmitter({ agentName: "pi", folder, now: () => NOW_MS, ...options });
 }
 
 function written(emitter: StatusEmitter): Status {
@@ -20,8 +20,8 @@ function written(emitter: StatusEmitter): Status {
 }
 
 test("an agent is there as soon as it says so, and gone when it is closed", async () => {
-  using directory = scratch();
-  const emitter = emitterIn(directory.path, { meta: { model: "m" } });
+  using folder = scratch();
+  const emitter = emitterIn(folder.path, { meta: { model: "m" } });
   await emitter.flush();
   expect(written(emitter)).toEqual({
     schema_version: "agent-status/v1alpha1",
@@ -32,19 +32,19 @@ test("an agent is there as soon as it says so, and gone when it is closed", asyn
   });
   await emitter.close();
   await emitter.close();
-  expect(fs.readdirSync(directory.path)).toEqual([]);
+  expect(fs.readdirSync(folder.path)).toEqual([]);
 });
 
 test("two runs of the same program have different ids", async () => {
-  using directory = scratch();
-  await using one = emitterIn(directory.path);
-  await using two = emitterIn(directory.path);
+  using folder = scratch();
+  await using one = emitterIn(folder.path);
+  await using two = emitterIn(folder.path);
   expect(one.agentId).not.toBe(two.agentId);
 });
 
 test("what it says is in the file: its goal, its task, its last activity", async () => {
-  using directory = scratch();
-  await using emitter = emitterIn(directory.path);
+  using folder = scratch();
+  await using emitter = emitterIn(folder.path);
   emitter.goal("a fair scheduler");
   emitter.task({ state: "working", summary: "reading" });
   await emitter.flush();
@@ -59,11 +59,31 @@ test("what it says is in the file: its goal, its task, its last activity", async
   expect(written(emitter)).toHaveProperty("goal");
 });
 
+test("a state keeps its time through all that is done in it; another question is another", async () => {
+  using folder = scratch();
+  let nowMs = NOW_MS;
+  await using emitter = emitterIn(folder.path, { now: () => nowMs });
+  const since = async (state: "working" | "input-required", summary: string) => {
+    emitter.task({ state, summary });
+    await emitter.flush();
+    const at = written(emitter).task?.status_timestamp ?? "";
+    nowMs += 1_000;
+    return (Date.parse(at) - NOW_MS) / 1_000;
+  };
+  expect(await since("working", "reading")).toBe(0);
+  expect(await since("working", "writing")).toBe(0);
+  expect(await since("input-required", "which?")).toBe(2);
+  expect(await since("input-required", "which?")).toBe(2);
+  expect(await since("input-required", "really?")).toBe(4);
+  expect(await since("working", "writing")).toBe(5);
+  expect(written(emitter).runtime.last_activity_at).toBe("2026-06-20T16:45:05Z");
+});
+
 test("it shows that it is alive every 20 seconds, without keeping the process", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  using directory = scratch();
+  using folder = scratch();
   let nowMs = NOW_MS;
-  await using emitter = emitterIn(directory.path, { now: () => nowMs });
+  await using emitter = emitterIn(folder.path, { now: () => nowMs });
   await emitter.flush();
   nowMs += 20_000;
   vi.advanceTimersByTime(19_999);
@@ -78,8 +98,8 @@ test("it shows that it is alive every 20 seconds, without keeping the process", 
 });
 
 test("a thousand things said in one breath are few writes, and the last one counts", async () => {
-  using directory = scratch();
-  await using emitter = emitterIn(directory.path);
+  using folder = scratch();
+  await using emitter = emitterIn(folder.path);
   await emitter.flush();
   const rename = vi.spyOn(fs.promises, "rename");
   for (let i = 0; i < 1000; i += 1) {
@@ -92,8 +112,8 @@ test("a thousand things said in one breath are few writes, and the last one coun
 });
 
 test("at the end it can leave word that it stopped", async () => {
-  using directory = scratch();
-  const emitter = emitterIn(directory.path, { atEnd: "stopped" });
+  using folder = scratch();
+  const emitter = emitterIn(folder.path, { atEnd: "stopped" });
   emitter.task({ state: "working" });
   await emitter.close();
   expect(written(emitter)).toMatchObject({ runtime: { lifecycle: "stopped" } });
@@ -101,9 +121,9 @@ test("at the end it can leave word that it stopped", async () => {
 });
 
 test("a signal closes it", async () => {
-  using directory = scratch();
+  using folder = scratch();
   const abort = new AbortController();
-  const emitter = emitterIn(directory.path, { signal: abort.signal });
+  const emitter = emitterIn(folder.path, { signal: abort.signal });
   await emitter.flush();
   abort.abort();
   await vi.waitFor(() => expect(fs.existsSync(emitter.path)).toBe(false));
@@ -113,8 +133,8 @@ test("a signal closes it", async () => {
 });
 
 test("a disk that fails is told to who wants to know, and never to the agent", async () => {
-  using directory = scratch();
-  const inTheWay = join(directory.path, "file");
+  using folder = scratch();
+  const inTheWay = join(folder.path, "file");
   fs.writeFileSync(inTheWay, "");
   const errors: unknown[] = [];
   const options = { onError: (error: unknown) => void errors.push(error) };
@@ -131,8 +151,8 @@ const LIBRARY = JSON.stringify(new URL("../../../dist/status.js", import.meta.ur
 /** An agent that ends as the words behind it say; it lives as long as its standard input. */
 const PROGRAM = `
   import { StatusEmitter } from ${LIBRARY};
-  const [, directory] = process.argv;
-  const emitter = new StatusEmitter({ agentName: "pi", agentId: "child", directory });
+  const [, folder] = process.argv;
+  const emitter = new StatusEmitter({ agentName: "pi", agentId: "child", folder });
   await emitter.flush();
   const raise = (signal) => { process.stdin.resume(); process.kill(process.pid, signal); };
 `;
@@ -153,10 +173,10 @@ test.for([
 ] as const)(
   "a process that %s leaves no file, and ends as it would have",
   async ([, end, code, signal]) => {
-    using directory = scratch();
-    const args = ["--input-type=module", "--eval", PROGRAM + end, directory.path];
+    using folder = scratch();
+    const args = ["--input-type=module", "--eval", PROGRAM + end, folder.path];
     const child = spawn(process.execPath, args, { stdio: ["pipe", "ignore", "ignore"] });
     expect(await once(child, "close")).toEqual([code, signal]);
-    expect(fs.readdirSync(directory.path)).toEqual([]);
+    expect(fs.readdirSync(folder.path)).toEqual([]);
   },
 );

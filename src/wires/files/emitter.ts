@@ -9,7 +9,7 @@
  * is told to `onError`, if somebody wants to know.
  */
 import * as fs from "node:fs";
-import { statusDirectory, statusPath } from "./directory.ts";
+import { statusFolder, statusPath } from "./folder.ts";
 import { SCHEMA_VERSION, type Status, type StatusGoal, type StatusTask } from "./format.ts";
 import { leaveWith, stay } from "./leaving.ts";
 import { EMITTER } from "./limits.ts";
@@ -20,7 +20,7 @@ export interface StatusEmitterOptions {
   readonly agentName: string;
   /** Unique for this run; made up unless given. */
   readonly agentId?: string;
-  readonly directory?: string;
+  readonly folder?: string;
   /** An absolute path; where the process runs unless given. */
   readonly workspace?: string;
   readonly a2a?: NonNullable<Status["a2a"]>;
@@ -33,14 +33,14 @@ export interface StatusEmitterOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** What may be known only later. */
-export type StatusDescription = Pick<StatusEmitterOptions, "agentName" | "workspace">;
+/** What may be known only later, or change. */
+export type StatusDescription = Pick<StatusEmitterOptions, "agentName" | "workspace" | "meta">;
 
 export class StatusEmitter implements AsyncDisposable {
   readonly agentId: string;
   readonly path: string;
   #options: StatusEmitterOptions;
-  readonly #directory: string;
+  readonly #folder: string;
   readonly #heartbeat: NodeJS.Timeout;
   #goal: StatusGoal | undefined;
   #task: StatusTask | undefined;
@@ -54,8 +54,8 @@ export class StatusEmitter implements AsyncDisposable {
     const { agentName, agentId = `${agentName}-${crypto.randomUUID()}`, signal } = options;
     this.agentId = agentId;
     this.#options = options;
-    this.#directory = options.directory ?? statusDirectory();
-    this.path = statusPath(agentId, this.#directory);
+    this.#folder = options.folder ?? statusFolder();
+    this.path = statusPath(agentId, this.#folder);
     this.#heartbeat = setInterval(
       () => this.#changed(),
       options.heartbeatMs ?? EMITTER.heartbeatMs,
@@ -66,7 +66,7 @@ export class StatusEmitter implements AsyncDisposable {
     else this.#changed();
   }
 
-  /** Who it is and where it works, where that was not known at the start. */
+  /** What it is called, where it works and what else is to be said of it from now on. */
   describe(description: Partial<StatusDescription>): void {
     this.#options = { ...this.#options, ...description };
     this.#changed();
@@ -80,7 +80,7 @@ export class StatusEmitter implements AsyncDisposable {
 
   /** What it does now; nothing when it has nothing to do. */
   task(task: Omit<StatusTask, "status_timestamp"> | undefined): void {
-    this.#task = task && { ...task, status_timestamp: this.#now() };
+    this.#task = task && { ...task, status_timestamp: this.#sinceOf(task) };
     this.activity();
     this.#changed();
   }
@@ -103,7 +103,7 @@ export class StatusEmitter implements AsyncDisposable {
     this.#end();
     await this.flush();
     try {
-      if (this.#options.atEnd === "stopped") await writeStatus(this.#status(), this.#directory);
+      if (this.#options.atEnd === "stopped") await writeStatus(this.#status(), this.#folder);
       else await fs.promises.rm(this.path, { force: true });
     } catch (error) {
       this.#tell(error);
@@ -115,7 +115,7 @@ export class StatusEmitter implements AsyncDisposable {
     if (this.#isClosed) return;
     this.#end();
     try {
-      if (this.#options.atEnd === "stopped") writeStatusSync(this.#status(), this.#directory);
+      if (this.#options.atEnd === "stopped") writeStatusSync(this.#status(), this.#folder);
       else fs.rmSync(this.path, { force: true });
     } catch (error) {
       this.#tell(error);
@@ -127,6 +127,14 @@ export class StatusEmitter implements AsyncDisposable {
   }
 
   readonly #close = () => void this.close();
+
+  /** Work goes on whatever is done in it; a question is another one in other words. */
+  #sinceOf({ state, summary }: StatusTask): string {
+    const before = this.#task;
+    const goesOn = state === "working" || summary === before?.summary;
+    const heldSince = before?.state === state && goesOn ? before?.status_timestamp : undefined;
+    return heldSince ?? this.#now();
+  }
 
   #end(): void {
     this.#isClosed = true;
@@ -147,7 +155,7 @@ export class StatusEmitter implements AsyncDisposable {
     while (this.#isDirty && !this.#isClosed) {
       this.#isDirty = false;
       try {
-        await writeStatus(this.#status(), this.#directory);
+        await writeStatus(this.#status(), this.#folder);
       } catch (error) {
         this.#tell(error);
       }

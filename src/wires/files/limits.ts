@@ -8,8 +8,8 @@ export const STATUS_FILE = {
   idBytes: 230,
 } as const;
 
-export const STATUS_DIRECTORY = {
-  /** More agents than a machine runs; whoever fills the directory does not fill the memory. */
+export const STATUS_FOLDER = {
+  /** More agents than a machine runs; whoever fills the folder does not fill the memory. */
   files: 100_000,
 } as const;
 

@@ -4,45 +4,67 @@ import type { ProcessProof } from "../../machine/processes.ts";
 import type { StatusFile } from "./read.ts";
 import type { Processes } from "./writers.ts";
 
+export interface Observed {
+  readonly file: StatusFile;
+  /** The process that wrote it, as it says or as it was first seen. */
+  readonly writer: ProcessProof | undefined;
+  /** Its file was there, and is no more. */
+  readonly isRemoved?: boolean;
+}
+
 export interface Signs {
   readonly nowMs: number;
   readonly staleAfterMs: number;
-  readonly processes: Pick<Processes, "find">;
+  readonly processes: Pick<Processes, "find" | "startedAtMs">;
+}
+
+export interface Vitality {
+  readonly liveness: Ruled<Liveness>;
+  /** Its process is not there any more, or another one has its number. */
+  readonly hasEnded: boolean;
+}
+
+export function vitalityOf(observed: Observed, signs: Signs): Vitality {
+  const standing = standingOf(observed, signs);
+  const hasEnded = standing === "gone" || standing === "another";
+  return { liveness: livenessOf(observed, standing, signs), hasEnded };
+}
+
+type Standing = "there" | "gone" | "another" | "unknown";
+
+function livenessOf(
+  { file, isRemoved = false }: Observed,
+  standing: Standing,
+  { nowMs, staleAfterMs }: Signs,
+): Ruled<Liveness> {
+  const { lifecycle, pid } = file.status.runtime;
+  if (isRemoved) return REMOVED;
+  if (lifecycle === "stopped") return STOPPED;
+  if (standing === "gone") return { value: "exited", rule: `process ${pid} is gone` };
+  if (standing === "another") return { value: "exited", rule: `process ${pid} is another one now` };
+  const isStale = nowMs - file.updatedAtMs > staleAfterMs;
+  if (isStale) return standing === "there" ? QUIET : STALE;
+  return lifecycle === "running" ? FRESH : UNKNOWN;
+}
+
+function standingOf({ file, writer }: Observed, { processes }: Signs): Standing {
+  const { pid = 0 } = file.status.runtime;
+  if (pid <= 0) return "unknown";
+  const found = processes.find(pid);
+  if (!found) return "gone";
+  const isOther = writer !== undefined && writer.start !== found.start;
+  return isOther || isLater(file, processes.startedAtMs(found)) ? "another" : "there";
 }
 
 /** Both the start of a process and the time of a file are told in whole seconds. */
 const SAME_START_MS = 2_000;
 
-/** `writer` is the process that wrote it, as it says or as it was first seen. */
-export function livenessOf(
-  file: StatusFile,
-  signs: Signs,
-  writer: ProcessProof | undefined,
-): Ruled<Liveness> {
-  const { lifecycle, pid = 0 } = file.status.runtime;
-  if (lifecycle === "stopped") return STOPPED;
-  const standing = pid > 0 ? standingOf(file, signs, writer) : "unknown";
-  if (standing === "gone") return { value: "exited", rule: `process ${pid} is gone` };
-  if (standing === "another") return { value: "exited", rule: `process ${pid} is another one now` };
-  const isStale = signs.nowMs - file.updatedAtMs > signs.staleAfterMs;
-  if (isStale) return standing === "there" ? QUIET : STALE;
-  return lifecycle === "running" ? FRESH : UNKNOWN;
+/** Whether a process began after the file was written: then it is not the one of the file. */
+export function isLater({ updatedAtMs }: StatusFile, startedAtMs: number | undefined): boolean {
+  return (startedAtMs ?? 0) > updatedAtMs + SAME_START_MS;
 }
 
-function standingOf(
-  { status, updatedAtMs }: StatusFile,
-  { processes }: Signs,
-  writer: ProcessProof | undefined,
-): "there" | "gone" | "another" {
-  const { pid = 0 } = status.runtime;
-  const found = processes.find(pid);
-  if (!found) return "gone";
-  const isOther = writer !== undefined && writer.start !== found.start;
-  const isLater = (found.startedAtMs ?? 0) > updatedAtMs + SAME_START_MS;
-  return isOther || isLater ? "another" : "there";
-}
-
-export const GONE: Ruled<Liveness> = { value: "exited", rule: "its file is gone" };
+export const REMOVED: Ruled<Liveness> = { value: "exited", rule: "its file is gone" };
 const FRESH: Ruled<Liveness> = { value: "alive", rule: "its file is fresh" };
 const QUIET: Ruled<Liveness> = {
   value: "alive",

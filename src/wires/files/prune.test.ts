@@ -9,7 +9,7 @@ import { writeStatusSync } from "./write.ts";
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 
-function fill(directory: string): void {
+function fill(folder: string): void {
   const agents = [
     ["fresh", "running", 10],
     ["silent", "running", 2 * HOUR],
@@ -21,29 +21,29 @@ function fill(directory: string): void {
   ] as const;
   for (const [agent_id, lifecycle, seconds] of agents) {
     const updated_at = writeTimestamp(NOW_MS - seconds * 1000);
-    writeStatusSync(statusOf({ agent_id, runtime: { lifecycle, updated_at } }), directory);
+    writeStatusSync(statusOf({ agent_id, runtime: { lifecycle, updated_at } }), folder);
   }
-  fs.writeFileSync(join(directory, "broken.json"), "{");
+  fs.writeFileSync(join(folder, "broken.json"), "{");
 }
 
-function pruned(directory: string, options: Parameters<typeof prune>[0]): readonly string[] {
-  const removed = prune({ directory, nowMs: NOW_MS, ...options });
+function pruned(folder: string, options: Parameters<typeof prune>[0]): readonly string[] {
+  const removed = prune({ folder, nowMs: NOW_MS, ...options });
   for (const path of removed) expect(fs.existsSync(path)).toBe(false);
-  return removed.map((path) => path.slice(directory.length + 1, -".json".length));
+  return removed.map((path) => path.slice(folder.length + 1, -".json".length));
 }
 
 test("a day later what is stale or stopped goes, and nothing else", () => {
-  using directory = scratch();
-  fill(directory.path);
-  expect(pruned(directory.path, {})).toEqual(["silent-long", "stopped-long"]);
-  expect(fs.readdirSync(directory.path)).toHaveLength(6);
-  expect(pruned(directory.path, {})).toEqual([]);
+  using folder = scratch();
+  fill(folder.path);
+  expect(pruned(folder.path, {})).toEqual(["silent-long", "stopped-long"]);
+  expect(fs.readdirSync(folder.path)).toHaveLength(6);
+  expect(pruned(folder.path, {})).toEqual([]);
 });
 
 test("sooner, if told so", () => {
-  using directory = scratch();
-  fill(directory.path);
-  expect(pruned(directory.path, { pruneAfterMs: HOUR * 1000 })).toEqual([
+  using folder = scratch();
+  fill(folder.path);
+  expect(pruned(folder.path, { pruneAfterMs: HOUR * 1000 })).toEqual([
     "silent",
     "stopped",
     "at-the-edge",
@@ -53,14 +53,14 @@ test("sooner, if told so", () => {
 });
 
 test("with keepStopped those that stopped stay until they are stale as well", () => {
-  using directory = scratch();
-  fill(directory.path);
+  using folder = scratch();
+  fill(folder.path);
   const options = { pruneAfterMs: HOUR * 1000, staleAfterMs: 2.5 * DAY * 1000 };
-  expect(pruned(directory.path, { ...options, keepStopped: true })).toEqual(["stopped-long"]);
-  expect(pruned(directory.path, options)).toEqual(["stopped"]);
+  expect(pruned(folder.path, { ...options, keepStopped: true })).toEqual(["stopped-long"]);
+  expect(pruned(folder.path, options)).toEqual(["stopped"]);
 });
 
 test("where there is nothing, nothing is removed", () => {
-  using directory = scratch();
-  expect(prune({ directory: join(directory.path, "none") })).toEqual([]);
+  using folder = scratch();
+  expect(prune({ folder: join(folder.path, "none") })).toEqual([]);
 });

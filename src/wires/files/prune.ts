@@ -1,7 +1,7 @@
 /** Old news are removed when somebody asks for it, never by reading them. */
 import { existsSync, rmSync } from "node:fs";
 import { derive } from "./derive.ts";
-import { statusDirectory } from "./directory.ts";
+import { statusFolder } from "./folder.ts";
 import type { Status } from "./format.ts";
 import { FRESHNESS } from "./limits.ts";
 import { readStatus, readStatusDir, type StatusReading } from "./read.ts";
@@ -9,7 +9,7 @@ import { timestampMs } from "./timestamp.ts";
 import { sweepDrafts } from "./write.ts";
 
 export interface PruneOptions {
-  readonly directory?: string;
+  readonly folder?: string;
   readonly nowMs?: number;
   readonly staleAfterMs?: number;
   readonly pruneAfterMs?: number;
@@ -19,12 +19,12 @@ export interface PruneOptions {
 
 /** Removes what is old and over, newest first, and returns the paths. */
 export function prune(options: PruneOptions = {}): readonly string[] {
-  const { directory = statusDirectory(), nowMs = Date.now() } = options;
+  const { folder = statusFolder(), nowMs = Date.now() } = options;
   const isOld = (reading: StatusReading) =>
     reading.kind === "status" && isOver(reading.status, { ...options, nowMs });
-  const all = readStatusDir(directory, { nowMs });
-  if (existsSync(directory)) {
-    sweepDrafts(directory, nowMs - (options.pruneAfterMs ?? FRESHNESS.pruneAfterMs));
+  const all = readStatusDir(folder, { nowMs });
+  if (existsSync(folder)) {
+    sweepDrafts(folder, nowMs - (options.pruneAfterMs ?? FRESHNESS.pruneAfterMs));
   }
   return all
     .filter(isOld)

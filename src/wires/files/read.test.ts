@@ -32,7 +32,7 @@ describe("a hostile file is refused with one sentence", () => {
         fs.symlinkSync("good.json", path);
       },
     ],
-    ["a directory", "unreadable", "is a directory", (path) => fs.mkdirSync(path)],
+    ["a folder", "unreadable", "is a directory", (path) => fs.mkdirSync(path)],
     [
       "a hundred megabytes",
       "unreadable",
@@ -89,11 +89,11 @@ describe("a hostile file is refused with one sentence", () => {
   ];
 
   test.for(cases)("%s: %s, %s", ([, reason, problem, make]) => {
-    using directory = scratch();
-    const path = join(directory.path, "bad.json");
-    writeStatusSync(statusOf({ agent_id: "good" }), directory.path);
+    using folder = scratch();
+    const path = join(folder.path, "bad.json");
+    writeStatusSync(statusOf({ agent_id: "good" }), folder.path);
     make(path);
-    const readings = readStatusDir(directory.path, { nowMs: NOW_MS });
+    const readings = readStatusDir(folder.path, { nowMs: NOW_MS });
     expect(readings).toMatchObject([
       { kind: "status", status: { agent_id: "good" }, oddities: [] },
       { kind: "refused", path, reason },
@@ -104,46 +104,46 @@ describe("a hostile file is refused with one sentence", () => {
 });
 
 test("a file that is not there is missing, and one that left while reading is no row", () => {
-  using directory = scratch();
-  expect(readStatus(join(directory.path, "x.json"))).toMatchObject({ reason: "missing" });
-  expect(readStatusDir(join(directory.path, "none"))).toEqual([]);
+  using folder = scratch();
+  expect(readStatus(join(folder.path, "x.json"))).toMatchObject({ reason: "missing" });
+  expect(readStatusDir(join(folder.path, "none"))).toEqual([]);
 });
 
 test("only files that end in .json count, hidden ones too", () => {
-  using directory = scratch();
-  for (const id of ["a", ".b"]) writeStatusSync(statusOf({ agent_id: id }), directory.path);
-  fs.writeFileSync(join(directory.path, ".a.json.k3j4h5.tmp"), "{");
-  fs.writeFileSync(join(directory.path, "README"), "{");
-  const names = readStatusDir(directory.path).map(({ path }) => path.split("/").at(-1));
+  using folder = scratch();
+  for (const id of ["a", ".b"]) writeStatusSync(statusOf({ agent_id: id }), folder.path);
+  fs.writeFileSync(join(folder.path, ".a.json.k3j4h5.tmp"), "{");
+  fs.writeFileSync(join(folder.path, "README"), "{");
+  const names = readStatusDir(folder.path).map(({ path }) => path.split("/").at(-1));
   expect(names).toEqual([".b.json", "a.json"]);
 });
 
 test("the newest come first", () => {
-  using directory = scratch();
+  using folder = scratch();
   const updates = {
     a: "2026-06-20T10:00:00Z",
     b: "2026-06-20T12:00:00Z",
     c: "2026-06-20T11:00:00Z",
   };
   for (const [agent_id, updated_at] of Object.entries(updates)) {
-    writeStatusSync(statusOf({ agent_id, runtime: { updated_at } }), directory.path);
+    writeStatusSync(statusOf({ agent_id, runtime: { updated_at } }), folder.path);
   }
-  const paths = readStatusDir(directory.path, { nowMs: NOW_MS }).map(({ path }) => path);
+  const paths = readStatusDir(folder.path, { nowMs: NOW_MS }).map(({ path }) => path);
   expect(paths.map((path) => path.slice(-6, -5))).toEqual(["b", "c", "a"]);
 });
 
 test("a file under another name is read, and marked", () => {
-  using directory = scratch();
-  const path = writeStatusSync(statusOf(), directory.path);
-  const other = join(directory.path, "other.json");
+  using folder = scratch();
+  const path = writeStatusSync(statusOf(), folder.path);
+  const other = join(folder.path, "other.json");
   fs.renameSync(path, other);
   expect(readStatus(other, { nowMs: NOW_MS })).toMatchObject({ oddities: ["misnamed"] });
 });
 
 test("a time in the future is taken for when the file was written, and marked", () => {
-  using directory = scratch();
+  using folder = scratch();
   const status = statusOf({ runtime: { updated_at: "2029-01-01T00:00:00Z" } });
-  const path = writeStatusSync(status, directory.path);
+  const path = writeStatusSync(status, folder.path);
   fs.utimesSync(path, NOW_MS / 1000, NOW_MS / 1000 - 100);
   expect(readStatus(path, { nowMs: NOW_MS })).toMatchObject({
     updatedAtMs: NOW_MS - 100_000,
@@ -153,15 +153,15 @@ test("a time in the future is taken for when the file was written, and marked", 
 });
 
 test("a clock that is a little ahead is nothing odd, and nothing is newer than now", () => {
-  using directory = scratch();
-  const path = writeStatusSync(statusOf({ runtime: { updated_at: NOW } }), directory.path);
+  using folder = scratch();
+  const path = writeStatusSync(statusOf({ runtime: { updated_at: NOW } }), folder.path);
   const nowMs = NOW_MS - 3000;
   expect(readStatus(path, { nowMs })).toMatchObject({ updatedAtMs: nowMs, oddities: [] });
 });
 
 test("numbers that doubles cannot hold do not make a status invalid", () => {
-  using directory = scratch();
-  const path = join(directory.path, "pi-1.json");
+  using folder = scratch();
+  const path = join(folder.path, "pi-1.json");
   const text = JSON.stringify(statusOf({ x_meta: { span: 0, ratio: 0 } }));
   fs.writeFileSync(
     path,
@@ -171,8 +171,8 @@ test("numbers that doubles cannot hold do not make a status invalid", () => {
 });
 
 test("a file of exactly the allowed size is read, one byte more is not", () => {
-  using directory = scratch();
-  const path = join(directory.path, "pi-1.json");
+  using folder = scratch();
+  const path = join(folder.path, "pi-1.json");
   const text = JSON.stringify(statusOf());
   fs.writeFileSync(path, text.padEnd(1024 * 1024));
   expect(readStatus(path).kind).toBe("status");
@@ -181,15 +181,15 @@ test("a file of exactly the allowed size is read, one byte more is not", () => {
 });
 
 test("of more files than anybody needs the first are read, and that is said", () => {
-  using directory = scratch();
-  for (const id of ["a", "b", "c"]) writeStatusSync(statusOf({ agent_id: id }), directory.path);
-  expect(statusNames(directory.path, 3).overfull).toEqual([]);
-  expect(statusNames(directory.path, 2)).toMatchObject({
+  using folder = scratch();
+  for (const id of ["a", "b", "c"]) writeStatusSync(statusOf({ agent_id: id }), folder.path);
+  expect(statusNames(folder.path, 3).overfull).toEqual([]);
+  expect(statusNames(folder.path, 2)).toMatchObject({
     names: ["a.json", "b.json"],
     overfull: [
       {
         kind: "refused",
-        path: directory.path,
+        path: folder.path,
         reason: "unreadable",
         problems: ["holds 3 files, of which the first 2 are read"],
       },

@@ -2,7 +2,7 @@
  * Status files read as what they are: written by programs we do not know, perhaps half, perhaps by
  * an attacker. A file that cannot be believed is refused with one sentence; the others are read.
  *
- * Opening never blocks (a FIFO without a writer) and never follows a link out of the directory;
+ * Opening never blocks (a FIFO without a writer) and never follows a link out of the folder;
  * what is no plain file, or too big, is not read at all. All of it is synchronous: the files are
  * small, and a promise for each would take longer than reading it.
  */
@@ -17,11 +17,11 @@ import {
   statSync,
 } from "node:fs";
 import { JSON_DEPTH } from "../../core/json.ts";
-import { pathIn, statusDirectory } from "./directory.ts";
+import { pathIn, statusFolder } from "./folder.ts";
 import type { Status } from "./format.ts";
 import { readJson, withPlainNumbers } from "./json-read.ts";
 import { byCodePoints } from "./json-text.ts";
-import { FRESHNESS, STATUS_DIRECTORY, STATUS_FILE } from "./limits.ts";
+import { FRESHNESS, STATUS_FOLDER, STATUS_FILE } from "./limits.ts";
 import { systemCode, systemError } from "../../machine/system-error.ts";
 import { timestampMs } from "./timestamp.ts";
 import { validate } from "./validate.ts";
@@ -51,7 +51,7 @@ export type StatusReading = StatusFile | RefusedFile;
 
 export interface ReadOptions {
   readonly nowMs?: number;
-  /** Its directory says that it is a plain file: one question less for each of thousands. */
+  /** Its folder says that it is a plain file: one question less for each of thousands. */
   readonly isFile?: boolean;
 }
 
@@ -76,15 +76,15 @@ function writtenAtMs(path: string, nowMs: number): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
 }
 
-/** All files of a directory, newest first, and behind them those that were refused. */
+/** All files of a folder, newest first, and behind them those that were refused. */
 export function readStatusDir(
-  directory: string = statusDirectory(),
+  folder: string = statusFolder(),
   options: ReadOptions = {},
 ): readonly StatusReading[] {
   const { nowMs = Date.now() } = options;
-  const { names, overfull, files } = statusNames(directory);
+  const { names, overfull, files } = statusNames(folder);
   const readings = names.map((name) =>
-    readStatus(pathIn(directory, name), { nowMs, isFile: files.has(name) }),
+    readStatus(pathIn(folder, name), { nowMs, isFile: files.has(name) }),
   );
   const there = readings.filter((each) => each.kind === "status" || each.reason !== "missing");
   return [...there.toSorted((a, b) => ageRank(b) - ageRank(a)), ...overfull];
@@ -102,10 +102,10 @@ export interface StatusNames {
   readonly overfull: readonly RefusedFile[];
 }
 
-/** The files to be read, in the order of their names; none without a directory. */
-export function statusNames(directory: string, most: number = STATUS_DIRECTORY.files): StatusNames {
+/** The files to be read, in the order of their names; none without a folder. */
+export function statusNames(folder: string, most: number = STATUS_FOLDER.files): StatusNames {
   try {
-    const entries = readdirSync(directory, { withFileTypes: true });
+    const entries = readdirSync(folder, { withFileTypes: true });
     const found = entries.filter(({ name }) => name.endsWith(".json"));
     const names = found.map(({ name }) => name);
     const files = new Set<string>();
@@ -113,7 +113,7 @@ export function statusNames(directory: string, most: number = STATUS_DIRECTORY.f
     const problems = [`holds ${names.length} files, of which the first ${most} are read`];
     const refused: RefusedFile = {
       kind: "refused",
-      path: directory,
+      path: folder,
       reason: "unreadable",
       problems,
     };
@@ -121,7 +121,7 @@ export function statusNames(directory: string, most: number = STATUS_DIRECTORY.f
     return { names: names.toSorted(byCodePoints).slice(0, most), files, overfull };
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(systemCode(error))) return NOBODY;
-    throw systemError(`read ${directory}`, error);
+    throw systemError(`read ${folder}`, error);
   }
 }
 

@@ -1,27 +1,18 @@
 /** A status file as a report to the fleet: what it says, in the fleet's words, with the rule. */
 import { asLine, asProse } from "../../core/fields.ts";
 import { FLEET } from "../../core/limits.ts";
-import {
-  ACTIVITIES,
-  QUESTION_KINDS,
-  type Activity,
-  type Asked,
-  type Facts,
-  type Liveness,
-  type Outcome,
-  type Report,
-  type Ruled,
-} from "../../core/reports.ts";
-import type { Status, TaskState } from "./format.ts";
+import type { Asked, Facts, Report, ReportedProcess } from "../../core/reports.ts";
+import type { Status } from "./format.ts";
+import type { Vitality } from "./liveness.ts";
+import { readMeta, type MetaRead } from "./meta.ts";
 import type { StatusFile } from "./read.ts";
-import { timestampMs } from "./timestamp.ts";
+import { activeAtMs, activityIn, isAsking, outcomeIn, sinceMs } from "./standing.ts";
 
 /** What is known of an agent beside its file. */
-export interface Circumstances {
+export interface Circumstances extends Vitality {
   readonly host: string;
-  readonly liveness: Ruled<Liveness>;
-  /** When the process of the file began. */
-  readonly processStartedAtMs?: number;
+  /** When the process of the file began, where that is known. */
+  readonly processStartedAtMs?: number | undefined;
   /** Since when its task is in the state it is in, where the file does not say. */
   readonly inStateSinceMs: number;
 }
@@ -30,130 +21,82 @@ export function aliasOf(host: string, { agent_id }: Status): string {
   return `file@${host}:${asLine(agent_id, FLEET.nameLength)}`;
 }
 
-export function reportOf({ status, updatedAtMs }: StatusFile, about: Circumstances): Report {
-  const { runtime, task, goal, a2a } = status;
-  const said = ours(status);
-  const sinceMs = task?.status_timestamp
-    ? timestampMs(task.status_timestamp)
-    : about.inStateSinceMs;
-  const state = task?.state ?? undefined;
+export function reportOf(file: StatusFile, about: Circumstances): Report {
+  const { status, updatedAtMs } = file;
+  const { runtime, goal, a2a } = status;
+  const own = readMeta(status);
+  const heldMs = sinceMs(status);
+  const inStateSinceMs = heldMs ?? about.inStateSinceMs;
+  const lastActivityAtMs = activeAtMs(file);
   const cardUrl = a2a?.agent_card_url;
-  const { workspace, pid, last_activity_at } = runtime;
+  const { workspace, pid } = runtime;
   const facts: Facts = {
     name: asLine(status.agent_name, FLEET.nameLength),
     ...(workspace !== undefined && { workspace: asLine(workspace, FLEET.workspaceLength) }),
     ...(goal && { goal: asProse(goal.summary, FLEET.textLength) }),
     ...(pid !== undefined && pid >= 0 && { process: processOf(pid, about) }),
     liveness: about.liveness,
-    activity: activityOf(status, said.activity),
-    ...questionOf(status, { sinceMs, said: said.question }),
-    ...(state !== undefined && outcomeOf(state, task?.summary, sinceMs)),
-    ...(last_activity_at && { lastActivityAtMs: Math.max(0, timestampMs(last_activity_at)) }),
+    activity: activityOf(status, own),
+    ...(isAsking(status) && { question: questionOf(status, own, inStateSinceMs) }),
+    ...outcomeOf(status, inStateSinceMs),
+    ...(lastActivityAtMs !== undefined && { lastActivityAtMs }),
   };
   return {
     alias: aliasOf(about.host, status),
-    agentId: asLine(said.agentId ?? status.agent_id, FLEET.nameLength),
+    agentId: asLine(own.agentId ?? status.agent_id, FLEET.nameLength),
     links: cardUrl ? [`a2a:${asLine(cardUrl, FLEET.aliasLength - 4)}`] : [],
     order: updatedAtMs,
     reportedAtMs: updatedAtMs,
+    ...(heldMs !== undefined && { sinceMs: heldMs }),
     facts,
   };
 }
 
-function processOf(pid: number, { processStartedAtMs: startedAtMs }: Circumstances) {
-  return startedAtMs === undefined ? { pid } : { pid, startedAtMs };
-}
-
-interface Said {
-  readonly agentId: string | undefined;
-  readonly activity: Activity | undefined;
-  readonly question: Partial<Asked>;
-}
-
-/** What our own emitters say beyond the format; anything may be in there. */
-function ours({ x_meta }: Status): Said {
-  const extra = recordOf(x_meta?.["rollcall"]);
-  const question = recordOf(extra["question"]);
-  const kind = QUESTION_KINDS.find((each) => each === question["kind"]);
-  const { options, text: asked } = question;
-  const agentId = x_meta?.["rollcall_agent_id"];
+function processOf(pid: number, about: Circumstances): ReportedProcess {
+  const { processStartedAtMs: startedAtMs, hasEnded } = about;
   return {
-    agentId: typeof agentId === "string" && agentId !== "" ? agentId : undefined,
-    activity: ACTIVITIES.find((each) => each === extra["activity"]),
-    question: {
-      ...(kind && { kind }),
-      ...(typeof asked === "string" && { text: asked }),
-      ...(Array.isArray(options) && { options: options.map(String) }),
-    },
+    pid,
+    ...(startedAtMs !== undefined && { startedAtMs }),
+    ...(hasEnded && { hasEnded }),
   };
 }
 
-const ACTIVITY_OF: Readonly<Record<TaskState, Activity>> = {
-  working: "working",
-  submitted: "waiting",
-  "input-required": "waiting",
-  "auth-required": "waiting",
-  completed: "idle",
-  canceled: "idle",
-  rejected: "idle",
-  failed: "idle",
-  unknown: "unknown",
-};
-
-function activityOf(
-  { runtime, task }: Status,
-  finer: Activity | undefined,
-): NonNullable<Facts["activity"]> {
-  const state = task?.state ?? undefined;
-  if (state === undefined) {
-    const isIdle = runtime.lifecycle === "running" && !task;
-    return isIdle
-      ? { value: "idle", rule: "it has no task" }
-      : { value: "unknown", rule: "its task has no state" };
+function activityOf(status: Status, own: MetaRead): NonNullable<Facts["activity"]> {
+  const { task } = status;
+  const value = activityIn(status);
+  if (!task?.state) {
+    return { value, rule: value === "idle" ? "it has no task" : "its task has no state" };
   }
-  const value = ACTIVITY_OF[state];
-  const message = task?.summary ? { message: asProse(task.summary, FLEET.textLength) } : {};
-  if (value === "working" && finer)
-    return { value: finer, rule: "x_meta.rollcall.activity", ...message };
-  return { value, rule: `task.state is ${state}`, ...message };
+  const isFiner = task.state === "working" && own.activity !== undefined;
+  const rule = isFiner ? "x_meta.rollcall.activity" : `task.state is ${task.state}`;
+  return {
+    value,
+    rule,
+    ...(task.summary && { message: asProse(task.summary, FLEET.textLength) }),
+  };
 }
 
 function questionOf(
   { task }: Status,
-  { sinceMs, said }: { readonly sinceMs: number; readonly said: Partial<Asked> },
-): Pick<Facts, "question"> {
-  const state = task?.state;
-  if (state !== "input-required" && state !== "auth-required") return {};
-  const fallback = state === "auth-required" ? "auth" : "text";
+  { question: said }: MetaRead,
+  askedAtMs: number,
+): NonNullable<Facts["question"]> {
+  const fallback = task?.state === "auth-required" ? "auth" : "text";
   const asked: Asked = {
     kind: said.kind ?? fallback,
     text: asProse(said.text ?? task?.summary ?? "", FLEET.questionLength),
     ...(said.options && {
       options: said.options.slice(0, FLEET.options).map((each) => asLine(each, FLEET.nameLength)),
     }),
-    sinceMs,
+    sinceMs: askedAtMs,
   };
-  return { question: { value: asked, rule: `task.state is ${state}` } };
+  return { value: asked, rule: `task.state is ${task?.state}` };
 }
 
-const OUTCOME_OF: Readonly<Partial<Record<TaskState, Outcome>>> = {
-  completed: "success",
-  failed: "failed",
-  rejected: "rejected",
-  canceled: "cancelled",
-};
-
-function outcomeOf(
-  state: TaskState,
-  summary: string | undefined,
-  atMs: number,
-): Pick<Facts, "outcome"> {
-  const value = OUTCOME_OF[state];
+function outcomeOf(status: Status, atMs: number): Pick<Facts, "outcome"> {
+  const value = outcomeIn(status);
   if (!value) return {};
+  const { state, summary } = status.task ?? {};
   const about = summary ? { text: asProse(summary, FLEET.textLength) } : {};
   return { outcome: { value, rule: `task.state is ${state}`, atMs, ...about } };
-}
-
-export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
 }

@@ -24,7 +24,7 @@ type Changes = Parameters<typeof statusOf>[0];
 
 /** With what the fleet knows, and the files that are there already, later than it does. */
 function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
-  const directory = scratch();
+  const folder = scratch();
   const clock = new TestClock();
   const process: FakeProcess = {
     isThere: true,
@@ -36,12 +36,12 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
   const write = (changes: Changes = {}): Status => {
     const runtime = { updated_at: writeTimestamp(clock.wallMs()), ...changes.runtime };
     const status = statusOf({ ...changes, runtime });
-    writeStatusSync(status, directory.path);
+    writeStatusSync(status, folder.path);
     return status;
   };
   for (const changes of there) write(changes);
   const reporter = new FileReporter({
-    directory: directory.path,
+    folder: folder.path,
     host: "box",
     clock,
     known: async () => known,
@@ -52,16 +52,17 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
     processes: {
       census: () => () => process.isThere,
       find: (pid) => (process.isThere ? { pid, ...process } : undefined),
+      startedAtMs: () => process.startedAtMs,
     },
   });
   cleanups.push(
-    () => directory[Symbol.dispose](),
+    () => folder[Symbol.dispose](),
     () => reporter.close(),
   );
   /** The last report, once it is so. */
   const says = (expected: object) =>
     vi.waitFor(() => expect(told.at(-1)?.facts).toMatchObject(expected), { interval: 5 });
-  return { directory, clock, process, told, state, write, says };
+  return { folder, clock, process, told, state, write, says };
 }
 
 describe("an agent", () => {
@@ -110,7 +111,10 @@ describe("an agent", () => {
     await clock.advance(50_000);
     process.isThere = false;
     await clock.advance(2_000);
-    await says({ liveness: { value: "exited", rule: "process 7 is gone" } });
+    await says({
+      liveness: { value: "exited", rule: "process 7 is gone" },
+      process: { hasEnded: true },
+    });
     // Told of now, however old its file is: it is news.
     expect(told.at(-1)?.reportedAtMs).toBeGreaterThanOrEqual(clock.wallMs() - 2_000);
   });
@@ -173,15 +177,39 @@ describe("an agent", () => {
       facts: { liveness: { value: "alive", rule: "its file is fresh" } },
     };
     const elsewhere = { ...before, alias: "file@other:old" };
-    const { write, told, says, directory, clock } = open([before, elsewhere]);
+    const { write, told, says, folder, clock } = open([before, elsewhere]);
     await vi.waitFor(() => expect(told.map(({ alias }) => alias)).toEqual(["file@box:old"]));
     expect(told[0]?.reportedAtMs).toBe(clock.wallMs());
     await says({ liveness: { value: "exited", rule: "its file is gone" } });
     write({ agent_id: "new" });
     await says({ liveness: { value: "alive" } });
-    unlinkSync(`${directory.path}/new.json`);
+    unlinkSync(`${folder.path}/new.json`);
     await says({ liveness: { value: "exited", rule: "its file is gone" } });
     expect(told.at(-1)?.alias).toBe("file@box:new");
+  });
+
+  test("whose file goes before its process does is followed until that has ended", async () => {
+    const { write, says, process, folder, clock, told } = open();
+    const { startedAtMs } = process;
+    const { agent_id } = write({ runtime: { pid: 7 } });
+    await says({ liveness: { value: "alive" } });
+    unlinkSync(`${folder.path}/${agent_id}.json`);
+    await says({ liveness: { value: "exited", rule: "its file is gone" } });
+    expect(told.at(-1)?.facts.process).toEqual({ pid: 7, startedAtMs });
+    process.isThere = false;
+    await clock.advance(2_000);
+    await says({ liveness: { rule: "its file is gone" }, process: { hasEnded: true } });
+    const count = told.length;
+    await clock.advance(10_000);
+    expect(told).toHaveLength(count);
+  });
+
+  test("is not proved to have ended by the process that has its number now", async () => {
+    const { write, says, process, clock, told } = open();
+    process.startedAtMs = clock.wallMs() + 10_000;
+    write({ runtime: { pid: 7 } });
+    await says({ process: { pid: 7, hasEnded: true } });
+    expect(told.at(-1)?.facts.process).not.toHaveProperty("startedAtMs");
   });
 
   test("that could not be told of is told of later", async () => {

@@ -11,18 +11,19 @@
  * between it must do that one with that number is there.
  */
 import { Heap, type Slot } from "../../core/heap.ts";
-import type { Liveness, Report, Ruled } from "../../core/reports.ts";
+import { isGone } from "../../core/questions.ts";
+import type { Report } from "../../core/reports.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { ProcessProof } from "../../machine/processes.ts";
 import { FRESHNESS } from "./limits.ts";
-import { GONE, livenessOf, type Signs } from "./liveness.ts";
+import { isLater, REMOVED, vitalityOf, type Signs, type Vitality } from "./liveness.ts";
 import type { StatusFile } from "./read.ts";
 import { aliasOf, reportOf } from "./report.ts";
 import { watchStatusDir, type StatusChanges } from "./watch.ts";
 import { processes, writerIn, type Processes } from "./writers.ts";
 
 export interface FileReporterOptions {
-  readonly directory: string;
+  readonly folder: string;
   readonly host: string;
   readonly report: (report: Report) => Promise<unknown>;
   /** What the fleet believes of files of this host; what it knows and is not there is over. */
@@ -41,11 +42,11 @@ const PROOFS_PER_LOOK = 50;
 const TOLD_AT_ONCE = 500;
 
 interface Followed {
-  file: StatusFile;
-  /** What was made of it last. */
-  liveness: Ruled<Liveness>;
+  readonly file: StatusFile;
   readonly writer: ProcessProof | undefined;
-  readonly processStartedAtMs: number | undefined;
+  isRemoved: boolean;
+  /** What was made of it last. */
+  vitality: Vitality;
   /** When its task came into the state it is in, as far as was seen. */
   inState: { readonly key: string; readonly sinceMs: number };
   /** When what is told of it was so: its file's time, or when its end was found out. */
@@ -89,7 +90,7 @@ export class FileReporter {
     let isFirst = true;
     await this.#remember();
     try {
-      for await (const changes of watchStatusDir(this.#options.directory, this.#abort)) {
+      for await (const changes of watchStatusDir(this.#options.folder, this.#abort)) {
         await this.#take(changes);
         if (isFirst) await this.#endUnknown();
         isFirst = false;
@@ -128,24 +129,29 @@ export class FileReporter {
     const key = `${file.status.task?.id} ${file.status.task?.state} ${file.status.task?.summary}`;
     const inState =
       before?.inState.key === key ? before.inState : { key, sinceMs: this.#sinceOf(alias, file) };
-    const { pid = 0 } = file.status.runtime;
-    const found = pid > 0 ? this.#processes.find(pid) : undefined;
-    const writer = writerIn(file.status) ?? found;
-    // One that is gone by now is the one that was there before.
-    const known = before?.file.status.runtime.pid === pid ? before.processStartedAtMs : undefined;
-    const processStartedAtMs = found ? found.startedAtMs : known;
-    const liveness = livenessOf(file, this.#signs(), writer);
+    const writer = this.#writerOf(file, before);
+    const vitality = vitalityOf({ file, writer }, this.#signs());
     this.#forget(alias);
     this.#aliasOf.set(file.path, alias);
+    const { pid = 0, lifecycle } = file.status.runtime;
     if (pid > 0) this.#pids.set(alias, pid);
     const timer = this.#silence.add(file.updatedAtMs + this.#staleAfterMs + 1, alias);
     // Its file does not know that its process is gone, nor when it went.
-    const isFound = liveness.value === "exited" && file.status.runtime.lifecycle !== "stopped";
+    const isFound = isGone(vitality.liveness.value) && lifecycle !== "stopped";
     const foundAtMs = isFound ? this.#options.clock.wallMs() : file.updatedAtMs;
-    const process = { writer, processStartedAtMs };
-    const followed = { file, liveness, ...process, inState, foundAtMs, timer };
+    const followed = { file, writer, isRemoved: false, vitality, inState, foundAtMs, timer };
     this.#byAlias.set(alias, followed);
     await this.#tell(alias);
+  }
+
+  /** As the file says, as it is there now, or as it was there when it was last looked for. */
+  #writerOf(file: StatusFile, before: Followed | undefined): ProcessProof | undefined {
+    const { pid = 0 } = file.status.runtime;
+    const said = writerIn(file.status);
+    if (said || pid <= 0) return said;
+    const found = this.#processes.find(pid);
+    if (found && !isLater(file, this.#processes.startedAtMs(found))) return found;
+    return before?.writer?.pid === pid ? before.writer : undefined;
   }
 
   #forget(alias: string): void {
@@ -159,7 +165,7 @@ export class FileReporter {
   #sinceOf(alias: string, file: StatusFile): number {
     const known = this.#known.get(alias)?.facts;
     const { host } = this.#options;
-    const about = { host, liveness: GONE, inStateSinceMs: file.updatedAtMs };
+    const about = { host, liveness: REMOVED, hasEnded: false, inStateSinceMs: file.updatedAtMs };
     const { question, outcome } = reportOf(file, about).facts;
     const [asked, before] = [question?.value, known?.question?.value];
     if (asked && before && asked.kind === before.kind && asked.text === before.text) {
@@ -176,8 +182,8 @@ export class FileReporter {
     this.#aliasOf.delete(path);
     const followed = this.#byAlias.get(alias);
     if (followed?.file.path !== path) return;
-    followed.liveness = GONE;
-    followed.foundAtMs = this.#options.clock.wallMs();
+    followed.isRemoved = true;
+    this.#check(alias, this.#signs());
     await this.#tell(alias);
   }
 
@@ -186,8 +192,14 @@ export class FileReporter {
     const reportedAtMs = this.#options.clock.wallMs();
     try {
       for (const [alias, report] of this.#known) {
-        if (this.#byAlias.has(alias) || report.facts.liveness.value === "exited") continue;
-        const facts = { ...report.facts, liveness: GONE };
+        if (this.#byAlias.has(alias) || isGone(report.facts.liveness.value)) continue;
+        const { process } = report.facts;
+        const isOver = process && !this.#processes.find(process.pid);
+        const facts = {
+          ...report.facts,
+          liveness: REMOVED,
+          ...(isOver && { process: { ...process, hasEnded: true } }),
+        };
         await this.#options.report({ ...report, reportedAtMs, facts });
       }
     } catch (error) {
@@ -225,11 +237,14 @@ export class FileReporter {
 
   #check(alias: string, signs: Signs): void {
     const followed = this.#byAlias.get(alias);
-    if (!followed || followed.liveness.value === "exited") return;
-    const liveness = livenessOf(followed.file, signs, followed.writer);
-    if (liveness.rule === followed.liveness.rule) return;
-    followed.liveness = liveness;
-    if (liveness.value === "exited") followed.foundAtMs = signs.nowMs;
+    if (!followed || followed.vitality.hasEnded) return;
+    const before = followed.vitality;
+    const vitality = vitalityOf(followed, signs);
+    const { liveness, hasEnded } = vitality;
+    if (liveness.rule === before.liveness.rule && hasEnded === before.hasEnded) return;
+    followed.vitality = vitality;
+    const isNews = isGone(liveness.value) && !isGone(before.liveness.value);
+    if (isNews) followed.foundAtMs = signs.nowMs;
     this.#untold.add(alias);
   }
 
@@ -244,12 +259,13 @@ export class FileReporter {
     this.#untold.delete(alias);
     const followed = this.#byAlias.get(alias);
     if (!followed) return;
-    const { file, liveness, processStartedAtMs, inState, foundAtMs } = followed;
-    const isOver = liveness === GONE;
+    const { file, writer, isRemoved, vitality, inState, foundAtMs } = followed;
+    // Without its file it is followed for as long as its process is there.
+    const isOver = isRemoved && (vitality.hasEnded || !this.#pids.has(alias));
     const report = reportOf(file, {
       host: this.#options.host,
-      liveness,
-      ...(processStartedAtMs !== undefined && { processStartedAtMs }),
+      ...vitality,
+      processStartedAtMs: writer && this.#processes.startedAtMs(writer),
       inStateSinceMs: inState.sinceMs,
     });
     try {

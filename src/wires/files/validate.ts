@@ -14,7 +14,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * An object of the status, how its fields are called in errors, and where those go. Prefixes and
- * lists of keys are constants: a directory of thousands is validated in one go.
+ * lists of keys are constants: a folder of thousands is validated in one go.
  */
 interface Section {
   readonly fields: Fields;

@@ -13,8 +13,8 @@ class Watched implements Disposable {
   error: unknown;
   readonly done: Promise<void>;
 
-  constructor(directory: string, options: StatusWatchOptions = {}) {
-    this.watch = watchStatusDir(directory, options);
+  constructor(folder: string, options: StatusWatchOptions = {}) {
+    this.watch = watchStatusDir(folder, options);
     this.done = this.#follow();
   }
 
@@ -53,33 +53,33 @@ function nameOf(path: string): string {
   return path.split("/").at(-1) ?? "";
 }
 
-function write(directory: string, agent_id: string, summary: string): void {
-  writeStatusSync(statusOf({ agent_id, task: { summary } }), directory);
+function write(folder: string, agent_id: string, summary: string): void {
+  writeStatusSync(statusOf({ agent_id, task: { summary } }), folder);
 }
 
 test("first everything that is there comes at once, then what changes", async () => {
-  using directory = scratch();
+  using folder = scratch();
   for (let i = 0; i < 250; i += 1) {
     const status = statusOf({ agent_id: `a${i}`, task: { summary: "start" } });
-    fs.writeFileSync(join(directory.path, `a${i}.json`), JSON.stringify(status));
+    fs.writeFileSync(join(folder.path, `a${i}.json`), JSON.stringify(status));
   }
-  using watched = new Watched(directory.path);
+  using watched = new Watched(folder.path);
   await watched.begins();
   expect(watched.seen.size).toBe(250);
   expect(watched.batches).toBe(1);
-  write(directory.path, "a7", "later");
+  write(folder.path, "a7", "later");
   await vi.waitFor(() => expect(watched.seen.get("a7.json")).toBe("later"));
-  fs.rmSync(join(directory.path, "a7.json"));
+  fs.rmSync(join(folder.path, "a7.json"));
   await vi.waitFor(() => expect(watched.seen.has("a7.json")).toBe(false));
 });
 
 test("a change is told within 100 ms", async () => {
-  using directory = scratch();
-  using watched = new Watched(directory.path);
+  using folder = scratch();
+  using watched = new Watched(folder.path);
   await watched.begins();
   const delays: number[] = [];
   for (let i = 0; i < 10; i += 1) {
-    write(directory.path, "a", `step ${i}`);
+    write(folder.path, "a", `step ${i}`);
     const writtenAt = performance.now();
     await watched.shows({ "a.json": `step ${i}` });
     delays.push(performance.now() - writtenAt);
@@ -89,60 +89,60 @@ test("a change is told within 100 ms", async () => {
 });
 
 test("a file that goes bad is told as refused, and as a status when it is mended", async () => {
-  using directory = scratch();
-  write(directory.path, "a", "fine");
-  using watched = new Watched(directory.path);
+  using folder = scratch();
+  write(folder.path, "a", "fine");
+  using watched = new Watched(folder.path);
   await watched.shows({ "a.json": "fine" });
-  fs.writeFileSync(join(directory.path, "a.json"), "{");
+  fs.writeFileSync(join(folder.path, "a.json"), "{");
   await watched.shows({ "a.json": "json" });
-  write(directory.path, "a", "mended");
+  write(folder.path, "a", "mended");
   await watched.shows({ "a.json": "mended" });
 });
 
 test("it begins before there is a directory, and survives when that goes", async () => {
   using place = scratch();
-  const directory = join(place.path, "state", "deep", "agent-status");
-  using watched = new Watched(directory);
+  const folder = join(place.path, "state", "deep", "agent-status");
+  using watched = new Watched(folder);
   await watched.begins();
-  write(directory, "a", "first");
+  write(folder, "a", "first");
   await watched.shows({ "a.json": "first" });
   fs.rmSync(join(place.path, "state"), { recursive: true });
   await watched.shows({});
-  write(directory, "b", "second");
+  write(folder, "b", "second");
   await watched.shows({ "b.json": "second" });
-  fs.renameSync(directory, `${directory}-away`);
+  fs.renameSync(folder, `${folder}-away`);
   await watched.shows({});
-  fs.renameSync(`${directory}-away`, directory);
+  fs.renameSync(`${folder}-away`, folder);
   await watched.shows({ "b.json": "second" });
-  write(directory, "b", "third");
+  write(folder, "b", "third");
   await watched.shows({ "b.json": "third" });
 });
 
 test("removed and made again in one breath, it is watched as before", async () => {
   using place = scratch();
-  const directory = join(place.path, "agent-status");
-  write(directory, "a", "old");
-  using watched = new Watched(directory);
+  const folder = join(place.path, "agent-status");
+  write(folder, "a", "old");
+  using watched = new Watched(folder);
   await watched.shows({ "a.json": "old" });
   for (let i = 0; i < 20; i += 1) {
-    fs.rmSync(directory, { recursive: true });
-    write(directory, "b", `new ${i}`);
+    fs.rmSync(folder, { recursive: true });
+    write(folder, "b", `new ${i}`);
   }
   await watched.shows({ "b.json": "new 19" });
-  write(directory, "b", "and on");
+  write(folder, "b", "and on");
   await watched.shows({ "b.json": "and on" });
 });
 
 test("what the system did not tell is found by looking", async () => {
-  using directory = scratch();
-  const elsewhere = join(directory.path, "elsewhere");
+  using folder = scratch();
+  const elsewhere = join(folder.path, "elsewhere");
   write(elsewhere, "a", "unseen");
   // A bind through a link: the names under it change without a notice for the link itself.
-  const link = join(directory.path, "agent-status");
+  const link = join(folder.path, "agent-status");
   fs.symlinkSync(elsewhere, link);
   using watched = new Watched(link, { rescanMs: 20 });
   await watched.shows({ "a.json": "unseen" });
-  const other = join(directory.path, "other");
+  const other = join(folder.path, "other");
   write(other, "b", "found");
   fs.rmSync(link);
   fs.symlinkSync(other, link);
@@ -150,13 +150,13 @@ test("what the system did not tell is found by looking", async () => {
 });
 
 test("hundreds of writes end with the last one, however many were told", async () => {
-  using directory = scratch();
-  using watched = new Watched(directory.path);
+  using folder = scratch();
+  using watched = new Watched(folder.path);
   await watched.begins();
   for (let i = 0; i < 40; i += 1) {
     await Promise.all(
       ["a", "b", "c", "d", "e"].map((agent_id) =>
-        writeStatus(statusOf({ agent_id, task: { summary: `${i}` } }), directory.path),
+        writeStatus(statusOf({ agent_id, task: { summary: `${i}` } }), folder.path),
       ),
     );
   }
@@ -165,29 +165,29 @@ test("hundreds of writes end with the last one, however many were told", async (
 });
 
 test("it ends by close, by its signal and by leaving the loop, and leaves no timer", async () => {
-  using directory = scratch();
+  using folder = scratch();
   const abort = new AbortController();
-  const bySignal = new Watched(directory.path, { signal: abort.signal });
-  const byClose = new Watched(directory.path);
+  const bySignal = new Watched(folder.path, { signal: abort.signal });
+  const byClose = new Watched(folder.path);
   await bySignal.begins();
   abort.abort();
   byClose.watch.close();
   byClose.watch.close();
   await Promise.all([bySignal.done, byClose.done]);
-  for await (const _ of watchStatusDir(directory.path)) break;
+  for await (const _ of watchStatusDir(folder.path)) break;
   const isOpen = (name: string) => process.getActiveResourcesInfo().includes(name);
   await vi.waitFor(() => expect(isOpen("FSEventWrap")).toBe(false));
   expect(bySignal.error).toBeUndefined();
 });
 
-test("a directory that is a file holds nothing, until it is one", async () => {
+test("a folder that is a file holds nothing, until it is one", async () => {
   using place = scratch();
-  const directory = join(place.path, "agent-status");
-  fs.writeFileSync(directory, "in the way");
-  using watched = new Watched(directory);
+  const folder = join(place.path, "agent-status");
+  fs.writeFileSync(folder, "in the way");
+  using watched = new Watched(folder);
   await watched.begins();
   expect(watched.seen.size).toBe(0);
-  fs.rmSync(directory);
-  write(directory, "a", "there");
+  fs.rmSync(folder);
+  write(folder, "a", "there");
   await watched.shows({ "a.json": "there" });
 });

@@ -1,21 +1,21 @@
 /**
- * A directory of status files, as it changes. The system tells which names changed, and those alone
+ * A folder of status files, as it changes. The system tells which names changed, and those alone
  * are read; a slow look at all of them finds what it did not tell (network disks, lost notices).
  *
- *                 the directory is gone, or another one has its name
+ *                 the folder is gone, or another one has its name
  *        watched ────────────────────────────────────────────────────▶ awaited
  *           ▲                                                             │
  *           └───────────── it is there (again): everything is read ───────┘
  *
- * While it is awaited, the nearest directory above it that exists is watched instead. What changed
+ * While it is awaited, the nearest folder above it that exists is watched instead. What changed
  * gathers by path until somebody asks, the latest in place of the earlier: a slow reader misses
- * steps in between, never where things stand, and holds no more than the directory does.
+ * steps in between, never where things stand, and holds no more than the folder does.
  */
 import { lstatSync, statSync, watch, type FSWatcher, type Stats } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
 import { RollcallError } from "../../core/errors.ts";
-import { pathIn, statusDirectory } from "./directory.ts";
-import { STATUS_DIRECTORY, STATUS_WATCH } from "./limits.ts";
+import { pathIn, statusFolder } from "./folder.ts";
+import { STATUS_FOLDER, STATUS_WATCH } from "./limits.ts";
 import { readStatus, statusNames, type StatusReading } from "./read.ts";
 
 export interface StatusChanges {
@@ -32,19 +32,19 @@ export interface StatusWatchOptions {
 
 /** First everything that is there, if only nothing; then what changes, until it is closed. */
 export function watchStatusDir(
-  directory: string = statusDirectory(),
+  folder: string = statusFolder(),
   options: StatusWatchOptions = {},
 ): StatusWatch {
-  return new StatusWatch(directory, options);
+  return new StatusWatch(folder, options);
 }
 
 export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
-  readonly #directory: string;
+  readonly #folder: string;
   readonly #signal: AbortSignal | undefined;
   readonly #rescan: NodeJS.Timeout;
   #settling: NodeJS.Timeout | undefined;
   #watcher: FSWatcher | undefined;
-  /** The directory that is watched, as the disk knows it; nothing while it is awaited. */
+  /** The folder that is watched, as the disk knows it; nothing while it is awaited. */
   #identity: string | undefined;
   /** What was last read, by name: to tell a change from a mere notice. */
   readonly #stamps = new Map<string, string>();
@@ -61,8 +61,8 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
   #failure: RollcallError | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(directory: string, { signal, rescanMs = STATUS_WATCH.rescanMs }: StatusWatchOptions) {
-    this.#directory = directory;
+  constructor(folder: string, { signal, rescanMs = STATUS_WATCH.rescanMs }: StatusWatchOptions) {
+    this.#folder = folder;
     this.#signal = signal;
     this.#rescan = setInterval(() => {
       this.#mustScan = true;
@@ -143,7 +143,7 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
     this.#mustScan = false;
     if (isScan) {
       this.#attach();
-      const { names, overfull } = statusNames(this.#directory);
+      const { names, overfull } = statusNames(this.#folder);
       for (const name of [...this.#stamps.keys(), ...names]) this.#noticed.add(name);
       for (const refused of overfull) this.#read.set(refused.path, refused);
     }
@@ -161,11 +161,11 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
 
   /** Whether there is something new about the file. */
   #examine(name: string): boolean {
-    const path = pathIn(this.#directory, name);
+    const path = pathIn(this.#folder, name);
     const stamp = stampOf(path);
     const known = this.#stamps.get(name);
     if (stamp === known) return false;
-    if (known === undefined && this.#stamps.size >= STATUS_DIRECTORY.files) return false;
+    if (known === undefined && this.#stamps.size >= STATUS_FOLDER.files) return false;
     const reading = stamp === undefined ? undefined : readStatus(path);
     if (stamp === undefined || reading === undefined || isMissing(reading)) {
       if (!this.#stamps.delete(name)) return false;
@@ -179,12 +179,12 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
     return true;
   }
 
-  /** Sees to it that the directory is watched, or the nearest one above it that is there. */
+  /** Sees to it that the folder is watched, or the nearest one above it that is there. */
   #attach(): void {
-    if (this.#identity !== undefined && this.#identity === identityOf(this.#directory)) return;
+    if (this.#identity !== undefined && this.#identity === identityOf(this.#folder)) return;
     this.#watcher?.close();
     this.#watcher = undefined;
-    const wanted = resolve(this.#directory);
+    const wanted = resolve(this.#folder);
     this.#identity = identityOf(wanted);
     let place = wanted;
     while (identityOf(place) === undefined && place !== dirname(place)) place = dirname(place);
@@ -198,7 +198,7 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
 
   #watchWanted(wanted: string): FSWatcher {
     return this.#watch(wanted, (name) => {
-      // A directory tells of its own end by its own name; what follows may look the same.
+      // A folder tells of its own end by its own name; what follows may look the same.
       if (name === basename(wanted)) this.#identity = undefined;
       if (name === null || name === basename(wanted)) this.#mustScan = true;
       if (name?.endsWith(".json")) this.#noticed.add(name);

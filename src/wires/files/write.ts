@@ -6,7 +6,7 @@
 import * as fs from "node:fs";
 import { basename, dirname } from "node:path";
 import { RollcallError } from "../../core/errors.ts";
-import { pathIn, statusDirectory, statusPath } from "./directory.ts";
+import { pathIn, statusFolder, statusPath } from "./folder.ts";
 import type { Status } from "./format.ts";
 import { jsonText } from "./json-text.ts";
 import { STATUS_FILE } from "./limits.ts";
@@ -15,23 +15,23 @@ import { validate } from "./validate.ts";
 
 /** For the owner alone: prompts and paths are nobody else's business. */
 const FILE_MODE = 0o600;
-const DIRECTORY_MODE = 0o700;
+const FOLDER_MODE = 0o700;
 
 /** Writes the file of an agent and returns its path; what is no status is refused. */
 export async function writeStatus(
   status: Status,
-  directory: string = statusDirectory(),
+  folder: string = statusFolder(),
 ): Promise<string> {
-  const { path, draft, text } = prepare(status, directory);
+  const { path, draft, text } = prepare(status, folder);
   const { mkdir, open, rename, rm } = fs.promises;
   try {
-    await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE });
+    await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
     await using file = await open(draft, "wx", FILE_MODE);
     await file.writeFile(text);
     await file.sync();
     await rename(draft, path);
-    await using folder = await open(dirname(path), "r");
-    await folder.sync().catch(mustBeUnsyncable);
+    await using parent = await open(dirname(path), "r");
+    await parent.sync().catch(mustBeUnsyncable);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined);
     throw systemError(`write ${path}`, error);
@@ -40,13 +40,13 @@ export async function writeStatus(
 }
 
 /** The same at once: for a process that is about to end, and for hooks. */
-export function writeStatusSync(status: Status, directory: string = statusDirectory()): string {
-  const { path, draft, text } = prepare(status, directory);
+export function writeStatusSync(status: Status, folder: string = statusFolder()): string {
+  const { path, draft, text } = prepare(status, folder);
   try {
-    fs.mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE });
+    fs.mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
     fs.writeFileSync(draft, text, { flag: "wx", mode: FILE_MODE, flush: true });
     fs.renameSync(draft, path);
-    syncDirectory(dirname(path));
+    syncFolder(dirname(path));
   } catch (error) {
     removeQuietly(draft);
     throw systemError(`write ${path}`, error);
@@ -54,18 +54,18 @@ export function writeStatusSync(status: Status, directory: string = statusDirect
   return path;
 }
 
-function syncDirectory(directory: string): void {
-  const folder = fs.openSync(directory, "r");
+function syncFolder(folder: string): void {
+  const file = fs.openSync(folder, "r");
   try {
-    fs.fsyncSync(folder);
+    fs.fsyncSync(file);
   } catch (error) {
     mustBeUnsyncable(error);
   } finally {
-    fs.closeSync(folder);
+    fs.closeSync(file);
   }
 }
 
-/** Some systems cannot sync a directory; the file is in its place all the same. */
+/** Some systems cannot sync a folder; the file is in its place all the same. */
 function mustBeUnsyncable(error: unknown): void {
   if (!["EINVAL", "ENOTSUP", "EPERM"].includes(systemCode(error))) throw error;
 }
@@ -83,9 +83,9 @@ function removeQuietly(draft: string): void {
 const DRAFT = /^\..+\.json\.\w+\.tmp$/;
 
 /** Removes drafts that nobody has touched for so long that nobody will finish them. */
-export function sweepDrafts(directory: string, beforeMs: number): void {
-  for (const name of fs.readdirSync(directory).filter((each) => DRAFT.test(each))) {
-    const path = pathIn(directory, name);
+export function sweepDrafts(folder: string, beforeMs: number): void {
+  for (const name of fs.readdirSync(folder).filter((each) => DRAFT.test(each))) {
+    const path = pathIn(folder, name);
     const stats = fs.lstatSync(path, { throwIfNoEntry: false });
     if (stats?.isFile() && stats.mtimeMs < beforeMs) removeQuietly(path);
   }
@@ -97,10 +97,10 @@ interface Prepared {
   readonly text: string;
 }
 
-function prepare(status: Status, directory: string): Prepared {
+function prepare(status: Status, folder: string): Prepared {
   const problems = validate(status);
   if (problems.length > 0) throw new RollcallError("INVALID_ARGUMENT", problems.join("; "));
-  const path = statusPath(status.agent_id, directory);
+  const path = statusPath(status.agent_id, folder);
   const text = `${jsonText(status)}\n`;
   // ASCII: a character is a byte.
   if (text.length > STATUS_FILE.bytes) {

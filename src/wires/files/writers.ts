@@ -11,12 +11,7 @@ import {
   type ProcessProof,
 } from "../../machine/processes.ts";
 import type { Status } from "./format.ts";
-import { recordOf } from "./report.ts";
-
-export interface Found extends ProcessProof {
-  /** Where the system tells. */
-  readonly startedAtMs: number | undefined;
-}
+import { readMeta } from "./meta.ts";
 
 export interface Processes {
   /**
@@ -24,15 +19,15 @@ export interface Processes {
    * about one that lives. To be asked for once for very many.
    */
   census(): (pid: number) => boolean;
-  find(pid: number): Found | undefined;
+  find(pid: number): ProcessProof | undefined;
+  /** When it began, by the clock on the wall, where the system tells. */
+  startedAtMs(process: ProcessProof): number | undefined;
 }
 
 /** Of this machine. */
 export const processes: Processes = {
-  find(pid) {
-    const found = findProcess(pid);
-    return found && { ...found, startedAtMs: startedAtMs(found) };
-  },
+  find: findProcess,
+  startedAtMs,
   census() {
     if (process.platform !== "linux") return hasProcess;
     const pids = runningPids();
@@ -40,9 +35,26 @@ export const processes: Processes = {
   },
 };
 
+/**
+ * The processes of one moment, for many files at once: a process is only looked at where its number
+ * is taken, and once.
+ */
+export function processesNow(of: Processes = processes): Pick<Processes, "find" | "startedAtMs"> {
+  const found = new Map<number, ProcessProof | undefined>();
+  let isTaken: ((pid: number) => boolean) | undefined;
+  return {
+    startedAtMs: of.startedAtMs,
+    find(pid) {
+      isTaken ??= of.census();
+      if (!isTaken(pid)) return undefined;
+      if (!found.has(pid)) found.set(pid, of.find(pid));
+      return found.get(pid);
+    },
+  };
+}
+
 /** What our own emitters say of the process that they speak for. */
-export function writerIn({ runtime, x_meta }: Status): ProcessProof | undefined {
-  const { pid, start } = recordOf(recordOf(x_meta?.["rollcall"])["process"]);
-  if (typeof start !== "string" || typeof pid !== "number" || pid !== runtime.pid) return undefined;
-  return { pid, start };
+export function writerIn(status: Status): ProcessProof | undefined {
+  const { process: writer } = readMeta(status);
+  return writer?.pid === status.runtime.pid ? writer : undefined;
 }

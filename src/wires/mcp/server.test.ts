@@ -271,6 +271,20 @@ describe("agents", () => {
     await vi.waitFor(async () => expect(await silent()).toEqual(["stale"]));
   });
 
+  test("a status that says the same as before is not recorded again", async () => {
+    const publish = () => call("publish_status", { activity: "idle", outcome: "success" });
+    const first = await publish();
+    expect(first.data).toMatchObject({ is_new: true });
+    const { head } = ground.engine;
+    for (let i = 0; i < 4; i += 1) {
+      await ground.clock.advance(1_000);
+      const again = await publish();
+      expect(again.data).toMatchObject({ is_new: false });
+      expect(again.text).toContain("It says the same as before.");
+    }
+    expect(ground.engine.head).toBe(head);
+  });
+
   test("what a hostile one wrote is cleaned, marked data in every answer", async () => {
     const agentId = await registerHostile();
     await call("publish_status", {

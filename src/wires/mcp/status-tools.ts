@@ -70,6 +70,8 @@ interface About {
 
 function reportOf(given: z.output<typeof INPUT>, { agentId, nowMs, before }: About): Report {
   const { name, goal, workspace, message, task, outcome } = given;
+  const last = before?.facts.outcome;
+  const endedAtMs = last && last.value === outcome ? last.atMs : nowMs;
   const facts: Facts = {
     ...(name !== undefined && { name }),
     ...(goal !== undefined && { goal }),
@@ -86,7 +88,7 @@ function reportOf(given: z.output<typeof INPUT>, { agentId, nowMs, before }: Abo
     ...(given.question && {
       question: { rule: RULE, value: askedOf(given.question, nowMs, before) },
     }),
-    ...(outcome && { outcome: { value: outcome, rule: RULE, atMs: nowMs } }),
+    ...(outcome && { outcome: { value: outcome, rule: RULE, atMs: endedAtMs } }),
     lastActivityAtMs: nowMs,
   };
   const alias = `${ALIAS}${agentId}`;

@@ -3,7 +3,7 @@ import { pause } from "../../../src/machine/waiting.ts";
 import { systemClock } from "../../../src/machine/clock.ts";
 import type { JobContext } from "../../../src/jobs/context.ts";
 import { ArcpRuntime } from "../../../src/wires/arcp/server/runtime.ts";
-import type { ArcpRuntimeOptions } from "../../../src/wires/arcp/server/runtime-options.ts";
+import type { ArcpRuntimeOptions } from "../../../src/wires/arcp/server/runtime.ts";
 import { staticTokens } from "../../../src/wires/arcp/server/verifiers.ts";
 
 export function ourRuntime(options: Partial<ArcpRuntimeOptions> = {}): ArcpRuntime {

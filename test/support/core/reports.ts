@@ -9,6 +9,12 @@ const FACTS: readonly Facts[] = [
   { liveness: ruled("stale") },
   { liveness: ruled("exited") },
   { liveness: ruled("dead"), question: ruled(asked("may I?")) },
+  {
+    liveness: ruled("alive"),
+    question: ruled(asked("may I?")),
+    process: { pid: 7, startedAtMs: 0 },
+  },
+  { liveness: ruled("exited"), process: { pid: 7, startedAtMs: 0, hasEnded: true } },
 ];
 
 function asked(text: string) {

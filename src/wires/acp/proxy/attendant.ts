@@ -11,7 +11,7 @@ import { Injector, type InjectorOptions } from "./injection.ts";
 import { Publisher, type PublisherOptions } from "./publisher.ts";
 import { Reading } from "./reading.ts";
 import type { Recorder } from "./recording.ts";
-import { lineOf, sweepTimelines, timelineDirectory, TimelineWriter } from "./timeline.ts";
+import { lineOf, sweepTimelines, timelineFolder, TimelineWriter } from "./timeline.ts";
 
 /** Sessions of which the last line is remembered; without it a line comes twice. */
 const MAX_TOLD = 1_000;
@@ -42,9 +42,9 @@ export class Attendant implements AsyncDisposable {
     this.#name = name;
     this.#recorder = options.recorder;
     this.#publisher = new Publisher(options);
-    const directory = timelineDirectory(env);
-    this.#timeline = new TimelineWriter(id, directory);
-    void sweepTimelines(clock.wallMs(), directory);
+    const folder = timelineFolder(env);
+    this.#timeline = new TimelineWriter(id, folder);
+    void sweepTimelines(clock.wallMs(), folder);
     this.#reading = new Reading({
       clock,
       name,

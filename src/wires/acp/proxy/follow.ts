@@ -10,7 +10,7 @@ import { FOLLOW } from "./limits.ts";
 import type { TimelineLine } from "./timeline.ts";
 
 export interface FollowOptions {
-  readonly directory: string;
+  readonly folder: string;
   /** How many of the lines that are there. */
   readonly last: number;
   readonly isWanted: (line: TimelineLine) => boolean;
@@ -18,9 +18,9 @@ export interface FollowOptions {
 }
 
 export async function* followTimelines(options: FollowOptions): AsyncGenerator<TimelineLine> {
-  const { directory, last, isWanted, signal } = options;
+  const { folder, last, isWanted, signal } = options;
   const places = new Map<string, number>();
-  const news = () => newLines(directory, places).filter(isWanted);
+  const news = () => newLines(folder, places).filter(isWanted);
   const there = news().toSorted((a, b) => a.at.localeCompare(b.at));
   yield* there.slice(Math.max(0, there.length - last));
   try {
@@ -30,11 +30,11 @@ export async function* followTimelines(options: FollowOptions): AsyncGenerator<T
   }
 }
 
-function newLines(directory: string, places: Map<string, number>): readonly TimelineLine[] {
-  const names = namesIn(directory);
+function newLines(folder: string, places: Map<string, number>): readonly TimelineLine[] {
+  const names = namesIn(folder);
   for (const name of places.keys()) if (!names.includes(name)) places.delete(name);
   return names.flatMap((name) => {
-    const path = join(directory, name);
+    const path = join(folder, name);
     const size = fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     const place = places.get(name) ?? 0;
     const from = size < place ? 0 : place;
@@ -47,9 +47,9 @@ function newLines(directory: string, places: Map<string, number>): readonly Time
   });
 }
 
-function namesIn(directory: string): readonly string[] {
+function namesIn(folder: string): readonly string[] {
   try {
-    return fs.readdirSync(directory).filter((name) => name.endsWith(".jsonl"));
+    return fs.readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
   } catch {
     return [];
   }

@@ -7,6 +7,7 @@ import { FLEET } from "../../../core/limits.ts";
 import type { Asked, Facts, Outcome, QuestionKind, Report } from "../../../core/reports.ts";
 import type { AcpProgram, AcpQuestion, AcpRecord, AcpSource } from "../derive/record.ts";
 import type { StatusTask } from "../../files/format.ts";
+import type { OwnMeta } from "../../files/meta.ts";
 import { PUBLISHER } from "./limits.ts";
 
 /** Of one moment. */
@@ -46,14 +47,14 @@ export function taskOf({ record }: Presence): Omit<StatusTask, "status_timestamp
   }
 }
 
-/** What our readers find in `x_meta.rollcall`. */
-export function metaOf(presence: Presence): Readonly<Record<string, unknown>> {
+/** What our readers find beyond the format of the file. */
+export function metaOf(presence: Presence): Pick<OwnMeta, "activity" | "question" | "acp"> {
   const { record, sessionId, client, version, unreadFrames } = presence;
   const { state, status, message, currentTask, source, background, stalled } = record;
   const [question] = record.questions;
   return {
     activity: status,
-    ...(question && { question: { ...askedOf(question), sinceMs: undefined } }),
+    ...(question && { question: wordsOf(question) }),
     acp: {
       session_id: sessionId,
       agent_version: version,
@@ -135,14 +136,17 @@ function livenessOf({ state }: AcpRecord): Facts["liveness"] {
   }
 }
 
-function askedOf({ kind, text, options, since }: AcpQuestion): Asked {
+function askedOf(question: AcpQuestion): Asked {
+  return { ...wordsOf(question), sinceMs: Date.parse(question.since) };
+}
+
+function wordsOf({ kind, text, options }: AcpQuestion): Omit<Asked, "sinceMs"> {
   return {
     kind: kindOf(kind, options.length > 0),
     text: asProse(text, FLEET.questionLength),
     ...(options.length > 0 && {
       options: options.slice(0, FLEET.options).map(({ name }) => asLine(name, FLEET.nameLength)),
     }),
-    sinceMs: Date.parse(since),
   };
 }
 

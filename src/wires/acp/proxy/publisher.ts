@@ -5,6 +5,7 @@
 import { findProcess, startedAtMs } from "../../../machine/processes.ts";
 import type { Report } from "../../../core/reports.ts";
 import type { Clock } from "../../../core/clock.ts";
+import { writeMeta, type OwnMeta } from "../../files/meta.ts";
 import { StatusEmitter } from "../../files/emitter.ts";
 import { tmuxPane, type Environment } from "../../../machine/surroundings.ts";
 import { Courier, type CourierOptions } from "./courier.ts";
@@ -18,7 +19,7 @@ export interface PublisherOptions extends Pick<CourierOptions, "deliver"> {
   /** Until the agent says what it is called. */
   readonly name: string;
   readonly env: Environment;
-  readonly directory?: string;
+  readonly folder?: string;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
@@ -28,9 +29,7 @@ export class Publisher implements AsyncDisposable {
   readonly #emitter: StatusEmitter;
   readonly #courier: Courier;
   readonly #identity: Identity;
-  readonly #proof: Readonly<Record<string, unknown>>;
-  /** What the emitter shows as x_meta: it looks at it anew for every write. */
-  readonly #meta: Record<string, unknown>;
+  readonly #own: OwnMeta;
   #latest: Presence | undefined;
   #shown = "";
   #goal: string | undefined;
@@ -38,7 +37,7 @@ export class Publisher implements AsyncDisposable {
   #isClosed = false;
 
   constructor(options: PublisherOptions) {
-    const { id, agentId, name, env, directory, clock, deliver, onError } = options;
+    const { id, agentId, name, env, folder, clock, deliver, onError } = options;
     this.#clock = clock;
     this.#courier = new Courier({ deliver, clock, renew: (report) => this.#renewed(report) });
     const found = findProcess(process.pid);
@@ -48,20 +47,18 @@ export class Publisher implements AsyncDisposable {
       agentId,
       process: { pid: process.pid, ...(startedAt !== undefined && { startedAtMs: startedAt }) },
     };
-    this.#proof = found ? { process: { pid: found.pid, start: found.start } } : {};
-    const tmux = tmuxPane(env);
-    this.#meta = {
-      ...(tmux && { tmux_socket: tmux.socket, tmux_pane: tmux.pane }),
-      rollcall_agent_id: agentId,
-      rollcall: this.#proof,
+    this.#own = {
+      agentId,
+      process: found && { pid: found.pid, start: found.start },
+      tmux: tmuxPane(env),
     };
     this.#emitter = new StatusEmitter({
       agentName: name,
       agentId: id,
-      meta: this.#meta,
+      meta: writeMeta(this.#own),
       now: () => clock.wallMs(),
       onError,
-      ...(directory !== undefined && { directory }),
+      ...(folder !== undefined && { folder }),
     });
   }
 
@@ -72,10 +69,10 @@ export class Publisher implements AsyncDisposable {
     const text = JSON.stringify(said);
     if (text === this.#shown) return;
     this.#shown = text;
-    this.#meta["rollcall"] = { ...this.#proof, ...metaOf(presence) };
     const { name, workspace, goal } = presence;
     this.#emitter.describe({
       agentName: name,
+      meta: writeMeta({ ...this.#own, ...metaOf(presence) }),
       ...(workspace?.startsWith("/") && { workspace }),
     });
     if (goal !== null && goal !== this.#goal) this.#emitter.goal((this.#goal = goal));

@@ -6,7 +6,7 @@
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import type { AcpRecord } from "../derive/record.ts";
-import { hooksDirectory } from "../../../machine/places.ts";
+import { hooksFolder } from "../../../machine/places.ts";
 import type { Environment } from "../../../machine/surroundings.ts";
 import { TIMELINE } from "./limits.ts";
 
@@ -37,8 +37,8 @@ export function lineOf({ atMs, agent, name, record }: TimelineChange): TimelineL
   return { at: new Date(atMs).toISOString(), agent, name, ...said };
 }
 
-export function timelineDirectory(env: Environment = process.env): string {
-  return join(dirname(hooksDirectory(env)), "acp");
+export function timelineFolder(env: Environment = process.env): string {
+  return join(dirname(hooksFolder(env)), "acp");
 }
 
 export class TimelineWriter {
@@ -47,8 +47,8 @@ export class TimelineWriter {
   #writing: Promise<void> | undefined;
   #isLost = false;
 
-  constructor(id: string, directory: string = timelineDirectory()) {
-    this.#path = join(directory, `${id}.jsonl`);
+  constructor(id: string, folder: string = timelineFolder()) {
+    this.#path = join(folder, `${id}.jsonl`);
   }
 
   write(line: TimelineLine): void {
@@ -82,10 +82,10 @@ export class TimelineWriter {
 }
 
 /** Those that nobody will ask for any more. */
-export async function sweepTimelines(nowMs: number, directory: string): Promise<void> {
+export async function sweepTimelines(nowMs: number, folder: string): Promise<void> {
   try {
-    for (const name of await fs.promises.readdir(directory)) {
-      const path = join(directory, name);
+    for (const name of await fs.promises.readdir(folder)) {
+      const path = join(folder, name);
       const { mtimeMs } = await fs.promises.stat(path);
       if (nowMs - mtimeMs > TIMELINE.keptMs) await fs.promises.rm(path, { force: true });
     }

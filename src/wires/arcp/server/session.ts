@@ -118,7 +118,8 @@ export class Session implements Owner, StreamWriter {
   hear(heard: Heard): number {
     if (!this.#takes(heard)) return 0;
     const seq = this.#number(heard, false);
-    this.#noticeLag(heard);
+    // Nothing is said of a job after its end.
+    if (heard.entry.kind !== "end") this.#noticeLag(heard);
     return seq;
   }
 

@@ -9,14 +9,14 @@ import { STATUS_FILE } from "./limits.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export function statusDirectory(env: Environment = process.env): string {
+export function statusFolder(env: Environment = process.env): string {
   const { AGENT_STATUS_DIR, XDG_STATE_HOME } = env;
   if (AGENT_STATUS_DIR) return expandPath(AGENT_STATUS_DIR, env);
   const base = XDG_STATE_HOME ? XDG_STATE_HOME : "~/.local/state";
   return expandPath(`${base}/agent-status`, env);
 }
 
-/** With ~ as the home directory, and without empty or idle steps: `a//b/./c/` is `a/b/c`. */
+/** With ~ as the home folder, and without empty or idle steps: `a//b/./c/` is `a/b/c`. */
 export function expandPath(path: string, env: Environment = process.env): string {
   const tidy = tidyPath(path);
   const [first = "", ...rest] = tidy.split("/");
@@ -37,7 +37,7 @@ function homeOf(user: string, env: Environment): string {
 }
 
 /** The file of an agent; an id that is no file name is refused. */
-export function statusPath(agentId: string, directory: string = statusDirectory()): string {
+export function statusPath(agentId: string, folder: string = statusFolder()): string {
   if (agentId === "" || /[/\\\0]/.test(agentId) || agentId === "." || agentId === "..") {
     throw new RollcallError("INVALID_ARGUMENT", "agent_id must be non-empty and filename-safe");
   }
@@ -47,10 +47,10 @@ export function statusPath(agentId: string, directory: string = statusDirectory(
     const message = `agent_id has ${bytes} bytes, at most ${most} are allowed: it names a file`;
     throw new RollcallError("INVALID_ARGUMENT", message);
   }
-  return pathIn(directory, `${agentId}.json`);
+  return pathIn(folder, `${agentId}.json`);
 }
 
-export function pathIn(directory: string, name: string): string {
-  if (directory === ".") return name;
-  return directory.endsWith("/") ? directory + name : `${directory}/${name}`;
+export function pathIn(folder: string, name: string): string {
+  if (folder === ".") return name;
+  return folder.endsWith("/") ? folder + name : `${folder}/${name}`;
 }

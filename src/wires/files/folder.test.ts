@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expandPath, pathIn, statusDirectory, statusPath } from "./directory.ts";
+import { expandPath, pathIn, statusFolder, statusPath } from "./folder.ts";
 
 const HOME = "/home/ada";
 
@@ -9,8 +9,8 @@ test.each([
   [{ XDG_STATE_HOME: "" }, "/home/ada/.local/state/agent-status"],
   [{ XDG_STATE_HOME: "~/s" }, "/home/ada/s/agent-status"],
   [{ XDG_STATE_HOME: "/state", AGENT_STATUS_DIR: "~/here/" }, "/home/ada/here"],
-])("with %j the files are in %s", (env, directory) => {
-  expect(statusDirectory({ HOME, ...env })).toBe(directory);
+])("with %j the files are in %s", (env, folder) => {
+  expect(statusFolder({ HOME, ...env })).toBe(folder);
 });
 
 test.each([
@@ -40,7 +40,7 @@ test("an id that is too long for a file is refused with the bound", () => {
   expect(() => statusPath("é".repeat(116), "/d")).toThrow("232 bytes, at most 230");
 });
 
-test("a file in the current directory is called by its name alone", () => {
+test("a file in the current folder is called by its name alone", () => {
   expect([pathIn(".", "a.json"), pathIn("/", "a.json"), pathIn("/d", "a.json")]).toEqual([
     "a.json",
     "/a.json",

@@ -1,0 +1,46 @@
+/**
+ * A process that has ended says nothing more. Several sources speak for one process: the proxy that
+ * runs in it, the status file that it writes. Who looks at the file can see that the process is
+ * gone; the proxy was killed with it, and its last report may still be under way. So an end that
+ * one source of an agent proved is the end for all of them, whenever their reports arrive.
+ */
+import { isGone } from "./questions.ts";
+import type { Report } from "./reports.ts";
+import type { State } from "./state.ts";
+
+/** As it is told, or over, where another source proved that its process has ended. */
+export function withProvenEnd(state: State, report: Report): Report {
+  if (isGone(report.facts.liveness.value)) return report;
+  const proof = othersOf(state, report).find((other) => isEndOf(other, report));
+  return proof ? endedBy(proof, report) : report;
+}
+
+/** What other sources last said of a process that this report proves to have ended: it is over. */
+export function endedWith(state: State, proof: Report): readonly Report[] {
+  if (!proof.facts.process?.hasEnded) return [];
+  return othersOf(state, proof)
+    .filter((other) => !isGone(other.facts.liveness.value) && isEndOf(proof, other))
+    .map((other) => endedBy(proof, other));
+}
+
+function othersOf({ reports }: State, { agentId, alias }: Report): readonly Report[] {
+  return Array.from(reports.byAgent.of(agentId)).flatMap((other) =>
+    other === alias ? [] : (reports.byAlias.get(other)?.report ?? []),
+  );
+}
+
+/** Starts are told in whole seconds, by clocks that are corrected now and then. */
+const SAME_START_MS = 2_000;
+
+/** Without a start a number proves nothing. */
+function isEndOf(proof: Report, { facts }: Report): boolean {
+  const [ended, other] = [proof.facts.process, facts.process];
+  if (!ended?.hasEnded || ended.pid !== other?.pid) return false;
+  const apartMs = (ended.startedAtMs ?? NaN) - (other.startedAtMs ?? NaN);
+  return Math.abs(apartMs) <= SAME_START_MS;
+}
+
+function endedBy({ reportedAtMs }: Report, report: Report): Report {
+  const liveness = { value: "exited", rule: "its process is gone" } as const;
+  return { ...report, reportedAtMs, facts: { ...report.facts, liveness } };
+}

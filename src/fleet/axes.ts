@@ -1,0 +1,143 @@
+/**
+ * What is believed of an agent on each axis, of all that its sources say.
+ *
+ * Sources are not equal. One that sees an agent's every step (its editor's proxy, its hooks) knows
+ * what it does; one that only hears its heartbeats knows that it lives. So what it does is told by
+ * the closest source that is up to date, and that it lives by any.
+ */
+import { isGone } from "../core/questions.ts";
+import type { Activity, Asked, Liveness, Outcome, Report, Ruled } from "../core/reports.ts";
+
+/** Why a value is believed. */
+export interface Evidence {
+  readonly wire: string;
+  readonly alias: string;
+  readonly rule: string;
+  readonly reportedAtMs: number;
+  readonly order: number;
+}
+
+export interface Axis<Value> {
+  readonly value: Value;
+  readonly evidence: Evidence;
+}
+
+export interface ActivityAxis extends Axis<Activity> {
+  readonly message: string | null;
+  readonly task: string | null;
+}
+
+export interface OutcomeAxis extends Axis<Outcome> {
+  readonly text: string | null;
+  readonly atMs: number;
+}
+
+export interface Axes {
+  readonly liveness: Axis<Liveness>;
+  readonly activity: ActivityAxis;
+  readonly blockedOn: Axis<Asked> | null;
+  readonly outcome: OutcomeAxis | null;
+  /** Whose word counts for what it does. */
+  readonly teller: Report;
+}
+
+/** `sources`, of which there is at least one, are the closest first. */
+export function axesOf(sources: readonly Report[]): Axes {
+  const liveness = livenessOf(sources);
+  const current = sources.filter(({ facts }) => isCurrent(facts.liveness.value));
+  const told = current.length > 0 ? current : sources;
+  const teller = told.find(({ facts }) => isKnown(facts.activity)) ?? told[0];
+  if (!teller) throw new Error("a row without a source");
+  return {
+    liveness,
+    activity: activityOf(teller),
+    blockedOn: isGone(liveness.value) ? null : questionOf(told),
+    outcome: outcomeOf(sources),
+    teller,
+  };
+}
+
+/** The closest to the agent first. */
+const WIRES = ["acp", "file", "mcp", "jobs", "arcp", "a2a", "keeper"];
+
+/** The closest to the agent first, then the one that spoke last. */
+export function nearest(sources: readonly Report[]): readonly Report[] {
+  if (sources.length === 1) return sources;
+  return sources.toSorted(
+    (a, b) => rankOf(a.alias) - rankOf(b.alias) || b.reportedAtMs - a.reportedAtMs,
+  );
+}
+
+function rankOf(alias: string): number {
+  const rank = WIRES.indexOf(wireOf(alias));
+  return rank === -1 ? WIRES.length : rank;
+}
+
+/** `file` of file@host:NAME. */
+function wireOf(alias: string): string {
+  return /^[^:@]*/.exec(alias)?.[0] ?? "";
+}
+
+/** Whether what it says of the agent may still be so. */
+function isCurrent(liveness: Liveness): boolean {
+  return liveness === "alive" || liveness === "starting" || liveness === "unreachable";
+}
+
+function isKnown(activity: Ruled<Activity> | undefined): boolean {
+  return activity !== undefined && activity.value !== "unknown";
+}
+
+/** Any sign of life beats silence; among those that saw no life the last word counts. */
+function livenessOf(sources: readonly Report[]): Axis<Liveness> {
+  for (const value of ["alive", "starting", "unreachable"] as const) {
+    const found = sources.find(({ facts }) => facts.liveness.value === value);
+    if (found) return axis(found, found.facts.liveness);
+  }
+  const known = sources.filter(({ facts }) => facts.liveness.value !== "unknown");
+  const [last] = (known.length > 0 ? known : sources).toSorted(
+    (a, b) => b.reportedAtMs - a.reportedAtMs,
+  );
+  if (!last) throw new Error("a row without a source");
+  return axis(last, last.facts.liveness);
+}
+
+function activityOf(teller: Report): ActivityAxis {
+  const { activity } = teller.facts;
+  const { value, evidence } = axis<Activity>(
+    teller,
+    activity ?? { value: "unknown", rule: "nobody said" },
+  );
+  return { value, evidence, message: activity?.message || null, task: activity?.task || null };
+}
+
+/** Two sources that saw the same question are this far apart at most: some know whole seconds. */
+const SAME_QUESTION_MS = 2_000;
+
+/** The one that has waited longest; of one question, what the source closest to it says. */
+function questionOf(sources: readonly Report[]): Axis<Asked> | null {
+  let first: Axis<Asked> | null = null;
+  for (const source of sources) {
+    const { question } = source.facts;
+    if (!question) continue;
+    if (first && first.value.sinceMs <= question.value.sinceMs + SAME_QUESTION_MS) continue;
+    first = axis(source, question);
+  }
+  return first;
+}
+
+function outcomeOf(sources: readonly Report[]): OutcomeAxis | null {
+  let last: OutcomeAxis | null = null;
+  for (const source of sources) {
+    const { outcome } = source.facts;
+    if (!outcome || (last && last.atMs >= outcome.atMs)) continue;
+    const { text = null, atMs } = outcome;
+    const { value, evidence } = axis<Outcome>(source, outcome);
+    last = { value, evidence, text, atMs };
+  }
+  return last;
+}
+
+function axis<Value>(source: Report, { value, rule }: Ruled<Value>): Axis<Value> {
+  const { alias, reportedAtMs, order } = source;
+  return { value, evidence: { wire: wireOf(alias), alias, rule, reportedAtMs, order } };
+}

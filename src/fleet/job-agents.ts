@@ -1,0 +1,145 @@
+/**
+ * Agents that run jobs, as rows of the fleet: what their jobs do, ask and came to. The jobs nest in
+ * the row of their agent; a page of all of them is in `jobs`.
+ */
+import { asLine } from "../core/fields.ts";
+import { progressOf, type JobProgress } from "../core/job-progress.ts";
+import { PROGRESS } from "../core/jobs/limits.ts";
+import {
+  summaryOf,
+  type AgentJobs,
+  type Job,
+  type JobEntry,
+  type JobSummary,
+  type Jobs,
+} from "../core/jobs.ts";
+import type { Activity, Asked, Facts, Outcome, Report } from "../core/reports.ts";
+import type { State } from "../core/state.ts";
+
+/** A job in the row of its agent. */
+export interface RowJob extends JobSummary {
+  readonly activity: Activity;
+  /** What it does, asks or came to, in a few words. */
+  readonly why: string;
+  readonly question: Asked | null;
+}
+
+/** The jobs of an agent: how many, and the newest of them. */
+export interface RowJobs {
+  readonly running: number;
+  readonly waiting: number;
+  /** Those that have not ended first, each the newest first. */
+  readonly newest: readonly RowJob[];
+}
+
+/** What a row shows at most. */
+const SHOWN = 20;
+
+export function jobsOfRow({ jobs }: State, rowId: string): RowJobs | null {
+  const agent = jobs.byAgent.get(rowId);
+  if (!agent) return null;
+  const unfinished = entriesOf(jobs, agent.unfinished);
+  const ended = entriesOf(jobs, agent.ended);
+  const running = unfinished.filter(({ job }) => job.status === "running").length;
+  return {
+    running,
+    waiting: unfinished.length - running,
+    newest: [...unfinished.reverse(), ...ended.reverse()].slice(0, SHOWN).map(rowJob),
+  };
+}
+
+/** What the state knows of agents by their jobs, as reports: they are sources like all others. */
+export function* jobReports({ jobs, reports }: State): Generator<Report> {
+  for (const [rowId, agent] of jobs.byAgent) {
+    // An agent that nobody hosts any more and that runs nothing is no longer here.
+    if (agent.unfinished.size === 0 && !reports.byAlias.has(rowId)) continue;
+    yield jobReport(jobs, rowId, agent);
+  }
+}
+
+function jobReport(jobs: Jobs, rowId: string, agent: AgentJobs): Report {
+  const unfinished = entriesOf(jobs, agent.unfinished);
+  const running = unfinished.filter(({ job }) => job.status === "running");
+  const last = jobs.byId.get(agent.ended.at(-1) ?? "")?.job;
+  const progress = running.map(progressNow);
+  const question = oldestQuestion(progress);
+  const atMs = Math.max(last?.endedAtMs ?? 0, ...progress.map((each) => each.atMs));
+  const facts: Facts = {
+    name: rowId.slice(rowId.indexOf(":") + 1),
+    liveness:
+      running.length > 0
+        ? { value: "alive", rule: "it runs a job" }
+        : { value: "unknown", rule: "it runs no job" },
+    activity: activityOf(progress),
+    ...(question && { question }),
+    ...(last && { outcome: outcomeOf(last) }),
+    ...(atMs > 0 && { lastActivityAtMs: atMs }),
+  };
+  const alias = `jobs${rowId.slice(rowId.indexOf("@"))}`;
+  return { alias, agentId: rowId, links: [], order: atMs, reportedAtMs: atMs, facts };
+}
+
+function entriesOf(jobs: Jobs, ids: Iterable<string>): JobEntry[] {
+  return [...ids].flatMap((id) => jobs.byId.get(id) ?? []);
+}
+
+/** As it is now; of a past moment, as the log last had it. */
+function progressNow({ job, pulse, purse, progress }: JobEntry): JobProgress {
+  if (pulse) return progressOf(pulse, purse);
+  const activity = { value: "working", rule: "the job runs" } as const;
+  return progress ?? { activity, atMs: job.startedAtMs };
+}
+
+function activityOf(running: readonly JobProgress[]): NonNullable<Facts["activity"]> {
+  const [only] = running;
+  if (!only) return { value: "idle", rule: "it runs no job" };
+  if (running.length === 1) return only.activity;
+  return { value: "working", rule: "its jobs", message: `${running.length} jobs` };
+}
+
+function oldestQuestion(running: readonly JobProgress[]): Facts["question"] {
+  return running
+    .flatMap(({ question }) => question ?? [])
+    .sort((a, b) => a.value.sinceMs - b.value.sinceMs)[0];
+}
+
+const OUTCOMES: Readonly<Record<Job["status"], Outcome>> = {
+  pending: "success",
+  running: "success",
+  success: "success",
+  error: "failed",
+  timed_out: "failed",
+  cancelled: "cancelled",
+};
+
+function outcomeOf(job: Job): NonNullable<Facts["outcome"]> {
+  const text = endOf(job);
+  return {
+    value: OUTCOMES[job.status],
+    rule: `its last job ended: ${job.status}`,
+    atMs: job.endedAtMs,
+    ...(text !== "" && { text }),
+  };
+}
+
+/** Why somebody cancelled a job says nothing without that word. */
+function endOf({ status, reason }: Job): string {
+  if (reason === "") return "";
+  return asLine(status === "cancelled" ? `cancelled: ${reason}` : reason, PROGRESS.textLength);
+}
+
+function rowJob(entry: JobEntry): RowJob {
+  const { job } = entry;
+  const summary = summaryOf(job);
+  if (job.endedAtMs > 0) {
+    return { ...summary, activity: "idle", why: endOf(job) || job.status, question: null };
+  }
+  if (job.status === "pending") {
+    return { ...summary, activity: "waiting", why: "waits for a slot", question: null };
+  }
+  const { activity, question } = progressNow(entry);
+  const asked = question?.value ?? null;
+  const doing = [activity.message, activity.task].filter(Boolean).join(", ");
+  const why = asked?.text || doing || activity.value;
+  return { ...summary, activity: activity.value, why, question: asked };
+}
