@@ -7,7 +7,7 @@
  */
 import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import type { Event } from "./events.ts";
-import { invalid, key, line } from "./fields.ts";
+import { asLine, invalid, key, line } from "./fields.ts";
 import { progressOf, type JobProgress } from "./job-progress.ts";
 import { authorize, checkExpiry, parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
 import { checkSubset, inherited } from "./jobs/lease-subset.ts";
@@ -153,7 +153,10 @@ function submit(
     if (known) return refuse("ALREADY_EXISTS", `key ${name} was used with other parameters`);
   }
   const parent = jobs.byId.get(command.parent);
-  const refusal = problemOf(command) ?? roomFor(state, command) ?? (parent && over(parent));
+  const refusal =
+    problemOf(state, command) ??
+    roomFor(state, command) ??
+    (parent && roomForChild(state, parent));
   if (refusal) return refusal;
   const lease = leaseOf(command, parent, nowMs);
   if ("ok" in lease) return lease;
@@ -166,14 +169,19 @@ function submit(
   return decided(events, { job: started, isRepeated: false });
 }
 
-function problemOf(command: SubmitCommand): Refusal | undefined {
-  return invalid(
-    key("job_id", command.jobId, FIELD.nameLength),
+function problemOf({ jobs }: State, command: SubmitCommand): Refusal | undefined {
+  const { jobId, parent } = command;
+  const refusal = invalid(
+    key("job_id", jobId, FIELD.nameLength),
     key("agent", command.agent),
     key("principal", command.principal),
     key("node", command.node, FIELD.nameLength),
     line("session", command.session, FIELD.nameLength),
   );
+  if (refusal) return refusal;
+  if (jobs.byId.has(jobId)) return refuse("ALREADY_EXISTS", `${jobId} was submitted already`);
+  if (parent === "" || jobs.byId.has(parent)) return undefined;
+  return refuse("NOT_FOUND", `no job ${JSON.stringify(parent)}`);
 }
 
 function roomFor({ jobs }: State, command: SubmitCommand): Refusal | undefined {
@@ -216,21 +224,21 @@ function leaseOf(
   return wider ?? inherited(lease, parent.lease);
 }
 
-function over({ job }: JobEntry): Refusal | undefined {
-  return isTerminal(job.status) ? refuse("WRONG_STATE", `${job.id} is over`) : undefined;
-}
-
 /** Why a job may not delegate to an agent; undefined when it may. */
 export function checkDelegation(
   state: State,
   { parent, agent }: { readonly parent: string; readonly agent: string },
   nowMs: number,
 ): Refusal | undefined {
-  const { depth, children, childrenAtOnce } = state.jobs.limits;
   const entry = unfinished(state, parent);
   if (!entry) return refuse("WRONG_STATE", `${parent} is over`);
   const denied = checkTarget(entry, { namespace: "agent.delegate", target: agent }, nowMs);
-  if (denied) return denied;
+  return denied ?? roomForChild(state, entry);
+}
+
+function roomForChild(state: State, entry: JobEntry): Refusal | undefined {
+  const { depth, children, childrenAtOnce } = state.jobs.limits;
+  if (isTerminal(entry.job.status)) return refuse("WRONG_STATE", `${entry.job.id} is over`);
   if (jobDepth(state, entry.job) + 1 > depth) {
     return refuse("LIMIT_EXCEEDED", `delegated jobs nest at most ${depth} deep`);
   }
@@ -313,7 +321,7 @@ interface Cancelling {
 function cancelEvents(state: State, entry: JobEntry, { reason, moment }: Cancelling): Event[] {
   const { job } = entry;
   if (job.cancelReason !== undefined) return [];
-  const cancelReason = reason.slice(0, TERMS.reasonLength);
+  const cancelReason = asLine(reason, TERMS.reasonLength);
   if (job.status === "pending") {
     const ending = { status: "cancelled", code: "CANCELLED", reason: cancelReason } as const;
     return endEvents(state, entry, ending, moment);
@@ -344,18 +352,29 @@ function endEvents(state: State, entry: JobEntry, ending: Ending, moment: Moment
     ...job,
     status,
     code: code.slice(0, FIELD.nameLength),
-    reason,
+    reason: asLine(reason, TERMS.reasonLength),
     endedAtMs: moment.nowMs,
     ...(budget && { budget }),
     ...(seq !== undefined && { lastSeq: seq + 1 }),
   };
-  const events: Event[] = [{ type: "job.ended", job: ended }];
-  const isAsking = state.questions.openOf.has(aliasOf(job));
-  if (isAsking) events.push(...questionEvents(state, reportOf(ended), moment));
-  events.push(...childEvents(state, entry, { reason: `parent ${job.id} ended`, moment }));
-  const next = jobs.byId.get(jobs.queue(job.node).next(jobs.limits, job) ?? "");
-  if (next) events.push({ type: "job.started", job: asStarted(next.job, moment.nowMs) });
-  return events;
+  return [
+    { type: "job.ended", job: ended },
+    ...unaskEvents(state, ended, moment),
+    ...childEvents(state, entry, { reason: `parent ${job.id} ended`, moment }),
+    ...startEvents(state, jobs.queue(job.node).next(jobs.limits, job), moment),
+  ];
+}
+
+/** The question of a job that ended, or begins again, has nobody who waits for its answer. */
+function unaskEvents(state: State, job: Job, moment: Moment): readonly Event[] {
+  if (!state.questions.openOf.has(aliasOf(job))) return [];
+  return questionEvents(state, reportOf(job), moment);
+}
+
+/** The job that has a slot now, if there is one. */
+function startEvents({ jobs }: State, jobId: string | undefined, { nowMs }: Moment): Event[] {
+  const entry = jobs.byId.get(jobId ?? "");
+  return entry ? [{ type: "job.started", job: asStarted(entry.job, nowMs) }] : [];
 }
 
 /** Once cancelled, whatever the agent does, unless its time was over first. */
@@ -377,14 +396,14 @@ function revive(
   if (!entry) return decided([], null);
   const { job } = entry;
   if (job.status === "pending") {
-    const isFree = jobs.queue(job.node).next(jobs.limits) === job.id;
-    const started = asStarted(job, moment.nowMs);
-    return decided(isFree ? [{ type: "job.started", job: started }] : [], null);
+    // Where there are more slots than before: for the one whose turn it is.
+    return decided(startEvents(state, jobs.queue(job.node).next(jobs.limits), moment), null);
   }
   const mayRun = job.cancelReason === undefined && job.parent === "";
   if (again && mayRun && job.restarts < jobs.limits.restarts) {
     const started = { ...asStarted(job, moment.nowMs), restarts: job.restarts + 1 };
-    return decided([{ type: "job.started", job: started }], null);
+    const events: Event[] = [{ type: "job.started", job: started }];
+    return decided([...events, ...unaskEvents(state, started, moment)], null);
   }
   const ending = { status: "error", code: "UNAVAILABLE", reason: DIED } as const;
   return decided(endEvents(state, entry, ending, moment), null);

@@ -225,6 +225,10 @@ function change(state: State, job: Job): void {
   const entry = jobs.byId.get(job.id);
   if (!entry) return add(state, job);
   const isNew = entry.job.status !== "running" && job.status === "running";
+  if (job.restarts > entry.job.restarts) {
+    entry.pulse = undefined;
+    entry.progress = undefined;
+  }
   entry.job = job;
   if (isNew) jobs.running += 1;
   if (isNew && job.parent === "") jobs.queue(job.node).place(job);

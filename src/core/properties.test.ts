@@ -2,6 +2,7 @@ import { asyncProperty, property, assert, array, nat, tuple } from "fast-check";
 import { expect, test, vi } from "vitest";
 import { audit } from "../../test/support/core/audit.ts";
 import type { Event } from "./events.ts";
+import type * as JobBounds from "./jobs/limits.ts";
 import type * as Limits from "./limits.ts";
 import { RETENTION } from "./limits.ts";
 import { play, type Step } from "../../test/support/core/play.ts";
@@ -25,6 +26,28 @@ vi.mock("./limits.ts", async (original) => {
     },
     RETENTION: { ...kept, deadAgents: 3, finishedTasks: 3, finishedTaskBytes: 20 },
     ENGINE: { ...ENGINE, snapshotChunkRecords: 2, snapshotChunkBytes: 500 },
+  };
+});
+
+vi.mock("./jobs/limits.ts", async (original) => {
+  const { JOBS, SESSIONS, ...others } = await original<typeof JobBounds>();
+  return {
+    ...others,
+    JOBS: {
+      ...JOBS,
+      running: 4,
+      runningPerPrincipal: 3,
+      queuedPerPrincipal: 2,
+      cancelGraceMs: 3_000,
+      restarts: 2,
+      depth: 2,
+      children: 4,
+      childrenAtOnce: 2,
+      finished: 6,
+      keyTtlMs: 8_000,
+      keysPerPrincipal: 3,
+    },
+    SESSIONS: { ...SESSIONS, resumeWindowSec: 5, perPrincipal: 2, total: 3 },
   };
 });
 

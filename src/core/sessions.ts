@@ -182,6 +182,9 @@ function open(
     line("client", client, FIELD.descriptionLength),
   );
   if (refusal) return refusal;
+  if (sessions.byId.has(command.sessionId)) {
+    return refuse("ALREADY_EXISTS", `${command.sessionId} was opened already`);
+  }
   if (sessions.byId.size >= total) {
     return refuse("LIMIT_EXCEEDED", `there are ${total} sessions already`);
   }

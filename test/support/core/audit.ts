@@ -2,10 +2,10 @@
  * What must hold in any state between two commands, checked the slow way: every index against a
  * scan, every timer against what it guards. For tests and the simulator.
  */
-import type { Slot } from "../../../src/core/heap.ts";
 import type { State } from "../../../src/core/state.ts";
+import { jobProblems, sessionProblems } from "./audit-jobs.ts";
+import { sizeProblem, timerProblems } from "./audit-timers.ts";
 import { lengthOf, type DirectoryEntry } from "../../../src/core/directory.ts";
-import { isTerminal } from "../../../src/core/jobs/outcome.ts";
 import { COUNT, RETENTION } from "../../../src/core/limits.ts";
 import { isGone } from "../../../src/core/questions.ts";
 import { mayFallSilent, silentAtMs } from "../../../src/core/reports.ts";
@@ -20,6 +20,7 @@ export function audit(state: State): string[] {
     ...reportProblems(state),
     ...questionProblems(state),
     ...jobProblems(state),
+    ...sessionProblems(state),
     ...directoryProblems(state),
   ];
 }
@@ -49,13 +50,15 @@ function reportProblems({ reports, graceFromMs }: State): string[] {
   return problems;
 }
 
-function questionProblems({ questions, reports }: State): string[] {
+function questionProblems({ questions, reports, jobs }: State): string[] {
   const problems: string[] = [];
   let ended = 0;
   for (const [id, { question, timer }] of questions.byId) {
     const isOpen = question.state === "open";
     if ((questions.openOf.get(question.alias) === id) !== isOpen) problems.push(`openOf: ${id}`);
-    const asked = reports.byAlias.get(question.alias)?.report.facts.question?.value;
+    const source = reports.byAlias.get(question.alias)?.report.facts;
+    const job = jobs.byId.get(question.alias.replace(/^job:/, ""));
+    const asked = (source ?? job?.progress)?.question?.value;
     if (isOpen && asked?.text !== question.text) problems.push(`${id} is open, nobody asks it`);
     if (isOpen) continue;
     ended += 1;
@@ -63,24 +66,6 @@ function questionProblems({ questions, reports }: State): string[] {
     problems.push(...timerProblems(`question ${id}`, timer, forgetAtMs));
   }
   problems.push(...sizeProblem("ended questions", questions.ended, ended));
-  return problems;
-}
-
-function jobProblems({ jobs }: State): string[] {
-  const problems: string[] = [];
-  let [ended, running] = [0, 0];
-  for (const [id, { job, timer }] of jobs.byId) {
-    if (job.id !== id) problems.push(`${id} is filed under another name`);
-    if (job.status === "running") running += 1;
-    if (!isTerminal(job.status)) continue;
-    ended += 1;
-    problems.push(...timerProblems(`job ${id}`, timer, job.endedAtMs + RETENTION.endedJobMs));
-    if (job.endedAtMs < jobs.forgottenThroughMs - RETENTION.endedJobMs) {
-      problems.push(`${id} should have been forgotten before others`);
-    }
-  }
-  problems.push(...sizeProblem("ended jobs", jobs.ended, ended));
-  if (jobs.running !== running) problems.push("running jobs are miscounted");
   return problems;
 }
 
@@ -239,20 +224,6 @@ function taskProblems(state: State): string[] {
   if (tasks.unfinishedBytes !== weight.unfinished) problems.push("unfinished tasks miscount bytes");
   if (tasks.finishedBytes !== weight.finished) problems.push("finished tasks miscount bytes");
   return problems;
-}
-
-/** A timer may ring early, never late. */
-function timerProblems(what: string, { at, place }: Slot<string>, deadlineMs: number): string[] {
-  if (place < 0) return [`${what} has no timer`];
-  return at > deadlineMs ? [`${what} rings at ${at}, due at ${deadlineMs}`] : [];
-}
-
-function sizeProblem(
-  what: string,
-  { size }: { readonly size: number },
-  expected: number,
-): string[] {
-  return size === expected ? [] : [`${what}: ${size} instead of ${expected}`];
 }
 
 function lifeProblem({ agents }: State, agentId: string, does: string): string[] {

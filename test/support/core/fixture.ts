@@ -6,6 +6,9 @@ import { beat, type AgentCard } from "../../../src/core/agents.ts";
 import type { Decision, Moment } from "../../../src/core/decide.ts";
 import { seeEntry } from "../../../src/core/directory.ts";
 import { decode, encode, type Event, type Recorded, type Topic } from "../../../src/core/events.ts";
+import type { SubmitCommand } from "../../../src/core/job-rules.ts";
+import { jobDefaults, sessionDefaults } from "./jobs.ts";
+import type { Job } from "../../../src/core/jobs.ts";
 import { leading } from "../../../src/core/nodes.ts";
 import { rules, type Command, type Reply, type ReplyTo } from "../../../src/core/rules.ts";
 import { fingerprint } from "../../../src/core/snapshot.ts";
@@ -25,6 +28,7 @@ export class World {
   readonly history: Event[] = [];
   nowMs = START_MS;
   #ids = 0;
+  #jobs = 0;
 
   moment(): Moment {
     return {
@@ -137,11 +141,32 @@ export class World {
   task(taskId: string): ReturnType<typeof taskOf> {
     return taskOf(this.state, taskId);
   }
+
+  /** An order under an id of its own; ids grow. */
+  order(fields: Partial<SubmitCommand> = {}): SubmitCommand {
+    this.#jobs += 1;
+    const jobId = `job_${String(this.#jobs).padStart(4, "0")}`;
+    return { ...jobDefaults(), jobId, ...fields };
+  }
+
+  /** The id of a job that was accepted. */
+  submit(fields: Partial<SubmitCommand> = {}): string {
+    return this.run(this.order(fields)).job.id;
+  }
+
+  job(jobId: string): Job | undefined {
+    return this.state.jobs.byId.get(jobId)?.job;
+  }
+
+  open(sessionId: string, fields: Partial<Open> = {}): void {
+    this.run({ ...sessionDefaults(), sessionId, ...fields });
+  }
 }
 
 type Acquire = Command & { readonly type: "lease.acquire" };
 type Campaign = Command & { readonly type: "election.campaign" };
 type Create = TaskCommand & { readonly type: "task.create" };
+type Open = Command & { readonly type: "session.open" };
 
 function taskOf(state: State, taskId: string) {
   return state.tasks.byId.get(taskId)?.task;

@@ -4,7 +4,16 @@
  */
 import type { Event } from "../../../src/core/events.ts";
 import type { Command } from "../../../src/core/rules.ts";
-import { someJob } from "./jobs.ts";
+import {
+  attachSomebody,
+  KeptBudgets,
+  saySomething,
+  someCredentialCommand,
+  someJobCommand,
+  someSessionCommand,
+  someSubmit,
+  spendSomething,
+} from "./jobs.ts";
 import { someDirectoryCommand } from "./directory.ts";
 import { someReport } from "./reports.ts";
 import { card, DAY, SECOND, taskCreate, World } from "./fixture.ts";
@@ -14,6 +23,8 @@ export type Step = readonly [move: number, who: number, what: number, how: numbe
 
 export interface Played {
   readonly world: World;
+  /** What the streams of jobs would have of their budgets. */
+  readonly budgets: KeptBudgets;
   /** What was asked, if it was a command. */
   readonly command: Command | undefined;
   readonly events: readonly Event[];
@@ -27,6 +38,7 @@ const TOOLS = ["browser", "shell", "sql"];
 /** Plays all steps; `check` looks after each. */
 export function play(steps: readonly Step[], check: (played: Played) => void = () => {}): World {
   const world = new World();
+  const budgets = new KeptBudgets();
   for (const step of steps) {
     let command: Command | undefined;
     const events = world.eventsOf(() => {
@@ -34,7 +46,8 @@ export function play(steps: readonly Step[], check: (played: Played) => void = (
       if (command) attempt(world, command);
       else happen(world, step);
     });
-    check({ world, command, events });
+    budgets.keep(world.state);
+    check({ world, budgets, command, events });
   }
   return world;
 }
@@ -48,7 +61,7 @@ function attempt(world: World, command: Command): void {
 type Move = (world: World, by: string, step: Step) => Command;
 
 /** What is there more than once comes more often. */
-const MOVES: readonly (Move | "time" | "beats" | "node")[] = [
+const MOVES: readonly (Move | "time" | "beats" | "node" | "jobs")[] = [
   registration,
   registration,
   (_, agentId) => ({ type: "agent.heartbeat", agentId }),
@@ -117,8 +130,17 @@ const MOVES: readonly (Move | "time" | "beats" | "node")[] = [
     report: someReport({ who, what, order: world.nowMs }),
   }),
   (_, __, [, who]) => ({ type: "fleet.forget", alias: `test:${who % 4}` }),
-  tracking,
-  tracking,
+  submission,
+  submission,
+  submission,
+  jobCommand,
+  jobCommand,
+  jobCommand,
+  sessionCommand,
+  sessionCommand,
+  (world, _, [, who, what, how]) => someCredentialCommand(world.state, { who, what, how }),
+  "jobs",
+  "jobs",
   directoryCommand,
   directoryCommand,
   directoryCommand,
@@ -129,6 +151,18 @@ const MOVES: readonly (Move | "time" | "beats" | "node")[] = [
   "beats",
   "node",
 ];
+
+function submission(world: World, _: string, [, who, what, how]: Step): Command {
+  return someSubmit(world, { who, what, how });
+}
+
+function jobCommand(world: World, _: string, [, who, what, how]: Step): Command {
+  return someJobCommand(world.state, { who, what, how });
+}
+
+function sessionCommand(world: World, _: string, [, who, what, how]: Step): Command {
+  return someSessionCommand(world.state, { who, what, how });
+}
 
 function directoryCommand(_: World, __: string, [, who, what, how]: Step): Command {
   return someDirectoryCommand({ who, what, how });
@@ -141,7 +175,7 @@ function commandOf(world: World, step: Step): Command | undefined {
   return move(world, agents[step[1] % (agents.length || 1)] ?? "nobody", step);
 }
 
-function happen(world: World, [move, who, , how]: Step): void {
+function happen(world: World, [move, who, what, how]: Step): void {
   switch (pick(MOVES, move)) {
     case "time":
       if (who % 2 === 0) world.pass(pick(PAUSES, how));
@@ -157,6 +191,11 @@ function happen(world: World, [move, who, , how]: Step): void {
     case "node":
       if (who % 2 === 0) world.lead(`n${how % 3}`);
       else world.record([{ type: "node.resumed", node: "n1", unseenMs: how * SECOND }]);
+      return;
+    case "jobs":
+      saySomething(world.state, { who, what, how }, world.nowMs);
+      if (how % 2 === 0) spendSomething(world.state, { who, what, how });
+      else attachSomebody(world.state, { who, what, how }, world.nowMs);
       return;
   }
 }
@@ -187,14 +226,6 @@ function creation(_: World, __: string, [, who, what, how]: Step): Command {
 
 function claiming(_: World, agentId: string): Command {
   return { type: "task.claim", agentId };
-}
-
-/** One job, or two of them; some ended long ago. */
-function tracking({ nowMs }: World, _: string, [, who, what, how]: Step): Command {
-  const atMs = nowMs - (how % 4 === 0 ? DAY : how);
-  const jobs = [someJob({ who, what, atMs })];
-  if (how % 2 === 0) jobs.push(someJob({ who: who + 1, what: how, atMs }));
-  return { type: "job.track", jobs };
 }
 
 function keyOf(what: number): string {
