@@ -3,7 +3,8 @@
  * with their evidence; a list of thousands, which has no time for reports, is judged by them as
  * they are. So both say the same of the same file.
  */
-import { isBusy, type Activity, type Liveness, type Outcome } from "../../core/reports.ts";
+import { isBusy } from "../../core/report-news.ts";
+import type { Activity, Liveness, Outcome } from "../../core/reports.ts";
 import type { Standing } from "../../fleet/headline.ts";
 import type { Status, TaskState } from "./format.ts";
 import type { Vitality } from "./liveness.ts";
