@@ -32,7 +32,10 @@ class Wire {
 function row(goal: string): Row {
   const liveness = { value: "alive", rule: "it is here" } as const;
   const about = { alias: "test:a", agentId: "a", links: [], order: 1, reportedAtMs: 1 };
-  return rowOf("a", [{ ...about, facts: { liveness, goal } }], { nowMs: 1, patience: {} });
+  return rowOf(
+    { id: "a", sources: [{ ...about, facts: { liveness, goal } }] },
+    { nowMs: 1, patience: {} },
+  );
 }
 
 test("a view whose watch was cut listens again, and sees the next change at once", async () => {
