@@ -8,8 +8,8 @@ import { RollcallError } from "../../core/errors.ts";
 import type { AppendBatch } from "../log.ts";
 import { WAITING_BYTES, type Append, type Commit, type Forget, type Outcome } from "./protocol.ts";
 
-/** Trimmed or removed by one commit: two milliseconds of work. */
-const FORGETS = 256;
+/** Trimmed or removed by one commit: a millisecond of work. */
+const FORGETS = 128;
 
 interface Waiting<T> {
   readonly call: T;

@@ -5,9 +5,9 @@
  * streams touches few pages.
  */
 import type { NamedRange, StreamAppend, StreamRange } from "../streams.ts";
-import { Batches, joined, ROW_WEIGHT } from "./batches.ts";
+import { Batches, joined, ROW_WEIGHT, SWEEP_WEIGHT } from "./batches.ts";
 import { BLOB, type Database } from "./driver.ts";
-import { PAGE_BYTES, type Forget, type Page, type Span, type StreamPage } from "./protocol.ts";
+import type { Forget, Page, Span, StreamPage } from "./protocol.ts";
 
 /** How large a first block may be to live in the stream's row: several rows share a page. */
 const FIRST_BLOCK_BYTES = 1000;
@@ -130,13 +130,13 @@ export class StreamTables {
   sweep(): boolean {
     const streams = this.#database
       .prepare<{ id: number; name: string | null; trimmed: number }>(SQL.toSweep)
-      .all(PAGE_BYTES / ROW_WEIGHT);
+      .all(SWEEP_WEIGHT / ROW_WEIGHT);
     let weight = 0;
     for (const { id, name, trimmed } of streams) {
-      for (let deleted = Infinity; deleted > 0 && weight < PAGE_BYTES; weight += deleted) {
+      for (let deleted = Infinity; deleted > 0 && weight < SWEEP_WEIGHT; weight += deleted) {
         deleted = this.#blocks.delete([id], name === null ? Infinity : trimmed);
       }
-      if (weight >= PAGE_BYTES) return true;
+      if (weight >= SWEEP_WEIGHT) return true;
       this.#database.prepare(name === null ? SQL.gone : SQL.swept).run(id);
       weight += ROW_WEIGHT;
     }
