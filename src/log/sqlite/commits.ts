@@ -61,7 +61,7 @@ export class Commits {
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
-    // What else is called in this turn of the caller joins the first commit.
+    // Other calls of the caller's turn of the loop join the first commit.
     await Promise.resolve();
     while (this.#appends.length + this.#forgets.length > 0) {
       const appends = this.#appends;
