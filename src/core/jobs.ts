@@ -263,7 +263,9 @@ function placeAtAgent(jobs: Jobs, job: Job): void {
     return;
   }
   agent.unfinished.delete(job.id);
-  agent.ended.push(job.id);
+  // A snapshot has them in the order of their submits.
+  const isBefore = (id: string) => (jobs.byId.get(id)?.job.endedAtMs ?? 0) <= job.endedAtMs;
+  agent.ended.splice(agent.ended.findLastIndex(isBefore) + 1, 0, job.id);
   if (agent.ended.length > RECENT) agent.ended.shift();
 }
 
@@ -285,6 +287,14 @@ function remove(jobs: Jobs, id: string): void {
   if (agent?.unfinished.size === 0 && agent.ended.length === 0) {
     jobs.byAgent.delete(agentRowId(job));
   }
+}
+
+/** Takes the settings of the daemon that leads; what ended before is kept by them, too. */
+export function limitJobs({ jobs }: State, limits: JobLimits): void {
+  const { finishedMs, keyTtlMs } = jobs.limits;
+  jobs.limits = limits;
+  if (finishedMs === limits.finishedMs && keyTtlMs === limits.keyTtlMs) return;
+  for (const entry of jobs.byId.values()) if (isTerminal(entry.job.status)) setTimer(jobs, entry);
 }
 
 /** Sets the moment at which the job is looked at next. */
@@ -363,7 +373,10 @@ function isEmpty(lease: LeaseRequest): boolean {
 }
 
 /** Its budget leaves what its parent has left: siblings never spend the same money twice. */
-function purseOf({ budget = NO_BUDGET }: Lease, parent: Purse | undefined): Purse {
+function purseOf({ budget = NO_BUDGET }: Lease, above: Purse | undefined): Purse {
+  let parent = above;
+  // Restored, and its parent ended before it: then the next one above has set this aside.
+  while (parent?.isSettled) ({ parent } = parent);
   const opened = parent && openChildPurse(parent, budget);
   if (opened?.ok) return opened.purse;
   return { ...openPurse(budget), parent };

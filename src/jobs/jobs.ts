@@ -22,7 +22,7 @@ import { checkTarget, type CancelCommand } from "../core/job-rules.ts";
 import { budgetOf, decodeEntry, jobStream } from "../core/job-stream.ts";
 import { JOBS } from "../core/jobs/limits.ts";
 import { isTerminal } from "../core/jobs/outcome.ts";
-import { restoreBudget, type Job, type JobEntry, type JobLimits } from "../core/jobs.ts";
+import { limitJobs, restoreBudget, type Job, type JobEntry, type JobLimits } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
 import type { Term } from "../engine/companion.ts";
 import type { Streams } from "../log/streams.ts";
@@ -106,7 +106,7 @@ export class Jobs {
 
   async prepare(state: State): Promise<void> {
     const { node, limits } = this.options;
-    state.jobs.limits = { ...JOBS, ...limits };
+    limitJobs(state, { ...JOBS, ...limits });
     const found: Found[] = [];
     for (const entry of state.jobs.byId.values()) {
       const { job } = entry;

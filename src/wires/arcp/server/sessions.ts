@@ -14,7 +14,7 @@ import {
   sessionStream,
 } from "../../../core/job-stream.ts";
 import type { Job } from "../../../core/jobs.ts";
-import { setAttached, type SessionLimits } from "../../../core/sessions.ts";
+import { limitSessions, setAttached, type SessionLimits } from "../../../core/sessions.ts";
 import type { State } from "../../../core/state.ts";
 import type { Term } from "../../../engine/companion.ts";
 import type { Jobs } from "../../../jobs/jobs.ts";
@@ -110,7 +110,7 @@ export class Sessions {
   }
 
   async prepare(state: State): Promise<void> {
-    state.sessions.limits = this.limits;
+    limitSessions(state, this.limits);
     this.#found = new Map();
     for await (const { stream, oldest, head } of this.streams.ranges(SESSION_STREAMS)) {
       const id = stream.slice(SESSION_STREAMS.length);

@@ -1,0 +1,227 @@
+import { describe, expect, test } from "vitest";
+import type { Ending } from "./job-rules.ts";
+import { amountText } from "./jobs/decimal.ts";
+import {
+  limitJobs,
+  restoreBudget,
+  summaryOf,
+  type Job,
+  type JobEvent,
+  type JobLimits,
+} from "./jobs.ts";
+import { capture, fingerprint, restore } from "./snapshot.ts";
+import { sentenceOf } from "./words.ts";
+import { audit } from "../../test/support/core/audit.ts";
+import { DAY, replayed, SECOND, START_MS, World } from "../../test/support/core/fixture.ts";
+import { oldJob } from "../../test/support/core/jobs.ts";
+
+const DONE: Ending = { status: "success", code: "", reason: "" };
+
+function worldWith(limits: Partial<JobLimits>): World {
+  const world = new World();
+  limitJobs(world.state, { ...world.state.jobs.limits, ...limits });
+  return world;
+}
+
+function end(world: World, ...ids: readonly string[]): void {
+  for (const jobId of ids) world.run({ type: "job.end", jobId, ending: DONE });
+}
+
+function known(world: World): string[] {
+  return [...world.state.jobs.byId.keys()];
+}
+
+describe("a job that ended", () => {
+  test("is forgotten after a day", () => {
+    const world = new World();
+    const jobId = world.submit();
+    world.pass(10 * DAY);
+    end(world, jobId);
+    world.pass(DAY - 1);
+    expect(known(world)).toEqual([jobId]);
+    expect(world.eventsOf(() => world.pass(1))).toEqual([{ type: "job.forgotten", jobId }]);
+    expect(known(world)).toEqual([]);
+    expect([...world.state.jobs.index.after("ann", undefined)]).toEqual([]);
+  });
+
+  test("makes room where too many ended, the one that ended first first", () => {
+    const world = worldWith({ finished: 2 });
+    const [first, second, third] = [world.submit(), world.submit(), world.submit()];
+    for (const jobId of [second, first, third]) {
+      end(world, jobId);
+      world.pass(SECOND);
+    }
+    expect(known(world)).toEqual([first, third]);
+    expect(fingerprint(replayed(world.recorded()))).toBe(fingerprint(world.state));
+  });
+
+  test("stays while its key is alive, whatever room the others need", () => {
+    const world = worldWith({ finished: 1, keyTtlMs: 10 * SECOND, finishedMs: 60 * SECOND });
+    const order = { key: "k", fingerprint: "f" };
+    const keyed = world.submit(order);
+    const others = [world.submit(), world.submit(), world.submit()];
+    for (const jobId of [keyed, ...others]) {
+      end(world, jobId);
+      world.pass(SECOND);
+    }
+    world.pass(5 * SECOND);
+    expect(known(world)).toEqual([keyed, others[2]]);
+    expect(world.run(world.order(order)).isRepeated).toBe(true);
+    // The key's time is over: from here on it is one of the others, and the oldest.
+    world.pass(SECOND);
+    expect(known(world)).toEqual([others[2]]);
+    expect(world.state.jobs.index.keyCount("ann")).toBe(0);
+    world.pass(53 * SECOND);
+    expect(known(world)).toEqual([]);
+  });
+
+  test("holds no lease, no children and no pulse", () => {
+    const world = new World();
+    const parent = world.submit({ lease: { "tool.call": ["fs.*"] } });
+    world.submit({ parent });
+    end(world, parent);
+    expect(world.state.jobs.byId.get(parent)).toMatchObject({
+      children: undefined,
+      pulse: undefined,
+      progress: undefined,
+      lease: { granted: {} },
+    });
+    expect(world.job(parent)?.lease).toEqual({ "tool.call": ["fs.*"] });
+  });
+});
+
+describe("limits that another daemon has", () => {
+  /** A start: replayed with the defaults, then led by a daemon with settings of its own. */
+  function restarted(world: World, limits: Partial<JobLimits>): World {
+    const again = new World();
+    again.nowMs = world.nowMs;
+    for (const { event } of world.recorded()) again.record([event]);
+    limitJobs(again.state, { ...again.state.jobs.limits, ...limits });
+    expect(audit(again.state)).toEqual([]);
+    return again;
+  }
+
+  test("hold for what ended before: a key is kept for as long as it was promised", () => {
+    const world = worldWith({ keyTtlMs: 3 * DAY, finishedMs: 2 * DAY });
+    const order = { key: "k", fingerprint: "f" };
+    const [keyed, plain] = [world.submit(order), world.submit()];
+    end(world, keyed, plain);
+    const again = restarted(world, { keyTtlMs: 3 * DAY, finishedMs: 2 * DAY });
+    again.pass(2 * DAY - 1);
+    expect(known(again)).toEqual([keyed, plain]);
+    again.pass(1);
+    expect(known(again)).toEqual([keyed]);
+    expect(again.run({ ...world.order(order) })).toMatchObject({ isRepeated: true });
+  });
+
+  test("forget sooner where they are shorter", () => {
+    const world = new World();
+    const jobId = world.submit();
+    end(world, jobId);
+    const again = restarted(world, { finishedMs: SECOND });
+    again.pass(SECOND);
+    expect(known(again)).toEqual([]);
+  });
+});
+
+describe("what is left of a budget", () => {
+  function left(state: World["state"], jobId: string): string {
+    return amountText(state.jobs.byId.get(jobId)?.purse.remaining.get("USD") ?? -1n);
+  }
+
+  function budget(amount: number) {
+    return { lease: { "cost.budget": [`USD:${amount}`] } };
+  }
+
+  test("is what the job's stream says, as long as the job has not ended", () => {
+    const world = new World();
+    const jobId = world.submit(budget(5));
+    const { state } = world;
+    restoreBudget(state, jobId, { USD: "1.25" });
+    expect(left(state, jobId)).toBe("1.25");
+    end(world, jobId);
+    expect(world.job(jobId)?.budget).toEqual({ USD: "1.25" });
+    restoreBudget(state, jobId, { USD: "4" });
+    restoreBudget(state, "job_none", { USD: "4" });
+    expect(left(state, jobId)).toBe("1.25");
+  });
+
+  test("is never more than was granted, also where a parent ended before its child", async () => {
+    const world = new World();
+    const top = world.submit(budget(10));
+    const middle = world.submit({ parent: top, ...budget(6) });
+    const child = world.submit({ parent: middle, ...budget(5) });
+    end(world, middle);
+    expect(left(world.state, top)).toBe("5");
+    for (const state of [await restore(capture(world.state)), replayed(world.recorded())]) {
+      expect(left(state, top)).toBe("5");
+      expect(audit(state)).toEqual([]);
+      const again = new World();
+      Object.assign(again, { state });
+      end(again, child);
+      expect(left(state, top)).toBe("10");
+    }
+  });
+});
+
+describe("a job of an older program's file", () => {
+  test("is imported once, with all that its own store knew of it", () => {
+    const world = new World();
+    // As the fleet knew of it, without what only the store of the ARCP wire had.
+    const { id } = oldJob();
+    world.run({ type: "job.import", job: oldJob({ status: "running", endedAtMs: 0 }) });
+    const whole = oldJob({ session: "s1", key: "k", endedAtMs: START_MS });
+    expect(world.topicsOf(() => world.run({ type: "job.import", job: whole }))).toEqual([
+      "job.imported",
+    ]);
+    expect(world.topicsOf(() => world.run({ type: "job.import", job: whole }))).toEqual([]);
+    expect(world.job(id)).toEqual(whole);
+    expect(world.state.jobs.running).toBe(0);
+    expect(audit(world.state)).toEqual([]);
+  });
+
+  test("that has not ended stands in its slot, with its deadline", () => {
+    const world = worldWith({ running: 1 });
+    const running = { session: "", status: "running", endedAtMs: 0, startedAtMs: START_MS } as const;
+    const job = oldJob({ ...running, maxRuntimeSec: 5 });
+    world.run({ type: "job.import", job });
+    expect(world.job(world.submit())?.status).toBe("pending");
+    world.pass(5 * SECOND);
+    expect(world.job(job.id)?.status).toBe("timed_out");
+  });
+});
+
+test("a summary has what everybody may know, and nothing else", () => {
+  const world = new World();
+  const jobId = world.submit({ key: "k", fingerprint: "f", lease: { "tool.call": ["x"] } });
+  const job = world.job(jobId) ?? oldJob();
+  expect(summaryOf(job)).toEqual({
+    id: jobId,
+    agent: "echo",
+    principal: "ann",
+    node: "n1",
+    parent: "",
+    status: "running",
+    submittedAtMs: START_MS,
+    startedAtMs: START_MS,
+    endedAtMs: 0,
+    restarts: 0,
+    code: "",
+    reason: "",
+  });
+});
+
+test("in words", () => {
+  type Told = JobEvent & { readonly job: Job };
+  const words = (type: Told["type"], fields: Partial<Job> = {}) =>
+    sentenceOf({ type, job: oldJob({ id: "job_1", ...fields }) }, () => undefined);
+  expect(words("job.submitted")).toBe("job_1 for echo, by ann");
+  expect(words("job.started", { restarts: 1 })).toBe("job_1 runs on echo, again (1)");
+  expect(words("job.cancelling", { cancelReason: "enough" })).toBe(
+    "job_1 is being cancelled: enough",
+  );
+  const took = { startedAtMs: START_MS, endedAtMs: START_MS + 1500 };
+  expect(words("job.ended", took)).toBe("job_1 of echo is done after 1.5s");
+  const failed = { status: "error", code: "INTERNAL", reason: "no disk", startedAtMs: 0 } as const;
+  expect(words("job.ended", failed)).toBe("job_1 of echo failed: INTERNAL, no disk");
+});
