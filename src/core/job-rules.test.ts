@@ -200,7 +200,10 @@ describe("a child", () => {
     const parent = world.submit({ lease: { "tool.call": ["fs.*"] }, leaseExpiresAtMs });
     const lease = (patterns: string[]) => ({ parent, lease: { "tool.call": patterns } });
     const child = world.submit(lease(["fs.read"]));
-    expect(world.job(child)).toMatchObject({ lease: { "tool.call": ["fs.read"] }, leaseExpiresAtMs });
+    expect(world.job(child)).toMatchObject({
+      lease: { "tool.call": ["fs.read"] },
+      leaseExpiresAtMs,
+    });
     expect(world.refusal(world.order(lease(["net.*"])))).toMatch(/^LEASE_SUBSET_VIOLATION/);
     const late = { parent, leaseExpiresAtMs: leaseExpiresAtMs + 1 };
     expect(world.refusal(world.order(late))).toContain("later than the parent's");
@@ -255,7 +258,9 @@ describe("a child", () => {
 
   test("is delegated to an agent that its parent's lease allows", () => {
     const world = new World();
-    const parent = world.submit({ lease: { "agent.delegate": ["echo"], "cost.budget": ["USD:1"] } });
+    const parent = world.submit({
+      lease: { "agent.delegate": ["echo"], "cost.budget": ["USD:1"] },
+    });
     const check = (agent: string) => checkDelegation(world.state, { parent, agent }, world.nowMs);
     expect(check("echo")).toBeUndefined();
     expect(check("shell")).toMatchObject({ code: "PERMISSION_DENIED" });

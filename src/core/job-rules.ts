@@ -154,9 +154,7 @@ function submit(
   }
   const parent = jobs.byId.get(command.parent);
   const refusal =
-    problemOf(state, command) ??
-    roomFor(state, command) ??
-    (parent && roomForChild(state, parent));
+    problemOf(state, command) ?? roomFor(state, command) ?? (parent && roomForChild(state, parent));
   if (refusal) return refusal;
   const lease = leaseOf(command, parent, nowMs);
   if ("ok" in lease) return lease;

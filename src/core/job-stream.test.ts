@@ -14,7 +14,9 @@ import {
 } from "./job-stream.ts";
 
 const aKind = constantFrom("input", "budget", "end", "log", "x-vendor.acme.step", "result_chunk");
-const aJobId = string({ minLength: 1, maxLength: 12 }).map((text) => `job_${text.replace(/ /g, "")}`);
+const aJobId = string({ minLength: 1, maxLength: 12 }).map(
+  (text) => `job_${text.replace(/ /g, "")}`,
+);
 
 test("an entry of a job reads as it was written, whatever its body says", () => {
   const anEntry = record({ atMs: nat(), seq: nat(), kind: aKind, body: json() });

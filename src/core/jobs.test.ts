@@ -1,14 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Ending } from "./job-rules.ts";
 import { amountText } from "./jobs/decimal.ts";
-import {
-  limitJobs,
-  restoreBudget,
-  summaryOf,
-  type Job,
-  type JobEvent,
-  type JobLimits,
-} from "./jobs.ts";
+import { limitJobs, restoreBudget, summaryOf, type Job, type JobLimits } from "./jobs.ts";
 import { capture, fingerprint, restore } from "./snapshot.ts";
 import { sentenceOf } from "./words.ts";
 import { audit } from "../../test/support/core/audit.ts";
@@ -182,7 +175,12 @@ describe("a job of an older program's file", () => {
 
   test("that has not ended stands in its slot, with its deadline", () => {
     const world = worldWith({ running: 1 });
-    const running = { session: "", status: "running", endedAtMs: 0, startedAtMs: START_MS } as const;
+    const running = {
+      session: "",
+      status: "running",
+      endedAtMs: 0,
+      startedAtMs: START_MS,
+    } as const;
     const job = oldJob({ ...running, maxRuntimeSec: 5 });
     world.run({ type: "job.import", job });
     expect(world.job(world.submit())?.status).toBe("pending");
@@ -212,8 +210,8 @@ test("a summary has what everybody may know, and nothing else", () => {
 });
 
 test("in words", () => {
-  type Told = JobEvent & { readonly job: Job };
-  const words = (type: Told["type"], fields: Partial<Job> = {}) =>
+  type Step = "job.submitted" | "job.started" | "job.cancelling" | "job.ended";
+  const words = (type: Step, fields: Partial<Job> = {}) =>
     sentenceOf({ type, job: oldJob({ id: "job_1", ...fields }) }, () => undefined);
   expect(words("job.submitted")).toBe("job_1 for echo, by ann");
   expect(words("job.started", { restarts: 1 })).toBe("job_1 runs on echo, again (1)");

@@ -2,7 +2,11 @@
 import type { Slot } from "../../../src/core/heap.ts";
 
 /** A timer may ring early, never late. */
-export function timerProblems(what: string, { at, place }: Slot<string>, deadlineMs: number): string[] {
+export function timerProblems(
+  what: string,
+  { at, place }: Slot<string>,
+  deadlineMs: number,
+): string[] {
   if (place < 0) return [`${what} has no timer`];
   return at > deadlineMs ? [`${what} rings at ${at}, due at ${deadlineMs}`] : [];
 }
