@@ -26,6 +26,8 @@ export interface Listing<Item> {
   readonly topics: readonly string[];
   readonly columns: readonly Column[];
   cells(item: Item, view: View): readonly Cell[];
+  /** Lines that nest below an item. */
+  below?(item: Item, view: View): readonly (readonly Cell[])[];
   /** Names one item among all. */
   key(item: Item): string;
   /** What is said when there is nothing. */
@@ -119,7 +121,10 @@ export function rowsOf<Item>(
   const length = enough(items.map((item) => listing.key(item)));
   const id = (each: string) => (isWhole || shortId(each) === each ? each : each.slice(0, length));
   const view: View = { nowMs: atMs ?? Date.now(), id };
-  const rows = items.map((item) => listing.cells(item, view));
+  const rows = items.flatMap((item) => [
+    listing.cells(item, view),
+    ...(listing.below?.(item, view) ?? []),
+  ]);
   return tableLines(listing.columns, rows, look);
 }
 

@@ -34,6 +34,13 @@ export function matches(pattern: string, text: string): boolean {
   return p === pattern.length;
 }
 
+/** Whether some text that begins so may match. */
+export function mayMatchBeginning(pattern: string, beginning: string): boolean {
+  const star = pattern.indexOf("*");
+  const literal = star < 0 ? pattern : pattern.slice(0, star);
+  return literal.startsWith(beginning) || (star >= 0 && beginning.startsWith(literal));
+}
+
 export class PatternIndex<Value> {
   readonly #exact = new Map<string, Value>();
   /** Length of the literal beginning → that beginning → the patterns that have it. */

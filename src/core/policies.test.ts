@@ -1,8 +1,8 @@
 import { array, assert, constantFrom, property, record } from "fast-check";
 import { expect, test } from "vitest";
 import { FIELD } from "./limits.ts";
-import { matches } from "./patterns.ts";
-import { accessProblem, checkPolicy, type Policy } from "./policies.ts";
+import { matches, mayMatchBeginning } from "./patterns.ts";
+import { accessProblem, checkPolicy, isGoverned, type Policy } from "./policies.ts";
 import { World } from "../../test/support/core/fixture.ts";
 
 const READ: Policy = {
@@ -35,6 +35,21 @@ test("a policy that is set is answered with, told to watchers, and replaces its 
     { type: "policy.set", policy: READ },
     { type: "policy.set", policy: replaced },
   ]);
+});
+
+test.each([
+  ["by its name", { action: "call" }, true],
+  ["by its name, whatever its resource", { action: "call", resource: "slip" }, true],
+  ["by a pattern, on a resource of its kind", { action: "c*", resource: "*:read_file" }, true],
+  ["by a pattern, on something else", { action: "*", resource: "file:*" }, false],
+  ["not at all", { action: "read" }, false],
+  ["only to deny it", { action: "call", effect: "deny" }, false],
+] as const)("an action that a policy names %s: is it governed?", (_how, changes, isSo) => {
+  const world = worldWith({ ...READ, ...changes });
+  const isTool = (resource: string) => mayMatchBeginning(resource, "tool:");
+  expect(isGoverned(world.state.policies, "call", isTool)).toBe(isSo);
+  world.run({ type: "policy.delete", id: READ.id });
+  expect(isGoverned(world.state.policies, "call", isTool)).toBe(false);
 });
 
 // "with nothing matching a default deny whose reason holds `no matching`"

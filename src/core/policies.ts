@@ -1,6 +1,7 @@
 /**
  * Entitlements: who may do what to which resource. A policy allows or denies; a denial beats every
- * allowance, and where nothing matches the answer is no.
+ * allowance, and where nothing matches the answer is no. Some actions are free until a policy
+ * speaks of them: the first that allows one to anybody is the start of a list (`isGoverned`).
  *
  * Checks stand in front of every tool call, so a check must not try every policy: they are filed by
  * subject, and under it by resource (see patterns.ts).
@@ -25,6 +26,8 @@ type BySubjectAndResource = PatternIndex<PatternIndex<Map<string, Policy>>>;
 export class Policies {
   readonly byId = new Map<string, Policy>();
   readonly filed: BySubjectAndResource = new PatternIndex();
+  /** Those that allow something, by their action. */
+  readonly allowing = new PatternIndex<Map<string, Policy>>();
   /** Grows with every change: for those who keep what they made of them. */
   changes = 0;
 }
@@ -69,23 +72,42 @@ export function decidePolicy(state: State, command: PolicyCommand): Decision<Eve
 }
 
 export function evolvePolicy(state: State, event: PolicyEvent): void {
-  const { byId, filed } = state.policies;
-  state.policies.changes += 1;
+  const { policies } = state;
+  const { byId } = policies;
+  policies.changes += 1;
   switch (event.type) {
     case "policy.set": {
       const before = byId.get(event.policy.id);
-      if (before) unfile(filed, before);
+      if (before) unfile(policies, before);
       byId.set(event.policy.id, event.policy);
-      file(filed, event.policy);
+      file(policies, event.policy);
       return;
     }
     case "policy.deleted": {
       const policy = byId.get(event.id);
-      if (policy) unfile(filed, policy);
+      if (policy) unfile(policies, policy);
       byId.delete(event.id);
       return;
     }
   }
+}
+
+/**
+ * Whether some policy allows this action to anybody. One that names the action in full counts in
+ * any case, so that a slip in its resource closes and does not open; one that names it by a pattern
+ * counts where its resource is of the kind that the action is about.
+ */
+export function isGoverned(
+  { allowing }: Policies,
+  action: string,
+  isOfKind: (resource: string) => boolean = () => true,
+): boolean {
+  for (const byId of allowing.matching(action)) {
+    for (const policy of byId.values()) {
+      if (policy.action === action || isOfKind(policy.resource)) return true;
+    }
+  }
+  return false;
 }
 
 export interface Verdict {
@@ -135,15 +157,20 @@ function outranks(policy: Policy, other: Policy | undefined): boolean {
   return policy.id < other.id;
 }
 
-function file(filed: BySubjectAndResource, policy: Policy): void {
+function file({ filed, allowing }: Policies, policy: Policy): void {
   const byResource = filed.get(policy.subject) ?? new PatternIndex<Map<string, Policy>>();
   const byId = byResource.get(policy.resource) ?? new Map<string, Policy>();
   byId.set(policy.id, policy);
   byResource.set(policy.resource, byId);
   filed.set(policy.subject, byResource);
+  if (policy.effect !== "allow") return;
+  const ofAction = allowing.get(policy.action) ?? new Map<string, Policy>();
+  allowing.set(policy.action, ofAction.set(policy.id, policy));
 }
 
-function unfile(filed: BySubjectAndResource, policy: Policy): void {
+function unfile({ filed, allowing }: Policies, policy: Policy): void {
+  const ofAction = allowing.get(policy.action);
+  if (ofAction?.delete(policy.id) && ofAction.size === 0) allowing.delete(policy.action);
   const byResource = filed.get(policy.subject);
   const byId = byResource?.get(policy.resource);
   if (!byResource || !byId) return;

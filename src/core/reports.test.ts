@@ -46,7 +46,7 @@ describe("a report", () => {
     expect(topics(world, report(20, { ...WORKING, lastActivityAtMs: 20 }))).toHaveLength(1);
   });
 
-  test("keeps since when its agent works, rests or asks, through all that it does meanwhile", () => {
+  test("keeps since when its agent works, rests or asks, whatever it does meanwhile", () => {
     const world = new World();
     const sinceMs = () => world.state.reports.byAlias.get("file:claude")?.report.sinceMs;
     const since = (atMs: number, facts: Facts, rest: Partial<Report> = {}) => {

@@ -14,13 +14,13 @@
  */
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
-import { invalid, key } from "./fields.ts";
+import { atMost, invalid, key, line, prose, ttl, type Problem } from "./fields.ts";
 import { earliest, Heap, type Slot } from "./heap.ts";
 import { IndexBy } from "./index-by.ts";
 import { COUNT, FLEET, RETENTION } from "./limits.ts";
 import { endedWith, withProvenEnd } from "./process-ends.ts";
 import { isGone, questionEvents } from "./questions.ts";
-import { problemsOf } from "./report-fields.ts";
+import { isRepeated, notAhead, withSince } from "./report-news.ts";
 import type { State } from "./state.ts";
 
 export const LIVENESS = [
@@ -186,68 +186,6 @@ function decideNews(
   return decided(events, { isNew: true });
 }
 
-/** A clock that runs ahead must not make a report the newest for ever. */
-function notAhead(report: Report, nowMs: number): Report {
-  const clamp = (atMs: number) => Math.min(atMs, nowMs);
-  const { lastActivityAtMs, question, outcome } = report.facts;
-  return {
-    ...report,
-    reportedAtMs: clamp(report.reportedAtMs),
-    ...(report.sinceMs !== undefined && { sinceMs: clamp(report.sinceMs) }),
-    facts: {
-      ...report.facts,
-      ...(lastActivityAtMs !== undefined && { lastActivityAtMs: clamp(lastActivityAtMs) }),
-      ...(question && {
-        question: {
-          ...question,
-          value: { ...question.value, sinceMs: clamp(question.value.sinceMs) },
-        },
-      }),
-      ...(outcome && { outcome: { ...outcome, atMs: clamp(outcome.atMs) } }),
-    },
-  };
-}
-
-function withSince(report: Report, before: Report | undefined): Report {
-  const last = before && isCurrent(before) ? before : undefined;
-  const goesOn = last && phaseOf(last) === phaseOf(report);
-  const heldMs = goesOn ? last.sinceMs : undefined;
-  return { ...report, sinceMs: report.sinceMs ?? heldMs ?? report.reportedAtMs };
-}
-
-/** Neither over nor silent. */
-function isCurrent({ facts }: Report): boolean {
-  return facts.liveness.value !== "stale" && !isGone(facts.liveness.value);
-}
-
-function phaseOf({ facts }: Report): "asks" | "works" | "rests" {
-  if (facts.question) return "asks";
-  return isBusy(facts.activity?.value ?? "unknown") ? "works" : "rests";
-}
-
-/** Whether an agent that says this is at something. */
-export function isBusy(activity: Activity): boolean {
-  return activity !== "idle" && activity !== "unknown";
-}
-
-/**
- * Says the same, and so soon that its source cannot count as silent before it does so again, nor
- * its agent as one that does nothing. Of a source without a ttl that is not known: it is heard when
- * something happened, and perhaps not again.
- */
-function isRepeated(report: Report, before: Report): boolean {
-  if (saidIn(report) !== saidIn(before)) return false;
-  const activeMs = (report.facts.lastActivityAtMs ?? 0) - (before.facts.lastActivityAtMs ?? 0);
-  if (!report.ttlMs) return activeMs === 0;
-  const silentMs = report.reportedAtMs - before.reportedAtMs;
-  return silentMs < report.ttlMs / 2 && activeMs < FLEET.activityMs;
-}
-
-function saidIn({ agentId, links, ttlMs, facts }: Report): string {
-  const { lastActivityAtMs: _, ...said } = facts;
-  return JSON.stringify([agentId, links, ttlMs, said]);
-}
-
 export function evolveReport(state: State, event: ReportEvent): void {
   const { reports } = state;
   switch (event.type) {
@@ -314,4 +252,66 @@ export function expireReport(state: State, nowMs: number): readonly Event[] {
   }
   const liveness = { value: "stale", rule: "who reports it fell silent" } as const;
   return [{ type: "fleet.reported", report: { ...report, facts: { ...report.facts, liveness } } }];
+}
+
+function problemsOf({
+  alias,
+  agentId,
+  links,
+  order,
+  reportedAtMs,
+  sinceMs,
+  ttlMs,
+  facts,
+}: Report): Problem[] {
+  const { name = "", workspace = "", goal = "", process, activity, question, outcome } = facts;
+  return [
+    key("alias", alias, FLEET.aliasLength),
+    alias.includes(":") ? undefined : "alias is not WIRE:NAME",
+    key("agentId", agentId, FLEET.aliasLength),
+    atMost("links", links.length, FLEET.links),
+    ...links.map((link) => key("links", link, FLEET.aliasLength)),
+    time("order", order),
+    time("reportedAtMs", reportedAtMs),
+    ttlMs === undefined ? undefined : ttl("ttlMs", ttlMs),
+    line("name", name, FLEET.nameLength),
+    line("workspace", workspace, FLEET.workspaceLength),
+    prose("goal", goal, FLEET.textLength),
+    time("pid", process?.pid),
+    time("process_started_at", process?.startedAtMs),
+    time("last_activity_at", facts.lastActivityAtMs),
+    time("since", sinceMs),
+    oneOf("liveness", facts.liveness.value, LIVENESS),
+    oneOf("activity", activity?.value ?? "unknown", ACTIVITIES),
+    oneOf("outcome", outcome?.value ?? "success", OUTCOMES),
+    ...[facts.liveness, activity, question, outcome].map((each) =>
+      line("rule", each?.rule ?? "", FLEET.nameLength),
+    ),
+    prose("message", activity?.message ?? "", FLEET.textLength),
+    prose("task", activity?.task ?? "", FLEET.textLength),
+    prose("outcome.text", outcome?.text ?? "", FLEET.textLength),
+    time("outcome.at", outcome?.atMs),
+    ...problemsOfQuestion(question?.value),
+  ];
+}
+
+function problemsOfQuestion(question: Asked | undefined): Problem[] {
+  if (!question) return [];
+  const { kind, text, options = [], sinceMs } = question;
+  return [
+    oneOf("question.kind", kind, QUESTION_KINDS),
+    prose("question.text", text, FLEET.questionLength),
+    atMost("question.options", options.length, FLEET.options),
+    ...options.map((option) => line("question.options", option, FLEET.nameLength)),
+    time("question.since", sinceMs),
+  ];
+}
+
+function time(field: string, value: number | undefined): Problem {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return undefined;
+  return `${field} is not a whole number from 0 up`;
+}
+
+function oneOf(field: string, value: string, allowed: readonly string[]): Problem {
+  return allowed.includes(value) ? undefined : `${field} is none of ${allowed.join(", ")}`;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Event } from "./events.ts";
 import { rules } from "./rules.ts";
 import { emptyState } from "./state.ts";
 import { DAY, SECOND, START_MS, World } from "../../test/support/core/fixture.ts";
@@ -61,4 +62,11 @@ test("the moment of the last event never falls, even where a clock did", () => {
   rules.evolve(state, { type: "policy.deleted", id: "x" }, 100);
   rules.evolve(state, { type: "policy.deleted", id: "x" }, 90);
   expect(state.lastAtMs).toBe(100);
+});
+
+test("an event of a type that is not known is refused, never skipped", () => {
+  const event = { type: "robot.danced" } as unknown as Event;
+  const evolving = () => rules.evolve(emptyState(), event, 100);
+  expect(evolving).toThrow(expect.objectContaining({ code: "STORAGE_TOO_NEW" }));
+  expect(evolving).toThrow("robot.danced");
 });

@@ -10,6 +10,7 @@ import type { DirectoryCommand, DirectoryReplies } from "./directory-rules.ts";
 import { dueEntry, evolveDirectory, expireEntry } from "./directory.ts";
 import { decideElection, dueElection, evolveElection, expireElection } from "./elections.ts";
 import type { ElectionCommand, ElectionReplies } from "./elections.ts";
+import { RollcallError } from "./errors.ts";
 import type { Event } from "./events.ts";
 import { decideJob, expireJob } from "./job-rules.ts";
 import type { JobCommand, JobReplies } from "./job-rules.ts";
@@ -195,7 +196,16 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "node.leading":
     case "node.resumed":
       return evolveNode(state, event);
+    default:
+      throw unknownEvent(event);
   }
+}
+
+/** What a newer program wrote: a state that leaves it out would be another one than was decided. */
+function unknownEvent(event: never): RollcallError {
+  const { type } = event as { readonly type: unknown };
+  const message = `this program does not know events of type ${String(type)}`;
+  return new RollcallError("STORAGE_TOO_NEW", message);
 }
 
 const EXPIRIES = [

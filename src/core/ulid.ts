@@ -86,3 +86,11 @@ function halfText(bits: number): string {
 function pair(bits: number): string {
   return PAIRS[bits] ?? "";
 }
+
+/**
+ * The id of the n-th thing that belongs to what has this id: the same for the same, and never that
+ * of another. Its time is that of the owner, its chance the owner's last digits and the number.
+ */
+export function memberId(owner: string, number: number): string {
+  return owner.slice(0, 10) + owner.slice(18) + halfText(number);
+}

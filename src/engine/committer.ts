@@ -73,6 +73,7 @@ export class Committer {
   /** The head of the log: everything up to here is durable. */
   #written: number;
   #isFlushDue = false;
+  #isFlushLater = false;
   #isProofDue = false;
   readonly #waiting = { callers: 0, bytes: 0 };
   /** Of stream entries, until they are durable. */
@@ -127,7 +128,7 @@ export class Committer {
     this.#open.writers.add(writer);
     this.#open.streamBytes += length;
     this.#streamBytes += length;
-    this.#flushSoon();
+    this.#flushLater();
   }
 
   /** Stream entries that are not durable yet. */
@@ -216,6 +217,19 @@ export class Committer {
     });
   }
 
+  /**
+   * At the end of this turn of the loop: an agent that says one thing after the other would
+   * otherwise keep sockets and timers waiting, where the store answers at once.
+   */
+  #flushLater(): void {
+    if (this.#isFlushLater || this.#inFlight) return;
+    this.#isFlushLater = true;
+    setImmediate(() => {
+      this.#isFlushLater = false;
+      this.#flush();
+    });
+  }
+
   #flush(): void {
     if (this.#isStopped || this.#inFlight) return;
     const batch = this.#takeNext();
@@ -277,7 +291,9 @@ export class Committer {
     this.#streamBytes -= batch.streamBytes;
     this.#inFlight = undefined;
     // The next append first: the disk works while the callers of this one are answered.
-    this.#flush();
+    const isAwaited = this.#closed.length > 0 || this.#open.recorded.length > 0 || this.#isProofDue;
+    if (isAwaited) this.#flush();
+    else if (!isEmpty(this.#open)) this.#flushLater();
     this.#options.onDurable(batch.recorded, tookMs);
     for (const { reply, resolve } of batch.waiters) resolve(reply);
     // Answers first: a job is accepted, and its cancel acknowledged, before its entries are shown.

@@ -1,24 +1,36 @@
 /** The state in memory and the sequence it stands at, brought up from the log. */
+import { RollcallError } from "../core/errors.ts";
 import { decode, type Recorded } from "../core/events.ts";
 import type { Rules } from "../core/rules.ts";
 import { restore } from "../core/snapshot.ts";
 import { emptyState, type State } from "../core/state.ts";
-import type { Log, LogBatch } from "../log/log.ts";
+import type { Log, LogBatch, LogPrograms, Snapshot } from "../log/log.ts";
 
 export interface Replica {
   readonly state: State;
   head: number;
+  /** That write the log, to name them when one writes what the other cannot read. */
+  readonly programs: LogPrograms | undefined;
 }
 
 /** Rebuilds the state: the newest snapshot, then what came after. */
 export async function load(log: Log, rules: Rules): Promise<Replica> {
   const snapshot = await log.loadSnapshot(Infinity);
   const replica: Replica = {
-    state: snapshot ? await restore(snapshot.chunks) : emptyState(),
+    state: snapshot ? await restored(log, snapshot) : emptyState(),
     head: snapshot?.sequence ?? 0,
+    programs: log.programs,
   };
   for await (const batch of log.read(replica.head)) apply(replica, rules, batch);
   return replica;
+}
+
+async function restored(log: Log, { chunks }: Snapshot): Promise<State> {
+  try {
+    return await restore(chunks);
+  } catch (error) {
+    throw explained(error, "", log.programs);
+  }
 }
 
 export function selected<T>(
@@ -31,11 +43,27 @@ export function selected<T>(
 /** Takes in what is new of a batch and gives it back, decoded. */
 export function apply(replica: Replica, rules: Rules, { first, entries }: LogBatch): Recorded[] {
   const fresh: Recorded[] = [];
-  for (let i = Math.max(0, replica.head + 1 - first); i < entries.length; i += 1) {
-    const recorded = decode(entries[i] ?? "", first + i);
-    rules.evolve(replica.state, recorded.event, recorded.atMs);
-    replica.head = recorded.sequence;
-    fresh.push(recorded);
+  try {
+    for (let i = Math.max(0, replica.head + 1 - first); i < entries.length; i += 1) {
+      const recorded = decode(entries[i] ?? "", first + i);
+      rules.evolve(replica.state, recorded.event, recorded.atMs);
+      replica.head = recorded.sequence;
+      fresh.push(recorded);
+    }
+  } catch (error) {
+    throw explained(error, `event ${replica.head + 1} of the log: `, replica.programs);
   }
   return fresh;
+}
+
+/** What is too new for this program, with the program that wrote it and what to do. */
+function explained(error: unknown, where: string, programs?: LogPrograms): unknown {
+  if (!(error instanceof RollcallError) || error.code !== "STORAGE_TOO_NEW") return error;
+  const written = programs
+    ? `last written by ${programs.last}, and this is ${programs.own}`
+    : "written by a newer version";
+  const message =
+    `${where}${error.message}; the log was ${written}: ` +
+    "run that version or newer, or restore a backup made before it";
+  return new RollcallError("STORAGE_TOO_NEW", message, { cause: error });
 }

@@ -5,7 +5,8 @@
  * it, all axes at once. The axes say in which situation an agent is; the situation has a headline.
  */
 import { isGone } from "../core/questions.ts";
-import { isBusy, type Activity, type Liveness, type Outcome } from "../core/reports.ts";
+import { isBusy } from "../core/report-news.ts";
+import type { Activity, Liveness, Outcome } from "../core/reports.ts";
 import type { Row } from "./row.ts";
 import { isStuck, type Patience } from "./stuck.ts";
 

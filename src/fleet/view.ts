@@ -9,7 +9,6 @@
  * takes more than a small part of the time.
  */
 import type { Clock } from "../core/clock.ts";
-import type { Engine } from "../engine/engine.ts";
 import type { Watch } from "../engine/watch.ts";
 import type { FleetNow } from "./fleet.ts";
 import type { Row } from "./row.ts";
@@ -23,8 +22,11 @@ export interface FleetChange {
   readonly gone: readonly string[];
 }
 
+/** That something happened is enough. */
+type OpenWatch = Pick<Watch, "pull" | "close">;
+
 export interface FleetViewOptions {
-  readonly engine: Engine;
+  readonly engine: { readonly head: number; watch(): OpenWatch };
   readonly clock: Clock;
   readonly rows: () => Promise<FleetNow>;
 }
@@ -49,7 +51,7 @@ export class FleetView {
   readonly #lookers = new Set<Looker>();
   #now: FleetNow | undefined;
   #texts = new Map<string, string>();
-  #watch: Watch | undefined;
+  #watch: OpenWatch | undefined;
   #stopTimer: (() => void) | undefined;
   /** What happens next: soon, because something happened; or just now. */
   #next: "seldom" | "soon" | "making" = "seldom";
@@ -103,9 +105,7 @@ export class FleetView {
 
   #begin(): void {
     this.#now = undefined;
-    const watch = this.#options.engine.watch();
-    this.#watch = watch;
-    void this.#listen(watch);
+    this.#listen();
     if (this.#next !== "making") void this.#make();
   }
 
@@ -116,13 +116,21 @@ export class FleetView {
     this.#stopTimer = undefined;
   }
 
-  /** What happened does not matter, only that something did. */
-  async #listen(watch: Watch): Promise<void> {
+  #listen(): void {
+    if (this.#watch || this.#lookers.size === 0 || this.#isClosed) return;
+    this.#watch = this.#options.engine.watch();
+    void this.#hear(this.#watch);
+  }
+
+  async #hear(watch: OpenWatch): Promise<void> {
     try {
       while ((await watch.pull()).length > 0) this.#changed();
     } catch {
-      // Cut, or the log cannot be read: the seldom look goes on.
+      // It was cut, because too much happened: that is looked at, and then listened again.
     }
+    if (this.#watch !== watch) return;
+    this.#watch = undefined;
+    this.#changed();
   }
 
   #changed(): void {
@@ -142,6 +150,7 @@ export class FleetView {
     const startedMs = this.#options.clock.monotonicMs();
     const { head } = this.#options.engine;
     try {
+      this.#listen();
       this.#now = await this.#options.rows();
       this.#texts = new Map(this.#now.rows.map((row) => [row.id, textOf(row)]));
       this.#wakeAll();

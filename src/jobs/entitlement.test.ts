@@ -55,6 +55,17 @@ describe("who may submit to which agent", () => {
     expect(submit([only, ["allow", "*", "job.submit", "agent:echo@2.*"]])).toContain("may not");
   });
 
+  test.each([
+    ["job.*", "agent:*"],
+    ["*", "*"],
+    ["*", "agent:echo"],
+    ["job.*", "*:echo"],
+  ])("one that names submitting by a pattern is the start of the list, too: %s %s", (...about) => {
+    const rules: Rule[] = [["allow", "alice", ...about]];
+    expect(submit(rules)).toContain("local may not submit to echo@1.0.0");
+    expect(submit([...rules, ["allow", "local", ...about]])).toEqual({});
+  });
+
   test("a denial alone denies that, and nothing else", () => {
     const rules: Rule[] = [["deny", "local", "job.submit", "agent:echo"]];
     expect(submit(rules)).toContain('denied by policy "p0"');
@@ -88,6 +99,15 @@ describe("what bounds the lease", () => {
     expect(submit(rules, { "fs.read": ["/data/a"] })).toContain("not granted at all");
   });
 
+  test("a namespace that is allowed by a pattern is bounded, too", () => {
+    const rules: Rule[] = [["allow", "local", "fs.*", "/data/*"]];
+    expect(submit(rules, { "fs.read": ["/data/a"] })).toEqual({ "fs.read": ["/data/a"] });
+    expect(submit(rules, { "fs.write": ["/etc/a"] })).toContain("asks for more than is granted");
+    expect(submit(rules, { "tool.call": ["grep"] })).toEqual({ "tool.call": ["grep"] });
+    const others: Rule[] = [["allow", "alice", "fs.*", "/data/*"]];
+    expect(submit(others, { "fs.read": ["/data/a"] })).toContain("not granted at all");
+  });
+
   test("what is denied cannot be requested, not even as a part", () => {
     const rules: Rule[] = [["deny", "*", "fs.*", "/data/secret/*"]];
     expect(submit(rules, { "fs.read": ["/data/**"] })).toBe(
@@ -108,6 +128,7 @@ describe("what bounds the lease", () => {
     expect(submit(rules, { "cost.budget": ["USD:6"] })).toBe(
       "PERMISSION_DENIED: cost.budget asks for more USD than is allowed",
     );
+    expect(submit([["allow", "local", "cost.*", "USD:5"]])).toEqual({ "cost.budget": ["USD:5"] });
   });
 });
 

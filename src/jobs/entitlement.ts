@@ -9,8 +9,9 @@
  *              cost.budget                   USD:5, the most a job may spend
  *
  * Nobody has to write policies to run a job: where none allows submitting, or something of a
- * namespace of the lease, to anybody, there is no bound. The first that does is the start of a
- * list: from then on what is not allowed is refused. A denial always counts.
+ * namespace of the lease, to anybody, there is no bound. The first that does, by its name or by a
+ * pattern, is the start of a list: from then on what is not allowed is refused. A denial always
+ * counts.
  */
 import { RollcallError } from "../core/errors.ts";
 import { agentRefOf } from "../core/jobs/agent-ref.ts";
@@ -18,12 +19,14 @@ import { parseBudget, type Budget } from "../core/jobs/budget.ts";
 import { compileGlob } from "../core/jobs/glob.ts";
 import type { Entitlement } from "../core/jobs/lease-subset.ts";
 import type { Lease } from "../core/jobs/lease.ts";
-import { checkPolicy, type Policies, type Policy } from "../core/policies.ts";
-import { matches } from "../core/patterns.ts";
+import { checkPolicy, isGoverned, type Policies, type Policy } from "../core/policies.ts";
+import { matches, mayMatchBeginning } from "../core/patterns.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Job } from "../core/jobs.ts";
 import type { JobAuthorizer, SubmitQuestion } from "./observer.ts";
 
+/** What the names of agents begin with, as resources. */
+const AGENT = "agent:";
 const SUBMIT = "job.submit";
 const WATCH = "job.watch";
 const BUDGET = "cost.budget";
@@ -39,7 +42,7 @@ export function policyAuthorizer({ engine }: PolicyAuthorizerOptions): JobAuthor
   return {
     entitle(question) {
       return engine.peek(({ policies }) =>
-        entitle(policies, kept.of(policies, question), question),
+        entitle(policies, kept.of(policies, question.principal), question),
       );
     },
     maySee(principal: string, { agent }: Job) {
@@ -53,56 +56,46 @@ export function policyAuthorizer({ engine }: PolicyAuthorizerOptions): JobAuthor
   };
 }
 
-/** What policies say of one principal. */
-interface Rules {
-  readonly own: readonly Policy[];
-  /** Actions that some policy, of whomever, names in full and allows: they need an allowance. */
-  readonly governed: ReadonlySet<string>;
-}
-
+/** The policies of a principal, allowances and denials. */
 class KeptRules {
   #policies: Policies | undefined;
   #changes = 0;
-  #governed: ReadonlySet<string> = new Set();
-  readonly #bySubject = new Map<string, Rules>();
+  readonly #bySubject = new Map<string, readonly Policy[]>();
 
-  of(policies: Policies, { principal }: Pick<SubmitQuestion, "principal">): Rules {
+  of(policies: Policies, principal: string): readonly Policy[] {
     if (this.#policies !== policies || this.#changes !== policies.changes) {
       this.#policies = policies;
       this.#changes = policies.changes;
-      const allowances = [...policies.byId.values()].filter(({ effect }) => effect === "allow");
-      this.#governed = new Set(allowances.map(({ action }) => action));
       this.#bySubject.clear();
     }
     const known = this.#bySubject.get(principal);
     if (known) return known;
     if (this.#bySubject.size >= KEPT_SUBJECTS) this.#bySubject.clear();
     const own = [...policies.byId.values()].filter(({ subject }) => matches(subject, principal));
-    const rules = { own, governed: this.#governed };
-    this.#bySubject.set(principal, rules);
-    return rules;
+    this.#bySubject.set(principal, own);
+    return own;
   }
 }
 
 function entitle(
   policies: Policies,
-  rules: Rules,
+  own: readonly Policy[],
   { principal, agent, lease }: SubmitQuestion,
 ): Entitlement | undefined {
-  mayRun(policies, rules, { principal, agent });
-  return policies.byId.size === 0 ? undefined : boundsOf(rules, lease);
+  mayRun(policies, { principal, agent });
+  return policies.byId.size === 0 ? undefined : boundsOf(policies, own, lease);
 }
 
 function mayRun(
   policies: Policies,
-  { governed }: Rules,
   { principal, agent }: Pick<SubmitQuestion, "principal" | "agent">,
 ): void {
   const verdicts = namesOf(agent).map((resource) =>
     checkPolicy(policies, { subject: principal, action: SUBMIT, resource }),
   );
   const denied = verdicts.find(({ allowed, policy }) => !allowed && policy);
-  if (!denied && (verdicts.some(({ allowed }) => allowed) || !governed.has(SUBMIT))) return;
+  const isFree = !isGoverned(policies, SUBMIT, (each) => mayMatchBeginning(each, AGENT));
+  if (!denied && (isFree || verdicts.some(({ allowed }) => allowed))) return;
   const why = (denied ?? verdicts[0])?.reason ?? "";
   throw new RollcallError("PERMISSION_DENIED", `${principal} may not submit to ${agent}: ${why}`);
 }
@@ -110,24 +103,29 @@ function mayRun(
 /** As `agent:NAME@VERSION`, where it has one, and as `agent:NAME`. */
 function namesOf(agent: string): readonly string[] {
   const name = agentRefOf(agent)?.name ?? agent;
-  return name === agent ? [`agent:${name}`] : [`agent:${name}`, `agent:${agent}`];
+  return name === agent ? [AGENT + name] : [AGENT + name, AGENT + agent];
 }
 
 /** What policy says of each namespace that is asked for; where it says nothing, what is asked. */
-function boundsOf({ own, governed }: Rules, lease: Lease): Entitlement | undefined {
+function boundsOf(
+  policies: Policies,
+  own: readonly Policy[],
+  lease: Lease,
+): Entitlement | undefined {
   const granted: Record<string, readonly string[]> = {};
   const denied: Record<string, readonly string[]> = {};
   for (const namespace of lease.globs.keys()) {
     const about = own.filter(({ action }) => matches(action, namespace));
     denied[namespace] = patternsOf(about, "deny");
-    granted[namespace] = governed.has(namespace)
+    granted[namespace] = isGoverned(policies, namespace)
       ? patternsOf(about, "allow")
       : (lease.granted[namespace] ?? []);
   }
   const globs = new Map(
     Object.entries(granted).map(([namespace, patterns]) => [namespace, patterns.map(compileGlob)]),
   );
-  const budget = governed.has(BUDGET) ? budgetOf(own) : undefined;
+  const isBudget = (resource: string) => parseBudget([resource]).ok;
+  const budget = isGoverned(policies, BUDGET, isBudget) ? budgetOf(own) : undefined;
   return {
     allowed: { granted, globs, budget, expiresAtMs: Infinity },
     denied,
@@ -146,7 +144,8 @@ function patternsOf(policies: readonly Policy[], effect: Policy["effect"]): read
 function budgetOf(own: readonly Policy[]): Budget {
   const most = new Map<string, bigint>();
   for (const { action, effect, resource } of own) {
-    const parsed = effect === "allow" && action === BUDGET ? parseBudget([resource]) : undefined;
+    const isMeant = effect === "allow" && matches(action, BUDGET);
+    const parsed = isMeant ? parseBudget([resource]) : undefined;
     if (!parsed?.ok) continue;
     for (const [currency, amount] of parsed.budget) {
       most.set(

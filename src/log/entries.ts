@@ -44,6 +44,18 @@ export function fenced(what: string, head: number, expectedHead: number): Rollca
   return new RollcallError("FENCED", `the head of ${what} is ${head}, not ${expectedHead}`);
 }
 
+/** Why an append to streams is fenced, when it is. */
+export function fenceOf(
+  appends: readonly StreamAppend[],
+  headOf: (stream: string) => number,
+): RollcallError | undefined {
+  for (const { stream, expectedHead } of appends) {
+    if (expectedHead === undefined || expectedHead === headOf(stream)) continue;
+    return fenced(`stream ${stream}`, headOf(stream), expectedHead);
+  }
+  return undefined;
+}
+
 /** Why a read from `after` cannot be served, when it cannot. */
 export function checkReach(what: string, after: number, oldest: number): void {
   if (after + 1 < oldest) {

@@ -37,6 +37,8 @@ export interface Log {
    * whoever has it open is the only writer.
    */
   readonly shared: boolean;
+  /** Of an open log, where the store knows them. */
+  readonly programs?: LogPrograms | undefined;
 
   /**
    * Opens the store and checks it; every other call comes after. Called again it gives the range of
@@ -52,6 +54,14 @@ export interface Log {
   truncate(through: number): Promise<void>;
   /** Idempotent. Pending calls finish or reject first. */
   close(): Promise<void>;
+}
+
+/** Names and versions. */
+export interface LogPrograms {
+  /** The one that wrote last before the log was opened. */
+  readonly last: string;
+  /** This one. */
+  readonly own: string;
 }
 
 export interface LogRange {

@@ -15,7 +15,8 @@
  * - `read(stream, after)` gives what is durable now, in pages, and ends; a stream nobody wrote to
  *   is empty. It rejects with OUT_OF_RANGE when those entries were trimmed.
  * - `trim(stream, through)` forgets the entries up to `through`; `remove` the whole stream, after
- *   which its positions start anew. Both come after the appends that were called before them.
+ *   which its positions start anew. Both come after the appends that were called before them. An
+ *   append that is called before a removal has resolved may be removed with it.
  * - Before the log is open and after it is closed every call rejects with WRONG_STATE.
  */
 

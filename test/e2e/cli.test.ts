@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { entriesOf } from "../../src/cli/program.ts";
 import { PROGRAM } from "../../src/cli/tree.ts";
+import { sqliteStore } from "../../src/log/sqlite/store.ts";
 import { daemon, environment, programFile, run, scratch, start } from "./programs.ts";
 
 describe("help", () => {
@@ -163,6 +164,20 @@ describe("up", () => {
     const { code, stderr } = await run(args);
     expect(code).toBe(4);
     expect(stderr).toContain(`in use by process ${up.pid}`);
+  });
+
+  test("a log with events of a newer program is refused with 4, and with what to do", async () => {
+    using folder = scratch();
+    const path = join(folder.path, "rollcall.db");
+    const store = sqliteStore({ path, writtenBy: "rollcall 9.1.0" });
+    await store.log.open();
+    await store.log.append({ entries: ['1700000000000 {"type":"robot.danced"}'] }, 0);
+    await store.close();
+    const args = ["up", "--addr", ":0", "--http-addr", ":0", "--data-dir", folder.path];
+    const { code, stderr } = await run(args);
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/event 1 of the log: .*robot\.danced; .*written by rollcall 9\.1\.0/);
+    expect(stderr).toContain("run that version or newer, or restore a backup made before it");
   });
 
   test("flags win over the environment, that over the file", async () => {

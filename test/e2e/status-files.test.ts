@@ -56,7 +56,7 @@ describe("list", () => {
     await run(emitArgs(folder, "quiet", ...silent, ...alive));
     await run(emitArgs(folder, "silent", ...working, ...silent));
     await run(emitArgs(folder, "asking", "--task-state", "input-required", ...silent));
-    const daemonless = [...["--url", "http://127.0.0.1:9"], "--all", "--json"];
+    const daemonless = ["--url", "http://127.0.0.1:9", "--all", "--json"];
     const shown = await run(["ls", ...daemonless], options);
     const { rows } = JSON.parse(shown.stdout) as { rows: { id: string; headline: string }[] };
     const listed = await run(["list", "--json"], options);

@@ -58,17 +58,14 @@ test.skipIf(isMissing)(
     const running = python("daemon_resume.py", arcpOf(daemon.url));
     const [, id = ""] = await running.says(/kill me while (\S+) runs/);
     await vi.waitFor(async () => {
-      expect(await daemon.row(id)).toMatchObject({ headline: "WORKING" });
+      expect(await daemon.rowJob(id)).toMatchObject({ status: "running" });
     }, SOON);
     await daemon.kill();
     const { code, stderr } = await running.end();
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(running.stdout).toContain("resumed");
     await vi.waitFor(async () => {
-      expect(await daemon.row(id)).toMatchObject({
-        headline: "GONE",
-        outcome: { value: "failed" },
-      });
+      expect(await daemon.rowJob(id)).toMatchObject({ status: "error" });
       expect(daemon.topics(id)).toEqual(WHOLE);
     }, SOON);
   },

@@ -4,9 +4,9 @@
  * when.
  */
 import type { RollcallError } from "../../src/core/errors.ts";
-import { fenced } from "../../src/log/entries.ts";
+import { fenced, fenceOf } from "../../src/log/entries.ts";
 import type { AppendBatch } from "../../src/log/log.ts";
-import { fenceOf, push, type StreamMap } from "../../src/log/memory/streams.ts";
+import { headOf, push, type StreamMap } from "../../src/log/memory/streams.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -87,7 +87,7 @@ export class SimDisk {
   write(batch: AppendBatch, expectedHead: number, writer: string): RollcallError | undefined {
     const { entries, streams = [] } = batch;
     if (expectedHead !== this.head) return fenced("the log", this.head, expectedHead);
-    const refusal = fenceOf(this.streams, streams);
+    const refusal = fenceOf(streams, (stream) => headOf(this.streams, stream));
     if (refusal) return refusal;
     for (const append of streams) push(this.streams, append);
     const { steps: step, nowMs: virtualMs } = this.#scheduler;

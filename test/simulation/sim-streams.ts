@@ -1,7 +1,7 @@
 /** The streams of a simulated log, reached as late and as badly as the log itself. */
 import type { RollcallError } from "../../src/core/errors.ts";
-import { checkAppends, checkEntries, checkStream } from "../../src/log/entries.ts";
-import { fenceOf, MemoryStreams, push, trim } from "../../src/log/memory/streams.ts";
+import { checkAppends, checkEntries, checkStream, fenceOf } from "../../src/log/entries.ts";
+import { headOf, MemoryStreams, push, trim } from "../../src/log/memory/streams.ts";
 import type { StreamMap } from "../../src/log/memory/streams.ts";
 import type { Store } from "../../src/log/store.ts";
 import type {
@@ -48,7 +48,8 @@ class SimStreams implements Streams {
     this.#link.checkOpen();
     const { streams } = this.#link.options.disk;
     const perform = (): readonly number[] | RollcallError =>
-      fenceOf(streams, appends) ?? appends.map((append) => push(streams, append));
+      fenceOf(appends, (stream) => headOf(streams, stream)) ??
+      appends.map((append) => push(streams, append));
     const names = appends.map(({ stream }) => stream);
     return this.#link.send({ perform, streams: names, isNotable: true });
   }

@@ -10,7 +10,7 @@ import { FleetSource } from "../fleet/source.ts";
 import { answerFlags, argument, atFlag, type AnswerFlags } from "../flags.ts";
 import { about } from "../help.ts";
 import { fromHome } from "../terminal/path.ts";
-import { factLines, tableLines, type Cell } from "../terminal/table.ts";
+import { factLines, tableLines, type Cell, type Look } from "../terminal/table.ts";
 import { ago, moment } from "../terminal/time.ts";
 
 interface Flags extends AnswerFlags {
@@ -46,6 +46,7 @@ export const explain = buildCommand<Flags, [string], Context>({
       ...factLines(factsOf(row, atMs), look),
       "",
       ...tableLines(COLUMNS, axesOf(row, atMs), look),
+      ...jobLines(row, atMs, look),
     ];
     for (const line of lines) await this.out.line(line);
   },
@@ -69,6 +70,27 @@ function factsOf(row: Row, nowMs: number): readonly Fact[] {
     ["stuck since", stuckSinceMs === null ? "" : moment(stuckSinceMs, nowMs)],
     ...row.aliases.map((alias): Fact => ["known as", alias]),
   ];
+}
+
+const JOB_COLUMNS = [
+  { title: "JOB" },
+  { title: "STATUS" },
+  { title: "DOING", least: 28 },
+  { title: "BY", isExtra: true },
+  { title: "SUBMITTED" },
+] as const;
+
+/** Its jobs, the newest first. */
+function jobLines({ jobs }: Row, nowMs: number, look: Look): readonly string[] {
+  if (!jobs || jobs.newest.length === 0) return [];
+  const cells = jobs.newest.map(({ id, status, why, principal, submittedAtMs }) => [
+    id,
+    status,
+    why,
+    principal,
+    ago(submittedAtMs, nowMs),
+  ]);
+  return ["", ...tableLines(JOB_COLUMNS, cells, look)];
 }
 
 const COLUMNS = [

@@ -1,6 +1,7 @@
 /** `rollcall ls`: who is here, what each does, and which one needs you. */
 import { buildCommand } from "@stricli/core";
 import { RollcallError } from "../../core/errors.ts";
+import type { RowJob } from "../../fleet/job-agents.ts";
 import type { Row } from "../../fleet/row.ts";
 import type { FleetList } from "../../wires/api/answers.ts";
 import type { Context } from "../context.ts";
@@ -31,7 +32,7 @@ function listing({ all, needsMe, at }: Flags): Listing<Row> {
       needs: needsMe === true ? "me" : undefined,
       at: at === undefined ? undefined : String(at),
     },
-    topics: ["agent.", "fleet.", "lease.", "question.", "task."],
+    topics: ["agent.", "fleet.", "job.", "lease.", "question.", "task."],
     columns: [
       { title: "HEADLINE" },
       { title: "AGENT", least: 10 },
@@ -52,6 +53,11 @@ function listing({ all, needsMe, at }: Flags): Listing<Row> {
         { text: id(row.id), style: "dim" },
       ];
     },
+    below: ({ jobs }, { nowMs }) => {
+      const unfinished = jobs?.newest.filter(({ endedAtMs }) => endedAtMs === 0) ?? [];
+      // One job is what the row itself says.
+      return unfinished.length > 1 ? unfinished.map((job) => jobCells(job, nowMs)) : [];
+    },
     key: ({ id }) => id,
     nothing:
       at !== undefined
@@ -61,6 +67,19 @@ function listing({ all, needsMe, at }: Flags): Listing<Row> {
           : "nobody is here; --all shows who is gone, `rollcall emit --help` how to show up",
     summary: (answer) => summary(answer as unknown as FleetList),
   };
+}
+
+function jobCells(job: RowJob, nowMs: number): readonly Cell[] {
+  const sinceMs = job.startedAtMs || job.submittedAtMs;
+  const headline = job.question ? "NEEDS YOU" : "";
+  return [
+    { text: headline, style: HEADLINE_COLOURS["NEEDS YOU"] },
+    { text: `└ ${job.agent}`, style: "dim" },
+    "",
+    job.why,
+    ago(sinceMs, nowMs),
+    { text: job.id, style: "dim" },
+  ];
 }
 
 export const ls = buildCommand<Flags, [], Context>({

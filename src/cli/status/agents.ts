@@ -1,8 +1,8 @@
 /** What a folder of status files says, ready to be shown: rows in order, counts, warnings. */
 import { HEADLINES, type Headline } from "../../fleet/headline.ts";
-import { deriveFile, displayOrder, type DerivedState } from "../../wires/files/derive.ts";
+import { inDisplayOrder, type DerivedFile } from "../../wires/files/derive.ts";
 import { judge, type FileJudgement } from "../../wires/files/judgement.ts";
-import type { StatusFile, StatusReading } from "../../wires/files/read.ts";
+import type { StatusReading } from "../../wires/files/read.ts";
 import { processesNow } from "../../wires/files/writers.ts";
 import { clean } from "../terminal/clean.ts";
 import { truncate } from "../terminal/width.ts";
@@ -13,9 +13,7 @@ export interface Choice {
   readonly needsMe: boolean;
 }
 
-export interface AgentRow extends FileJudgement {
-  readonly file: StatusFile;
-  readonly state: DerivedState;
+export interface AgentRow extends DerivedFile, FileJudgement {
   readonly ageMs: number;
 }
 
@@ -34,9 +32,10 @@ export function agentsOf(
   const all = [...readings];
   const files = all.filter((reading) => reading.kind === "status");
   const signs = { nowMs, staleAfterMs, processes: processesNow() };
-  const rows = displayOrder(files, signs).map((file): AgentRow => {
+  const rows = inDisplayOrder(files, signs).map(({ file, state }): AgentRow => {
     const ageMs = Math.max(0, nowMs - file.updatedAtMs);
-    return { file, state: deriveFile(file, signs), ageMs, ...judge(file, signs) };
+    const { headline, hasEnded } = judge(file, signs);
+    return { file, state, headline, ageMs, hasEnded };
   });
   return {
     rows: needsMe ? rows.filter(({ headline }) => headline === "NEEDS YOU") : rows,

@@ -43,9 +43,10 @@ const LIFECYCLE_ICONS = { running: "▶", stopped: "■", unknown: "·" } as con
 const ROUND = { top: "╭─┬╮", middle: "├─┼┤", bottom: "╰─┴╯", side: "│" } as const;
 const PLAIN = { top: "+-++", middle: "|-+|", bottom: "+-++", side: "|" } as const;
 
-const COLUMNS = ["TASK", "AGENT ID", "NAME", "LIFECYCLE", "STATE", "UPDATED"] as const;
+/** Behind the first column, which is TASK. */
+const OTHERS = ["AGENT ID", "NAME", "LIFECYCLE", "STATE", "UPDATED"] as const;
 
-type ColumnName = (typeof COLUMNS)[number];
+type ColumnName = "TASK" | (typeof OTHERS)[number];
 
 /** Clean, and no wider than anybody needs. */
 interface Cell {
@@ -56,9 +57,11 @@ interface Cell {
   readonly cut: "start" | "end";
 }
 
-/** One row: a few lines of what it is about, one cell of everything else. */
-interface Cells extends Readonly<Record<Exclude<ColumnName, "TASK">, Cell>> {
-  readonly TASK: readonly Cell[];
+interface Cells {
+  /** A few lines of what it is about. */
+  readonly task: readonly Cell[];
+  /** One cell of every other column, in their order. */
+  readonly others: readonly Cell[];
 }
 
 export function table(agents: Agents, options: TableOptions): readonly string[] {
@@ -68,7 +71,9 @@ export function table(agents: Agents, options: TableOptions): readonly string[] 
   const facts = [hostname(), total, summary(agents, painter)].filter(Boolean);
   const title = facts.map((fact, i) => (i < 2 ? painter.paint("bold", fact) : fact)).join("  ·  ");
   if (count === 0) return [title];
-  return [title, ...box(agents.rows.map(cellsOf), options)];
+  const lines = box(agents.rows.map(cellsOf), options);
+  lines.unshift(title);
+  return lines;
 }
 
 /** Wider cells help nobody, not even in a pipe; longer than any id. */
@@ -78,7 +83,10 @@ const LEAST = { TASK: 27, "AGENT ID": 14 } as const;
 
 function box(rows: readonly Cells[], { columns, painter, isAscii }: TableOptions): string[] {
   const lines = isAscii ? PLAIN : ROUND;
-  const shown = [...fit(rows, columns)].map(([name, width]) => ({ name, width }));
+  const [task = 0, ...widths] = fit(rows, columns);
+  const first = new Column("TASK", task, painter);
+  const others = OTHERS.map((name, i) => new Column(name, widths[i] ?? 0, painter));
+  const shown = [first, ...others].filter(({ width }) => width > 0);
   const rule = ([left = "", line = "", cross = "", right = ""]: string) => {
     const parts = shown.map(({ width }) => line.repeat(width + 2));
     return painter.paint("dim", left + parts.join(cross) + right);
@@ -86,77 +94,101 @@ function box(rows: readonly Cells[], { columns, painter, isAscii }: TableOptions
   const side = painter.paint("dim", lines.side);
   const between = ` ${side} `;
   const joined = (cells: readonly string[]) => `${side} ${cells.join(between)} ${side}`;
+  const rest = others.map((column, i) => ({ column, i })).filter(({ column }) => column.width > 0);
+  // One line of each kind, filled anew for every agent: there are thousands of them.
+  const top = shown.map(({ width }) => " ".repeat(width));
+  const below = [...top];
   const drawn = [
     rule(lines.top),
     joined(shown.map(({ name, width }) => painter.paint("bold", padEnd(name, width)))),
     rule(lines.middle),
   ];
-  // Every line is joined at once: thousands of half-made strings cost more than drawing them.
-  for (const cells of rows) {
-    const height = cells.TASK.length;
-    for (let i = 0; i < height; i += 1) {
-      drawn.push(
-        joined(shown.map(({ name, width }) => draw(cellAt(cells, name, i), width, painter))),
-      );
+  for (const { task: about, others: cells } of rows) {
+    top[0] = first.draw(about[0]);
+    for (const [at, { column, i }] of rest.entries()) top[at + 1] = column.draw(cells[i]);
+    drawn.push(joined(top));
+    for (let i = 1; i < about.length; i += 1) {
+      below[0] = first.draw(about[i]);
+      drawn.push(joined(below));
     }
   }
   drawn.push(rule(lines.bottom));
   return drawn;
 }
 
-function cellAt(cells: Cells, name: ColumnName, line: number): Cell | undefined {
-  if (name === "TASK") return cells.TASK[line];
-  return line === 0 ? cells[name] : undefined;
-}
+/** With the cell that it drew last: most of thousands are the same as the one above. */
+class Column {
+  readonly name: ColumnName;
+  readonly width: number;
+  readonly #painter: Pick<Output, "paint">;
+  #last: Cell | undefined;
+  #drawn: string;
 
-function draw(cell: Cell | undefined, width: number, painter: Pick<Output, "paint">): string {
-  if (!cell) return " ".repeat(width);
-  const padded =
-    cell.width <= width
-      ? cell.text + " ".repeat(width - cell.width)
-      : padEnd(cut(cell, width), width);
-  return cell.style ? painter.paint(cell.style, padded) : padded;
+  constructor(name: ColumnName, width: number, painter: Pick<Output, "paint">) {
+    this.name = name;
+    this.width = width;
+    this.#painter = painter;
+    this.#drawn = " ".repeat(width);
+  }
+
+  draw(cell: Cell | undefined): string {
+    if (cell === this.#last) return this.#drawn;
+    this.#last = cell;
+    this.#drawn = cell ? this.#fresh(cell) : " ".repeat(this.width);
+    return this.#drawn;
+  }
+
+  #fresh(cell: Cell): string {
+    const { width } = this;
+    const padded =
+      cell.width <= width
+        ? cell.text + " ".repeat(width - cell.width)
+        : padEnd(cut(cell, width), width);
+    return cell.style ? this.#painter.paint(cell.style, padded) : padded;
+  }
 }
 
 function cut(cell: Cell, width: number): string {
   return cell.cut === "start" ? truncateStart(cell.text, width) : truncate(cell.text, width);
 }
 
-/** How wide each column is that is shown. */
-function fit(rows: readonly Cells[], columns: number): ReadonlyMap<ColumnName, number> {
-  const natural = new Map(COLUMNS.map((name) => [name, naturalWidth(rows, name)]));
-  const task = natural.get("TASK") ?? 0;
+/** How wide each column is; 0 for one that is not shown. */
+function fit(rows: readonly Cells[], columns: number): readonly number[] {
+  const [task = 0, ...natural] = naturalWidths(rows);
   const least = Math.min(task, LEAST.TASK);
   let widths = shorten(natural, columns - least);
   for (const name of DISPENSABLE) {
     if (columns - taken(widths) >= least) break;
-    natural.delete(name);
+    natural[OTHERS.indexOf(name)] = 0;
     widths = shorten(natural, columns - least);
   }
-  return widths.set("TASK", Math.max(Math.min(task, columns - taken(widths)), "TASK".length));
+  return [Math.max(Math.min(task, columns - taken(widths)), "TASK".length), ...widths];
 }
 
 /** With ids as short as they must be for the rest to fit into so many columns. */
-function shorten(natural: ReadonlyMap<ColumnName, number>, columns: number) {
-  const id = natural.get("AGENT ID") ?? 0;
+function shorten(natural: readonly number[], columns: number): readonly number[] {
+  const [id = 0, ...rest] = natural;
   const missing = Math.max(0, taken(natural) - columns);
   const shortest = Math.min(id, LEAST["AGENT ID"]);
-  return new Map(natural).set("AGENT ID", Math.max(id - missing, shortest));
+  return [Math.max(id - missing, shortest), ...rest];
 }
 
 /** What all but the first column take: a space on both sides, a line between and around them. */
-function taken(widths: ReadonlyMap<ColumnName, number>): number {
-  const cells = [...widths].map(([name, width]) => (name === "TASK" ? 0 : width) + 3);
-  return cells.reduce((sum, each) => sum + each, 1);
+function taken(others: readonly number[]): number {
+  return others.reduce((sum, width) => sum + (width > 0 ? width + 3 : 0), 1 + 3);
 }
 
-function naturalWidth(rows: readonly Cells[], name: ColumnName): number {
-  let widest = name.length;
+function naturalWidths(rows: readonly Cells[]): readonly number[] {
+  let task = "TASK".length;
+  const others = OTHERS.map((name) => name.length);
   for (const row of rows) {
-    if (name !== "TASK") widest = Math.max(widest, row[name].width);
-    else for (const cell of row.TASK) widest = Math.max(widest, cell.width);
+    for (const { width } of row.task) if (width > task) task = width;
+    for (let i = 0; i < others.length; i += 1) {
+      const width = row.others[i]?.width ?? 0;
+      if (width > (others[i] ?? 0)) others[i] = width;
+    }
   }
-  return widest;
+  return [task, ...others];
 }
 
 function cellsOf({ file, state, headline, ageMs, hasEnded }: AgentRow): Cells {
@@ -166,12 +198,14 @@ function cellsOf({ file, state, headline, ageMs, hasEnded }: AgentRow): Cells {
   const usual = isResting ? "dim" : undefined;
   const mark = file.oddities.includes("ahead") ? " !" : "";
   return {
-    TASK: aboutOf(file.status, usual),
-    "AGENT ID": cellOf(agent_id, usual),
-    NAME: NAMES.of(agent_name, usual),
-    LIFECYCLE: LIFECYCLES.of(runtime.lifecycle, usual),
-    STATE: STATES.of(isGone ? "gone" : state, HEADLINE_STYLES[headline]),
-    UPDATED: AGES.of(age(ageMs) + mark, usual),
+    task: aboutOf(file.status, usual),
+    others: [
+      cellOf(agent_id, usual),
+      NAMES.of(agent_name, usual),
+      LIFECYCLES.of(runtime.lifecycle, usual),
+      STATES.of(isGone ? "gone" : state, HEADLINE_STYLES[headline]),
+      AGES.of(age(ageMs) + mark, usual),
+    ],
   };
 }
 

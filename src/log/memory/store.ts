@@ -9,9 +9,9 @@
  * Closing a handle ends what goes through that handle; the medium keeps everything.
  */
 import { RollcallError } from "../../core/errors.ts";
-import { checkBatch, checkReach, fenced } from "../entries.ts";
+import { checkBatch, checkReach, fenced, fenceOf } from "../entries.ts";
 import type { AppendBatch, Log, LogBatch, LogRange, Snapshot } from "../log.ts";
-import { fenceOf, MemoryStreams, push, type StreamMap } from "./streams.ts";
+import { headOf, MemoryStreams, push, type StreamMap } from "./streams.ts";
 import type { Store } from "../store.ts";
 import { Tail } from "../tail.ts";
 
@@ -71,7 +71,7 @@ class MemoryLog implements Log {
     const medium = this.#medium;
     const { head } = medium.tail;
     if (head !== expectedHead) throw fenced("the log", head, expectedHead);
-    const refusal = fenceOf(medium.streams, streams);
+    const refusal = fenceOf(streams, (stream) => headOf(medium.streams, stream));
     if (refusal) throw refusal;
     for (const append of streams) push(medium.streams, append);
     for (const entry of entries) medium.entries.push(entry);

@@ -1,6 +1,5 @@
 /** The streams of the memory store: a map from the name of a stream to what is left of it. */
-import type { RollcallError } from "../../core/errors.ts";
-import { checkAppends, checkEntries, checkReach, checkStream, fenced } from "../entries.ts";
+import { checkAppends, checkEntries, checkReach, checkStream, fenceOf } from "../entries.ts";
 import type { NamedRange, StreamAppend, StreamBatch, StreamRange, Streams } from "../streams.ts";
 
 /** About how many entries one page of a read holds. */
@@ -15,17 +14,8 @@ interface MemoryStream {
   trimmed: number;
 }
 
-/** Why an append is fenced, when it is. */
-export function fenceOf(
-  streams: StreamMap,
-  appends: readonly StreamAppend[],
-): RollcallError | undefined {
-  for (const { stream, expectedHead } of appends) {
-    const { head } = rangeOf(streams, stream);
-    if (expectedHead === undefined || expectedHead === head) continue;
-    return fenced(`stream ${stream}`, head, expectedHead);
-  }
-  return undefined;
+export function headOf(streams: StreamMap, stream: string): number {
+  return rangeOf(streams, stream).head;
 }
 
 /** Gives the new head. */
@@ -74,7 +64,7 @@ export class MemoryStreams implements Streams {
   }
 
   #append(appends: readonly StreamAppend[]): readonly number[] {
-    const refusal = fenceOf(this.#streams, appends);
+    const refusal = fenceOf(appends, (stream) => headOf(this.#streams, stream));
     if (refusal) throw refusal;
     return appends.map((append) => push(this.#streams, append));
   }

@@ -1,6 +1,5 @@
 /** Whether what is in the database can have been written by us: no gap, no loss, nothing half. */
-import type { Database } from "./driver.ts";
-import { corrupt } from "./errors.ts";
+import { corrupt, type Database } from "./driver.ts";
 
 /** Checking this much takes some milliseconds. */
 const SMALL_BYTES = 8 << 20;

@@ -2,37 +2,39 @@ import { expect, test } from "vitest";
 import { RollcallError } from "../../core/errors.ts";
 import { rejects } from "../../../test/support/log/conformance-case.ts";
 import { Commits } from "./commits.ts";
-import { WAITING_BYTES, type Outcome, type Write } from "./protocol.ts";
+import { WAITING_BYTES, type Append, type Commit, type Outcome } from "./protocol.ts";
 
 /** A disk that writes when it is told to, and what it was given. */
 function slowDisk() {
   const given: string[][] = [];
   const writes: { readonly finish: () => void; readonly fail: (error: Error) => void }[] = [];
   const heads = new Map<string, number>();
+  const outcome = ({ batch }: Append): Outcome => ({
+    heads: (batch.streams ?? []).map(({ stream, entries }) => {
+      heads.set(stream, (heads.get(stream) ?? 0) + entries.length);
+      return heads.get(stream) ?? 0;
+    }),
+  });
   const commits = new Commits(
-    (group) =>
+    (commit) =>
       new Promise((resolve, reject) => {
-        given.push(group.flatMap(namesIn));
-        writes.push({ finish: () => resolve(group.map((write) => outcome(write))), fail: reject });
+        given.push(namesIn(commit));
+        writes.push({ finish: () => resolve(commit.appends.map(outcome)), fail: reject });
       }),
   );
-  const outcome = (write: Write): Outcome => {
-    if (write.kind !== "append") return { heads: [] };
-    return {
-      heads: write.streams.map(({ stream, count }) => {
-        heads.set(stream, (heads.get(stream) ?? 0) + count);
-        return heads.get(stream) ?? 0;
-      }),
-    };
-  };
   const append = async (stream: string, ...entries: string[]) =>
-    (await commits.appendToStreams([{ stream, entries }]))[0];
+    (await commits.append({ entries: [], streams: [{ stream, entries }] }))[0];
   return { given, writes, commits, append };
 }
 
-function namesIn(write: Write): string[] {
-  if (write.kind !== "append") return [`${write.kind} ${write.stream}`];
-  return [...(write.log ? ["log"] : []), ...write.streams.map(({ stream }) => stream)];
+function namesIn({ appends, forgets }: Commit): string[] {
+  return [
+    ...appends.flatMap(({ batch, expectedHead }) => [
+      ...(expectedHead === undefined ? [] : ["log"]),
+      ...(batch.streams ?? []).map(({ stream }) => stream),
+    ]),
+    ...forgets.map(({ stream, through }) => (through ? `trim ${stream}` : `remove ${stream}`)),
+  ];
 }
 
 const full = new RollcallError("STORAGE_FULL", "no room");
@@ -42,11 +44,12 @@ test("what arrives during a commit is written by the next one, in order, all of 
   const first = append("a", "1");
   await Promise.resolve();
   const others = [append("a", "2", "3"), append("b", "1"), append("a", "4")];
-  const event = commits.appendToLog(
-    { entries: ["event"], streams: [{ stream: "c", entries: ["1"] }] },
-    0,
-  );
-  const after = [commits.trim("a", 2), commits.remove("b")];
+  const toStream = { stream: "c", entries: ["1"] };
+  const event = commits.append({ entries: ["event"], streams: [toStream] }, 0);
+  const after = [
+    commits.forget({ stream: "a", through: 2 }),
+    commits.forget({ stream: "b", through: undefined }),
+  ];
   expect(given).toEqual([["a"]]);
   writes[0]?.finish();
   expect(await first).toBe(1);
@@ -74,10 +77,11 @@ test("an append to several streams fails whole, with all that waits behind it", 
   const { given, writes, commits, append } = slowDisk();
   const failing = append("a", "1");
   await Promise.resolve();
-  const several = commits.appendToStreams([
+  const parts = [
     { stream: "a", entries: ["2"] },
     { stream: "b", entries: ["1"] },
-  ]);
+  ];
+  const several = commits.append({ entries: [], streams: parts });
   const behind = append("b", "2");
   const other = append("c", "1");
   writes[0]?.fail(full);
@@ -87,12 +91,24 @@ test("an append to several streams fails whole, with all that waits behind it", 
   expect(given).toEqual([["a"], ["c"]]);
 });
 
-test("a second append to the log that would wait is refused", async () => {
-  const { writes, commits } = slowDisk();
-  const first = commits.appendToLog({ entries: ["1"] }, 0);
-  await rejects("WRONG_STATE", commits.appendToLog({ entries: ["2"] }, 1));
+test("forgetting very many streams does not hold up an append", async () => {
+  const { given, writes, commits, append } = slowDisk();
+  const forgets = Array.from({ length: 1000 }, (_, index) =>
+    commits.forget({ stream: `old ${index}`, through: undefined }),
+  );
+  await Promise.resolve();
+  const appended = append("a", "1");
   writes[0]?.finish();
-  await first;
+  await forgets[0];
+  writes[1]?.finish();
+  expect(await appended).toBe(1);
+  expect(given.map((names) => names.length)).toEqual([256, 257, 256]);
+  for (const index of [2, 3]) {
+    writes[index]?.finish();
+    await forgets[index * 256];
+  }
+  await Promise.all(forgets);
+  expect(new Set(given.flat()).size).toBe(1001);
 });
 
 test("what waits to be written is bounded, and the room comes back", async () => {

@@ -1,119 +1,119 @@
 /**
- * Group commit. One commit is under way at a time; what is called meanwhile (the log's append, and
- * what is done to any stream) waits and is written by the next one, in order, with one sync for
- * all.
+ * Group commit. One commit is under way at a time; what is called meanwhile waits and is written by
+ * the next one, with one sync for all: the log's append and those to streams alone, in the order of
+ * the calls. Trimming and removing go along, a bounded number at a time, so that forgetting ten
+ * thousand streams does not hold up an append.
  */
 import { RollcallError } from "../../core/errors.ts";
 import type { AppendBatch } from "../log.ts";
-import type { StreamAppend } from "../streams.ts";
-import { encodeText, WAITING_BYTES, type Append, type Outcome, type Write } from "./protocol.ts";
+import { WAITING_BYTES, type Append, type Commit, type Forget, type Outcome } from "./protocol.ts";
 
-interface Waiting {
-  readonly write: Write;
+/** Trimmed or removed by one commit: two milliseconds of work. */
+const FORGETS = 256;
+
+interface Waiting<T> {
+  readonly call: T;
   readonly bytes: number;
   readonly resolve: (heads: readonly number[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export class Commits {
-  readonly #write: (writes: readonly Write[]) => Promise<readonly Outcome[]>;
-  #waiting: Waiting[] = [];
-  #waitingBytes = 0;
+  readonly #write: (commit: Commit) => Promise<readonly Outcome[]>;
+  #appends: Waiting<Append>[] = [];
+  readonly #forgets: Waiting<Forget>[] = [];
+  #streamBytes = 0;
   #isWriting = false;
 
-  constructor(write: (writes: readonly Write[]) => Promise<readonly Outcome[]>) {
+  constructor(write: (commit: Commit) => Promise<readonly Outcome[]>) {
     this.#write = write;
   }
 
-  async appendToLog({ entries, streams = [] }: AppendBatch, expectedHead: number): Promise<void> {
-    if (this.#waiting.some(({ write }) => write.kind === "append" && write.log)) {
-      const message = "the log takes one append at a time: one is waiting already";
-      throw new RollcallError("WRONG_STATE", message);
-    }
-    const log = { ...encodeEntries(entries), expectedHead };
-    await this.#add({ kind: "append", log, streams: streams.map(encodeAppend) });
-  }
-
-  /** Gives the new head of each. */
-  async appendToStreams(appends: readonly StreamAppend[]): Promise<readonly number[]> {
-    const streams = appends.map(encodeAppend);
-    const bytes = streams.reduce((sum, part) => sum + part.bytes.length, 0);
-    if (this.#waitingBytes + bytes > WAITING_BYTES) {
+  /** With the head that the log must have, or to streams alone; then gives the head of each. */
+  append(batch: AppendBatch, expectedHead?: number): Promise<readonly number[]> {
+    const bytes = expectedHead === undefined ? bytesOf(batch) : 0;
+    if (this.#streamBytes + bytes > WAITING_BYTES) {
       const message = `more than ${WAITING_BYTES} bytes wait to be written to streams`;
-      throw new RollcallError("LIMIT_EXCEEDED", message);
+      return Promise.reject(new RollcallError("LIMIT_EXCEEDED", message));
     }
-    return this.#add({ kind: "append", log: undefined, streams }, bytes);
-  }
-
-  async trim(stream: string, through: number): Promise<void> {
-    await this.#add({ kind: "trim", stream, through });
-  }
-
-  async remove(stream: string): Promise<void> {
-    await this.#add({ kind: "remove", stream });
-  }
-
-  /** When all that was called before is written, or was refused. */
-  async settled(): Promise<void> {
-    await this.appendToStreams([]).catch(() => undefined);
-  }
-
-  #add(write: Write, bytes = 0): Promise<readonly number[]> {
-    this.#waitingBytes += bytes;
+    this.#streamBytes += bytes;
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ write, bytes, resolve, reject });
-      if (!this.#isWriting) void this.#writeAll();
+      this.#appends.push({ call: { batch, expectedHead }, bytes, resolve, reject });
+      this.#start();
     });
+  }
+
+  async forget(call: Forget): Promise<void> {
+    await new Promise((resolve, reject) => {
+      this.#forgets.push({ call, bytes: 0, resolve, reject });
+      this.#start();
+    });
+  }
+
+  /** When every append that was called before is written, or was refused. */
+  async settled(): Promise<void> {
+    await this.append({ entries: [] }).catch(() => undefined);
+  }
+
+  #start(): void {
+    if (!this.#isWriting) void this.#writeAll();
   }
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
     // What else is called in this turn of the caller joins the first commit.
     await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting;
-      this.#waiting = [];
+    while (this.#appends.length + this.#forgets.length > 0) {
+      const appends = this.#appends;
+      const forgets = this.#forgets.splice(0, FORGETS);
+      this.#appends = [];
       try {
-        const outcomes = await this.#write(group.map(({ write }) => write));
-        for (const [index, waiting] of group.entries()) this.#settle(waiting, outcomes[index]);
+        const commit = { appends: appends.map(callOf), forgets: forgets.map(callOf) };
+        const outcomes = await this.#write(commit);
+        for (const [index, waiting] of appends.entries()) this.#settle(waiting, outcomes[index]);
+        for (const { resolve } of forgets) resolve([]);
       } catch (error) {
-        this.#fail(group, error);
+        for (const { reject } of forgets) reject(error);
+        this.#fail(appends, error);
       }
     }
     this.#isWriting = false;
   }
 
-  #settle({ bytes, resolve, reject }: Waiting, outcome: Outcome | undefined): void {
-    this.#waitingBytes -= bytes;
+  #settle({ bytes, resolve, reject }: Waiting<Append>, outcome: Outcome | undefined): void {
+    this.#streamBytes -= bytes;
     if (outcome?.fenced) reject(new RollcallError("FENCED", outcome.fenced));
     else resolve(outcome?.heads ?? []);
   }
 
-  /** With the group go the appends that wait to write to the same streams: they come after. */
-  #fail(group: readonly Waiting[], error: unknown): void {
-    const failed = new Set(group.flatMap(({ write }) => streamsOf(write)));
-    const behind = this.#waiting.filter(({ write }) => {
-      const streams = streamsOf(write);
+  /** With them fail the appends that wait to write to the same streams: they come after. */
+  #fail(appends: readonly Waiting<Append>[], error: unknown): void {
+    const failed = new Set(appends.flatMap(streamsOf));
+    const isBehind = (waiting: Waiting<Append>): boolean => {
+      const streams = streamsOf(waiting);
       if (!streams.some((stream) => failed.has(stream))) return false;
       for (const stream of streams) failed.add(stream);
       return true;
-    });
-    this.#waiting = this.#waiting.filter((waiting) => !behind.includes(waiting));
-    for (const { bytes, reject } of [...group, ...behind]) {
-      this.#waitingBytes -= bytes;
+    };
+    const behind = new Set(this.#appends.filter(isBehind));
+    this.#appends = this.#appends.filter((waiting) => !behind.has(waiting));
+    for (const { bytes, reject } of [...appends, ...behind]) {
+      this.#streamBytes -= bytes;
       reject(error);
     }
   }
 }
 
-function streamsOf(write: Write): readonly string[] {
-  return write.kind === "append" ? write.streams.map(({ stream }) => stream) : [];
+function callOf<T>({ call }: Waiting<T>): T {
+  return call;
 }
 
-function encodeEntries(entries: readonly string[]): { count: number; bytes: Uint8Array } {
-  return { count: entries.length, bytes: encodeText(entries.join("\n")) };
+function streamsOf({ call }: Waiting<Append>): readonly string[] {
+  return (call.batch.streams ?? []).map(({ stream }) => stream);
 }
 
-function encodeAppend({ stream, entries, expectedHead }: StreamAppend): Append["streams"][number] {
-  return { stream, expectedHead, ...encodeEntries(entries) };
+function bytesOf({ streams = [] }: AppendBatch): number {
+  let bytes = 0;
+  for (const { entries } of streams) for (const entry of entries) bytes += entry.length;
+  return bytes;
 }

@@ -74,6 +74,11 @@ test("a file of a newer version says which one wrote it and what to do", async (
   expect(fs.readFileSync(path).equals(before)).toBe(true);
 });
 
+test("a file of a newer format is refused: it has entries that are not known here", async () => {
+  const path = await tampered("UPDATE meta SET value = 3 WHERE name = 'format'");
+  await expectRefusal(path, "STORAGE_TOO_NEW", /with format 3; .* format 2: run that version/);
+});
+
 test("the database of another program is refused and not touched", async () => {
   const path = scratch();
   const database = await connect(path);
@@ -121,7 +126,7 @@ test("a store that was refused opens once the reason is gone", async () => {
   onTestFinished(() => store.close());
   await expect(store.log.open()).rejects.toMatchObject({ code: "STORAGE_TOO_NEW" });
   const database = await connect(path);
-  database.exec("PRAGMA user_version = 1");
+  database.exec("PRAGMA user_version = 2");
   database.close();
   expect(await store.log.open()).toEqual({ head: 9, oldest: 1 });
 });

@@ -1,10 +1,11 @@
 /**
- * What the main thread asks of the SQLite thread, one call at a time, in order. Text crosses as
- * UTF-8 bytes: a blob may hold a zero character, which SQLite's text may not, and is not copied
- * character by character on the way.
+ * What the main thread and the SQLite thread have in common: the calls from one to the other, one
+ * at a time, in order, and the gate. Entries are sent as they are and joined over there: to join
+ * them here would cost the main thread more than to copy them. The file has them as UTF-8 bytes: a
+ * blob may hold a zero character, which SQLite's text may not.
  */
 import type { ErrorCode } from "../../core/errors.ts";
-import type { LogRange } from "../log.ts";
+import type { AppendBatch, LogRange } from "../log.ts";
 import type { NamedRange, StreamRange } from "../streams.ts";
 
 /** What one message carries at most (but at least one batch): fast to read, short to wait for. */
@@ -14,21 +15,10 @@ export const SNAPSHOT_BYTES = 256 << 10;
 /** What may wait to be written to streams; beyond it the producers outrun the disk. */
 export const WAITING_BYTES = 64 << 20;
 
-const encoder = new TextEncoder();
-
-export function encodeText(text: string): Uint8Array {
-  return encoder.encode(text);
-}
-
-/** Not by TextDecoder, which drops a byte order mark. */
-export function decodeText({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString();
-}
-
 export interface Operations {
-  open(options: OpenOptions): Promise<LogRange>;
+  open(options: OpenOptions): Promise<OpenedRange>;
   range(): LogRange;
-  commit(writes: readonly Write[]): readonly Outcome[];
+  commit(commit: Commit): readonly Outcome[];
   readLog(span: Span): Page | undefined;
   truncate(through: number): void;
 
@@ -39,7 +29,7 @@ export interface Operations {
   findSnapshot(atOrBefore: number): SavedSnapshot | undefined;
   readChunks(chunks: { readonly id: number; readonly from: number }): readonly Uint8Array[];
 
-  readStream(read: { readonly stream: string; readonly span: Span }): Page | undefined;
+  readStream(read: { readonly stream: string; readonly span: Span }): StreamPage;
   rangeOfStream(stream: string): StreamRange;
   listStreams(list: { readonly prefix: string; readonly after: string }): readonly NamedRange[];
 
@@ -53,35 +43,35 @@ export interface OpenOptions {
   readonly writtenBy: string;
 }
 
-/** Entries joined by newlines. */
-export interface Batch {
-  readonly count: number;
-  readonly bytes: Uint8Array;
+export interface OpenedRange extends LogRange {
+  /** The program that wrote last. */
+  readonly lastWriter: string;
 }
 
-/** Of several in one commit each sees what those before it did. */
-export type Write =
-  | Append
-  | { readonly kind: "trim"; readonly stream: string; readonly through: number }
-  | { readonly kind: "remove"; readonly stream: string };
+/** One transaction: the appends in the order of the calls, then what is forgotten. */
+export interface Commit {
+  readonly appends: readonly Append[];
+  readonly forgets: readonly Forget[];
+}
 
 /** All or nothing: nothing of it is written when a head is not the expected one. */
 export interface Append {
-  readonly kind: "append";
-  readonly log: (Batch & { readonly expectedHead: number }) | undefined;
-  readonly streams: readonly StreamPart[];
-}
-
-export interface StreamPart extends Batch {
-  readonly stream: string;
+  readonly batch: AppendBatch;
+  /** Of the log; of no matter to an append to streams alone. */
   readonly expectedHead: number | undefined;
 }
 
 export interface Outcome {
   /** Why an append was refused, when it was. */
   readonly fenced?: string;
-  /** The new head of each stream of an append. */
+  /** The new head of each stream of an append to streams alone. */
   readonly heads: readonly number[];
+}
+
+export interface Forget {
+  readonly stream: string;
+  /** Up to and including here; without it the stream is removed. */
+  readonly through: number | undefined;
 }
 
 /** After `after`, up to and including `through`. */
@@ -90,18 +80,22 @@ export interface Span {
   readonly through: number;
 }
 
-/** Whole batches, so the first may begin before what was asked for. */
+/** Whole batches joined by newlines, so the first may begin before what was asked for. */
 export interface Page {
   readonly first: number;
   readonly last: number;
   readonly bytes: Uint8Array;
 }
 
+export interface StreamPage extends StreamRange {
+  readonly page: Page | undefined;
+}
+
 export interface SnapshotChunks {
   readonly id: number;
   /** The index of the first one. */
   readonly from: number;
-  readonly chunks: readonly Uint8Array[];
+  readonly chunks: readonly string[];
 }
 
 export interface SavedSnapshot {
@@ -128,3 +122,48 @@ export type Reply =
       readonly code: ErrorCode;
       readonly message: string;
     };
+
+const FREE = 0;
+const INSIDE = 1;
+const SHUT = 2;
+
+/** A disk that takes longer than this is not waited for. */
+const SHUT_WITHIN_MS = 5000;
+
+/**
+ * Node stops its threads wherever they are when the process exits, and a thread that is stopped
+ * inside SQLite takes the process down with an abort (seen on Node 20). So the thread passes this
+ * gate on its way into SQLite, and the exit of the process shuts it first.
+ *
+ *          enter            leave
+ *   free ─────────▶ inside ───────▶ free ──── shut ────▶ shut, for good
+ */
+export class Gate {
+  readonly buffer: SharedArrayBuffer;
+  readonly #state: Int32Array;
+
+  constructor(buffer = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)) {
+    this.buffer = buffer;
+    this.#state = new Int32Array(buffer);
+  }
+
+  /** False when the process exits and nothing is to be begun. */
+  enter(): boolean {
+    return Atomics.compareExchange(this.#state, 0, FREE, INSIDE) === FREE;
+  }
+
+  leave(): void {
+    Atomics.store(this.#state, 0, FREE);
+    Atomics.notify(this.#state, 0);
+  }
+
+  /** Waits for the thread to come out of SQLite; blocks the thread that calls it. */
+  shut(): void {
+    const deadlineMs = performance.now() + SHUT_WITHIN_MS;
+    while (Atomics.compareExchange(this.#state, 0, FREE, SHUT) === INSIDE) {
+      const leftMs = deadlineMs - performance.now();
+      if (leftMs <= 0) return;
+      Atomics.wait(this.#state, 0, INSIDE, leftMs);
+    }
+  }
+}

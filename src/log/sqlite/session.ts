@@ -1,28 +1,23 @@
 /** What the log and the streams of one database share: its thread, its commits, its tail. */
 import { RollcallError } from "../../core/errors.ts";
-import type { LogBatch, LogRange } from "../log.ts";
-import { Commits } from "./commits.ts";
-import { corrupt } from "./errors.ts";
-import {
-  decodeText,
-  type Argument,
-  type Name,
-  type OpenOptions,
-  type Page,
-  type Result,
-  type Span,
-} from "./protocol.ts";
-import { SqliteThread } from "./thread.ts";
+import type { LogBatch, LogPrograms, LogRange } from "../log.ts";
 import { Tail } from "../tail.ts";
+import { Commits } from "./commits.ts";
+import { corrupt } from "./driver.ts";
+import type { Argument, Name, OpenOptions, Page, Result, Span } from "./protocol.ts";
+import { SqliteThread } from "./thread.ts";
 
 export class SqliteSession {
-  readonly commits = new Commits((writes) => this.call("commit", writes));
+  readonly commits = new Commits((commit) => this.call("commit", commit));
   readonly #options: OpenOptions;
   readonly #thread = new SqliteThread((failure) => this.#tail.fail(failure));
   readonly #closing = new AbortController();
   #tail = new Tail(0);
+  #lastWriter: string | undefined;
   #opening: Promise<LogRange> | undefined;
   #closed: Promise<void> | undefined;
+  #isSweeping = false;
+  #mustSweep = false;
 
   constructor(options: OpenOptions) {
     this.#options = options;
@@ -31,6 +26,11 @@ export class SqliteSession {
   get tail(): Tail {
     this.#thread.checkRunning();
     return this.#tail;
+  }
+
+  get programs(): LogPrograms | undefined {
+    if (this.#lastWriter === undefined) return undefined;
+    return { last: this.#lastWriter, own: this.#options.writtenBy };
   }
 
   /** Aborts when the store closes. */
@@ -55,10 +55,11 @@ export class SqliteSession {
     }
     this.#thread.start();
     try {
-      const range = await this.call("open", this.#options);
+      const { lastWriter, ...range } = await this.call("open", this.#options);
+      this.#lastWriter = lastWriter;
       this.#tail = new Tail(range.head);
-      // What a crash left half-done goes in the background: nobody can see it.
-      this.sweep().catch(() => undefined);
+      // What a crash left half-done.
+      this.sweep();
       return range;
     } catch (error) {
       await this.#thread.stop();
@@ -70,9 +71,27 @@ export class SqliteSession {
     return this.#thread.call(name, argument);
   }
 
-  /** Deletes what was forgotten, piece by piece, so that an append waits for one piece at most. */
-  async sweep(): Promise<void> {
-    while (await this.call("sweep", undefined));
+  /**
+   * Deletes what was forgotten, in the background, piece by piece, so that an append waits for one
+   * piece at most. Nobody waits for it: what is to be deleted can be seen by nobody, and the file
+   * knows of it, so it goes on after a crash.
+   */
+  sweep(): void {
+    this.#mustSweep = true;
+    if (!this.#isSweeping) void this.#sweepAll();
+  }
+
+  async #sweepAll(): Promise<void> {
+    this.#isSweeping = true;
+    try {
+      while (this.#mustSweep) {
+        this.#mustSweep = false;
+        while (!this.closing.aborted && (await this.call("sweep", undefined)));
+      }
+    } catch {
+      // The disk is full or the thread died: the next one who forgets something tries again.
+    }
+    this.#isSweeping = false;
   }
 
   /** The pages of a span; the next one is on its way while the caller is busy with this one. */
@@ -119,4 +138,9 @@ function decodePage(what: string, { first, last, bytes }: Page, after: number): 
   }
   const skipped = Math.max(0, after + 1 - first);
   return { first: first + skipped, entries: skipped > 0 ? entries.slice(skipped) : entries };
+}
+
+/** Not by TextDecoder, which drops a byte order mark. */
+export function decodeText({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString();
 }

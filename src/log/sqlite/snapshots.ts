@@ -25,9 +25,12 @@ export class Snapshots {
   }
 
   add({ id, from, chunks }: SnapshotChunks): void {
-    const insert = this.#database.prepare(`INSERT INTO chunk VALUES (?, ?, ${BLOB})`);
+    const insert = this.#database.prepare(
+      `INSERT INTO chunk (snapshot, position, text) VALUES (?, ?, ${BLOB})`,
+    );
     transaction(this.#database, () => {
-      for (const [index, chunk] of chunks.entries()) insert.run(id, from + index, chunk);
+      for (const [index, chunk] of chunks.entries())
+        insert.run(id, from + index, Buffer.from(chunk));
     });
   }
 

@@ -12,7 +12,6 @@ import {
   streamAfter,
 } from "../../../test/support/log/conformance-case.ts";
 import { storeConformance } from "../../../test/support/log/conformance.ts";
-import { connect } from "./driver.ts";
 import { sqliteStore } from "./store.ts";
 
 const BUILT = new URL("../../../dist/log/sqlite/store.js", import.meta.url).href;
@@ -30,17 +29,6 @@ function scratch(): string {
   return path;
 }
 
-/** How many rows each table has, in a file that nobody has open. */
-async function rows(path: string): Promise<Record<string, number>> {
-  const database = await connect(path);
-  const counted = ["log", "snapshot", "chunk", "stream", "journal"].map((table) => {
-    const sql = `SELECT count(*) AS n FROM ${table}`;
-    return [table, database.prepare<{ n: number }>(sql).get()?.n ?? 0] as const;
-  });
-  database.close();
-  return Object.fromEntries(counted);
-}
-
 describe("a sqlite store", () => {
   const cases = storeConformance({
     medium: () => Promise.resolve(medium()),
@@ -52,49 +40,6 @@ describe("a sqlite store", () => {
   test("says where it is", () => {
     const path = scratch();
     expect(sqliteStore({ path }).description).toBe(`sqlite at ${path}`);
-  });
-
-  test("deletes what was truncated, trimmed, removed and replaced", async () => {
-    const path = scratch();
-    const store = sqliteStore({ path });
-    const { log, streams } = store;
-    await log.open();
-    for (let head = 0; head < 60; head += 3)
-      await log.append({ entries: numbered(head + 1, 3) }, head);
-    for (const sequence of [3, 30, 60, 60]) {
-      await log.saveSnapshot({ sequence, chunks: numbered(1, 50) });
-    }
-    for (let head = 0; head < 10; head += 1) {
-      await streams.append("trimmed", ["entry"]);
-      await streams.append("removed", ["entry"]);
-    }
-    await streams.trim("trimmed", 9);
-    await streams.remove("removed");
-    await log.truncate(58);
-    await store.close();
-    expect(await rows(path)).toEqual({ log: 1, snapshot: 1, chunk: 50, stream: 1, journal: 1 });
-  });
-
-  test("deletes what a crash left half-done", async () => {
-    const path = scratch();
-    const store = sqliteStore({ path });
-    await store.log.open();
-    await store.close();
-    const database = await connect(path);
-    database.exec(`
-      INSERT INTO snapshot (sequence, is_complete) VALUES (0, 0);
-      INSERT INTO chunk VALUES (1, 0, x'61'), (1, 1, x'62');
-      INSERT INTO stream (name, trimmed) VALUES (NULL, 0);
-      INSERT INTO journal VALUES (1, 1, 1, x'61');
-    `);
-    database.close();
-
-    const next = sqliteStore({ path });
-    await next.log.open();
-    expect(await next.log.loadSnapshot(0)).toBeUndefined();
-    await next.streams.remove("any: it sweeps and waits for the end of it");
-    await next.close();
-    expect(await rows(path)).toEqual({ log: 0, snapshot: 0, chunk: 0, stream: 0, journal: 0 });
   });
 });
 

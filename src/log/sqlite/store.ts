@@ -3,19 +3,19 @@
  * on every commit; locked, so that one process at a time writes.
  *
  *   engine ─▶ SqliteLog ──┐                     main thread │ its own thread
- *   jobs ─▶ SqliteStreams ┴▶ Commits ─▶ SqliteThread ───────┼▶ sqlite-worker ─▶ the file
+ *   jobs ─▶ SqliteStreams ┴▶ Commits ─▶ SqliteThread ───────┼▶ worker ─▶ Tables ─▶ the file
  *
  * SQLite has a thread of its own because a sync takes a tenth of a millisecond on a good day and
  * far longer on a bad one: heartbeats and watches must not wait for it.
  */
 import { resolve } from "node:path";
 import { RollcallError } from "../../core/errors.ts";
-import { checkBatch, checkReach } from "../entries.ts";
-import type { AppendBatch, Log, LogBatch, LogRange, Snapshot } from "../log.ts";
-import { decodeText, encodeText, SNAPSHOT_BYTES, type SavedSnapshot } from "./protocol.ts";
-import { SqliteSession } from "./session.ts";
-import { SqliteStreams } from "./streams.ts";
+import { checkAppends, checkBatch, checkEntries, checkReach, checkStream } from "../entries.ts";
+import type { AppendBatch, Log, LogBatch, LogPrograms, LogRange, Snapshot } from "../log.ts";
+import { SNAPSHOT_BYTES, type SavedSnapshot, type Span, type StreamPage } from "./protocol.ts";
+import { decodeText, SqliteSession } from "./session.ts";
 import type { Store } from "../store.ts";
+import type { NamedRange, StreamAppend, StreamBatch, StreamRange, Streams } from "../streams.ts";
 
 export interface SqliteStoreOptions {
   /** The file; its folder is made when there is none. */
@@ -44,6 +44,10 @@ class SqliteLog implements Log {
     this.#session = session;
   }
 
+  get programs(): LogPrograms | undefined {
+    return this.#session.programs;
+  }
+
   async open(): Promise<LogRange> {
     const range = await this.#session.open();
     this.#oldest = range.oldest;
@@ -52,7 +56,7 @@ class SqliteLog implements Log {
 
   async append(batch: AppendBatch, expectedHead: number): Promise<void> {
     checkBatch(batch);
-    await this.#session.commits.appendToLog(batch, expectedHead);
+    await this.#session.commits.append(batch, expectedHead);
     const { length } = batch.entries;
     if (length === 0) this.#session.tail.sign();
     else this.#session.tail.moveTo(expectedHead + length);
@@ -79,13 +83,13 @@ class SqliteLog implements Log {
       throw error;
     } finally {
       // An earlier one at the same sequence, or this one if it failed.
-      this.#session.sweep().catch(() => undefined);
+      this.#session.sweep();
     }
   }
 
   async #addChunks(id: number, chunks: Snapshot["chunks"]): Promise<void> {
     let from = 0;
-    let gathered: Uint8Array[] = [];
+    let gathered: string[] = [];
     let bytes = 0;
     const add = async () => {
       await this.#session.call("addChunks", { id, from, chunks: gathered });
@@ -94,9 +98,8 @@ class SqliteLog implements Log {
       bytes = 0;
     };
     for await (const chunk of chunks) {
-      const encoded = encodeText(chunk);
-      gathered.push(encoded);
-      bytes += encoded.length;
+      gathered.push(chunk);
+      bytes += chunk.length;
       if (bytes >= SNAPSHOT_BYTES) await add();
     }
     if (gathered.length > 0) await add();
@@ -122,10 +125,70 @@ class SqliteLog implements Log {
   async truncate(through: number): Promise<void> {
     await this.#session.call("truncate", through);
     this.#oldest = Math.max(this.#oldest, through + 1);
-    await this.#session.sweep();
+    this.#session.sweep();
   }
 
   close(): Promise<void> {
     return this.#session.close();
+  }
+}
+
+class SqliteStreams implements Streams {
+  readonly #session: SqliteSession;
+
+  constructor(session: SqliteSession) {
+    this.#session = session;
+  }
+
+  async append(stream: string, entries: readonly string[], expectedHead?: number): Promise<number> {
+    checkStream(stream);
+    checkEntries(entries);
+    const append = { stream, entries, ...(expectedHead !== undefined && { expectedHead }) };
+    const [head = 0] = await this.#session.commits.append({ entries: [], streams: [append] });
+    return head;
+  }
+
+  async appendAll(streams: readonly StreamAppend[]): Promise<readonly number[]> {
+    checkAppends(streams);
+    return this.#session.commits.append({ entries: [], streams });
+  }
+
+  async *read(stream: string, after: number): AsyncGenerator<StreamBatch> {
+    const what = `stream ${stream}`;
+    const call = (span: Span) => this.#session.call("readStream", { stream, span });
+    // One call for a small stream: what is there of it, and its first page.
+    let known: StreamPage | undefined = await call({ after, through: Infinity });
+    const { oldest, head } = known;
+    checkReach(what, after, oldest);
+    yield* this.#session.pages(what, { after, through: head }, async (span) => {
+      const { page } = known ?? (await call(span));
+      known = undefined;
+      return page;
+    });
+  }
+
+  range(stream: string): Promise<StreamRange> {
+    return this.#session.call("rangeOfStream", stream);
+  }
+
+  async *ranges(prefix: string): AsyncGenerator<NamedRange> {
+    let after = "";
+    for (;;) {
+      const ranges = await this.#session.call("listStreams", { prefix, after });
+      yield* ranges;
+      const last = ranges.at(-1);
+      if (!last) return;
+      after = last.stream;
+    }
+  }
+
+  async trim(stream: string, through: number): Promise<void> {
+    await this.#session.commits.forget({ stream, through });
+    this.#session.sweep();
+  }
+
+  async remove(stream: string): Promise<void> {
+    await this.#session.commits.forget({ stream, through: undefined });
+    this.#session.sweep();
   }
 }

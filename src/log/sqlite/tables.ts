@@ -1,32 +1,40 @@
 /**
- * The open database as the worker thread sees it: the log's table, the snapshots and the streams,
- * and the commit that may write to all of them at once.
+ * The open database as its thread sees it: the log's table, the snapshots and the streams, and the
+ * commit that may write to all of them at once.
  */
-import type { RollcallError } from "../../core/errors.ts";
+import { fenced, fenceOf } from "../entries.ts";
 import type { LogRange } from "../log.ts";
-import { fenced } from "../entries.ts";
 import { Batches } from "./batches.ts";
 import { readEnds } from "./check.ts";
-import { BLOB, transaction, type Database, type Statement } from "./driver.ts";
-import type { Append, Outcome, Page, Span, Write } from "./protocol.ts";
+import { BLOB, transaction, unsynced, type Database } from "./driver.ts";
+import type { Append, Commit, OpenedRange, Outcome, Page, Span } from "./protocol.ts";
+import { claimFile, lastWriter } from "./schema.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StreamTables } from "./stream-tables.ts";
+
+const INSERT = `INSERT INTO log (last, first, entries) VALUES (?, ?, ${BLOB})`;
 
 export class Tables {
   readonly snapshots: Snapshots;
   readonly streams: StreamTables;
   readonly #database: Database;
+  readonly #writtenBy: string;
   readonly #batches: Batches;
-  readonly #insert: Statement<unknown>;
   #ends: { readonly truncated: number; readonly head: number };
+  /** Whether this program has written to the file since it was opened. */
+  #isClaimed = false;
 
-  constructor(database: Database) {
+  constructor(database: Database, writtenBy: string) {
     this.#database = database;
+    this.#writtenBy = writtenBy;
     this.#batches = new Batches(database, "log");
-    this.#insert = database.prepare(`INSERT INTO log VALUES (?, ?, ${BLOB})`);
     this.snapshots = new Snapshots(database);
     this.streams = new StreamTables(database);
     this.#ends = readEnds(database);
+  }
+
+  opened(): OpenedRange {
+    return { ...this.range(), lastWriter: lastWriter(this.#database) };
   }
 
   range(): LogRange {
@@ -34,13 +42,21 @@ export class Tables {
   }
 
   /** An append that is fenced holds back nothing else of the commit. */
-  commit(writes: readonly Write[]): readonly Outcome[] {
-    const all = () => writes.map((write) => this.#write(write));
+  commit(commit: Commit): readonly Outcome[] {
+    const write = () => {
+      const outcomes = commit.appends.map((append) => this.#append(append));
+      for (const forget of commit.forgets) this.streams.forget(forget);
+      return outcomes;
+    };
+    const statements = countStatements(commit);
+    if (statements === 0 || (statements === 1 && this.#isClaimed)) return write();
     try {
-      // One insert is a transaction by itself.
-      return writes.every(isLogOnly) && writes.length === 1
-        ? all()
-        : transaction(this.#database, all);
+      const outcomes = transaction(this.#database, () => {
+        if (!this.#isClaimed) claimFile(this.#database, this.#writtenBy);
+        return write();
+      });
+      this.#isClaimed = true;
+      return outcomes;
     } catch (error) {
       this.streams.forgetCache();
       this.#ends = readEnds(this.#database);
@@ -48,39 +64,21 @@ export class Tables {
     }
   }
 
-  #write(write: Write): Outcome {
-    switch (write.kind) {
-      case "append": {
-        const reason = this.#fence(write);
-        return reason ? { fenced: reason.message, heads: [] } : { heads: this.#append(write) };
-      }
-      case "trim":
-        this.streams.trim(write.stream, write.through);
-        return { heads: [] };
-      case "remove":
-        this.streams.remove(write.stream);
-        return { heads: [] };
-    }
-  }
-
-  #fence({ log, streams }: Append): RollcallError | undefined {
-    const { head } = this.#ends;
-    if (log && log.expectedHead !== head) return fenced("the log", head, log.expectedHead);
-    for (const { stream, expectedHead } of streams) {
-      if (expectedHead === undefined) continue;
-      const range = this.streams.range(stream);
-      if (range.head !== expectedHead) return fenced(`stream ${stream}`, range.head, expectedHead);
-    }
-    return undefined;
-  }
-
-  #append({ log, streams }: Append): readonly number[] {
+  #append({ batch, expectedHead }: Append): Outcome {
+    const { entries, streams = [] } = batch;
     const { truncated, head } = this.#ends;
-    if (log && log.count > 0) {
-      this.#insert.run(head + log.count, head + 1, log.bytes);
-      this.#ends = { truncated, head: head + log.count };
+    const refusal =
+      expectedHead === undefined || expectedHead === head
+        ? fenceOf(streams, (stream) => this.streams.range(stream).head)
+        : fenced("the log", head, expectedHead);
+    if (refusal) return { fenced: refusal.message, heads: [] };
+    if (entries.length > 0) {
+      const last = head + entries.length;
+      this.#database.prepare(INSERT).run(last, head + 1, Buffer.from(entries.join("\n")));
+      this.#ends = { truncated, head: last };
     }
-    return streams.map((part) => this.streams.append(part.stream, part));
+    const heads = streams.map((append) => this.streams.append(append));
+    return { heads: expectedHead === undefined ? heads : [] };
   }
 
   read(span: Span): Page | undefined {
@@ -101,11 +99,14 @@ export class Tables {
     this.#ends = { ...this.#ends, truncated: through };
   }
 
+  /** Needs no sync: what a power cut brings back is swept again. */
   sweep(): boolean {
-    return (
-      this.#batches.delete([], this.#ends.truncated) ||
-      this.snapshots.sweep() ||
-      this.streams.sweep()
+    return unsynced(
+      this.#database,
+      () =>
+        this.#batches.delete([], this.#ends.truncated) > 0 ||
+        this.snapshots.sweep() ||
+        this.streams.sweep(),
     );
   }
 
@@ -115,6 +116,11 @@ export class Tables {
   }
 }
 
-function isLogOnly(write: Write): boolean {
-  return write.kind === "append" && write.streams.length === 0;
+/** What is written by one statement needs no transaction of its own. */
+function countStatements({ appends, forgets }: Commit): number {
+  let count = 2 * forgets.length;
+  for (const { batch } of appends) {
+    count += Math.min(1, batch.entries.length) + 2 * (batch.streams?.length ?? 0);
+  }
+  return count;
 }

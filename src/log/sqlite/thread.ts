@@ -9,12 +9,12 @@
  *                     failed
  *
  * When the thread dies every call that waits rejects with UNAVAILABLE: whether it was carried out
- * is not known. It is never terminated, only asked to end: see sqlite-gate.ts.
+ * is not known. It is never terminated, only asked to end: see the gate in protocol.ts.
  */
 import { Worker } from "node:worker_threads";
 import { RollcallError } from "../../core/errors.ts";
-import { Gate } from "./gate.ts";
 import type { Argument, Name, Reply, Request, Result } from "./protocol.ts";
+import { Gate } from "./protocol.ts";
 
 /** From the sources (tests) the thread runs what was built of them: Node 20 reads no TypeScript. */
 const WORKER = import.meta.url.endsWith(".ts")

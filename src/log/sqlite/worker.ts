@@ -4,11 +4,9 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { RollcallError } from "../../core/errors.ts";
-import { openDatabase } from "./database.ts";
-import { storageError } from "./errors.ts";
-import { Gate } from "./gate.ts";
-import { forgetHolder } from "./lock.ts";
-import type { Name, Operations, Reply, Request } from "./protocol.ts";
+import { forgetHolder, openDatabase } from "./database.ts";
+import { storageError } from "./driver.ts";
+import { Gate, type Name, type Operations, type Reply, type Request } from "./protocol.ts";
 import { Tables } from "./tables.ts";
 
 const gate = new Gate(workerData as SharedArrayBuffer);
@@ -23,11 +21,11 @@ function tables(): Tables {
 const operations: Operations = {
   async open(options) {
     path = options.path;
-    opened = new Tables(await openDatabase(options));
-    return opened.range();
+    opened = new Tables(await openDatabase(path), options.writtenBy);
+    return opened.opened();
   },
   range: () => tables().range(),
-  commit: (writes) => tables().commit(writes),
+  commit: (commit) => tables().commit(commit),
   readLog: (span) => tables().read(span),
   truncate: (through) => tables().truncate(through),
 

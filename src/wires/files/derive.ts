@@ -47,22 +47,34 @@ const RESTING: ReadonlySet<DerivedState> = new Set([
   "canceled",
 ]);
 
-/** Active agents first, by their ids; then the others, who did something last before the rest. */
 export function displayOrder(
   files: readonly StatusFile[],
   options: DeriveOptions,
 ): readonly StatusFile[] {
+  return inDisplayOrder(files, options).map(({ file }) => file);
+}
+
+export interface DerivedFile {
+  readonly file: StatusFile;
+  readonly state: DerivedState;
+}
+
+/** Active agents first, by their ids; then the others, the last that did something first. */
+export function inDisplayOrder(
+  files: readonly StatusFile[],
+  options: DeriveOptions,
+): readonly DerivedFile[] {
   const keyed = files.map((file) => {
-    const isResting = RESTING.has(deriveFile(file, options));
-    return { file, isResting, atMs: isResting ? activeAtMs(file) : 0 };
+    const state = deriveFile(file, options);
+    const isResting = RESTING.has(state);
+    return { file, state, isResting, atMs: isResting ? activeAtMs(file) : 0 };
   });
-  keyed.sort(
+  return keyed.sort(
     (a, b) =>
       Number(a.isResting) - Number(b.isResting) ||
       b.atMs - a.atMs ||
       byCodePoints(a.file.status.agent_id, b.file.status.agent_id),
   );
-  return keyed.map(({ file }) => file);
 }
 
 function activeAtMs({ status, updatedAtMs }: StatusFile): number {

@@ -59,7 +59,7 @@ test("what it says is in the file: its goal, its task, its last activity", async
   expect(written(emitter)).toHaveProperty("goal");
 });
 
-test("a state keeps its time through all that is done in it; another question is another", async () => {
+test("a state keeps its time whatever is done in it; another question is another", async () => {
   using folder = scratch();
   let nowMs = NOW_MS;
   await using emitter = emitterIn(folder.path, { now: () => nowMs });

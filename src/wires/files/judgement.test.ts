@@ -91,7 +91,8 @@ test.each([
   ["WORKING", "does not tell what it does", {}, { state: "working" }],
   ["PROBLEM", "fell silent at work", { updated_at: ago(61) }, { state: "working" }],
   ["NEEDS YOU", "asked and fell silent", { updated_at: ago(61) }, { state: "input-required" }],
-] as const)("%s: of one that %s", (headline, _what, runtime, task) => {
+] as const)("%s: of one that %s", (...given) => {
+  const [headline, , runtime, task] = given;
   expect(judge(fileOf({ runtime, task }), signs).headline).toBe(headline);
 });
 

@@ -3,7 +3,8 @@
  * with their evidence; a list of thousands, which has no time for reports, is judged by them as
  * they are. So both say the same of the same file.
  */
-import { isBusy, type Activity, type Outcome } from "../../core/reports.ts";
+import { isBusy } from "../../core/report-news.ts";
+import type { Activity, Liveness, Outcome } from "../../core/reports.ts";
 import type { Standing } from "../../fleet/headline.ts";
 import type { Status, TaskState } from "./format.ts";
 import type { Vitality } from "./liveness.ts";
@@ -11,16 +12,35 @@ import { readMeta } from "./meta.ts";
 import type { StatusFile } from "./read.ts";
 import { timestampMs } from "./timestamp.ts";
 
-export function standingOf(file: StatusFile, { liveness }: Vitality): Standing {
-  const { status, updatedAtMs } = file;
-  return {
-    liveness: liveness.value,
-    livenessAtMs: updatedAtMs,
-    activity: activityIn(status),
-    activeAtMs: activeAtMs(file) ?? updatedAtMs,
-    isAsking: isAsking(status),
-    outcome: outcomeIn(status) ?? null,
-  };
+/** Of thousands of files only that is worked out which the rule looks at. */
+export class FileStanding implements Standing {
+  readonly #file: StatusFile;
+  readonly liveness: Liveness;
+
+  constructor(file: StatusFile, { liveness }: Vitality) {
+    this.#file = file;
+    this.liveness = liveness.value;
+  }
+
+  get livenessAtMs(): number {
+    return this.#file.updatedAtMs;
+  }
+
+  get activity(): Activity {
+    return activityIn(this.#file.status);
+  }
+
+  get activeAtMs(): number {
+    return activeAtMs(this.#file) ?? this.#file.updatedAtMs;
+  }
+
+  get isAsking(): boolean {
+    return isAsking(this.#file.status);
+  }
+
+  get outcome(): Outcome | null {
+    return outcomeIn(this.#file.status) ?? null;
+  }
 }
 
 const ACTIVITY_OF: Readonly<Record<TaskState, Activity>> = {

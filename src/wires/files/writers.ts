@@ -21,7 +21,7 @@ export interface Processes {
   census(): (pid: number) => boolean;
   find(pid: number): ProcessProof | undefined;
   /** When it began, by the clock on the wall, where the system tells. */
-  startedAtMs(process: ProcessProof): number | undefined;
+  readonly startedAtMs: (process: ProcessProof) => number | undefined;
 }
 
 /** Of this machine. */

@@ -7,6 +7,7 @@ import type { JobStreamEntry } from "../../../core/job-stream.ts";
 import type { ToolError, ToolResultBody } from "../../../core/jobs/events.ts";
 import type { Outcome } from "../../../core/jobs/outcome.ts";
 import type { Job } from "../../../core/jobs.ts";
+import { memberId } from "../../../core/ulid.ts";
 import { frameText } from "./encode.ts";
 import { endingOf } from "./endings.ts";
 import { arcpCodeOf, isArcpCode, isRetryable } from "./errors.ts";
@@ -41,7 +42,7 @@ function eventOf({ sessionId, job, entry, time }: JobFrame): { type: string; pay
 
 /** The same for the same frame, and for no other. */
 function frameId(sessionId: string, seq: number): string {
-  return `msg_${sessionId.slice(SESSION_PREFIX.length)}.${seq}`;
+  return `msg_${memberId(sessionId.slice(SESSION_PREFIX.length), seq)}`;
 }
 
 const SESSION_PREFIX = "sess_";

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, type TestContext } from "vitest";
 import { codeOf } from "../../core/errors.ts";
 import { smallDisk } from "../../../test/small-disk.ts";
 import { collect, entriesAfter } from "../../../test/support/log/conformance-case.ts";
-import { storageError } from "./errors.ts";
+import { storageError } from "./driver.ts";
 import { sqliteStore } from "./store.ts";
 import type { Store } from "../store.ts";
 
