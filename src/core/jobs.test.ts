@@ -1,35 +1,24 @@
 import { describe, expect, test } from "vitest";
-import type { Ending } from "./job-rules.ts";
 import { amountText } from "./jobs/decimal.ts";
-import { limitJobs, restoreBudget, summaryOf, type Job, type JobLimits } from "./jobs.ts";
+import { restoreBudget, summaryOf, type Job, type JobLimits } from "./jobs.ts";
 import { capture, fingerprint, restore } from "./snapshot.ts";
+import type { State } from "./state.ts";
 import { sentenceOf } from "./words.ts";
 import { audit } from "../../test/support/core/audit.ts";
-import { DAY, replayed, SECOND, START_MS, World } from "../../test/support/core/fixture.ts";
+import { DAY, replayed, SECOND, START_MS } from "../../test/support/core/fixture.ts";
+import { budget, JobWorld } from "../../test/support/core/job-world.ts";
 import { oldJob } from "../../test/support/core/jobs.ts";
 
-const DONE: Ending = { status: "success", code: "", reason: "" };
-
-function worldWith(limits: Partial<JobLimits>): World {
-  const world = new World();
-  limitJobs(world.state, { ...world.state.jobs.limits, ...limits });
-  return world;
-}
-
-function end(world: World, ...ids: readonly string[]): void {
-  for (const jobId of ids) world.run({ type: "job.end", jobId, ending: DONE });
-}
-
-function known(world: World): string[] {
+function known(world: JobWorld): string[] {
   return [...world.state.jobs.byId.keys()];
 }
 
 describe("a job that ended", () => {
   test("is forgotten after a day", () => {
-    const world = new World();
+    const world = new JobWorld();
     const jobId = world.submit();
     world.pass(10 * DAY);
-    end(world, jobId);
+    world.end(jobId);
     world.pass(DAY - 1);
     expect(known(world)).toEqual([jobId]);
     expect(world.eventsOf(() => world.pass(1))).toEqual([{ type: "job.forgotten", jobId }]);
@@ -38,10 +27,10 @@ describe("a job that ended", () => {
   });
 
   test("makes room where too many ended, the one that ended first first", () => {
-    const world = worldWith({ finished: 2 });
+    const world = new JobWorld({ finished: 2 });
     const [first, second, third] = [world.submit(), world.submit(), world.submit()];
     for (const jobId of [second, first, third]) {
-      end(world, jobId);
+      world.end(jobId);
       world.pass(SECOND);
     }
     expect(known(world)).toEqual([first, third]);
@@ -49,12 +38,12 @@ describe("a job that ended", () => {
   });
 
   test("stays while its key is alive, whatever room the others need", () => {
-    const world = worldWith({ finished: 1, keyTtlMs: 10 * SECOND, finishedMs: 60 * SECOND });
+    const world = new JobWorld({ finished: 1, keyTtlMs: 10 * SECOND, finishedMs: 60 * SECOND });
     const order = { key: "k", fingerprint: "f" };
     const keyed = world.submit(order);
     const others = [world.submit(), world.submit(), world.submit()];
     for (const jobId of [keyed, ...others]) {
-      end(world, jobId);
+      world.end(jobId);
       world.pass(SECOND);
     }
     world.pass(5 * SECOND);
@@ -69,10 +58,10 @@ describe("a job that ended", () => {
   });
 
   test("holds no lease, no children and no pulse", () => {
-    const world = new World();
+    const world = new JobWorld();
     const parent = world.submit({ lease: { "tool.call": ["fs.*"] } });
     world.submit({ parent });
-    end(world, parent);
+    world.end(parent);
     expect(world.state.jobs.byId.get(parent)).toMatchObject({
       children: undefined,
       pulse: undefined,
@@ -85,20 +74,20 @@ describe("a job that ended", () => {
 
 describe("limits that another daemon has", () => {
   /** A start: replayed with the defaults, then led by a daemon with settings of its own. */
-  function restarted(world: World, limits: Partial<JobLimits>): World {
-    const again = new World();
+  function restarted(world: JobWorld, limits: Partial<JobLimits>): JobWorld {
+    const again = new JobWorld();
     again.nowMs = world.nowMs;
     for (const { event } of world.recorded()) again.record([event]);
-    limitJobs(again.state, { ...again.state.jobs.limits, ...limits });
+    again.limit(limits);
     expect(audit(again.state)).toEqual([]);
     return again;
   }
 
   test("hold for what ended before: a key is kept for as long as it was promised", () => {
-    const world = worldWith({ keyTtlMs: 3 * DAY, finishedMs: 2 * DAY });
+    const world = new JobWorld({ keyTtlMs: 3 * DAY, finishedMs: 2 * DAY });
     const order = { key: "k", fingerprint: "f" };
     const [keyed, plain] = [world.submit(order), world.submit()];
-    end(world, keyed, plain);
+    for (const jobId of [keyed, plain]) world.end(jobId);
     const again = restarted(world, { keyTtlMs: 3 * DAY, finishedMs: 2 * DAY });
     again.pass(2 * DAY - 1);
     expect(known(again)).toEqual([keyed, plain]);
@@ -108,9 +97,9 @@ describe("limits that another daemon has", () => {
   });
 
   test("forget sooner where they are shorter", () => {
-    const world = new World();
+    const world = new JobWorld();
     const jobId = world.submit();
-    end(world, jobId);
+    world.end(jobId);
     const again = restarted(world, { finishedMs: SECOND });
     again.pass(SECOND);
     expect(known(again)).toEqual([]);
@@ -118,21 +107,17 @@ describe("limits that another daemon has", () => {
 });
 
 describe("what is left of a budget", () => {
-  function left(state: World["state"], jobId: string): string {
+  function left(state: State, jobId: string): string {
     return amountText(state.jobs.byId.get(jobId)?.purse.remaining.get("USD") ?? -1n);
   }
 
-  function budget(amount: number) {
-    return { lease: { "cost.budget": [`USD:${amount}`] } };
-  }
-
   test("is what the job's stream says, as long as the job has not ended", () => {
-    const world = new World();
-    const jobId = world.submit(budget(5));
+    const world = new JobWorld();
+    const jobId = world.submit(budget("5"));
     const { state } = world;
     restoreBudget(state, jobId, { USD: "1.25" });
     expect(left(state, jobId)).toBe("1.25");
-    end(world, jobId);
+    world.end(jobId);
     expect(world.job(jobId)?.budget).toEqual({ USD: "1.25" });
     restoreBudget(state, jobId, { USD: "4" });
     restoreBudget(state, "job_none", { USD: "4" });
@@ -140,18 +125,18 @@ describe("what is left of a budget", () => {
   });
 
   test("is never more than was granted, also where a parent ended before its child", async () => {
-    const world = new World();
-    const top = world.submit(budget(10));
-    const middle = world.submit({ parent: top, ...budget(6) });
-    const child = world.submit({ parent: middle, ...budget(5) });
-    end(world, middle);
+    const world = new JobWorld();
+    const top = world.submit(budget("10"));
+    const middle = world.submit({ parent: top, ...budget("6") });
+    const child = world.submit({ parent: middle, ...budget("5") });
+    world.end(middle);
     expect(left(world.state, top)).toBe("5");
     for (const state of [await restore(capture(world.state)), replayed(world.recorded())]) {
       expect(left(state, top)).toBe("5");
       expect(audit(state)).toEqual([]);
-      const again = new World();
+      const again = new JobWorld();
       Object.assign(again, { state });
-      end(again, child);
+      again.end(child);
       expect(left(state, top)).toBe("10");
     }
   });
@@ -159,7 +144,7 @@ describe("what is left of a budget", () => {
 
 describe("a job of an older program's file", () => {
   test("is imported once, with all that its own store knew of it", () => {
-    const world = new World();
+    const world = new JobWorld();
     // As the fleet knew of it, without what only the store of the ARCP wire had.
     const { id } = oldJob();
     world.run({ type: "job.import", job: oldJob({ status: "running", endedAtMs: 0 }) });
@@ -174,7 +159,7 @@ describe("a job of an older program's file", () => {
   });
 
   test("that has not ended stands in its slot, with its deadline", () => {
-    const world = worldWith({ running: 1 });
+    const world = new JobWorld({ running: 1 });
     const running = {
       session: "",
       status: "running",
@@ -190,7 +175,7 @@ describe("a job of an older program's file", () => {
 });
 
 test("a summary has what everybody may know, and nothing else", () => {
-  const world = new World();
+  const world = new JobWorld();
   const jobId = world.submit({ key: "k", fingerprint: "f", lease: { "tool.call": ["x"] } });
   const job = world.job(jobId) ?? oldJob();
   expect(summaryOf(job)).toEqual({

@@ -1,36 +1,26 @@
 import { describe, expect, test } from "vitest";
-import { feel, newPulse } from "../core/job-progress.ts";
 import type { Ending } from "../core/job-rules.ts";
 import type { JobEvent } from "../core/jobs/events.ts";
 import type { Report } from "../core/reports.ts";
 import { capture, restore } from "../core/snapshot.ts";
 import type { State } from "../core/state.ts";
-import { SECOND, World } from "../../test/support/core/fixture.ts";
+import { SECOND } from "../../test/support/core/fixture.ts";
+import { DONE, FAILED, JobWorld } from "../../test/support/core/job-world.ts";
 import { jobReports, jobsOfRow } from "./job-agents.ts";
 
 const ROW = "arcp@n1:echo";
-const DONE: Ending = { status: "success", code: "", reason: "" };
-const FAILED: Ending = { status: "error", code: "INTERNAL", reason: "no disk" };
-
 /** The agent is hosted: its row is there whether or not it runs a job. */
-function hosted(): World {
-  const world = new World();
+function hosted(): JobWorld {
+  const world = new JobWorld();
   const facts = { name: "echo", liveness: { value: "alive", rule: "hosted" } } as const;
   const report = { alias: ROW, agentId: ROW, links: [], order: 1, reportedAtMs: 1, facts };
   world.run({ type: "fleet.report", report });
   return world;
 }
 
-function end(world: World, jobId: string, ending: Ending = DONE): void {
+function end(world: JobWorld, jobId: string, ending: Ending = DONE): void {
   world.pass(SECOND);
-  world.run({ type: "job.end", jobId, ending });
-}
-
-function say(world: World, jobId: string, event: JobEvent): void {
-  const entry = world.state.jobs.byId.get(jobId);
-  if (!entry) throw new Error(`no job ${jobId}`);
-  entry.pulse ??= newPulse(world.nowMs);
-  feel(entry.pulse, event, world.nowMs);
+  world.end(jobId, ending);
 }
 
 function factsOf(state: State): Report["facts"] | undefined {
@@ -46,7 +36,7 @@ describe("the row of an agent", () => {
       liveness: { value: "alive" },
       activity: { value: "working" },
     });
-    say(world, jobId, { kind: "thought", body: { text: "hm" } });
+    world.say(jobId, { kind: "thought", body: { text: "hm" } });
     expect(factsOf(world.state)?.activity).toMatchObject({ value: "thinking", message: "hm" });
     world.submit();
     expect(factsOf(world.state)?.activity).toMatchObject({ message: "2 jobs" });
@@ -78,16 +68,16 @@ describe("the row of an agent", () => {
     const asks = (message: string): JobEvent => {
       return { kind: "status", body: { phase: "awaiting_approval", message } };
     };
-    say(world, second, asks("first?"));
+    world.say(second, asks("first?"));
     world.pass(SECOND);
-    say(world, first, asks("second?"));
+    world.say(first, asks("second?"));
     expect(factsOf(world.state)?.question?.value).toMatchObject({ text: "first?" });
     end(world, second);
     expect(factsOf(world.state)?.question?.value).toMatchObject({ text: "second?" });
   });
 
   test("is gone with its last job where nobody hosts the agent any more", () => {
-    const world = new World();
+    const world = new JobWorld();
     const jobId = world.submit();
     expect(factsOf(world.state)).toBeDefined();
     end(world, jobId);
@@ -109,7 +99,7 @@ describe("the row of an agent", () => {
 describe("the jobs in it", () => {
   test("are few, the newest first, those that have not ended before the others", () => {
     const world = hosted();
-    world.state.jobs.limits = { ...world.state.jobs.limits, running: 3 };
+    world.limit({ running: 3 });
     const ids = Array.from({ length: 30 }, () => world.submit());
     for (const jobId of ids.slice(0, 25)) end(world, jobId);
     const row = jobsOfRow(world.state, ROW);
@@ -128,8 +118,8 @@ describe("the jobs in it", () => {
   test("say what they do, ask or came to", () => {
     const world = hosted();
     const [runs, asks, failed] = [world.submit(), world.submit(), world.submit()];
-    say(world, runs, { kind: "progress", body: { current: 1, total: 2, units: "files" } });
-    say(world, asks, { kind: "status", body: { phase: "needs_login" } });
+    world.say(runs, { kind: "progress", body: { current: 1, total: 2, units: "files" } });
+    world.say(asks, { kind: "status", body: { phase: "needs_login" } });
     end(world, failed, FAILED);
     const told = jobsOfRow(world.state, ROW)?.newest.map(({ id, activity, why, question }) => {
       return [id, activity, why, question?.kind];

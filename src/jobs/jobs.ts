@@ -18,7 +18,8 @@
 import { RollcallError } from "../core/errors.ts";
 import type { Event } from "../core/events.ts";
 import { pageOfJobs, type JobPage, type JobQuery } from "../core/job-listing.ts";
-import { checkTarget, type CancelCommand } from "../core/job-rules.ts";
+import type { CancelCommand } from "../core/job-rules.ts";
+import { checkTarget } from "../core/job-submit.ts";
 import { budgetOf, decodeEntry, jobStream } from "../core/job-stream.ts";
 import { JOBS } from "../core/jobs/limits.ts";
 import { isTerminal } from "../core/jobs/outcome.ts";

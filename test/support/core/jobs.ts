@@ -1,7 +1,8 @@
 /** For tests: what few clients do with jobs, sessions and credentials, picked by small numbers. */
 import type { CredentialCommand } from "../../../src/core/credentials.ts";
 import { feel, newPulse } from "../../../src/core/job-progress.ts";
-import type { Ending, JobCommand, SubmitCommand } from "../../../src/core/job-rules.ts";
+import type { Ending, JobCommand } from "../../../src/core/job-rules.ts";
+import type { SubmitCommand } from "../../../src/core/job-submit.ts";
 import { charge } from "../../../src/core/jobs/budget.ts";
 import { amountOfNumber } from "../../../src/core/jobs/decimal.ts";
 import type { JobEvent } from "../../../src/core/jobs/events.ts";
