@@ -149,7 +149,8 @@ export class Run implements StreamWriter {
   }
 
   take(): readonly string[] {
-    if (this.isBudgetDue) {
+    // The event of its end says what was left, and nothing comes after its last entry.
+    if (this.isBudgetDue && !this.isOver) {
       this.isBudgetDue = false;
       const body = JSON.stringify(countersOf(this.#entry.purse) ?? {});
       this.add({ atMs: this.job.startedAtMs, kind: "budget", body });
