@@ -3,7 +3,7 @@ import { decodeEntry, jobStream } from "../core/job-stream.ts";
 import type { JobLimits } from "../core/jobs.ts";
 import { Engine } from "../engine/engine.ts";
 import { MemoryMedium, memoryStore } from "../log/memory/store.ts";
-import { quiet, TestClock } from "../../test/support/engine/fixture.ts";
+import { quiet, TestClock, TestLog } from "../../test/support/engine/fixture.ts";
 import { JobsCompanion, jobOrder, jobsOptions } from "../../test/support/jobs/fixture.ts";
 import { Agents } from "./agents.ts";
 import type { JobContext } from "./context.ts";
@@ -22,7 +22,8 @@ class Machine {
   /** A start: the one before is dead, and can write nothing more. */
   async start(limits: Partial<JobLimits> = {}, node = "n1") {
     this.puppets = [];
-    const { log, streams } = memoryStore({ medium: this.medium, shared: false });
+    const { log: inner, streams } = memoryStore({ medium: this.medium, shared: false });
+    const log = new TestLog(inner);
     const agents = new Agents();
     const puppet = (_: unknown, job: JobContext) =>
       new Promise<string | undefined>((end) => this.puppets.push({ job, end }));
@@ -39,7 +40,7 @@ class Machine {
       return job.id;
     };
     const statusOf = (jobId: string) => jobs.state.jobs.byId.get(jobId)?.job.status;
-    return { engine, jobs, submit, statusOf };
+    return { engine, jobs, log, submit, statusOf };
   }
 
   kinds(jobId: string): string[] {
@@ -69,6 +70,31 @@ describe("the stream of a job", () => {
     expect(kinds.at(-1)).toBe("end");
     expect(kinds.filter((kind) => kind === "budget")).toHaveLength(1);
     expect(jobs.state.jobs.byId.get(job.id)?.job.budget).toEqual({ USD: "2" });
+  });
+});
+
+describe("an agent whose daemon lost its lead for a moment", () => {
+  test("neither says nor does anything any more, whatever it makes of its signal", async () => {
+    const machine = new Machine();
+    const { jobs, submit, log } = await machine.start();
+    const jobId = await submit("phoenix");
+    const [old] = machine.puppets;
+    await old?.job.log("info", "old");
+    await quiet();
+    log.faults = [{ error: new Error("disk full"), isWritten: false }];
+    void old?.job.log("info", "lost");
+    await machine.clock.advance(2_000);
+    const [, again] = machine.puppets;
+    expect(again?.job.jobId).toBe(jobId);
+    expect(old?.job.signal.aborted).toBe(true);
+    await expect(old?.job.log("info", "late")).rejects.toMatchObject({ code: "CANCELLED" });
+    await expect(old?.job.delegate("mortal")).rejects.toMatchObject({ code: "CANCELLED" });
+    old?.end("late");
+    await again?.job.log("info", "new");
+    await quiet();
+    expect(machine.kinds(jobId)).toEqual(["input", "log", "status", "log"]);
+    expect([...jobs.state.jobs.byId.keys()]).toEqual([jobId]);
+    expect(jobs.state.jobs.byId.get(jobId)?.job).toMatchObject({ status: "running", restarts: 1 });
   });
 });
 

@@ -185,7 +185,7 @@ export class Jobs {
   end(): void {
     this.#term = undefined;
     this.credentials?.end();
-    for (const run of this.#runs.values()) run.abort("the runtime cannot write");
+    for (const run of this.#runs.values()) run.lose("the runtime cannot write");
     this.#runs.clear();
   }
 

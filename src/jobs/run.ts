@@ -78,6 +78,7 @@ export class Run implements StreamWriter {
   readonly #owner: () => Owner | undefined;
   #abort: AbortController | undefined;
   #isAborted = false;
+  #isLost = false;
   #gathering: string[] = [];
   /** Entries that are not durable yet, oldest first, and how many of them each batch has. */
   readonly #pending: Heard[] = [];
@@ -107,8 +108,9 @@ export class Run implements StreamWriter {
     return this.#owner();
   }
 
+  /** Whether the job ended, or this run of it did: with the term of leading that it began in. */
   get isOver(): boolean {
-    return isTerminal(this.job.status);
+    return this.#isLost || isTerminal(this.job.status);
   }
 
   /** Aborts when the job is cancelled, out of time, or over. */
@@ -121,6 +123,12 @@ export class Run implements StreamWriter {
   abort(reason: string): void {
     this.#isAborted = true;
     this.#abort?.abort(new RollcallError("CANCELLED", reason));
+  }
+
+  /** Its agent may go on and take no notice; nothing comes of it any more. */
+  lose(reason: string): void {
+    this.#isLost = true;
+    this.abort(reason);
   }
 
   /** Entries that nobody can read from the disk yet. */
