@@ -115,7 +115,8 @@ export class Jobs {
   /** Those that ended, in that order; those under a key that lives are in `keyed`. */
   readonly ended = new Heap<string>();
   readonly keyed = new Heap<string>();
-  readonly #queues = new Map<string, JobQueue>();
+  /** By node: what waits for a slot, and what has one. */
+  readonly queues = new Map<string, JobQueue>();
   running = 0;
   /** Settings of the daemon that leads. They shape decisions, which are in the events. */
   limits: JobLimits = JOBS;
@@ -124,12 +125,11 @@ export class Jobs {
     return this.byId.size - this.ended.size - this.keyed.size;
   }
 
-  /** What waits for a slot on a node, and what has one. */
   queue(node: string): JobQueue {
-    const known = this.#queues.get(node);
+    const known = this.queues.get(node);
     if (known) return known;
     const queue = new JobQueue();
-    this.#queues.set(node, queue);
+    this.queues.set(node, queue);
     return queue;
   }
 }

@@ -330,12 +330,8 @@ function victimOf(event: Event): string {
       return event.reason.includes("ran out") ? `task ${event.taskId}` : "";
     case "session.gone":
       return `session ${event.sessionId}`;
-    case "job.ended": {
-      // When a job starts depends on the turn of its principal, which is not written down.
-      const { id, code, parent, maxRuntimeSec } = event.job;
-      const isSure = parent === "" && maxRuntimeSec === undefined && code === "LEASE_EXPIRED";
-      return isSure ? `job ${id}` : "";
-    }
+    case "job.ended":
+      return `job ${event.job.id} ${event.job.code}`;
     default:
       return "";
   }
