@@ -9,16 +9,10 @@ import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { asLine } from "./fields.ts";
 import { progressOf, type JobProgress } from "./job-progress.ts";
+import { countersOf } from "./jobs/budget.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
-import {
-  agentRowId,
-  countersOf,
-  deadlineOf,
-  forgettable,
-  type Job,
-  type JobEntry,
-} from "./jobs.ts";
+import { agentRowId, deadlineOf, forgettable, type Job, type JobEntry } from "./jobs.ts";
 import { asStarted, submit, type SubmitCommand, type SubmitReply } from "./job-submit.ts";
 import { FIELD } from "./limits.ts";
 import { questionEvents } from "./questions.ts";

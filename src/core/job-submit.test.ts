@@ -162,7 +162,7 @@ describe("a child", () => {
     expect(world.refusal(world.order(late))).toContain("later than the parent's");
   });
 
-  test("takes its budget from what its parent has left, and gives back what it did not spend", () => {
+  test("takes its budget from what its parent has left, and gives back what it keeps", () => {
     const world = new JobWorld();
     const parent = world.submit(budget("10"));
     const first = world.submit({ parent, ...budget("6") });

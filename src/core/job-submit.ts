@@ -9,7 +9,8 @@ import { authorize, checkExpiry, parseLease, type Lease, type LeaseRequest } fro
 import { checkSubset, inherited } from "./jobs/lease-subset.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal } from "./jobs/outcome.ts";
-import { countersOf, jobDepth, type Job, type JobEntry } from "./jobs.ts";
+import { countersOf } from "./jobs/budget.ts";
+import type { Job, JobEntry } from "./jobs.ts";
 import { COUNT, FIELD } from "./limits.ts";
 import type { State } from "./state.ts";
 
@@ -160,6 +161,14 @@ function roomForChild(state: State, entry: JobEntry): Refusal | undefined {
   }
   const limit = `${children} children, ${childrenAtOnce} at once`;
   return refuse("LIMIT_EXCEEDED", `a job has at most ${limit}`);
+}
+
+function jobDepth({ jobs }: State, job: Job): number {
+  let depth = 0;
+  for (let above = jobs.byId.get(job.parent); above; above = jobs.byId.get(above.job.parent)) {
+    depth += 1;
+  }
+  return depth;
 }
 
 /** Why the lease of a job does not allow something; undefined when it does. */

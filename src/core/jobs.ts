@@ -2,7 +2,7 @@
  * A job: one run of an agent, for a principal, under a lease and a budget.
  *
  *   submit          a slot is free                    job.end, or a deadline
- *  ────────▶ pending ─────────────▶ running ──────────────────────────────────▶ ended ──▶ forgotten
+ *  ────────▶ pending ─────────────▶ running ─────────────────────────────────▶ ended ──▶ forgotten
  *               │                     │  cancel                        ▲          a day, or too many
  *               │ cancel              └─────────▶ cancelling ──────────┤
  *               └──────────────────────────────────────────────────────┘
@@ -19,8 +19,7 @@ import { IndexBy } from "./index-by.ts";
 import { JobIndex } from "./job-index.ts";
 import type { JobProgress, Pulse } from "./job-progress.ts";
 import { JobQueue } from "./job-queue.ts";
-import { openChildPurse, openPurse, settle, type Budget, type Purse } from "./jobs/budget.ts";
-import { amountOfNumber, amountText } from "./jobs/decimal.ts";
+import { openPurse, setCounters, settle, type Counters, type Purse } from "./jobs/budget.ts";
 import { parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
 import { JOBS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
@@ -70,8 +69,6 @@ export interface Job {
   /** The number that its last entry has in the session that submitted it. */
   readonly lastSeq?: number;
 }
-
-export type Counters = Readonly<Record<string, string>>;
 
 export type JobLimits = { readonly [Name in keyof typeof JOBS]: number };
 
@@ -194,7 +191,7 @@ function add(state: State, job: Job): void {
   const { jobs } = state;
   const parent = jobs.byId.get(job.parent);
   const lease = leaseOf(job);
-  const purse = purseOf(lease, parent?.purse);
+  const purse = openPurse(lease.budget, parent?.purse);
   const entry: JobEntry = {
     job,
     lease,
@@ -338,27 +335,14 @@ export function forgettable(jobs: Jobs, nowMs: number): string | undefined {
   return isFull || (jobs.ended.nextAt() ?? Infinity) <= nowMs ? jobs.ended.first() : undefined;
 }
 
-/** What is left of the budget, by currency; undefined where the lease grants none of its own. */
-export function countersOf({ remaining }: Purse): Counters | undefined {
-  if (remaining.size === 0) return undefined;
-  return Object.fromEntries([...remaining].map(([name, left]) => [name, amountText(left)]));
-}
-
 /** Soft, after a start: the stream of the job knows what was left of its budget. */
 export function restoreBudget({ jobs }: State, jobId: string, counters: Counters): void {
   const entry = jobs.byId.get(jobId);
   if (entry && !isTerminal(entry.job.status)) setCounters(entry.purse, counters);
 }
 
-function setCounters({ remaining }: Purse, counters: Counters): void {
-  for (const [currency, text] of Object.entries(counters)) {
-    remaining.set(currency, amountOfNumber(text) ?? 0n);
-  }
-}
-
 /** Most jobs ask for nothing: they share one empty lease. */
 const NO_LEASE: Lease = { granted: {}, globs: new Map(), budget: undefined, expiresAtMs: Infinity };
-const NO_BUDGET: Budget = new Map();
 
 function leaseOf({ status, lease, leaseExpiresAtMs = Infinity }: Job): Lease {
   if (!lease || isTerminal(status)) return NO_LEASE;
@@ -370,24 +354,6 @@ function leaseOf({ status, lease, leaseExpiresAtMs = Infinity }: Job): Lease {
 function isEmpty(lease: LeaseRequest): boolean {
   for (const _ in lease) return false;
   return true;
-}
-
-/** Its budget leaves what its parent has left: siblings never spend the same money twice. */
-function purseOf({ budget = NO_BUDGET }: Lease, above: Purse | undefined): Purse {
-  let parent = above;
-  // Restored, and its parent ended before it: then the next one above has set this aside.
-  while (parent?.isSettled) ({ parent } = parent);
-  const opened = parent && openChildPurse(parent, budget);
-  if (opened?.ok) return opened.purse;
-  return { ...openPurse(budget), parent };
-}
-
-export function jobDepth({ jobs }: State, job: Job): number {
-  let depth = 0;
-  for (let above = jobs.byId.get(job.parent); above; above = jobs.byId.get(above.job.parent)) {
-    depth += 1;
-  }
-  return depth;
 }
 
 /** What is told of a job to everybody who may know of it. */

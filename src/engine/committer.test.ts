@@ -10,7 +10,7 @@ import { Committer, type StreamWriter } from "./committer.ts";
 
 const EVENT: Event = { type: "policy.deleted", id: "p" };
 
-/** What the log was asked to append, batch by batch: `3 a:1,2 b:1` is three events and two streams. */
+/** Keeps what it was asked to append: `3 a:1,2 b:1` is three events and two streams. */
 class BatchLog extends TestLog {
   readonly batches: string[] = [];
 
@@ -121,7 +121,7 @@ describe("a batch", () => {
     expect(await committer.settled("done")).toBe("done");
   });
 
-  test("that was gathered behind others goes with them, each stream once, each told in order", async () => {
+  test("gathered behind others goes with them, each stream once, each told in order", async () => {
     const a = new TestWriter(committer, "a");
     committer.add(EVENT, 1);
     await quiet();
@@ -220,7 +220,7 @@ describe("an append that fails", () => {
   });
 });
 
-test("producers fill the next batch while the disk takes the last one, and then they wait", async () => {
+test("producers fill the next batch while the disk takes the last, and then they wait", async () => {
   const a = new TestWriter(committer, "a");
   const release = log.hold();
   const say = (name: string) => {

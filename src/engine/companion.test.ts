@@ -78,7 +78,7 @@ describe("a companion", () => {
     expect(scribe.happened.at(-1)).toBe("end");
   });
 
-  test("loses what it wrote with the events of an append that failed, and begins anew", async () => {
+  test("loses what it wrote with the events of a failed append, and begins anew", async () => {
     const { engine, scribe, log, clock, written } = await start();
     await engine.execute(policySet("a"));
     log.faults = [{ error: new Error("disk full"), isWritten: false }];

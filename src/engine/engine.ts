@@ -213,13 +213,12 @@ export class Engine implements ForwardTarget {
         await this.#reload();
       } else {
         await this.#turn.wait(this.#untilMyTurnMs());
-        if (this.#isClosed() || this.#isBehind()) continue;
-        if (this.#untilMyTurnMs() > 0 && this.#log.shared) continue;
+        const isEarly = this.#untilMyTurnMs() > 0 && this.#log.shared;
+        if (isEarly || this.#isClosed() || this.#isBehind()) continue;
         // A companion that cannot get ready is like a log that cannot be read: all begins anew.
         await this.#tryToLead().catch((error: unknown) => {
           this.#report("could not lead", error);
           this.#mustReload = true;
-          this.#turn.missed();
         });
       }
     }
@@ -387,7 +386,6 @@ export class Engine implements ForwardTarget {
   }
 
   #report(what: string, error: unknown): void {
-    // Who closes it knows that what was under way breaks off.
     if (this.#isClosed()) return;
     this.#trouble = `${what}: ${error instanceof Error ? error.message : String(error)}`;
     this.#options.onTrouble?.(what, error);

@@ -48,7 +48,6 @@ export class Delegation {
 
   async delegate(parent: Run, agent: string, how: DelegateOptions): Promise<ChildJob> {
     const { events } = this.#jobs;
-    if (parent.isOver) throw new RollcallError("CANCELLED", `${parent.id} is over`);
     const delegateId = how.delegateId ?? `del_${this.#jobs.options.newId()}`;
     const told = {
       delegate_id: delegateId,

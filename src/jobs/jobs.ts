@@ -265,7 +265,10 @@ export class Jobs {
   readonly #host: ContextHost = {
     say: (run, kind, body) => this.events.say(run, kind, body),
     check: (run, namespace, target) => this.#check(run, namespace, target),
-    delegate: (run, agent, how) => this.#delegation.delegate(run, agent, how),
+    delegate: async (run, agent, how) => {
+      if (run.isOver) throw new RollcallError("CANCELLED", `${run.id} is over`);
+      return this.#delegation.delegate(run, agent, how);
+    },
     rotate: (run, credentialId) => this.#rotate(run, credentialId),
     newId: () => this.options.newId(),
   };

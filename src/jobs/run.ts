@@ -11,7 +11,8 @@ import { encodeEntry, jobStream, type JobStreamEntry } from "../core/job-stream.
 import type { Outcome } from "../core/jobs/outcome.ts";
 import type { ResultStream } from "../core/jobs/result-stream.ts";
 import { isTerminal } from "../core/jobs/outcome.ts";
-import { countersOf, type Job, type JobEntry } from "../core/jobs.ts";
+import { countersOf } from "../core/jobs/budget.ts";
+import type { Job, JobEntry } from "../core/jobs.ts";
 import type { StreamWriter } from "../engine/committer.ts";
 import type { IssuedCredential } from "./provisioner.ts";
 

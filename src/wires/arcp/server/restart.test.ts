@@ -243,7 +243,7 @@ test("subscriptions hold: who followed hears the end, who read history the rest"
   }
 });
 
-test("a follower hears nothing twice, also where its own numbers of the job were trimmed", async () => {
+test("a follower hears nothing twice, also where its numbers of the job were trimmed", async () => {
   const { live, puppets, clock } = world();
   const first = await live();
   const [owner, follower] = [await first.open(), await first.open()];
