@@ -56,7 +56,7 @@ export function apply(replica: Replica, rules: Rules, { first, entries }: LogBat
   return fresh;
 }
 
-/** What is too new for this program, with the program that wrote it and what to do. */
+/** Adds to a STORAGE_TOO_NEW where it is, which programs are concerned and how to mend it. */
 function explained(error: unknown, where: string, programs?: LogPrograms): unknown {
   if (!(error instanceof RollcallError) || error.code !== "STORAGE_TOO_NEW") return error;
   const written = programs

@@ -1,4 +1,4 @@
-/** What every store asks of the text it is given, so that all refuse the same in the same words. */
+/** The checks of every store on its input, so that all refuse the same in the same words. */
 import { RollcallError } from "../core/errors.ts";
 import type { AppendBatch } from "./log.ts";
 import type { StreamAppend } from "./streams.ts";

@@ -70,7 +70,7 @@ export interface LogRange {
   readonly oldest: number;
 }
 
-/** What is written together. */
+/** Entries of the log and of streams that are written together. */
 export interface AppendBatch {
   readonly entries: readonly string[];
   readonly streams?: readonly StreamAppend[];

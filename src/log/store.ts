@@ -3,7 +3,7 @@ import type { Log } from "./log.ts";
 import type { Streams } from "./streams.ts";
 
 export interface Store {
-  /** What it is and where, for people: "memory", "sqlite at DIR/rollcall.db". */
+  /** Its kind and place, for people: "memory", "sqlite at DIR/rollcall.db". */
   readonly description: string;
   readonly log: Log;
   /** Usable once the log is open. */

@@ -32,7 +32,7 @@ export interface Streams {
   remove(stream: string): Promise<void>;
 }
 
-/** What goes to one stream: at least one entry. An append names each stream once. */
+/** The part of an append that goes to one stream: at least one entry. No other part names it. */
 export interface StreamAppend {
   readonly stream: string;
   readonly entries: readonly string[];

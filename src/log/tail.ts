@@ -31,7 +31,7 @@ export class Tail {
     this.#wake();
   }
 
-  /** Everyone who follows rejects with `failure`. */
+  /** Rejects all followers with `failure`. */
   fail(failure: Error): void {
     this.#failure = failure;
     this.#wake();

@@ -40,7 +40,7 @@ export interface SimLinkOptions {
 }
 
 interface Write<T> {
-  /** What happens at the durable point; gives an error when the write is fenced. */
+  /** Runs at the durable point; gives an error when the write is fenced. */
   readonly perform: () => T | RollcallError;
   /** The streams it writes to: writes to one stream keep the order of the calls. */
   readonly streams: readonly string[];
@@ -130,7 +130,7 @@ export class SimLink {
     throw answer;
   }
 
-  /** What was sent but not acknowledged may or may not have made it. */
+  /** A write that was sent but not acknowledged may or may not have made it. */
   #crash(): void {
     const { random, transcript, node, shared } = this.options;
     for (const sent of this.#underWay) {

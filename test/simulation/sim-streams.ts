@@ -23,7 +23,7 @@ export function simStore(options: SimLinkOptions): Store {
 
 class SimStreams implements Streams {
   readonly #link: SimLink;
-  /** What is durable, without the way there. */
+  /** The durable entries, without the way there. */
   readonly #durable: MemoryStreams;
 
   constructor(link: SimLink) {

@@ -5,7 +5,7 @@ import type { NamedRange, StreamAppend, StreamBatch, StreamRange, Streams } from
 /** About how many entries one page of a read holds. */
 const READ_ENTRIES = 10_000;
 
-/** What all handles of one medium share. */
+/** Shared by all handles of one medium. */
 export type StreamMap = Map<string, MemoryStream>;
 
 interface MemoryStream {

@@ -13,6 +13,8 @@ const PAGE_ROWS = 8192;
 const FEW_ENTRIES = 8;
 /** To delete a row takes as long as to delete so many bytes of a large one. */
 export const ROW_WEIGHT = 2048;
+/** Deleted at once, in rows and bytes: an append waits two milliseconds for it. */
+export const SWEEP_WEIGHT = 128 * ROW_WEIGHT;
 
 const NEWLINE = Buffer.from("\n");
 
@@ -87,7 +89,7 @@ export class Batches {
 
   /** Deletes some of the batches that end at or before `through`; gives their weight. */
   delete(scope: Scope, through: number): number {
-    const measured = this.#measurePage(scope, { after: 0, through }, PAGE_BYTES / ROW_WEIGHT);
+    const measured = this.#measurePage(scope, { after: 0, through }, SWEEP_WEIGHT / ROW_WEIGHT);
     if (!measured) return 0;
     this.#database.prepare(this.#delete).run(...scope, 0, measured.last);
     return measured.bytes + measured.rows * ROW_WEIGHT;

@@ -8,8 +8,8 @@ import { RollcallError } from "../../core/errors.ts";
 import type { AppendBatch } from "../log.ts";
 import { WAITING_BYTES, type Append, type Commit, type Forget, type Outcome } from "./protocol.ts";
 
-/** Trimmed or removed by one commit: two milliseconds of work. */
-const FORGETS = 256;
+/** Trimmed or removed by one commit: a millisecond of work. */
+const FORGETS = 128;
 
 interface Waiting<T> {
   readonly call: T;
@@ -61,7 +61,7 @@ export class Commits {
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
-    // What else is called in this turn of the caller joins the first commit.
+    // Other calls of the caller's turn of the loop join the first commit.
     await Promise.resolve();
     while (this.#appends.length + this.#forgets.length > 0) {
       const appends = this.#appends;

@@ -1,6 +1,6 @@
 /**
- * What the main thread and the SQLite thread have in common: the calls from one to the other, one
- * at a time, in order, and the gate. Entries are sent as they are and joined over there: to join
+ * Shared by the main thread and the SQLite thread: the calls from one to the other, one at a time,
+ * in order, and the gate. Entries are sent as they are and joined over there: to join
  * them here would cost the main thread more than to copy them. The file has them as UTF-8 bytes: a
  * blob may hold a zero character, which SQLite's text may not.
  */
@@ -8,11 +8,11 @@ import type { ErrorCode } from "../../core/errors.ts";
 import type { AppendBatch, LogRange } from "../log.ts";
 import type { NamedRange, StreamRange } from "../streams.ts";
 
-/** What one message carries at most (but at least one batch): fast to read, short to wait for. */
+/** The most that one message carries (but at least one batch): fast to read, short to wait for. */
 export const PAGE_BYTES = 1 << 20;
 /** Chunks of a snapshot are written together up to here: a commit of a few milliseconds. */
 export const SNAPSHOT_BYTES = 256 << 10;
-/** What may wait to be written to streams; beyond it the producers outrun the disk. */
+/** The most that may wait to be written to streams; beyond it the producers outrun the disk. */
 export const WAITING_BYTES = 64 << 20;
 
 export interface Operations {

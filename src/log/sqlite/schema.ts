@@ -135,7 +135,7 @@ export function createSchema(database: Database): void {
   });
 }
 
-/** What the first write of a program does to the file; inside its transaction. */
+/** Makes the file this program's; inside the transaction of its first write. */
 export function claimFile(database: Database, writtenBy: string): void {
   if (pragma(database, "user_version") === 1) {
     database.exec(FROM_1);

@@ -1,4 +1,4 @@
-/** What the log and the streams of one database share: its thread, its commits, its tail. */
+/** The part that the log and the streams of one database share: its thread, commits and tail. */
 import { RollcallError } from "../../core/errors.ts";
 import type { LogBatch, LogPrograms, LogRange } from "../log.ts";
 import { Tail } from "../tail.ts";
@@ -58,7 +58,7 @@ export class SqliteSession {
       const { lastWriter, ...range } = await this.call("open", this.#options);
       this.#lastWriter = lastWriter;
       this.#tail = new Tail(range.head);
-      // What a crash left half-done.
+      // A crash may have left something half-done.
       this.sweep();
       return range;
     } catch (error) {

@@ -55,7 +55,7 @@ export class Snapshots {
     this.#beingWritten.delete(id);
   }
 
-  /** Those before `sequence` are no more. */
+  /** Forgets the snapshots before `sequence`. */
   dropBefore(sequence: number): void {
     this.#database.prepare("UPDATE snapshot SET is_complete = 0 WHERE sequence < ?").run(sequence);
   }

@@ -5,9 +5,9 @@
  * streams touches few pages.
  */
 import type { NamedRange, StreamAppend, StreamRange } from "../streams.ts";
-import { Batches, joined, ROW_WEIGHT } from "./batches.ts";
+import { Batches, joined, ROW_WEIGHT, SWEEP_WEIGHT } from "./batches.ts";
 import { BLOB, type Database } from "./driver.ts";
-import { PAGE_BYTES, type Forget, type Page, type Span, type StreamPage } from "./protocol.ts";
+import type { Forget, Page, Span, StreamPage } from "./protocol.ts";
 
 /** How large a first block may be to live in the stream's row: several rows share a page. */
 const FIRST_BLOCK_BYTES = 1000;
@@ -24,13 +24,12 @@ const SQL = {
          FROM stream WHERE name > ? AND name >= ? AND name < ? || char(0x10ffff)
          ORDER BY name LIMIT ?`,
   create: `INSERT INTO stream (name, trimmed, is_swept, last, entries)
-           VALUES (?1, 0, 1, ?2, iif(?2 = 0, NULL, ifnull(?3, x'')))
-           ON CONFLICT (name) DO NOTHING`,
+           VALUES (?, 0, 1, ?, iif(?, ${BLOB}, NULL)) ON CONFLICT (name) DO NOTHING`,
   firstBlock: `SELECT 1 AS first, last, entries AS bytes
                FROM stream WHERE id = ? AND entries IS NOT NULL`,
   addBlock: `INSERT INTO journal (stream, last, first, entries) VALUES (?, ?, ?, ${BLOB})`,
-  trim: `UPDATE stream SET trimmed = ?1, is_swept = 0, entries = iif(last <= ?1, NULL, entries)
-         WHERE id = ?2`,
+  trim: `UPDATE stream SET trimmed = ?, is_swept = 0, entries = iif(last <= ?, NULL, entries)
+         WHERE id = ?`,
   delete: `DELETE FROM stream
            WHERE name = ? AND NOT EXISTS (SELECT 1 FROM journal WHERE stream = stream.id)`,
   remove: "UPDATE stream SET name = NULL, entries = NULL, is_swept = 0 WHERE name = ?",
@@ -76,7 +75,7 @@ export class StreamTables {
   #create(name: string, head: number, block: Uint8Array): boolean {
     const { changes, lastInsertRowid: id } = this.#database
       .prepare(SQL.create)
-      .run(name, head, head > 0 ? block : null);
+      .run(name, head, head, head > 0 ? block : null);
     if (changes > 0) this.#remember(name, { id, trimmed: 0, head });
     return changes > 0;
   }
@@ -122,7 +121,7 @@ export class StreamTables {
     const stream = this.#get(name);
     const trimmed = Math.min(through, stream.head);
     if (trimmed <= stream.trimmed) return;
-    this.#database.prepare(SQL.trim).run(trimmed, stream.id);
+    this.#database.prepare(SQL.trim).run(trimmed, trimmed, stream.id);
     this.#remember(name, { ...stream, trimmed });
   }
 
@@ -130,13 +129,13 @@ export class StreamTables {
   sweep(): boolean {
     const streams = this.#database
       .prepare<{ id: number; name: string | null; trimmed: number }>(SQL.toSweep)
-      .all(PAGE_BYTES / ROW_WEIGHT);
+      .all(SWEEP_WEIGHT / ROW_WEIGHT);
     let weight = 0;
     for (const { id, name, trimmed } of streams) {
-      for (let deleted = Infinity; deleted > 0 && weight < PAGE_BYTES; weight += deleted) {
+      for (let deleted = Infinity; deleted > 0 && weight < SWEEP_WEIGHT; weight += deleted) {
         deleted = this.#blocks.delete([id], name === null ? Infinity : trimmed);
       }
-      if (weight >= PAGE_BYTES) return true;
+      if (weight >= SWEEP_WEIGHT) return true;
       this.#database.prepare(name === null ? SQL.gone : SQL.swept).run(id);
       weight += ROW_WEIGHT;
     }

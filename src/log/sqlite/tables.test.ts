@@ -132,8 +132,8 @@ test("very much is swept in pieces that an append can wait for", async () => {
   for (let head = 0; head < 5; head += 1) say("large", large);
   for (const { stream } of many) forget(stream);
   forget("large");
-  // At most 512 rows a piece, or a megabyte.
-  expect(sweepAll(tables)).toBeGreaterThanOrEqual(4000 / 512 + 5);
+  // At most 128 rows a piece, or a quarter of a megabyte, but at least one row.
+  expect(sweepAll(tables)).toBeGreaterThanOrEqual(4000 / 128 + 5);
   expect(rows()).toMatchObject({ stream: 0, journal: 0 });
 });
 

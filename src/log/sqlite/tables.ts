@@ -116,7 +116,7 @@ export class Tables {
   }
 }
 
-/** What is written by one statement needs no transaction of its own. */
+/** A single statement is a transaction by itself. */
 function countStatements({ appends, forgets }: Commit): number {
   let count = 2 * forgets.length;
   for (const { batch } of appends) {

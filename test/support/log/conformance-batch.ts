@@ -1,4 +1,4 @@
-/** What log.ts says of events and stream entries in one append. */
+/** The sentences of log.ts on events and stream entries in one append. */
 import assert from "node:assert/strict";
 import type { Check } from "./conformance-case.ts";
 import {

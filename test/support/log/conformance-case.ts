@@ -1,4 +1,4 @@
-/** What the cases of the conformance suite are written with. */
+/** The tools that the cases of the conformance suite are written with. */
 import assert from "node:assert/strict";
 // tidy-allow sleep: a turn of the loop, not a time
 import { setImmediate } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** What log.ts says of appending, reading and following. */
+/** The sentences of log.ts on appending, reading and following. */
 import assert from "node:assert/strict";
 import type { Check } from "./conformance-case.ts";
 import {
@@ -276,6 +276,10 @@ export const logCases: readonly (readonly [string, Check])[] = [
         await rejects("WRONG_STATE", log.truncate(0));
         await rejects("WRONG_STATE", streams.append("stream", ["one"]));
         await rejects("WRONG_STATE", collect(streams.read("stream", 0)));
+        await rejects("WRONG_STATE", streams.range("stream"));
+        await rejects("WRONG_STATE", collect(streams.ranges("")));
+        await rejects("WRONG_STATE", streams.trim("stream", 1));
+        await rejects("WRONG_STATE", streams.remove("stream"));
       }
       await rejects("WRONG_STATE", store.log.open());
     },

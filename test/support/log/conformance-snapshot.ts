@@ -1,4 +1,4 @@
-/** What log.ts says of snapshots and of truncating. */
+/** The sentences of log.ts on snapshots and truncating. */
 import assert from "node:assert/strict";
 import type { Check } from "./conformance-case.ts";
 import { collect, entriesAfter, Follower, numbered, rejects } from "./conformance-case.ts";

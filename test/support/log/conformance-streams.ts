@@ -1,4 +1,4 @@
-/** What streams.ts says. */
+/** The sentences of streams.ts. */
 import assert from "node:assert/strict";
 import type { Check } from "./conformance-case.ts";
 import {
