@@ -14,6 +14,8 @@ export interface Clock {
   monotonicMs(): number;
   /** Calls once, later; returns how to cancel. A waiting timer keeps no process alive. */
   after(delayMs: number, call: () => void): () => void;
+  /** Calls once, at the end of this turn of the loop: after all that sockets and timers brought. */
+  soon(call: () => void): void;
 }
 
 /** A moment on both clocks. */

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { checkEvent } from "../core/jobs/event-reading.ts";
-import type { JobEvent } from "../core/jobs/events.ts";
-import { activityOf, feel, newPulse, outcomeOf, questionOf } from "./activity.ts";
-import { testJob } from "../../test/support/jobs/fixture.ts";
+import { feel, isWorthLogging, newPulse, progressOf, type LoggedProgress } from "./job-progress.ts";
+import { charge, openPurse, parseBudget, type Purse } from "./jobs/budget.ts";
+import { amountOf } from "./jobs/decimal.ts";
+import { checkEvent } from "./jobs/event-reading.ts";
+import type { JobEvent } from "./jobs/events.ts";
+import { PROGRESS } from "./jobs/limits.ts";
 
 function said(kind: string, body: Readonly<Record<string, unknown>>): JobEvent {
   const checked = checkEvent(kind, body);
@@ -10,12 +12,16 @@ function said(kind: string, body: Readonly<Record<string, unknown>>): JobEvent {
   return checked.event;
 }
 
+function purseOf(...entries: readonly string[]): Purse {
+  const parsed = parseBudget(entries);
+  if (!parsed.ok) throw new Error(parsed.reason);
+  return openPurse(parsed.budget);
+}
+
 function after(...events: readonly JobEvent[]) {
-  const job = testJob();
-  job.status = "running";
   const pulse = newPulse(1000);
   const urgent = events.map((event, i) => feel(pulse, event, 2000 + i));
-  return { activity: activityOf(job, pulse), question: questionOf(job, pulse), urgent };
+  return { ...progressOf(pulse, purseOf()), urgent, pulse };
 }
 
 describe("what a job does", () => {
@@ -42,10 +48,6 @@ describe("what a job does", () => {
       said("thought", { text: "hm" }),
     );
     expect(activity).toMatchObject({ value: "thinking", message: "hm", task: "1/2" });
-  });
-
-  test("before it starts it waits", () => {
-    expect(activityOf(testJob(), newPulse(0))).toMatchObject({ value: "waiting" });
   });
 });
 
@@ -84,26 +86,63 @@ describe("what it asks", () => {
   });
 
   test("a budget that is used up is one, and says which", () => {
-    const job = testJob({ "cost.budget": ["USD:1"] });
-    job.status = "running";
+    const purse = purseOf("USD:1");
     const pulse = newPulse(1000);
-    expect(activityOf(job, pulse).task).toBe("USD 1 left");
-    expect(questionOf(job, pulse)).toBeUndefined();
-    job.grant.charge({ name: "cost.inference", value: 1, unit: "USD" });
-    expect(questionOf(job, pulse)?.value).toMatchObject({
+    expect(progressOf(pulse, purse).activity.task).toBe("USD 1 left");
+    expect(progressOf(pulse, purse).question).toBeUndefined();
+    charge(purse, "USD", amountOf("1") ?? 0n);
+    expect(progressOf(pulse, purse).question?.value).toMatchObject({
       kind: "budget",
       text: "its budget in USD is used up: cancel it, or let it end",
       sinceMs: 1000,
     });
+    // It goes on asking since then, whatever the job says meanwhile.
+    feel(pulse, said("thought", { text: "hm" }), 5000);
+    expect(progressOf(pulse, purse).question?.value.sinceMs).toBe(1000);
   });
 });
 
-test("how it ended", () => {
-  const failed = { status: "error", code: "INTERNAL", message: "no disk" } as const;
-  expect(outcomeOf(failed, 5)).toMatchObject({ value: "failed", text: "no disk", atMs: 5 });
-  expect(outcomeOf({ status: "cancelled", reason: "" }, 5)).toEqual({
-    value: "cancelled",
-    rule: "the job ended: cancelled",
-    atMs: 5,
+describe("the log has it", () => {
+  const logged = (events: readonly JobEvent[], before: LoggedProgress = { atMs: 2000 }) =>
+    isWorthLogging(after(...events).pulse, before);
+  const phase = (name: string) => said("status", { phase: name });
+  const step = (current: number) => said("progress", { current, total: 100 });
+
+  test("at a new phase, and not at the same one", () => {
+    expect(logged([phase("indexing")])).toBe(true);
+    expect(logged([phase("indexing")], { phase: "indexing", atMs: 2000 })).toBe(false);
+    expect(logged([said("thought", { text: "hm" })], { phase: "indexing", atMs: 2000 })).toBe(true);
+  });
+
+  test("at every twentieth of the way", () => {
+    expect(logged([step(4)])).toBe(false);
+    expect(logged([step(5)])).toBe(true);
+    expect(logged([step(9)], { percent: 5, atMs: 2000 })).toBe(false);
+    expect(logged([step(10)], { percent: 9, atMs: 2000 })).toBe(true);
+    // A job that does not say how long its way is has no twentieths.
+    expect(logged([said("progress", { current: 70 })])).toBe(false);
+  });
+
+  test("at a question and at its end", () => {
+    const asks = phase("awaiting_approval");
+    expect(logged([asks])).toBe(true);
+    const { question } = after(asks);
+    const asked = { phase: "awaiting_approval", atMs: 2000, ...(question && { question }) };
+    expect(logged([asks], asked)).toBe(false);
+    expect(logged([asks, step(1)], asked)).toBe(true);
+  });
+
+  test("once a minute, if it says anything at all", () => {
+    const thought = said("thought", { text: "hm" });
+    const { pulse } = after(thought);
+    const atMs = pulse.lastAtMs - PROGRESS.everyMs;
+    expect(isWorthLogging(pulse, { atMs: atMs + 1 })).toBe(false);
+    expect(isWorthLogging(pulse, { atMs })).toBe(true);
+  });
+
+  test("as words that are bounded, whatever the job says", () => {
+    const { activity, phase: told } = after(phase("x".repeat(256)));
+    expect(told).toHaveLength(PROGRESS.textLength);
+    expect(activity.message).toHaveLength(PROGRESS.textLength);
   });
 });

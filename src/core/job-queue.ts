@@ -5,6 +5,7 @@
  *
  * Children of other jobs have no place here: a parent that waits for a child would wait for itself.
  */
+import { isTerminal } from "./jobs/outcome.ts";
 import type { Job } from "./jobs.ts";
 
 export interface QueueLimits {
@@ -35,12 +36,12 @@ export class JobQueue {
 
   /** By its status: in a slot, or at the end of its line. */
   place({ id, principal, status }: Job): void {
+    if (isTerminal(status)) return;
     const line = this.#line(principal);
     if (status === "pending") {
       line.waiting.add(id);
       return;
     }
-    if (status !== "running") return;
     line.waiting.delete(id);
     line.running += 1;
     this.#running += 1;
@@ -73,6 +74,20 @@ export class JobQueue {
       for (const id of line.waiting) if (id !== leaving?.id) return id;
     }
     return undefined;
+  }
+
+  /** The principals, the one whose turn is next first. */
+  get turns(): readonly string[] {
+    return [...this.#lines.keys()];
+  }
+
+  /** After a start: the turns as they were. */
+  restoreTurns(principals: readonly string[]): void {
+    for (const principal of principals) {
+      const line = this.#line(principal);
+      this.#lines.delete(principal);
+      this.#lines.set(principal, line);
+    }
   }
 
   #line(principal: string): Line {

@@ -1,53 +1,23 @@
 /**
- * What may become of a job: who may submit, cancel and end one, what starts next, and what goes
- * with it. The states are drawn in jobs.ts.
+ * What may become of a job once it was submitted (see job-submit.ts): who may cancel and end it,
+ * what starts next, and what goes with it. The states are drawn in jobs.ts.
  *
  * Cascades are decided here, in one batch: the end of a job cancels its children and gives its slot
  * to the next one that waits; a question that it asked ends with it.
  */
-import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
+import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
-import { asLine, invalid, key, line } from "./fields.ts";
+import { asLine } from "./fields.ts";
 import { progressOf, type JobProgress } from "./job-progress.ts";
-import { authorize, checkExpiry, parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
-import { checkSubset, inherited } from "./jobs/lease-subset.ts";
+import { countersOf } from "./jobs/budget.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
-import {
-  agentRowId,
-  countersOf,
-  deadlineOf,
-  forgettable,
-  jobDepth,
-  type Job,
-  type JobEntry,
-} from "./jobs.ts";
-import { COUNT, FIELD } from "./limits.ts";
+import { agentRowId, deadlineOf, forgettable, type Job, type JobEntry } from "./jobs.ts";
+import { asStarted, submit, type SubmitCommand, type SubmitReply } from "./job-submit.ts";
+import { FIELD } from "./limits.ts";
 import { questionEvents } from "./questions.ts";
 import type { Facts, Report } from "./reports.ts";
 import type { State } from "./state.ts";
-
-export interface SubmitCommand {
-  readonly type: "job.submit";
-  readonly jobId: string;
-  /** The agent that was resolved. */
-  readonly agent: string;
-  readonly principal: string;
-  readonly node: string;
-  /** Empty where nobody listens by a session. */
-  readonly session: string;
-  /** The job that delegates; empty for none. */
-  readonly parent: string;
-  /** Bounded by policy already. */
-  readonly lease: LeaseRequest;
-  readonly leaseExpiresAtMs?: number | undefined;
-  readonly maxRuntimeSec?: number | undefined;
-  readonly traceId: string;
-  readonly key?: string | undefined;
-  readonly fingerprint?: string | undefined;
-  readonly requestId?: string | undefined;
-  readonly delegateId?: string | undefined;
-}
 
 export interface CancelCommand {
   readonly type: "job.cancel";
@@ -81,8 +51,7 @@ export interface Ending {
 }
 
 export interface JobReplies {
-  /** Repeated: a job was there already, under the same key. */
-  "job.submit": { readonly job: Job; readonly isRepeated: boolean };
+  "job.submit": SubmitReply;
   /** False when it had ended already. */
   "job.cancel": { readonly isCancelled: boolean };
   "job.end": { readonly isEnded: boolean };
@@ -106,7 +75,9 @@ export function decideJob(
     case "job.end": {
       const entry = unfinished(state, command.jobId);
       if (!entry) return decided([], { isEnded: false });
-      return decided(endEvents(state, entry, command.ending, moment), { isEnded: true });
+      return decided(endEvents(state, entry, { ending: command.ending, moment }), {
+        isEnded: true,
+      });
     }
     case "job.revive":
       return revive(state, command, moment);
@@ -124,171 +95,6 @@ export function decideJob(
       return decided([{ type: "job.imported", job: command.job }], null);
     }
   }
-}
-
-/** The job made under a key that is still alive. */
-export function jobUnderKey(
-  { jobs }: State,
-  { principal, key: name }: { readonly principal: string; readonly key: string },
-  nowMs: number,
-): Job | undefined {
-  const job = jobs.byId.get(jobs.index.byKey(principal, name) ?? "")?.job;
-  return job && job.submittedAtMs + jobs.limits.keyTtlMs > nowMs ? job : undefined;
-}
-
-function submit(
-  state: State,
-  command: SubmitCommand,
-  moment: Moment,
-): Decision<Event, JobReplies["job.submit"]> {
-  const { jobs } = state;
-  const { nowMs } = moment;
-  const { principal, node } = command;
-  if (command.key !== undefined) {
-    const known = jobUnderKey(state, { principal, key: command.key }, nowMs);
-    if (known && known.fingerprint === command.fingerprint) {
-      return decided([], { job: known, isRepeated: true });
-    }
-    const name = JSON.stringify(command.key);
-    if (known) return refuse("ALREADY_EXISTS", `key ${name} was used with other parameters`);
-  }
-  const parent = jobs.byId.get(command.parent);
-  const refusal =
-    problemOf(state, command) ?? roomFor(state, command) ?? (parent && roomForChild(state, parent));
-  if (refusal) return refusal;
-  const lease = leaseOf(command, parent, nowMs);
-  if ("ok" in lease) return lease;
-  const isWaiting = !parent && !jobs.queue(node).isFree(principal, jobs.limits);
-  const job = newJob(command, lease, nowMs);
-  const submitted: Event = { type: "job.submitted", job };
-  if (isWaiting) return decided([submitted], { job, isRepeated: false });
-  const started = asStarted(job, nowMs);
-  const events: Event[] = [submitted, { type: "job.started", job: started }];
-  return decided(events, { job: started, isRepeated: false });
-}
-
-function problemOf({ jobs }: State, command: SubmitCommand): Refusal | undefined {
-  const { jobId, parent } = command;
-  const refusal = invalid(
-    key("job_id", jobId, FIELD.nameLength),
-    key("agent", command.agent),
-    key("principal", command.principal),
-    key("node", command.node, FIELD.nameLength),
-    line("session", command.session, FIELD.nameLength),
-  );
-  if (refusal) return refusal;
-  if (jobs.byId.has(jobId)) return refuse("ALREADY_EXISTS", `${jobId} was submitted already`);
-  if (parent === "" || jobs.byId.has(parent)) return undefined;
-  return refuse("NOT_FOUND", `no job ${JSON.stringify(parent)}`);
-}
-
-function roomFor({ jobs }: State, command: SubmitCommand): Refusal | undefined {
-  const { principal, node, parent } = command;
-  const { limits } = jobs;
-  const queue = jobs.queue(node);
-  if (jobs.unfinished >= COUNT.unfinishedJobs) {
-    return refuse("LIMIT_EXCEEDED", `${COUNT.unfinishedJobs} jobs have not ended`);
-  }
-  if (parent === "" && !queue.isFree(principal, limits)) {
-    if (queue.waiting(principal) >= limits.queuedPerPrincipal) {
-      const limit = limits.queuedPerPrincipal;
-      return refuse("LIMIT_EXCEEDED", `${limit} jobs of ${principal} wait already`);
-    }
-  }
-  if (command.key === undefined || jobs.index.keyCount(principal) < limits.keysPerPrincipal) {
-    return undefined;
-  }
-  return refuse("LIMIT_EXCEEDED", `${principal} has ${limits.keysPerPrincipal} idempotency keys`);
-}
-
-/** The lease as it is granted: checked, and for a child a part of its parent's. */
-function leaseOf(
-  command: SubmitCommand,
-  parent: JobEntry | undefined,
-  nowMs: number,
-): Lease | Refusal {
-  const { leaseExpiresAtMs } = command;
-  const isLate = leaseExpiresAtMs !== undefined && checkExpiry(leaseExpiresAtMs, nowMs);
-  if (isLate) return isLate;
-  const parsed = parseLease(command.lease, leaseExpiresAtMs);
-  if (!parsed.ok) return parsed;
-  const { lease } = parsed;
-  for (const _ in lease.granted) {
-    if (JSON.stringify(lease.granted).length <= TERMS.leaseLength) break;
-    return refuse("TOO_LARGE", `lease_request has more than ${TERMS.leaseLength} characters`);
-  }
-  if (!parent) return lease;
-  const wider = checkSubset(lease, parent.lease, parent.purse);
-  return wider ?? inherited(lease, parent.lease);
-}
-
-/** Why a job may not delegate to an agent; undefined when it may. */
-export function checkDelegation(
-  state: State,
-  { parent, agent }: { readonly parent: string; readonly agent: string },
-  nowMs: number,
-): Refusal | undefined {
-  const entry = unfinished(state, parent);
-  if (!entry) return refuse("WRONG_STATE", `${parent} is over`);
-  const denied = checkTarget(entry, { namespace: "agent.delegate", target: agent }, nowMs);
-  return denied ?? roomForChild(state, entry);
-}
-
-function roomForChild(state: State, entry: JobEntry): Refusal | undefined {
-  const { depth, children, childrenAtOnce } = state.jobs.limits;
-  if (isTerminal(entry.job.status)) return refuse("WRONG_STATE", `${entry.job.id} is over`);
-  if (jobDepth(state, entry.job) + 1 > depth) {
-    return refuse("LIMIT_EXCEEDED", `delegated jobs nest at most ${depth} deep`);
-  }
-  if (entry.childrenEver < children && (entry.children?.size ?? 0) < childrenAtOnce) {
-    return undefined;
-  }
-  const limit = `${children} children, ${childrenAtOnce} at once`;
-  return refuse("LIMIT_EXCEEDED", `a job has at most ${limit}`);
-}
-
-/** Why the lease of a job does not allow something; undefined when it does. */
-export function checkTarget(
-  { lease, purse }: Pick<JobEntry, "lease" | "purse">,
-  wanted: { readonly namespace: string; readonly target: string },
-  nowMs: number,
-): Refusal | undefined {
-  return authorize(lease, { ...wanted, nowMs, purse });
-}
-
-function newJob(command: SubmitCommand, lease: Lease, nowMs: number): Job {
-  const { maxRuntimeSec, key: name, fingerprint, requestId, delegateId } = command;
-  const budget = lease.budget && countersOf({ ...EMPTY_PURSE, remaining: new Map(lease.budget) });
-  return {
-    id: command.jobId,
-    agent: command.agent,
-    principal: command.principal,
-    node: command.node,
-    parent: command.parent,
-    status: "pending",
-    submittedAtMs: nowMs,
-    startedAtMs: 0,
-    endedAtMs: 0,
-    restarts: 0,
-    code: "",
-    reason: "",
-    session: command.session,
-    lease: lease.granted,
-    ...(lease.expiresAtMs !== Infinity && { leaseExpiresAtMs: lease.expiresAtMs }),
-    ...(budget && { budget }),
-    ...(maxRuntimeSec !== undefined && { maxRuntimeSec }),
-    traceId: command.traceId,
-    ...(name !== undefined && { key: name }),
-    ...(fingerprint !== undefined && { fingerprint }),
-    ...(requestId !== undefined && { requestId }),
-    ...(delegateId !== undefined && { delegateId }),
-  };
-}
-
-const EMPTY_PURSE = { granted: new Map(), parent: undefined, isSettled: false };
-
-function asStarted(job: Job, nowMs: number): Job {
-  return { ...job, status: "running", startedAtMs: nowMs };
 }
 
 function cancel(
@@ -322,7 +128,7 @@ function cancelEvents(state: State, entry: JobEntry, { reason, moment }: Cancell
   const cancelReason = asLine(reason, TERMS.reasonLength);
   if (job.status === "pending") {
     const ending = { status: "cancelled", code: "CANCELLED", reason: cancelReason } as const;
-    return endEvents(state, entry, ending, moment);
+    return endEvents(state, entry, { ending, moment });
   }
   const graceEndsAtMs = moment.nowMs + state.jobs.limits.cancelGraceMs;
   return [
@@ -338,8 +144,13 @@ function childEvents(state: State, { children }: JobEntry, how: Cancelling): Eve
   });
 }
 
+interface End {
+  readonly ending: Ending;
+  readonly moment: Moment;
+}
+
 /** The end of a job, and what goes with it. */
-function endEvents(state: State, entry: JobEntry, ending: Ending, moment: Moment): Event[] {
+function endEvents(state: State, entry: JobEntry, { ending, moment }: End): Event[] {
   const { jobs } = state;
   const { job, purse } = entry;
   const { status, code, reason } = kept(job, ending);
@@ -404,7 +215,7 @@ function revive(
     return decided([...events, ...unaskEvents(state, started, moment)], null);
   }
   const ending = { status: "error", code: "UNAVAILABLE", reason: DIED } as const;
-  return decided(endEvents(state, entry, ending, moment), null);
+  return decided(endEvents(state, entry, { ending, moment }), null);
 }
 
 function unfinished({ jobs }: State, jobId: string): JobEntry | undefined {
@@ -425,7 +236,7 @@ export function expireJob(state: State, nowMs: number): readonly Event[] {
   if (deadlineOf(job) > nowMs) return [];
   // An end asks no question, so it needs no id for one.
   const moment: Moment = { nowMs, newId: () => "" };
-  return endEvents(state, entry, outOfTime(job, nowMs), moment);
+  return endEvents(state, entry, { ending: outOfTime(job, nowMs), moment });
 }
 
 function outOfTime(job: Job, nowMs: number): Ending {

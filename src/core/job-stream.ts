@@ -16,7 +16,7 @@
  * frame is encoded when it is sent, so the same number always gives the same bytes. A notice to the
  * client itself stands there whole: `10 job_01H… ! 1700000000500 {"phase":"back_pressure"}`.
  */
-import type { Counters } from "./jobs.ts";
+import type { Counters } from "./jobs/budget.ts";
 
 export const JOB_STREAMS = "job/";
 export const SESSION_STREAMS = "session/";

@@ -2,7 +2,7 @@
  * A job: one run of an agent, for a principal, under a lease and a budget.
  *
  *   submit          a slot is free                    job.end, or a deadline
- *  ────────▶ pending ─────────────▶ running ──────────────────────────────────▶ ended ──▶ forgotten
+ *  ────────▶ pending ─────────────▶ running ─────────────────────────────────▶ ended ──▶ forgotten
  *               │                     │  cancel                        ▲          a day, or too many
  *               │ cancel              └─────────▶ cancelling ──────────┤
  *               └──────────────────────────────────────────────────────┘
@@ -19,8 +19,7 @@ import { IndexBy } from "./index-by.ts";
 import { JobIndex } from "./job-index.ts";
 import type { JobProgress, Pulse } from "./job-progress.ts";
 import { JobQueue } from "./job-queue.ts";
-import { openChildPurse, openPurse, settle, type Budget, type Purse } from "./jobs/budget.ts";
-import { amountOfNumber, amountText } from "./jobs/decimal.ts";
+import { openPurse, setCounters, settle, type Counters, type Purse } from "./jobs/budget.ts";
 import { parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
 import { JOBS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
@@ -71,8 +70,6 @@ export interface Job {
   readonly lastSeq?: number;
 }
 
-export type Counters = Readonly<Record<string, string>>;
-
 export type JobLimits = { readonly [Name in keyof typeof JOBS]: number };
 
 export interface JobEntry {
@@ -115,7 +112,8 @@ export class Jobs {
   /** Those that ended, in that order; those under a key that lives are in `keyed`. */
   readonly ended = new Heap<string>();
   readonly keyed = new Heap<string>();
-  readonly #queues = new Map<string, JobQueue>();
+  /** By node: what waits for a slot, and what has one. */
+  readonly queues = new Map<string, JobQueue>();
   running = 0;
   /** Settings of the daemon that leads. They shape decisions, which are in the events. */
   limits: JobLimits = JOBS;
@@ -124,12 +122,11 @@ export class Jobs {
     return this.byId.size - this.ended.size - this.keyed.size;
   }
 
-  /** What waits for a slot on a node, and what has one. */
   queue(node: string): JobQueue {
-    const known = this.#queues.get(node);
+    const known = this.queues.get(node);
     if (known) return known;
     const queue = new JobQueue();
-    this.#queues.set(node, queue);
+    this.queues.set(node, queue);
     return queue;
   }
 }
@@ -194,7 +191,7 @@ function add(state: State, job: Job): void {
   const { jobs } = state;
   const parent = jobs.byId.get(job.parent);
   const lease = leaseOf(job);
-  const purse = purseOf(lease, parent?.purse);
+  const purse = openPurse(lease.budget, parent?.purse);
   const entry: JobEntry = {
     job,
     lease,
@@ -263,7 +260,9 @@ function placeAtAgent(jobs: Jobs, job: Job): void {
     return;
   }
   agent.unfinished.delete(job.id);
-  agent.ended.push(job.id);
+  // A snapshot has them in the order of their submits.
+  const isBefore = (id: string) => (jobs.byId.get(id)?.job.endedAtMs ?? 0) <= job.endedAtMs;
+  agent.ended.splice(agent.ended.findLastIndex(isBefore) + 1, 0, job.id);
   if (agent.ended.length > RECENT) agent.ended.shift();
 }
 
@@ -285,6 +284,14 @@ function remove(jobs: Jobs, id: string): void {
   if (agent?.unfinished.size === 0 && agent.ended.length === 0) {
     jobs.byAgent.delete(agentRowId(job));
   }
+}
+
+/** Takes the settings of the daemon that leads; what ended before is kept by them, too. */
+export function limitJobs({ jobs }: State, limits: JobLimits): void {
+  const { finishedMs, keyTtlMs } = jobs.limits;
+  jobs.limits = limits;
+  if (finishedMs === limits.finishedMs && keyTtlMs === limits.keyTtlMs) return;
+  for (const entry of jobs.byId.values()) if (isTerminal(entry.job.status)) setTimer(jobs, entry);
 }
 
 /** Sets the moment at which the job is looked at next. */
@@ -328,27 +335,14 @@ export function forgettable(jobs: Jobs, nowMs: number): string | undefined {
   return isFull || (jobs.ended.nextAt() ?? Infinity) <= nowMs ? jobs.ended.first() : undefined;
 }
 
-/** What is left of the budget, by currency; undefined where the lease grants none of its own. */
-export function countersOf({ remaining }: Purse): Counters | undefined {
-  if (remaining.size === 0) return undefined;
-  return Object.fromEntries([...remaining].map(([name, left]) => [name, amountText(left)]));
-}
-
 /** Soft, after a start: the stream of the job knows what was left of its budget. */
 export function restoreBudget({ jobs }: State, jobId: string, counters: Counters): void {
   const entry = jobs.byId.get(jobId);
   if (entry && !isTerminal(entry.job.status)) setCounters(entry.purse, counters);
 }
 
-function setCounters({ remaining }: Purse, counters: Counters): void {
-  for (const [currency, text] of Object.entries(counters)) {
-    remaining.set(currency, amountOfNumber(text) ?? 0n);
-  }
-}
-
 /** Most jobs ask for nothing: they share one empty lease. */
 const NO_LEASE: Lease = { granted: {}, globs: new Map(), budget: undefined, expiresAtMs: Infinity };
-const NO_BUDGET: Budget = new Map();
 
 function leaseOf({ status, lease, leaseExpiresAtMs = Infinity }: Job): Lease {
   if (!lease || isTerminal(status)) return NO_LEASE;
@@ -360,21 +354,6 @@ function leaseOf({ status, lease, leaseExpiresAtMs = Infinity }: Job): Lease {
 function isEmpty(lease: LeaseRequest): boolean {
   for (const _ in lease) return false;
   return true;
-}
-
-/** Its budget leaves what its parent has left: siblings never spend the same money twice. */
-function purseOf({ budget = NO_BUDGET }: Lease, parent: Purse | undefined): Purse {
-  const opened = parent && openChildPurse(parent, budget);
-  if (opened?.ok) return opened.purse;
-  return { ...openPurse(budget), parent };
-}
-
-export function jobDepth({ jobs }: State, job: Job): number {
-  let depth = 0;
-  for (let above = jobs.byId.get(job.parent); above; above = jobs.byId.get(above.job.parent)) {
-    depth += 1;
-  }
-  return depth;
 }
 
 /** What is told of a job to everybody who may know of it. */

@@ -2,14 +2,17 @@ import { asyncProperty, property, assert, array, nat, tuple } from "fast-check";
 import { expect, test, vi } from "vitest";
 import { audit } from "../../test/support/core/audit.ts";
 import type { Event } from "./events.ts";
+import { deadlineOf } from "./jobs.ts";
 import type * as JobBounds from "./jobs/limits.ts";
 import type * as Limits from "./limits.ts";
 import { RETENTION } from "./limits.ts";
 import { play, type Step } from "../../test/support/core/play.ts";
 import { rules } from "./rules.ts";
+import { setAttached } from "./sessions.ts";
 import { capture, fingerprint, restore } from "./snapshot.ts";
 import type { State } from "./state.ts";
 import { replayed, type World } from "../../test/support/core/fixture.ts";
+import { isUnfinished } from "../../test/support/core/jobs.ts";
 
 /** So little room that every life runs into the limits. */
 vi.mock("./limits.ts", async (original) => {
@@ -175,8 +178,10 @@ test("after every step the dead hold nothing, leaders stand, and all indexes are
 test("every heap holds exactly what it guards", () => {
   always((steps) => {
     const { state } = play(steps);
-    const { agents, leases, elections, tasks } = state;
+    const { agents, leases, elections, tasks, jobs } = state;
     const expected = {
+      jobs: idsWhere(jobs.byId, (entry) => isUnfinished(entry) && deadlineOf(entry.job) < Infinity),
+      ended: idsWhere(jobs.byId, (entry) => !isUnfinished(entry)),
       deadlines: idsWhere(agents.byId, ({ agent }) => agent.status !== "dead"),
       graves: idsWhere(agents.byId, ({ agent }) => agent.status === "dead"),
       leases: idsWhere(leases.byTask, () => true),
@@ -185,6 +190,8 @@ test("every heap holds exactly what it guards", () => {
       finished: idsWhere(tasks.byId, ({ task }) => /completed|dead/.test(task.status)),
     };
     expect({
+      jobs: drained(jobs.deadlines),
+      ended: [...drained(jobs.ended), ...drained(jobs.keyed)].toSorted(),
       deadlines: drained(agents.deadlines),
       graves: drained(agents.graves),
       leases: drained(leases.deadlines),
@@ -233,6 +240,10 @@ test("who starts from a snapshot and who lived through it expire the same things
   await assert(
     asyncProperty(aLife, nat(5), async (steps, days) => {
       const lived = play(steps);
+      // A restart detaches all sessions.
+      for (const { session } of lived.state.sessions.byId.values()) {
+        setAttached(lived.state, session.id, { isAttached: false, nowMs: lived.nowMs });
+      }
       lived.lead();
       const restored = await restore(capture(lived.state));
       expect(futureOf(restored, lived.nowMs, days)).toEqual(
@@ -317,13 +328,19 @@ function victimOf(event: Event): string {
     case "task.requeued":
     case "task.died":
       return event.reason.includes("ran out") ? `task ${event.taskId}` : "";
+    case "session.gone":
+      return `session ${event.sessionId}`;
+    case "job.ended":
+      return `job ${event.job.id} ${event.job.code}`;
     default:
       return "";
   }
 }
 
-function liveTtls({ agents, leases, tasks }: State): Map<string, number> {
+function liveTtls({ agents, leases, tasks, sessions }: State): Map<string, number> {
+  const windowMs = sessions.limits.resumeWindowSec * 1000;
   return new Map<string, number>([
+    ...Array.from(sessions.byId.keys(), (id) => pair("session", id, windowMs)),
     ...Array.from(agents.byId.values(), ({ agent }) => pair("agent", agent.agentId, agent.ttlMs)),
     ...Array.from(leases.byTask.values(), ({ lease }) => pair("lease", lease.taskId, lease.ttlMs)),
     ...Array.from(tasks.byId.values(), ({ task }) => pair("task", task.id, task.ttlMs)),
@@ -335,13 +352,21 @@ function pair(noun: string, id: string, ttlMs: number): [string, number] {
 }
 
 function overdue({ state, nowMs }: World): string[] {
-  const { agents, leases, elections, tasks, graceFromMs } = state;
+  const { agents, leases, elections, tasks, jobs, sessions, graceFromMs } = state;
+  const windowMs = sessions.limits.resumeWindowSec * 1000;
   const isLate = (fromMs: number, ttlMs: number) => Math.max(fromMs, graceFromMs) + ttlMs <= nowMs;
   return [
     ...idsWhere(agents.byId, ({ agent, seenAtMs, missedAtMs }) => {
       if (agent.status === "dead") return agent.diedAtMs + RETENTION.deadAgentMs <= nowMs;
       if (agent.status === "alive") return isLate(seenAtMs, agent.ttlMs);
       return missedAtMs + agent.ttlMs <= nowMs && isLate(seenAtMs, 2 * agent.ttlMs);
+    }),
+    ...idsWhere(jobs.byId, (entry) => {
+      if (isUnfinished(entry)) return deadlineOf(entry.job) <= nowMs;
+      return entry.timer.at <= nowMs || jobs.ended.size > jobs.limits.finished;
+    }),
+    ...idsWhere(sessions.byId, ({ isAttached, detachedAtMs }) => {
+      return !isAttached && isLate(detachedAtMs, windowMs);
     }),
     ...idsWhere(leases.byTask, ({ lease }) => isLate(lease.expiresAtMs - lease.ttlMs, lease.ttlMs)),
     ...idsWhere(elections.byGroup, ({ election, candidates }) => {

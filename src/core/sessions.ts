@@ -212,7 +212,8 @@ function resume({ sessions }: State, command: ResumeCommand): Decision<Event, Se
   const known = sessions.byId.get(command.sessionId)?.session;
   const { principal, client, profile, features, tokenHash, newTokenHash } = command;
   const isToken = known?.tokenHash === tokenHash;
-  const isBefore = known?.tokenHashBefore === tokenHash && command.isUnproven;
+  const mayBeBefore = command.isUnproven && tokenHash !== "";
+  const isBefore = mayBeBefore && known?.tokenHashBefore === tokenHash;
   if (known?.principal !== principal || !(isToken || isBefore) || !command.isKept) {
     return refuse("OUT_OF_RANGE", "this session cannot be resumed");
   }
@@ -287,6 +288,14 @@ export function setAttached(
   entry.isAttached = isAttached;
   entry.detachedAtMs = nowMs;
   if (!isAttached) sessions.deadlines.move(entry.timer, nowMs + windowMs(sessions));
+}
+
+/** Takes the settings of the daemon that leads; sessions of before have its window, too. */
+export function limitSessions({ sessions }: State, limits: SessionLimits): void {
+  sessions.limits = limits;
+  for (const { timer, detachedAtMs } of sessions.byId.values()) {
+    sessions.deadlines.move(timer, detachedAtMs + windowMs(sessions));
+  }
 }
 
 function windowMs({ limits }: Sessions): number {

@@ -3,8 +3,9 @@ import { audit } from "../../test/support/core/audit.ts";
 import { ENGINE } from "./limits.ts";
 import { rules } from "./rules.ts";
 import { capture, capturedAtMs, fingerprint, restore } from "./snapshot.ts";
-import { emptyState } from "./state.ts";
+import { emptyState, type State } from "./state.ts";
 import { DAY, SECOND, START_MS, World } from "../../test/support/core/fixture.ts";
+import { JobWorld, told } from "../../test/support/core/job-world.ts";
 
 /** A world with something of everything in it. */
 function fullWorld(): World {
@@ -107,6 +108,23 @@ test("the next candidate in line is the same after a restart", async () => {
   expect([...(restored.elections.byGroup.get("g")?.candidates ?? [])]).toEqual([
     ...(candidates ?? []),
   ]);
+});
+
+test("the next principal in line for a slot is the same after a restart", async () => {
+  const world = new JobWorld({ running: 2 });
+  const running = [world.submit({ principal: "bob" }), world.submit({ principal: "bob" })];
+  for (let i = 0; i < 3; i += 1) {
+    for (const principal of ["bob", "ann", "cid"]) world.submit({ principal });
+  }
+  world.end(running[0] ?? "");
+  const started = async (state: State) => {
+    const again = new JobWorld();
+    Object.assign(again, { state: await restore(capture(state)) });
+    again.limit({ running: 2 });
+    return told(again.end(running[1] ?? ""));
+  };
+  const expected = await started(world.state);
+  expect(told(world.end(running[1] ?? ""))).toEqual(expected);
 });
 
 test("tokens and terms go on after a restart, even of what is gone", async () => {

@@ -9,6 +9,7 @@ import { restoreAgent, type Agent } from "./agents.ts";
 import { restoreEntry, type KeptEntry } from "./directory.ts";
 import { restoreGroup, type Election } from "./elections.ts";
 import { evolveCredential, type Credential } from "./credentials.ts";
+import type { JobQueue } from "./job-queue.ts";
 import { restoreJob, type Job } from "./jobs.ts";
 import type { JobProgress } from "./job-progress.ts";
 import { restoreLease, type Lease } from "./leases.ts";
@@ -44,6 +45,12 @@ interface KeptProgress {
   readonly progress: JobProgress;
 }
 
+/** Whose turn it is for a slot of a node. */
+interface Turns {
+  readonly node: string;
+  readonly principals: readonly string[];
+}
+
 interface KeptSession {
   readonly session: Session;
   readonly subscriptions: readonly (readonly [jobId: string, after: number])[];
@@ -61,6 +68,7 @@ type Piece =
   | { readonly part: "jobs"; readonly records: readonly Job[] }
   /** Since version 5. */
   | { readonly part: "progress"; readonly records: readonly KeptProgress[] }
+  | { readonly part: "turns"; readonly records: readonly Turns[] }
   | { readonly part: "sessions"; readonly records: readonly KeptSession[] }
   | { readonly part: "credentials"; readonly records: readonly Credential[] }
   | { readonly part: "directory"; readonly records: readonly KeptEntry[] }
@@ -107,6 +115,7 @@ function partsOf(state: State): readonly Piece[] {
         progress ? [{ jobId: job.id, progress }] : [],
       ),
     },
+    { part: "turns", records: [...state.jobs.queues].flatMap(turnsOf) },
     {
       part: "sessions",
       records: Array.from(state.sessions.byId.values(), ({ session, subscriptions }) => ({
@@ -124,6 +133,10 @@ function partsOf(state: State): readonly Piece[] {
     },
     { part: "queue", records: tasks.pending.inOrder() },
   ];
+}
+
+function turnsOf([node, { turns }]: readonly [string, JobQueue]): readonly Turns[] {
+  return turns.length > 0 ? [{ node, principals: turns }] : [];
 }
 
 function* encodePieces(parts: readonly Piece[]): Generator<string> {
@@ -191,6 +204,11 @@ function restorePiece(state: State, piece: Piece): void {
       for (const { jobId, progress } of piece.records) {
         const entry = state.jobs.byId.get(jobId);
         if (entry) entry.progress = progress;
+      }
+      return;
+    case "turns":
+      for (const { node, principals } of piece.records) {
+        state.jobs.queue(node).restoreTurns(principals);
       }
       return;
     case "sessions":

@@ -226,7 +226,7 @@ export class Committer {
   #flushLater(): void {
     if (this.#isFlushLater || this.#inFlight) return;
     this.#isFlushLater = true;
-    setImmediate(() => {
+    this.#options.clock.soon(() => {
       this.#isFlushLater = false;
       this.#flush();
     });

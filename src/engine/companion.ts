@@ -36,7 +36,7 @@ export interface Term {
 }
 
 export interface Companion {
-  /** The state was rebuilt and this node is about to lead: nothing is decided before it resolves. */
+  /** The state was rebuilt, this node is about to lead: nothing is decided before it resolves. */
   prepare(state: State): Promise<void>;
   lead(term: Term): void;
   /** An event was decided and stands in the open batch; what is joined now goes with it. */

@@ -24,7 +24,7 @@ import { ENGINE } from "../core/limits.ts";
 import { leading } from "../core/nodes.ts";
 import type { Command, ReplyTo, Rules } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
-import type { Log } from "../log/log.ts";
+import type { Log, LogRange } from "../log/log.ts";
 import { EngineTime, markOf, type Clock, type Mark } from "../core/clock.ts";
 import { closing } from "./closing.ts";
 import { Follower } from "./follower.ts";
@@ -212,8 +212,13 @@ export class Engine implements ForwardTarget {
         await this.#reload();
       } else {
         await this.#turn.wait(this.#untilMyTurnMs());
-        if (this.#isClosed() || this.#isBehind()) continue;
-        if (this.#untilMyTurnMs() <= 0 || !this.#log.shared) await this.#tryToLead();
+        const isEarly = this.#untilMyTurnMs() > 0 && this.#log.shared;
+        if (isEarly || this.#isClosed() || this.#isBehind()) continue;
+        // A companion that cannot get ready is like a log that cannot be read: all begins anew.
+        await this.#tryToLead().catch((error: unknown) => {
+          this.#report("could not lead", error);
+          this.#mustReload = true;
+        });
       }
     }
   }
@@ -286,7 +291,8 @@ export class Engine implements ForwardTarget {
     } catch (error) {
       if (codeOf(error) !== "FENCED") this.#report("could not lead", error);
       // Whether it was written is not known. Followers will see; alone, look.
-      if (!this.#follower) this.#mustReload = await this.#hasMoved(head);
+      const hasMoved = ({ head: now }: LogRange) => now !== head;
+      if (!this.#follower) this.#mustReload = await this.#log.open().then(hasMoved, () => true);
       this.#turn.missed();
       return;
     }
@@ -300,14 +306,6 @@ export class Engine implements ForwardTarget {
     this.#follower = undefined;
     this.#leading = this.#lead(atMs, proved);
     this.#setMode("leading");
-  }
-
-  async #hasMoved(head: number): Promise<boolean> {
-    try {
-      return (await this.#log.open()).head !== head;
-    } catch {
-      return true;
-    }
   }
 
   #lead(claimedAtMs: number, proved: Mark): Leading {
@@ -371,7 +369,7 @@ export class Engine implements ForwardTarget {
     else this.#loaded.open();
   }
 
-  /** The follower stopped, or the log has moved: only a reload helps. */
+  // The follower stopped, or the log has moved: only a reload helps.
   #isBehind(): boolean {
     return this.#mustReload;
   }
@@ -387,7 +385,6 @@ export class Engine implements ForwardTarget {
   }
 
   #report(what: string, error: unknown): void {
-    // Who closes it knows that what was under way breaks off.
     if (this.#isClosed()) return;
     this.#trouble = `${what}: ${error instanceof Error ? error.message : String(error)}`;
     this.#options.onTrouble?.(what, error);

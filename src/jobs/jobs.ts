@@ -18,11 +18,12 @@
 import { RollcallError } from "../core/errors.ts";
 import type { Event } from "../core/events.ts";
 import { pageOfJobs, type JobPage, type JobQuery } from "../core/job-listing.ts";
-import { checkTarget, type CancelCommand } from "../core/job-rules.ts";
+import type { CancelCommand } from "../core/job-rules.ts";
+import { checkTarget } from "../core/job-submit.ts";
 import { budgetOf, decodeEntry, jobStream } from "../core/job-stream.ts";
 import { JOBS } from "../core/jobs/limits.ts";
 import { isTerminal } from "../core/jobs/outcome.ts";
-import { restoreBudget, type Job, type JobEntry, type JobLimits } from "../core/jobs.ts";
+import { limitJobs, restoreBudget, type Job, type JobEntry, type JobLimits } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
 import type { Term } from "../engine/companion.ts";
 import type { Streams } from "../log/streams.ts";
@@ -105,12 +106,11 @@ export class Jobs {
   }
 
   async prepare(state: State): Promise<void> {
-    const { node, limits } = this.options;
-    state.jobs.limits = { ...JOBS, ...limits };
+    const { limits } = this.options;
+    limitJobs(state, { ...JOBS, ...limits });
     const found: Found[] = [];
     for (const entry of state.jobs.byId.values()) {
-      const { job } = entry;
-      if (!isTerminal(job.status) && job.node === node) found.push(await this.#find(state, entry));
+      if (!isTerminal(entry.job.status)) found.push(await this.#find(state, entry));
     }
     // A parent was made before its children, and ids grow.
     this.#found = found.sort((a, b) => (a.entry.job.id < b.entry.job.id ? -1 : 1));
@@ -143,10 +143,26 @@ export class Jobs {
 
   /** Those that hear of them are there as well. Children end before their parents do. */
   revive(): void {
-    for (const { job } of [...this.#runs.values()].reverse()) {
-      this.term.decide({ type: "job.revive", jobId: job.id, again: this.#runsAgain(job) });
-    }
+    const { node } = this.options;
+    const found = [...this.#runs.values()].reverse();
+    const waiting = found.filter(({ job }) => job.status === "pending");
+    const running = found.filter(({ job }) => job.status === "running");
+    // Those that wait on another node go first, or they would get the slots of those that ran.
+    for (const { job } of [...waiting, ...running]) if (job.node !== node) this.#giveUp(job);
+    for (const { job } of running) if (job.node === node) this.#revive(job);
+    // Some have got a slot by now; others get one where there are more than before.
+    for (const { job } of waiting) if (job.status === "pending") this.#revive(job);
     this.credentials?.lead();
+  }
+
+  /** Only the node that leads runs jobs: those of another died there. */
+  #giveUp({ id: jobId, node }: Job): void {
+    const ending = { status: "error", code: "UNAVAILABLE", reason: `${node} is gone` } as const;
+    this.term.decide({ type: "job.end", jobId, ending });
+  }
+
+  #revive(job: Job): void {
+    this.term.decide({ type: "job.revive", jobId: job.id, again: this.#runsAgain(job) });
   }
 
   #newRun(entry: JobEntry, input: unknown): Run {
@@ -169,7 +185,7 @@ export class Jobs {
   end(): void {
     this.#term = undefined;
     this.credentials?.end();
-    for (const run of this.#runs.values()) run.abort("the runtime cannot write");
+    for (const run of this.#runs.values()) run.lose("the runtime cannot write");
     this.#runs.clear();
   }
 
@@ -249,7 +265,10 @@ export class Jobs {
   readonly #host: ContextHost = {
     say: (run, kind, body) => this.events.say(run, kind, body),
     check: (run, namespace, target) => this.#check(run, namespace, target),
-    delegate: (run, agent, how) => this.#delegation.delegate(run, agent, how),
+    delegate: async (run, agent, how) => {
+      if (run.isOver) throw new RollcallError("CANCELLED", `${run.id} is over`);
+      return this.#delegation.delegate(run, agent, how);
+    },
     rotate: (run, credentialId) => this.#rotate(run, credentialId),
     newId: () => this.options.newId(),
   };

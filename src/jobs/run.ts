@@ -11,7 +11,8 @@ import { encodeEntry, jobStream, type JobStreamEntry } from "../core/job-stream.
 import type { Outcome } from "../core/jobs/outcome.ts";
 import type { ResultStream } from "../core/jobs/result-stream.ts";
 import { isTerminal } from "../core/jobs/outcome.ts";
-import { countersOf, type Job, type JobEntry } from "../core/jobs.ts";
+import { countersOf } from "../core/jobs/budget.ts";
+import type { Job, JobEntry } from "../core/jobs.ts";
 import type { StreamWriter } from "../engine/committer.ts";
 import type { IssuedCredential } from "./provisioner.ts";
 
@@ -78,6 +79,7 @@ export class Run implements StreamWriter {
   readonly #owner: () => Owner | undefined;
   #abort: AbortController | undefined;
   #isAborted = false;
+  #isLost = false;
   #gathering: string[] = [];
   /** Entries that are not durable yet, oldest first, and how many of them each batch has. */
   readonly #pending: Heard[] = [];
@@ -107,8 +109,9 @@ export class Run implements StreamWriter {
     return this.#owner();
   }
 
+  /** Whether the job ended, or this run of it did: with the term of leading that it began in. */
   get isOver(): boolean {
-    return isTerminal(this.job.status);
+    return this.#isLost || isTerminal(this.job.status);
   }
 
   /** Aborts when the job is cancelled, out of time, or over. */
@@ -121,6 +124,12 @@ export class Run implements StreamWriter {
   abort(reason: string): void {
     this.#isAborted = true;
     this.#abort?.abort(new RollcallError("CANCELLED", reason));
+  }
+
+  /** Its agent may go on and take no notice; nothing comes of it any more. */
+  lose(reason: string): void {
+    this.#isLost = true;
+    this.abort(reason);
   }
 
   /** Entries that nobody can read from the disk yet. */
@@ -149,7 +158,8 @@ export class Run implements StreamWriter {
   }
 
   take(): readonly string[] {
-    if (this.isBudgetDue) {
+    // The event of its end says what was left, and nothing comes after its last entry.
+    if (this.isBudgetDue && !this.isOver) {
       this.isBudgetDue = false;
       const body = JSON.stringify(countersOf(this.#entry.purse) ?? {});
       this.add({ atMs: this.job.startedAtMs, kind: "budget", body });

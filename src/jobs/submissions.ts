@@ -3,7 +3,7 @@
  * the credentials made for it. Then the rules decide.
  */
 import { RollcallError } from "../core/errors.ts";
-import { checkDelegation, jobUnderKey } from "../core/job-rules.ts";
+import { checkDelegation, jobUnderKey } from "../core/job-submit.ts";
 import { checkExpiry, parseLease, type Lease, type LeaseRequest } from "../core/jobs/lease.ts";
 import { boundLease, checkSubset } from "../core/jobs/lease-subset.ts";
 import type { Job } from "../core/jobs.ts";

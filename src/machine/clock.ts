@@ -9,4 +9,5 @@ export const systemClock: Clock = {
     timer.unref();
     return () => clearTimeout(timer);
   },
+  soon: (call) => void setImmediate(call),
 };

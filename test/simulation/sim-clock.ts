@@ -35,6 +35,7 @@ export class SimClock {
     return {
       wallMs: () => START_MS + scheduler.nowMs + this.#wallOffsetMs,
       monotonicMs: () => 1000 + scheduler.nowMs * this.#rate,
+      soon: (call) => void scheduler.after(0, () => process.enter(call)),
       after: (delayMs, call) => {
         let isCancelled = false;
         const ring = () => {

@@ -59,8 +59,33 @@ export interface Purse {
   isSettled: boolean;
 }
 
-export function openPurse(granted: Budget): Purse {
-  return { granted, remaining: new Map(granted), parent: undefined, isSettled: false };
+const NOTHING: Budget = new Map();
+
+/**
+ * Its budget leaves what the purse above it has left: siblings never spend the same money twice.
+ * Where that one is settled already, the next one above has set this aside.
+ */
+export function openPurse(granted: Budget = NOTHING, above?: Purse): Purse {
+  let parent = above;
+  while (parent?.isSettled) ({ parent } = parent);
+  const opened = parent && openChildPurse(parent, granted);
+  if (opened?.ok) return opened.purse;
+  return { granted, remaining: new Map(granted), parent, isSettled: false };
+}
+
+/** What is left, by currency, in exact decimals. */
+export type Counters = Readonly<Record<string, string>>;
+
+/** Undefined where the purse was granted nothing of its own. */
+export function countersOf({ remaining }: Purse): Counters | undefined {
+  if (remaining.size === 0) return undefined;
+  return Object.fromEntries([...remaining].map(([name, left]) => [name, amountText(left)]));
+}
+
+export function setCounters({ remaining }: Purse, counters: Counters): void {
+  for (const [currency, text] of Object.entries(counters)) {
+    remaining.set(currency, amountOfNumber(text) ?? 0n);
+  }
 }
 
 export type ChildPurse = { readonly ok: true; readonly purse: Purse } | Refusal;

@@ -1,7 +1,13 @@
 /** What must hold of jobs, their queues and purses, and of sessions, between two commands. */
 import type { Amount } from "../../../src/core/jobs/decimal.ts";
 import { isTerminal } from "../../../src/core/jobs/outcome.ts";
-import { deadlineOf, type Job, type JobEntry, type Jobs } from "../../../src/core/jobs.ts";
+import {
+  agentRowId,
+  deadlineOf,
+  type Job,
+  type JobEntry,
+  type Jobs,
+} from "../../../src/core/jobs.ts";
 import type { State } from "../../../src/core/state.ts";
 import { sizeProblem, timerProblems } from "./audit-timers.ts";
 
@@ -21,7 +27,8 @@ export function jobProblems({ jobs }: State): string[] {
   problems.push(...sizeProblem("ended jobs", jobs.ended, count.ended));
   problems.push(...sizeProblem("ended jobs under a key", jobs.keyed, count.keyed));
   if (jobs.running !== count.running) problems.push("running jobs are miscounted");
-  return [...problems, ...indexProblems(jobs), ...queueProblems(jobs), ...purseProblems(jobs)];
+  problems.push(...indexProblems(jobs), ...agentProblems(jobs));
+  return [...problems, ...queueProblems(jobs), ...purseProblems(jobs)];
 }
 
 function heapProblems(jobs: Jobs, { job, timer, heap }: JobEntry): string[] {
@@ -77,6 +84,22 @@ function indexProblems(jobs: Jobs): string[] {
     const held = [...keys].filter((key) => jobs.index.byKey(principal, key) !== undefined);
     if (jobs.index.keyCount(principal) !== held.length) problems.push(`keys of ${principal}`);
   }
+  return problems;
+}
+
+/** Of each agent those that have not ended, and the last that did. */
+function agentProblems(jobs: Jobs): string[] {
+  const problems: string[] = [];
+  const byAgent = grouped(allOf(jobs), agentRowId);
+  for (const [rowId, own] of byAgent) {
+    const { unfinished, ended } = jobs.byAgent.get(rowId) ?? { unfinished: new Set(), ended: [] };
+    const running = own.filter(({ status }) => !isTerminal(status)).map(({ id }) => id);
+    if (sorted(unfinished) !== sorted(running)) problems.push(`${rowId} runs other jobs`);
+    const times = ended.map((id) => jobs.byId.get(id)?.job.endedAtMs ?? 0);
+    const isInOrder = times.every((atMs, i) => atMs > 0 && atMs >= (times[i - 1] ?? 0));
+    if (!isInOrder || new Set(ended).size < ended.length) problems.push(`${rowId}: ended jobs`);
+  }
+  if (jobs.byAgent.size > byAgent.size) problems.push("an agent is kept without a job");
   return problems;
 }
 

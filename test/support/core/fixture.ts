@@ -6,7 +6,7 @@ import { beat, type AgentCard } from "../../../src/core/agents.ts";
 import type { Decision, Moment } from "../../../src/core/decide.ts";
 import { seeEntry } from "../../../src/core/directory.ts";
 import { decode, encode, type Event, type Recorded, type Topic } from "../../../src/core/events.ts";
-import type { SubmitCommand } from "../../../src/core/job-rules.ts";
+import type { SubmitCommand } from "../../../src/core/job-submit.ts";
 import { jobDefaults, sessionDefaults } from "./jobs.ts";
 import type { Job } from "../../../src/core/jobs.ts";
 import { leading } from "../../../src/core/nodes.ts";

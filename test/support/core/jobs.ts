@@ -1,13 +1,14 @@
 /** For tests: what few clients do with jobs, sessions and credentials, picked by small numbers. */
 import type { CredentialCommand } from "../../../src/core/credentials.ts";
 import { feel, newPulse } from "../../../src/core/job-progress.ts";
-import type { Ending, JobCommand, SubmitCommand } from "../../../src/core/job-rules.ts";
-import { charge } from "../../../src/core/jobs/budget.ts";
+import type { Ending, JobCommand } from "../../../src/core/job-rules.ts";
+import type { SubmitCommand } from "../../../src/core/job-submit.ts";
+import { charge, countersOf, type Counters } from "../../../src/core/jobs/budget.ts";
 import { amountOfNumber } from "../../../src/core/jobs/decimal.ts";
 import type { JobEvent } from "../../../src/core/jobs/events.ts";
 import type { LeaseRequest } from "../../../src/core/jobs/lease.ts";
 import { isTerminal } from "../../../src/core/jobs/outcome.ts";
-import { countersOf, type Counters, type Job, type JobEntry } from "../../../src/core/jobs.ts";
+import type { Job, JobEntry } from "../../../src/core/jobs.ts";
 import { setAttached, type Session, type SessionCommand } from "../../../src/core/sessions.ts";
 import type { Event } from "../../../src/core/events.ts";
 import type { State } from "../../../src/core/state.ts";

@@ -27,6 +27,10 @@ export class TestClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
+  soon(call: () => void): void {
+    setImmediate(call);
+  }
+
   /** The clock on the wall is set; no time goes by. */
   stepWall(byMs: number): void {
     this.#wallOffsetMs += byMs;

@@ -1,8 +1,16 @@
-/** For tests of what looks at jobs: a job that nobody runs. */
+/** For tests of what looks at jobs, and of the service that runs them. */
+import type { Event } from "../../../src/core/events.ts";
 import type { Job } from "../../../src/core/jobs.ts";
+import type { State } from "../../../src/core/state.ts";
+import type { Companion, Term } from "../../../src/engine/companion.ts";
+import { Agents } from "../../../src/jobs/agents.ts";
+import { Jobs, type JobsOptions } from "../../../src/jobs/jobs.ts";
+import type { JobOrder } from "../../../src/jobs/submissions.ts";
+import { systemClock } from "../../../src/machine/clock.ts";
 
 let made = 0;
 
+/** A job that nobody runs. */
 export function testJob(fields: Partial<Job> = {}): Job {
   made += 1;
   return {
@@ -23,4 +31,57 @@ export function testJob(fields: Partial<Job> = {}): Job {
     traceId: "0".repeat(31) + "1",
     ...fields,
   };
+}
+
+/** The job service alone on an engine, as the ARCP wire runs it. */
+export class JobsCompanion implements Companion {
+  readonly jobs: Jobs;
+
+  constructor(options: JobsOptions) {
+    this.jobs = new Jobs(options);
+  }
+
+  prepare(state: State): Promise<void> {
+    return this.jobs.prepare(state);
+  }
+
+  lead(term: Term): void {
+    this.jobs.begin(term);
+    this.jobs.revive();
+  }
+
+  onEvent(event: Event): void {
+    this.jobs.onEvent(event);
+  }
+
+  end(): void {
+    this.jobs.end();
+  }
+}
+
+/** What a service needs at least. */
+export function jobsOptions(
+  given: Partial<JobsOptions> & Pick<JobsOptions, "streams">,
+): JobsOptions {
+  let ids = 0;
+  return {
+    node: "solo",
+    agents: new Agents(),
+    clock: systemClock,
+    provisioner: undefined,
+    observers: [],
+    authorizer: undefined,
+    around: undefined,
+    limits: {},
+    kept: { events: 1_000_000, bytes: 1_000_000_000 },
+    newId: () => String((ids += 1)).padStart(6, "0"),
+    ownerOf: () => undefined,
+    onTrouble: () => undefined,
+    ...given,
+  };
+}
+
+/** An order that asks for nothing. */
+export function jobOrder(agent: string, fields: Partial<JobOrder> = {}): JobOrder {
+  return { principal: "ann", session: "", agent, input: null, lease: {}, ...fields };
 }

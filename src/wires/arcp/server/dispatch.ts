@@ -5,9 +5,9 @@
  */
 import { RollcallError } from "../../../core/errors.ts";
 import { isTerminal } from "../../../core/jobs/outcome.ts";
-import { remainingOf, type Budget } from "../../../core/jobs/budget.ts";
+import { remainingOf, type Budget, type Counters } from "../../../core/jobs/budget.ts";
 import { amountOfNumber } from "../../../core/jobs/decimal.ts";
-import type { Counters, Job } from "../../../core/jobs.ts";
+import type { Job } from "../../../core/jobs.ts";
 import type { JobOrder, Submitted } from "../../../jobs/submissions.ts";
 import { acceptedOf, listedOf, subscribedOf } from "../codec/answers.ts";
 import { arcpError, arcpErrorOf, type ArcpError } from "../codec/errors.ts";

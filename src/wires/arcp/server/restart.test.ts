@@ -243,6 +243,31 @@ test("subscriptions hold: who followed hears the end, who read history the rest"
   }
 });
 
+test("a follower hears nothing twice, also where its numbers of the job were trimmed", async () => {
+  const { live, puppets, clock } = world();
+  const first = await live();
+  const [owner, follower] = [await first.open(), await first.open()];
+  const { job_id } = await owner.submit("phoenix");
+  await quiet();
+  follower.send("job.subscribe", { job_id, history: true });
+  await puppets[0]?.job.thought("old");
+  await quiet();
+  for (let i = 0; i < 2; i += 1) await follower.submit("puppet");
+  await quiet();
+  // Two jobs that take turns: each entry is a span of its own in the follower's stream.
+  for (let i = 0; i < 6_000; i += 1) await puppets[1 + (i % 2)]?.job.thought(String(i));
+  await quiet();
+  follower.send("session.ack", { last_processed_seq: follower.stream.at(-1)?.event_seq ?? 0 });
+  await clock.advance(20_000);
+  first.store.kill();
+  const next = await resume(await live(), follower);
+  await puppets.at(-1)?.job.thought("new");
+  await quiet();
+  const heard = next.stream.filter((frame) => frame.job_id === job_id);
+  const texts = heard.flatMap(({ payload }) => payload.body["text"] ?? []);
+  expect(texts).toEqual(["new"]);
+});
+
 test("credentials that were out when the process died are revoked by the next one", async () => {
   const revoked: string[] = [];
   let isStuck = true;

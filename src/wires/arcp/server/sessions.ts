@@ -14,7 +14,7 @@ import {
   sessionStream,
 } from "../../../core/job-stream.ts";
 import type { Job } from "../../../core/jobs.ts";
-import { setAttached, type SessionLimits } from "../../../core/sessions.ts";
+import { limitSessions, setAttached, type SessionLimits } from "../../../core/sessions.ts";
 import type { State } from "../../../core/state.ts";
 import type { Term } from "../../../engine/companion.ts";
 import type { Jobs } from "../../../jobs/jobs.ts";
@@ -110,7 +110,7 @@ export class Sessions {
   }
 
   async prepare(state: State): Promise<void> {
-    state.sessions.limits = this.limits;
+    limitSessions(state, this.limits);
     this.#found = new Map();
     for await (const { stream, oldest, head } of this.streams.ranges(SESSION_STREAMS)) {
       const id = stream.slice(SESSION_STREAMS.length);
@@ -176,10 +176,8 @@ export class Sessions {
       for (const [jobId, after] of [...subscriptions]) {
         const job = this.job(jobId);
         if (!follower || !job) continue;
-        new Subscription(
-          { sessions: this, session: follower, job },
-          { after: heard?.get(jobId) ?? after },
-        ).read();
+        const cursor = Math.max(after, heard?.get(jobId) ?? 0);
+        new Subscription({ sessions: this, session: follower, job }, { after: cursor }).read();
       }
     }
     this.#found.clear();
@@ -332,7 +330,16 @@ export class Sessions {
     for (const session of this.#touched) {
       this.#touched.delete(session);
       const through = session.trim(this.limits.keptEvents);
-      if (through > 0) this.streams.trim(session.stream, through).catch(() => undefined);
+      if (through === 0) continue;
+      this.#keepCursors(session);
+      this.term.after(() => void this.streams.trim(session.stream, through).catch(() => undefined));
+    }
+  }
+
+  /** Numbers that go may be the last that say how far a session has heard of a job. */
+  #keepCursors({ id: sessionId, subscriptions }: Session): void {
+    for (const { jobId, after } of subscriptions.values()) {
+      if (this.job(jobId)) this.term.decide({ type: "session.subscribe", sessionId, jobId, after });
     }
   }
 

@@ -1,0 +1,157 @@
+/** What holds in every life of jobs; what holds of all nouns is in properties.test.ts. */
+import { asyncProperty, property, assert, array, nat, tuple } from "fast-check";
+import { expect, test, vi } from "vitest";
+import type * as JobBounds from "./jobs/limits.ts";
+import { isTerminal } from "./jobs/outcome.ts";
+import { countersOf, type Counters } from "./jobs/budget.ts";
+import { restoreBudget } from "./jobs.ts";
+import { capture, restore } from "./snapshot.ts";
+import type { State } from "./state.ts";
+import { audit } from "../../test/support/core/audit.ts";
+import { replayed, type World } from "../../test/support/core/fixture.ts";
+import { isUnfinished, jobIn, KeptBudgets } from "../../test/support/core/jobs.ts";
+import { play, type Step } from "../../test/support/core/play.ts";
+
+/** So little room that every life runs into the limits. */
+vi.mock("./jobs/limits.ts", async (original) => {
+  const { JOBS, SESSIONS, ...others } = await original<typeof JobBounds>();
+  return {
+    ...others,
+    JOBS: {
+      ...JOBS,
+      running: 4,
+      runningPerPrincipal: 3,
+      queuedPerPrincipal: 2,
+      cancelGraceMs: 3_000,
+      restarts: 2,
+      depth: 2,
+      children: 4,
+      childrenAtOnce: 2,
+      finished: 6,
+      keyTtlMs: 8_000,
+      keysPerPrincipal: 3,
+    },
+    SESSIONS: { ...SESSIONS, resumeWindowSec: 5, perPrincipal: 2, total: 3 },
+  };
+});
+
+const aStep = tuple(nat(255), nat(255), nat(255), nat(255));
+const aLife = array(aStep, { maxLength: 150, size: "max" });
+
+/** Lives a few hundred random lives and looks at each. */
+function always(holds: (steps: readonly Step[]) => void, numRuns = 120): void {
+  assert(property(aLife, holds), { numRuns });
+}
+
+// "A job ends exactly once." (design)
+test("a job begins once and ends once, and then it can only be forgotten", () => {
+  let ends = 0;
+  always((steps) => {
+    const jobs = new Map<string, "alive" | "over">();
+    for (const event of play(steps).history) {
+      const id = jobIn(event);
+      if (id === undefined) continue;
+      const before = jobs.get(id);
+      switch (event.type) {
+        case "job.submitted":
+          expect(before).toBeUndefined();
+          jobs.set(id, "alive");
+          break;
+        case "job.imported":
+          jobs.set(id, isTerminal(event.job.status) ? "over" : "alive");
+          break;
+        case "job.forgotten":
+          expect(before).toBe("over");
+          jobs.delete(id);
+          break;
+        case "job.ended":
+          ends += 1;
+          expect(before).toBe("alive");
+          expect(isTerminal(event.job.status)).toBe(true);
+          jobs.set(id, "over");
+          break;
+        default:
+          expect(before).toBe("alive");
+      }
+    }
+  });
+  expect(ends).toBeGreaterThan(100);
+});
+
+test("a job that was cancelled ends as cancelled, unless its own time is over", () => {
+  let cancelled = 0;
+  always((steps) => {
+    for (const event of play(steps).history) {
+      if (event.type !== "job.ended" || event.job.cancelReason === undefined) continue;
+      const { status, code } = event.job;
+      cancelled += 1;
+      expect(["CANCELLED", "TIMED_OUT", "LEASE_EXPIRED"]).toContain(code);
+      if (code === "CANCELLED") expect(status).toBe("cancelled");
+    }
+  });
+  expect(cancelled).toBeGreaterThan(10);
+});
+
+// "Budgets never go up by themselves; children's reserved sums never exceed the parent's."
+test("what is left of a budget goes up only by what a child gives back", () => {
+  let returns = 0;
+  always((steps) => {
+    let before = new Map<string, Counters>();
+    play(steps, ({ world, events }) => {
+      const { jobs } = world.state;
+      const ended = new Set(events.flatMap((e) => (e.type === "job.ended" ? [e.job.parent] : [])));
+      const isGivenBack = (jobId: string) =>
+        [...ended].some((id) => id === jobId || ancestorsOf(world, id).includes(jobId));
+      const now = new Map<string, Counters>();
+      for (const [id, entry] of jobs.byId) {
+        const left = isUnfinished(entry) ? countersOf(entry.purse) : undefined;
+        if (left) now.set(id, left);
+        for (const [currency, amount] of Object.entries(left ?? {})) {
+          const then = before.get(id)?.[currency];
+          if (then === undefined || Number(amount) <= Number(then)) continue;
+          returns += 1;
+          expect(isGivenBack(id)).toBe(true);
+        }
+      }
+      before = now;
+    });
+  });
+  expect(returns).toBeGreaterThan(5);
+});
+
+// "A budget is as exact after a crash as before." (src/jobs/events.ts)
+test("with what its stream says, a budget is after a start what it was before", async () => {
+  let restored = 0;
+  await assert(
+    asyncProperty(aLife, async (steps) => {
+      let budgets = new KeptBudgets();
+      const world = play(steps, (played) => ({ budgets } = played));
+      const lived = budgetsOf(world.state);
+      restored += lived.length;
+      for (const state of [await restore(capture(world.state)), replayed(world.recorded())]) {
+        for (const [jobId, counters] of budgets.byJob) restoreBudget(state, jobId, counters);
+        expect(budgetsOf(state)).toEqual(lived);
+        expect(audit(state)).toEqual([]);
+      }
+    }),
+    { numRuns: 60 },
+  );
+  expect(restored).toBeGreaterThan(20);
+});
+
+function ancestorsOf({ state }: World, jobId: string): string[] {
+  const ids: string[] = [];
+  for (let entry = state.jobs.byId.get(jobId); entry;) {
+    ids.push(entry.job.id);
+    entry = state.jobs.byId.get(entry.job.parent);
+  }
+  return ids;
+}
+
+/** What is left of each budget that may still be spent. */
+function budgetsOf({ jobs }: State): (readonly [id: string, left: Counters | undefined])[] {
+  return [...jobs.byId.values()]
+    .filter((entry) => isUnfinished(entry) && entry.purse.granted.size > 0)
+    .map((entry) => [entry.job.id, countersOf(entry.purse)] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,239 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Event, Recorded } from "../core/events.ts";
+import { ENGINE } from "../core/limits.ts";
+import { RollcallError } from "../core/errors.ts";
+import { markOf } from "../core/clock.ts";
+import type { AppendBatch } from "../log/log.ts";
+import { MemoryMedium, memoryStore } from "../log/memory/store.ts";
+import { quiet, TestClock, TestLog } from "../../test/support/engine/fixture.ts";
+import { Committer, type StreamWriter } from "./committer.ts";
+
+const EVENT: Event = { type: "policy.deleted", id: "p" };
+
+/** Keeps what it was asked to append: `3 a:1,2 b:1` is three events and two streams. */
+class BatchLog extends TestLog {
+  readonly batches: string[] = [];
+
+  override append(batch: AppendBatch, expectedHead: number): Promise<void> {
+    const { entries, streams = [] } = batch;
+    const texts = streams.map(({ stream, entries: own }) => `${stream}:${own.join(",")}`);
+    this.batches.push([entries.length, ...texts].join(" "));
+    return super.append(batch, expectedHead);
+  }
+}
+
+class TestWriter implements StreamWriter {
+  readonly stream: string;
+  readonly #committer: Committer;
+  #gathered: string[] = [];
+  readonly #taken: string[] = [];
+
+  constructor(committer: Committer, stream: string) {
+    this.#committer = committer;
+    this.stream = stream;
+  }
+
+  write(...entries: readonly string[]): void {
+    for (const entry of entries) {
+      this.#committer.join(this, entry.length);
+      this.#gathered.push(entry);
+    }
+  }
+
+  take(): readonly string[] {
+    const taken = this.#gathered;
+    this.#gathered = [];
+    this.#taken.push(taken.map((entry) => entry.slice(0, 8)).join());
+    return taken;
+  }
+
+  onDurable(): void {
+    happened.push(`${this.stream} ${this.#taken.shift()}`);
+  }
+}
+
+let happened: string[];
+let clock: TestClock;
+let medium: MemoryMedium;
+let log: BatchLog;
+let durable: Recorded[];
+let failures: unknown[];
+let committer: Committer;
+
+beforeEach(async () => {
+  happened = [];
+  durable = [];
+  failures = [];
+  clock = new TestClock();
+  medium = new MemoryMedium();
+  log = new BatchLog(memoryStore({ medium, shared: false }).log);
+  await log.open();
+  committer = new Committer({
+    log,
+    head: 0,
+    proved: markOf(clock),
+    clock,
+    onDurable: (recorded) => durable.push(...recorded),
+    onFailure: (error) => failures.push(error),
+  });
+});
+
+function streamOf(name: string): readonly string[] {
+  return medium.streams.get(name)?.entries ?? [];
+}
+
+function note(what: string): () => void {
+  return () => void happened.push(what);
+}
+
+/** A batch that is closed early, as when deciding takes longer than writing. */
+function closeEarly(): void {
+  clock.suspend(1);
+  committer.commandAdded();
+}
+
+describe("a batch", () => {
+  test("carries the events and the stream entries of one turn, in one append", async () => {
+    const [a, b] = [new TestWriter(committer, "a"), new TestWriter(committer, "b")];
+    const release = log.hold();
+    committer.add(EVENT, 1);
+    a.write("1");
+    b.write("1");
+    committer.add(EVENT, 2);
+    a.write("2");
+    await quiet();
+    a.write("3");
+    committer.add(EVENT, 3);
+    release();
+    await quiet();
+    expect(log.batches).toEqual(["2 a:1,2 b:1", "1 a:3"]);
+    expect([streamOf("a"), streamOf("b")]).toEqual([["1", "2", "3"], ["1"]]);
+    expect(durable.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+  });
+
+  test("of stream entries alone moves no head of the log", async () => {
+    new TestWriter(committer, "a").write("1");
+    expect(committer.isSettled).toBe(false);
+    await quiet();
+    expect(log.batches).toEqual(["0 a:1"]);
+    expect(committer).toMatchObject({ head: 0, isSettled: true, streamBytes: 0 });
+    committer.add(EVENT, 1);
+    expect(await committer.settled("done")).toBe("done");
+  });
+
+  test("gathered behind others goes with them, each stream once, each told in order", async () => {
+    const a = new TestWriter(committer, "a");
+    committer.add(EVENT, 1);
+    await quiet();
+    const release = log.hold();
+    for (const text of ["1", "2", "3"]) {
+      committer.add(EVENT, 2);
+      a.write(text);
+      closeEarly();
+    }
+    a.write("4");
+    expect(committer.streamBytes).toBe(4);
+    release();
+    await quiet();
+    expect(log.batches).toEqual(["1", "1 a:1", "2 a:2,3,4"]);
+    expect(happened).toEqual(["a 1", "a 2", "a 3", "a 4"]);
+    expect(committer.streamBytes).toBe(0);
+  });
+});
+
+describe("when a batch is durable", () => {
+  test("calls come in order, before the writers are told", async () => {
+    const a = new TestWriter(committer, "a");
+    committer.after(note("nothing to wait for"));
+    expect(happened).toEqual(["nothing to wait for"]);
+    const release = log.hold();
+    a.write("1");
+    committer.after(note("first"));
+    committer.after(note("second"));
+    await quiet();
+    committer.after(note("behind what is being written"));
+    a.write("2");
+    committer.after(note("with what comes next"));
+    expect(happened).toHaveLength(1);
+    release();
+    await quiet();
+    expect(happened.slice(1)).toEqual([
+      "first",
+      "second",
+      "behind what is being written",
+      "a 1",
+      "with what comes next",
+      "a 2",
+    ]);
+  });
+});
+
+describe("an append that fails", () => {
+  const error = new Error("disk full");
+
+  test("takes back the events and the stream entries, and all that was built on them", async () => {
+    const a = new TestWriter(committer, "a");
+    const release = log.hold();
+    log.faults = [{ error, isWritten: false }];
+    committer.add(EVENT, 1);
+    a.write("1");
+    committer.after(note("never"));
+    const first = committer.settled("first");
+    await quiet();
+    committer.add(EVENT, 2);
+    a.write("2");
+    const second = committer.settled("second");
+    release();
+    for (const waiting of [first, second]) {
+      await expect(waiting).rejects.toMatchObject({ code: "UNAVAILABLE", cause: error });
+    }
+    await quiet();
+    expect(failures).toEqual([error]);
+    expect(happened).toEqual([]);
+    expect(log.batches).toHaveLength(1);
+    expect([medium.entries, streamOf("a")]).toEqual([[], []]);
+  });
+
+  test("leaves a committer that takes nothing more", async () => {
+    const a = new TestWriter(committer, "a");
+    log.faults = [{ error, isWritten: false }];
+    a.write("1");
+    await quiet();
+    expect(() => a.write("2")).toThrow(RollcallError);
+    committer.after(note("never"));
+    await expect(committer.room()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(committer.settled(null)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(happened).toEqual([]);
+  });
+
+  test("wakes the producers that wait for room", async () => {
+    const a = new TestWriter(committer, "a");
+    const release = log.hold();
+    log.faults = [{ error, isWritten: false }];
+    a.write("1");
+    await quiet();
+    a.write("x".repeat(ENGINE.batchStreamBytes));
+    const woken = committer.room()?.then(note("woken"));
+    release();
+    await woken;
+    expect(happened).toEqual(["woken"]);
+  });
+});
+
+test("producers fill the next batch while the disk takes the last, and then they wait", async () => {
+  const a = new TestWriter(committer, "a");
+  const release = log.hold();
+  const say = (name: string) => {
+    a.write("x".repeat(ENGINE.batchStreamBytes));
+    void committer.room()?.then(note(name));
+  };
+  expect(committer.room()).toBeUndefined();
+  say("first");
+  await quiet();
+  say("second");
+  await quiet();
+  expect(happened).toEqual(["first"]);
+  release();
+  await quiet();
+  expect(happened.filter((each) => !each.startsWith("a "))).toEqual(["first", "second"]);
+});

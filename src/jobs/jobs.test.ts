@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest";
+import { decodeEntry, jobStream } from "../core/job-stream.ts";
+import type { JobLimits } from "../core/jobs.ts";
+import { Engine } from "../engine/engine.ts";
+import { MemoryMedium, memoryStore } from "../log/memory/store.ts";
+import { quiet, TestClock, TestLog } from "../../test/support/engine/fixture.ts";
+import { JobsCompanion, jobOrder, jobsOptions } from "../../test/support/jobs/fixture.ts";
+import { Agents } from "./agents.ts";
+import type { JobContext } from "./context.ts";
+
+interface Puppet {
+  readonly job: JobContext;
+  readonly end: (value?: string) => void;
+}
+
+/** One database, and daemons that live on it one after the other. */
+class Machine {
+  readonly medium = new MemoryMedium();
+  readonly clock = new TestClock();
+  puppets: Puppet[] = [];
+
+  /** A start: the one before is dead, and can write nothing more. */
+  async start(limits: Partial<JobLimits> = {}, node = "n1") {
+    this.puppets = [];
+    const { log: inner, streams } = memoryStore({ medium: this.medium, shared: false });
+    const log = new TestLog(inner);
+    const agents = new Agents();
+    const puppet = (_: unknown, job: JobContext) =>
+      new Promise<string | undefined>((end) => this.puppets.push({ job, end }));
+    agents.register("mortal", puppet);
+    agents.register("phoenix", puppet, { restart: "always" });
+    const { clock } = this;
+    const companion = new JobsCompanion(jobsOptions({ node, streams, agents, clock, limits }));
+    const engine = await Engine.open({ log, node, clock, companion });
+    await quiet();
+    const { jobs } = companion;
+    const submit = async (agent: string, principal = "ann") => {
+      const { job } = await jobs.submit(jobOrder(agent, { principal }));
+      await quiet();
+      return job.id;
+    };
+    const statusOf = (jobId: string) => jobs.state.jobs.byId.get(jobId)?.job.status;
+    return { engine, jobs, log, submit, statusOf };
+  }
+
+  kinds(jobId: string): string[] {
+    const { entries = [] } = this.medium.streams.get(jobStream(jobId)) ?? {};
+    return entries.map((text) => decodeEntry(text).kind);
+  }
+
+  events(): string[] {
+    return this.medium.entries.map((text) => /"type":"([^"]+)"/.exec(text)?.[1] ?? "");
+  }
+}
+
+describe("the stream of a job", () => {
+  test("ends with its end, also where it spends and ends in one breath", async () => {
+    const machine = new Machine();
+    const { jobs } = await machine.start();
+    const lease = { "cost.budget": ["USD:5"] };
+    const { job } = await jobs.submit(jobOrder("mortal", { lease }));
+    await quiet();
+    const [puppet] = machine.puppets;
+    await puppet?.job.metric("cost.x", 1, { unit: "USD" });
+    await quiet();
+    void puppet?.job.metric("cost.x", 2, { unit: "USD" });
+    puppet?.end("done");
+    await quiet();
+    const kinds = machine.kinds(job.id);
+    expect(kinds.at(-1)).toBe("end");
+    expect(kinds.filter((kind) => kind === "budget")).toHaveLength(1);
+    expect(jobs.state.jobs.byId.get(job.id)?.job.budget).toEqual({ USD: "2" });
+  });
+});
+
+describe("an agent whose daemon lost its lead for a moment", () => {
+  test("neither says nor does anything any more, whatever it makes of its signal", async () => {
+    const machine = new Machine();
+    const { jobs, submit, log } = await machine.start();
+    const jobId = await submit("phoenix");
+    const [old] = machine.puppets;
+    await old?.job.log("info", "old");
+    await quiet();
+    log.faults = [{ error: new Error("disk full"), isWritten: false }];
+    void old?.job.log("info", "lost");
+    await machine.clock.advance(2_000);
+    const [, again] = machine.puppets;
+    expect(again?.job.jobId).toBe(jobId);
+    expect(old?.job.signal.aborted).toBe(true);
+    await expect(old?.job.log("info", "late")).rejects.toMatchObject({ code: "CANCELLED" });
+    await expect(old?.job.delegate("mortal")).rejects.toMatchObject({ code: "CANCELLED" });
+    old?.end("late");
+    await again?.job.log("info", "new");
+    await quiet();
+    expect(machine.kinds(jobId)).toEqual(["input", "log", "status", "log"]);
+    expect([...jobs.state.jobs.byId.keys()]).toEqual([jobId]);
+    expect(jobs.state.jobs.byId.get(jobId)?.job).toMatchObject({ status: "running", restarts: 1 });
+  });
+});
+
+describe("after a start", () => {
+  test("a job that waited for a slot gets it when another ends, and runs", async () => {
+    const machine = new Machine();
+    const first = await machine.start({ running: 2 });
+    for (let i = 0; i < 2; i += 1) await first.submit("mortal", "bob");
+    const [next, waits] = [
+      await first.submit("mortal", "bob"),
+      await first.submit("mortal", "bob"),
+    ];
+    // A later job of another principal is before the second of them in turn.
+    const later = await first.submit("mortal", "ann");
+    for (const { end } of machine.puppets.splice(0)) end();
+    await quiet();
+    const statuses = [next, waits, later].map(first.statusOf);
+    expect(statuses).toEqual(["running", "pending", "running"]);
+    const second = await machine.start({ running: 2 });
+    expect([next, later].map(second.statusOf)).toEqual(["error", "error"]);
+    expect(second.statusOf(waits)).toBe("running");
+    expect(machine.puppets.map(({ job }) => job.jobId)).toEqual([waits]);
+  });
+
+  test("with more slots than before all that fit in start at once", async () => {
+    const machine = new Machine();
+    const first = await machine.start({ running: 1 });
+    const ids = [await first.submit("phoenix"), await first.submit("mortal")];
+    ids.push(await first.submit("mortal", "bob"), await first.submit("mortal"));
+    const second = await machine.start({ running: 3 });
+    const statuses = ids.map(second.statusOf);
+    expect(statuses).toEqual(["running", "running", "running", "pending"]);
+    expect(machine.puppets).toHaveLength(3);
+  });
+
+  test("jobs of a node that is gone end, once, and those that waited there, too", async () => {
+    const machine = new Machine();
+    const first = await machine.start({ running: 2 }, "n1");
+    const ids = [await first.submit("mortal"), await first.submit("phoenix")];
+    ids.push(await first.submit("mortal"), await first.submit("phoenix"));
+    const second = await machine.start({}, "n2");
+    expect(machine.puppets).toEqual([]);
+    for (const id of ids) {
+      expect(second.jobs.state.jobs.byId.get(id)?.job).toMatchObject({
+        node: "n1",
+        status: "error",
+        code: "UNAVAILABLE",
+      });
+      expect(machine.kinds(id).at(-1)).toBe("end");
+    }
+    await machine.start({}, "n1");
+    expect(machine.puppets).toEqual([]);
+    expect(machine.events().filter((type) => type === "job.ended")).toHaveLength(ids.length);
+  });
+});

@@ -1,0 +1,73 @@
+/** A small world for tests of the rules of jobs. */
+import type { Event } from "../../../src/core/events.ts";
+import { feel, newPulse } from "../../../src/core/job-progress.ts";
+import type { Ending } from "../../../src/core/job-rules.ts";
+import { charge } from "../../../src/core/jobs/budget.ts";
+import { amountOf, amountText } from "../../../src/core/jobs/decimal.ts";
+import type { JobEvent } from "../../../src/core/jobs/events.ts";
+import { limitJobs, type Job, type JobEntry, type JobLimits } from "../../../src/core/jobs.ts";
+import { World } from "./fixture.ts";
+
+export const DONE: Ending = { status: "success", code: "", reason: "" };
+export const FAILED: Ending = { status: "error", code: "INTERNAL", reason: "no disk" };
+
+export class JobWorld extends World {
+  constructor(limits: Partial<JobLimits> = {}) {
+    super();
+    this.limit(limits);
+  }
+
+  limit(limits: Partial<JobLimits>): void {
+    limitJobs(this.state, { ...this.state.jobs.limits, ...limits });
+  }
+
+  entry(jobId: string): JobEntry {
+    const entry = this.state.jobs.byId.get(jobId);
+    if (!entry) throw new Error(`no job ${jobId}`);
+    return entry;
+  }
+
+  /** What came of it. */
+  end(jobId: string, ending: Ending = DONE): Event[] {
+    return this.eventsOf(() => this.run({ type: "job.end", jobId, ending }));
+  }
+
+  cancel(jobId: string, reason = "enough"): Event[] {
+    return this.eventsOf(() => this.run({ type: "job.cancel", jobId, reason }));
+  }
+
+  revive(jobId: string, again: boolean): Event[] {
+    return this.eventsOf(() => this.run({ type: "job.revive", jobId, again }));
+  }
+
+  /** Soft, as all that a job says. */
+  say(jobId: string, event: JobEvent): void {
+    const entry = this.entry(jobId);
+    entry.pulse ??= newPulse(this.nowMs);
+    feel(entry.pulse, event, this.nowMs);
+  }
+
+  /** Soft, in dollars. */
+  spend(jobId: string, amount: string): void {
+    charge(this.entry(jobId).purse, "USD", amountOf(amount) ?? 0n);
+  }
+
+  /** What is left of a budget, in dollars. */
+  left(jobId: string): string {
+    return amountText(this.entry(jobId).purse.remaining.get("USD") ?? 0n);
+  }
+
+  statuses(ids: readonly string[]): (Job["status"] | undefined)[] {
+    return ids.map((id) => this.job(id)?.status);
+  }
+}
+
+/** `job.ended job_0001`, … */
+export function told(events: readonly Event[]): string[] {
+  return events.map((event) => ("job" in event ? `${event.type} ${event.job.id}` : event.type));
+}
+
+/** What an order asks for, in dollars. */
+export function budget(amount: string) {
+  return { lease: { "cost.budget": [`USD:${amount}`] } };
+}
