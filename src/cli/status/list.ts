@@ -1,10 +1,11 @@
 /** `list`: the agents of a folder as a table, one line, or JSON. */
 import { readStatusDir } from "../../wires/files/read.ts";
+import { HEADLINES } from "../../fleet/headline.ts";
 import type { Context } from "../context.ts";
+import { summary } from "../fleet/look.ts";
 import { cleanJson } from "../terminal/clean.ts";
 import { Output } from "../terminal/output.ts";
 import { agentsOf, type AgentRow, type Agents } from "./agents.ts";
-import { summary } from "./summary.ts";
 import { table, type TableOptions } from "./table.ts";
 
 export interface ListOptions {
@@ -43,7 +44,7 @@ export function linesOf(
       return table(agents, look);
     case "oneline":
       // Somebody who looks wants an answer; a status bar wants nothing to show.
-      return [summary(agents, look.painter) || (out.isTerminal ? "no agents" : "")];
+      return [summary(agents, look.painter, HEADLINES) || (out.isTerminal ? "no agents" : "")];
     case "json":
       return [cleanJson(jsonOf(agents))];
   }
@@ -62,7 +63,7 @@ function lookFor(out: Output, color: boolean | undefined): TableOptions {
 }
 
 function jsonOf({ rows, counts }: Agents): unknown {
-  return { agents: rows.map(jsonOfRow), counts: Object.fromEntries(counts) };
+  return { agents: rows.map(jsonOfRow), counts };
 }
 
 function jsonOfRow({ file, state, headline, ageMs }: AgentRow): unknown {

@@ -3,10 +3,11 @@ import { describe, expect, test } from "vitest";
 import type { StatusReading } from "../../wires/files/read.ts";
 import { NOW_MS, statusOf } from "../../../test/support/files/fixture.ts";
 import { timestampMs } from "../../wires/files/timestamp.ts";
+import { HEADLINES } from "../../fleet/headline.ts";
+import { summary } from "../fleet/look.ts";
 import { Output } from "../terminal/output.ts";
 import { widthOf } from "../terminal/width.ts";
 import { agentsOf, type Agents } from "./agents.ts";
-import { summary } from "./summary.ts";
 import { table } from "./table.ts";
 
 const painter = new Output({ write: () => true }, {});
@@ -90,6 +91,13 @@ describe("the table", () => {
     expect(lines.join("")).not.toMatch(/[\p{Cc}\u202e]/u);
   });
 
+  test("one whose process is gone is gone, whatever its state was", () => {
+    const dead = reading({ runtime: { pid: 2 ** 22 + 1 }, task: { state: "working" } });
+    const [title, ...lines] = table(agents([dead]), { columns: 100, painter, isAscii: true });
+    expect(title).toContain("1 gone");
+    expect(lines.join("\n")).toContain("| ■ gone | 0s ago");
+  });
+
   test("a time in the future is marked", () => {
     const early = reading({ runtime: { updated_at: "2029-01-01T00:00:00Z" } }, ["ahead"]);
     expect(table(agents([early]), { columns: 100, painter, isAscii: true }).join()).toContain(
@@ -105,16 +113,16 @@ describe("the table", () => {
 });
 
 test("in one line: who needs you first, nothing that is not there", () => {
-  expect(summary(agents([...FLEET, FLEET[0] ?? reading({})]), painter)).toBe(
+  expect(summary(agents([...FLEET, FLEET[0] ?? reading({})]), painter, HEADLINES)).toBe(
     "2 need you · 1 working · 1 idle · 1 gone",
   );
-  expect(summary(agents([]), painter)).toBe("");
+  expect(summary(agents([]), painter, HEADLINES)).toBe("");
 });
 
 test("asked who needs me, the others are counted and not shown", () => {
   const mine = agents(FLEET, true);
   expect(mine.rows.map(({ file }) => file.status.agent_name)).toEqual(["claude-code"]);
-  expect(mine.counts.get("WORKING")).toBe(1);
+  expect(mine.counts.WORKING).toBe(1);
 });
 
 test("each file that is not what it should be gets one warning, in the peer's words", () => {

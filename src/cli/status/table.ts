@@ -6,12 +6,13 @@
 import { hostname } from "node:os";
 import type { DerivedState } from "../../wires/files/derive.ts";
 import type { Status } from "../../wires/files/format.ts";
+import { HEADLINES } from "../../fleet/headline.ts";
+import { HEADLINE_COLOURS, summary } from "../fleet/look.ts";
 import { clean, isPlain } from "../terminal/clean.ts";
 import { fromHome } from "../terminal/path.ts";
 import type { Output, Style } from "../terminal/output.ts";
 import { padEnd, truncate, truncateStart, widthOf } from "../terminal/width.ts";
 import type { AgentRow, Agents } from "./agents.ts";
-import { HEADLINE_STYLES, summary } from "./summary.ts";
 
 export interface TableOptions {
   readonly columns: number;
@@ -68,7 +69,7 @@ export function table(agents: Agents, options: TableOptions): readonly string[] 
   const { painter } = options;
   const count = agents.rows.length;
   const total = `${count} agent${count === 1 ? "" : "s"}`;
-  const facts = [hostname(), total, summary(agents, painter)].filter(Boolean);
+  const facts = [hostname(), total, summary(agents, painter, HEADLINES)].filter(Boolean);
   const title = facts.map((fact, i) => (i < 2 ? painter.paint("bold", fact) : fact)).join("  ·  ");
   if (count === 0) return [title];
   const lines = box(agents.rows.map(cellsOf), options);
@@ -203,7 +204,7 @@ function cellsOf({ file, state, headline, ageMs, hasEnded }: AgentRow): Cells {
       cellOf(agent_id, usual),
       NAMES.of(agent_name, usual),
       LIFECYCLES.of(runtime.lifecycle, usual),
-      STATES.of(isGone ? "gone" : state, HEADLINE_STYLES[headline]),
+      STATES.of(isGone ? "gone" : state, HEADLINE_COLOURS[headline]),
       AGES.of(age(ageMs) + mark, usual),
     ],
   };
