@@ -4,9 +4,10 @@ import { HEADLINES } from "../../fleet/headline.ts";
 import type { Context } from "../context.ts";
 import { summary } from "../fleet/look.ts";
 import { cleanJson } from "../terminal/clean.ts";
+import type { BoxLook } from "../terminal/box.ts";
 import { Output } from "../terminal/output.ts";
 import { agentsOf, type AgentRow, type Agents } from "./agents.ts";
-import { table, type TableOptions } from "./table.ts";
+import { table } from "./table.ts";
 
 export interface ListOptions {
   readonly folder: string;
@@ -44,7 +45,7 @@ export function linesOf(
       return table(agents, look);
     case "oneline":
       // Somebody who looks wants an answer; a status bar wants nothing to show.
-      return [summary(agents, look.painter, HEADLINES) || (out.isTerminal ? "no agents" : "")];
+      return [summary(agents, look, HEADLINES) || (out.isTerminal ? "no agents" : "")];
     case "json":
       return [cleanJson(jsonOf(agents))];
   }
@@ -54,11 +55,12 @@ export function linesOf(
 const PAINTER = new Output({ isTTY: true, write: () => true, getColorDepth: () => 8 }, {});
 const NO_PAINTER = new Output({ write: () => true }, {});
 
-function lookFor(out: Output, color: boolean | undefined): TableOptions {
+function lookFor(out: Output, color: boolean | undefined): BoxLook {
+  const painter = color === undefined ? out : color ? PAINTER : NO_PAINTER;
   return {
-    columns: out.columns,
+    width: out.columns,
     isAscii: !(color ?? out.isTerminal),
-    painter: color === undefined ? out : color ? PAINTER : NO_PAINTER,
+    paint: (style, text) => painter.paint(style, text),
   };
 }
 
