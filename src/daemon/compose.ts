@@ -11,6 +11,7 @@ import { Engine } from "../engine/engine.ts";
 import { memoryStore } from "../log/memory/store.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
 import type { Store } from "../log/store.ts";
+import { importLedger } from "../wires/arcp/ledger/import.ts";
 import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
 import { DaemonArcp } from "./arcp/service.ts";
@@ -69,6 +70,10 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       local: LOCAL,
     });
     opened.arcp = arcp;
+    await importLedger(store, {
+      node: config.node,
+      onImport: (found) => logger.info(found, "takes over the jobs of an older version"),
+    });
     const engine = await Engine.open({
       log: store.log,
       companion: arcp.companion,
