@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { MemoryMedium, memoryStore } from "../../../src/log/memory/store.ts";
+import { connect } from "../../../src/log/sqlite/driver.ts";
 import { sqliteStore } from "../../../src/log/sqlite/store.ts";
 import type { Store } from "../../../src/log/store.ts";
 import type { Seen } from "../../fixtures/ledger/client.ts";
@@ -65,19 +66,48 @@ function oldFile<Client extends string, Job extends string>(
   };
 }
 
+/** As if so many more had used it: jobs and sessions under other ids, still in schema 1. */
+export async function multiply(path: string, times: number): Promise<void> {
+  const store = sqliteStore({ path });
+  const { log: _, ...streams } = await contentsOf(store);
+  await store.close();
+  const rows: string[] = [];
+  for (let n = 1; n <= times; n += 1) {
+    for (const [stream, { length }] of Object.entries(streams)) {
+      const name = renamed(stream, n);
+      const before = name === stream ? length * n : 0;
+      const entries = Buffer.from(renamed(streams[stream]?.join("\n") ?? "", n)).toString("hex");
+      const id = `(SELECT id FROM stream WHERE name = '${name}')`;
+      rows.push(`INSERT OR IGNORE INTO stream (name, trimmed) VALUES ('${name}', 0);
+        INSERT INTO journal VALUES (${id}, ${before + length}, ${before + 1}, x'${entries}');`);
+    }
+  }
+  const database = await connect(path);
+  database.exec(`BEGIN; ${rows.join("\n")} COMMIT`);
+  database.close();
+}
+
+/** Ids that sort as they did: those of one millisecond differ at their end. */
+function renamed(text: string, n: number): string {
+  const code = n.toString(8).padStart(4, "0");
+  return text.replaceAll(
+    /(sess|job)_([0-9A-Z]{10})[0-9A-Z]{4}/g,
+    (_, kind: string, time: string) => `${kind}_${time}${code}`,
+  );
+}
+
 /** The same in memory, for tests on a clock moved by hand. */
 export async function inMemory({ path }: { readonly path: string }): Promise<MemoryMedium> {
-  const medium = new MemoryMedium();
   const from = sqliteStore({ path });
-  const to = memoryStore({ medium, shared: false });
-  await to.log.open();
-  await copy(from, to);
+  const medium = new MemoryMedium();
+  await copy(from, memoryStore({ medium, shared: false }));
   await from.close();
   return medium;
 }
 
-async function copy(from: Store, to: Store): Promise<void> {
+export async function copy(from: Store, to: Store): Promise<void> {
   await from.log.open();
+  await to.log.open();
   for await (const { first, entries } of from.log.read(0)) {
     await to.log.append({ entries }, first - 1);
   }

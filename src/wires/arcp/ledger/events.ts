@@ -112,18 +112,16 @@ export class RecordImport {
     await this.#decide({ type: "session.import", session: sessionOf(record), subscriptions });
   }
 
-  /** Through where it has heard the job. */
+  /** Through where it has heard the job: all, or what it read of the session that submitted it. */
   async #positionOf({ j, at, live }: LedgerSubscription): Promise<number> {
     const { streams } = this.#store;
-    const { head } = await streams.range(jobStream(j));
-    if (live) return head;
-    let heard = 0;
-    for await (const { first, entries } of streams.read(jobStream(j), 0)) {
-      for (const [index, text] of entries.entries()) {
-        if (decodeEntry(text).seq <= at) heard = first + index;
-      }
+    const stream = jobStream(j);
+    const { head } = await streams.range(stream);
+    for await (const { first, entries } of streams.read(stream, live ? head : 0)) {
+      const index = entries.findIndex((text) => decodeEntry(text).seq > at);
+      if (index >= 0) return first + index - 1;
     }
-    return heard;
+    return head;
   }
 
   /** A job was a row of the fleet of its own; now it stands with its agent. */

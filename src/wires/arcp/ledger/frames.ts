@@ -20,24 +20,36 @@ const PAYLOAD = ',"payload":';
 const BODY = ',"body":';
 
 export function readFrame(frame: string): LedgerFrame {
-  const [head, payload] = cut<{ readonly type: string; readonly job_id: string }>(frame, PAYLOAD);
-  const entry = head.type === "job.event" ? eventOf(payload) : endOf(payload);
-  return { jobId: head.job_id, entry };
+  const { fields, last: payload } = cut(frame, PAYLOAD);
+  const { type, job_id: jobId = "" } = fields;
+  return { jobId, entry: type === "job.event" ? eventOf(payload) : endOf(payload) };
 }
 
 function eventOf(payload: string): LedgerFrame["entry"] {
-  const [{ kind, ts }, body] = cut<{ readonly kind: string; readonly ts: string }>(payload, BODY);
+  const { fields, last: body } = cut(payload, BODY);
+  const { kind = "", ts = "" } = fields;
   return { atMs: Date.parse(ts), kind, body };
 }
 
+interface Cut {
+  readonly fields: {
+    readonly type?: string;
+    readonly job_id?: string;
+    readonly kind?: string;
+    readonly ts?: string;
+  };
+  readonly last: string;
+}
+
 /** The fields before the last one, and the text of the last one. */
-function cut<Head>(text: string, last: string): readonly [head: Head, value: string] {
-  const at = text.indexOf(last);
-  if (at === -1) {
+function cut(text: string, at: string): Cut {
+  const end = text.indexOf(at);
+  if (end === -1) {
     const beginning = JSON.stringify(text.slice(0, 100));
     throw new RollcallError("STORAGE_CORRUPT", `${beginning}… is no frame of a job`);
   }
-  return [JSON.parse(`${text.slice(0, at)}}`) as Head, text.slice(at + last.length, -1)];
+  const fields = JSON.parse(`${text.slice(0, end)}}`) as Cut["fields"];
+  return { fields, last: text.slice(end + at.length, -1) };
 }
 
 interface EndPayload {
