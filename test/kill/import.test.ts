@@ -84,7 +84,7 @@ test(
       if (!isDone) cuts += 1;
       await live(path);
       const isSame = (await found(path)) === whole;
-      expect(isSame, `kill ${kill} after ${afterMs} ms, seed ${seed}`).toBe(true);
+      expect(isSame, `kill ${kill} of seed ${seed}, after ${afterMs} ms`).toBe(true);
     }
     // The kills struck while there was something to lose: else nothing was shown.
     expect(cuts, `seed ${seed}`).toBeGreaterThan(KILLS / 4);
@@ -109,17 +109,15 @@ test(
       const roomBytes = random.between(0, statSync(original).size);
       const { bavail, bsize } = statfsSync(disk.folder);
       writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - roomBytes)));
-      const about = `round ${round} with ${roomBytes} bytes of room, seed ${seed}`;
       await live(path, random.between(0, mostMs));
       const { isDone, stderr } = await live(path);
-      if (!isDone) {
-        refusals += 1;
-        expect(stderr, `${about}`).toContain("STORAGE_FULL");
-      }
+      if (!isDone) refusals += 1;
+      if (!isDone) expect(stderr, `round ${round} of seed ${seed}`).toContain("STORAGE_FULL");
       rmSync(ballast);
       await live(path, random.between(0, mostMs));
       await live(path);
-      expect((await found(path)) === whole, `${about}`).toBe(true);
+      const isSame = (await found(path)) === whole;
+      expect(isSame, `round ${round} of seed ${seed}, ${roomBytes} bytes of room`).toBe(true);
     }
     expect(refusals, `seed ${seed}`).toBeGreaterThan(KILLS / 4);
   },
