@@ -59,6 +59,10 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
   try {
     const store = await openStore(config, release);
     opened.store = store;
+    await importLedger(store, {
+      node: config.node,
+      onImport: (found) => logger.info(found, "takes over the jobs of an older version"),
+    });
     const arcp = await DaemonArcp.start({
       agents: config.agents,
       node: config.node,
@@ -70,10 +74,6 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       local: LOCAL,
     });
     opened.arcp = arcp;
-    await importLedger(store, {
-      node: config.node,
-      onImport: (found) => logger.info(found, "takes over the jobs of an older version"),
-    });
     const engine = await Engine.open({
       log: store.log,
       companion: arcp.companion,

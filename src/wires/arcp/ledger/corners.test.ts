@@ -6,8 +6,11 @@ import { encode } from "../../../core/events.ts";
 import { load } from "../../../engine/replica.ts";
 import { memoryStore } from "../../../log/memory/store.ts";
 import type { Store } from "../../../log/store.ts";
+import { play } from "../../../../test/support/arcp/fixture.ts";
 import { contentsOf } from "../../../../test/support/arcp/old-file.ts";
+import { quiet } from "../../../../test/support/engine/fixture.ts";
 import { frameText } from "../codec/encode.ts";
+import { digestOf } from "../server/verifiers.ts";
 import { importLedger } from "./import.ts";
 
 const AT = "2026-01-02T03:04:05.678Z";
@@ -62,6 +65,20 @@ test("a session whose frames were all acknowledged and forgotten keeps its numbe
   const { contents } = await imported(store);
   const numbers = contents["session/sess_A"]?.map(decodeSessionEntry);
   expect(numbers).toEqual([{ seq: 2, jobId: "", first: 0, last: 0 }]);
+});
+
+test("its client resumes after that number, and the next frame has the next one", async () => {
+  const token = digestOf("rt_old").toString("base64url");
+  const store = await left([session("sess_A", { token }), job("job_1")], {
+    sess_A: [logged("job_1", 1, "one"), logged("job_1", 2, "two")],
+  });
+  await store.streams.trim("arcp/session/sess_A", 2);
+  const { connect } = await play({ store });
+  const peer = connect();
+  const resume = { session_id: "sess_A", resume_token: "rt_old", last_event_seq: 2 };
+  await peer.hello({ resume });
+  await quiet();
+  expect(peer.stream).toMatchObject([{ event_seq: 3, type: "job.error", job_id: "job_1" }]);
 });
 
 test("a session whose oldest frames are gone begins where it did", async () => {

@@ -8,6 +8,7 @@ import { encode } from "../../../core/events.ts";
 import { decodeEntry, encodeEntry, jobStream } from "../../../core/job-stream.ts";
 import { isTerminal } from "../../../core/jobs/outcome.ts";
 import type { Job } from "../../../core/jobs.ts";
+import { isGone } from "../../../core/questions.ts";
 import type { Report } from "../../../core/reports.ts";
 import { rules, type Command } from "../../../core/rules.ts";
 import type { Session, Subscription } from "../../../core/sessions.ts";
@@ -126,10 +127,12 @@ export class RecordImport {
 
   /** A job was a row of the fleet of its own; now it stands with its agent. */
   async #forgetRow(report: Report): Promise<void> {
-    const { alias } = report;
-    const liveness = { value: "exited", rule: "the job stands with its agent" } as const;
-    const over = { ...report, order: report.order + 1, facts: { liveness } };
-    await this.#decide({ type: "fleet.report", report: over });
+    const { alias, facts } = report;
+    if (!isGone(facts.liveness.value)) {
+      const liveness = { value: "exited", rule: "the job stands with its agent" } as const;
+      const over = { ...report, order: report.order + 1, facts: { liveness } };
+      await this.#decide({ type: "fleet.report", report: over });
+    }
     await this.#decide({ type: "fleet.forget", alias });
   }
 
