@@ -9,7 +9,8 @@
  */
 import type { LeaseRequest } from "../../../core/jobs/lease.ts";
 import type { JobStatus, Outcome } from "../../../core/jobs/outcome.ts";
-import type { Counters } from "../../../core/jobs.ts";
+import type { Counters } from "../../../core/jobs/budget.ts";
+
 import type { Credential } from "../../../core/credentials.ts";
 import type { Streams } from "../../../log/streams.ts";
 
