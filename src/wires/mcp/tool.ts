@@ -10,6 +10,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { ErrorCode } from "../../core/errors.ts";
+import { inSnakeCase } from "../field-names.ts";
 import { parse } from "../parse.ts";
 import { told } from "../told.ts";
 import type { Caller } from "./caller.ts";
@@ -103,7 +104,7 @@ interface Refused {
 
 function refusal(error: unknown, refused: Refused): CallToolResult {
   const { name, advice, quotesAgents, caller } = refused;
-  const { code, message, retry } = told(error);
+  const { code, message, retry } = told(error, inSnakeCase);
   if (code === "INTERNAL") caller.onFault(error);
   const next = advice[code] ?? nextStep(code, retry, name);
   const why = quotesAgents ? dataText("see the data.", shown(message)) : shown(message);
