@@ -1,6 +1,6 @@
 /**
- * Checks of what callers send: each says which field is wrong and how, or nothing. A field is called
- * as in core's commands (taskId, ttlMs); each wire puts its own name for it in front instead.
+ * Checks of what callers send: each says which field is wrong and how, or nothing. Fields are
+ * called as in core's commands (taskId, ttlMs); each wire puts its own name in their place.
  */
 import { refuse, type Refusal } from "./decide.ts";
 import { FIELD, TTL } from "./limits.ts";

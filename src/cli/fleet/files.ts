@@ -13,7 +13,7 @@ import type { Row } from "../../fleet/row.ts";
 import { rowsOf } from "../../fleet/rows.ts";
 import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
 import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
-import { isWanted } from "../../wires/api/fleet-filter.ts";
+import { isWanted } from "../../operations/fleet-filter.ts";
 import { FRESHNESS } from "../../wires/files/limits.ts";
 import { livenessOf } from "../../wires/files/liveness.ts";
 import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
@@ -63,7 +63,7 @@ export class FilesFleet {
   #list(asked: URLSearchParams): FleetList {
     const { rows, atMs } = this.#rows();
     const needs = asked.get("needs") === "me" ? "me" : undefined;
-    const all = asked.get("all") === "true" ? "true" : "false";
+    const all = asked.get("all") === "true";
     const filters = { headline: [], workspacePrefix: "", needs, all } as const;
     const wanted = rows.filter((row) => isWanted(row, filters, atMs));
     const shown = wanted.slice(0, Number(asked.get("limit") ?? wanted.length));

@@ -1,7 +1,7 @@
 /** Who may do what. */
 import { z } from "zod";
 import { accessProblem, checkPolicy } from "../../core/policies.ts";
-import { check } from "../parse.ts";
+import { check } from "../../operations/parse.ts";
 import { shown } from "./data.ts";
 import { READS, tool, type Tool } from "./tool.ts";
 

@@ -1,7 +1,7 @@
 /** The queue: work that any agent with the right tools may take, once. */
 import { z } from "zod";
 import type { Task } from "../../core/tasks.ts";
-import { base64Of, textOf } from "../task-bytes.ts";
+import { base64Of, textOf } from "../../operations/task-bytes.ts";
 import { AGENT_ID } from "./lease-tools.ts";
 import { moment, shown } from "./data.ts";
 import { SHOWN, WAIT } from "./limits.ts";

@@ -11,7 +11,7 @@ import type {
 import { z } from "zod";
 import type { ErrorCode } from "../../core/errors.ts";
 import { inSnakeCase } from "../field-names.ts";
-import { parse } from "../parse.ts";
+import { parse } from "../../operations/parse.ts";
 import { told } from "../told.ts";
 import type { Caller } from "./caller.ts";
 import { dataText, shown } from "./data.ts";

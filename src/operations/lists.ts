@@ -6,9 +6,23 @@
  * A page is found in one pass over all, keeping the first few: the state is filed by key, in no
  * order that a page could use, and keeping one for each list would cost every command something.
  */
-import type { Context } from "hono";
+import { z } from "zod";
+import { SEQUENCE } from "./fields.ts";
 import { LIST } from "./limits.ts";
 import { quoted, wrong } from "./parse.ts";
+
+/** What every list takes, before its own filters. */
+export const PAGE = {
+  limit: z.int().min(1).max(LIST.limitMost).default(LIST.limitDefault).describe("How many at most"),
+  cursor: z.string().optional().describe("Where the page begins: the cursor of the page before it"),
+} as const;
+
+/** What every list answers with, before its rows. */
+export const PAGED = {
+  sequence: SEQUENCE,
+  total: z.int().meta({ description: "How many fit, on all pages together", examples: [1] }),
+  cursor: z.string().exactOptional().describe("Where the next page begins; absent on the last one"),
+} as const;
 
 interface Place {
   /** 0 in lists that are in order of their keys alone. */
@@ -26,16 +40,22 @@ export function byKey<T>(key: (item: T) => string): Order<T> {
   return { atMs: () => 0, key };
 }
 
-export interface Asked {
+/** The same order, of what holds such items. */
+export function within<T, Item>(order: Order<Item>, of: (holder: T) => Item): Order<T> {
+  return { atMs: (holder) => order.atMs(of(holder)), key: (holder) => order.key(of(holder)) };
+}
+
+interface PageRequest {
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
 
-export interface Page<T> {
+interface Page<T> {
   readonly items: readonly T[];
   /** How many there are on all pages together. */
   readonly total: number;
-  readonly hasMore: boolean;
+  /** Where the next page begins; absent on the last one. */
+  readonly cursor?: string;
 }
 
 export function* matching<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Generator<T> {
@@ -43,13 +63,17 @@ export function* matching<T>(items: Iterable<T>, isWanted: (item: T) => boolean)
 }
 
 /** The first of `items` behind the cursor. */
-export function pageOf<T>(items: Iterable<T>, order: Order<NoInfer<T>>, asked: Asked): Page<T> {
-  const after = asked.cursor === undefined ? undefined : placeOf(asked.cursor);
+export function pageOf<T>(
+  items: Iterable<T>,
+  order: Order<NoInfer<T>>,
+  wanted: PageRequest,
+): Page<T> {
+  const after = wanted.cursor === undefined ? undefined : placeOf(wanted.cursor);
   const compare = (a: T, b: T) =>
     order.atMs(a) - order.atMs(b) || byText(order.key(a), order.key(b));
   const isShown = (item: T, { atMs, key }: Place) =>
     (order.atMs(item) - atMs || byText(order.key(item), key)) <= 0;
-  const most = asked.limit + 1;
+  const most = wanted.limit + 1;
   let first: T[] = [];
   let last: T | undefined;
   let total = 0;
@@ -65,37 +89,33 @@ export function pageOf<T>(items: Iterable<T>, order: Order<NoInfer<T>>, asked: A
     }
   }
   const found = first.toSorted(compare);
-  return { items: found.slice(0, asked.limit), total, hasMore: found.length > asked.limit };
+  const shown = found.slice(0, wanted.limit);
+  const end = found.length > shown.length ? shown.at(-1) : undefined;
+  return { items: shown, total, ...(end !== undefined && { cursor: cursorOf(order, end) }) };
 }
 
-interface Answer<T> {
-  readonly name: string;
-  readonly sequence: number;
-  readonly page: Page<T>;
-  readonly order: Order<NoInfer<T>>;
-  /** What is said of the whole, beside how many there are. */
-  readonly facts?: Readonly<Record<string, unknown>>;
-}
+type ListAnswer<Noun extends string, Row> = { readonly [Key in Noun]: readonly Row[] } & {
+  readonly cursor?: string;
+};
 
-export function sendPage<T>(c: Context, answer: Answer<T>): Response {
-  return c.body(pageText(answer), 200, { "Content-Type": "application/json" });
-}
-
-/** One that weighs too much ends early, and its cursor says where. */
-function pageText<T>({ name, sequence, page, order, facts = {} }: Answer<T>): string {
-  const texts: string[] = [];
-  let length = 0;
-  for (const item of page.items) {
-    const text = JSON.stringify(item);
-    length += text.length;
-    if (length > LIST.answerLength && texts.length > 0) break;
-    texts.push(text);
-  }
-  const last = page.items[texts.length - 1];
-  const isAll = texts.length === page.items.length && !page.hasMore;
-  const cursor = isAll || !last ? "" : `,"cursor":"${cursorOf(order, last)}"`;
-  const head = JSON.stringify({ sequence, ...facts, total: page.total }).slice(0, -1);
-  return `${head}${cursor},"${name}":[${texts.join(",")}]}`;
+/** Writes a list as JSON: one that weighs too much ends early, and its cursor says where. */
+export function listJson<Noun extends string, Row>(noun: Noun, order: Order<Row>) {
+  return (answer: ListAnswer<Noun, Row>): string => {
+    const { [noun]: _, cursor, ...facts } = answer;
+    const rows: readonly Row[] = answer[noun];
+    const texts: string[] = [];
+    let length = 0;
+    for (const row of rows) {
+      const text = JSON.stringify(row);
+      length += text.length;
+      if (length > LIST.answerLength && texts.length > 0) break;
+      texts.push(text);
+    }
+    const last = rows[texts.length - 1];
+    const isCut = texts.length < rows.length && last !== undefined;
+    const head = JSON.stringify({ ...facts, cursor: isCut ? cursorOf(order, last) : cursor });
+    return `${head.slice(0, -1)},"${noun}":[${texts.join(",")}]}`;
+  };
 }
 
 function byText(a: string, b: string): number {

@@ -1,0 +1,18 @@
+/** Events as they are told: by the stream of all of them, and in the timeline of an agent. */
+import { z } from "zod";
+import type { Recorded } from "../core/events.ts";
+import type { Answer } from "./operation.ts";
+
+export const EVENT = z
+  .looseObject({
+    sequence: z.int().meta({ description: "Its place in the log", examples: [42] }),
+    topic: z.string().meta({ description: "What happened", examples: ["lease.acquired"] }),
+    at: z
+      .string()
+      .meta({ description: "When, as ISO 8601", examples: ["2026-06-20T16:04:05.000Z"] }),
+  })
+  .meta({ id: "Event", description: "What happened, with the fields of its topic" });
+
+export function eventAnswer({ sequence, atMs, event }: Recorded): Answer<typeof EVENT> {
+  return { sequence, topic: event.type, at: new Date(atMs).toISOString(), ...event };
+}

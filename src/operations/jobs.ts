@@ -1,0 +1,97 @@
+/** Jobs: who has what done by whom, and how it went. ARCP submits, follows and cancels them. */
+import { z } from "zod";
+import { RollcallError } from "../core/errors.ts";
+import type { JobRecord } from "../core/job-records.ts";
+import type { State } from "../core/state.ts";
+import type { Engine } from "../engine/engine.ts";
+import { moment, prefix, SEQUENCE, someOf } from "./fields.ts";
+import { listJson, matching, PAGE, PAGED, pageOf, type Order } from "./lists.ts";
+import { operation, type Services } from "./operation.ts";
+
+type Needs = Pick<Services, "engine">;
+
+const STATUSES = ["pending", "running", "success", "error", "cancelled", "timed_out"] as const;
+
+const JOB_ID = z.string().meta({ description: "The job's id", examples: ["job_01KZ4TA0"] });
+
+const JOB = z
+  .strictObject({
+    id: JOB_ID,
+    agent: z
+      .string()
+      .meta({ description: "NAME@VERSION, or the bare name", examples: ["indexer"] }),
+    principal: z.string().meta({ description: "For whom it is done", examples: ["local"] }),
+    node: z.string().describe("The daemon that runs it"),
+    parent: z.string().describe("The job that delegated it; empty for none"),
+    status: z.enum(STATUSES),
+    submittedAtMs: moment("When it was submitted"),
+    startedAtMs: moment("When it started; 0 until then"),
+    endedAtMs: moment("When it ended; 0 until then"),
+    restarts: z.int().describe("How often it was started anew because its daemon had died"),
+    code: z.string().describe("Why it did not succeed, as a code; empty where it did"),
+    reason: z.string().describe("The same as a sentence"),
+  })
+  .meta({ id: "Job" });
+
+/** The first to come first. */
+const ORDER: Order<JobRecord> = {
+  atMs: ({ submittedAtMs }) => submittedAtMs,
+  key: ({ id }) => id,
+};
+
+const list = operation({
+  path: "/v1/jobs",
+  effect: "reads",
+  access: { action: "job.read", resource: "job:*" },
+  brief: "List the jobs",
+  about: "List the jobs of all daemons, the oldest first; those that ended, for a day.",
+  input: z.strictObject({
+    ...PAGE,
+    status: someOf(STATUSES),
+    agent: z.string().optional().describe("Only of this agent; a bare name means every version"),
+    principal: z.string().optional().describe("Only those done for this principal"),
+    idPrefix: prefix("Only those whose id begins so"),
+  }),
+  output: z.strictObject({ ...PAGED, jobs: z.array(JOB) }),
+  run({ engine }: Needs, { status, agent, principal, idPrefix, ...wanted }) {
+    const isWanted = (job: JobRecord) =>
+      (status.length === 0 || status.includes(job.status)) &&
+      (agent === undefined || job.agent === agent || job.agent.startsWith(`${agent}@`)) &&
+      (principal === undefined || job.principal === principal) &&
+      job.id.startsWith(idPrefix);
+    return engine.read((state, sequence) => {
+      const { items, ...page } = pageOf(matching(jobsIn(state), isWanted), ORDER, wanted);
+      return { sequence, ...page, jobs: items };
+    });
+  },
+  json: listJson("jobs", ORDER),
+});
+
+const get = operation({
+  path: "/v1/jobs/{jobId}",
+  effect: "reads",
+  access: { action: "job.read", resource: "job:{jobId}" },
+  brief: "Show one job",
+  about: "Show one job: for whom it is done, by which agent, and how it is.",
+  input: z.strictObject({ jobId: JOB_ID }),
+  output: z.strictObject({ job: JOB, sequence: SEQUENCE }),
+  async run({ engine }: Needs, { jobId }) {
+    const found = await jobNow(engine, jobId);
+    if (!found) throw new RollcallError("NOT_FOUND", `no job ${jobId}`);
+    return found;
+  },
+});
+
+export const jobs = { list, get } as const;
+
+/** Nothing when there is none. */
+export function jobNow(engine: Engine, jobId: string) {
+  return engine.read(({ jobs: { byId } }, sequence) => {
+    const job = byId.get(jobId)?.job;
+    return job && { sequence, job };
+  });
+}
+
+function* jobsIn({ jobs: { byId } }: State): Generator<JobRecord> {
+  for (const { job } of byId.values()) yield job;
+}

@@ -1,0 +1,36 @@
+/** The bounds of what operations take and answer with, each with its reason. */
+
+const SECOND = 1000;
+
+export const LIST = {
+  /** A screen or a few; who wants more says so. */
+  limitDefault: 100,
+  limitMost: 1_000,
+  /** Of one page in characters, whatever the limit: cards may have 128 Ki each. */
+  answerLength: 8 * 1024 * 1024,
+  /** A place is a moment and a key of at most 1,024 characters, three bytes each, as base64. */
+  cursorLength: 4_200,
+} as const;
+
+export const CLAIM = {
+  /** Each wait holds a connection; a worker that finds nothing for this long asks again. */
+  waitMsMost: 600 * SECOND,
+} as const;
+
+export const FLEET = {
+  /** Those gone for longer are shown to who asks for all. */
+  goneMs: 3_600 * SECOND,
+  /** What a timeline shows at most. */
+  timeline: 1_000,
+} as const;
+
+/** What an overview shows of a state that may hold millions. */
+export const OVERVIEW = {
+  /** Of each list: more than a screen shows, few enough to send every second. */
+  rows: 50,
+  /** Of one agent or task. */
+  tools: 12,
+  events: 30,
+  /** Of one event in words: a reason may be a page. */
+  textLength: 400,
+} as const;

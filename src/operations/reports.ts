@@ -1,0 +1,88 @@
+/** What a script or another program says of an agent. */
+import { z } from "zod";
+import { ACTIVITIES, LIVENESS, OUTCOMES, QUESTION_KINDS, type Report } from "../core/reports.ts";
+import { operation, type Services } from "./operation.ts";
+import { quoted, wrong } from "./parse.ts";
+
+const rule = z.string().default("it says so");
+const atMs = z.int();
+
+const FACTS = z.strictObject({
+  name: z.string().optional(),
+  workspace: z.string().optional(),
+  goal: z.string().optional(),
+  process: z.strictObject({ pid: z.int(), startedAtMs: atMs.optional() }).optional(),
+  liveness: z.strictObject({ value: z.enum(LIVENESS), rule }),
+  activity: z
+    .strictObject({
+      value: z.enum(ACTIVITIES),
+      rule,
+      message: z.string().optional(),
+      task: z.string().optional(),
+    })
+    .optional(),
+  question: z
+    .strictObject({
+      value: z.strictObject({
+        kind: z.enum(QUESTION_KINDS),
+        text: z.string(),
+        options: z.array(z.string()).optional(),
+        sinceMs: atMs,
+      }),
+      rule,
+    })
+    .optional(),
+  outcome: z
+    .strictObject({ value: z.enum(OUTCOMES), rule, text: z.string().optional(), atMs })
+    .optional(),
+  lastActivityAtMs: atMs.optional(),
+});
+
+const REPORT = z.strictObject({
+  alias: z.string().meta({
+    description: "What its source calls it: WIRE:NAME, or WIRE@HOST:NAME on one machine",
+    examples: ["script@box:nightly"],
+  }),
+  agentId: z.string().meta({ description: "Whose row it belongs to", examples: ["nightly"] }),
+  links: z.array(z.string()).default([]).describe("Aliases on other wires of the same agent"),
+  order: z.int().optional().describe("Grows with every report; its time unless set"),
+  reportedAtMs: atMs.optional().describe("When it was so; now unless set"),
+  ttlMs: z
+    .int()
+    .optional()
+    .describe("It is repeated at least twice in this time; else the agent counts as stale"),
+  facts: FACTS.meta({ examples: [{ liveness: { value: "alive" } }] }),
+});
+
+/** Whose aliases only their own wire speaks for. */
+const OWNED = [
+  ["file@", "the status files of a machine"],
+  ["mcp:", "clients of MCP"],
+  ["keeper:", "the registry"],
+] as const;
+
+function reportOf(body: z.output<typeof REPORT>, nowMs: number): Report {
+  for (const [prefix, owner] of OWNED) {
+    if (body.alias.startsWith(prefix)) {
+      throw wrong(`alias is ${quoted(body.alias)}: only ${owner} speak for ${prefix}…`);
+    }
+  }
+  const { reportedAtMs = nowMs, order = reportedAtMs } = body;
+  // What was not given is not there: the state tells what is absent from what is undefined.
+  return JSON.parse(JSON.stringify({ ...body, reportedAtMs, order })) as Report;
+}
+
+export const report = operation({
+  path: "/v1/fleet/reports",
+  effect: "sets",
+  access: { action: "fleet.report", resource: "agent:{agentId}" },
+  brief: "Report what an agent does",
+  about:
+    "Say what a script or another program knows of an agent. Reports with the same agentId are " +
+    "one row; one that is older than what is known changes nothing.",
+  input: REPORT,
+  output: z.strictObject({ isNew: z.boolean().describe("Whether it said anything new") }),
+  run: async ({ engine, fleet }: Pick<Services, "engine" | "fleet">, body) => ({
+    isNew: await fleet.report(reportOf(body, engine.nowMs)),
+  }),
+});
