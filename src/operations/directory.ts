@@ -122,7 +122,7 @@ const add = operation({
     "removed. The daemon fetches it, so the URL is one that the daemon can reach.",
   input: get.input,
   output: DETAIL,
-  run: async ({ directory }: Needs, { url }, { by }) =>
+  run: async ({ directory }: Needs, { url }, { by = "local" }) =>
     detailOf(directory, (await directory.add(url, by)).url),
   json: detailJson,
 });

@@ -30,8 +30,8 @@ export interface Services {
 
 /** One call of an operation, beside its input. */
 export interface Call {
-  /** The caller, as the door knows it. */
-  readonly by: string;
+  /** The caller, where the door tells. */
+  readonly by?: string | undefined;
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }

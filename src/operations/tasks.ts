@@ -98,9 +98,10 @@ const create = operation({
     requiredTools: z
       .array(z.string().meta({ examples: ["vision"] }))
       .default([])
-      .describe("The worker must have all of these; may be given several times"),
+      .describe("The worker must have all of these tools"),
     maxRetries: z
       .int()
+      .min(0)
       .default(0)
       .meta({
         description: "How often it is tried again if it fails",

@@ -118,8 +118,8 @@ class HttpCall implements Call {
     this.#context = context;
   }
 
-  get by(): string {
-    return this.#context.env.principal?.name ?? "local";
+  get by(): string | undefined {
+    return this.#context.env.principal?.name;
   }
 
   get signal(): AbortSignal {
