@@ -2,26 +2,24 @@
  * A list as a table for people, as JSON for programs, or live. What a noun has of its own (its
  * columns, its filters, its topics) is a `Listing`; the rest is the same for all and is here.
  */
-import type { Client } from "../wires/api/client/client.ts";
+import type { Command } from "@stricli/core";
 import { shortId } from "../core/words.ts";
+import type { AnswerOf, OperationName } from "../operations/table.ts";
+import type { Client } from "../wires/api/client/client.ts";
+import { described } from "./api.ts";
 import type { Context } from "./context.ts";
-import { daemonOf, lookOf, note, pathOf, printJson, read } from "./daemon.ts";
-import type { ListFlags } from "./flags.ts";
+import { daemonOf, lookOf, note, pathOf, printJson, read, type Value } from "./daemon.ts";
+import { listFlags, type ListFlags } from "./flags.ts";
 import type { Watching } from "./list-views.ts";
+import { commandLine, type CommandWords } from "./operation.ts";
 import { tableLines, type Cell, type Column, type Look } from "./terminal/table.ts";
 
 export interface Listing<Item> {
-  /** As in the path and in the answer, unless `source` says otherwise. */
-  readonly noun:
-    | "agents"
-    | "leases"
-    | "elections"
-    | "policies"
-    | "tasks"
-    | "questions"
-    | "directory";
-  readonly source?: { readonly path: string; readonly field: string };
-  readonly params: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly operation: OperationName;
+  /** What is asked for, but for pages. */
+  readonly input: Readonly<Record<string, Value>>;
+  /** What its items are called, together. */
+  readonly noun: string;
   /** Beginnings of the topics that may change it. */
   readonly topics: readonly string[];
   readonly columns: readonly Column[];
@@ -53,13 +51,42 @@ export interface Listed<Item> {
   readonly answer: Readonly<Record<string, unknown>>;
 }
 
-export async function list<Item>(
-  context: Context,
-  flags: ListFlags,
-  prepare: (daemon: Client) => Listing<Item> | Promise<Listing<Item>>,
-): Promise<void> {
-  await using daemon = daemonOf(context, flags);
-  await showList({ context, daemon, flags, listing: await prepare(daemon) });
+/** What the rows of a list are. */
+type RowOf<Name extends OperationName> = {
+  [Field in keyof AnswerOf<Name>]-?: AnswerOf<Name>[Field] extends readonly (infer Row)[]
+    ? Row
+    : never;
+}[keyof AnswerOf<Name>];
+
+interface ListCommand<Item, Own>
+  extends CommandWords<Own>, Pick<Listing<Item>, "topics" | "columns" | "cells" | "key"> {
+  /** What is said when there is nothing at all, and when nothing fits. */
+  readonly nothing: readonly [all: string, filtered: string];
+}
+
+/** A command that lists what an operation answers with. */
+export function listOperation<Name extends OperationName, Own = object>(
+  name: Name,
+  how: ListCommand<RowOf<Name>, Own>,
+): Command<Context> {
+  const line = commandLine(name, how);
+  const { topics, columns, nothing } = how;
+  const [noun = ""] = name.split(".");
+  return line.command<ListFlags>(listFlags, async (context, typed) => {
+    const { flags } = typed;
+    await using daemon = daemonOf(context, flags);
+    const listing: Listing<RowOf<Name>> = {
+      operation: name,
+      input: (await line.input({ ...typed, daemon, context })) as Listing<unknown>["input"],
+      noun,
+      topics,
+      columns,
+      cells: (row, view) => how.cells(row, view),
+      key: (row) => how.key(row),
+      nothing: nothing[Number(line.hasFilters(flags))] ?? "",
+    };
+    await showList({ context, daemon, flags, listing });
+  });
 }
 
 export async function showList<Item>(watching: Watching<Item>): Promise<void> {
@@ -83,17 +110,17 @@ const PAGE = 1_000;
 
 export async function fetchList<Item>(
   daemon: Pick<Client, "get">,
-  { noun, params, source }: Listing<Item>,
+  { operation, input }: Listing<Item>,
   { limit, signal }: { readonly limit: number; readonly signal?: AbortSignal },
 ): Promise<Listed<Item>> {
   type Page = Omit<Listed<Item>, "items" | "answer"> & Record<string, unknown>;
-  const { path, field } = source ?? { path: `/v1/${noun}`, field: noun };
+  const { path, rows: field } = described(operation);
   const items: Item[] = [];
   let first: Page | undefined;
   let cursor: string | undefined;
   do {
     const wanted = Math.min(PAGE, limit - items.length);
-    const query = { ...params, limit: wanted, cursor };
+    const query = { ...input, limit: wanted, cursor };
     const page: Page = await read(daemon, pathOf(path, query), signal);
     first ??= page;
     items.push(...(page[field] as readonly Item[]));
@@ -112,7 +139,7 @@ export interface RowsLook {
 
 /** The heading and a line for each item. */
 export function rowsOf<Item>(
-  listing: Listing<Item>,
+  listing: Pick<Listing<Item>, "columns" | "cells" | "key">,
   { items, atMs }: Pick<Listed<Item>, "items" | "atMs">,
   { look, isWhole }: RowsLook,
 ): string[] {

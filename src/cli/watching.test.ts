@@ -8,8 +8,9 @@ import { Output, type Sink } from "./terminal/output.ts";
 import { watchList } from "./watching.ts";
 
 const LISTING: Listing<Policy> = {
+  operation: "policies.list",
+  input: {},
   noun: "policies",
-  params: {},
   topics: ["policy."],
   columns: [{ title: "ID" }, { title: "EFFECT" }],
   cells: ({ id, effect }) => [id, effect],

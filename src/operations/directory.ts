@@ -80,15 +80,19 @@ const list = operation({
   access: { action: "directory.read", resource: "directory:*" },
   brief: "List the agents that others can call",
   about:
-    "List the agents that others can call, in the order in which they came; with a query those " +
-    "whose cards fit it best, best first and on one page.",
+    "List the agents that others can call, the first to come first, and how far each can be " +
+    "trusted: unverified (its card was never fetched), reachable (it was), owner (the card is " +
+    "its own, or its owner has shown the token), signed (by a key we trust).",
   input: z.strictObject({
     ...PAGE,
     q: z
       .string()
       .max(SEARCH.queryLength)
       .optional()
-      .meta({ description: "What is needed, in plain words", examples: ["translate contracts"] }),
+      .meta({
+        description: "What is needed, in plain words: the best come first, on one page",
+        examples: ["translate contracts"],
+      }),
     skill: z.string().max(QUERY.wordLength).optional().describe("Only those with this skill"),
     tag: z.string().max(QUERY.wordLength).optional().describe("Only those with a skill so tagged"),
     tier: TIER.default("unverified").describe("Only those that can be trusted so far, or further"),

@@ -85,13 +85,19 @@ const acquire = operation({
   about:
     "Acquire a lease for an agent: it alone holds the key, until it releases it, dies, or the " +
     "time is up. Whatever the lease protects should refuse tokens lower than the highest it has " +
-    "seen. When another agent holds it, acquired is false and the lease is that agent's.",
+    "seen.",
   input: z.strictObject({
     taskId: TASK_ID,
     agentId: ACTING_AGENT,
     ttlMs: ttl("How long it is held, up to a day; 60 s unless set. Renew it before it ends"),
   }),
-  output: z.strictObject({ acquired: z.boolean().meta({ examples: [true] }), lease: LEASE }),
+  output: z.strictObject({
+    acquired: z.boolean().meta({
+      description: "False when another agent holds it: then the lease is that agent's",
+      examples: [true],
+    }),
+    lease: LEASE,
+  }),
   async run({ engine }: Needs, input) {
     const { acquired, lease } = await engine.execute({ type: "lease.acquire", ...input });
     return { acquired, lease: engine.peek((state) => rowOf(state, lease)) };

@@ -139,6 +139,28 @@ describe("leases", () => {
   });
 });
 
+test("what the daemon refuses is named as it was typed", async () => {
+  const id = await register("typist");
+  const refusal = async (...args: readonly string[]) => {
+    const { code, stderr } = await rc(...args);
+    return `${code} ${stderr.trimEnd()}`;
+  };
+  const acquire = ["leases", "acquire", "--agent", id];
+  expect(await refusal(...acquire, "a\tb")).toBe("2 error: KEY holds a control character");
+  expect(await refusal(...acquire, "k", "--ttl", "2d")).toBe(
+    "2 error: --ttl is 172800 s, allowed are 1 to 86400 s",
+  );
+  expect(await refusal("agents", "register", "x", "--tool", "")).toBe(
+    "2 error: --tool[0] is empty",
+  );
+  expect(await refusal("tasks", "create", "t", "--retries", "1001")).toBe(
+    "2 error: --retries is 1001, at most 1000 is allowed",
+  );
+  expect(await refusal("tasks", "claim", "--agent", id, "--wait", "1h")).toBe(
+    "2 · waiting for a task, 1h at most\nerror: --wait is 3600000, at most 600000 is allowed",
+  );
+});
+
 test("elections: the first leads, the next takes over", async () => {
   const [one, two] = [await register("first"), await register("second")];
   expect(await done("elections", "campaign", "g", "--agent", one)).toBe(one);

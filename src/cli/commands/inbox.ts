@@ -1,18 +1,16 @@
 /** `rollcall inbox`: what agents wait for a person to answer, the oldest first. */
-import { buildCommand } from "@stricli/core";
 import { RollcallError } from "../../core/errors.ts";
 import type { QuestionState } from "../../core/questions.ts";
 import type { AgentQuestion } from "../../fleet/inbox.ts";
-import type { Context } from "../context.ts";
-import { note } from "../daemon.ts";
-import { atFlag, listFlags, type ListFlags } from "../flags.ts";
-import { about } from "../help.ts";
-import { list, type Listing } from "../listing.ts";
+import { daemonOf, noteMoment } from "../daemon.ts";
+import { listFlags, switchFlag, type ListFlags } from "../flags.ts";
+import { showList, type Listing } from "../listing.ts";
+import { commandLine } from "../operation.ts";
 import type { Style } from "../terminal/output.ts";
 import { fromHome } from "../terminal/path.ts";
-import { ago, moment } from "../terminal/time.ts";
+import { ago } from "../terminal/time.ts";
 
-interface Flags extends ListFlags {
+interface Flags {
   readonly all?: boolean;
   readonly at?: number;
 }
@@ -24,13 +22,25 @@ const COLOURS: Readonly<Record<QuestionState, Style>> = {
   expired: "dim",
 };
 
-function listing({ all = false, at }: Flags): Listing<AgentQuestion> {
+const line = commandLine<Flags>("questions.list", {
+  words: { at: "--at TIME" },
+  flags: { all: switchFlag("Those that ended as well, for a day") },
+  fill: ({ all = false }) => (all ? {} : { state: ["open"] }),
+  more: "`rollcall explain AGENT` shows a long question whole.",
+  examples: [
+    { call: "rollcall inbox", does: "what is open" },
+    { call: "rollcall inbox --all", does: "and what was answered, withdrawn or expired" },
+    { call: "rollcall inbox --watch", does: "the same, live" },
+    { call: "rollcall at yesterday 14:03 inbox", does: "what was open then" },
+  ],
+});
+
+type View = Omit<Listing<AgentQuestion>, "input">;
+
+function viewOf({ all = false, at }: Flags): View {
   return {
+    operation: "questions.list",
     noun: "questions",
-    params: {
-      state: all ? undefined : "open",
-      at: at === undefined ? undefined : String(at),
-    },
     topics: ["question."],
     columns: [
       { title: "ASKED" },
@@ -60,37 +70,14 @@ function listing({ all = false, at }: Flags): Listing<AgentQuestion> {
   };
 }
 
-export const inbox = buildCommand<Flags, [], Context>({
-  docs: {
-    brief: "What agents wait for you to answer",
-    fullDescription: about(
-      "What agents wait for you to answer, the oldest first. `rollcall explain AGENT` shows a " +
-        "long question whole.",
-      { call: "rollcall inbox", does: "what is open" },
-      { call: "rollcall inbox --all", does: "and what was answered, withdrawn or expired" },
-      { call: "rollcall inbox --watch", does: "the same, live" },
-      { call: "rollcall at yesterday 14:03 inbox", does: "what was open then" },
-    ),
-  },
-  parameters: {
-    flags: {
-      all: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "Those that ended as well, for a day",
-      },
-      at: atFlag,
-      ...listFlags,
-    },
-  },
-  async func(flags) {
-    if (flags.at !== undefined) {
-      if (flags.watch === true) {
-        throw new RollcallError("INVALID_ARGUMENT", "--at and --watch exclude each other");
-      }
-      await note(this, `as of ${moment(flags.at, Date.now())}`);
-    }
-    await list(this, flags, () => listing(flags));
-  },
+export const inbox = line.command<ListFlags>(listFlags, async (context, typed) => {
+  const { flags } = typed;
+  const { at, watch = false } = flags;
+  if (at !== undefined && watch) {
+    throw new RollcallError("INVALID_ARGUMENT", "--at and --watch exclude each other");
+  }
+  await using daemon = daemonOf(context, flags);
+  await noteMoment(context, at);
+  const input = (await line.input({ ...typed, daemon, context })) as Listing<unknown>["input"];
+  await showList({ context, daemon, flags, listing: { ...viewOf(flags), input } });
 });

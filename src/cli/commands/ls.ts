@@ -1,121 +1,89 @@
 /** `rollcall ls`: who is here, what each does, and which one needs you. */
-import { buildCommand } from "@stricli/core";
 import { RollcallError } from "../../core/errors.ts";
 import type { Row } from "../../fleet/row.ts";
 import type { FleetList } from "../../wires/api/answers.ts";
 import type { Context } from "../context.ts";
-import { note } from "../daemon.ts";
+import { note, noteMoment } from "../daemon.ts";
 import { HEADLINE_COLOURS, sinceOf, summary } from "../fleet/look.ts";
 import { FleetSource } from "../fleet/source.ts";
-import { atFlag, listFlags, type ListFlags } from "../flags.ts";
-import { about } from "../help.ts";
+import { listFlags, switchFlag, type ListFlags } from "../flags.ts";
 import type { ListView } from "../list-views.ts";
 import { fetchList, showList, type Listed, type Listing } from "../listing.ts";
+import { commandLine } from "../operation.ts";
 import { fromHome } from "../terminal/path.ts";
 import type { Cell } from "../terminal/table.ts";
-import { ago, moment } from "../terminal/time.ts";
+import { ago } from "../terminal/time.ts";
 
-interface Flags extends ListFlags {
-  readonly all?: boolean;
+interface Flags {
   readonly needsMe?: boolean;
   readonly oneline?: boolean;
   readonly at?: number;
 }
 
-function listing({ all, needsMe, at }: Flags): Listing<Row> {
-  return {
-    noun: "agents",
-    source: { path: "/v1/fleet", field: "rows" },
-    params: {
-      all: all === true ? "true" : undefined,
-      needs: needsMe === true ? "me" : undefined,
-      at: at === undefined ? undefined : String(at),
-    },
-    topics: ["agent.", "fleet.", "lease.", "question.", "task."],
-    columns: [
-      { title: "HEADLINE" },
-      { title: "AGENT", least: 10 },
-      { title: "WORKSPACE", least: 12, isExtra: true, cut: "start" },
-      { title: "DOING", least: 28 },
-      { title: "SINCE" },
-      { title: "ID", least: 12, isExtra: true },
-    ],
-    cells: (row, { nowMs, id }) => {
-      const isOver = row.headline === "GONE";
-      const said = (text: string): Cell => (isOver ? { text, style: "dim" } : text);
-      return [
-        { text: row.headline, style: HEADLINE_COLOURS[row.headline] },
-        said(row.name),
-        said(row.workspace === null ? "" : fromHome(row.workspace)),
-        said(row.why),
-        said(ago(sinceOf(row), nowMs)),
-        { text: id(row.id), style: "dim" },
-      ];
-    },
-    key: ({ id }) => id,
-    nothing:
-      at !== undefined
-        ? `nobody ${needsMe === true ? "needed you" : "was here"} then`
-        : needsMe === true
-          ? "nobody needs you"
-          : "nobody is here; --all shows who is gone, `rollcall emit --help` how to show up",
-    summary: (answer) => summary(answer as unknown as FleetList),
-  };
+const line = commandLine<Flags>("fleet.list", {
+  words: { all: "--all", at: "--at TIME" },
+  flags: {
+    needsMe: switchFlag("Only those that wait for a person"),
+    oneline: switchFlag("How many of each, on one line: for a prompt or a status bar"),
+  },
+  fill: ({ needsMe = false }) => (needsMe ? { needs: "me" } : {}),
+  more: "Without a daemon on this machine it is told from the status files.",
+  examples: [
+    { call: "rollcall ls", does: "everybody, but for those gone for an hour" },
+    { call: "rollcall ls --needs-me", does: "only who waits for you" },
+    { call: "rollcall ls --watch", does: "the same, live" },
+    { call: "rollcall ls --oneline", does: "2 need you · 5 working · 3 idle" },
+    { call: "rollcall at 14:03 ls", does: "as it was then" },
+  ],
+});
+
+const VIEW = {
+  operation: "fleet.list",
+  noun: "agents",
+  topics: ["agent.", "fleet.", "lease.", "question.", "task."],
+  columns: [
+    { title: "HEADLINE" },
+    { title: "AGENT", least: 10 },
+    { title: "WORKSPACE", least: 12, isExtra: true, cut: "start" },
+    { title: "DOING", least: 28 },
+    { title: "SINCE" },
+    { title: "ID", least: 12, isExtra: true },
+  ],
+  cells: (row, { nowMs, id }) => {
+    const isOver = row.headline === "GONE";
+    const said = (text: string): Cell => (isOver ? { text, style: "dim" } : text);
+    return [
+      { text: row.headline, style: HEADLINE_COLOURS[row.headline] },
+      said(row.name),
+      said(row.workspace === null ? "" : fromHome(row.workspace)),
+      said(row.why),
+      said(ago(sinceOf(row), nowMs)),
+      { text: id(row.id), style: "dim" },
+    ];
+  },
+  key: ({ id }) => id,
+  summary: (answer) => summary(answer as unknown as FleetList),
+} as const satisfies Omit<Listing<Row>, "input" | "nothing">;
+
+function nothingOf({ needsMe = false, at }: Flags): string {
+  if (at !== undefined) return `nobody ${needsMe ? "needed you" : "was here"} then`;
+  if (needsMe) return "nobody needs you";
+  return "nobody is here; --all shows who is gone, `rollcall emit --help` how to show up";
 }
 
-export const ls = buildCommand<Flags, [], Context>({
-  docs: {
-    brief: "Who is here, what each does, and which one needs you",
-    fullDescription: about(
-      "Who is here, what each does, and which one needs you: that one first. Without a daemon " +
-        "on this machine it is told from the status files.",
-      { call: "rollcall ls", does: "everybody, but for those gone for an hour" },
-      { call: "rollcall ls --needs-me", does: "only who waits for you" },
-      { call: "rollcall ls --watch", does: "the same, live" },
-      { call: "rollcall ls --oneline", does: "2 need you · 5 working · 3 idle" },
-      { call: "rollcall at 14:03 ls", does: "as it was then" },
-    ),
-  },
-  parameters: {
-    flags: {
-      needsMe: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "Only those that wait for a person",
-      },
-      all: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "Those gone for long as well",
-      },
-      oneline: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "How many of each, on one line: for a prompt or a status bar",
-      },
-      at: atFlag,
-      ...listFlags,
-    },
-  },
-  async func(flags) {
-    await using daemon = new FleetSource(this, flags);
-    if (flags.at !== undefined) {
-      if (flags.watch === true) throw usage("--at and --watch exclude each other");
-      await note(this, `as of ${moment(flags.at, Date.now())}`);
-    }
-    const listed = listing(flags);
-    if (flags.oneline !== true)
-      return await showList({ context: this, daemon, listing: listed, flags });
-    if (flags.json === true) throw usage("--oneline and --json exclude each other");
-    const view = new OneLine(this);
-    if (flags.watch === true) {
-      return await showList({ context: this, daemon, listing: listed, flags, view: () => view });
-    }
-    await view.show(await fetchList(daemon, listed, { limit: 1 }));
-  },
+export const ls = line.command<ListFlags>(listFlags, async (context, typed) => {
+  const { flags } = typed;
+  const { at, oneline = false, watch = false } = flags;
+  if (at !== undefined && watch) throw usage("--at and --watch exclude each other");
+  if (oneline && flags.json === true) throw usage("--oneline and --json exclude each other");
+  await using daemon = new FleetSource(context, flags);
+  await noteMoment(context, at);
+  const input = (await line.input({ ...typed, daemon, context })) as Listing<Row>["input"];
+  const listing: Listing<Row> = { ...VIEW, input, nothing: nothingOf(flags) };
+  if (!oneline) return await showList({ context, daemon, listing, flags });
+  const view = new OneLine(context);
+  if (watch) return await showList({ context, daemon, listing, flags, view: () => view });
+  await view.show(await fetchList(daemon, listing, { limit: 1 }));
 });
 
 function usage(message: string): RollcallError {
@@ -135,11 +103,11 @@ class OneLine implements ListView<Row> {
 
   async show({ answer }: Listed<Row>): Promise<void> {
     const { out } = this.#context;
-    const line = summary(answer as unknown as FleetList, out);
-    if (line === this.#shown) return;
-    this.#shown = line;
+    const text = summary(answer as unknown as FleetList, out);
+    if (text === this.#shown) return;
+    this.#shown = text;
     // Somebody who looks wants an answer; a status bar wants nothing to show.
-    await out.line(line || (out.isTerminal ? "nobody is here" : ""));
+    await out.line(text || (out.isTerminal ? "nobody is here" : ""));
   }
 
   trouble(text: string): Promise<void> {

@@ -113,7 +113,9 @@ function textOf(cell: Cell | undefined): string {
 }
 
 /** One thing with its facts below each other; what is empty is left out. */
-export function factLines(facts: readonly (readonly [name: string, cell: Cell])[], look: Look) {
+export type Fact = readonly [name: string, cell: Cell];
+
+export function factLines(facts: readonly Fact[], look: Look) {
   const there = facts
     .map(([name, cell]) => [name, cleaned(cell)] as const)
     .filter(([, cell]) => textOf(cell) !== "");
