@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { asSeen, unknownAgent, type Agent, type AgentEntry } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
-import { moment, prefix, SEQUENCE, SOME_ID, someOf, ttl } from "./fields.ts";
+import { moment, prefix, SEQUENCE, SOME_ID, someOf, text, ttl, whole } from "./fields.ts";
 import { listJson, matching, PAGE, PAGED, pageOf, within, type Order } from "./lists.ts";
 import { operation, type Services } from "./operation.ts";
 
@@ -10,12 +10,9 @@ type Needs = Pick<Services, "engine">;
 
 const STATUSES = ["alive", "unreachable", "dead"] as const;
 
-const AGENT_ID = z.string().meta({ description: "The agent's id", examples: [SOME_ID] });
+const AGENT_ID = text("The agent's id", SOME_ID);
 
-const NAME = z.string().meta({
-  description: "What it is called; need not be unique",
-  examples: ["scraper-1"],
-});
+const NAME = text("What it is called; need not be unique", "scraper-1");
 
 const CAPABILITY = { name: z.string().meta({ examples: ["ocr"] }) } as const;
 
@@ -24,8 +21,8 @@ const TOOLS = z.array(z.string().meta({ examples: ["browser"] }));
 /** As it comes; what may be left out is empty. */
 const GIVEN_CARD = z.strictObject({
   name: NAME,
-  description: z.string().default("").describe("What it is good at; find looks here"),
-  version: z.string().default("").describe("Of its program"),
+  description: text("What it is good at; find looks here").default(""),
+  version: text("Of its program").default(""),
   capabilities: z
     .array(z.strictObject({ ...CAPABILITY, description: z.string().default("") }))
     .default([])
@@ -46,12 +43,18 @@ export const AGENT = z
       metadata: z.record(z.string(), z.string()),
     }),
     status: z.enum(STATUSES).describe("Unreachable after one ttl of silence, dead after two"),
-    ttlMs: z.int().meta({ description: "How long it may be silent", examples: [30_000] }),
+    ttlMs: whole("How long it may be silent", 30_000),
     registeredAtMs: moment("When it came"),
     lastHeartbeatAtMs: moment("When it was last heard"),
     diedAtMs: moment("When it died; 0 for one that has not"),
   })
   .meta({ id: "Agent" });
+
+/** Of a list: it must have every one of these. */
+const WITH_TOOL = z
+  .array(z.string())
+  .default([])
+  .describe("Only those that have it; may be given several times");
 
 /** The first to come first. */
 const ORDER: Order<Agent> = {
@@ -70,10 +73,7 @@ const list = operation({
   input: z.strictObject({
     ...PAGE,
     status: someOf(STATUSES),
-    tool: z
-      .array(z.string())
-      .default([])
-      .describe("Only those that have it; may be given several times"),
+    tool: WITH_TOOL,
     namePrefix: prefix("Only those whose name begins so"),
     idPrefix: prefix("Only those whose id begins so"),
   }),
@@ -120,14 +120,8 @@ const find = operation({
     "Find agents that are alive by what they are good at, best first: by meaning, not only by " +
     "word. Without a query it lists those with the tools, last seen first.",
   input: z.strictObject({
-    query: z
-      .string()
-      .default("")
-      .meta({ description: "What is needed, in plain words", examples: ["read scanned invoices"] }),
-    tool: z
-      .array(z.string())
-      .default([])
-      .describe("Only those that have it; may be given several times"),
+    query: text("What is needed, in plain words", "read scanned invoices").default(""),
+    tool: WITH_TOOL,
     limit: z.int().min(0).default(0).describe("How many at most; 0 stands for 10"),
   }),
   output: z.strictObject({ sequence: SEQUENCE, agents: z.array(AGENT) }),

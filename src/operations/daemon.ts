@@ -1,19 +1,20 @@
 /** The daemon itself: what it is, and what is going on in it. */
 import { z } from "zod";
+import { text, whole, yesOrNo } from "./fields.ts";
 import { operation, type Answer, type Services } from "./operation.ts";
 import { overview } from "./overview.ts";
 
 const STATUS = z.strictObject({
   version: z.string().meta({ examples: ["0.1.0"] }),
-  node: z.string().meta({ description: "What this daemon is called", examples: ["box"] }),
+  node: text("What this daemon is called", "box"),
   mode: z.string().meta({ examples: ["leading"] }),
-  head: z.int().describe("The last event of its log"),
+  head: whole("The last event of its log"),
   pid: z.int().meta({ examples: [4711] }),
   startedAt: z.string().meta({ examples: ["2026-06-20T16:04:05.000Z"] }),
   grpcAddress: z.string().meta({ examples: ["127.0.0.1:7070"] }),
   httpAddress: z.string().meta({ examples: ["127.0.0.1:9090"] }),
-  state: z.string().describe("What the state is kept in, and where"),
-  loopbackOnly: z.boolean().describe("Whether only this machine is answered"),
+  state: text("What the state is kept in, and where"),
+  loopbackOnly: yesOrNo("Whether only this machine is answered"),
 });
 
 export type Status = Answer<typeof STATUS>;

@@ -9,7 +9,7 @@ import type { DirectoryService } from "../directory/directory.ts";
 import { QUERY } from "../directory/limits.ts";
 import { shown } from "../directory/shown-card.ts";
 import { SEARCH } from "../search/limits.ts";
-import { moment, SEQUENCE } from "./fields.ts";
+import { moment, SEQUENCE, text, whole, yesOrNo } from "./fields.ts";
 import { PAGE, PAGED } from "./lists.ts";
 import { operation, type Answer, type Services } from "./operation.ts";
 
@@ -26,20 +26,20 @@ const ENTRY = z
   .strictObject({
     url: URL_FIELD,
     origin: z.string().meta({ examples: ["http://localhost:8001"] }),
-    source: z.string().meta({ description: "Who brought it", examples: ["local"] }),
+    source: text("Who brought it", "local"),
     tier: TIER.describe("How far it can be trusted, the least first"),
-    isOwned: z.boolean().describe("Its heartbeats came with the token issued at first sight"),
+    isOwned: yesOrNo("Its heartbeats came with the token issued at first sight"),
     verification: z
       .strictObject({
         isConfirmed: z.boolean(),
         atMs: moment("When it was"),
-        from: z.string().describe("Where the card was fetched from; empty when none was"),
-        reason: z.string().describe("Why not; empty when it was confirmed"),
+        from: text("Where the card was fetched from; empty when none was"),
+        reason: text("Why not; empty when it was confirmed"),
       })
       .nullable()
       .describe("What came of the last fetch of its card"),
-    intervalMs: z.int().describe("Between two heartbeats; 0 for one that stays until removed"),
-    ttlMs: z.int().describe("How long it may be silent"),
+    intervalMs: whole("Between two heartbeats; 0 for one that stays until removed"),
+    ttlMs: whole("How long it may be silent"),
     registeredAtMs: moment("When it came"),
     changedAtMs: moment("When a heartbeat last said something else than before"),
     lastHeartbeatAtMs: moment("When it was last heard"),
@@ -48,9 +48,9 @@ const ENTRY = z
     skills: z.array(
       z.strictObject({ id: z.string(), name: z.string(), tags: z.array(z.string()) }),
     ),
-    signature: z.string().describe("By which key its card is signed, or why that is not believed"),
-    isServed: z.boolean().describe("Its card was fetched: others see it"),
-    isChanging: z.boolean().describe("It says something else of itself, not verified yet"),
+    signature: text("By which key its card is signed, or why that is not believed"),
+    isServed: yesOrNo("Its card was fetched: others see it"),
+    isChanging: yesOrNo("It says something else of itself, not verified yet"),
   })
   .meta({ id: "DirectoryEntry" });
 
@@ -62,11 +62,11 @@ const DETAIL = z.strictObject({
       changes: z.array(
         z.strictObject({
           path: z.string().meta({ examples: ["skills[translate].tags[0]"] }),
-          before: z.string().exactOptional().describe("JSON; absent where there was nothing"),
+          before: text("JSON; absent where there was nothing").exactOptional(),
           after: z.string().exactOptional(),
         }),
       ),
-      more: z.int().describe("How many there are beyond those listed"),
+      more: whole("How many there are beyond those listed"),
     })
     .nullable()
     .describe("What the card that waits would change"),

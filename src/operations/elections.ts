@@ -4,7 +4,7 @@ import type { Election, GroupEntry } from "../core/elections.ts";
 import { RollcallError } from "../core/errors.ts";
 import { key } from "../core/fields.ts";
 import type { State } from "../core/state.ts";
-import { ACTING_AGENT, moment, prefix, SEQUENCE, SOME_ID } from "./fields.ts";
+import { ACTING_AGENT, moment, prefix, SEQUENCE, SOME_ID, text, whole } from "./fields.ts";
 import { byKey, listJson, matching, PAGE, PAGED, pageOf, within } from "./lists.ts";
 import { nameOf } from "./names.ts";
 import { operation, type Answer, type Services } from "./operation.ts";
@@ -12,25 +12,19 @@ import { check } from "./parse.ts";
 
 type Needs = Pick<Services, "engine">;
 
-const GROUP = z.string().meta({
-  description: "The group: any text on one line",
-  examples: ["planners"],
-});
+const GROUP = text("The group: any text on one line", "planners");
 
 /** What is told of a group to those who join and leave it. */
 const STANDING = z.strictObject({
   group: GROUP,
-  leader: z.string().meta({
-    description: "The agent that leads; empty for nobody",
-    examples: [SOME_ID],
-  }),
-  term: z.int().meta({ description: "Grows with every change of leader", examples: [3] }),
+  leader: text("The agent that leads; empty for nobody", SOME_ID),
+  term: whole("Grows with every change of leader", 3),
   electedAtMs: moment("Since when it leads"),
   leaderName: z.string().meta({ examples: ["planner"] }),
 });
 
 export const ELECTION = STANDING.extend({
-  candidateCount: z.int().meta({ description: "How many stand for it", examples: [2] }),
+  candidateCount: whole("How many stand for it", 2),
 }).meta({ id: "Election" });
 
 const ORDER = byKey<Pick<Election, "group">>(({ group }) => group);
@@ -45,7 +39,7 @@ const list = operation({
   input: z.strictObject({
     ...PAGE,
     groupPrefix: prefix("Only groups that begin so"),
-    leader: z.string().optional().describe("Only those that this agent leads"),
+    leader: text("Only those that this agent leads").optional(),
   }),
   output: z.strictObject({ ...PAGED, elections: z.array(ELECTION) }),
   run({ engine }: Needs, { groupPrefix, leader, ...wanted }) {

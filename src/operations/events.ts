@@ -1,15 +1,14 @@
 /** Events as they are told: by the stream of all of them, and in the timeline of an agent. */
 import { z } from "zod";
 import type { Recorded } from "../core/events.ts";
+import { text, whole } from "./fields.ts";
 import type { Answer } from "./operation.ts";
 
 export const EVENT = z
   .looseObject({
-    sequence: z.int().meta({ description: "Its place in the log", examples: [42] }),
-    topic: z.string().meta({ description: "What happened", examples: ["lease.acquired"] }),
-    at: z
-      .string()
-      .meta({ description: "When, as ISO 8601", examples: ["2026-06-20T16:04:05.000Z"] }),
+    sequence: whole("Its place in the log", 42),
+    topic: text("What happened", "lease.acquired"),
+    at: text("When, as ISO 8601", "2026-06-20T16:04:05.000Z"),
   })
   .meta({ id: "Event", description: "What happened, with the fields of its topic" });
 

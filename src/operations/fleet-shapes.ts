@@ -2,12 +2,12 @@
 import { z } from "zod";
 import { ACTIVITIES, LIVENESS, OUTCOMES, QUESTION_KINDS } from "../core/reports.ts";
 import { HEADLINES } from "../fleet/headline.ts";
-import { moment } from "./fields.ts";
+import { moment, text } from "./fields.ts";
 
 const EVIDENCE = z
   .strictObject({
     wire: z.string().meta({ examples: ["file"] }),
-    alias: z.string().meta({ description: "Who said it", examples: ["file@box:claude-7d5d6ca5"] }),
+    alias: text("Who said it", "file@box:claude-7d5d6ca5"),
     rule: z.string().meta({ examples: ["its file is fresh"] }),
     reportedAtMs: moment("When it was said"),
     order: z.number(),
@@ -28,8 +28,8 @@ export const ROW = z
     id: z.string().meta({ examples: ["claude-7d5d6ca5"] }),
     name: z.string().meta({ examples: ["claude-code"] }),
     headline: z.enum(HEADLINES),
-    why: z.string().describe("What it does, asks or suffers from, in a few words"),
-    because: z.string().describe("The rule that chose the headline"),
+    why: text("What it does, asks or suffers from, in a few words"),
+    because: text("The rule that chose the headline"),
     workspace: saidOrNot.meta({ examples: ["/src/shop"] }),
     goal: saidOrNot,
     liveness: z.strictObject({ value: z.enum(LIVENESS), evidence: EVIDENCE }),
@@ -76,10 +76,10 @@ export const QUESTION = z
     ...ASKED,
     id: z.string(),
     agentId: z.string().meta({ examples: ["claude-7d5d6ca5"] }),
-    alias: z.string().describe("Which source of the agent asks"),
+    alias: text("Which source of the agent asks"),
     state: z.enum(QUESTION_STATES),
     endedAtMs: moment("When it ended; 0 while it is open"),
-    name: z.string().meta({ description: "What its agent is called", examples: ["claude-code"] }),
+    name: text("What its agent is called", "claude-code"),
     workspace: saidOrNot,
   })
   .meta({ id: "Question" });

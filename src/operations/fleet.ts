@@ -7,7 +7,7 @@ import { countsOf } from "../fleet/census.ts";
 import { HEADLINES, placeOf } from "../fleet/headline.ts";
 import type { Row } from "../fleet/row.ts";
 import { EVENT, eventAnswer } from "./events.ts";
-import { AT, moment, SEQUENCE, someOf } from "./fields.ts";
+import { AT, moment, SEQUENCE, someOf, text } from "./fields.ts";
 import { isWanted } from "./fleet-filter.ts";
 import { COUNTS, ROW } from "./fleet-shapes.ts";
 import { FLEET } from "./limits.ts";
@@ -18,10 +18,10 @@ import { report } from "./reports.ts";
 
 type Needs = Pick<Services, "fleet">;
 
-const AGENT = z.string().meta({
-  description: "An agent by its id, an alias, its name, or enough of its id",
-  examples: ["claude-7d5d6ca5"],
-});
+const AGENT = text(
+  "An agent by its id, an alias, its name, or enough of its id",
+  "claude-7d5d6ca5",
+);
 
 const MOMENT = moment("Of which moment it is");
 
@@ -30,8 +30,8 @@ const ORDER: Order<Row> = { atMs: placeOf, key: ({ id }) => id };
 /** As in fleet-filter.ts; the answer and its stream take the same. */
 export const FILTERS = {
   headline: someOf(HEADLINES),
-  host: z.string().optional().describe("Only those on this machine"),
-  workspacePrefix: z.string().default("").describe("Only those that work below this folder"),
+  host: text("Only those on this machine").optional(),
+  workspacePrefix: text("Only those that work below this folder").default(""),
   needs: z.enum(["me"]).optional().describe("Only those that wait for a person"),
   all: z.boolean().default(false).describe("Those gone for more than an hour as well"),
 } as const;

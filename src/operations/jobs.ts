@@ -4,7 +4,7 @@ import { RollcallError } from "../core/errors.ts";
 import type { JobRecord } from "../core/job-records.ts";
 import type { State } from "../core/state.ts";
 import type { Engine } from "../engine/engine.ts";
-import { moment, prefix, SEQUENCE, someOf } from "./fields.ts";
+import { moment, prefix, SEQUENCE, someOf, text, whole } from "./fields.ts";
 import { listJson, matching, PAGE, PAGED, pageOf, type Order } from "./lists.ts";
 import { operation, type Services } from "./operation.ts";
 
@@ -12,24 +12,22 @@ type Needs = Pick<Services, "engine">;
 
 const STATUSES = ["pending", "running", "success", "error", "cancelled", "timed_out"] as const;
 
-const JOB_ID = z.string().meta({ description: "The job's id", examples: ["job_01KZ4TA0"] });
+const JOB_ID = text("The job's id", "job_01KZ4TA0");
 
 const JOB = z
   .strictObject({
     id: JOB_ID,
-    agent: z
-      .string()
-      .meta({ description: "NAME@VERSION, or the bare name", examples: ["indexer"] }),
-    principal: z.string().meta({ description: "For whom it is done", examples: ["local"] }),
-    node: z.string().describe("The daemon that runs it"),
-    parent: z.string().describe("The job that delegated it; empty for none"),
+    agent: text("NAME@VERSION, or the bare name", "indexer"),
+    principal: text("For whom it is done", "local"),
+    node: text("The daemon that runs it"),
+    parent: text("The job that delegated it; empty for none"),
     status: z.enum(STATUSES),
     submittedAtMs: moment("When it was submitted"),
     startedAtMs: moment("When it started; 0 until then"),
     endedAtMs: moment("When it ended; 0 until then"),
-    restarts: z.int().describe("How often it was started anew because its daemon had died"),
-    code: z.string().describe("Why it did not succeed, as a code; empty where it did"),
-    reason: z.string().describe("The same as a sentence"),
+    restarts: whole("How often it was started anew because its daemon had died"),
+    code: text("Why it did not succeed, as a code; empty where it did"),
+    reason: text("The same as a sentence"),
   })
   .meta({ id: "Job" });
 
@@ -48,8 +46,8 @@ const list = operation({
   input: z.strictObject({
     ...PAGE,
     status: someOf(STATUSES),
-    agent: z.string().optional().describe("Only of this agent; a bare name means every version"),
-    principal: z.string().optional().describe("Only those done for this principal"),
+    agent: text("Only of this agent; a bare name means every version").optional(),
+    principal: text("Only those done for this principal").optional(),
     idPrefix: prefix("Only those whose id begins so"),
   }),
   output: z.strictObject({ ...PAGED, jobs: z.array(JOB) }),

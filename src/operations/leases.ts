@@ -4,7 +4,18 @@ import { RollcallError } from "../core/errors.ts";
 import { key } from "../core/fields.ts";
 import { leasesOf, type Lease } from "../core/leases.ts";
 import type { State } from "../core/state.ts";
-import { ACTING_AGENT, fencingToken, moment, SEQUENCE, SOME_ID, ttl } from "./fields.ts";
+import {
+  ACTING_AGENT,
+  fencingToken,
+  moment,
+  prefix,
+  SEQUENCE,
+  SOME_ID,
+  text,
+  ttl,
+  whole,
+  yesOrNo,
+} from "./fields.ts";
 import { byKey, listJson, matching, PAGE, PAGED, pageOf } from "./lists.ts";
 import { nameOf } from "./names.ts";
 import { operation, type Answer, type Services } from "./operation.ts";
@@ -12,25 +23,22 @@ import { check } from "./parse.ts";
 
 type Needs = Pick<Services, "engine">;
 
-const TASK_ID = z.string().meta({
-  description: "The key of what is to be worked on: any text that all who share it agree on",
-  examples: ["deploy/prod"],
-});
+const TASK_ID = text(
+  "The key of what is to be worked on: any text that all who share it agree on",
+  "deploy/prod",
+);
 
 const TOKEN = fencingToken("The token that came with the lease");
 
 export const LEASE = z
   .strictObject({
     taskId: TASK_ID,
-    holder: z.string().meta({ description: "The agent that holds it", examples: [SOME_ID] }),
+    holder: text("The agent that holds it", SOME_ID),
     token: fencingToken("Grows with every grant: refuse what comes with a lower one"),
-    ttlMs: z.int().meta({ description: "How long it is held from now on", examples: [60_000] }),
+    ttlMs: whole("How long it is held from now on", 60_000),
     acquiredAtMs: moment("Since when it is held"),
     expiresAtMs: moment("When it ends unless it is renewed"),
-    holderName: z.string().meta({
-      description: "What its holder is called; empty when that is no longer known",
-      examples: ["deployer"],
-    }),
+    holderName: text("What its holder is called; empty when that is no longer known", "deployer"),
   })
   .meta({ id: "Lease" });
 
@@ -44,8 +52,8 @@ const list = operation({
   about: "List the leases that are held, in order of their keys.",
   input: z.strictObject({
     ...PAGE,
-    holder: z.string().optional().describe("Only those of this agent"),
-    taskIdPrefix: z.string().default("").describe("Only those whose key begins so"),
+    holder: text("Only those of this agent").optional(),
+    taskIdPrefix: prefix("Only those whose key begins so"),
   }),
   output: z.strictObject({ ...PAGED, leases: z.array(LEASE) }),
   run: ({ engine }: Needs, { holder, taskIdPrefix, ...wanted }) =>
@@ -92,10 +100,7 @@ const acquire = operation({
     ttlMs: ttl("How long it is held, up to a day; 60 s unless set. Renew it before it ends"),
   }),
   output: z.strictObject({
-    acquired: z.boolean().meta({
-      description: "False when another agent holds it: then the lease is that agent's",
-      examples: [true],
-    }),
+    acquired: yesOrNo("False when another agent holds it: then the lease is that agent's", true),
     lease: LEASE,
   }),
   async run({ engine }: Needs, input) {
@@ -107,7 +112,7 @@ const acquire = operation({
 const renew = operation({
   path: "/v1/leases/renew",
   effect: "sets",
-  access: { action: "lease.acquire", resource: "lease:{taskId}" },
+  access: { action: "lease.renew", resource: "lease:{taskId}" },
   brief: "Renew a lease",
   about: "Hold a lease for longer, from now on.",
   input: z.strictObject({
@@ -126,7 +131,7 @@ const renew = operation({
 const release = operation({
   path: "/v1/leases/release",
   effect: "ends",
-  access: { action: "lease.acquire", resource: "lease:{taskId}" },
+  access: { action: "lease.release", resource: "lease:{taskId}" },
   brief: "Release a lease",
   about: "Give a lease back before it ends, so that others need not wait.",
   input: z.strictObject({ taskId: TASK_ID, agentId: ACTING_AGENT, token: TOKEN }),

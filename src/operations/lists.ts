@@ -7,21 +7,21 @@
  * order that a page could use, and keeping one for each list would cost every command something.
  */
 import { z } from "zod";
-import { SEQUENCE } from "./fields.ts";
+import { SEQUENCE, text, whole } from "./fields.ts";
 import { LIST } from "./limits.ts";
 import { quoted, wrong } from "./parse.ts";
 
 /** What every list takes, before its own filters. */
 export const PAGE = {
   limit: z.int().min(1).max(LIST.limitMost).default(LIST.limitDefault).describe("How many at most"),
-  cursor: z.string().optional().describe("Where the page begins: the cursor of the page before it"),
+  cursor: text("Where the page begins: the cursor of the page before it").optional(),
 } as const;
 
 /** What every list answers with, before its rows. */
 export const PAGED = {
   sequence: SEQUENCE,
-  total: z.int().meta({ description: "How many fit, on all pages together", examples: [1] }),
-  cursor: z.string().exactOptional().describe("Where the next page begins; absent on the last one"),
+  total: whole("How many fit, on all pages together", 1),
+  cursor: text("Where the next page begins; absent on the last one").exactOptional(),
 } as const;
 
 interface Place {
@@ -106,10 +106,10 @@ export function listJson<Noun extends string, Row>(noun: Noun, order: Order<Row>
     const texts: string[] = [];
     let length = 0;
     for (const row of rows) {
-      const text = JSON.stringify(row);
-      length += text.length;
+      const json = JSON.stringify(row);
+      length += json.length;
       if (length > LIST.answerLength && texts.length > 0) break;
-      texts.push(text);
+      texts.push(json);
     }
     const last = rows[texts.length - 1];
     const isCut = texts.length < rows.length && last !== undefined;
@@ -131,9 +131,10 @@ function encoded({ atMs, key }: Place): string {
 }
 
 function placeOf(cursor: string): Place {
-  const text = cursor.length > LIST.cursorLength ? "" : Buffer.from(cursor, "base64url").toString();
-  const [, atMs = "", key = ""] = /^(\d{1,16}(?:\.\d{1,16})?) (.+)$/s.exec(text) ?? [];
-  const place = { atMs: Number(atMs), key };
-  if (key !== "" && encoded(place) === cursor) return place;
+  const place =
+    cursor.length > LIST.cursorLength ? "" : Buffer.from(cursor, "base64url").toString();
+  const [, atMs = "", key = ""] = /^(\d{1,16}(?:\.\d{1,16})?) (.+)$/s.exec(place) ?? [];
+  const found = { atMs: Number(atMs), key };
+  if (key !== "" && encoded(found) === cursor) return found;
   throw wrong(`cursor is ${quoted(cursor)}, not one that a list gave`);
 }

@@ -14,7 +14,7 @@ import { sentenceOf } from "../core/words.ts";
 import type { Engine } from "../engine/engine.ts";
 import { AGENT } from "./agents.ts";
 import { ELECTION } from "./elections.ts";
-import { moment, SOME_ID } from "./fields.ts";
+import { moment, SOME_ID, text, whole } from "./fields.ts";
 import { LEASE } from "./leases.ts";
 import { OVERVIEW } from "./limits.ts";
 import { operation, type Answer, type Services } from "./operation.ts";
@@ -22,9 +22,7 @@ import { TASK_ROW } from "./task-shapes.ts";
 
 const WHO = z.strictObject({
   agentId: z.string().meta({ examples: [SOME_ID] }),
-  name: z
-    .string()
-    .meta({ description: "Empty for one that is forgotten", examples: ["scraper-1"] }),
+  name: text("Empty for one that is forgotten", "scraper-1"),
 });
 
 const QUEUED = z.strictObject({
@@ -37,7 +35,7 @@ const QUEUED = z.strictObject({
 });
 
 const OUTPUT = z.strictObject({
-  sequence: z.int().describe("Everything up to this place in the log is in it"),
+  sequence: whole("Everything up to this place in the log is in it"),
   atMs: moment("When it was made"),
   counts: z.strictObject({
     alive: z.int(),
@@ -48,7 +46,7 @@ const OUTPUT = z.strictObject({
     claimed: z.int(),
     completed: z.int(),
     dead: z.int(),
-    waiting: z.int().describe("Calls that wait for a task"),
+    waiting: whole("Calls that wait for a task"),
   }),
   agents: z
     .array(
@@ -260,6 +258,6 @@ async function eventsBetween(engine: Engine, from: number, to: number): Promise<
 }
 
 function told(state: State, { sequence, atMs, event }: Recorded): Overview["events"][number] {
-  const text = sentenceOf(event, (agentId) => nameOf(state, agentId)) ?? "";
-  return { sequence, atMs, topic: event.type, text: text.slice(0, OVERVIEW.textLength) };
+  const said = sentenceOf(event, (agentId) => nameOf(state, agentId)) ?? "";
+  return { sequence, atMs, topic: event.type, text: said.slice(0, OVERVIEW.textLength) };
 }

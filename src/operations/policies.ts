@@ -1,30 +1,21 @@
 /** Policies, and the question they answer: may this subject do that, and which policy says so? */
 import { z } from "zod";
 import { accessProblem, checkPolicy, type Policy } from "../core/policies.ts";
-import { prefix, SEQUENCE } from "./fields.ts";
+import { prefix, SEQUENCE, text } from "./fields.ts";
 import { byKey, listJson, matching, PAGE, PAGED, pageOf } from "./lists.ts";
 import { operation, type Services } from "./operation.ts";
 import { check } from "./parse.ts";
 
 type Needs = Pick<Services, "engine">;
 
-const ID = z.string().meta({ description: "What the policy is called", examples: ["web"] });
+const ID = text("What the policy is called", "web");
 
 const POLICY = z
   .strictObject({
     id: ID,
-    subject: z.string().meta({
-      description: "Who: an agent, a team, a user; * stands for any text",
-      examples: ["scraper-*"],
-    }),
-    action: z.string().meta({
-      description: "Does what; * stands for any text",
-      examples: ["call"],
-    }),
-    resource: z.string().meta({
-      description: "To what; * stands for any text",
-      examples: ["tool:browser"],
-    }),
+    subject: text("Who: an agent, a team, a user; * stands for any text", "scraper-*"),
+    action: text("Does what; * stands for any text", "call"),
+    resource: text("To what; * stands for any text", "tool:browser"),
     effect: z.enum(["allow", "deny"]).describe("A denial beats every allowance"),
   })
   .meta({ id: "Policy" });
@@ -57,15 +48,9 @@ const checkAccess = operation({
     "Ask whether a subject may do an action to a resource, and which policy says so. What no " +
     "policy mentions is denied.",
   input: z.strictObject({
-    subject: z.string().meta({
-      description: "Who wants to do it, such as an agent's id or name",
-      examples: ["scraper-1"],
-    }),
-    action: z.string().meta({ description: "What, such as write", examples: ["call"] }),
-    resource: z.string().meta({
-      description: "With what, such as repo:main",
-      examples: ["tool:browser"],
-    }),
+    subject: text("Who wants to do it, such as an agent's id or name", "scraper-1"),
+    action: text("What, such as write", "call"),
+    resource: text("With what, such as repo:main", "tool:browser"),
   }),
   output: z.strictObject({
     allowed: z.boolean().meta({ examples: [true] }),

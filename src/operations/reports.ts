@@ -1,6 +1,7 @@
 /** What a script or another program says of an agent. */
 import { z } from "zod";
 import { ACTIVITIES, LIVENESS, OUTCOMES, QUESTION_KINDS, type Report } from "../core/reports.ts";
+import { text, whole, yesOrNo } from "./fields.ts";
 import { operation, type Services } from "./operation.ts";
 import { quoted, wrong } from "./parse.ts";
 
@@ -39,18 +40,17 @@ const FACTS = z.strictObject({
 });
 
 const REPORT = z.strictObject({
-  alias: z.string().meta({
-    description: "What its source calls it: WIRE:NAME, or WIRE@HOST:NAME on one machine",
-    examples: ["script@box:nightly"],
-  }),
-  agentId: z.string().meta({ description: "Whose row it belongs to", examples: ["nightly"] }),
+  alias: text(
+    "What its source calls it: WIRE:NAME, or WIRE@HOST:NAME on one machine",
+    "script@box:nightly",
+  ),
+  agentId: text("Whose row it belongs to", "nightly"),
   links: z.array(z.string()).default([]).describe("Aliases on other wires of the same agent"),
-  order: z.int().optional().describe("Grows with every report; its time unless set"),
+  order: whole("Grows with every report; its time unless set").optional(),
   reportedAtMs: atMs.optional().describe("When it was so; now unless set"),
-  ttlMs: z
-    .int()
-    .optional()
-    .describe("It is repeated at least twice in this time; else the agent counts as stale"),
+  ttlMs: whole(
+    "It is repeated at least twice in this time; else the agent counts as stale",
+  ).optional(),
   facts: FACTS.meta({ examples: [{ liveness: { value: "alive" } }] }),
 });
 
@@ -81,7 +81,7 @@ export const report = operation({
     "Say what a script or another program knows of an agent. Reports with the same agentId are " +
     "one row; one that is older than what is known changes nothing.",
   input: REPORT,
-  output: z.strictObject({ isNew: z.boolean().describe("Whether it said anything new") }),
+  output: z.strictObject({ isNew: yesOrNo("Whether it said anything new") }),
   run: async ({ engine, fleet }: Pick<Services, "engine" | "fleet">, body) => ({
     isNew: await fleet.report(reportOf(body, engine.nowMs)),
   }),

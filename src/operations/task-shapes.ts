@@ -6,17 +6,14 @@
 import { z } from "zod";
 import type { State } from "../core/state.ts";
 import type { Task } from "../core/tasks.ts";
-import { fencingToken, moment, SOME_ID } from "./fields.ts";
+import { fencingToken, moment, SOME_ID, text, whole } from "./fields.ts";
 import { nameOf } from "./names.ts";
 import type { Answer } from "./operation.ts";
 import { textOf } from "./task-bytes.ts";
 
 export const STATUSES = ["pending", "claimed", "completed", "dead"] as const;
 
-export const TYPE = z.string().meta({
-  description: "What kind of work it is: any text on one line, such as review",
-  examples: ["ocr"],
-});
+export const TYPE = text("What kind of work it is: any text on one line, such as review", "ocr");
 
 const FACTS = {
   id: z.string().meta({ examples: [SOME_ID] }),
@@ -25,14 +22,11 @@ const FACTS = {
   requiredTools: z.array(z.string().meta({ examples: ["vision"] })),
   maxRetries: z.int().meta({ examples: [3] }),
   retryCount: z.int().meta({ examples: [0] }),
-  ttlMs: z.int().meta({ description: "How long a claim lasts", examples: [60_000] }),
-  claimedBy: z.string().meta({
-    description: "The agent that works on it, or did last; empty for nobody",
-    examples: [SOME_ID],
-  }),
+  ttlMs: whole("How long a claim lasts", 60_000),
+  claimedBy: text("The agent that works on it, or did last; empty for nobody", SOME_ID),
   token: fencingToken("Of its claim; 0 without one"),
   expiresAtMs: moment("When the claim ends"),
-  failureReason: z.string().meta({ description: "Of the last failure", examples: [""] }),
+  failureReason: text("Of the last failure", ""),
   createdAtMs: moment("When it was created"),
   claimedAtMs: moment("When it was claimed"),
   finishedAtMs: moment("When it was completed or given up"),
@@ -54,16 +48,10 @@ export const TASK_ROW = z
 export const TASK = z
   .strictObject({
     ...FACTS,
-    input: z.string().meta({ description: "As base64", examples: ["c2Nhbi0xNy5wbmc="] }),
-    output: z.string().meta({ description: "As base64", examples: [""] }),
-    inputText: z
-      .string()
-      .exactOptional()
-      .meta({ description: "Where it is text", examples: ["scan-17.png"] }),
-    outputText: z
-      .string()
-      .exactOptional()
-      .meta({ description: "Where it is text", examples: [""] }),
+    input: text("As base64", "c2Nhbi0xNy5wbmc="),
+    output: text("As base64", ""),
+    inputText: text("Where it is text", "scan-17.png").exactOptional(),
+    outputText: text("Where it is text", "").exactOptional(),
     claimedByName: claimedByName.exactOptional(),
   })
   .meta({ id: "Task" });

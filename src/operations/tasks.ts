@@ -11,7 +11,17 @@ import { RollcallError } from "../core/errors.ts";
 import { count, key } from "../core/fields.ts";
 import type { State } from "../core/state.ts";
 import type { Task } from "../core/tasks.ts";
-import { ACTING_AGENT, fencingToken, prefix, SEQUENCE, SOME_ID, someOf, ttl } from "./fields.ts";
+import {
+  ACTING_AGENT,
+  fencingToken,
+  prefix,
+  SEQUENCE,
+  SOME_ID,
+  someOf,
+  text,
+  ttl,
+  whole,
+} from "./fields.ts";
 import { CLAIM } from "./limits.ts";
 import { listJson, matching, PAGE, PAGED, pageOf, type Order } from "./lists.ts";
 import { nameOf } from "./names.ts";
@@ -22,7 +32,7 @@ import { detailOf, rowOf, STATUSES, TASK, TASK_ROW, TYPE } from "./task-shapes.t
 
 type Needs = Pick<Services, "engine">;
 
-const TASK_ID = z.string().meta({ description: "The task's id", examples: [SOME_ID] });
+const TASK_ID = text("The task's id", SOME_ID);
 
 /** The first to come first. */
 const ORDER: Order<Pick<Task, "id" | "createdAtMs">> = {
@@ -41,8 +51,8 @@ const list = operation({
   input: z.strictObject({
     ...PAGE,
     status: someOf(STATUSES),
-    type: z.string().optional().describe("Only those of this type"),
-    claimedBy: z.string().optional().describe("Only those that this agent claimed"),
+    type: text("Only those of this type").optional(),
+    claimedBy: text("Only those that this agent claimed").optional(),
     idPrefix: prefix("Only those whose id begins so"),
   }),
   output: z.strictObject({ ...PAGED, tasks: z.array(TASK_ROW) }),
@@ -87,31 +97,18 @@ const create = operation({
   about: "Create a task that any agent with the right tools may claim.",
   input: z.strictObject({
     type: TYPE,
-    input: z.string().optional().describe("What the worker gets, as base64; or inputText"),
-    inputText: z
-      .string()
-      .optional()
-      .meta({
-        description: "What the worker gets: all that it needs to know",
-        examples: ["scan-17.png"],
-      }),
+    input: text("What the worker gets, as base64; or inputText").optional(),
+    inputText: text("What the worker gets: all that it needs to know", "scan-17.png").optional(),
     requiredTools: z
       .array(z.string().meta({ examples: ["vision"] }))
       .default([])
       .describe("The worker must have all of these tools"),
-    maxRetries: z
-      .int()
-      .min(0)
-      .default(0)
-      .meta({
-        description: "How often it is tried again if it fails",
-        examples: [3],
-      }),
+    maxRetries: whole("How often it is tried again if it fails", 3).min(0).default(0),
     ttlMs: ttl("How long a claim lasts, up to a day; 60 s unless set"),
   }),
   output: z.strictObject({ task: TASK }),
-  async run({ engine }: Needs, { type: taskType, input: base64, inputText: text, ...rest }) {
-    const input = base64Of("input", { base64, text });
+  async run({ engine }: Needs, { type: taskType, input: base64, inputText, ...rest }) {
+    const input = base64Of("input", { base64, text: inputText });
     return {
       task: detailOf(await engine.execute({ type: "task.create", taskType, input, ...rest })),
     };
@@ -128,13 +125,7 @@ const claim = operation({
     "there is none, at once or after waitMs. A caller that leaves before has claimed nothing.",
   input: z.strictObject({
     agentId: ACTING_AGENT,
-    waitMs: z
-      .int()
-      .default(0)
-      .meta({
-        description: "How long to wait for one to come, up to ten minutes",
-        examples: [60_000],
-      }),
+    waitMs: whole("How long to wait for one to come, up to ten minutes", 60_000).default(0),
   }),
   output: z.strictObject({ task: TASK.nullable() }),
   async run(
@@ -175,18 +166,12 @@ const complete = operation({
   brief: "Complete a task",
   about: "Say that a task is done, and what came out.",
   input: HELD.extend({
-    output: z.string().optional().describe("What came out, as base64; or outputText"),
-    outputText: z
-      .string()
-      .optional()
-      .meta({
-        description: "What came out",
-        examples: ["total: 42"],
-      }),
+    output: text("What came out, as base64; or outputText").optional(),
+    outputText: text("What came out", "total: 42").optional(),
   }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { output: base64, outputText: text, ...input }) {
-    const output = base64Of("output", { base64, text });
+  async run({ engine }: Needs, { output: base64, outputText, ...input }) {
+    const output = base64Of("output", { base64, text: outputText });
     await engine.execute({ type: "task.complete", ...held(input), output });
     return {};
   },
@@ -199,13 +184,7 @@ const fail = operation({
   brief: "Give a task up",
   about: "Give a task up. It goes back to the queue while it has retries left, else it is dead.",
   input: HELD.extend({
-    reason: z
-      .string()
-      .default("")
-      .meta({
-        description: "Why, in a sentence",
-        examples: ["page not found"],
-      }),
+    reason: text("Why, in a sentence", "page not found").default(""),
   }),
   output: z.strictObject({}),
   async run({ engine }: Needs, { reason, ...input }) {
