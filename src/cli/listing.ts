@@ -22,14 +22,17 @@ export interface Listing<Item> {
   readonly noun: string;
   /** Beginnings of the topics that may change it. */
   readonly topics: readonly string[];
-  readonly columns: readonly Column[];
-  cells(item: Item, view: View): readonly Cell[];
+  readonly columns: readonly ListColumn<Item>[];
   /** Names one item among all. */
   key(item: Item): string;
   /** What is said when there is nothing. */
   readonly nothing: string;
   /** All of it in a few words, where there is more to say than how many. */
   summary?(answer: Readonly<Record<string, unknown>>): string;
+}
+
+export interface ListColumn<Item> extends Column {
+  readonly cell: (item: Item, view: View) => Cell;
 }
 
 /** What cells need to know beside their item. */
@@ -59,7 +62,7 @@ type RowOf<Name extends OperationName> = {
 }[keyof AnswerOf<Name>];
 
 interface ListCommand<Item, Own>
-  extends CommandWords<Own>, Pick<Listing<Item>, "topics" | "columns" | "cells" | "key"> {
+  extends CommandWords<Own>, Pick<Listing<Item>, "topics" | "columns" | "key"> {
   /** What is said when there is nothing at all, and when nothing fits. */
   readonly nothing: readonly [all: string, filtered: string];
 }
@@ -81,7 +84,6 @@ export function listOperation<Name extends OperationName, Own = object>(
       noun,
       topics,
       columns,
-      cells: (row, view) => how.cells(row, view),
       key: (row) => how.key(row),
       nothing: nothing[Number(line.hasFilters(flags))] ?? "",
     };
@@ -139,14 +141,14 @@ export interface RowsLook {
 
 /** The heading and a line for each item. */
 export function rowsOf<Item>(
-  listing: Pick<Listing<Item>, "columns" | "cells" | "key">,
+  listing: Pick<Listing<Item>, "columns" | "key">,
   { items, atMs }: Pick<Listed<Item>, "items" | "atMs">,
   { look, isWhole }: RowsLook,
 ): string[] {
   const length = enough(items.map((item) => listing.key(item)));
   const id = (each: string) => (isWhole || shortId(each) === each ? each : each.slice(0, length));
   const view: View = { nowMs: atMs ?? Date.now(), id };
-  const rows = items.map((item) => listing.cells(item, view));
+  const rows = items.map((item) => listing.columns.map(({ cell }) => cell(item, view)));
   return tableLines(listing.columns, rows, look);
 }
 

@@ -12,8 +12,10 @@ const LISTING: Listing<Policy> = {
   input: {},
   noun: "policies",
   topics: ["policy."],
-  columns: [{ title: "ID" }, { title: "EFFECT" }],
-  cells: ({ id, effect }) => [id, effect],
+  columns: [
+    { title: "ID", cell: ({ id }) => id },
+    { title: "EFFECT", cell: ({ effect }) => effect },
+  ],
   key: ({ id }) => id,
   nothing: "no policies",
 };

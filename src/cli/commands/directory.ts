@@ -5,7 +5,7 @@ import type { CardChange } from "../../directory/cards/diff.ts";
 import type { DirectoryDetail, DirectoryRow } from "../../wires/api/answers.ts";
 import { lookOf, note, printFacts } from "../daemon.ts";
 import { limitFlag } from "../flags.ts";
-import { listOperation, rowsOf } from "../listing.ts";
+import { listOperation, rowsOf, type Listing, type View } from "../listing.ts";
 import { operation, type Asked } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
@@ -22,31 +22,32 @@ const COLOURS: Readonly<Record<Tier, Style>> = {
 
 const FILTERS = { skill: "--skill SKILL", tag: "--tag TAG", tier: "--tier" } as const;
 
-const VIEW = {
+const VIEW: Pick<Listing<DirectoryRow>, "columns" | "key"> = {
   columns: [
-    { title: "NAME", least: 12 },
-    { title: "TIER" },
-    { title: "SEEN" },
-    { title: "URL", least: 20 },
-    { title: "SKILLS", least: 10, isExtra: true },
-    { title: "BROUGHT BY", isExtra: true },
+    { title: "NAME", least: 12, cell: nameOf },
+    { title: "TIER", cell: tierOf },
+    { title: "SEEN", cell: seenOf },
+    { title: "URL", least: 20, cell: ({ url }) => url },
+    {
+      title: "SKILLS",
+      least: 10,
+      isExtra: true,
+      cell: ({ skills }) => skills.map(({ name }) => name).join(", "),
+    },
+    { title: "BROUGHT BY", isExtra: true, cell: ({ source }) => source },
   ],
-  cells: (entry: DirectoryRow, { nowMs }: { readonly nowMs: number }) => [
-    nameOf(entry),
-    tierOf(entry),
-    entry.intervalMs === 0 ? "by hand" : ago(entry.lastHeartbeatAtMs, nowMs),
-    entry.url,
-    entry.skills.map(({ name }) => name).join(", "),
-    entry.source,
-  ],
-  key: ({ url }: DirectoryRow) => url,
-} as const;
+  key: ({ url }) => url,
+};
 
 const NO_FIT = "no agent fits; `rollcall directory` shows all";
 
 function nameOf({ name, tier }: DirectoryRow): Cell {
   if (name === "") return { text: "–", style: "dim" };
   return tier === "unverified" ? { text: name, style: "dim" } : name;
+}
+
+function seenOf({ intervalMs, lastHeartbeatAtMs }: DirectoryRow, { nowMs }: View): Cell {
+  return intervalMs === 0 ? "by hand" : ago(lastHeartbeatAtMs, nowMs);
 }
 
 function tierOf({ tier, isChanging }: DirectoryRow): Cell {

@@ -20,18 +20,11 @@ const list = listOperation("elections.list", {
   ],
   topics: ["election.", "leader."],
   columns: [
-    { title: "GROUP", least: 16 },
-    { title: "LEADER", least: 14 },
-    { title: "TERM", isNumber: true },
-    { title: "SINCE" },
-    { title: "CANDIDATES", isNumber: true },
-  ],
-  cells: (election, { nowMs, id }) => [
-    election.group,
-    leaderOf(election, id),
-    String(election.term),
-    ago(election.electedAtMs, nowMs),
-    String(election.candidateCount),
+    { title: "GROUP", least: 16, cell: ({ group }) => group },
+    { title: "LEADER", least: 14, cell: (election, { id }) => leaderOf(election, id) },
+    { title: "TERM", isNumber: true, cell: ({ term }) => String(term) },
+    { title: "SINCE", cell: ({ electedAtMs }, { nowMs }) => ago(electedAtMs, nowMs) },
+    { title: "CANDIDATES", isNumber: true, cell: ({ candidateCount }) => String(candidateCount) },
   ],
   key: ({ group }) => group,
   nothing: [

@@ -1,24 +1,18 @@
 /** `rollcall find`: which agents can do what somebody needs, in that somebody's words. */
 import type { Agent } from "../../core/agents.ts";
 import { lookOf, note } from "../daemon.ts";
-import { rowsOf, type View } from "../listing.ts";
+import { rowsOf, type Listing } from "../listing.ts";
 import { operation } from "../operation.ts";
 
-const VIEW = {
+const VIEW: Pick<Listing<Agent>, "columns" | "key"> = {
   columns: [
-    { title: "ID" },
-    { title: "NAME", least: 12 },
-    { title: "DESCRIPTION", least: 24 },
-    { title: "TOOLS", least: 10, isExtra: true },
+    { title: "ID", cell: ({ agentId }, { id }) => id(agentId) },
+    { title: "NAME", least: 12, cell: ({ card }) => card.name },
+    { title: "DESCRIPTION", least: 24, cell: ({ card }) => card.description },
+    { title: "TOOLS", least: 10, isExtra: true, cell: ({ card }) => card.tools.join(", ") },
   ],
-  cells: ({ agentId, card }: Agent, { id }: View) => [
-    id(agentId),
-    card.name,
-    card.description,
-    card.tools.join(", "),
-  ],
-  key: ({ agentId }: Agent) => agentId,
-} as const;
+  key: ({ agentId }) => agentId,
+};
 
 export const find = operation("agents.find", {
   words: { query: "[QUERY…]", tool: "--tool TOOL", limit: "--limit N" },

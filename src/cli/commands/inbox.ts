@@ -4,7 +4,7 @@ import type { QuestionState } from "../../core/questions.ts";
 import type { AgentQuestion } from "../../fleet/inbox.ts";
 import { daemonOf, noteMoment } from "../daemon.ts";
 import { listFlags, switchFlag, type ListFlags } from "../flags.ts";
-import { showList, type Listing } from "../listing.ts";
+import { showList, type ListColumn, type Listing } from "../listing.ts";
 import { commandLine } from "../operation.ts";
 import type { Style } from "../terminal/output.ts";
 import { fromHome } from "../terminal/path.ts";
@@ -35,6 +35,15 @@ const line = commandLine<Flags>("questions.list", {
   ],
 });
 
+const STATE: ListColumn<AgentQuestion> = {
+  title: "STATE",
+  cell: ({ state }) => ({ text: state, style: COLOURS[state] }),
+};
+
+function placeOf({ workspace }: AgentQuestion): string {
+  return workspace === null ? "" : fromHome(workspace);
+}
+
 type View = Omit<Listing<AgentQuestion>, "input">;
 
 function viewOf({ all = false, at }: Flags): View {
@@ -43,22 +52,18 @@ function viewOf({ all = false, at }: Flags): View {
     noun: "questions",
     topics: ["question."],
     columns: [
-      { title: "ASKED" },
-      ...(all ? [{ title: "STATE" }] : []),
-      { title: "AGENT", least: 10 },
-      { title: "WORKSPACE", least: 12, isExtra: true, cut: "start" },
-      { title: "KIND" },
-      { title: "QUESTION", least: 32 },
-      { title: "OPTIONS", least: 12, isExtra: true },
-    ],
-    cells: (question, { nowMs }) => [
-      ago(question.sinceMs, nowMs),
-      ...(all ? [{ text: question.state, style: COLOURS[question.state] }] : []),
-      question.name,
-      question.workspace === null ? "" : fromHome(question.workspace),
-      question.kind,
-      question.text,
-      (question.options ?? []).join(" / "),
+      { title: "ASKED", cell: ({ sinceMs }, { nowMs }) => ago(sinceMs, nowMs) },
+      ...(all ? [STATE] : []),
+      { title: "AGENT", least: 10, cell: ({ name }) => name },
+      { title: "WORKSPACE", least: 12, isExtra: true, cut: "start", cell: placeOf },
+      { title: "KIND", cell: ({ kind }) => kind },
+      { title: "QUESTION", least: 32, cell: ({ text }) => text },
+      {
+        title: "OPTIONS",
+        least: 12,
+        isExtra: true,
+        cell: ({ options = [] }) => options.join(" / "),
+      },
     ],
     key: ({ id }) => id,
     nothing:

@@ -20,18 +20,15 @@ const list = listOperation("leases.list", {
   // A holder that was renamed would be another one: only leases matter.
   topics: ["lease."],
   columns: [
-    { title: "KEY", least: 16 },
-    { title: "HOLDER", least: 14 },
-    { title: "TOKEN", isNumber: true },
-    { title: "EXPIRES" },
-    { title: "HELD SINCE", isExtra: true },
-  ],
-  cells: (lease, { nowMs, id }) => [
-    lease.taskId,
-    holderOf(lease, id),
-    String(lease.token),
-    inTime(lease.expiresAtMs, nowMs),
-    ago(lease.acquiredAtMs, nowMs),
+    { title: "KEY", least: 16, cell: ({ taskId }) => taskId },
+    { title: "HOLDER", least: 14, cell: (lease, { id }) => holderOf(lease, id) },
+    { title: "TOKEN", isNumber: true, cell: ({ token }) => String(token) },
+    { title: "EXPIRES", cell: ({ expiresAtMs }, { nowMs }) => inTime(expiresAtMs, nowMs) },
+    {
+      title: "HELD SINCE",
+      isExtra: true,
+      cell: (lease, { nowMs }) => ago(lease.acquiredAtMs, nowMs),
+    },
   ],
   key: ({ taskId }) => taskId,
   nothing: [

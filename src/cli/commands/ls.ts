@@ -37,33 +37,39 @@ const line = commandLine<Flags>("fleet.list", {
   ],
 });
 
-const VIEW = {
+function headlineOf({ headline }: Row): Cell {
+  return { text: headline, style: HEADLINE_COLOURS[headline] };
+}
+
+function placeOf(row: Row): Cell {
+  return said(row, row.workspace === null ? "" : fromHome(row.workspace));
+}
+
+/** What is said of one that is gone counts less. */
+function said({ headline }: Row, text: string): Cell {
+  return headline === "GONE" ? { text, style: "dim" } : text;
+}
+
+const VIEW: Omit<Listing<Row>, "input" | "nothing"> = {
   operation: "fleet.list",
   noun: "agents",
   topics: ["agent.", "fleet.", "lease.", "question.", "task."],
   columns: [
-    { title: "HEADLINE" },
-    { title: "AGENT", least: 10 },
-    { title: "WORKSPACE", least: 12, isExtra: true, cut: "start" },
-    { title: "DOING", least: 28 },
-    { title: "SINCE" },
-    { title: "ID", least: 12, isExtra: true },
+    { title: "HEADLINE", cell: headlineOf },
+    { title: "AGENT", least: 10, cell: (row) => said(row, row.name) },
+    { title: "WORKSPACE", least: 12, isExtra: true, cut: "start", cell: placeOf },
+    { title: "DOING", least: 28, cell: (row) => said(row, row.why) },
+    { title: "SINCE", cell: (row, { nowMs }) => said(row, ago(sinceOf(row), nowMs)) },
+    {
+      title: "ID",
+      least: 12,
+      isExtra: true,
+      cell: (row, { id }) => ({ text: id(row.id), style: "dim" }),
+    },
   ],
-  cells: (row, { nowMs, id }) => {
-    const isOver = row.headline === "GONE";
-    const said = (text: string): Cell => (isOver ? { text, style: "dim" } : text);
-    return [
-      { text: row.headline, style: HEADLINE_COLOURS[row.headline] },
-      said(row.name),
-      said(row.workspace === null ? "" : fromHome(row.workspace)),
-      said(row.why),
-      said(ago(sinceOf(row), nowMs)),
-      { text: id(row.id), style: "dim" },
-    ];
-  },
   key: ({ id }) => id,
   summary: (answer) => summary(answer as unknown as FleetList),
-} as const satisfies Omit<Listing<Row>, "input" | "nothing">;
+};
 
 function nothingOf({ needsMe = false, at }: Flags): string {
   if (at !== undefined) return `nobody ${needsMe ? "needed you" : "was here"} then`;

@@ -1,7 +1,13 @@
 /** `rollcall policies`: who may do what, and the answer to whether somebody may. */
+import type { Policy } from "../../core/policies.ts";
 import { listOperation } from "../listing.ts";
 import { operation } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
+import type { Cell } from "../terminal/table.ts";
+
+function effectOf({ effect }: Policy): Cell {
+  return { text: effect, style: effect === "allow" ? "green" : "red" };
+}
 
 const list = listOperation("policies.list", {
   words: { subjectPrefix: "--subject PREFIX" },
@@ -11,18 +17,11 @@ const list = listOperation("policies.list", {
   ],
   topics: ["policy."],
   columns: [
-    { title: "ID", least: 12 },
-    { title: "EFFECT" },
-    { title: "SUBJECT", least: 12 },
-    { title: "ACTION", least: 10 },
-    { title: "RESOURCE", least: 12 },
-  ],
-  cells: ({ id, effect, subject, action, resource }) => [
-    id,
-    { text: effect, style: effect === "allow" ? "green" : "red" },
-    subject,
-    action,
-    resource,
+    { title: "ID", least: 12, cell: ({ id }) => id },
+    { title: "EFFECT", cell: effectOf },
+    { title: "SUBJECT", least: 12, cell: ({ subject }) => subject },
+    { title: "ACTION", least: 10, cell: ({ action }) => action },
+    { title: "RESOURCE", least: 12, cell: ({ resource }) => resource },
   ],
   key: ({ id }) => id,
   nothing: [

@@ -1,9 +1,10 @@
 /** `rollcall tasks`: the queue, to look at and to fill. What a worker does is in work.ts. */
 import type { TaskStatus } from "../../core/tasks.ts";
 import { withShortIds } from "../../core/words.ts";
+import type { TaskRow } from "../../wires/api/answers.ts";
 import { note, printFacts } from "../daemon.ts";
 import { switchFlag } from "../flags.ts";
-import { listOperation } from "../listing.ts";
+import { listOperation, type View } from "../listing.ts";
 import { operation } from "../operation.ts";
 import { contentFlags, contentOf, type ContentFlags } from "../task-content.ts";
 import { taskFacts } from "../task-facts.ts";
@@ -19,6 +20,14 @@ const COLOURS: Readonly<Record<TaskStatus, Style>> = {
 };
 
 const UNFINISHED: readonly TaskStatus[] = ["pending", "claimed"];
+
+function claimerOf({ claimedBy, claimedByName }: TaskRow, { id }: View): string {
+  return `${id(claimedBy)} ${claimedByName}`.trim();
+}
+
+function endOf({ status, expiresAtMs }: TaskRow, { nowMs }: View): string {
+  return status === "claimed" ? inTime(expiresAtMs, nowMs) : "";
+}
 
 interface ListFilters {
   readonly all?: boolean;
@@ -37,26 +46,20 @@ const list = listOperation<"tasks.list", ListFilters>("tasks.list", {
   ],
   topics: ["task."],
   columns: [
-    { title: "ID" },
-    { title: "TYPE", least: 10 },
-    { title: "STATUS" },
-    { title: "AGENT", least: 14 },
-    { title: "CREATED" },
-    { title: "CLAIM ENDS", isExtra: true },
-    { title: "RETRIES", isExtra: true },
-    { title: "NEEDS", least: 8, isExtra: true },
-    { title: "LAST FAILURE", least: 16, isExtra: true },
-  ],
-  cells: (task, { nowMs, id }) => [
-    id(task.id),
-    task.type,
-    { text: task.status, style: COLOURS[task.status] },
-    `${id(task.claimedBy)} ${task.claimedByName}`.trim(),
-    ago(task.createdAtMs, nowMs),
-    task.status === "claimed" ? inTime(task.expiresAtMs, nowMs) : "",
-    `${task.retryCount} of ${task.maxRetries}`,
-    task.requiredTools.join(", "),
-    withShortIds(task.failureReason),
+    { title: "ID", cell: (task, { id }) => id(task.id) },
+    { title: "TYPE", least: 10, cell: ({ type }) => type },
+    { title: "STATUS", cell: ({ status }) => ({ text: status, style: COLOURS[status] }) },
+    { title: "AGENT", least: 14, cell: claimerOf },
+    { title: "CREATED", cell: ({ createdAtMs }, { nowMs }) => ago(createdAtMs, nowMs) },
+    { title: "CLAIM ENDS", isExtra: true, cell: endOf },
+    { title: "RETRIES", isExtra: true, cell: (task) => `${task.retryCount} of ${task.maxRetries}` },
+    { title: "NEEDS", least: 8, isExtra: true, cell: (task) => task.requiredTools.join(", ") },
+    {
+      title: "LAST FAILURE",
+      least: 16,
+      isExtra: true,
+      cell: (task) => withShortIds(task.failureReason),
+    },
   ],
   key: ({ id }) => id,
   nothing: [

@@ -11,6 +11,7 @@ export type AgentList = AnswerOf<"agents.list">;
 export type LeaseRow = AnswerOf<"leases.get">["lease"];
 export type ElectionRow = AnswerOf<"elections.list">["elections"][number];
 export type TaskList = AnswerOf<"tasks.list">;
+export type TaskRow = TaskList["tasks"][number];
 export type TaskDetail = AnswerOf<"tasks.get">["task"];
 export type FleetList = AnswerOf<"fleet.list">;
 export type FleetRow = AnswerOf<"fleet.get">;
