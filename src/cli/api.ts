@@ -17,19 +17,19 @@ export interface Field {
   readonly isRequired: boolean;
 }
 
-export interface Described {
+export interface ApiOperation {
   readonly isRead: boolean;
   /** With {field} for a field of the input. */
   readonly path: string;
   readonly about: string;
   /** By their names; those within another as card.name. */
   readonly fields: ReadonlyMap<string, Field>;
-  /** What its answer calls the rows of a list. */
+  /** The field of the answer that holds the rows of a list. */
   readonly rows: string;
 }
 
-/** As far as it is read here. */
-interface Written {
+/** The part of the document that is read here. */
+interface DocumentedOperation {
   readonly operationId: string;
   readonly description: string;
   readonly parameters?: readonly {
@@ -52,23 +52,23 @@ function api(): OpenApi {
   return known;
 }
 
-export function described(name: OperationName): Described {
+export function apiOperation(name: OperationName): ApiOperation {
   const { paths, components } = api();
   for (const [path, methods] of Object.entries(paths)) {
     const { get, post } = methods as Readonly<Record<string, unknown>>;
-    const written = (get ?? post) as Written;
-    if (written.operationId !== name) continue;
-    const [about = ""] = written.description.split("\n\n");
-    const answer = written.responses[200].content["application/json"].schema.properties ?? {};
+    const found = (get ?? post) as DocumentedOperation;
+    if (found.operationId !== name) continue;
+    const [about = ""] = found.description.split("\n\n");
+    const answer = found.responses[200].content["application/json"].schema.properties ?? {};
     const [rows = ""] = Object.keys(answer).filter((each) => answer[each]?.type === "array");
-    const fields = new Map(fieldsOf(written, components.schemas));
+    const fields = new Map(fieldsOf(found, components.schemas));
     return { isRead: get !== undefined, path, about, fields, rows };
   }
   throw new Error(`assets/openapi.json does not describe ${name}`);
 }
 
 function fieldsOf(
-  { parameters = [], requestBody }: Written,
+  { parameters = [], requestBody }: DocumentedOperation,
   components: Schemas,
 ): readonly (readonly [string, Field])[] {
   if (requestBody) {
@@ -95,16 +95,30 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Has the daemon do an operation: what it answers has the shape that the table promises. */
+type Request<Name extends OperationName> = CallOptions & { readonly input: InputOf<Name> };
+
+/** Calls an operation of the daemon, whose answer has the shape that the table promises. */
 export async function call<Name extends OperationName>(
-  daemon: Pick<Client, "get"> & Partial<Pick<Client, "post">>,
+  daemon: Pick<Client, "get" | "post">,
   name: Name,
-  { input, ...options }: CallOptions & { readonly input: InputOf<Name> },
+  request: Request<Name>,
 ): Promise<AnswerOf<Name>> {
-  const { isRead, path } = described(name);
-  const fields = input as Readonly<Record<string, Value>>;
-  const answer = isRead
-    ? await daemon.get(pathOf(path, fields), options)
-    : await daemon.post?.(path, fields, options);
-  return answer as AnswerOf<Name>;
+  const { isRead, path } = apiOperation(name);
+  if (isRead) return look(daemon, name, request);
+  const { input, ...options } = request;
+  return (await daemon.post(
+    path,
+    input as Readonly<Record<string, Value>>,
+    options,
+  )) as AnswerOf<Name>;
+}
+
+/** The same for one that reads. */
+export async function look<Name extends OperationName>(
+  daemon: Pick<Client, "get">,
+  name: Name,
+  { input, ...options }: Request<Name>,
+): Promise<AnswerOf<Name>> {
+  const path = pathOf(apiOperation(name).path, input as Readonly<Record<string, Value>>);
+  return (await daemon.get(path, options)) as AnswerOf<Name>;
 }

@@ -22,8 +22,8 @@ export interface Example {
 }
 
 /**
- * What a command says of itself in its help: what it does, with examples. Its one line for the
- * overview is in the tree of commands, which is there without it.
+ * The help of a command: its description and examples. Its one line for the overview is in the
+ * tree of commands, which is read without loading the command.
  */
 export function about(text: string, ...examples: readonly Example[]) {
   const rows = examples.map(({ call, does }): Row => [call, does]);

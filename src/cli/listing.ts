@@ -6,7 +6,7 @@ import type { Command } from "@stricli/core";
 import { shortId } from "../core/words.ts";
 import type { AnswerOf, OperationName } from "../operations/table.ts";
 import type { Client } from "../wires/api/client/client.ts";
-import { described } from "./api.ts";
+import { apiOperation } from "./api.ts";
 import type { Context } from "./context.ts";
 import { daemonOf, lookOf, note, pathOf, printJson, read, type Value } from "./daemon.ts";
 import { listFlags, type ListFlags } from "./flags.ts";
@@ -16,9 +16,9 @@ import { tableLines, type Cell, type Column, type Look } from "./terminal/table.
 
 export interface Listing<Item> {
   readonly operation: OperationName;
-  /** What is asked for, but for pages. */
+  /** The input of the operation, without the page. */
   readonly input: Readonly<Record<string, Value>>;
-  /** What its items are called, together. */
+  /** The word for its items, in the plural. */
   readonly noun: string;
   /** Beginnings of the topics that may change it. */
   readonly topics: readonly string[];
@@ -54,7 +54,7 @@ export interface Listed<Item> {
   readonly answer: Readonly<Record<string, unknown>>;
 }
 
-/** What the rows of a list are. */
+/** The type of a row of the list. */
 type RowOf<Name extends OperationName> = {
   [Field in keyof AnswerOf<Name>]-?: AnswerOf<Name>[Field] extends readonly (infer Row)[]
     ? Row
@@ -63,7 +63,7 @@ type RowOf<Name extends OperationName> = {
 
 interface ListCommand<Item, Own>
   extends CommandWords<Own>, Pick<Listing<Item>, "topics" | "columns" | "key"> {
-  /** What is said when there is nothing at all, and when nothing fits. */
+  /** Shown when the list is empty: without filters, and with some. */
   readonly nothing: readonly [all: string, filtered: string];
 }
 
@@ -116,7 +116,7 @@ export async function fetchList<Item>(
   { limit, signal }: { readonly limit: number; readonly signal?: AbortSignal },
 ): Promise<Listed<Item>> {
   type Page = Omit<Listed<Item>, "items" | "answer"> & Record<string, unknown>;
-  const { path, rows: field } = described(operation);
+  const { path, rows: field } = apiOperation(operation);
   const items: Item[] = [];
   let first: Page | undefined;
   let cursor: string | undefined;

@@ -1,4 +1,4 @@
-/** Fields of operations as words of the command line: what is typed, and what it stands for. */
+/** Fields of operations as words of the command line, and the values that these stand for. */
 import type { Client } from "../wires/api/client/client.ts";
 import type { Field } from "./api.ts";
 import type { Context } from "./context.ts";
@@ -11,7 +11,7 @@ export interface Word extends Field {
   readonly field: string;
   /** `--input-file`, or `KEY` of an argument. */
   readonly text: string;
-  /** What its value is called; empty for one that has none, or a few that are shown instead. */
+  /** The name of its value in the help: TIME. */
   readonly placeholder: string;
 }
 
@@ -66,7 +66,7 @@ function argumentOf(word: Word): object {
   };
 }
 
-/** Throws what the parser of the command line tells. */
+/** Throws the reason that the parser shows after the value. */
 function parserOf({ field, schema }: Word): (text: string) => unknown {
   if (field === "token") return parseToken;
   if (field.endsWith("Ms")) return parseDuration;
@@ -82,16 +82,16 @@ function parserOf({ field, schema }: Word): (text: string) => unknown {
 /** Fields that hold the id of an agent of the registry. */
 const OF_AGENTS = ["agentId", "holder", "claimedBy"];
 
-interface Given {
+interface Lookup {
   readonly daemon: Pick<Client, "get">;
   readonly context: Context;
 }
 
-/** The field of what was typed: an id from its beginning, the agent that acts. */
+/** The value of a field: a whole id for its beginning, the agent that acts. */
 export function valueOf(
   { field, text, placeholder }: Word,
   typed: unknown,
-  { daemon, context }: Given,
+  { daemon, context }: Lookup,
 ): unknown {
   if (text === "--agent" && field === "agentId") {
     return actingAgent(daemon, context, typed as string | undefined);

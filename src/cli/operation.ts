@@ -5,14 +5,14 @@
  *
  *   words: { taskId: "KEY", ttlMs: "--ttl TIME", agentId: "--agent AGENT" }
  *
- * What is called AGENT or TASK may be the beginning of an id. `--agent` is the agent that acts, and
- * may be in the environment.
+ * An id may be cut short where the word for it is AGENT or TASK. `--agent` is the agent that acts,
+ * and may be in the environment.
  */
 import { buildCommand, type Command, type TypedCommandParameters } from "@stricli/core";
 import { messageFor, RollcallError } from "../core/errors.ts";
 import type { AnswerOf, InputOf, OperationName } from "../operations/table.ts";
 import type { Client } from "../wires/api/client/client.ts";
-import { call, described, type CallOptions } from "./api.ts";
+import { call, apiOperation, type CallOptions } from "./api.ts";
 import type { Context } from "./context.ts";
 import { daemonOf, printJson } from "./daemon.ts";
 import { EXIT } from "./exit.ts";
@@ -22,7 +22,7 @@ import { flagOf, isFlag, isRest, keyOf, positionalOf, valueOf, wordOf } from "./
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a command has of its own, beside what its operation says. */
+/** A command beyond its operation. */
 export interface CommandWords<Own> {
   /** By field; arguments in their order. */
   readonly words?: Readonly<Record<string, string>>;
@@ -30,25 +30,25 @@ export interface CommandWords<Own> {
   readonly flags?: { readonly [Name in keyof Own]?: object };
   /** and the fields that they are about. */
   fill?(flags: Own): Fields | Promise<Fields>;
-  /** What it does, where that is not what its operation says. */
+  /** Replaces the description of the operation. */
   readonly about?: string;
-  /** What the help says beyond that: what is printed, and when it ends with 1. */
+  /** Added to the description: what the command prints, and when it ends with 1. */
   readonly more?: string;
   readonly examples: readonly Example[];
 }
 
 export interface OperationCommand<Name extends OperationName, Own> extends CommandWords<Own> {
   /** Sends it, where there is more to say or to do about that. */
-  ask?(send: Send<Name>, asked: Asked<Name>): Promise<AnswerOf<Name>>;
+  ask?(send: Send<Name>, request: CommandRequest<Name>): Promise<AnswerOf<Name>>;
   /** Whether the answer is that there is nothing: it ends with 1. */
   isNothing?(answer: AnswerOf<Name>): boolean;
   /** For people; without it a command that did its work says nothing. */
-  show?(answer: AnswerOf<Name>, asked: Asked<Name>): Promise<void>;
+  show?(answer: AnswerOf<Name>, request: CommandRequest<Name>): Promise<void>;
 }
 
 type Send<Name extends OperationName> = (options?: CallOptions) => Promise<AnswerOf<Name>>;
 
-export interface Asked<Name extends OperationName> {
+export interface CommandRequest<Name extends OperationName> {
   readonly context: Context;
   readonly input: InputOf<Name>;
 }
@@ -70,20 +70,20 @@ export function operation<Name extends OperationName, Own = object>(
   });
 }
 
-/** What the parser read. */
-interface Typed<Flags> {
+/** Flags and arguments as the parser read them. */
+interface ParsedLine<Flags> {
   readonly flags: Flags;
   readonly args: readonly unknown[];
 }
 
-interface Given<Own> extends Typed<Own> {
+interface InputSource<Own> extends ParsedLine<Own> {
   readonly daemon: Pick<Client, "get">;
   readonly context: Context;
 }
 
-/** What is typed for an operation: to be parsed, and as its input. */
+/** The command line of an operation: for the parser, and back to the input. */
 export function commandLine<Own>(name: OperationName, how: CommandWords<Own>) {
-  const { fields, about: usual } = described(name);
+  const { fields, about: usual } = apiOperation(name);
   const does = [how.about ?? usual, how.more].filter(Boolean).join(" ");
   const words = Object.entries(how.words ?? {}).map(([field, typed]) => {
     const known = fields.get(field);
@@ -95,7 +95,7 @@ export function commandLine<Own>(name: OperationName, how: CommandWords<Own>) {
     /** With the flags that such commands have in common. */
     command<Common>(
       common: object,
-      run: (context: Context, typed: Typed<Common & Own>) => Promise<void>,
+      run: (context: Context, typed: ParsedLine<Common & Own>) => Promise<void>,
     ): Command<Context> {
       const ofFields = named.map((word) => [keyOf(word), flagOf(word)] as const);
       const flags = { ...Object.fromEntries(ofFields), ...how.flags, ...common };
@@ -109,7 +109,7 @@ export function commandLine<Own>(name: OperationName, how: CommandWords<Own>) {
         },
       });
     },
-    async input({ flags, args, ...given }: Given<Own>): Promise<Fields> {
+    async input({ flags, args, ...given }: InputSource<Own>): Promise<Fields> {
       const input: Record<string, unknown> = {};
       for (const word of named) {
         put(input, word.field, await valueOf(word, (flags as Fields)[keyOf(word)], given));

@@ -12,7 +12,7 @@ const STATUSES = ["alive", "unreachable", "dead"] as const;
 
 const AGENT_ID = text("The agent's id", SOME_ID);
 
-const NAME = text("What it is called; need not be unique", "scraper-1");
+const NAME = text("Its name; need not be unique", "scraper-1");
 
 const CAPABILITY = { name: z.string().meta({ examples: ["ocr"] }) } as const;
 
@@ -21,12 +21,12 @@ const TOOLS = z.array(z.string().meta({ examples: ["browser"] }));
 /** As it comes; what may be left out is empty. */
 const GIVEN_CARD = z.strictObject({
   name: NAME,
-  description: text("What it is good at; find looks here").default(""),
+  description: text("Its strengths in plain words; find looks here").default(""),
   version: text("Of its program").default(""),
   capabilities: z
     .array(z.strictObject({ ...CAPABILITY, description: z.string().default("") }))
     .default([])
-    .describe("What it can do, by name and in a sentence"),
+    .describe("Its capabilities, each with a name and a sentence"),
   tools: TOOLS.default([]).describe("The tools that it has"),
   metadata: z.record(z.string(), z.string()).default({}).describe("Anything else to know of it"),
 });
@@ -120,7 +120,7 @@ const find = operation({
     "Find agents that are alive by what they are good at, best first: by meaning, not only by " +
     "word. Without a query it lists those with the tools, last seen first.",
   input: z.strictObject({
-    query: text("What is needed, in plain words", "read scanned invoices").default(""),
+    query: text("The need, in plain words", "read scanned invoices").default(""),
     tool: WITH_TOOL,
     limit: z.int().min(0).default(0).describe("How many at most; 0 stands for 10"),
   }),

@@ -1,4 +1,4 @@
-/** The daemon itself: what it is, and what is going on in it. */
+/** The daemon itself: its status, and an overview of its state. */
 import { z } from "zod";
 import { text, whole, yesOrNo } from "./fields.ts";
 import { operation, type Answer, type Services } from "./operation.ts";
@@ -6,14 +6,14 @@ import { overview } from "./overview.ts";
 
 const STATUS = z.strictObject({
   version: z.string().meta({ examples: ["0.1.0"] }),
-  node: text("What this daemon is called", "box"),
+  node: text("The name of this daemon", "box"),
   mode: z.string().meta({ examples: ["leading"] }),
   head: whole("The last event of its log"),
   pid: z.int().meta({ examples: [4711] }),
   startedAt: z.string().meta({ examples: ["2026-06-20T16:04:05.000Z"] }),
   grpcAddress: z.string().meta({ examples: ["127.0.0.1:7070"] }),
   httpAddress: z.string().meta({ examples: ["127.0.0.1:9090"] }),
-  state: text("What the state is kept in, and where"),
+  state: text("The store of the state, and its place"),
   loopbackOnly: yesOrNo("Whether only this machine is answered"),
 });
 
@@ -24,7 +24,7 @@ const status = operation({
   effect: "reads",
   access: { action: "daemon.read", resource: "daemon:status" },
   brief: "Show the daemon",
-  about: "Which version answers, since when, where it listens and where it keeps its state.",
+  about: "The version of the daemon, when it started, its addresses and the place of its state.",
   input: z.strictObject({}),
   output: STATUS,
   run: async (services: Pick<Services, "status">) => services.status(),

@@ -26,7 +26,7 @@ const ENTRY = z
   .strictObject({
     url: URL_FIELD,
     origin: z.string().meta({ examples: ["http://localhost:8001"] }),
-    source: text("Who brought it", "local"),
+    source: text("The caller that registered it", "local"),
     tier: TIER.describe("How far it can be trusted, the least first"),
     isOwned: yesOrNo("Its heartbeats came with the token issued at first sight"),
     verification: z
@@ -37,7 +37,7 @@ const ENTRY = z
         reason: text("Why not; empty when it was confirmed"),
       })
       .nullable()
-      .describe("What came of the last fetch of its card"),
+      .describe("The result of the last fetch of its card"),
     intervalMs: whole("Between two heartbeats; 0 for one that stays until removed"),
     ttlMs: whole("How long it may be silent"),
     registeredAtMs: moment("When it came"),
@@ -69,9 +69,9 @@ const DETAIL = z.strictObject({
       more: whole("How many there are beyond those listed"),
     })
     .nullable()
-    .describe("What the card that waits would change"),
-  card: z.unknown().describe("What is served, as its author wrote it; null for nothing"),
-  waiting: z.unknown().describe("What waits to be verified; null for nothing"),
+    .describe("The changes that the waiting card would make"),
+  card: z.unknown().describe("The card that is served, as its author wrote it; null for none"),
+  waiting: z.unknown().describe("The card that waits to be verified; null for none"),
 });
 
 const list = operation({
@@ -90,7 +90,7 @@ const list = operation({
       .max(SEARCH.queryLength)
       .optional()
       .meta({
-        description: "What is needed, in plain words: the best come first, on one page",
+        description: "The need, in plain words: the best come first, on one page",
         examples: ["translate contracts"],
       }),
     skill: z.string().max(QUERY.wordLength).optional().describe("Only those with this skill"),
@@ -136,7 +136,7 @@ const verify = operation({
   effect: "sets",
   access: { action: "directory.verify", resource: "directory:{url}" },
   brief: "Fetch the card of an agent anew",
-  about: "Fetch the card of an agent anew, now, and show what came of it.",
+  about: "Fetch the card of an agent anew, now, and show the result.",
   input: get.input,
   output: DETAIL,
   run: async ({ directory }: Needs, { url }) =>

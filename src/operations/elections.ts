@@ -14,7 +14,7 @@ type Needs = Pick<Services, "engine">;
 
 const GROUP = text("The group: any text on one line", "planners");
 
-/** What is told of a group to those who join and leave it. */
+/** The answer to an agent that joins or leaves a group. */
 const STANDING = z.strictObject({
   group: GROUP,
   leader: text("The agent that leads; empty for nobody", SOME_ID),

@@ -7,10 +7,10 @@ import type { Answer } from "./operation.ts";
 export const EVENT = z
   .looseObject({
     sequence: whole("Its place in the log", 42),
-    topic: text("What happened", "lease.acquired"),
+    topic: text("The kind of event", "lease.acquired"),
     at: text("When, as ISO 8601", "2026-06-20T16:04:05.000Z"),
   })
-  .meta({ id: "Event", description: "What happened, with the fields of its topic" });
+  .meta({ id: "Event", description: "An event, with the fields of its topic" });
 
 export function eventAnswer({ sequence, atMs, event }: Recorded): Answer<typeof EVENT> {
   return { sequence, topic: event.type, at: new Date(atMs).toISOString(), ...event };

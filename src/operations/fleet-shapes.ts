@@ -7,7 +7,7 @@ import { moment, text } from "./fields.ts";
 const EVIDENCE = z
   .strictObject({
     wire: z.string().meta({ examples: ["file"] }),
-    alias: text("Who said it", "file@box:claude-7d5d6ca5"),
+    alias: text("The source that said it", "file@box:claude-7d5d6ca5"),
     rule: z.string().meta({ examples: ["its file is fresh"] }),
     reportedAtMs: moment("When it was said"),
     order: z.number(),
@@ -28,7 +28,7 @@ export const ROW = z
     id: z.string().meta({ examples: ["claude-7d5d6ca5"] }),
     name: z.string().meta({ examples: ["claude-code"] }),
     headline: z.enum(HEADLINES),
-    why: text("What it does, asks or suffers from, in a few words"),
+    why: text("The reason for the headline, in a few words"),
     because: text("The rule that chose the headline"),
     workspace: saidOrNot.meta({ examples: ["/src/shop"] }),
     goal: saidOrNot,
@@ -54,7 +54,7 @@ export const ROW = z
       .describe("Of what it did last"),
     stuckSinceMs: moment("Since when nothing happens, if that is too long").nullable(),
     lastActivityAtMs: moment("When it last did something").nullable(),
-    aliases: z.array(z.string()).describe("What it is called on each wire"),
+    aliases: z.array(z.string()).describe("Its names on all wires"),
     reportedAtMs: moment("When something of it was last told"),
   })
   .meta({ id: "Row" });
@@ -76,10 +76,10 @@ export const QUESTION = z
     ...ASKED,
     id: z.string(),
     agentId: z.string().meta({ examples: ["claude-7d5d6ca5"] }),
-    alias: text("Which source of the agent asks"),
+    alias: text("The source of the agent that asks"),
     state: z.enum(QUESTION_STATES),
     endedAtMs: moment("When it ended; 0 while it is open"),
-    name: text("What its agent is called", "claude-code"),
+    name: text("The name of its agent", "claude-code"),
     workspace: saidOrNot,
   })
   .meta({ id: "Question" });

@@ -1,6 +1,6 @@
 /**
  * The fleet: who is here, what is each doing, which one needs me; now or at a moment of the past.
- * Over HTTP the same is told live (wires/api/streams.ts).
+ * Over HTTP the same is told live (wires/api/live.ts).
  */
 import { z } from "zod";
 import { countsOf } from "../fleet/census.ts";
@@ -33,7 +33,7 @@ export const FILTERS = {
   host: text("Only those on this machine").optional(),
   workspacePrefix: text("Only those that work below this folder").default(""),
   needs: z.enum(["me"]).optional().describe("Only those that wait for a person"),
-  all: z.boolean().default(false).describe("Those gone for more than an hour as well"),
+  all: z.boolean().default(false).describe("Also agents that are gone for more than an hour"),
 } as const;
 
 const list = operation({
@@ -42,8 +42,8 @@ const list = operation({
   access: { action: "fleet.read", resource: "agent:*" },
   brief: "List the fleet",
   about:
-    "Who is here, what each does, and which one needs a person: that one first. One row for each " +
-    "agent, whatever wire it is known by.",
+    "Every agent, what it does and whether it needs a person: those that do come first. One row " +
+    "for each agent, whatever wire it is known by.",
   input: z.strictObject({ ...FILTERS, ...PAGE, at: AT }),
   output: z.strictObject({
     sequence: PAGED.sequence,
@@ -83,9 +83,9 @@ const timeline = operation({
   path: "/v1/fleet/{id}/timeline",
   effect: "reads",
   access: { action: "fleet.read", resource: "agent:{id}" },
-  brief: "Show what happened to an agent",
+  brief: "Show the events of an agent",
   about:
-    "What happened to an agent, under all its names, the oldest first, as far as the log reaches " +
+    "The events of an agent, under all its names, the oldest first, as far as the log reaches " +
     "back.",
   input: z.strictObject({
     id: AGENT,

@@ -38,7 +38,7 @@ export const LEASE = z
     ttlMs: whole("How long it is held from now on", 60_000),
     acquiredAtMs: moment("Since when it is held"),
     expiresAtMs: moment("When it ends unless it is renewed"),
-    holderName: text("What its holder is called; empty when that is no longer known", "deployer"),
+    holderName: text("The name of its holder; empty when it is no longer known", "deployer"),
   })
   .meta({ id: "Lease" });
 

@@ -18,13 +18,13 @@ export const CLAIM = {
 } as const;
 
 export const FLEET = {
-  /** Those gone for longer are shown to who asks for all. */
+  /** Agents gone for longer are only shown with `all`. */
   goneMs: 3_600 * SECOND,
-  /** What a timeline shows at most. */
+  /** Events of one timeline. */
   timeline: 1_000,
 } as const;
 
-/** What an overview shows of a state that may hold millions. */
+/** An overview of a state that may hold millions. */
 export const OVERVIEW = {
   /** Of each list: more than a screen shows, few enough to send every second. */
   rows: 50,

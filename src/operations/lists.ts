@@ -11,13 +11,13 @@ import { SEQUENCE, text, whole } from "./fields.ts";
 import { LIST } from "./limits.ts";
 import { quoted, wrong } from "./parse.ts";
 
-/** What every list takes, before its own filters. */
+/** The fields of every list, before its own filters. */
 export const PAGE = {
   limit: z.int().min(1).max(LIST.limitMost).default(LIST.limitDefault).describe("How many at most"),
   cursor: text("Where the page begins: the cursor of the page before it").optional(),
 } as const;
 
-/** What every list answers with, before its rows. */
+/** The answer of every list, before its rows. */
 export const PAGED = {
   sequence: SEQUENCE,
   total: whole("How many fit, on all pages together", 1),

@@ -1,11 +1,11 @@
 /**
- * An operation is something that a caller may ask of Rollcall, described once for every wire: what
- * it takes and answers, what it does in words, and how it is done. The table of all of them
- * (table.ts) makes the routes of HTTP and their OpenAPI document, the tools of MCP, and the flags
- * and the help of the command line.
+ * An operation is something that a caller may ask of Rollcall, described once for every wire: its
+ * input, its answer, its help, and how it is done. The table of all of them (table.ts) makes the
+ * routes of HTTP and their OpenAPI document, the tools of MCP, and the flags and the help of the
+ * command line.
  *
- * Names of fields are those of core (taskId, ttlMs), which are also those of HTTP; the other wires
- * rename them at their edge. What is checked here is only the shape: the rules are core's.
+ * Fields have the names of core (taskId, ttlMs), which are also those of HTTP; the other wires
+ * rename them at their edge. Schemas check the shape of an input; the rules are core's.
  */
 import type { z } from "zod";
 import type { Clock } from "../core/clock.ts";
@@ -16,7 +16,7 @@ import type { Fleet } from "../fleet/fleet.ts";
 import type { AgentSearch } from "../search/agent-search.ts";
 import type { Status } from "./daemon.ts";
 
-/** What operations stand on. */
+/** The services that operations use. */
 export interface Services {
   readonly engine: Engine;
   readonly claims: TaskClaims;
@@ -24,7 +24,7 @@ export interface Services {
   readonly fleet: Fleet;
   readonly directory: DirectoryService;
   readonly search: Pick<AgentSearch, "find">;
-  /** What this daemon is. */
+  /** The status of this daemon. */
   status(): Status;
 }
 
@@ -37,8 +37,8 @@ export interface Call {
 }
 
 /**
- * What it does to the state: it `reads` and changes nothing; `adds`, so that twice is two; `sets`,
- * so that twice is as once; `ends` something that cannot be begun again as it was.
+ * The effect on the state: it `reads` and changes nothing; `adds`, so that twice is two; `sets`, so
+ * that twice is as once; `ends` something that cannot be begun again as it was.
  */
 export type Effect = "reads" | "adds" | "sets" | "ends";
 
@@ -50,7 +50,7 @@ export interface Operation<
   /** Over HTTP: a GET when it reads, else a POST. A field of the input may be part: {taskId}. */
   readonly path: `/${string}`;
   readonly effect: Effect;
-  /** What a policy must allow the caller to do, and to what: {taskId} is that of the input. */
+  /** The action and resource that a policy must allow; {taskId} is that of the input. */
   readonly access: { readonly action: string; readonly resource: string };
   /** In a few words. */
   readonly brief: string;
@@ -65,7 +65,7 @@ export interface Operation<
   json?(answer: Answer<Out>): string;
 }
 
-/** What an operation answers; nobody changes it. */
+/** The answer of an operation, read-only. */
 export type Answer<Out extends z.ZodType> = Frozen<z.output<Out>>;
 
 type Frozen<T> = T extends readonly (infer Each)[]
@@ -74,7 +74,7 @@ type Frozen<T> = T extends readonly (infer Each)[]
     ? { readonly [Key in keyof T]: Frozen<T[Key]> }
     : T;
 
-/** Checks one of the table against its own types. */
+/** Checks a row of the table against its own types. */
 export function operation<In extends z.ZodObject, Out extends z.ZodObject, Needs>(
   described: Operation<In, Out, Needs>,
 ): Operation<In, Out, Needs> {

@@ -1,5 +1,5 @@
 /**
- * What is going on here, in one answer that fits a screen. For people who look at a page, so it is
+ * The state of the daemon in one answer that fits a screen. For people who look at a page, so it is
  * bounded whatever the state holds: numbers of everything, and the newest few.
  *
  * It is made to be asked for again when the event stream stirs, which needs no care about what was
@@ -100,9 +100,9 @@ export const overview = operation({
   path: "/v1/overview",
   effect: "reads",
   access: { action: "daemon.read", resource: "daemon:overview" },
-  brief: "Show what is going on here",
+  brief: "Show the state in one screen",
   about:
-    "What is going on here, in one answer that fits a screen: how many of everything, and the " +
+    "The state of the daemon in one answer that fits a screen: how many of everything, and the " +
     "newest few. Ask again when the event stream says that something happened.",
   input: z.strictObject({}),
   output: OUTPUT,

@@ -8,14 +8,14 @@ import { check } from "./parse.ts";
 
 type Needs = Pick<Services, "engine">;
 
-const ID = text("What the policy is called", "web");
+const ID = text("The name of the policy", "web");
 
 const POLICY = z
   .strictObject({
     id: ID,
-    subject: text("Who: an agent, a team, a user; * stands for any text", "scraper-*"),
-    action: text("Does what; * stands for any text", "call"),
-    resource: text("To what; * stands for any text", "tool:browser"),
+    subject: text("An agent, a team or a user; * stands for any text", "scraper-*"),
+    action: text("The action; * stands for any text", "call"),
+    resource: text("The resource; * stands for any text", "tool:browser"),
     effect: z.enum(["allow", "deny"]).describe("A denial beats every allowance"),
   })
   .meta({ id: "Policy" });
@@ -48,9 +48,9 @@ const checkAccess = operation({
     "Ask whether a subject may do an action to a resource, and which policy says so. What no " +
     "policy mentions is denied.",
   input: z.strictObject({
-    subject: text("Who wants to do it, such as an agent's id or name", "scraper-1"),
-    action: text("What, such as write", "call"),
-    resource: text("With what, such as repo:main", "tool:browser"),
+    subject: text("The subject, such as an agent's id or name", "scraper-1"),
+    action: text("The action, such as write", "call"),
+    resource: text("The resource, such as repo:main", "tool:browser"),
   }),
   output: z.strictObject({
     allowed: z.boolean().meta({ examples: [true] }),

@@ -1,4 +1,4 @@
-/** What agents wait for a person to answer. */
+/** Questions that agents wait for a person to answer. */
 import { z } from "zod";
 import type { Question } from "../core/questions.ts";
 import { AT, moment, someOf } from "./fields.ts";
@@ -20,8 +20,8 @@ const list = operation({
   path: "/v1/questions",
   effect: "reads",
   access: { action: "question.read", resource: "question:*" },
-  brief: "List what agents ask",
-  about: "What agents wait for a person to answer, the oldest first; what ended, for a day.",
+  brief: "List the questions of agents",
+  about: "Questions that agents wait for a person to answer, the oldest first.",
   input: z.strictObject({ state: STATE, ...PAGE, at: AT }),
   output: z.strictObject({
     sequence: PAGED.sequence,

@@ -1,4 +1,4 @@
-/** What a script or another program says of an agent. */
+/** Reports of scripts and other programs about agents. */
 import { z } from "zod";
 import { ACTIVITIES, LIVENESS, OUTCOMES, QUESTION_KINDS, type Report } from "../core/reports.ts";
 import { text, whole, yesOrNo } from "./fields.ts";
@@ -41,10 +41,10 @@ const FACTS = z.strictObject({
 
 const REPORT = z.strictObject({
   alias: text(
-    "What its source calls it: WIRE:NAME, or WIRE@HOST:NAME on one machine",
+    "The name that its source has for it: WIRE:NAME, or WIRE@HOST:NAME on one machine",
     "script@box:nightly",
   ),
-  agentId: text("Whose row it belongs to", "nightly"),
+  agentId: text("The agent whose row it belongs to", "nightly"),
   links: z.array(z.string()).default([]).describe("Aliases on other wires of the same agent"),
   order: whole("Grows with every report; its time unless set").optional(),
   reportedAtMs: atMs.optional().describe("When it was so; now unless set"),

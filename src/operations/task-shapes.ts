@@ -13,7 +13,7 @@ import { textOf } from "./task-bytes.ts";
 
 export const STATUSES = ["pending", "claimed", "completed", "dead"] as const;
 
-export const TYPE = text("What kind of work it is: any text on one line, such as review", "ocr");
+export const TYPE = text("The kind of work: any text on one line, such as review", "ocr");
 
 const FACTS = {
   id: z.string().meta({ examples: [SOME_ID] }),

@@ -47,7 +47,7 @@ const list = operation({
   brief: "List the tasks",
   about:
     "List the tasks, the first to come first; the completed and the dead of the last day too. " +
-    "What goes in and comes out is told by its size.",
+    "Inputs and outputs are told by their size.",
   input: z.strictObject({
     ...PAGE,
     status: someOf(STATUSES),
@@ -75,7 +75,7 @@ const get = operation({
   effect: "reads",
   access: { action: "task.read", resource: "task:{taskId}" },
   brief: "Show one task",
-  about: "Show one task, with what went in and what came out.",
+  about: "Show one task, with its input and its output.",
   input: z.strictObject({ taskId: TASK_ID }),
   output: z.strictObject({ task: TASK, sequence: SEQUENCE }),
   async run({ engine }: Needs, { taskId }) {
@@ -97,8 +97,11 @@ const create = operation({
   about: "Create a task that any agent with the right tools may claim.",
   input: z.strictObject({
     type: TYPE,
-    input: text("What the worker gets, as base64; or inputText").optional(),
-    inputText: text("What the worker gets: all that it needs to know", "scan-17.png").optional(),
+    input: text("The input for the worker, as base64; or inputText").optional(),
+    inputText: text(
+      "The input for the worker: all that it needs to know",
+      "scan-17.png",
+    ).optional(),
     requiredTools: z
       .array(z.string().meta({ examples: ["vision"] }))
       .default([])
@@ -139,7 +142,7 @@ const claim = operation({
   },
 });
 
-/** What a worker says of a task that it has. */
+/** A task that a worker has claimed. */
 const HELD = z.strictObject({
   taskId: TASK_ID,
   agentId: ACTING_AGENT,
@@ -164,10 +167,10 @@ const complete = operation({
   effect: "ends",
   access: { action: "task.complete", resource: "task:{taskId}" },
   brief: "Complete a task",
-  about: "Say that a task is done, and what came out.",
+  about: "Say that a task is done, and give its result.",
   input: HELD.extend({
-    output: text("What came out, as base64; or outputText").optional(),
-    outputText: text("What came out", "total: 42").optional(),
+    output: text("The result, as base64; or outputText").optional(),
+    outputText: text("The result, as text", "total: 42").optional(),
   }),
   output: z.strictObject({}),
   async run({ engine }: Needs, { output: base64, outputText, ...input }) {

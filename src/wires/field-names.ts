@@ -1,4 +1,4 @@
-/** What wires call the fields of core where names are in snake case and times in seconds. */
+/** The fields of core in the words of wires with names in snake case and times in seconds. */
 
 /** task_id for taskId, ttl_seconds for ttlMs, card.tools for card.tools. */
 export function inSnakeCase(field: string): string {

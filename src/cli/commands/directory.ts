@@ -6,7 +6,7 @@ import type { DirectoryDetail, DirectoryRow } from "../../wires/api/answers.ts";
 import { lookOf, note, printFacts } from "../daemon.ts";
 import { limitFlag } from "../flags.ts";
 import { listOperation, rowsOf, type Listing, type View } from "../listing.ts";
-import { operation, type Asked } from "../operation.ts";
+import { operation, type CommandRequest } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
 import type { Cell, Fact } from "../terminal/table.ts";
@@ -76,7 +76,10 @@ const get = operation("directory.get", {
   show,
 });
 
-async function show(answer: DirectoryDetail, { context }: Asked<"directory.get">): Promise<void> {
+async function show(
+  answer: DirectoryDetail,
+  { context }: CommandRequest<"directory.get">,
+): Promise<void> {
   await printFacts(context, factsOf(answer.entry));
   const { changes = [], more = 0 } = answer.diff ?? {};
   if (changes.length === 0) return;
@@ -126,7 +129,7 @@ function doubtOf(last: DirectoryRow["verification"], nowMs: number): string {
 const search = operation<"directory.list", SearchFlags>("directory.list", {
   about:
     "Find agents of the directory by what their cards say, best first: by meaning, not only by " +
-    "word. Nobody found is 1.",
+    "word. It ends with 1 when none is found.",
   words: { q: "QUERY…", ...FILTERS },
   flags: { limit: limitFlag },
   fill: ({ tier = "reachable", limit = 10 }) => ({ tier, limit }),
@@ -159,7 +162,7 @@ const add = operation("directory.add", {
 
 const verify = operation("directory.verify", {
   words: { url: "URL" },
-  more: "Not verified is 1.",
+  more: "It ends with 1 when the card is not verified.",
   examples: [
     { call: "rollcall directory verify http://localhost:8001", does: "after it was changed" },
   ],

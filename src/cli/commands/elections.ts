@@ -2,7 +2,7 @@
 import type { ElectionRow } from "../../wires/api/answers.ts";
 import { note, printFacts, who } from "../daemon.ts";
 import { listOperation } from "../listing.ts";
-import { operation, type Asked } from "../operation.ts";
+import { operation, type CommandRequest } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Fact } from "../terminal/table.ts";
 import { ago, moment } from "../terminal/time.ts";
@@ -51,7 +51,7 @@ type Standing = Pick<ElectionRow, "leader" | "leaderName" | "term">;
 /** Prints the id of who leads now, if anybody does. */
 async function showLeader(
   { leader, leaderName, term }: Standing,
-  { context, input }: Asked<"elections.campaign">,
+  { context, input }: CommandRequest<"elections.campaign">,
 ): Promise<void> {
   if (leader !== "") await context.out.line(clean(leader));
   const isItself = leader === input.agentId;
@@ -63,14 +63,14 @@ const campaign = operation("elections.campaign", {
   words: { group: "GROUP", agentId: "--agent AGENT" },
   more: "It prints the id of the leader.",
   examples: [{ call: "rollcall elections campaign planners --agent 3f2a9c1b", does: "joins" }],
-  show: ({ election }, asked) => showLeader(election, asked),
+  show: ({ election }, request) => showLeader(election, request),
 });
 
 const resign = operation("elections.resign", {
   words: { group: "GROUP", agentId: "--agent AGENT" },
   more: "It prints the id of the leader, if there is one.",
   examples: [{ call: "rollcall elections resign planners --agent 3f2a9c1b", does: "leaves" }],
-  show: ({ election }, asked) => showLeader(election, asked),
+  show: ({ election }, request) => showLeader(election, request),
 });
 
 export const elections = { list, get, campaign, resign } as const;

@@ -1,7 +1,7 @@
 /** `rollcall explain`: why an agent is shown as it is. Nothing is believed without its evidence. */
 import type { InputOf } from "../../operations/table.ts";
 import type { FleetRow } from "../../wires/api/answers.ts";
-import { call } from "../api.ts";
+import { look } from "../api.ts";
 import { lookOf, noteMoment, printFacts, printJson } from "../daemon.ts";
 import { HEADLINE_COLOURS } from "../fleet/look.ts";
 import { FleetSource } from "../fleet/source.ts";
@@ -25,7 +25,7 @@ export const explain = line.command<AnswerFlags>(answerFlags, async (context, ty
   const { at, json } = typed.flags;
   await using daemon = new FleetSource(context, typed.flags);
   const input = (await line.input({ ...typed, daemon, context })) as InputOf<"fleet.get">;
-  const answer = await call(daemon, "fleet.get", { input }).catch(line.refused);
+  const answer = await look(daemon, "fleet.get", { input }).catch(line.refused);
   if (json === true) return await printJson(context, answer);
   await noteMoment(context, at);
   const { row, atMs } = answer;

@@ -16,7 +16,7 @@ const VIEW: Pick<Listing<Agent>, "columns" | "key"> = {
 
 export const find = operation("agents.find", {
   words: { query: "[QUERY…]", tool: "--tool TOOL", limit: "--limit N" },
-  more: "Nobody found is 1.",
+  more: "It ends with 1 when none is found.",
   examples: [
     { call: "rollcall find read scanned invoices", does: "in plain words" },
     { call: "rollcall find summarise --tool browser --limit 3", does: "that have the tool" },

@@ -24,7 +24,7 @@ const COLOURS: Readonly<Record<QuestionState, Style>> = {
 
 const line = commandLine<Flags>("questions.list", {
   words: { at: "--at TIME" },
-  flags: { all: switchFlag("Those that ended as well, for a day") },
+  flags: { all: switchFlag("Also questions that ended, for a day") },
   fill: ({ all = false }) => (all ? {} : { state: ["open"] }),
   more: "`rollcall explain AGENT` shows a long question whole.",
   examples: [

@@ -45,7 +45,7 @@ function placeOf(row: Row): Cell {
   return said(row, row.workspace === null ? "" : fromHome(row.workspace));
 }
 
-/** What is said of one that is gone counts less. */
+/** The text is dim for an agent that is gone. */
 function said({ headline }: Row, text: string): Cell {
   return headline === "GONE" ? { text, style: "dim" } : text;
 }

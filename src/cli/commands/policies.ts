@@ -51,7 +51,7 @@ const remove = operation("policies.delete", {
 
 const check = operation("policies.check", {
   words: { subject: "SUBJECT", action: "ACTION", resource: "RESOURCE" },
-  more: "Allowed is 0, denied is 1.",
+  more: "It ends with 0 when it is allowed, and with 1 when it is denied.",
   examples: [
     { call: "rollcall policies check scraper-1 call tool:browser", does: "for people" },
     { call: 'if rollcall policies check "$WHO" write db; then …', does: "in a script" },

@@ -81,7 +81,7 @@ const create = operation<"tasks.create", ContentFlags<"input">>("tasks.create", 
     maxRetries: "--retries N",
     ttlMs: "--ttl TIME",
   },
-  flags: contentFlags("input", "What the worker gets"),
+  flags: contentFlags("input", "The input for the worker"),
   fill: (flags) => contentOf("input", flags),
   more: "It prints the task's id.",
   examples: [

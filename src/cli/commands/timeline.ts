@@ -2,7 +2,7 @@
 import type { InputOf } from "../../operations/table.ts";
 import type { DaemonEvent } from "../../wires/api/client/events.ts";
 import type { TimelineEvents } from "../../wires/api/answers.ts";
-import { call, described } from "../api.ts";
+import { call, apiOperation } from "../api.ts";
 import { daemonOf, note, pathOf, printJson } from "../daemon.ts";
 import { AgentLineView, JsonView, Notices } from "../event-lines.ts";
 import { answerFlags, switchFlag, type AnswerFlags } from "../flags.ts";
@@ -42,7 +42,7 @@ export const timeline = line.command<AnswerFlags>(answerFlags, async (context, t
   }
   const notices = new Notices(context);
   const stream = daemon.events({
-    path: pathOf(described("fleet.timeline").path, { id }),
+    path: pathOf(apiOperation("fleet.timeline").path, { id }),
     from,
     signal: context.untilInterrupted(),
     onState: (state) => notices.connection(daemon.url, state),

@@ -42,7 +42,7 @@ const renew = operation("tasks.renew", {
 
 const complete = operation<"tasks.complete", ContentFlags<"output">>("tasks.complete", {
   words: HELD,
-  flags: contentFlags("output", "What came out"),
+  flags: contentFlags("output", "The result"),
   fill: (flags) => contentOf("output", flags),
   examples: [
     { call: "rollcall tasks complete 9b1d04ce --output 'total: 42'", does: "text" },

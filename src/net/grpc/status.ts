@@ -21,7 +21,7 @@ export interface GrpcStatus {
   readonly details: string;
 }
 
-/** What the proto calls a field that a refusal names. */
+/** The name that the proto has for a field of core. */
 export type FieldName = (field: string) => string;
 
 export function grpcStatusOf(error: unknown, fieldName: FieldName = String): GrpcStatus {

@@ -1,5 +1,5 @@
 /**
- * What the API answers with, as types, for the programs that read it.
+ * The answers of the API as types, for the programs that read them.
  *
  * Things look as they do in events, with the same names and times in milliseconds, so that whoever
  * has read a list can keep it up to date from `GET /v1/events?from=SEQUENCE`. Of several pages the

@@ -1,5 +1,5 @@
 /**
- * What the API tells live: the same paths as their operations, for a caller that asks for
+ * Operations that can be followed live: the same paths, for a caller that asks for
  * `text/event-stream`, with a query of their own, since a stream has no pages and no past.
  */
 import { z } from "zod";
@@ -17,14 +17,14 @@ import { fleetSource, questionsSource, rowSource, timelineSource } from "./live-
 import { jobSource } from "./live-job.ts";
 import type { Source } from "./sse.ts";
 
-/** What a caller of a stream says beside its query. */
+/** Where a stream begins. */
 interface Place {
   /** The id of the last event that it has, as its header says. */
   readonly lastEventId: string | undefined;
 }
 
 export interface Live<In extends z.ZodObject = z.ZodObject> {
-  /** Which events come, and when. */
+  /** The events that come, and when. */
   readonly about: string;
   /** The fields of the path, and of the query. */
   readonly input: In;
@@ -46,10 +46,9 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
     about: "`fleet` with all rows, then `change` with those that are new or different, or gone.",
     input: z.strictObject(FILTERS),
     isLooker: true,
-    prepare:
-      async ({ fleet }, filters) =>
-      () =>
-        fleetSource(fleet, filters),
+    async prepare({ fleet }, filters) {
+      return () => fleetSource(fleet, filters);
+    },
   }),
   "fleet.get": live({
     about: "`row` whenever it is another one, `gone` when it is no more.",
@@ -61,12 +60,12 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
     },
   }),
   "fleet.timeline": live({
-    about: "What happened, then what happens, as `GET /v1/events` tells it.",
+    about: "The events so far, then new ones as they happen, as in `GET /v1/events`.",
     input: z.strictObject({ ...ID, from }),
     async prepare({ engine, fleet }, input, { lastEventId }) {
       const stood = placeOf(input.from, lastEventId);
       const { row } = await fleet.find(input.id);
-      // Who says where it stood needs nothing of what was before.
+      // A caller that has a place needs nothing from before it.
       const timeline =
         stood === undefined
           ? await fleet.timeline(row)
@@ -77,10 +76,9 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
   "questions.list": live({
     about: "`questions` with all of them, then `change` with those that are new, or gone.",
     input: z.strictObject({ state: STATE }),
-    prepare:
-      async ({ engine, fleet }, { state }) =>
-      () =>
-        questionsSource(engine, fleet, state),
+    async prepare({ engine, fleet }, { state }) {
+      return () => questionsSource(engine, fleet, state);
+    },
   }),
   "jobs.get": live({
     about: "`job` as it is, and whenever it is another; ends with the one that is over.",

@@ -1,6 +1,6 @@
 /** An example of what a schema describes, put together from the examples of its parts. */
 
-/** What there is of JSON Schema in the document. */
+/** The part of JSON Schema that the document uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string;

@@ -15,7 +15,7 @@ test("the copy that is reviewed and that the command line reads is up to date", 
 });
 
 test("every route that is served is described, and nothing else", () => {
-  // Nobody is asked: only the paths are looked at.
+  // No handler is called: only the paths are looked at.
   const { routes } = apiRoutes({ streams: {}, lookers: {} } as ApiOptions);
   const served = routes.map(
     ({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`,

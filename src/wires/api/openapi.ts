@@ -24,23 +24,23 @@ export interface OpenApi {
 type Components = Record<string, Schema>;
 
 const NOUNS: Readonly<Record<keyof Table, string>> = {
-  fleet: "Every agent of every wire as one row: who is here, what each does, which one needs you",
-  questions: "What agents wait for a person to answer",
+  fleet: "Every agent of every wire as one row: what it does, and whether it needs a person",
+  questions: "Questions that agents wait for a person to answer",
   agents: "Agents of the registry: they come, stay by heartbeats, and are found",
   leases: "One agent at a time may work on a thing",
   elections: "Groups of agents of which one leads",
-  policies: "Who may do what",
+  policies: "Rules that allow or deny an action on a resource",
   tasks: "The queue: work that any agent with the right tools may take, once",
   jobs: "Runs of agents; ARCP submits, follows and cancels them",
   directory: "A2A agents that others can call, and how far to trust each",
-  daemon: "The daemon itself, and what happens in it",
+  daemon: "The daemon itself, and its events",
 };
 
 const REFUSAL = z.object({
   error: z.object({
-    code: z.string().meta({ description: "What kind of refusal it is", examples: ["NOT_FOUND"] }),
+    code: z.string().meta({ description: "The kind of refusal", examples: ["NOT_FOUND"] }),
     message: z.string().meta({
-      description: "What is wrong with which value; a field that is to blame comes first",
+      description: "The reason; it begins with the field where one is to blame",
       examples: ["no lease on deploy/prod"],
     }),
     retry: z
@@ -99,7 +99,7 @@ export function openApi(): OpenApi {
       version: "1",
       description:
         "One control plane for AI agents. Times are milliseconds since 1970 by the daemon's " +
-        "clock. What is not known is refused. Names and their meaning stay; new ones may come.",
+        "clock. An unknown field is refused. Names and their meaning stay; new ones may come.",
       license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
     },
     tags: Object.entries(NOUNS).map(([name, description]) => ({ name, description })),
@@ -132,7 +132,7 @@ function operationOf(name: string, operation: Operation, components: Components)
       ? { parameters: parametersOf(path, { ...input.shape, ...live?.input.shape }, components) }
       : { requestBody: bodyOf(schemaOf(input, "input", components), components) }),
     responses: {
-      200: { description: "It is done.", content: { ...answer, ...(live && EVENT_STREAM) } },
+      200: { description: "The answer.", content: { ...answer, ...(live && EVENT_STREAM) } },
       ...REFUSED,
     },
   };
@@ -140,10 +140,10 @@ function operationOf(name: string, operation: Operation, components: Components)
 
 function streamOf(name: string, live: Pick<Live, "about" | "input">, components: Components): Json {
   return {
-    ...named(name, "Follow what happens"),
+    ...named(name, "Follow the events"),
     description: live.about,
     parameters: parametersOf("", live.input.shape, components),
-    responses: { 200: { description: "What happens.", content: EVENT_STREAM }, ...REFUSED },
+    responses: { 200: { description: "A stream of events.", content: EVENT_STREAM }, ...REFUSED },
   };
 }
 
@@ -151,7 +151,7 @@ function plain(name: string, brief: string, type: string): Json {
   const content = { [type]: {} };
   return {
     ...named(name, brief),
-    responses: { 200: { description: "It is.", content }, ...REFUSED },
+    responses: { 200: { description: "The answer.", content }, ...REFUSED },
   };
 }
 
@@ -182,7 +182,7 @@ function jsonContent(schema: Schema, components: Components): Json {
   return { "application/json": { schema, example: exampleOf(schema, components) } };
 }
 
-/** What has an id becomes a component, and is referred to. */
+/** A schema with an id becomes a component, and is referred to. */
 function schemaOf(schema: z.ZodObject, io: "input" | "output", components: Components): Schema {
   const { $schema: _, $defs = {}, ...rest } = z.toJSONSchema(schema, { io, override: plainer });
   const inPlace = (value: object) =>

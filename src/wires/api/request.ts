@@ -1,4 +1,4 @@
-/** What a caller of the API sends: as a body, behind the question mark, or in the path. */
+/** The input of an operation as a caller of the API sends it: in the body, query or path. */
 import type { Context } from "hono";
 import { z } from "zod";
 import { RollcallError } from "../../core/errors.ts";
@@ -58,7 +58,7 @@ function bare(field: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
   return field;
 }
 
-/** What the text of a parameter stands for. */
+/** The value that the text of a parameter stands for. */
 function valueOf(name: string, text: string, field: z.core.$ZodType | undefined): unknown {
   if (field instanceof z.ZodNumber) {
     if (!/^\d{1,15}$/.test(text)) throw wrong(`${name} is not a whole number`);

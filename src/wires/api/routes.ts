@@ -18,7 +18,7 @@ import type { Streams } from "./sse.ts";
 
 export interface ApiOptions extends Services {
   readonly streams: Streams;
-  /** Those that remember the whole fleet; there may be fewer of them. */
+  /** Streams that remember the whole fleet; there may be fewer of them. */
   readonly lookers: Streams;
   /** Why commands cannot be answered now; nothing when they can. */
   notReady(): string | undefined;
@@ -30,7 +30,7 @@ interface Bindings extends HttpBindings {
 }
 
 type Routes = Hono<{ Bindings: Bindings }>;
-type Asked = Context<{ Bindings: Bindings }>;
+type HttpContext = Context<{ Bindings: Bindings }>;
 
 const JSON_TYPE = { "Content-Type": "application/json" } as const;
 
@@ -54,17 +54,17 @@ export function apiRoutes(options: ApiOptions): Routes {
   return routes;
 }
 
-/** As its schema says. */
+/** The input of any operation. */
 type Input = z.output<z.ZodObject>;
 
-interface Mounted {
+interface Route {
   readonly operation: Operation;
   readonly live: Live | undefined;
 }
 
-function mount(routes: Routes, { operation, live }: Mounted, options: ApiOptions): void {
+function mount(routes: Routes, { operation, live }: Route, options: ApiOptions): void {
   const path = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
-  const answer = async (c: Asked, input: Input): Promise<Response> => {
+  const answer = async (c: HttpContext, input: Input): Promise<Response> => {
     const value = await operation.run(options, input, new HttpCall(c)).catch((error: unknown) => {
       throw inWordsOf(operation, error);
     });
@@ -86,10 +86,10 @@ function inWordsOf({ within }: Operation, error: unknown): unknown {
   return new RollcallError(error.code, message, { cause: error });
 }
 
-type Readable = Pick<Operation, "path" | "input">;
+type PathAndInput = Pick<Operation, "path" | "input">;
 
-/** Reads what a GET carries: the fields of its path, and those of its query. */
-function readerOf({ path, input }: Readable): (c: Asked) => Input {
+/** Reads the input of a GET: the fields of its path, and those of its query. */
+function readerOf({ path, input }: PathAndInput): (c: HttpContext) => Input {
   const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
   const fields = Object.entries(input.shape);
   const fieldsWhere = (isInPath: boolean) =>
@@ -100,10 +100,10 @@ function readerOf({ path, input }: Readable): (c: Asked) => Input {
   return (c) => ({ ...queryOf(c, fromQuery), ...parse("the path", fromPath, c.req.param()) });
 }
 
-function streamOf(live: Live & Readable, { streams, lookers, ...services }: ApiOptions) {
+function streamOf(live: Live & PathAndInput, { streams, lookers, ...services }: ApiOptions) {
   const inputOf = readerOf(live);
   const places = live.isLooker === true ? lookers : streams;
-  return async (c: Asked): Promise<Response> => {
+  return async (c: HttpContext): Promise<Response> => {
     const lastEventId = c.req.header("last-event-id");
     const start = await live.prepare(services, inputOf(c), { lastEventId });
     await places.send(c.env.outgoing, start);
@@ -112,9 +112,9 @@ function streamOf(live: Live & Readable, { streams, lookers, ...services }: ApiO
 }
 
 class HttpCall implements Call {
-  readonly #context: Asked;
+  readonly #context: HttpContext;
 
-  constructor(context: Asked) {
+  constructor(context: HttpContext) {
     this.#context = context;
   }
 

@@ -51,7 +51,7 @@ const createTask = toolOf(tasks.create, {
     input: null,
     inputText: {
       name: "input",
-      schema: z.string().default("").describe("All that whoever does it needs to know"),
+      schema: z.string().default("").describe("All that the worker needs to know"),
     },
   },
   output: z.object({ task: TASK }),
@@ -93,7 +93,7 @@ const completeTask = toolOf(tasks.complete, {
   description: "Say that a task you claimed is done, and what came out of it.",
   fields: {
     output: null,
-    outputText: { name: "output", schema: z.string().default("").describe("What came out") },
+    outputText: { name: "output", schema: z.string().default("").describe("The result") },
   },
   output: z.object({ completed: z.boolean() }),
   advice: ADVICE,

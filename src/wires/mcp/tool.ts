@@ -35,7 +35,7 @@ export interface ToolOptions<Input extends z.ZodObject, Output extends z.ZodObje
   readonly advice?: Advice;
   /** Its refusals may repeat what agents wrote. */
   readonly quotesAgents?: boolean;
-  /** What a field of core is called here; in snake case unless told otherwise. */
+  /** The name of the argument for a field of core; in snake case unless told otherwise. */
   readonly fieldName?: (field: string) => string;
   run(input: z.output<Input>, caller: Caller): Promise<Answer<z.input<Output>>>;
 }

@@ -34,7 +34,7 @@ export interface Api extends Fixture {
 /** Nobody is there. */
 const NOWHERE: Pick<Fetcher, "first" | "text"> = new TestWeb();
 
-/** What an operation answers is what its description says, to the last field. */
+/** Every answer must match the description of its operation, to the last field. */
 function mustBeAsDescribed(method: string, path: string, answer: unknown): void {
   const { pathname } = new URL(path, "http://localhost");
   const found = operations().find(
