@@ -8,11 +8,14 @@ import { Output, type Sink } from "./terminal/output.ts";
 import { watchList } from "./watching.ts";
 
 const LISTING: Listing<Policy> = {
+  operation: "policies.list",
+  input: {},
   noun: "policies",
-  params: {},
   topics: ["policy."],
-  columns: [{ title: "ID" }, { title: "EFFECT" }],
-  cells: ({ id, effect }) => [id, effect],
+  columns: [
+    { title: "ID", cell: ({ id }) => id },
+    { title: "EFFECT", cell: ({ effect }) => effect },
+  ],
   key: ({ id }) => id,
   nothing: "no policies",
 };

@@ -35,15 +35,12 @@ interface ListFlags extends Flags {
   readonly limit: number;
 }
 
-export const jobsList = buildCommand<ListFlags, [], Context>({
-  docs: {
-    brief: "List the jobs, the oldest first",
-    fullDescription: about(
-      "List your jobs, those that are over included as long as the runtime keeps them.",
-      { call: "rollcall jobs", does: "all" },
-      { call: "rollcall jobs ls --status running --agent indexer", does: "some" },
-    ),
-  },
+const ls = buildCommand<ListFlags, [], Context>({
+  docs: about(
+    "List your jobs, those that are over included as long as the runtime keeps them.",
+    { call: "rollcall jobs", does: "all" },
+    { call: "rollcall jobs ls --status running --agent indexer", does: "some" },
+  ),
   parameters: {
     flags: {
       status: textsFlag("STATUS", "pending, running, success, error, cancelled or timed_out"),
@@ -86,14 +83,11 @@ export const jobsList = buildCommand<ListFlags, [], Context>({
   },
 });
 
-export const jobsGet = buildCommand<Flags, [string], Context>({
-  docs: {
-    brief: "Show one job: what it may do, and how it is",
-    fullDescription: about("Show one job: what it may do, and how it is.", {
-      call: "rollcall jobs get job_01KZ4TA0",
-      does: "the beginning of its id is enough",
-    }),
-  },
+const get = buildCommand<Flags, [string], Context>({
+  docs: about("Show one job: what it may do, and how it is.", {
+    call: "rollcall jobs get job_01KZ4TA0",
+    does: "the beginning of its id is enough",
+  }),
   parameters: { flags, positional: POSITIONAL },
   async func(given, id) {
     await using client = await connectRuntime(this, given, this.untilInterrupted());
@@ -113,15 +107,12 @@ export const jobsGet = buildCommand<Flags, [string], Context>({
   },
 });
 
-export const jobsTail = buildCommand<Flags, [string], Context>({
-  docs: {
-    brief: "Follow a job, from its beginning to its end",
-    fullDescription: about(
-      "Follow a job: what it said before, what it says, and its result on stdout. Ctrl-C ends " +
-        "the looking; the job goes on.",
-      { call: "rollcall jobs tail job_01KZ4TA0", does: "also of a job that is over" },
-    ),
-  },
+const tail = buildCommand<Flags, [string], Context>({
+  docs: about(
+    "Follow a job: what it said before, what it says, and its result on stdout. Ctrl-C ends " +
+      "the looking; the job goes on.",
+    { call: "rollcall jobs tail job_01KZ4TA0", does: "also of a job that is over" },
+  ),
   parameters: { flags, positional: POSITIONAL },
   async func(given, id) {
     const stop = new AbortController();
@@ -140,14 +131,11 @@ interface CancelFlags extends Flags {
   readonly reason?: string;
 }
 
-export const jobsCancel = buildCommand<CancelFlags, [string], Context>({
-  docs: {
-    brief: "Cancel a job, and wait for its end",
-    fullDescription: about("Cancel a job, and wait for its end.", {
-      call: "rollcall jobs cancel job_01KZ4TA0 --reason 'wrong input'",
-      does: "and says why",
-    }),
-  },
+const cancel = buildCommand<CancelFlags, [string], Context>({
+  docs: about("Cancel a job, and wait for its end.", {
+    call: "rollcall jobs cancel job_01KZ4TA0 --reason 'wrong input'",
+    does: "and says why",
+  }),
   parameters: {
     flags: { reason: textFlag("TEXT", "Why, for whoever looks at it later"), ...flags },
     positional: POSITIONAL,
@@ -179,3 +167,5 @@ async function find(client: ArcpClient, given: string): Promise<JobEntry> {
   const message = `the ids of ${found.length} jobs begin ${given}: ${some}…`;
   throw new RollcallError("INVALID_ARGUMENT", message);
 }
+
+export const jobs = { ls, get, tail, cancel } as const;
