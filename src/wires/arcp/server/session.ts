@@ -18,7 +18,7 @@ import type { SessionEntry } from "../../../core/sessions.ts";
 import type { StreamWriter } from "../../../engine/committer.ts";
 import type { Heard, Owner } from "../../../jobs/run.ts";
 import { FRAME } from "../codec/limits.ts";
-import { jobFrame } from "../codec/job-frames.ts";
+import { jobFrame, type JobFrame } from "../codec/job-frames.ts";
 import type { Feature } from "../codec/messages.ts";
 import type { Profile } from "../codec/profile.ts";
 import type { Connection } from "./connection.ts";
@@ -156,7 +156,7 @@ export class Session implements Owner, StreamWriter {
     this.output.release(numbered.map((each) => this.#frame(each.seq, each)));
   }
 
-  #frame(seq: number, { job, entry }: Pick<Heard, "job" | "entry">): NumberedFrame {
+  #frame(seq: number, { job, entry }: Pick<JobFrame, "job" | "entry">): NumberedFrame {
     const { id: sessionId, profile } = this;
     const time = (atMs: number) => this.#sessions.time(atMs);
     return { seq, text: () => jobFrame({ sessionId, profile, seq, job, entry, time }) };
@@ -233,7 +233,7 @@ function spansOf(numbered: readonly Numbered[]): readonly SessionStreamEntry[] {
   for (const { seq, job, position, entry, isNotice } of numbered) {
     if (isNotice) {
       open = undefined;
-      entries.push({ seq, jobId: job.id, atMs: entry.atMs, body: entry.body });
+      entries.push({ ...entry, seq, jobId: job.id });
     } else if (
       open?.jobId === job.id &&
       open.last === position - 1 &&
