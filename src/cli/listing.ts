@@ -186,20 +186,37 @@ export interface RowsLook {
   readonly isWhole: boolean;
 }
 
-/** The heading and a line for each item. */
+/** The heading and the lines of each item. */
 export function rowsOf<Item>(
+  how: Pick<ListLook<Item>, "columns" | "below" | "key">,
+  listed: Pick<Listed<Item>, "items" | "atMs">,
+  look: RowsLook,
+): string[] {
+  const { heading, items } = drawnList(how, listed, look);
+  return [heading, ...items.flat()];
+}
+
+interface DrawnList {
+  readonly heading: string;
+  /** Of each item its line, then those that nest below it. */
+  readonly items: readonly (readonly string[])[];
+}
+
+export function drawnList<Item>(
   { columns, below, key }: Pick<ListLook<Item>, "columns" | "below" | "key">,
   { items, atMs }: Pick<Listed<Item>, "items" | "atMs">,
   { look, isWhole }: RowsLook,
-): string[] {
+): DrawnList {
   const length = enough(items.map((item) => key(item)));
   const id = (each: string) => (isWhole || shortId(each) === each ? each : each.slice(0, length));
   const view: View = { nowMs: atMs ?? Date.now(), id };
-  const rows = items.flatMap((item) => [
+  const cells = items.map((item) => [
     columns.map(({ cell }) => cell(item, view)),
     ...(below?.(item, view) ?? []),
   ]);
-  return tableLines(columns, rows, look);
+  const [heading = "", ...lines] = tableLines(columns, cells.flat(), look);
+  let end = 0;
+  return { heading, items: cells.map((each) => lines.slice(end, (end += each.length))) };
 }
 
 /** How much of generated ids tells them apart; eight characters nearly always. */

@@ -4,8 +4,9 @@ import { RollcallError } from "../core/errors.ts";
 import { summaryOf, type Job } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
 import type { Engine } from "../engine/engine.ts";
-import { moment, prefix, SEQUENCE, someOf, text, whole } from "./fields.ts";
+import { AT, moment, prefix, SEQUENCE, someOf, text, whole } from "./fields.ts";
 import { listJson, matching, PAGE, PAGED, pageOf, type Order } from "./lists.ts";
+import { momentOf } from "./moments.ts";
 import { operation, type Services } from "./operation.ts";
 
 type Needs = Pick<Services, "engine">;
@@ -42,25 +43,42 @@ const list = operation({
   effect: "reads",
   access: { action: "job.read", resource: "job:*" },
   brief: "List the jobs",
-  about: "List the jobs of all daemons, the oldest first; those that ended, for a day.",
+  about:
+    "List the jobs of all daemons, the oldest first; those that ended, for a day. Now, or at a " +
+    "moment of the past.",
   input: z.strictObject({
     ...PAGE,
     status: someOf(STATUSES),
     agent: text("Only of this agent; a bare name means every version").optional(),
     principal: text("Only those done for this principal").optional(),
     idPrefix: prefix("Only those whose id begins so"),
+    at: AT,
   }),
-  output: z.strictObject({ ...PAGED, jobs: z.array(JOB) }),
-  run({ engine }: Needs, { status, agent, principal, idPrefix, ...wanted }) {
+  output: z.strictObject({
+    sequence: PAGED.sequence,
+    atMs: moment("Of which moment it is"),
+    total: PAGED.total,
+    cursor: PAGED.cursor,
+    jobs: z.array(JOB),
+  }),
+  async run({ engine, fleet }: Pick<Services, "engine" | "fleet">, { at, ...input }) {
+    const { status, agent, principal, idPrefix, ...wanted } = input;
     const isWanted = (job: Job) =>
       (status.length === 0 || status.includes(job.status)) &&
       (agent === undefined || job.agent === agent || job.agent.startsWith(`${agent}@`)) &&
       (principal === undefined || job.principal === principal) &&
       job.id.startsWith(idPrefix);
-    return engine.read((state, sequence) => {
-      const { items, ...page } = pageOf(matching(jobsIn(state), isWanted), ORDER, wanted);
-      return { sequence, ...page, jobs: items.map(summaryOf) };
-    });
+    const page = (all: Iterable<Job>, of: { readonly sequence: number; readonly atMs: number }) => {
+      const { items, ...rest } = pageOf(matching(all, isWanted), ORDER, wanted);
+      return { ...of, ...rest, jobs: items.map(summaryOf) };
+    };
+    const thenMs = momentOf(at);
+    if (thenMs === undefined) {
+      const { nowMs: atMs } = engine;
+      return engine.read((state, sequence) => page(jobsIn(state), { sequence, atMs }));
+    }
+    const { jobs: all, sequence, atMs } = await fleet.at(thenMs);
+    return page(all, { sequence, atMs });
   },
   json: listJson("jobs", ORDER),
 });

@@ -16,6 +16,7 @@ export const at = buildCommand<object, string[], Context>({
     { call: "rollcall at 14:03 ls", does: "who was here then" },
     { call: "rollcall at yesterday 14:03 inbox", does: "what was asked then" },
     { call: "rollcall at 10m ago explain claude", does: "why it was shown as it was" },
+    { call: "rollcall at 14:03 jobs --status running", does: "what ran then" },
     { call: "rollcall at 2026-06-20T16:04:05Z ls --json", does: "for programs" },
   ),
   parameters: {

@@ -5,13 +5,13 @@ import type { JobEntry } from "../../wires/arcp/client/types.ts";
 import { RollcallError } from "../../core/errors.ts";
 import type { Context } from "../context.ts";
 import { lookOf, note, printJson } from "../daemon.ts";
-import { argument, jsonFlag, parseCount, textFlag, textsFlag } from "../flags.ts";
+import { argument, jsonFlag, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { followJob, tellEnd } from "../jobs/follow.ts";
+import { JOB_COLOURS, ls } from "../jobs/list.ts";
 import { connectRuntime, runtimeFlags, type RuntimeFlags } from "../jobs/runtime.ts";
-import type { Style } from "../terminal/output.ts";
-import { factLines, tableLines } from "../terminal/table.ts";
-import { ago, moment } from "../terminal/time.ts";
+import { factLines } from "../terminal/table.ts";
+import { moment } from "../terminal/time.ts";
 
 interface Flags extends RuntimeFlags {
   readonly json?: boolean;
@@ -20,68 +20,6 @@ interface Flags extends RuntimeFlags {
 const flags = { json: jsonFlag, ...runtimeFlags } as const;
 const JOB = argument("JOB", "The job's id, or enough of its beginning");
 const POSITIONAL = { kind: "tuple", parameters: [JOB] } as const;
-
-const COLOURS: Readonly<Record<string, Style>> = {
-  running: "blue",
-  success: "green",
-  error: "red",
-  cancelled: "dim",
-  timed_out: "yellow",
-};
-
-interface ListFlags extends Flags {
-  readonly status?: readonly string[];
-  readonly agent?: string;
-  readonly limit: number;
-}
-
-const ls = buildCommand<ListFlags, [], Context>({
-  docs: about(
-    "List your jobs, those that are over included as long as the runtime keeps them.",
-    { call: "rollcall jobs", does: "all" },
-    { call: "rollcall jobs ls --status running --agent indexer", does: "some" },
-  ),
-  parameters: {
-    flags: {
-      status: textsFlag("STATUS", "pending, running, success, error, cancelled or timed_out"),
-      agent: textFlag("AGENT", "Only of this agent"),
-      limit: {
-        kind: "parsed",
-        parse: parseCount,
-        default: "1000",
-        placeholder: "N",
-        brief: "At most so many [1000]",
-      },
-      ...flags,
-    },
-  },
-  async func({ status, agent, limit, ...given }) {
-    const signal = this.untilInterrupted();
-    await using client = await connectRuntime(this, given, signal);
-    const filter = { ...(status && { status }), ...(agent !== undefined && { agent }) };
-    const jobs: JobEntry[] = [];
-    for await (const job of client.listJobs({ ...filter, signal })) {
-      if (jobs.push(job) === limit) break;
-    }
-    if (given.json === true) return await printJson(this, { jobs });
-    if (jobs.length === 0) return await note(this, "no jobs");
-    const columns = [
-      { title: "JOB" },
-      { title: "AGENT", least: 8 },
-      { title: "STATUS" },
-      { title: "AGE", isNumber: true },
-      { title: "PARENT", isExtra: true },
-    ];
-    const rows = jobs.map((job) => [
-      job.jobId,
-      job.agent,
-      { text: job.status, style: COLOURS[job.status] ?? "dim" },
-      job.createdAt === undefined ? "" : ago(Date.parse(job.createdAt), Date.now()),
-      job.parentJobId ?? "",
-    ]);
-    for (const line of tableLines(columns, rows, lookOf(this))) await this.out.line(line);
-  },
-});
 
 const get = buildCommand<Flags, [string], Context>({
   docs: about("Show one job: what it may do, and how it is.", {
@@ -97,7 +35,7 @@ const get = buildCommand<Flags, [string], Context>({
     const facts = [
       ["job", job.jobId],
       ["agent", job.agent],
-      ["status", { text: job.status, style: COLOURS[job.status] ?? "dim" }],
+      ["status", { text: job.status, style: JOB_COLOURS[job.status] ?? "dim" }],
       ["created", job.createdAt ? moment(Date.parse(job.createdAt), Date.now()) : ""],
       ["parent", job.parentJobId ?? ""],
       ["trace", job.traceId ?? ""],
