@@ -81,7 +81,7 @@ export const ls = line.command<ListFlags & RuntimeFlags>(
     if (flags.at !== undefined && flags.watch === true) {
       throw usage("--at and --watch exclude each other");
     }
-    if (isRuntimeUrl(flags.url)) return await listAtRuntime(context, flags);
+    if (isRuntimeUrl(flags.url)) return listAtRuntime(context, flags);
     await using daemon = daemonOf(context, flags);
     await noteMoment(context, flags.at);
     const input = (await line.input({ ...typed, daemon, context })) as Listing<JobRow>["input"];
