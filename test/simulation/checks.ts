@@ -6,7 +6,9 @@ import { emptyState } from "../../src/core/state.ts";
 import { explain } from "./histories.ts";
 import type { Op } from "./history.ts";
 import { LogCheck } from "./log-check.ts";
-import type { Durable, Term } from "./sim-disk.ts";
+import type { Durable, DurableEntry, Term } from "./sim-disk.ts";
+import { setLimits } from "./sim-jobs.ts";
+import { checkStreams } from "./stream-check.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Jump } from "./troubles.ts";
 import { Vitality } from "./vitality.ts";
@@ -23,6 +25,7 @@ export interface Sample {
 
 export interface Run {
   readonly archive: readonly Durable[];
+  readonly streams: ReadonlyMap<string, readonly DurableEntry[]>;
   readonly terms: readonly Term[];
   readonly ops: readonly Op[];
   readonly samples: readonly Sample[];
@@ -32,7 +35,17 @@ export interface Run {
 }
 
 /** Refusals that a rule may give; any other code is a fault of the program. */
-const REFUSALS = ["INVALID_ARGUMENT", "NOT_FOUND", "NOT_HOLDER", "WRONG_STATE"];
+const REFUSALS = [
+  "ALREADY_EXISTS",
+  "INVALID_ARGUMENT",
+  "LEASE_SUBSET_VIOLATION",
+  "LIMIT_EXCEEDED",
+  "NOT_FOUND",
+  "NOT_HOLDER",
+  "OUT_OF_RANGE",
+  "PERMISSION_DENIED",
+  "WRONG_STATE",
+];
 
 export function checkRun(run: Run): void {
   const { ops, fail } = run;
@@ -43,6 +56,7 @@ export function checkRun(run: Run): void {
   }
   try {
     checkLog(run);
+    checkStreams(run, fail);
   } catch (error) {
     return fail("the log can be replayed", String(error));
   }
@@ -59,6 +73,7 @@ function checkLog(run: Run): void {
   const vitality = new Vitality(run);
   const witness = new Witness(ops);
   const state = emptyState();
+  setLimits(state);
   for (let sequence = 0; ; sequence += 1) {
     witness.at(sequence, state, recorded.slice(sequence, sequence + LOOK_AHEAD));
     for (const sample of samples) {

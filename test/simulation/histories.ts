@@ -9,9 +9,12 @@
 import { decode, type Event } from "../../src/core/events.ts";
 import { rules, type Command } from "../../src/core/rules.ts";
 import { emptyState } from "../../src/core/state.ts";
+import type { SubmitReply } from "../../src/core/job-submit.ts";
 import type { Task } from "../../src/core/tasks.ts";
+import { jobIn } from "../support/core/jobs.ts";
 import { groupModel } from "./group-model.ts";
 import { describe, type Op } from "./history.ts";
+import { isEffectOfJob, jobModel } from "./job-model.ts";
 import { leaseModel } from "./lease-model.ts";
 import { check, type Model, type Operation, type Verdict } from "./linearizable.ts";
 import { commandOf, told, type Input } from "./model.ts";
@@ -36,11 +39,17 @@ export interface Explanation {
   readonly detail: string;
 }
 
-type Noun = "lease" | "group" | "task" | "policy";
+type Noun = "lease" | "group" | "task" | "job" | "policy";
 
 export function explain(ops: readonly Op[], archive: readonly Durable[]): readonly Explanation[] {
   const facts = factsOf(archive);
-  const byNoun = { lease: new Filed(), group: new Filed(), task: new Filed(), policy: new Filed() };
+  const byNoun = {
+    lease: new Filed(),
+    group: new Filed(),
+    task: new Filed(),
+    job: new Filed(),
+    policy: new Filed(),
+  };
   for (const op of ops) {
     const about = subjectOf(op);
     if (about && mayHaveHappened(op, facts)) byNoun[about.noun].add(about.key, op);
@@ -59,6 +68,10 @@ export function explain(ops: readonly Op[], archive: readonly Durable[]): readon
   for (const [key, asked] of byNoun.task.byKey) {
     const own = facts.filter(({ event }) => isFactOfTask(event, key, asked));
     explained.push(verify(`task ${key}`, taskModel, operations(asked, own)));
+  }
+  for (const [key, asked] of byNoun.job.byKey) {
+    const own = facts.filter(({ event }) => isFactOfJob(event, key, asked));
+    explained.push(verify(`job ${key}`, jobModel, operations(asked, own)));
   }
   for (const [key, asked] of byNoun.policy.byKey) {
     explained.push(verify(`policy ${key}`, policyModel, operations(asked, [])));
@@ -145,12 +158,30 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
       const task = answer.kind === "ok" ? answer.reply : null;
       return task ? { noun: "task", key: task.id } : undefined;
     }
+    case "job.submit": {
+      const answer = told<SubmitReply>(op);
+      return { noun: "job", key: answer.kind === "ok" ? answer.reply.job.id : command.jobId };
+    }
+    case "job.cancel":
+    case "job.end":
+      return { noun: "job", key: command.jobId };
+    case "job.revive":
+    case "job.progress":
+    case "job.import":
+    case "session.open":
+    case "session.resume":
+    case "session.prove":
+    case "session.subscribe":
+    case "session.unsubscribe":
+    case "session.import":
+    case "credential.request":
+    case "credential.issue":
+    case "credential.revoke":
     case "agent.register":
     case "agent.heartbeat":
     case "agent.deregister":
     case "fleet.report":
     case "fleet.forget":
-    case "job.track":
     case "directory.heartbeat":
     case "directory.confirm":
     case "directory.doubt":
@@ -191,7 +222,7 @@ function isEffectOf(event: Event, op: Op): boolean {
     case "task.returned":
       return commandOf(op, "task.return")?.taskId === event.taskId;
     default:
-      return false;
+      return isEffectOfJob(event, op);
   }
 }
 
@@ -224,6 +255,11 @@ function isFactOfGroup(event: Event, agents: ReadonlySet<string>): boolean {
 
 function isFactOfAgent(event: Event, agents: ReadonlySet<string>, types: string[]): boolean {
   return types.includes(event.type) && "agent" in event && agents.has(event.agent.agentId);
+}
+
+/** All that became of it and that no client asked for. */
+function isFactOfJob(event: Event, jobId: string, asked: readonly Op[]): boolean {
+  return jobIn(event) === jobId && !asked.some((op) => isEffectOfJob(event, op));
 }
 
 /** Claims and creations that nobody was told of, endings that nobody asked for. */

@@ -5,6 +5,7 @@
 import type { Event, Recorded } from "../../src/core/events.ts";
 import { COUNT } from "../../src/core/limits.ts";
 import type { State } from "../../src/core/state.ts";
+import { JobCheck } from "./job-check.ts";
 
 type Fail = (invariant: string, detail: string) => void;
 
@@ -25,8 +26,7 @@ export class LogCheck {
   readonly #leases = new Map<string, string>();
   readonly #terms = new Map<string, number>();
   readonly #tasks = new Map<string, TaskLife>();
-  /** Those that are known, and whether they are over. */
-  readonly #jobs = new Map<string, boolean>();
+  readonly #jobs = new JobCheck();
   /** URL → what is served there, and who brought it. */
   readonly #entries = new Map<string, { readonly served: string; readonly source: string }>();
 
@@ -42,22 +42,8 @@ export class LogCheck {
     this.#lease(event, fail);
     this.#election(event, fail);
     this.#task(event, fail);
-    this.#job(event, fail);
+    this.#jobs.take(event, fail);
     this.#directory(event, fail);
-  }
-
-  /** A job begins once and ends once. */
-  #job(event: Event, fail: Fail): void {
-    if (event.type === "job.forgotten") {
-      if (this.#jobs.get(event.jobId) !== true) fail("only what is over goes", event.jobId);
-      this.#jobs.delete(event.jobId);
-    } else if (event.type === "job.submitted") {
-      if (this.#jobs.has(event.job.id)) fail("a job begins once", event.job.id);
-      this.#jobs.set(event.job.id, false);
-    } else if (event.type === "job.started" || event.type === "job.ended") {
-      if (this.#jobs.get(event.job.id) !== false) fail("a job ends once", event.job.id);
-      this.#jobs.set(event.job.id, event.type === "job.ended");
-    }
   }
 
   /** At the end of an append: nobody ever sees a dead agent hold something. */

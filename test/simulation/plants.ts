@@ -7,6 +7,7 @@ import { codeOf } from "../../src/core/errors.ts";
 import { rules, type Rules } from "../../src/core/rules.ts";
 import type { State } from "../../src/core/state.ts";
 import type { Log, LogBatch } from "../../src/log/log.ts";
+import type { Streams } from "../../src/log/streams.ts";
 
 export interface Plant {
   readonly name: string;
@@ -14,6 +15,7 @@ export interface Plant {
   readonly breaks: string;
   readonly rules?: Rules;
   readonly wrap?: (log: Log) => Log;
+  readonly streams?: (streams: Streams) => Streams;
 }
 
 export const PLANTS: readonly Plant[] = [
