@@ -46,9 +46,15 @@ export class Beliefs {
   readonly claims: Task[] = [];
   /** Each as it last was told. */
   sessions: Session[] = [];
+  /** What a session of its own follows: the last one. */
+  followed: { readonly sessionId: string; readonly jobId: string } | undefined;
 
   learn<C extends Command>(command: C, reply: ReplyTo<C>, known: Names): void {
     const told = { type: command.type, reply } as Told;
+    if (command.type === "session.subscribe") {
+      const { sessionId, jobId } = command;
+      this.followed = { sessionId, jobId };
+    }
     switch (told.type) {
       case "agent.register":
         this.agents.set(told.reply.agentId, told.reply);

@@ -1,5 +1,5 @@
 /** What is checked when a life is over: one pass over everything that ever became durable. */
-import { decode } from "../../src/core/events.ts";
+import { decode, type Recorded } from "../../src/core/events.ts";
 import { rules } from "../../src/core/rules.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
 import { emptyState } from "../../src/core/state.ts";
@@ -54,21 +54,22 @@ export function checkRun(run: Run): void {
       fail("clients are refused for a reason of theirs", `#${id} got ${outcome.code}`);
     }
   }
+  let recorded: readonly Recorded[] = [];
   try {
-    checkLog(run);
-    checkStreams(run, fail);
+    recorded = run.archive.map(({ text, sequence }) => decode(text, sequence));
+    checkLog(run, recorded);
+    checkStreams({ ...run, recorded }, fail);
   } catch (error) {
     return fail("the log can be replayed", String(error));
   }
-  for (const { about, verdict, detail } of explain(ops, run.archive)) {
+  for (const { about, verdict, detail } of explain(ops, run.archive, recorded)) {
     run.transcript.count("seen", verdict);
     if (verdict === "not linearizable") fail("histories are linearizable", `${about}\n  ${detail}`);
   }
 }
 
-function checkLog(run: Run): void {
+function checkLog(run: Run, recorded: readonly Recorded[]): void {
   const { archive, ops, samples, transcript, fail } = run;
-  const recorded = archive.map(({ text, sequence }) => decode(text, sequence));
   const log = new LogCheck(fail);
   const vitality = new Vitality(run);
   const witness = new Witness(ops);

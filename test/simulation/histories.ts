@@ -6,7 +6,7 @@
  * A question without an answer may have been done at any later time, or never; the log narrows
  * that: where nothing in it could have come of the question, it was never done.
  */
-import { decode, type Event } from "../../src/core/events.ts";
+import type { Event, Recorded } from "../../src/core/events.ts";
 import { rules, type Command } from "../../src/core/rules.ts";
 import { emptyState } from "../../src/core/state.ts";
 import type { SubmitReply } from "../../src/core/job-submit.ts";
@@ -41,8 +41,12 @@ export interface Explanation {
 
 type Noun = "lease" | "group" | "task" | "job" | "policy";
 
-export function explain(ops: readonly Op[], archive: readonly Durable[]): readonly Explanation[] {
-  const facts = factsOf(archive);
+export function explain(
+  ops: readonly Op[],
+  archive: readonly Durable[],
+  recorded: readonly Recorded[],
+): readonly Explanation[] {
+  const facts = factsOf(archive, recorded);
   const byNoun = {
     lease: new Filed(),
     group: new Filed(),
@@ -69,8 +73,10 @@ export function explain(ops: readonly Op[], archive: readonly Durable[]): readon
     const own = facts.filter(({ event }) => isFactOfTask(event, key, asked));
     explained.push(verify(`task ${key}`, taskModel, operations(asked, own)));
   }
+  const byJob = jobFacts(facts);
   for (const [key, asked] of byNoun.job.byKey) {
-    const own = facts.filter(({ event }) => isFactOfJob(event, key, asked));
+    const isFact = ({ event }: Fact) => !asked.some((op) => isEffectOfJob(event, op));
+    const own = (byJob.get(key) ?? []).filter(isFact);
     explained.push(verify(`job ${key}`, jobModel, operations(asked, own)));
   }
   for (const [key, asked] of byNoun.policy.byKey) {
@@ -117,13 +123,12 @@ function operations(ops: readonly Op[], facts: readonly Fact[]): Operation<Input
   ];
 }
 
-function factsOf(archive: readonly Durable[]): Fact[] {
+function factsOf(archive: readonly Durable[], recorded: readonly Recorded[]): Fact[] {
   const state = emptyState();
-  return archive.map(({ text, sequence, step }) => {
-    const { event, atMs } = decode(text, sequence);
+  return recorded.map(({ event, atMs, sequence }, i) => {
     rules.evolve(state, event, atMs);
     // Between the step of its append and the next one.
-    const at = step + sequence / (archive.length + 1);
+    const at = (archive[i]?.step ?? 0) + sequence / (archive.length + 1);
     return { event, at, termFloor: state.elections.termFloor };
   });
 }
@@ -257,9 +262,14 @@ function isFactOfAgent(event: Event, agents: ReadonlySet<string>, types: string[
   return types.includes(event.type) && "agent" in event && agents.has(event.agent.agentId);
 }
 
-/** All that became of it and that no client asked for. */
-function isFactOfJob(event: Event, jobId: string, asked: readonly Op[]): boolean {
-  return jobIn(event) === jobId && !asked.some((op) => isEffectOfJob(event, op));
+/** All that became of each job. */
+function jobFacts(facts: readonly Fact[]): ReadonlyMap<string, readonly Fact[]> {
+  const byJob = new Map<string, Fact[]>();
+  for (const fact of facts) {
+    const jobId = jobIn(fact.event);
+    if (jobId !== undefined) byJob.set(jobId, [...(byJob.get(jobId) ?? []), fact]);
+  }
+  return byJob;
 }
 
 /** Claims and creations that nobody was told of, endings that nobody asked for. */

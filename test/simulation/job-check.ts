@@ -2,11 +2,15 @@
  * What must hold of jobs and sessions in the log itself, read event by event and kept apart from
  * the rules: a rule that is wrong must not be able to hide it.
  */
-import type { Event } from "../../src/core/events.ts";
+import type { Event, Recorded } from "../../src/core/events.ts";
 
 type Fail = (invariant: string, detail: string) => void;
 
 interface JobLife {
+  readonly node: string;
+  /** The last time that it was submitted or started. */
+  sequence: number;
+  isRunning: boolean;
   isCancelled: boolean;
   isOver: boolean;
 }
@@ -16,19 +20,27 @@ export class JobCheck {
   /** Session → the token that counts. */
   readonly #sessions = new Map<string, string>();
 
-  take(event: Event, fail: Fail): void {
-    this.#job(event, fail);
+  take({ event, sequence }: Recorded, fail: Fail): void {
+    this.#job(event, sequence, fail);
     this.#session(event, fail);
   }
 
-  #job(event: Event, fail: Fail): void {
+  /** The node that leads has ended or begun again all that others ran, or it itself before. */
+  end(leader: { readonly node: string; readonly sequence: number }, fail: Fail): void {
+    for (const [id, { node, sequence, isRunning, isOver }] of this.#jobs) {
+      if (isOver || sequence > leader.sequence || (!isRunning && node === leader.node)) continue;
+      fail("a job whose node died ends", `${id} of ${node} is as ${leader.node} found it`);
+    }
+  }
+
+  #job(event: Event, sequence: number, fail: Fail): void {
     switch (event.type) {
       case "job.submitted":
         if (this.#jobs.has(event.job.id)) fail("a job begins once", event.job.id);
-        this.#jobs.set(event.job.id, { isCancelled: false, isOver: false });
+        this.#jobs.set(event.job.id, newLife(event.job.node, sequence));
         return;
       case "job.imported":
-        this.#jobs.set(event.job.id, { isCancelled: false, isOver: true });
+        this.#jobs.set(event.job.id, { ...newLife(event.job.node, sequence), isOver: true });
         return;
       case "job.ended": {
         const { id, status, code } = event.job;
@@ -44,9 +56,11 @@ export class JobCheck {
         if (life) life.isCancelled = true;
         return;
       }
-      case "job.started":
-        this.#alive(event.job.id, event, fail);
+      case "job.started": {
+        const life = this.#alive(event.job.id, event, fail);
+        if (life) Object.assign(life, { sequence, isRunning: true });
         return;
+      }
       case "job.progressed":
         this.#alive(event.jobId, event, fail);
         return;
@@ -90,4 +104,8 @@ export class JobCheck {
       default:
     }
   }
+}
+
+function newLife(node: string, sequence: number): JobLife {
+  return { node, sequence, isRunning: false, isCancelled: false, isOver: false };
 }

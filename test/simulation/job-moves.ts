@@ -26,12 +26,12 @@ type JobMove = (position: JobPosition) => Command | undefined;
 
 /** How often, and what. */
 export const JOB_MOVES: readonly (readonly [weight: number, JobMove])[] = [
-  [12, submission],
-  [4, ({ random, known }) => cancellation(random, known)],
-  [4, ({ random, known }) => ending(random, known)],
-  [5, sessionMove],
-  [2, ({ random, known }) => credentialMove(random, known)],
-  [0.5, importation],
+  [7, submission],
+  [3, ({ random, known }) => cancellation(random, known)],
+  [2, ({ random, known }) => ending(random, known)],
+  [4, sessionMove],
+  [1.5, ({ random, known }) => credentialMove(random, known)],
+  [0.4, importation],
 ];
 
 function submission({ random, beliefs, known }: JobPosition): Command {
@@ -69,29 +69,19 @@ function ending(random: Random, known: Names): Command {
 }
 
 function sessionMove({ random, beliefs, known }: JobPosition): Command | undefined {
-  const session = beliefs.sessions.length > 0 ? random.pick(beliefs.sessions) : undefined;
-  const jobId = lately(random, known.jobIds);
-  switch (session ? random.between(0, 6) : 0) {
-    case 0:
-    case 1: {
-      const sessionId = `sess_${random.id()}`;
-      return { ...sessionDefaults(), sessionId, principal: random.pick(PRINCIPALS) };
-    }
-    case 2:
-    case 3:
-      return session && resumption(random, session);
-    case 4:
-      return { type: "session.prove", sessionId: session?.id ?? "" };
-    case 5:
-      return {
-        type: "session.subscribe",
-        sessionId: session?.id ?? "",
-        jobId,
-        after: random.between(0, 9),
-      };
-    default:
-      return { type: "session.unsubscribe", sessionId: session?.id ?? "", jobId };
+  const { sessions, followed } = beliefs;
+  const jobId = known.jobIds.at(-1) ?? "job_none";
+  const resumed = sessions.find(({ tokenHashBefore }) => tokenHashBefore !== "");
+  if (resumed && random.chance(0.4)) return { type: "session.prove", sessionId: resumed.id };
+  if (followed && random.chance(0.3)) return { ...followed, type: "session.unsubscribe" };
+  if (sessions.length === 0 || random.chance(0.3)) {
+    const sessionId = `sess_${random.id()}`;
+    return { ...sessionDefaults(), sessionId, principal: random.pick(PRINCIPALS) };
   }
+  const session = random.pick(sessions);
+  if (random.chance(0.6)) return resumption(random, session);
+  const after = random.between(0, 9);
+  return { type: "session.subscribe", sessionId: session.id, jobId, after };
 }
 
 /** With the token it last heard of, or the one before. */
@@ -112,7 +102,7 @@ function resumption(random: Random, session: Session): Command {
 }
 
 function credentialMove(random: Random, known: Names): Command {
-  const jobId = lately(random, known.jobIds);
+  const jobId = known.jobIds.at(-1) ?? "job_none";
   const type = random.pick(["credential.request", "credential.issue", "credential.revoke"]);
   if (type === "credential.issue") return { type, jobId, ids: [random.id()] };
   return { type: type === "credential.request" ? type : "credential.revoke", jobId };

@@ -20,7 +20,7 @@ interface TaskLife {
 export class LogCheck {
   readonly #fail: Fail;
   #lastAtMs = 0;
-  #leader = { node: "", epoch: 0 };
+  #leader = { node: "", epoch: 0, sequence: 0 };
   #token = 0;
   /** Key → "holder token". */
   readonly #leases = new Map<string, string>();
@@ -34,15 +34,16 @@ export class LogCheck {
     this.#fail = fail;
   }
 
-  take({ sequence, atMs, event }: Recorded, writer: string): void {
+  take(recorded: Recorded, writer: string): void {
+    const { sequence, atMs, event } = recorded;
     const fail: Fail = (invariant, detail) => this.#fail(invariant, `${sequence}: ${detail}`);
     if (atMs < this.#lastAtMs) fail("time in the log never falls", `${atMs} < ${this.#lastAtMs}`);
     this.#lastAtMs = atMs;
-    this.#leadership(event, writer, fail);
+    this.#leadership(recorded, writer, fail);
     this.#lease(event, fail);
     this.#election(event, fail);
     this.#task(event, fail);
-    this.#jobs.take(event, fail);
+    this.#jobs.take(recorded, fail);
     this.#directory(event, fail);
   }
 
@@ -61,8 +62,9 @@ export class LogCheck {
     }
   }
 
-  /** No task is lost: each waits, is claimed, or is over. */
+  /** No task is lost: each waits, is claimed, or is over. Nor is a job. */
   end(state: State): void {
+    this.#jobs.end(this.#leader, this.#fail);
     for (const [taskId, life] of this.#tasks) {
       const status = state.tasks.byId.get(taskId)?.task.status;
       const expected = life.holder === "" ? "pending" : "claimed";
@@ -72,13 +74,13 @@ export class LogCheck {
     }
   }
 
-  #leadership(event: Event, writer: string, fail: Fail): void {
+  #leadership({ event, sequence }: Recorded, writer: string, fail: Fail): void {
     if (event.type === "node.leading") {
       const { node, epoch } = event;
       if (epoch !== this.#leader.epoch + 1 || node !== writer) {
         fail("one node leads at a time", `${node} leads epoch ${epoch} of ${this.#leader.epoch}`);
       }
-      this.#leader = { node, epoch };
+      this.#leader = { node, epoch, sequence };
     } else if (writer !== this.#leader.node) {
       fail("only the leader appends", `${writer} wrote while ${this.#leader.node} led`);
     }

@@ -28,9 +28,9 @@ const LIMITS = {
   restarts: 2,
   depth: 2,
   childrenAtOnce: 2,
-  finished: 12,
+  finished: 4,
 };
-const WINDOW = { ...SESSIONS, resumeWindowSec: 4, perPrincipal: 3 };
+const WINDOW = { ...SESSIONS, resumeWindowSec: 20, perPrincipal: 6 };
 
 /** As every node has them, and whoever replays the log must. */
 export function setLimits(state: State): void {
@@ -104,7 +104,7 @@ export class SimJobs implements Companion {
   async #work(job: JobContext): Promise<string> {
     const { process } = this.#options;
     const random = this.#options.random.fork(job.jobId);
-    const steps = random.between(1, 10);
+    const steps = random.between(1, 7);
     for (let said = 0; said < steps; said += 1) {
       await process.sleep(random.between(10, 900));
       await job.log("info", String(said));
@@ -117,7 +117,7 @@ export class SimJobs implements Companion {
   }
 
   async #act(job: JobContext, random: Random): Promise<void> {
-    switch (random.between(0, 6)) {
+    switch (random.between(0, 8)) {
       case 0:
       case 1:
         return job.metric("cost.tokens", random.between(1, 8) / 4, { unit: "USD" });

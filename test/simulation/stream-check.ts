@@ -7,7 +7,7 @@
  * - What is left of a budget is never more than was granted, less what the job and its children
  *   are known to have spent: whoever wrote it down, before or after a crash.
  */
-import type { Event } from "../../src/core/events.ts";
+import type { Event, Recorded } from "../../src/core/events.ts";
 import {
   budgetOf,
   decodeEntry,
@@ -17,20 +17,20 @@ import {
 import type { Counters } from "../../src/core/jobs/budget.ts";
 import type { MetricBody } from "../../src/core/jobs/events.ts";
 import type { Job } from "../../src/core/jobs.ts";
-import { decode } from "../../src/core/events.ts";
 import type { Durable, DurableEntry } from "./sim-disk.ts";
 
 type Fail = (invariant: string, detail: string) => void;
 
 export interface Written {
   readonly archive: readonly Durable[];
+  readonly recorded: readonly Recorded[];
   readonly streams: ReadonlyMap<string, readonly DurableEntry[]>;
 }
 
-export function checkStreams({ archive, streams }: Written, fail: Fail): void {
+export function checkStreams({ archive, recorded, streams }: Written, fail: Fail): void {
   const ends = new Map<string, number>();
   const ledger = new Ledger(fail);
-  for (const append of appendsOf(archive, streams)) {
+  for (const append of appendsOf({ archive, recorded, streams })) {
     for (const event of append.events) {
       if (event.type === "job.ended") ends.set(jobStream(event.job.id), append.step);
     }
@@ -73,15 +73,17 @@ interface Append {
 }
 
 /** All that became durable together, in order. */
-function appendsOf(archive: readonly Durable[], streams: Written["streams"]): readonly Append[] {
+function appendsOf({ archive, recorded, streams }: Written): readonly Append[] {
   const byStep = new Map<number, Append>();
   const at = (step: number): Append => {
     const append = byStep.get(step) ?? { step, events: [], entries: [] };
     byStep.set(step, append);
     return append;
   };
-  for (const { text, sequence, step } of archive)
-    at(step).events.push(decode(text, sequence).event);
+  for (const [i, { step }] of archive.entries()) {
+    const event = recorded[i]?.event;
+    if (event) at(step).events.push(event);
+  }
   for (const [stream, entries] of streams) {
     const jobId = stream.slice("job/".length);
     for (const { text, step } of entries)
@@ -108,14 +110,14 @@ class Ledger {
 
   /**
    * An append may be several batches: a budget that was written down in the first one knows nothing
-   * of what others spent in the second. So it is compared with what was left before, less what its
-   * own job spent until then, and all the rest is taken off afterwards.
+   * of what others spent in the second. So it is compared with what was left before and came back,
+   * less what its own job spent until then; all the rest is taken off afterwards.
    */
   take({ events, entries }: Append): void {
     const begun = events.flatMap((event) => (event.type === "job.submitted" ? [event.job] : []));
     const ended = events.flatMap((event) => (event.type === "job.ended" ? [event.job] : []));
     for (const job of begun) this.#open(job);
-    for (const { parent, budget = {} } of ended) this.#move(parent, budget, 1);
+    for (const { parent, budget } of ended) this.#move(parent, signed(budget, 1), 1);
     for (const { id, budget = {} } of ended) this.#compare(id, budget, {});
     const spent = new Map<string, Record<string, number>>();
     for (const { jobId, entry } of entries) {
@@ -126,6 +128,7 @@ class Ledger {
       if (entry.kind === "budget") this.#compare(jobId, budgetOf(entry), own);
     }
     for (const { parent, budget = {} } of begun) this.#move(parent, budget, -1);
+    for (const { parent, budget } of ended) this.#move(parent, signed(budget, -1), 1);
     for (const [jobId, costs] of spent) this.#move(jobId, costs, -1);
     for (const { id } of ended) {
       const account = this.#accounts.get(id);
@@ -165,6 +168,11 @@ class Ledger {
       this.#fail("a budget never goes up by itself", detail);
     }
   }
+}
+
+/** What is left over, or what is owed. */
+function signed(counters: Counters = {}, sign: 1 | -1): Record<string, string> {
+  return Object.fromEntries(Object.entries(counters).filter(([, sum]) => Number(sum) * sign > 0));
 }
 
 /** What an entry costs; nothing where it is no cost. */
