@@ -13,6 +13,7 @@ const runtime = new ArcpRuntime({
   runtime: { name: "bench", version: "1.0.0" },
   bearer: staticTokens({ tok: "me@example.com" }),
   store,
+  onTrouble: (what, error) => console.error(what, error),
 });
 runtime
   .registerAgent("echo", async (input, job) => {

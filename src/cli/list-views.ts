@@ -3,11 +3,10 @@
  * line for each row that came, changed or went; with --json the whole list, each time on a line of
  * its own.
  */
-import type { Client } from "../wires/api/client/client.ts";
 import type { Context } from "./context.ts";
 import { note, printJson } from "./daemon.ts";
 import type { ListFlags } from "./flags.ts";
-import { rowsOf, type Listed, type Listing } from "./listing.ts";
+import { rowsOf, type Listed, type ListLook, type ListSource } from "./listing.ts";
 import { clean } from "./terminal/clean.ts";
 import { Screen } from "./terminal/screen.ts";
 import { timeOfDay } from "./terminal/time.ts";
@@ -16,40 +15,40 @@ import { truncate } from "./terminal/width.ts";
 /** Ages grow, and heartbeats are no events. */
 const AGEING_MS = 1_000;
 
-export interface Watching<Item> {
+export interface Watching<Item, Answer extends object = object> {
   readonly context: Context;
-  readonly daemon: Pick<Client, "url" | "get" | "events">;
-  readonly listing: Listing<Item>;
+  readonly source: ListSource<Item, Answer>;
+  readonly look: ListLook<Item, Answer>;
   readonly flags: ListFlags;
   /** How it is shown, where that is special. */
-  readonly view?: () => ListView<Item>;
+  readonly view?: () => ListView<Item, Answer>;
 }
 
-export interface ListView<Item> extends AsyncDisposable {
+export interface ListView<Item, Answer extends object = object> extends AsyncDisposable {
   /** How many items are worth asking for. */
   readonly limit: number;
   /** How long it is good for when nothing happens. */
   readonly freshMs: number | undefined;
-  show(listed: Listed<Item>): Promise<void>;
+  show(listed: Listed<Item, Answer>): Promise<void>;
   trouble(text: string): Promise<void>;
 }
 
-export function viewOf<Item>(watching: Watching<Item>): ListView<Item> {
+export function viewOf<Item, Answer extends object>(
+  watching: Watching<Item, Answer>,
+): ListView<Item, Answer> {
   if (watching.view) return watching.view();
   if (watching.flags.json === true) return new JsonView(watching);
   return watching.context.out.isTerminal ? new ScreenView(watching) : new LinesView(watching);
 }
 
-const NOTHING: Listed<never> = { sequence: 0, total: 0, items: [], answer: {} };
-
-class ScreenView<Item> implements ListView<Item> {
-  readonly #watching: Watching<Item>;
+class ScreenView<Item, Answer extends object> implements ListView<Item, Answer> {
+  readonly #watching: Watching<Item, Answer>;
   readonly #screen: Screen;
   readonly freshMs = AGEING_MS;
-  #listed: Listed<Item> | undefined;
+  #listed: Listed<Item, Answer> | undefined;
   #trouble = "";
 
-  constructor(watching: Watching<Item>) {
+  constructor(watching: Watching<Item, Answer>) {
     this.#watching = watching;
     this.#screen = new Screen(watching.context.out);
   }
@@ -59,7 +58,7 @@ class ScreenView<Item> implements ListView<Item> {
     return Math.max(1, this.#watching.context.out.rows - 3);
   }
 
-  async show(listed: Listed<Item>): Promise<void> {
+  async show(listed: Listed<Item, Answer>): Promise<void> {
     this.#trouble = "";
     this.#listed = listed;
     await this.#draw();
@@ -71,22 +70,22 @@ class ScreenView<Item> implements ListView<Item> {
   }
 
   async #draw(): Promise<void> {
-    const { context, daemon, listing } = this.#watching;
+    const { context, source, look: listing } = this.#watching;
     const { out } = context;
-    const listed = this.#listed ?? NOTHING;
-    const { items, total } = listed;
+    const listed = this.#listed;
+    const { items, total } = listed ?? { items: [], total: 0 };
     // The last column stays free: what is written there and what clears the line get in each
     // other's way.
     const width = out.columns - 1;
     const look = { width, paint: out.paint.bind(out) };
-    const what = listing.summary?.(listed.answer) || `${total} ${listing.noun}`;
-    const where = `${what} at ${daemon.url}, ${timeOfDay(Date.now()).slice(0, 8)}`;
+    const what = (listed && listing.summary?.(listed.answer)) || `${total} ${listing.noun}`;
+    const where = `${what} at ${source.place}, ${timeOfDay(Date.now()).slice(0, 8)}`;
     const title =
       this.#trouble === ""
         ? out.paint("dim", truncate(`${where}; q ends`, width))
         : out.paint("yellow", truncate(this.#trouble, width));
     const rows =
-      items.length === 0
+      !listed || items.length === 0
         ? [truncate(clean(listing.nothing), width)]
         : rowsOf(listing, listed, { look, isWhole: false });
     const more = total - items.length;
@@ -99,20 +98,20 @@ class ScreenView<Item> implements ListView<Item> {
   }
 }
 
-class LinesView<Item> implements ListView<Item> {
-  readonly #watching: Watching<Item>;
+class LinesView<Item, Answer extends object> implements ListView<Item, Answer> {
+  readonly #watching: Watching<Item, Answer>;
   readonly limit = Infinity;
   readonly freshMs = undefined;
   #shown: ReadonlyMap<string, string> = new Map();
   #isFirst = true;
 
-  constructor(watching: Watching<Item>) {
+  constructor(watching: Watching<Item, Answer>) {
     this.#watching = watching;
   }
 
-  async show(listed: Listed<Item>): Promise<void> {
+  async show(listed: Listed<Item, Answer>): Promise<void> {
     const { items } = listed;
-    const { context, listing } = this.#watching;
+    const { context, look: listing } = this.#watching;
     const { out } = context;
     const look = { width: Infinity, paint: out.paint.bind(out) };
     const [heading = "", ...lines] = rowsOf(listing, listed, { look, isWhole: true });
@@ -151,17 +150,17 @@ function factsOf(item: unknown): string {
   return JSON.stringify(item, (name, value: unknown) => (SOFT.has(name) ? undefined : value));
 }
 
-class JsonView<Item> implements ListView<Item> {
-  readonly #watching: Watching<Item>;
+class JsonView<Item, Answer extends object> implements ListView<Item, Answer> {
+  readonly #watching: Watching<Item, Answer>;
   readonly limit = Infinity;
   readonly freshMs = undefined;
   #shown = "";
 
-  constructor(watching: Watching<Item>) {
+  constructor(watching: Watching<Item, Answer>) {
     this.#watching = watching;
   }
 
-  async show({ items, answer }: Listed<Item>): Promise<void> {
+  async show({ items, answer }: Listed<Item, Answer>): Promise<void> {
     const now = factsOf(items);
     if (now === this.#shown) return;
     this.#shown = now;

@@ -3,6 +3,7 @@
  * columns, its filters, its topics) is a `Listing`; the rest is the same for all and is here.
  */
 import type { Client } from "../wires/api/client/client.ts";
+import type { ConnectionState } from "../wires/api/client/events.ts";
 import { shortId } from "../core/words.ts";
 import type { Context } from "./context.ts";
 import { daemonOf, lookOf, note, pathOf, printJson, read } from "./daemon.ts";
@@ -10,7 +11,23 @@ import type { ListFlags } from "./flags.ts";
 import type { Watching } from "./list-views.ts";
 import { tableLines, type Cell, type Column, type Look } from "./terminal/table.ts";
 
-export interface Listing<Item> {
+/** How a list is shown. */
+export interface ListLook<Item, Answer extends object = object> {
+  readonly noun: string;
+  readonly columns: readonly Column[];
+  cells(item: Item, view: View): readonly Cell[];
+  /** Lines that nest below an item. */
+  below?(item: Item, view: View): readonly (readonly Cell[])[];
+  /** Names one item among all. */
+  key(item: Item): string;
+  /** What is said when there is nothing. */
+  readonly nothing: string;
+  /** All of it in a few words, where there is more to say than how many. */
+  summary?(answer: Answer): string;
+}
+
+/** A list that a daemon has, and how it is shown. */
+export interface Listing<Item> extends ListLook<Item> {
   /** As in the path and in the answer, unless `source` says otherwise. */
   readonly noun:
     | "agents"
@@ -21,19 +38,32 @@ export interface Listing<Item> {
     | "questions"
     | "directory";
   readonly source?: { readonly path: string; readonly field: string };
-  readonly params: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly params: Params;
   /** Beginnings of the topics that may change it. */
   readonly topics: readonly string[];
-  readonly columns: readonly Column[];
-  cells(item: Item, view: View): readonly Cell[];
-  /** Lines that nest below an item. */
-  below?(item: Item, view: View): readonly (readonly Cell[])[];
-  /** Names one item among all. */
-  key(item: Item): string;
-  /** What is said when there is nothing. */
-  readonly nothing: string;
-  /** All of it in a few words, where there is more to say than how many. */
-  summary?(answer: Readonly<Record<string, unknown>>): string;
+}
+
+type Params = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Where a list comes from, and what tells that it may have changed. */
+export interface ListSource<Item, Answer extends object = object> {
+  /** As people know it: the URL of a daemon, a folder. */
+  readonly place: string;
+  fetch(options: FetchOptions): Promise<Listed<Item, Answer>>;
+  /** Yields whenever it may be another list by now, until the signal aborts. */
+  changes(options: ChangesOptions): AsyncIterable<unknown>;
+}
+
+export interface FetchOptions {
+  readonly limit: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ChangesOptions {
+  /** Of the list that is known. */
+  readonly from: number;
+  readonly signal: AbortSignal;
+  readonly onState: (state: ConnectionState) => void;
 }
 
 /** What cells need to know beside their item. */
@@ -44,7 +74,7 @@ export interface View {
 }
 
 /** All pages that were asked for, as one; otherwise just what the API answers. */
-export interface Listed<Item> {
+export interface Listed<Item, Answer extends object = object> {
   readonly sequence: number;
   readonly total: number;
   readonly cursor?: string;
@@ -52,7 +82,7 @@ export interface Listed<Item> {
   /** When it was so, by the daemon's clock, where that is told. */
   readonly atMs?: number;
   /** As the API gave it. */
-  readonly answer: Readonly<Record<string, unknown>>;
+  readonly answer: Answer;
 }
 
 export async function list<Item>(
@@ -61,35 +91,57 @@ export async function list<Item>(
   prepare: (daemon: Client) => Listing<Item> | Promise<Listing<Item>>,
 ): Promise<void> {
   await using daemon = daemonOf(context, flags);
-  await showList({ context, daemon, flags, listing: await prepare(daemon) });
+  const listing = await prepare(daemon);
+  await showList({ context, source: daemonList(daemon, listing), flags, look: listing });
 }
 
-export async function showList<Item>(watching: Watching<Item>): Promise<void> {
-  const { context, daemon, listing, flags } = watching;
+export async function showList<Item, Answer extends object>(
+  watching: Watching<Item, Answer>,
+): Promise<void> {
+  const { context, source, look, flags } = watching;
   if (flags.watch === true) {
     const { watchList } = await import("./watching.ts");
     return watchList(watching);
   }
-  const listed = await fetchList(daemon, listing, flags);
+  const listed = await source.fetch(flags);
   if (flags.json === true) return printJson(context, listed.answer);
-  if (listed.items.length === 0) return note(context, listing.nothing);
-  const look = lookOf(context);
+  if (listed.items.length === 0) return note(context, look.nothing);
   const isWhole = !context.out.isTerminal;
-  for (const line of rowsOf(listing, listed, { look, isWhole })) await context.out.line(line);
+  const lines = rowsOf(look, listed, { look: lookOf(context), isWhole });
+  for (const line of lines) await context.out.line(line);
   const more = listed.total - listed.items.length;
   if (more > 0) await note(context, `${more} more: --limit says how many are shown`);
+}
+
+export function daemonList<Item>(
+  daemon: Pick<Client, "url" | "get" | "events">,
+  { noun, source, params, topics }: Listing<Item>,
+): ListSource<Item> {
+  const { path, field } = source ?? { path: `/v1/${noun}`, field: noun };
+  return {
+    place: daemon.url,
+    fetch: (options) => fetchPages(daemon, { path, field, params }, options),
+    changes: (options) => daemon.events({ topics, ...options }),
+  };
 }
 
 /** The largest page the daemon gives. */
 const PAGE = 1_000;
 
-export async function fetchList<Item>(
+export interface PagesQuery {
+  readonly path: string;
+  /** Where the items are in the answer. */
+  readonly field: string;
+  readonly params: Params;
+}
+
+/** The daemon is ours: what it answers has the shape that wires/api/answers.ts promises. */
+export async function fetchPages<Item, Answer extends object>(
   daemon: Pick<Client, "get">,
-  { noun, params, source }: Listing<Item>,
-  { limit, signal }: { readonly limit: number; readonly signal?: AbortSignal },
-): Promise<Listed<Item>> {
+  { path, field, params }: PagesQuery,
+  { limit, signal }: FetchOptions,
+): Promise<Listed<Item, Answer>> {
   type Page = Omit<Listed<Item>, "items" | "answer"> & Record<string, unknown>;
-  const { path, field } = source ?? { path: `/v1/${noun}`, field: noun };
   const items: Item[] = [];
   let first: Page | undefined;
   let cursor: string | undefined;
@@ -103,7 +155,8 @@ export async function fetchList<Item>(
   } while (cursor !== undefined && items.length < limit);
   const { cursor: _, [field]: __, sequence, total, ...facts } = first;
   const place = { sequence, ...facts, total, ...(cursor !== undefined && { cursor }) };
-  return { ...place, items, answer: { ...place, [field]: items } };
+  const answer: object = { ...place, [field]: items };
+  return { ...place, items, answer: answer as Answer };
 }
 
 export interface RowsLook {
@@ -114,18 +167,15 @@ export interface RowsLook {
 
 /** The heading and a line for each item. */
 export function rowsOf<Item>(
-  listing: Listing<Item>,
+  { columns, cells, below, key }: Pick<ListLook<Item>, "columns" | "cells" | "below" | "key">,
   { items, atMs }: Pick<Listed<Item>, "items" | "atMs">,
   { look, isWhole }: RowsLook,
 ): string[] {
-  const length = enough(items.map((item) => listing.key(item)));
+  const length = enough(items.map((item) => key(item)));
   const id = (each: string) => (isWhole || shortId(each) === each ? each : each.slice(0, length));
   const view: View = { nowMs: atMs ?? Date.now(), id };
-  const rows = items.flatMap((item) => [
-    listing.cells(item, view),
-    ...(listing.below?.(item, view) ?? []),
-  ]);
-  return tableLines(listing.columns, rows, look);
+  const rows = items.flatMap((item) => [cells(item, view), ...(below?.(item, view) ?? [])]);
+  return tableLines(columns, rows, look);
 }
 
 /** How much of generated ids tells them apart; eight characters nearly always. */

@@ -3,7 +3,7 @@ import type { StreamItem } from "../wires/api/client/events.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Policy } from "../core/policies.ts";
 import type { Context } from "./context.ts";
-import type { Listing } from "./listing.ts";
+import { daemonList, type Listing } from "./listing.ts";
 import { Output, type Sink } from "./terminal/output.ts";
 import { watchList } from "./watching.ts";
 
@@ -89,7 +89,12 @@ test("a screen shows what happens, and q gives the terminal back as it was", asy
   const terminal = fakeTerminal(true);
   const { context, written } = terminal;
   const flags = { limit: 1_000, watch: true };
-  const watching = watchList({ context, daemon, listing: LISTING, flags });
+  const watching = watchList({
+    context,
+    source: daemonList(daemon, LISTING),
+    look: LISTING,
+    flags,
+  });
   await vi.waitFor(() => expect(written.join("")).toContain("no policies"));
   // No more is asked for than the screen holds.
   expect(daemon.state.asked).toBe("/v1/policies?limit=3");
@@ -109,7 +114,12 @@ test("a storm of events costs ten looks a second, and the last one is seen", asy
   const { context, written, interrupt } = fakeTerminal(false);
   const flags = { limit: 1_000, watch: true, json: true };
   const startedAt = performance.now();
-  const watching = watchList({ context, daemon, listing: LISTING, flags });
+  const watching = watchList({
+    context,
+    source: daemonList(daemon, LISTING),
+    look: LISTING,
+    flags,
+  });
   await vi.waitFor(() => expect(daemon.state.fetches).toBe(1));
   for (let i = 0; i < 500; i += 1) {
     daemon.state.policies = [policy(`p${i}`)];
@@ -128,7 +138,12 @@ test("while the daemon is away what was shown stays, and what cannot pass ends i
   const { context, written } = fakeTerminal(true);
   daemon.state.policies = [policy("kept")];
   const flags = { limit: 1_000, watch: true };
-  const watching = watchList({ context, daemon, listing: LISTING, flags });
+  const watching = watchList({
+    context,
+    source: daemonList(daemon, LISTING),
+    look: LISTING,
+    flags,
+  });
   watching.catch(() => undefined);
   await vi.waitFor(() => expect(written.join("")).toContain("kept"));
   daemon.state.isDown = true;

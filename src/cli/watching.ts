@@ -6,22 +6,37 @@
  */
 import type { ConnectionState } from "../wires/api/client/events.ts";
 import { codeOf, wireCodes } from "../core/errors.ts";
-import { viewOf, type Watching } from "./list-views.ts";
-import { fetchList } from "./listing.ts";
+import type { Context } from "./context.ts";
+import { viewOf, type ListView, type Watching } from "./list-views.ts";
+import type { ListSource } from "./listing.ts";
 import { isQuit } from "./terminal/screen.ts";
 
 /** Ten a second are more than an eye can follow. */
 const SHORTEST_MS = 100;
-export async function watchList<Item>(watching: Watching<Item>): Promise<void> {
-  const { context, daemon, listing, flags } = watching;
+
+export async function watchList<Item, Answer extends object>(
+  watching: Watching<Item, Answer>,
+): Promise<void> {
+  await using view = viewOf(watching);
+  await keepShowing({ ...watching, view, limit: watching.flags.limit });
+}
+
+interface LiveList<Item, Answer extends object> {
+  readonly context: Context;
+  readonly source: ListSource<Item, Answer>;
+  readonly view: ListView<Item, Answer>;
+  readonly limit: number;
+}
+
+/** Until the reader has enough. */
+export async function keepShowing<Item, Answer extends object>(
+  live: LiveList<Item, Answer>,
+): Promise<void> {
+  const { context, source, view } = live;
   const stop = new AbortController();
   const signal = AbortSignal.any([context.untilInterrupted(), stop.signal]);
   const bell = new Bell(signal);
-  await using view = viewOf(watching);
-  const fetch = () => {
-    const limit = Math.min(flags.limit, view.limit);
-    return fetchList(daemon, listing, { limit, signal });
-  };
+  const fetch = () => source.fetch({ limit: Math.min(live.limit, view.limit), signal });
   const first = await fetch();
   await view.show(first);
   const stopKeys = context.listenForKeys((key) => {
@@ -34,10 +49,9 @@ export async function watchList<Item>(watching: Watching<Item>): Promise<void> {
     else if (isLost) bell.ring();
     isLost = state.kind === "lost";
   };
-  const { topics } = listing;
   const hearing = (async () => {
-    const stream = daemon.events({ from: first.sequence, topics, signal, onState });
-    for await (const _ of stream) bell.ring();
+    const changes = source.changes({ from: first.sequence, signal, onState });
+    for await (const _ of changes) bell.ring();
   })();
   // Without events there is nothing to watch: whatever ends them ends this.
   hearing.catch(() => stop.abort());

@@ -42,7 +42,8 @@ test("the input and the budget are nobody's to see", () => {
 describe("an entry of a session", () => {
   test("reads as it was written, a span or a notice", () => {
     const aSpan = record({ seq: integer({ min: 1 }), jobId: aJobId, first: nat(), last: nat() });
-    const aNotice = record({ seq: integer({ min: 1 }), jobId: aJobId, atMs: nat(), body: json() });
+    const seq = integer({ min: 1 });
+    const aNotice = record({ seq, jobId: aJobId, atMs: nat(), kind: aKind, body: json() });
     assert(
       property(aSpan, aNotice, (span, notice) => {
         expect(decodeSessionEntry(encodeSessionEntry(span))).toEqual(span);
@@ -55,7 +56,7 @@ describe("an entry of a session", () => {
   test("stands for as many frames as its span is long; a notice for one", () => {
     const span = decodeSessionEntry("7 job_1 3 5");
     expect(lastSeqOf(span)).toBe(9);
-    expect(lastSeqOf(decodeSessionEntry('10 job_1 ! 5 {"phase":"a b"}'))).toBe(10);
+    expect(lastSeqOf(decodeSessionEntry('10 job_1 ! 5 status {"phase":"a b"}'))).toBe(10);
   });
 });
 

@@ -13,8 +13,8 @@
  *
  * The stream of a session, `session/ID`, says which entry of which job each of its frames carries,
  * as spans: `7 job_01H… 3 5` means that frames 7, 8 and 9 are entries 3, 4 and 5 of that job. A
- * frame is encoded when it is sent, so the same number always gives the same bytes. A notice to the
- * client itself stands there whole: `10 job_01H… ! 1700000000500 {"phase":"back_pressure"}`.
+ * frame is encoded when it is sent, so the same number always gives the same bytes. A notice, which
+ * no job's stream has, stands there whole: `10 job_01H… ! 1700000000500 status {"phase":"…"}`.
  */
 import type { Counters } from "./jobs/budget.ts";
 
@@ -72,13 +72,9 @@ export interface Span {
   readonly last: number;
 }
 
-/** Frame `seq` of a session is a notice about a job to the client itself. */
-export interface Notice {
-  readonly seq: number;
+/** Frame `seq` of a session is for its client alone; or the job's stream no longer has it. */
+export interface Notice extends JobStreamEntry {
   readonly jobId: string;
-  readonly atMs: number;
-  /** The JSON body of a status event. */
-  readonly body: string;
 }
 
 export type SessionStreamEntry = Span | Notice;
@@ -94,14 +90,15 @@ export function lastSeqOf(entry: SessionStreamEntry): number {
 
 export function encodeSessionEntry(entry: SessionStreamEntry): string {
   const { seq, jobId } = entry;
-  if (isNotice(entry)) return `${seq} ${jobId} ! ${entry.atMs} ${entry.body}`;
+  if (isNotice(entry)) return `${seq} ${jobId} ! ${entry.atMs} ${entry.kind} ${entry.body}`;
   return `${seq} ${jobId} ${entry.first} ${entry.last}`;
 }
 
 export function decodeSessionEntry(text: string): SessionStreamEntry {
-  const [seq = "", jobId = "", first = "", last = "", ...rest] = text.split(" ");
+  const [seq = "", jobId = "", first = "", last = "", kind = ""] = text.split(" ", 5);
   if (first !== "!") {
     return { seq: Number(seq), jobId, first: Number(first), last: Number(last) };
   }
-  return { seq: Number(seq), jobId, atMs: Number(last), body: rest.join(" ") };
+  const head = `${seq} ${jobId} ! ${last} ${kind} `;
+  return { seq: Number(seq), jobId, atMs: Number(last), kind, body: text.slice(head.length) };
 }

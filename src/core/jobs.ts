@@ -19,7 +19,14 @@ import { IndexBy } from "./index-by.ts";
 import { JobIndex } from "./job-index.ts";
 import type { JobProgress, Pulse } from "./job-progress.ts";
 import { JobQueue } from "./job-queue.ts";
-import { openPurse, setCounters, settle, type Counters, type Purse } from "./jobs/budget.ts";
+import {
+  NO_PURSE,
+  openPurse,
+  setCounters,
+  settle,
+  type Counters,
+  type Purse,
+} from "./jobs/budget.ts";
 import { parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
 import { JOBS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
@@ -179,12 +186,13 @@ export function evolveJob(state: State, event: JobEvent): void {
 export function restoreJob(state: State, job: Job): void {
   add(state, job);
   const { jobs } = state;
+  if (isTerminal(job.status)) jobs.byId.get(job.parent)?.children?.delete(job.id);
   const entry = jobs.byId.get(job.id);
-  if (entry && job.budget) setCounters(entry.purse, job.budget);
+  if (!entry || entry.purse === NO_PURSE) return;
+  if (job.budget) setCounters(entry.purse, job.budget);
   if (!isTerminal(job.status)) return;
   // Its parent may be there before it or after it, and has counted what it gave back.
-  if (entry) entry.purse.isSettled = true;
-  jobs.byId.get(job.parent)?.children?.delete(job.id);
+  entry.purse.isSettled = true;
 }
 
 function add(state: State, job: Job): void {
@@ -242,6 +250,8 @@ function end(state: State, job: Job): void {
   // What it said is not replayed, so what is left of its budget is what the event says.
   if (job.budget) setCounters(entry.purse, job.budget);
   settle(entry.purse);
+  // One that has a parent is the way from its own children to that one's.
+  if (!entry.purse.parent) entry.purse = NO_PURSE;
   entry.lease = NO_LEASE;
   entry.pulse = undefined;
   entry.progress = undefined;

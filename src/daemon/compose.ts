@@ -11,6 +11,7 @@ import { Engine } from "../engine/engine.ts";
 import { memoryStore } from "../log/memory/store.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
 import type { Store } from "../log/store.ts";
+import { importLedger } from "../wires/arcp/ledger/import.ts";
 import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
 import { DaemonArcp } from "./arcp/service.ts";
@@ -58,6 +59,10 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
   try {
     const store = await openStore(config, release);
     opened.store = store;
+    await importLedger(store, {
+      node: config.node,
+      onImport: (found) => logger.info(found, "takes over the jobs of an older version"),
+    });
     const arcp = await DaemonArcp.start({
       agents: config.agents,
       node: config.node,

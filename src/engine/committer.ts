@@ -51,7 +51,9 @@ interface Batch {
   readonly calls: (() => void)[];
   /** Those that gather; when the batch is closed their entries are in `streams`. */
   readonly writers: Set<StreamWriter>;
-  readonly streams: (StreamAppend & { readonly writer: StreamWriter })[];
+  readonly streams: StreamAppend[];
+  /** The writers of these, in that order. */
+  readonly written: StreamWriter[];
   /** Of the stream entries alone. */
   streamBytes: number;
   bytes: number;
@@ -268,7 +270,8 @@ export class Committer {
     const batch = this.#open;
     this.#open = emptyBatch();
     for (const writer of batch.writers) {
-      batch.streams.push({ writer, stream: writer.stream, entries: writer.take() });
+      batch.streams.push({ stream: writer.stream, entries: writer.take() });
+      batch.written.push(writer);
     }
     // They fill the next batch while the disk takes this one.
     this.#wakeProducers();
@@ -298,7 +301,7 @@ export class Committer {
     for (const { reply, resolve } of batch.waiters) resolve(reply);
     // Answers first: a job is accepted, and its cancel acknowledged, before its entries are shown.
     for (const call of batch.calls) call();
-    for (const { writer } of batch.streams) writer.onDurable();
+    for (const writer of batch.written) writer.onDurable();
   }
 
   #failed(cause: unknown): void {
@@ -318,6 +321,7 @@ function merged(batches: readonly Batch[]): Batch {
     calls: batches.flatMap(({ calls }) => calls),
     writers: new Set(),
     streams: batches.flatMap(({ streams }) => streams),
+    written: batches.flatMap(({ written }) => written),
     streamBytes: batches.reduce((sum, { streamBytes }) => sum + streamBytes, 0),
     bytes: batches.reduce((sum, { bytes }) => sum + bytes, 0),
     openedAtMs: first?.openedAtMs ?? 0,
@@ -331,6 +335,7 @@ function emptyBatch(): Batch {
     calls: [],
     writers: new Set(),
     streams: [],
+    written: [],
     streamBytes: 0,
     bytes: 0,
     openedAtMs: 0,

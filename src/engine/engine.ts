@@ -204,7 +204,6 @@ export class Engine implements ForwardTarget {
       if (this.#leading) {
         const reason = await this.#leading.ended;
         this.#leading = undefined;
-        this.#options.companion?.end();
         if (this.#isClosed()) return;
         this.stats.rebuilds += 1;
         this.#report("stopped leading", reason);

@@ -66,10 +66,7 @@ export class Leading implements Term {
         onDurable(recorded, tookMs);
         this.expect(Math.min(rules.due(replica.state) ?? Infinity, this.#snapshotDueMs));
       },
-      onFailure: (error) => {
-        this.#cancelTick();
-        this.#end(error);
-      },
+      onFailure: (error) => this.#over(error),
     });
     options.companion?.lead(this);
     this.#tick();
@@ -196,14 +193,20 @@ export class Leading implements Term {
     this.#cancelTick();
     await this.#committer.settled(null).catch(() => null);
     this.#committer.stop(closing());
-    this.#end(undefined);
+    this.#over(undefined);
+  }
+
+  /** At once: nothing may be decided or written any more. */
+  #over(reason: unknown): void {
+    this.#cancelTick();
+    this.#options.companion?.end();
+    this.#end(reason);
   }
 
   /** A rule broke off half-way: the state may be torn, so the term ends and it is rebuilt. */
   #tear(cause: unknown): void {
-    this.#cancelTick();
     this.#committer.stop(new RollcallError("UNAVAILABLE", "the state is rebuilt", { cause }));
-    this.#end(cause);
+    this.#over(cause);
   }
 
   #record(event: Event, atMs: number): void {

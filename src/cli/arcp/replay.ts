@@ -10,6 +10,7 @@ import { connect, type Database } from "../../log/sqlite/driver.ts";
 import type { Store } from "../../log/store.ts";
 import { jobFrame } from "../../wires/arcp/codec/job-frames.ts";
 import type { Profile } from "../../wires/arcp/codec/profile.ts";
+import { framesAfter, hasFrames } from "../../wires/arcp/ledger/frames.ts";
 import { numberedEntries } from "../../wires/arcp/server/stream-reader.ts";
 import type { Context } from "../context.ts";
 import { about } from "../help.ts";
@@ -84,16 +85,19 @@ async function* framesOf(db: string, part: Part): AsyncGenerator<string> {
 }
 
 async function* ourFrames(store: Store, { session, afterSeq }: Part): AsyncGenerator<string> {
+  if (await hasFrames(store.streams, session)) {
+    for await (const { frame } of framesAfter(store.streams, session, afterSeq)) yield frame;
+    return;
+  }
   const { state } = await load(store.log, rules);
   const { profile = "spec" } = state.sessions.byId.get(session)?.session ?? {};
   const { streams } = store;
-  const job = (jobId: string) => state.jobs.byId.get(jobId)?.job;
+  const jobOf = (jobId: string) => state.jobs.byId.get(jobId)?.job;
   const place = { stream: sessionStream(session), position: 0 };
-  const frames = numberedEntries({ streams, job }, place, afterSeq);
-  for await (const { seq, job: about, entry } of frames) {
+  const frames = numberedEntries({ streams, job: jobOf }, place, afterSeq);
+  for await (const { seq, job, entry } of frames) {
     const time = (atMs: number) => new Date(atMs).toISOString();
-    const told = { sessionId: session, profile: profile as Profile, seq, job: about, entry, time };
-    yield jobFrame(told);
+    yield jobFrame({ sessionId: session, profile: profile as Profile, seq, job, entry, time });
   }
 }
 

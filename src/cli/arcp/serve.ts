@@ -3,6 +3,7 @@ import { buildCommand } from "@stricli/core";
 import { releaseVersion } from "../../daemon/version.ts";
 import { sqliteStore } from "../../log/sqlite/store.ts";
 import type { Store } from "../../log/store.ts";
+import type { LedgerSize } from "../../wires/arcp/ledger/import.ts";
 import { ArcpRuntime } from "../../wires/arcp/server/runtime.ts";
 import { serveWebSocket } from "../../wires/arcp/transports/serve-websocket.ts";
 import { staticTokens } from "../../wires/arcp/server/verifiers.ts";
@@ -59,7 +60,9 @@ export const serve = buildCommand<Flags, [], Context>({
     const interrupted = this.untilInterrupted();
     const store = db === undefined ? undefined : sqliteStore({ path: db });
     try {
-      await using runtime = demoRuntime(token, principal, store);
+      const onImport = ({ jobs, sessions }: LedgerSize) =>
+        void this.err.line(`takes over ${jobs} jobs and ${sessions} sessions of an older version`);
+      await using runtime = demoRuntime({ token, principal, store, onImport });
       await runtime.start();
       const isEverywhere = host === "0.0.0.0" || host === "::";
       await using door = await serveWebSocket((transport) => runtime.accept(transport), {
@@ -77,11 +80,19 @@ export const serve = buildCommand<Flags, [], Context>({
   },
 });
 
-function demoRuntime(token: string, principal: string, store: Store | undefined): ArcpRuntime {
+interface DemoOptions {
+  readonly token: string;
+  readonly principal: string;
+  readonly store: Store | undefined;
+  readonly onImport: (found: LedgerSize) => void;
+}
+
+function demoRuntime({ token, principal, store, onImport }: DemoOptions): ArcpRuntime {
   const runtime = new ArcpRuntime({
     runtime: { name: "arcp-cli", version: releaseVersion() },
     bearer: staticTokens({ [token]: principal }),
     cancelBy: "principal",
+    onImport,
     ...(store && { store }),
   });
   return runtime.registerAgent("echo", async (input, job) => {

@@ -2,11 +2,10 @@
 import { buildCommand } from "@stricli/core";
 import type { Axis } from "../../fleet/axes.ts";
 import type { Row } from "../../fleet/row.ts";
-import type { FleetRow } from "../../wires/api/answers.ts";
 import type { Context } from "../context.ts";
-import { itemPath, lookOf, note, pathOf, printJson, read } from "../daemon.ts";
+import { lookOf, note, printJson } from "../daemon.ts";
 import { HEADLINE_COLOURS } from "../fleet/look.ts";
-import { FleetSource } from "../fleet/source.ts";
+import { NearestFleet } from "../fleet/nearest.ts";
 import { answerFlags, argument, atFlag, type AnswerFlags } from "../flags.ts";
 import { about } from "../help.ts";
 import { fromHome } from "../terminal/path.ts";
@@ -35,9 +34,8 @@ export const explain = buildCommand<Flags, [string], Context>({
     },
   },
   async func(flags, given) {
-    await using daemon = new FleetSource(this, flags);
-    const path = pathOf(itemPath("/v1/fleet", given), { at: flags.at });
-    const answer = await read<FleetRow>(daemon, path);
+    await using fleet = new NearestFleet(this, flags);
+    const answer = await fleet.find(given, flags.at);
     if (flags.json === true) return await printJson(this, answer);
     if (flags.at !== undefined) await note(this, `as of ${moment(flags.at, Date.now())}`);
     const look = lookOf(this);
@@ -55,7 +53,7 @@ export const explain = buildCommand<Flags, [string], Context>({
 type Fact = readonly [name: string, cell: Cell];
 
 function factsOf(row: Row, nowMs: number): readonly Fact[] {
-  const { headline, blockedOn, lastActivityAtMs, stuckSinceMs } = row;
+  const { headline, blockedOn, lastActivityAtMs, sinceMs } = row;
   const options = blockedOn?.value.options ?? [];
   return [
     ["agent", row.name],
@@ -63,11 +61,11 @@ function factsOf(row: Row, nowMs: number): readonly Fact[] {
     ["headline", { text: headline, style: HEADLINE_COLOURS[headline] }],
     ["because", row.because],
     [blockedOn ? "asks" : "doing", row.why],
+    ["since", sinceMs === null ? "" : moment(sinceMs, nowMs)],
     ["options", options.join(" / ")],
     ["workspace", row.workspace === null ? "" : fromHome(row.workspace)],
     ["goal", row.goal ?? ""],
     ["last active", lastActivityAtMs === null ? "" : moment(lastActivityAtMs, nowMs)],
-    ["stuck since", stuckSinceMs === null ? "" : moment(stuckSinceMs, nowMs)],
     ...row.aliases.map((alias): Fact => ["known as", alias]),
   ];
 }

@@ -7,11 +7,12 @@ import type { FleetList } from "../../wires/api/answers.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
 import { HEADLINE_COLOURS, summary } from "../fleet/look.ts";
-import { FleetSource } from "../fleet/source.ts";
+import { NearestFleet } from "../fleet/nearest.ts";
+import type { FleetSource, ListedFleet } from "../fleet/source.ts";
 import { atFlag, listFlags, type ListFlags } from "../flags.ts";
 import { about } from "../help.ts";
 import type { ListView } from "../list-views.ts";
-import { fetchList, showList, type Listed, type Listing } from "../listing.ts";
+import { showList, type ListLook, type ListSource } from "../listing.ts";
 import { fromHome } from "../terminal/path.ts";
 import type { Cell } from "../terminal/table.ts";
 import { ago, moment } from "../terminal/time.ts";
@@ -23,16 +24,20 @@ interface Flags extends ListFlags {
   readonly at?: number;
 }
 
-function listing({ all, needsMe, at }: Flags): Listing<Row> {
+function sourceOf(fleet: FleetSource, flags: Flags): ListSource<Row, FleetList> {
+  const { all: isWhole = false, needsMe = false, at: atMs } = flags;
+  return {
+    get place() {
+      return fleet.place;
+    },
+    fetch: (options) => fleet.list({ isWhole, needsMe, atMs }, options),
+    changes: (options) => fleet.changes(options),
+  };
+}
+
+function lookOf({ needsMe, at }: Flags): ListLook<Row, FleetList> {
   return {
     noun: "agents",
-    source: { path: "/v1/fleet", field: "rows" },
-    params: {
-      all: all === true ? "true" : undefined,
-      needs: needsMe === true ? "me" : undefined,
-      at: at === undefined ? undefined : String(at),
-    },
-    topics: ["agent.", "fleet.", "job.", "lease.", "question.", "task."],
     columns: [
       { title: "HEADLINE" },
       { title: "AGENT", least: 10 },
@@ -65,7 +70,7 @@ function listing({ all, needsMe, at }: Flags): Listing<Row> {
         : needsMe === true
           ? "nobody needs you"
           : "nobody is here; --all shows who is gone, `rollcall emit --help` how to show up",
-    summary: (answer) => summary(answer as unknown as FleetList),
+    summary: (answer) => summary(answer),
   };
 }
 
@@ -120,20 +125,18 @@ export const ls = buildCommand<Flags, [], Context>({
     },
   },
   async func(flags) {
-    await using daemon = new FleetSource(this, flags);
+    await using fleet = new NearestFleet(this, flags);
     if (flags.at !== undefined) {
       if (flags.watch === true) throw usage("--at and --watch exclude each other");
       await note(this, `as of ${moment(flags.at, Date.now())}`);
     }
-    const listed = listing(flags);
-    if (flags.oneline !== true)
-      return await showList({ context: this, daemon, listing: listed, flags });
+    const source = sourceOf(fleet, flags);
+    const shown = { context: this, source, look: lookOf(flags), flags };
+    if (flags.oneline !== true) return await showList(shown);
     if (flags.json === true) throw usage("--oneline and --json exclude each other");
     const view = new OneLine(this);
-    if (flags.watch === true) {
-      return await showList({ context: this, daemon, listing: listed, flags, view: () => view });
-    }
-    await view.show(await fetchList(daemon, listed, { limit: 1 }));
+    if (flags.watch === true) return await showList({ ...shown, view: () => view });
+    await view.show(await source.fetch({ limit: 1 }));
   },
 });
 
@@ -142,7 +145,7 @@ function usage(message: string): RollcallError {
 }
 
 /** A line whenever it is another one. */
-class OneLine implements ListView<Row> {
+class OneLine implements ListView<Row, FleetList> {
   readonly #context: Context;
   readonly limit = 1;
   readonly freshMs = undefined;
@@ -152,9 +155,9 @@ class OneLine implements ListView<Row> {
     this.#context = context;
   }
 
-  async show({ answer }: Listed<Row>): Promise<void> {
+  async show({ answer }: ListedFleet): Promise<void> {
     const { out } = this.#context;
-    const line = summary(answer as unknown as FleetList, out);
+    const line = summary(answer, out);
     if (line === this.#shown) return;
     this.#shown = line;
     // Somebody who looks wants an answer; a status bar wants nothing to show.

@@ -1,10 +1,8 @@
 /**
  * The fleet of this machine without a daemon: what its status files say, by the very rules that the
- * daemon makes its rows with. It answers like a daemon, so that commands need not know.
+ * daemon makes its rows with.
  */
 import { hostname } from "node:os";
-import type { StreamItem } from "../../wires/api/client/events.ts";
-import { RollcallError } from "../../core/errors.ts";
 import { evolveReport } from "../../core/reports.ts";
 import { emptyState } from "../../core/state.ts";
 import { countsOf } from "../../fleet/census.ts";
@@ -20,27 +18,18 @@ import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
 import { reportOf } from "../../wires/files/report.ts";
 import { watchStatusDir } from "../../wires/files/watch.ts";
 import { processesNow, writerIn } from "../../wires/files/writers.ts";
+import type { ChangesOptions, FetchOptions } from "../listing.ts";
 import { warningsOf } from "../status/agents.ts";
+import type { FleetQuery, FleetSource, ListedFleet } from "./source.ts";
 
-type Answer = Readonly<Record<string, unknown>>;
-
-export class FilesFleet {
-  /** Where it is from, in the place of a daemon's URL. */
-  readonly url: string;
+/** Its sequence is always 0: files have no log. */
+export class FilesFleet implements FleetSource {
+  readonly place: string;
   /** What was read last. */
   #readings: readonly StatusReading[] = [];
 
   constructor(folder: string) {
-    this.url = folder;
-  }
-
-  /** `/v1/fleet` and `/v1/fleet/ID`, of now; nothing else is in the files. */
-  get(path: string): Answer | undefined {
-    const { pathname, searchParams } = new URL(path, "http://localhost");
-    if (searchParams.has("at")) return undefined;
-    const [, id] = /^\/v1\/fleet(?:\/([^/]+))?$/.exec(pathname) ?? [];
-    if (id !== undefined) return { ...this.#one(decodeURIComponent(id)) };
-    return pathname === "/v1/fleet" ? { ...this.#list(searchParams) } : undefined;
+    this.place = folder;
   }
 
   /** One line about each file that cannot be believed, or not quite. */
@@ -48,35 +37,36 @@ export class FilesFleet {
     return warningsOf(this.#readings);
   }
 
-  /** What happened cannot be told, only that something did. */
-  async *events({ signal }: { readonly signal?: AbortSignal }): AsyncGenerator<StreamItem> {
-    for await (const _ of watchStatusDir(this.url, signal ? { signal } : {})) {
-      yield { kind: "resync", after: undefined, sequence: 0 };
-    }
+  async list({ isWhole, needsMe }: FleetQuery, { limit }: FetchOptions): Promise<ListedFleet> {
+    const { rows: all, atMs } = this.#rows();
+    const filters = {
+      headline: [],
+      workspacePrefix: "",
+      needs: needsMe ? "me" : undefined,
+      all: isWhole ? "true" : "false",
+    } as const;
+    const wanted = all.filter((row) => isWanted(row, filters, atMs));
+    const items = wanted.slice(0, limit);
+    const total = wanted.length;
+    const answer: FleetList = { sequence: 0, atMs, counts: countsOf(all), total, rows: items };
+    return { sequence: 0, atMs, total, items, answer };
   }
 
-  #one(given: string): FleetRow {
+  async find(given: string): Promise<FleetRow> {
     const { rows, atMs } = this.#rows();
     return { sequence: 0, atMs, row: rowMeant(rows, given) };
   }
 
-  #list(asked: URLSearchParams): FleetList {
-    const { rows, atMs } = this.#rows();
-    const needs = asked.get("needs") === "me" ? "me" : undefined;
-    const all = asked.get("all") === "true" ? "true" : "false";
-    const filters = { headline: [], workspacePrefix: "", needs, all } as const;
-    const wanted = rows.filter((row) => isWanted(row, filters, atMs));
-    const shown = wanted.slice(0, Number(asked.get("limit") ?? wanted.length));
-    return { sequence: 0, atMs, counts: countsOf(rows), total: wanted.length, rows: shown };
+  changes({ signal }: ChangesOptions): AsyncIterable<unknown> {
+    return watchStatusDir(this.place, { signal });
   }
 
   #rows(): { readonly rows: readonly Row[]; readonly atMs: number } {
     const nowMs = Date.now();
     const state = emptyState();
     const host = hostname();
-    const { staleAfterMs } = FRESHNESS;
-    const signs = { nowMs, staleAfterMs, processes: processesNow() };
-    this.#readings = readStatusDir(this.url, { nowMs });
+    const signs = { nowMs, staleAfterMs: FRESHNESS.staleAfterMs, processes: processesNow() };
+    this.#readings = readStatusDir(this.place, { nowMs });
     for (const file of this.#readings) {
       if (file.kind !== "status") continue;
       const vitality = vitalityOf({ file, writer: writerIn(file.status) }, signs);
@@ -88,13 +78,4 @@ export class FilesFleet {
     }
     return { rows: rowsOf(state, { nowMs, patience: DEFAULT_PATIENCE }), atMs: nowMs };
   }
-}
-
-/** Whether an error says that there is no daemon, rather than what one answers. */
-export function isNobodyThere(error: unknown): error is RollcallError {
-  return (
-    error instanceof RollcallError &&
-    error.code === "UNAVAILABLE" &&
-    error.message.startsWith("no daemon")
-  );
 }

@@ -1,6 +1,6 @@
 /** How the fleet looks in a terminal: what it is called, in which colour, and how old. */
 import { HEADLINES, type Headline } from "../../fleet/headline.ts";
-import type { FleetList } from "../../wires/api/answers.ts";
+import type { Counts } from "../../fleet/census.ts";
 import type { Output, Style } from "../terminal/output.ts";
 
 export const HEADLINE_COLOURS: Readonly<Record<Headline, Style>> = {
@@ -19,12 +19,17 @@ const WORDS: Readonly<Record<Headline, (count: number) => string>> = {
   GONE: () => "gone",
 };
 
-/** "2 need you · 5 working · 3 idle"; who is gone is left out. */
+/** Those that are still here. */
+const HERE = HEADLINES.filter((each) => each !== "GONE");
+
+/** "2 need you · 5 working · 3 idle", of those headlines that are told; nothing without agents. */
 export function summary(
-  { counts }: Pick<FleetList, "counts">,
+  { counts }: { readonly counts: Counts },
   painter?: Pick<Output, "paint">,
+  told: readonly Headline[] = HERE,
 ): string {
-  return HEADLINES.filter((each) => each !== "GONE" && counts[each] > 0)
+  return told
+    .filter((each) => counts[each] > 0)
     .map((each) => {
       const words = `${counts[each]} ${WORDS[each](counts[each])}`;
       return painter ? painter.paint(HEADLINE_COLOURS[each], words) : words;

@@ -1,64 +1,61 @@
-/**
- * Where commands look at the fleet: at a daemon; and where none runs on this machine, at its status
- * files, which is said on stderr. Decided once: a daemon that was there is waited for.
- */
+/** Where commands look at the fleet: at a daemon, or at the status files of this machine. */
+import type { Row } from "../../fleet/row.ts";
+import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
 import type { Client } from "../../wires/api/client/client.ts";
-import type { EventsOptions, StreamItem } from "../../wires/api/client/events.ts";
-import { statusFolder } from "../../wires/files/folder.ts";
-import type { Context } from "../context.ts";
-import { daemonOf, note } from "../daemon.ts";
-import type { DaemonFlags } from "../flags.ts";
-import { FilesFleet, isNobodyThere } from "./files.ts";
+import { itemPath, pathOf, read } from "../daemon.ts";
+import {
+  fetchPages,
+  type ChangesOptions,
+  type FetchOptions,
+  type Listed,
+  type ListSource,
+} from "../listing.ts";
 
-export type Reader = Pick<Client, "url" | "get" | "events">;
+export interface FleetQuery {
+  /** With those that are gone for long. */
+  readonly isWhole: boolean;
+  /** Only those that wait for a person. */
+  readonly needsMe: boolean;
+  /** As of a moment of the past. */
+  readonly atMs?: number | undefined;
+}
 
-const OF_THIS_MACHINE = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|$)/;
+export type ListedFleet = Listed<Row, FleetList>;
 
-export class FleetSource implements Reader, AsyncDisposable {
-  readonly #context: Context;
+export interface FleetSource extends Pick<ListSource<Row, FleetList>, "place" | "changes"> {
+  list(query: FleetQuery, options: FetchOptions): Promise<ListedFleet>;
+  /** The agent that a person means by a name, an id, an alias, or how its id begins. */
+  find(given: string, atMs?: number): Promise<FleetRow>;
+}
+
+/** Beginnings of the topics that may change a row. */
+const TOPICS = ["agent.", "fleet.", "job.", "lease.", "question.", "task."];
+
+export class DaemonFleet implements FleetSource {
   readonly #daemon: Client;
-  #files: FilesFleet | undefined;
-  #isDecided = false;
 
-  constructor(context: Context, flags: DaemonFlags) {
-    this.#context = context;
-    this.#daemon = daemonOf(context, flags);
+  constructor(daemon: Client) {
+    this.#daemon = daemon;
   }
 
-  get url(): string {
-    return this.#files?.url ?? this.#daemon.url;
+  get place(): string {
+    return this.#daemon.url;
   }
 
-  async get(
-    path: string,
-    options: { readonly signal?: AbortSignal } = {},
-  ): Promise<Readonly<Record<string, unknown>>> {
-    const known = this.#files?.get(path);
-    if (known) return known;
-    try {
-      const answer = await this.#daemon.get(path, options);
-      this.#isDecided = true;
-      return answer;
-    } catch (error) {
-      const mayBeFiles = !this.#isDecided && OF_THIS_MACHINE.test(this.#daemon.url);
-      if (!mayBeFiles || !isNobodyThere(error)) throw error;
-      const files = new FilesFleet(statusFolder(this.#context.env));
-      const answer = files.get(path);
-      if (!answer) throw error;
-      this.#isDecided = true;
-      this.#files = files;
-      const why = `no daemon at ${this.#daemon.url}`;
-      await note(this.#context, `${why}: this is from the status files in ${files.url}`);
-      for (const warning of files.warnings()) await this.#context.err.line(warning);
-      return answer;
-    }
+  list({ isWhole, needsMe, atMs }: FleetQuery, options: FetchOptions): Promise<ListedFleet> {
+    const params = {
+      all: isWhole ? "true" : undefined,
+      needs: needsMe ? "me" : undefined,
+      at: atMs === undefined ? undefined : String(atMs),
+    };
+    return fetchPages(this.#daemon, { path: "/v1/fleet", field: "rows", params }, options);
   }
 
-  events(options: EventsOptions): AsyncGenerator<StreamItem> {
-    return this.#files ? this.#files.events(options) : this.#daemon.events(options);
+  find(given: string, atMs?: number): Promise<FleetRow> {
+    return read(this.#daemon, pathOf(itemPath("/v1/fleet", given), { at: atMs }));
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#daemon.close();
+  changes(options: ChangesOptions): AsyncIterable<unknown> {
+    return this.#daemon.events({ topics: TOPICS, ...options });
   }
 }

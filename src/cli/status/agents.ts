@@ -1,5 +1,5 @@
 /** What a folder of status files says, ready to be shown: rows in order, counts, warnings. */
-import { HEADLINES, type Headline } from "../../fleet/headline.ts";
+import { countsOf, type Counts } from "../../fleet/census.ts";
 import { inDisplayOrder, type DerivedFile } from "../../wires/files/derive.ts";
 import { judge, type FileJudgement } from "../../wires/files/judgement.ts";
 import type { StatusReading } from "../../wires/files/read.ts";
@@ -20,7 +20,7 @@ export interface AgentRow extends DerivedFile, FileJudgement {
 export interface Agents {
   readonly rows: readonly AgentRow[];
   /** Of all agents, also of those that are not shown. */
-  readonly counts: ReadonlyMap<Headline, number>;
+  readonly counts: Counts;
   readonly warnings: readonly string[];
 }
 
@@ -39,9 +39,7 @@ export function agentsOf(
   });
   return {
     rows: needsMe ? rows.filter(({ headline }) => headline === "NEEDS YOU") : rows,
-    counts: new Map(
-      HEADLINES.map((each) => [each, rows.filter(({ headline }) => headline === each).length]),
-    ),
+    counts: countsOf(rows),
     warnings: warningsOf(all),
   };
 }

@@ -88,27 +88,7 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
     ],
     async run(context, values) {
       const { emit } = await import("./emit.ts");
-      const flags = {
-        agentId: values.text("--agent-id") ?? "",
-        agentName: values.text("--agent-name") ?? "",
-        lifecycle: values.text("--lifecycle") ?? "",
-        workspace: values.text("--workspace"),
-        pid: values.number("--pid"),
-        updatedAt: values.text("--updated-at"),
-        lastActivityAt: values.text("--last-activity-at"),
-        goalSummary: values.text("--goal-summary"),
-        goalUpdatedAt: values.text("--goal-updated-at"),
-        goalSource: values.text("--goal-source"),
-        taskId: values.text("--task-id"),
-        contextId: values.text("--context-id"),
-        taskState: values.text("--task-state"),
-        taskSummary: values.text("--task-summary"),
-        taskStatusTimestamp: values.text("--task-status-timestamp"),
-        agentCardUrl: values.text("--agent-card-url"),
-        serviceUrl: values.text("--service-url"),
-        meta: values.texts("--meta"),
-      };
-      await emit(context, flags, folderOf(context, values));
+      await emit(context, values, folderOf(context, values));
     },
   },
   list: {

@@ -10,33 +10,12 @@ import { writeStatusSync } from "../../wires/files/write.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
 import { clean } from "../terminal/clean.ts";
+import type { Values } from "./commands.ts";
 import { pathFor } from "./files.ts";
 
-/** As they are typed; what they say is not checked yet. */
-export interface EmitFlags {
-  readonly agentId: string;
-  readonly agentName: string;
-  readonly lifecycle: string;
-  readonly workspace?: string | undefined;
-  readonly pid?: number | undefined;
-  readonly updatedAt?: string | undefined;
-  readonly lastActivityAt?: string | undefined;
-  readonly goalSummary?: string | undefined;
-  readonly goalUpdatedAt?: string | undefined;
-  readonly goalSource?: string | undefined;
-  readonly taskId?: string | undefined;
-  readonly contextId?: string | undefined;
-  readonly taskState?: string | undefined;
-  readonly taskSummary?: string | undefined;
-  readonly taskStatusTimestamp?: string | undefined;
-  readonly agentCardUrl?: string | undefined;
-  readonly serviceUrl?: string | undefined;
-  readonly meta?: readonly string[] | undefined;
-}
-
-export async function emit(context: Context, flags: EmitFlags, folder: string): Promise<void> {
+export async function emit(context: Context, values: Values, folder: string): Promise<void> {
   const { out, err } = context;
-  const status = statusFrom(flags);
+  const status = statusFrom(values);
   const problems = validate(status);
   for (const problem of problems) await err.line(clean(problem));
   if (problems.length > 0) {
@@ -47,35 +26,39 @@ export async function emit(context: Context, flags: EmitFlags, folder: string): 
   await out.line(pathFor(out, writeStatusSync(status as Status, folder)));
 }
 
-function statusFrom(flags: EmitFlags): object {
-  const { updatedAt, workspace } = flags;
+/** What the flags say is not checked yet. */
+function statusFrom(values: Values): object {
+  const workspace = values.text("--workspace");
   return {
     schema_version: SCHEMA_VERSION,
-    agent_id: flags.agentId,
-    agent_name: flags.agentName,
+    agent_id: values.text("--agent-id"),
+    agent_name: values.text("--agent-name"),
     runtime: {
-      lifecycle: flags.lifecycle,
-      updated_at: updatedAt || writeTimestamp(Date.now()),
+      lifecycle: values.text("--lifecycle"),
+      updated_at: values.text("--updated-at") || writeTimestamp(Date.now()),
       ...given({
-        last_activity_at: flags.lastActivityAt || undefined,
-        pid: flags.pid,
+        last_activity_at: values.text("--last-activity-at") || undefined,
+        pid: values.number("--pid"),
         workspace: workspace ? absolute(expandPath(workspace)) : undefined,
       }),
     },
     ...section("goal", {
-      summary: flags.goalSummary,
-      updated_at: flags.goalUpdatedAt,
-      source: flags.goalSource,
+      summary: values.text("--goal-summary"),
+      updated_at: values.text("--goal-updated-at"),
+      source: values.text("--goal-source"),
     }),
     ...section("task", {
-      id: flags.taskId,
-      context_id: flags.contextId,
-      state: flags.taskState,
-      summary: flags.taskSummary,
-      status_timestamp: flags.taskStatusTimestamp,
+      id: values.text("--task-id"),
+      context_id: values.text("--context-id"),
+      state: values.text("--task-state"),
+      summary: values.text("--task-summary"),
+      status_timestamp: values.text("--task-status-timestamp"),
     }),
-    ...section("a2a", { agent_card_url: flags.agentCardUrl, service_url: flags.serviceUrl }),
-    ...section("x_meta", metaFrom(flags.meta ?? [])),
+    ...section("a2a", {
+      agent_card_url: values.text("--agent-card-url"),
+      service_url: values.text("--service-url"),
+    }),
+    ...section("x_meta", metaFrom(values.texts("--meta"))),
   };
 }
 

@@ -1,11 +1,13 @@
 /** `list`: the agents of a folder as a table, one line, or JSON. */
 import { readStatusDir } from "../../wires/files/read.ts";
+import { HEADLINES } from "../../fleet/headline.ts";
 import type { Context } from "../context.ts";
+import { summary } from "../fleet/look.ts";
 import { cleanJson } from "../terminal/clean.ts";
+import type { BoxLook } from "../terminal/box.ts";
 import { Output } from "../terminal/output.ts";
 import { agentsOf, type AgentRow, type Agents } from "./agents.ts";
-import { summary } from "./summary.ts";
-import { table, type TableOptions } from "./table.ts";
+import { table } from "./table.ts";
 
 export interface ListOptions {
   readonly folder: string;
@@ -34,7 +36,7 @@ export function linesOf(
       return table(agents, look);
     case "oneline":
       // Somebody who looks wants an answer; a status bar wants nothing to show.
-      return [summary(agents, look.painter) || (out.isTerminal ? "no agents" : "")];
+      return [summary(agents, look, HEADLINES) || (out.isTerminal ? "no agents" : "")];
     case "json":
       return [cleanJson(jsonOf(agents))];
   }
@@ -44,16 +46,17 @@ export function linesOf(
 const PAINTER = new Output({ isTTY: true, write: () => true, getColorDepth: () => 8 }, {});
 const NO_PAINTER = new Output({ write: () => true }, {});
 
-function lookFor(out: Output, color: boolean | undefined): TableOptions {
+function lookFor(out: Output, color: boolean | undefined): BoxLook {
+  const painter = color === undefined ? out : color ? PAINTER : NO_PAINTER;
   return {
-    columns: out.columns,
+    width: out.columns,
     isAscii: !(color ?? out.isTerminal),
-    painter: color === undefined ? out : color ? PAINTER : NO_PAINTER,
+    paint: (style, text) => painter.paint(style, text),
   };
 }
 
 function jsonOf({ rows, counts }: Agents): unknown {
-  return { agents: rows.map(jsonOfRow), counts: Object.fromEntries(counts) };
+  return { agents: rows.map(jsonOfRow), counts };
 }
 
 function jsonOfRow({ file, state, headline, ageMs }: AgentRow): unknown {

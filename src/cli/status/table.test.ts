@@ -3,13 +3,19 @@ import { describe, expect, test } from "vitest";
 import type { StatusReading } from "../../wires/files/read.ts";
 import { NOW_MS, statusOf } from "../../../test/support/files/fixture.ts";
 import { timestampMs } from "../../wires/files/timestamp.ts";
+import { HEADLINES } from "../../fleet/headline.ts";
+import { summary } from "../fleet/look.ts";
+import type { BoxLook } from "../terminal/box.ts";
 import { Output } from "../terminal/output.ts";
 import { widthOf } from "../terminal/width.ts";
 import { agentsOf, type Agents } from "./agents.ts";
-import { summary } from "./summary.ts";
 import { table } from "./table.ts";
 
 const painter = new Output({ write: () => true }, {});
+
+function look(width: number, isAscii: boolean): BoxLook {
+  return { width, isAscii, paint: (style, text) => painter.paint(style, text) };
+}
 
 type Changes = Parameters<typeof statusOf>[0];
 
@@ -45,7 +51,7 @@ const FLEET = [
 
 describe("the table", () => {
   test("shows each agent with its goal, place and task", () => {
-    const [title, ...lines] = table(agents(FLEET), { columns: 90, painter, isAscii: true });
+    const [title, ...lines] = table(agents(FLEET), look(90, true));
     expect(title).toBe(`${hostname()}  ·  4 agents  ·  1 needs you · 1 working · 1 idle · 1 gone`);
     expect(lines.join("\n")).toMatchInlineSnapshot(`
       "+-----------------------------+-----------------------------+------------------+---------+
@@ -64,7 +70,7 @@ describe("the table", () => {
   test.each([40, 60, 80, 100, 140, 200])(
     "in %i columns every line is as wide as the others",
     (columns) => {
-      const [, ...lines] = table(agents(FLEET), { columns, painter, isAscii: false });
+      const [, ...lines] = table(agents(FLEET), look(columns, false));
       const widths = new Set(lines.map(widthOf));
       expect(widths.size).toBe(1);
       if (columns >= 80) expect([...widths][0]).toBeLessThanOrEqual(columns);
@@ -72,7 +78,7 @@ describe("the table", () => {
   );
 
   test("in a pipe nothing is cut", () => {
-    const text = table(agents(FLEET), { columns: Infinity, painter, isAscii: true }).join("\n");
+    const text = table(agents(FLEET), look(Infinity, true)).join("\n");
     expect(text).toContain("claude-7d5d6ca5e54c44cfb9e8");
     expect(text).not.toContain("…");
   });
@@ -86,35 +92,38 @@ describe("the table", () => {
       goal: { summary: evil, updated_at: "2026-06-20T16:00:00Z", source: "initial-prompt" },
       task: { state: "working", summary: evil, id: evil },
     });
-    const lines = table(agents([hostile]), { columns: 100, painter, isAscii: false });
+    const lines = table(agents([hostile]), look(100, false));
     expect(lines.join("")).not.toMatch(/[\p{Cc}\u202e]/u);
+  });
+
+  test("one whose process is gone is gone, whatever its state was", () => {
+    const dead = reading({ runtime: { pid: 2 ** 22 + 1 }, task: { state: "working" } });
+    const [title, ...lines] = table(agents([dead]), look(100, true));
+    expect(title).toContain("1 gone");
+    expect(lines.join("\n")).toContain("| ■ gone | 0s ago");
   });
 
   test("a time in the future is marked", () => {
     const early = reading({ runtime: { updated_at: "2029-01-01T00:00:00Z" } }, ["ahead"]);
-    expect(table(agents([early]), { columns: 100, painter, isAscii: true }).join()).toContain(
-      "0s ago !",
-    );
+    expect(table(agents([early]), look(100, true)).join()).toContain("0s ago !");
   });
 
   test("without agents it is one line", () => {
-    expect(table(agents([]), { columns: 80, painter, isAscii: true })).toEqual([
-      `${hostname()}  ·  0 agents`,
-    ]);
+    expect(table(agents([]), look(80, true))).toEqual([`${hostname()}  ·  0 agents`]);
   });
 });
 
 test("in one line: who needs you first, nothing that is not there", () => {
-  expect(summary(agents([...FLEET, FLEET[0] ?? reading({})]), painter)).toBe(
+  expect(summary(agents([...FLEET, FLEET[0] ?? reading({})]), painter, HEADLINES)).toBe(
     "2 need you · 1 working · 1 idle · 1 gone",
   );
-  expect(summary(agents([]), painter)).toBe("");
+  expect(summary(agents([]), painter, HEADLINES)).toBe("");
 });
 
 test("asked who needs me, the others are counted and not shown", () => {
   const mine = agents(FLEET, true);
   expect(mine.rows.map(({ file }) => file.status.agent_name)).toEqual(["claude-code"]);
-  expect(mine.counts.get("WORKING")).toBe(1);
+  expect(mine.counts.WORKING).toBe(1);
 });
 
 test("each file that is not what it should be gets one warning, in the peer's words", () => {

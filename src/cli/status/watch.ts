@@ -2,12 +2,16 @@
  * `watch`: the list as it changes. On a terminal one picture, drawn again when a file changes and
  * when time makes a difference; for a program a new list whenever it says something else.
  */
-import type { StatusReading } from "../../wires/files/read.ts";
+import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
 import { watchStatusDir } from "../../wires/files/watch.ts";
 import type { Context } from "../context.ts";
-import { isQuit, Screen } from "../terminal/screen.ts";
+import { note } from "../daemon.ts";
+import type { ListView } from "../list-views.ts";
+import type { ChangesOptions, Listed, ListSource } from "../listing.ts";
+import { Screen } from "../terminal/screen.ts";
 import { truncate } from "../terminal/width.ts";
-import { agentsOf, type Agents } from "./agents.ts";
+import { keepShowing } from "../watching.ts";
+import { agentsOf, type AgentRow, type Agents } from "./agents.ts";
 import { linesOf, type ListOptions } from "./list.ts";
 
 export interface WatchOptions extends ListOptions {
@@ -19,94 +23,82 @@ const INTERVAL = { leastMs: 100, mostMs: 3_600_000 } as const;
 /** Rescans are for disks that do not tell of changes; they may take longer than a redraw. */
 const RESCAN_INTERVALS = 5;
 
-interface View extends AsyncDisposable {
-  show(agents: Agents): Promise<void>;
+type ListedAgents = Listed<AgentRow, Agents>;
+type AgentsView = ListView<AgentRow, Agents>;
+
+export async function watch(context: Context, given: WatchOptions): Promise<void> {
+  const intervalMs = Math.min(Math.max(given.intervalMs, INTERVAL.leastMs), INTERVAL.mostMs);
+  const options = { ...given, intervalMs };
+  await using view = context.out.isTerminal ? picture(context, options) : feed(context, options);
+  await keepShowing({ context, source: new WatchedFolder(options), view, limit: Infinity });
 }
 
-export async function watch(context: Context, options: WatchOptions): Promise<void> {
-  const ending = new AbortController();
-  const signal = AbortSignal.any([context.untilInterrupted(), ending.signal]);
-  const everyMs = Math.min(Math.max(options.intervalMs, INTERVAL.leastMs), INTERVAL.mostMs);
-  await using view: View = context.out.isTerminal
-    ? new Picture(context, options)
-    : new Feed(context, options);
-  const readings = new Map<string, StatusReading>();
-  let isShowing = false;
-  const show = async () => {
-    // A reader that is slow gets fewer lists, not a queue of them.
-    if (isShowing) return;
-    isShowing = true;
-    await view.show(agentsOf(readings.values(), options, Date.now()));
-    isShowing = false;
-  };
-  const stopResizing = context.out.whenResized(() => void show());
-  const stopKeys = context.listenForKeys((key) => {
-    if (isQuit(key)) ending.abort();
-  });
-  const redraw = setInterval(() => void show(), everyMs);
-  const rescanMs = everyMs * RESCAN_INTERVALS;
-  try {
-    for await (const { read, removed } of watchStatusDir(options.folder, { signal, rescanMs })) {
+/** Of thousands of files only those are read again that change. */
+class WatchedFolder implements ListSource<AgentRow, Agents> {
+  readonly #options: WatchOptions;
+  #readings: ReadonlyMap<string, StatusReading> | undefined;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  get place(): string {
+    return this.#options.folder;
+  }
+
+  async fetch(): Promise<ListedAgents> {
+    const readings = this.#readings?.values() ?? readStatusDir(this.place);
+    const answer = agentsOf(readings, this.#options, Date.now());
+    return { sequence: 0, total: answer.rows.length, items: answer.rows, answer };
+  }
+
+  async *changes({ signal }: ChangesOptions): AsyncGenerator<void> {
+    const readings = new Map<string, StatusReading>();
+    const rescanMs = this.#options.intervalMs * RESCAN_INTERVALS;
+    for await (const { read, removed } of watchStatusDir(this.place, { signal, rescanMs })) {
       for (const path of removed) readings.delete(path);
       for (const reading of read) readings.set(reading.path, reading);
-      await show();
+      this.#readings = readings;
+      yield;
     }
-  } finally {
-    clearInterval(redraw);
-    stopResizing();
-    stopKeys();
   }
 }
 
-class Picture implements View {
-  readonly #context: Context;
-  readonly #options: WatchOptions;
-  readonly #screen: Screen;
-
-  constructor(context: Context, options: WatchOptions) {
-    this.#context = context;
-    this.#options = options;
-    this.#screen = new Screen(context.out);
-  }
-
-  async show(agents: Agents): Promise<void> {
-    const { out } = this.#context;
-    const warnings = agents.warnings.map((each) => {
-      return out.paint("yellow", truncate(each, out.columns));
-    });
-    const lines = linesOf(agents, this.#context, this.#options);
-    await this.#screen.draw([...lines, "", ...warnings, out.paint("dim", "q quits")]);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#screen.close();
-  }
+function picture(context: Context, options: WatchOptions): AgentsView {
+  const { out } = context;
+  const screen = new Screen(out);
+  return {
+    limit: Infinity,
+    freshMs: options.intervalMs,
+    async show({ answer }) {
+      const warnings = answer.warnings.map((each) => truncate(each, out.columns));
+      const painted = warnings.map((each) => out.paint("yellow", each));
+      const lines = linesOf(answer, context, options);
+      await screen.draw([...lines, "", ...painted, out.paint("dim", "q quits")]);
+    },
+    trouble: (text) => note(context, text),
+    [Symbol.asyncDispose]: () => screen.close(),
+  };
 }
 
-class Feed implements View {
-  readonly #context: Context;
-  readonly #options: WatchOptions;
-  #warned: ReadonlySet<string> = new Set();
-  #shown: string | undefined;
-
-  constructor(context: Context, options: WatchOptions) {
-    this.#context = context;
-    this.#options = options;
-  }
-
-  async show(agents: Agents): Promise<void> {
-    const { out, err } = this.#context;
-    for (const warning of agents.warnings) {
-      if (!this.#warned.has(warning)) await err.line(warning);
-    }
-    this.#warned = new Set(agents.warnings);
-    // Ages grow all the time; that alone is no news.
-    const ageless = { ...agents, rows: agents.rows.map((row) => ({ ...row, ageMs: 0 })) };
-    const text = linesOf(ageless, this.#context, this.#options).join("\n");
-    if (text === this.#shown) return;
-    this.#shown = text;
-    await out.line(linesOf(agents, this.#context, this.#options).join("\n"));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {}
+function feed(context: Context, options: WatchOptions): AgentsView {
+  const { out, err } = context;
+  let warned: ReadonlySet<string> = new Set();
+  let shown: string | undefined;
+  return {
+    limit: Infinity,
+    freshMs: options.intervalMs,
+    async show({ answer }) {
+      for (const each of answer.warnings) if (!warned.has(each)) await err.line(each);
+      warned = new Set(answer.warnings);
+      // Ages grow all the time; that alone is no news.
+      const ageless = { ...answer, rows: answer.rows.map((row) => ({ ...row, ageMs: 0 })) };
+      const text = linesOf(ageless, context, options).join("\n");
+      if (text === shown) return;
+      shown = text;
+      await out.line(linesOf(answer, context, options).join("\n"));
+    },
+    trouble: (text) => note(context, text),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
 }

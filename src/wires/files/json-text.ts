@@ -74,6 +74,11 @@ export function byCodePoints(a: string, b: string): number {
   return a.length - b.length;
 }
 
+/** Many at once: where none is high, as nearly always, the order of the language is the same. */
+export function inCodePointOrder(texts: readonly string[]): string[] {
+  return texts.some((text) => HIGH.test(text)) ? texts.toSorted(byCodePoints) : texts.toSorted();
+}
+
 /** Whole numbers keep their digits; others are as short as they can be, with a point. */
 function canonical(number: NumberText): string {
   if (number.isInteger) return number.text === "-0" ? "0" : number.text;

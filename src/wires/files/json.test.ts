@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { readJson, withPlainNumbers } from "./json-read.ts";
-import { jsonText } from "./json-text.ts";
+import { inCodePointOrder, jsonText } from "./json-text.ts";
 
 /** What both programs make of a text: read, and written again. */
 function again(text: string): string {
@@ -102,3 +102,16 @@ function parses(text: string): boolean {
     return false;
   }
 }
+
+test.each([
+  [
+    ["b", "a", "A", "é"],
+    ["A", "a", "b", "é"],
+  ],
+  [
+    ["\u{1f600}", "\uffee", "z"],
+    ["z", "\uffee", "\u{1f600}"],
+  ],
+])("%j is sorted as the peer does: by code points", (given, expected) => {
+  expect(inCodePointOrder(given)).toEqual(expected);
+});

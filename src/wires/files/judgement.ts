@@ -5,7 +5,7 @@ import type { DeriveOptions } from "./derive.ts";
 import { FRESHNESS } from "./limits.ts";
 import { vitalityOf, type Signs } from "./liveness.ts";
 import type { StatusFile } from "./read.ts";
-import { FileStanding } from "./standing.ts";
+import { standingOf } from "./standing.ts";
 import { processesNow, writerIn } from "./writers.ts";
 
 export interface FileJudgement {
@@ -17,7 +17,7 @@ export interface FileJudgement {
 export function judge(file: StatusFile, signs: Signs): FileJudgement {
   const vitality = vitalityOf({ file, writer: writerIn(file.status) }, signs);
   const options = { nowMs: signs.nowMs, patience: DEFAULT_PATIENCE };
-  const situation = situationOf(new FileStanding(file, vitality), options);
+  const situation = situationOf(standingOf(file, vitality.liveness.value), options);
   return { headline: SITUATIONS[situation].headline, hasEnded: vitality.hasEnded };
 }
 

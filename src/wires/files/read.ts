@@ -20,7 +20,7 @@ import { JSON_DEPTH } from "../../core/json.ts";
 import { pathIn, statusFolder } from "./folder.ts";
 import type { Status } from "./format.ts";
 import { readJson, withPlainNumbers } from "./json-read.ts";
-import { byCodePoints } from "./json-text.ts";
+import { inCodePointOrder } from "./json-text.ts";
 import { FRESHNESS, STATUS_FOLDER, STATUS_FILE } from "./limits.ts";
 import { systemCode, systemError } from "../../machine/system-error.ts";
 import { timestampMs } from "./timestamp.ts";
@@ -118,7 +118,7 @@ export function statusNames(folder: string, most: number = STATUS_FOLDER.files):
       problems,
     };
     const overfull = names.length > most ? [refused] : [];
-    return { names: names.toSorted(byCodePoints).slice(0, most), files, overfull };
+    return { names: inCodePointOrder(names).slice(0, most), files, overfull };
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(systemCode(error))) return NOBODY;
     throw systemError(`read ${folder}`, error);

@@ -7,40 +7,21 @@ import { isBusy } from "../../core/report-news.ts";
 import type { Activity, Liveness, Outcome } from "../../core/reports.ts";
 import type { Standing } from "../../fleet/headline.ts";
 import type { Status, TaskState } from "./format.ts";
-import type { Vitality } from "./liveness.ts";
 import { readMeta } from "./meta.ts";
 import type { StatusFile } from "./read.ts";
 import { timestampMs } from "./timestamp.ts";
 
-/** Of thousands of files only that is worked out which the rule looks at. */
-export class FileStanding implements Standing {
-  readonly #file: StatusFile;
-  readonly liveness: Liveness;
-
-  constructor(file: StatusFile, { liveness }: Vitality) {
-    this.#file = file;
-    this.liveness = liveness.value;
-  }
-
-  get livenessAtMs(): number {
-    return this.#file.updatedAtMs;
-  }
-
-  get activity(): Activity {
-    return activityIn(this.#file.status);
-  }
-
-  get activeAtMs(): number {
-    return activeAtMs(this.#file) ?? this.#file.updatedAtMs;
-  }
-
-  get isAsking(): boolean {
-    return isAsking(this.#file.status);
-  }
-
-  get outcome(): Outcome | null {
-    return outcomeIn(this.#file.status) ?? null;
-  }
+/** When it last did something is only asked of one that lives: to work it out takes longest. */
+export function standingOf(file: StatusFile, liveness: Liveness): Standing {
+  const { status, updatedAtMs } = file;
+  return {
+    liveness,
+    livenessAtMs: updatedAtMs,
+    activity: activityIn(status),
+    activeAtMs: (liveness === "alive" ? activeAtMs(file) : undefined) ?? updatedAtMs,
+    isAsking: isAsking(status),
+    outcome: outcomeIn(status) ?? null,
+  };
 }
 
 const ACTIVITY_OF: Readonly<Record<TaskState, Activity>> = {

@@ -13,6 +13,7 @@ import type { AgentFunction, Driver } from "../../../jobs/driver.ts";
 import type { Jobs } from "../../../jobs/jobs.ts";
 import { memoryStore } from "../../../log/memory/store.ts";
 import type { Store } from "../../../log/store.ts";
+import { importLedger, type LedgerSize } from "../ledger/import.ts";
 import type { ArcpOptions } from "./options.ts";
 import { ArcpService, type ArcpStats } from "./service.ts";
 import type { Transport } from "./transport.ts";
@@ -20,6 +21,8 @@ import type { Transport } from "./transport.ts";
 export interface ArcpRuntimeOptions extends ArcpOptions {
   /** Closed by its owner, after the runtime; without one everything is forgotten at the end. */
   readonly store?: Store;
+  /** The store is of a program before schema 2: its jobs and sessions are taken over. */
+  readonly onImport?: (found: LedgerSize) => void;
 }
 
 const NODE = "solo";
@@ -60,15 +63,20 @@ export class ArcpRuntime implements AsyncDisposable {
   }
 
   #open(): Promise<Engine> {
-    const { clock, onTrouble } = this.#options;
-    this.#engine ??= Engine.open({
+    this.#engine ??= this.#openEngine();
+    return this.#engine;
+  }
+
+  async #openEngine(): Promise<Engine> {
+    const { clock, onImport, onTrouble } = this.#options;
+    await importLedger(this.#store, { node: NODE, onImport });
+    return Engine.open({
       log: this.#store.log,
       node: NODE,
       companion: this.#service,
       ...(clock && { clock }),
       ...(onTrouble && { onTrouble }),
     });
-    return this.#engine;
   }
 
   /** Serves one connection until it ends. */

@@ -18,7 +18,7 @@ import type { SessionEntry } from "../../../core/sessions.ts";
 import type { StreamWriter } from "../../../engine/committer.ts";
 import type { Heard, Owner } from "../../../jobs/run.ts";
 import { FRAME } from "../codec/limits.ts";
-import { jobFrame } from "../codec/job-frames.ts";
+import { jobFrame, type JobFrame } from "../codec/job-frames.ts";
 import type { Feature } from "../codec/messages.ts";
 import type { Profile } from "../codec/profile.ts";
 import type { Connection } from "./connection.ts";
@@ -37,6 +37,9 @@ export interface SessionTerms {
 
 /** A frame that is numbered and not durable yet: an entry of a job, or a notice. */
 type Numbered = Heard & { readonly seq: number; readonly isNotice: boolean };
+
+/** What a frame is made of. */
+type FrameContents = Pick<JobFrame, "job" | "entry" | "outcome">;
 
 /** About what a span takes. */
 const SPAN_LENGTH = 48;
@@ -133,8 +136,8 @@ export class Session implements Owner, StreamWriter {
   #number(heard: Heard, isNotice: boolean): number {
     this.#sessions.term.join(this, SPAN_LENGTH);
     this.#entry.seq += 1;
-    const { job, position, entry } = heard;
-    this.#gathering.push({ seq: this.#entry.seq, job, position, entry, isNotice });
+    const { job, position, entry, outcome } = heard;
+    this.#gathering.push({ seq: this.#entry.seq, job, position, entry, outcome, isNotice });
     return this.#entry.seq;
   }
 
@@ -156,10 +159,10 @@ export class Session implements Owner, StreamWriter {
     this.output.release(numbered.map((each) => this.#frame(each.seq, each)));
   }
 
-  #frame(seq: number, { job, entry }: Pick<Heard, "job" | "entry">): NumberedFrame {
+  #frame(seq: number, { job, entry, outcome }: FrameContents): NumberedFrame {
     const { id: sessionId, profile } = this;
     const time = (atMs: number) => this.#sessions.time(atMs);
-    return { seq, text: () => jobFrame({ sessionId, profile, seq, job, entry, time }) };
+    return { seq, text: () => jobFrame({ sessionId, profile, seq, job, entry, outcome, time }) };
   }
 
   async *#frames(after: number, through: number): AsyncGenerator<NumberedFrame> {
@@ -233,7 +236,7 @@ function spansOf(numbered: readonly Numbered[]): readonly SessionStreamEntry[] {
   for (const { seq, job, position, entry, isNotice } of numbered) {
     if (isNotice) {
       open = undefined;
-      entries.push({ seq, jobId: job.id, atMs: entry.atMs, body: entry.body });
+      entries.push({ ...entry, seq, jobId: job.id });
     } else if (
       open?.jobId === job.id &&
       open.last === position - 1 &&

@@ -15,8 +15,8 @@ import {
   type JobStreamEntry,
 } from "../../../core/job-stream.ts";
 import type { Job } from "../../../core/jobs.ts";
-import type { Heard } from "../../../jobs/run.ts";
 import type { StreamBatch, Streams } from "../../../log/streams.ts";
+import type { JobFrame } from "../codec/job-frames.ts";
 import { OUTPUT } from "./session-limits.ts";
 
 class JobStreamReader {
@@ -58,8 +58,11 @@ export interface StreamPlace {
   readonly position: number;
 }
 
-export interface NumberedEntry extends Heard {
+export interface NumberedEntry {
   readonly seq: number;
+  /** Of a notice about a job that is forgotten, only its id. */
+  readonly job: JobFrame["job"];
+  readonly entry: JobStreamEntry;
 }
 
 export interface NumberedSource {
@@ -80,15 +83,14 @@ export async function* numberedEntries(
     for (const read of entries.map(decodeSessionEntry)) {
       if (lastSeqOf(read) <= after) continue;
       const job = jobOf(read.jobId);
-      if (!job) throw new RollcallError("OUT_OF_RANGE", `${read.jobId} is forgotten`);
       if (isNotice(read)) {
-        const { seq, atMs, body } = read;
-        yield { seq, job, position: 0, entry: { atMs, seq: 0, kind: "status", body } };
+        yield { seq: read.seq, job: job ?? { id: read.jobId }, entry: read };
         continue;
       }
+      if (!job) throw new RollcallError("OUT_OF_RANGE", `${read.jobId} is forgotten`);
       for (let seq = Math.max(read.seq, after + 1); seq <= lastSeqOf(read); seq += 1) {
         const position = read.first + seq - read.seq;
-        yield { seq, job, position, entry: await reader.entry(read.jobId, position) };
+        yield { seq, job, entry: await reader.entry(read.jobId, position) };
       }
     }
   }

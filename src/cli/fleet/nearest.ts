@@ -1,0 +1,79 @@
+/**
+ * The fleet that a command means: of the daemon; and where none runs on this machine, of its status
+ * files, which is said on stderr. Decided by the first answer: a daemon that was there is waited
+ * for.
+ */
+import { RollcallError } from "../../core/errors.ts";
+import type { FleetRow } from "../../wires/api/answers.ts";
+import type { Client } from "../../wires/api/client/client.ts";
+import { statusFolder } from "../../wires/files/folder.ts";
+import type { Context } from "../context.ts";
+import { daemonOf, note } from "../daemon.ts";
+import type { DaemonFlags } from "../flags.ts";
+import type { ChangesOptions, FetchOptions } from "../listing.ts";
+import { FilesFleet } from "./files.ts";
+import { DaemonFleet, type FleetQuery, type FleetSource, type ListedFleet } from "./source.ts";
+
+const OF_THIS_MACHINE = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|$)/;
+
+export class NearestFleet implements FleetSource, AsyncDisposable {
+  readonly #context: Context;
+  readonly #client: Client;
+  #fleet: FleetSource;
+  #isDecided = false;
+
+  constructor(context: Context, flags: DaemonFlags) {
+    this.#context = context;
+    this.#client = daemonOf(context, flags);
+    this.#fleet = new DaemonFleet(this.#client);
+  }
+
+  get place(): string {
+    return this.#fleet.place;
+  }
+
+  list(query: FleetQuery, options: FetchOptions): Promise<ListedFleet> {
+    return this.#ask((fleet) => fleet.list(query, options), query.atMs);
+  }
+
+  find(given: string, atMs?: number): Promise<FleetRow> {
+    return this.#ask((fleet) => fleet.find(given, atMs), atMs);
+  }
+
+  changes(options: ChangesOptions): AsyncIterable<unknown> {
+    return this.#fleet.changes(options);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#client.close();
+  }
+
+  /** Files know nothing of the past. */
+  async #ask<T>(look: (fleet: FleetSource) => Promise<T>, atMs: number | undefined): Promise<T> {
+    try {
+      const answer = await look(this.#fleet);
+      this.#isDecided = true;
+      return answer;
+    } catch (error) {
+      const isHere = OF_THIS_MACHINE.test(this.#client.url);
+      if (this.#isDecided || !isHere || atMs !== undefined || !isNobodyThere(error)) throw error;
+    }
+    const files = new FilesFleet(statusFolder(this.#context.env));
+    const answer = await look(files);
+    const why = `no daemon at ${this.#client.url}`;
+    await note(this.#context, `${why}: this is from the status files in ${files.place}`);
+    for (const warning of files.warnings()) await this.#context.err.line(warning);
+    this.#fleet = files;
+    this.#isDecided = true;
+    return answer;
+  }
+}
+
+/** Whether an error says that there is no daemon, rather than what one answers. */
+function isNobodyThere(error: unknown): boolean {
+  return (
+    error instanceof RollcallError &&
+    error.code === "UNAVAILABLE" &&
+    error.message.startsWith("no daemon")
+  );
+}
