@@ -4,7 +4,7 @@
  */
 import type { Event } from "../../src/core/events.ts";
 import { codeOf } from "../../src/core/errors.ts";
-import { decodeEntry } from "../../src/core/job-stream.ts";
+import { decodeEntry, JOB_STREAMS } from "../../src/core/job-stream.ts";
 import { rules, type Rules } from "../../src/core/rules.ts";
 import type { State } from "../../src/core/state.ts";
 import type { Log, LogBatch } from "../../src/log/log.ts";
@@ -35,6 +35,16 @@ export const PLANTS: readonly Plant[] = [
     streams: forgetfulBudgets,
   },
   { name: "watch gap", breaks: "a watcher sees exactly the log it asked for", wrap: skipping },
+];
+
+/** For the simulator of a whole ARCP runtime. */
+export const ARCP_PLANTS: readonly Plant[] = [
+  { name: "event twice after a resume", breaks: "all of a job, once", streams: oneEarly },
+  {
+    name: "budget restored too high",
+    breaks: "a budget never goes up by itself",
+    streams: forgetfulBudgets,
+  },
 ];
 
 /** The next token is one above those held now, as if nobody remembered those that were returned. */
@@ -79,12 +89,27 @@ function endlessEnds(): Rules {
 }
 
 /** After a start nobody reads what was left: the budget is again what was granted. */
-export function forgetfulBudgets(streams: Streams): Streams {
+function forgetfulBudgets(streams: Streams): Streams {
   return replaced(streams, {
     async *read(stream, after) {
       for await (const { first, entries } of streams.read(stream, after)) {
         const isBudget = (text: string) => decodeEntry(text).kind === "budget";
         yield { first, entries: entries.map((text) => (isBudget(text) ? "0 0 log {}" : text)) };
+      }
+    },
+  });
+}
+
+/**
+ * A job's stream is read from one entry too early, but for its beginning. Who reads on after a
+ * resume, or follows on after a start, is given the last event again, under the next number.
+ */
+function oneEarly(streams: Streams): Streams {
+  return replaced(streams, {
+    async *read(stream, after) {
+      const isShifted = after > 0 && stream.startsWith(JOB_STREAMS);
+      for await (const page of streams.read(stream, isShifted ? after - 1 : after)) {
+        yield isShifted ? { first: page.first + 1, entries: page.entries } : page;
       }
     },
   });
