@@ -22,11 +22,13 @@ export class JobIndex {
     const shelf = this.#byPrincipal.get(job.principal) ?? { ids: [], gone: 0 };
     this.#byPrincipal.set(job.principal, shelf);
     const last = shelf.ids.at(-1);
-    const place =
-      last === undefined || last < job.id ? shelf.ids.length : firstAfter(shelf.ids, job.id);
-    // One that was deleted and comes back stands there still.
-    if (shelf.ids[place - 1] === job.id) shelf.gone -= 1;
-    else shelf.ids.splice(place, 0, job.id);
+    if (last === undefined || last < job.id) shelf.ids.push(job.id);
+    else {
+      const place = firstAfter(shelf.ids, job.id);
+      // One that was deleted and comes back stands there still.
+      if (shelf.ids[place - 1] === job.id) shelf.gone -= 1;
+      else shelf.ids.splice(place, 0, job.id);
+    }
     this.#addKey(job);
   }
 

@@ -45,7 +45,8 @@ export class JobQueue {
     line.waiting.delete(id);
     line.running += 1;
     this.#running += 1;
-    // To the end: the next slot is for another line.
+    // To the end, where there are others: the next slot is for another line.
+    if (this.#lines.size === 1) return;
     this.#lines.delete(principal);
     this.#lines.set(principal, line);
   }

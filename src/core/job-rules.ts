@@ -163,8 +163,8 @@ function endEvents(state: State, entry: JobEntry, { ending, moment }: End): Even
     code: code.slice(0, FIELD.nameLength),
     reason: asLine(reason, TERMS.reasonLength),
     endedAtMs: moment.nowMs,
-    ...(budget && { budget }),
-    ...(seq !== undefined && { lastSeq: seq + 1 }),
+    budget: budget ?? job.budget,
+    lastSeq: seq === undefined ? undefined : seq + 1,
   };
   return [
     { type: "job.ended", job: ended },

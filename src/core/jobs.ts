@@ -19,8 +19,15 @@ import { IndexBy } from "./index-by.ts";
 import { JobIndex } from "./job-index.ts";
 import type { JobProgress, Pulse } from "./job-progress.ts";
 import { JobQueue } from "./job-queue.ts";
-import { openPurse, setCounters, settle, type Counters, type Purse } from "./jobs/budget.ts";
-import { parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
+import {
+  NO_PURSE,
+  openPurse,
+  setCounters,
+  settle,
+  type Counters,
+  type Purse,
+} from "./jobs/budget.ts";
+import { NO_LEASE, parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
 import { JOBS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
 import type { State } from "./state.ts";
@@ -48,26 +55,26 @@ export interface Job {
 
   // Absent in records of programs before schema 2.
   /** The session that submitted it. */
-  readonly session?: string;
-  readonly lease?: LeaseRequest;
+  readonly session?: string | undefined;
+  readonly lease?: LeaseRequest | undefined;
   /** Absent where the lease does not expire. */
-  readonly leaseExpiresAtMs?: number;
+  readonly leaseExpiresAtMs?: number | undefined;
   /** What is left of the budget, by currency, in exact decimals, as of this event. */
-  readonly budget?: Counters;
-  readonly maxRuntimeSec?: number;
-  readonly traceId?: string;
+  readonly budget?: Counters | undefined;
+  readonly maxRuntimeSec?: number | undefined;
+  readonly traceId?: string | undefined;
   /** The idempotency key, and the fingerprint of what was submitted under it. */
-  readonly key?: string;
-  readonly fingerprint?: string;
+  readonly key?: string | undefined;
+  readonly fingerprint?: string | undefined;
   /** The id of the frame that submitted it. */
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   /** What its parent calls this delegation. */
-  readonly delegateId?: string;
+  readonly delegateId?: string | undefined;
   /** Set once somebody cancelled it, with the moment at which it ends by force. */
-  readonly cancelReason?: string;
-  readonly graceEndsAtMs?: number;
+  readonly cancelReason?: string | undefined;
+  readonly graceEndsAtMs?: number | undefined;
   /** The number that its last entry has in the session that submitted it. */
-  readonly lastSeq?: number;
+  readonly lastSeq?: number | undefined;
 }
 
 export type JobLimits = { readonly [Name in keyof typeof JOBS]: number };
@@ -179,12 +186,13 @@ export function evolveJob(state: State, event: JobEvent): void {
 export function restoreJob(state: State, job: Job): void {
   add(state, job);
   const { jobs } = state;
+  if (isTerminal(job.status)) jobs.byId.get(job.parent)?.children?.delete(job.id);
   const entry = jobs.byId.get(job.id);
-  if (entry && job.budget) setCounters(entry.purse, job.budget);
+  if (!entry || entry.purse === NO_PURSE) return;
+  if (job.budget) setCounters(entry.purse, job.budget);
   if (!isTerminal(job.status)) return;
   // Its parent may be there before it or after it, and has counted what it gave back.
-  if (entry) entry.purse.isSettled = true;
-  jobs.byId.get(job.parent)?.children?.delete(job.id);
+  entry.purse.isSettled = true;
 }
 
 function add(state: State, job: Job): void {
@@ -242,6 +250,8 @@ function end(state: State, job: Job): void {
   // What it said is not replayed, so what is left of its budget is what the event says.
   if (job.budget) setCounters(entry.purse, job.budget);
   settle(entry.purse);
+  // One that has a parent is the way from its own children to that one's.
+  if (!entry.purse.parent) entry.purse = NO_PURSE;
   entry.lease = NO_LEASE;
   entry.pulse = undefined;
   entry.progress = undefined;
@@ -340,9 +350,6 @@ export function restoreBudget({ jobs }: State, jobId: string, counters: Counters
   const entry = jobs.byId.get(jobId);
   if (entry && !isTerminal(entry.job.status)) setCounters(entry.purse, counters);
 }
-
-/** Most jobs ask for nothing: they share one empty lease. */
-const NO_LEASE: Lease = { granted: {}, globs: new Map(), budget: undefined, expiresAtMs: Infinity };
 
 function leaseOf({ status, lease, leaseExpiresAtMs = Infinity }: Job): Lease {
   if (!lease || isTerminal(status)) return NO_LEASE;

@@ -105,7 +105,13 @@ describe("a resume", () => {
     const late = { tokenHash: "first", newTokenHash: "third" };
     expect(world.refusal(resumeOf(late))).toMatch(/^OUT_OF_RANGE/);
     world.run(resumeOf({ ...late, isUnproven: true }));
-    expect(sessionOf(world)).toMatchObject({ tokenHash: "third", tokenHashBefore: "second" });
+    // Lost again and again: the token that the client has counts until it has another.
+    const again = { tokenHash: "first", isUnproven: true };
+    for (const newTokenHash of ["fourth", "fifth"]) world.run(resumeOf({ ...again, newTokenHash }));
+    expect(sessionOf(world)).toMatchObject({ tokenHash: "fifth", tokenHashBefore: "first" });
+    for (const tokenHash of ["second", "third", "fourth"]) {
+      expect(world.refusal(resumeOf({ ...again, tokenHash }))).toMatch(/^OUT_OF_RANGE/);
+    }
   });
 
   test("proved by the client makes the token before worthless", () => {

@@ -223,7 +223,8 @@ function resume({ sessions }: State, command: ResumeCommand): Decision<Event, Se
     profile,
     features,
     tokenHash: newTokenHash,
-    tokenHashBefore: known.tokenHash,
+    // What its client has, whatever was on the way to it meanwhile.
+    tokenHashBefore: tokenHash,
   };
   return decided([{ type: "session.resumed", session }], session);
 }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Event } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
+import type { Command } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import { MemoryMedium, memoryStore } from "../log/memory/store.ts";
-import { openEngine, quiet, TestLog } from "../../test/support/engine/fixture.ts";
+import { openEngine, quiet, register, TestLog } from "../../test/support/engine/fixture.ts";
 import type { StreamWriter } from "./committer.ts";
 import type { Companion, Term } from "./companion.ts";
 
@@ -14,6 +15,8 @@ class Scribe implements Companion, StreamWriter {
   term: Term | undefined;
   ready: Promise<void> | undefined;
   failure: Error | undefined;
+  /** Decided as soon as it may. */
+  first: Command | undefined;
   #lines: string[] = [];
 
   async prepare(state: State): Promise<void> {
@@ -28,6 +31,7 @@ class Scribe implements Companion, StreamWriter {
     this.happened.push("lead");
     this.term = term;
     this.#lines = [];
+    if (this.first) term.decide(this.first);
   }
 
   onEvent(event: Event): void {
@@ -136,6 +140,25 @@ describe("a companion", () => {
     expect(troubles).toEqual(["stopped leading", "could not lead"]);
     await engine.execute(policySet("b"));
     expect(scribe.happened.slice(2)).toEqual(["end", "prepare 0", "prepare 0", "lead", "durable"]);
+    await engine.close();
+  });
+
+  test("may take its time to get ready: nobody dies for it", async () => {
+    const { engine, scribe, log, clock } = await start();
+    const agentId = await register(engine, 2_000);
+    let go: () => void = () => undefined;
+    scribe.ready = new Promise((resolve) => (go = resolve));
+    scribe.first = policySet("first");
+    log.faults = [{ error: new Error("disk full"), isWritten: false }];
+    await expect(engine.execute(policySet("a"))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await clock.advance(4_500);
+    go();
+    await quiet();
+    expect(scribe.happened.at(-1)).toBe("durable");
+    const statusOf = (state: State) => state.agents.byId.get(agentId)?.agent.status;
+    expect(await engine.read(statusOf)).toBe("alive");
+    await clock.advance(2_500);
+    expect(await engine.read(statusOf)).toBe("unreachable");
     await engine.close();
   });
 

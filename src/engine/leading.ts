@@ -41,6 +41,8 @@ export class Leading implements Term {
   readonly #options: LeadingOptions;
   readonly #committer: Committer;
   #lastLookMs: number;
+  /** What may have gone by since then without counting as unseen. */
+  #seenMs: number = ENGINE.handoverSeenMs;
   #cancelTick: () => void = () => undefined;
   #nextTickMs = Infinity;
   #end: (reason: unknown) => void = () => undefined;
@@ -67,7 +69,7 @@ export class Leading implements Term {
       onFailure: (error) => this.#over(error),
     });
     options.companion?.lead(this);
-    this.#tick(ENGINE.handoverSeenMs);
+    this.#tick();
   }
 
   get state(): State {
@@ -75,7 +77,7 @@ export class Leading implements Term {
   }
 
   nowMs(): number {
-    return this.#options.time.nowMs();
+    return this.#options.time.quickMs();
   }
 
   /** For who answers by callbacks: the reply at once, before it is durable; throws the refusal. */
@@ -216,7 +218,7 @@ export class Leading implements Term {
   }
 
   /** Lets everything happen that is due, and tells the time. */
-  #look(seenMs: number = ENGINE.unseenMs): number {
+  #look(): number {
     const { rules, replica, time, node } = this.#options;
     const nowMs = time.nowMs();
     // Nothing lasts less than a second: what was due in this millisecond was seen to already.
@@ -224,7 +226,9 @@ export class Leading implements Term {
     const unseenMs = nowMs - this.#lastLookMs;
     this.#lastLookMs = nowMs;
     // Nobody could be heard in that time, so nobody may be declared dead for it.
-    if (unseenMs > seenMs) this.#record({ type: "node.resumed", node, unseenMs }, nowMs);
+    const isUnseen = unseenMs > this.#seenMs;
+    this.#seenMs = ENGINE.unseenMs;
+    if (isUnseen) this.#record({ type: "node.resumed", node, unseenMs }, nowMs);
     for (let i = 0; i < ENGINE.expiriesPerTurn; i += 1) {
       if ((rules.due(replica.state) ?? Infinity) > nowMs) break;
       for (const event of rules.expire(replica.state, nowMs)) this.#record(event, nowMs);
@@ -232,12 +236,12 @@ export class Leading implements Term {
     return nowMs;
   }
 
-  #tick(seenMs: number = ENGINE.unseenMs): void {
+  #tick(): void {
     const { rules, replica, log, snapshots, onTrouble } = this.#options;
     const committer = this.#committer;
     let nowMs: number;
     try {
-      nowMs = this.#look(seenMs);
+      nowMs = this.#look();
     } catch (error) {
       this.#tear(error);
       return;

@@ -115,12 +115,15 @@ export class JobEvents {
 
   /** The last entry, with the result. */
   end(run: Run, outcome: Outcome): void {
-    this.#write(run, "end", JSON.stringify(outcome), run.job.endedAtMs);
+    const body = JSON.stringify(outcome);
+    this.#options.term().join(run, body.length + HEAD_LENGTH);
+    run.add({ atMs: run.job.endedAtMs, kind: "end", body }, outcome);
   }
 
-  #write(run: Run, kind: string, body: string, atMs = this.#options.term().nowMs()): void {
-    this.#options.term().join(run, body.length + HEAD_LENGTH);
-    run.add({ atMs, kind, body });
+  #write(run: Run, kind: string, body: string): void {
+    const term = this.#options.term();
+    term.join(run, body.length + HEAD_LENGTH);
+    run.add({ atMs: term.nowMs(), kind, body });
   }
 
   /** What the fleet shows of it; now and then the log has it, too. */

@@ -21,6 +21,8 @@ export interface Heard {
   readonly job: Job;
   readonly position: number;
   readonly entry: JobStreamEntry;
+  /** Of an end that was just decided: its body, before it became text. */
+  readonly outcome?: Outcome | undefined;
 }
 
 /** A session that hears a job: the one that submitted it, or one that follows it. */
@@ -143,10 +145,11 @@ export class Run implements StreamWriter {
   }
 
   /** The writer has joined the open batch for this. */
-  add(given: Omit<JobStreamEntry, "seq">): Heard {
+  add(given: Omit<JobStreamEntry, "seq">, outcome?: Outcome): Heard {
     this.head += 1;
-    const entry: Pending = { ...given, seq: 0 };
-    const heard: Heard = { job: this.job, position: this.head, entry };
+    const { atMs, kind, body } = given;
+    const entry: Pending = { atMs, seq: 0, kind, body };
+    const heard: Heard = { job: this.job, position: this.head, entry, outcome };
     entry.seq = this.owner?.hear(heard) ?? 0;
     if (entry.seq > 0) this.lastSeq = entry.seq;
     for (const follower of this.followers ?? NOBODY) follower.hear(heard);

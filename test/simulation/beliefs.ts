@@ -5,7 +5,11 @@
 import type { Agent } from "../../src/core/agents.ts";
 import type { Lease } from "../../src/core/leases.ts";
 import type { Command, ReplyTo } from "../../src/core/rules.ts";
+import type { Session } from "../../src/core/sessions.ts";
 import type { Task } from "../../src/core/tasks.ts";
+
+/** That one client goes on with, besides its last. */
+const SESSIONS = 2;
 
 /** What all clients know of: few names, so that they collide. */
 export interface Names {
@@ -16,9 +20,13 @@ export interface Names {
   /** Of anybody, in the order in which they became known. */
   readonly agentIds: string[];
   readonly taskIds: string[];
+  readonly jobIds: string[];
+  readonly nodes: readonly string[];
+  /** The node that leads, or any where none does: not what a client could know. */
+  readonly leader: () => string;
 }
 
-export function names(): Names {
+export function names(nodes: readonly string[], leader: () => string): Names {
   return {
     keys: ["key-1", "key-2", "key-3"],
     groups: ["group-1", "group-2"],
@@ -26,6 +34,9 @@ export function names(): Names {
     tools: ["browser", "shell"],
     agentIds: [],
     taskIds: [],
+    jobIds: [],
+    nodes,
+    leader,
   };
 }
 
@@ -33,9 +44,17 @@ export class Beliefs {
   readonly agents = new Map<string, Agent>();
   readonly leases: Lease[] = [];
   readonly claims: Task[] = [];
+  /** Each as it last was told. */
+  sessions: Session[] = [];
+  /** What a session of its own follows: the last one. */
+  followed: { readonly sessionId: string; readonly jobId: string } | undefined;
 
   learn<C extends Command>(command: C, reply: ReplyTo<C>, known: Names): void {
     const told = { type: command.type, reply } as Told;
+    if (command.type === "session.subscribe") {
+      const { sessionId, jobId } = command;
+      this.followed = { sessionId, jobId };
+    }
     switch (told.type) {
       case "agent.register":
         this.agents.set(told.reply.agentId, told.reply);
@@ -50,10 +69,30 @@ export class Beliefs {
       case "task.claim":
         if (told.reply) this.claims.push(told.reply);
         return;
+      case "job.submit":
+        known.jobIds.push(told.reply.job.id);
+        return;
+      case "session.open":
+      case "session.resume": {
+        const others = this.sessions.filter(({ id }) => id !== told.reply.id);
+        this.sessions = [...others.slice(-SESSIONS), told.reply];
+        return;
+      }
       case "agent.heartbeat":
       case "fleet.report":
       case "fleet.forget":
-      case "job.track":
+      case "job.cancel":
+      case "job.end":
+      case "job.revive":
+      case "job.progress":
+      case "job.import":
+      case "session.prove":
+      case "session.subscribe":
+      case "session.unsubscribe":
+      case "session.import":
+      case "credential.request":
+      case "credential.issue":
+      case "credential.revoke":
       case "agent.deregister":
       case "lease.renew":
       case "lease.release":

@@ -1,12 +1,14 @@
 /** What is checked when a life is over: one pass over everything that ever became durable. */
-import { decode } from "../../src/core/events.ts";
+import { decode, type Recorded } from "../../src/core/events.ts";
 import { rules } from "../../src/core/rules.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
 import { emptyState } from "../../src/core/state.ts";
 import { explain } from "./histories.ts";
 import type { Op } from "./history.ts";
 import { LogCheck } from "./log-check.ts";
-import type { Durable, Term } from "./sim-disk.ts";
+import type { Durable, DurableEntry, Term } from "./sim-disk.ts";
+import { setLimits } from "./sim-jobs.ts";
+import { checkStreams } from "./stream-check.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Jump } from "./troubles.ts";
 import { Vitality } from "./vitality.ts";
@@ -23,6 +25,7 @@ export interface Sample {
 
 export interface Run {
   readonly archive: readonly Durable[];
+  readonly streams: ReadonlyMap<string, readonly DurableEntry[]>;
   readonly terms: readonly Term[];
   readonly ops: readonly Op[];
   readonly samples: readonly Sample[];
@@ -32,7 +35,17 @@ export interface Run {
 }
 
 /** Refusals that a rule may give; any other code is a fault of the program. */
-const REFUSALS = ["INVALID_ARGUMENT", "NOT_FOUND", "NOT_HOLDER", "WRONG_STATE"];
+const REFUSALS = [
+  "ALREADY_EXISTS",
+  "INVALID_ARGUMENT",
+  "LEASE_SUBSET_VIOLATION",
+  "LIMIT_EXCEEDED",
+  "NOT_FOUND",
+  "NOT_HOLDER",
+  "OUT_OF_RANGE",
+  "PERMISSION_DENIED",
+  "WRONG_STATE",
+];
 
 export function checkRun(run: Run): void {
   const { ops, fail } = run;
@@ -41,24 +54,27 @@ export function checkRun(run: Run): void {
       fail("clients are refused for a reason of theirs", `#${id} got ${outcome.code}`);
     }
   }
+  let recorded: readonly Recorded[] = [];
   try {
-    checkLog(run);
+    recorded = run.archive.map(({ text, sequence }) => decode(text, sequence));
+    checkLog(run, recorded);
+    checkStreams({ ...run, recorded }, fail);
   } catch (error) {
     return fail("the log can be replayed", String(error));
   }
-  for (const { about, verdict, detail } of explain(ops, run.archive)) {
+  for (const { about, verdict, detail } of explain(ops, run.archive, recorded)) {
     run.transcript.count("seen", verdict);
     if (verdict === "not linearizable") fail("histories are linearizable", `${about}\n  ${detail}`);
   }
 }
 
-function checkLog(run: Run): void {
+function checkLog(run: Run, recorded: readonly Recorded[]): void {
   const { archive, ops, samples, transcript, fail } = run;
-  const recorded = archive.map(({ text, sequence }) => decode(text, sequence));
   const log = new LogCheck(fail);
   const vitality = new Vitality(run);
   const witness = new Witness(ops);
   const state = emptyState();
+  setLimits(state);
   for (let sequence = 0; ; sequence += 1) {
     witness.at(sequence, state, recorded.slice(sequence, sequence + LOOK_AHEAD));
     for (const sample of samples) {

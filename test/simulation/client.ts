@@ -14,6 +14,7 @@ import type { SimNode } from "./node.ts";
 import type { Pace } from "./pace.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
+import type { SimJobs } from "./sim-jobs.ts";
 
 export interface ClientOptions {
   readonly name: string;
@@ -66,7 +67,7 @@ export class Client {
         from: name,
         to: node.name,
         timeoutMs: random.pick([1000, 4000, 9000]),
-        ask: () => node.ask((engine) => put(engine, ask)),
+        ask: () => node.ask((engine, jobs) => put(engine, jobs, ask)),
         onDuplicate: () => void history.called(`${name}'`, ask, node.name),
       });
       history.answered(op, reply);
@@ -108,10 +109,9 @@ export class Client {
   }
 }
 
-function put(engine: Engine, ask: Ask): Promise<unknown> {
+function put(engine: Engine, jobs: SimJobs, ask: Ask): Promise<unknown> {
   if (ask.kind === "read") return engine.read(ask.select);
   const { command } = ask;
-  return command.type === "agent.heartbeat"
-    ? engine.heartbeat(command.agentId)
-    : engine.execute(command);
+  if (command.type === "agent.heartbeat") return engine.heartbeat(command.agentId);
+  return jobs.execute(command, () => engine.execute(command));
 }

@@ -1,6 +1,6 @@
 /** All machines of one world on one log, and how the nodes talk to each other. */
 import { codeOf, RollcallError } from "../../src/core/errors.ts";
-import { rules } from "../../src/core/rules.ts";
+import { rules, type Rules } from "../../src/core/rules.ts";
 import type { Forwarder } from "../../src/engine/forward.ts";
 import type { History } from "./history.ts";
 import type { Network } from "./network.ts";
@@ -12,6 +12,7 @@ import type { Scheduler } from "./scheduler.ts";
 import { MAX_DRIFT, SimClock } from "./sim-clock.ts";
 import type { SimDisk } from "./sim-disk.ts";
 import type { LogFaults } from "./sim-link.ts";
+import { SimJobs } from "./sim-jobs.ts";
 import { simStore } from "./sim-streams.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -55,11 +56,20 @@ export class Cluster {
         const own = runs.fork("run");
         const { shared } = profile;
         const given = { node: name, shared, disk, process, scheduler, transcript, faults };
-        const { log } = simStore({ ...given, random: own.fork("log") });
+        const { log, streams: plain } = simStore({ ...given, random: own.fork("log") });
+        const streams = plant?.streams?.(plain) ?? plain;
+        const random = own.fork("jobs");
         return {
           node: name,
           log: plant?.wrap?.(log) ?? log,
-          rules: plant?.rules ?? rules,
+          companion: new SimJobs({
+            node: name,
+            streams,
+            process,
+            clock: clock.of(process),
+            random,
+          }),
+          rules: counted(plant?.rules ?? rules, transcript),
           retention: profile.retention,
           newId: () => own.id(),
           random: () => own.fraction(),
@@ -84,7 +94,10 @@ export class Cluster {
       execute: (leader, command) =>
         call(
           leader,
-          () => this.#named(leader).ask((engine) => engine.executeHere(command)),
+          () =>
+            this.#named(leader).ask((engine, jobs) =>
+              jobs.execute(command, () => engine.executeHere(command)),
+            ),
           () => void history.called(`${from}'`, { kind: "command", command }, leader),
         ),
       barrier: (leader) =>
@@ -101,4 +114,15 @@ export class Cluster {
     if (!node) throw new Error(`there is no node ${name}`);
     return node;
   }
+}
+
+/** Also what the job service decides by itself is worth a count. */
+function counted(inner: Rules, transcript: Transcript): Rules {
+  return {
+    ...inner,
+    decide(state, command, moment) {
+      transcript.count("command", command.type);
+      return inner.decide(state, command, moment);
+    },
+  };
 }

@@ -6,12 +6,15 @@
  * A question without an answer may have been done at any later time, or never; the log narrows
  * that: where nothing in it could have come of the question, it was never done.
  */
-import { decode, type Event } from "../../src/core/events.ts";
+import type { Event, Recorded } from "../../src/core/events.ts";
 import { rules, type Command } from "../../src/core/rules.ts";
 import { emptyState } from "../../src/core/state.ts";
+import type { SubmitReply } from "../../src/core/job-submit.ts";
 import type { Task } from "../../src/core/tasks.ts";
+import { jobIn } from "../support/core/jobs.ts";
 import { groupModel } from "./group-model.ts";
 import { describe, type Op } from "./history.ts";
+import { isEffectOfJob, jobModel } from "./job-model.ts";
 import { leaseModel } from "./lease-model.ts";
 import { check, type Model, type Operation, type Verdict } from "./linearizable.ts";
 import { commandOf, told, type Input } from "./model.ts";
@@ -36,11 +39,21 @@ export interface Explanation {
   readonly detail: string;
 }
 
-type Noun = "lease" | "group" | "task" | "policy";
+type Noun = "lease" | "group" | "task" | "job" | "policy";
 
-export function explain(ops: readonly Op[], archive: readonly Durable[]): readonly Explanation[] {
-  const facts = factsOf(archive);
-  const byNoun = { lease: new Filed(), group: new Filed(), task: new Filed(), policy: new Filed() };
+export function explain(
+  ops: readonly Op[],
+  archive: readonly Durable[],
+  recorded: readonly Recorded[],
+): readonly Explanation[] {
+  const facts = factsOf(archive, recorded);
+  const byNoun = {
+    lease: new Filed(),
+    group: new Filed(),
+    task: new Filed(),
+    job: new Filed(),
+    policy: new Filed(),
+  };
   for (const op of ops) {
     const about = subjectOf(op);
     if (about && mayHaveHappened(op, facts)) byNoun[about.noun].add(about.key, op);
@@ -59,6 +72,12 @@ export function explain(ops: readonly Op[], archive: readonly Durable[]): readon
   for (const [key, asked] of byNoun.task.byKey) {
     const own = facts.filter(({ event }) => isFactOfTask(event, key, asked));
     explained.push(verify(`task ${key}`, taskModel, operations(asked, own)));
+  }
+  const byJob = jobFacts(facts);
+  for (const [key, asked] of byNoun.job.byKey) {
+    const isFact = ({ event }: Fact) => !asked.some((op) => isEffectOfJob(event, op));
+    const own = (byJob.get(key) ?? []).filter(isFact);
+    explained.push(verify(`job ${key}`, jobModel, operations(asked, own)));
   }
   for (const [key, asked] of byNoun.policy.byKey) {
     explained.push(verify(`policy ${key}`, policyModel, operations(asked, [])));
@@ -104,13 +123,12 @@ function operations(ops: readonly Op[], facts: readonly Fact[]): Operation<Input
   ];
 }
 
-function factsOf(archive: readonly Durable[]): Fact[] {
+function factsOf(archive: readonly Durable[], recorded: readonly Recorded[]): Fact[] {
   const state = emptyState();
-  return archive.map(({ text, sequence, step }) => {
-    const { event, atMs } = decode(text, sequence);
+  return recorded.map(({ event, atMs, sequence }, i) => {
     rules.evolve(state, event, atMs);
     // Between the step of its append and the next one.
-    const at = step + sequence / (archive.length + 1);
+    const at = (archive[i]?.step ?? 0) + sequence / (archive.length + 1);
     return { event, at, termFloor: state.elections.termFloor };
   });
 }
@@ -145,12 +163,30 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
       const task = answer.kind === "ok" ? answer.reply : null;
       return task ? { noun: "task", key: task.id } : undefined;
     }
+    case "job.submit": {
+      const answer = told<SubmitReply>(op);
+      return { noun: "job", key: answer.kind === "ok" ? answer.reply.job.id : command.jobId };
+    }
+    case "job.cancel":
+    case "job.end":
+      return { noun: "job", key: command.jobId };
+    case "job.revive":
+    case "job.progress":
+    case "job.import":
+    case "session.open":
+    case "session.resume":
+    case "session.prove":
+    case "session.subscribe":
+    case "session.unsubscribe":
+    case "session.import":
+    case "credential.request":
+    case "credential.issue":
+    case "credential.revoke":
     case "agent.register":
     case "agent.heartbeat":
     case "agent.deregister":
     case "fleet.report":
     case "fleet.forget":
-    case "job.track":
     case "directory.heartbeat":
     case "directory.confirm":
     case "directory.doubt":
@@ -191,7 +227,7 @@ function isEffectOf(event: Event, op: Op): boolean {
     case "task.returned":
       return commandOf(op, "task.return")?.taskId === event.taskId;
     default:
-      return false;
+      return isEffectOfJob(event, op);
   }
 }
 
@@ -224,6 +260,16 @@ function isFactOfGroup(event: Event, agents: ReadonlySet<string>): boolean {
 
 function isFactOfAgent(event: Event, agents: ReadonlySet<string>, types: string[]): boolean {
   return types.includes(event.type) && "agent" in event && agents.has(event.agent.agentId);
+}
+
+/** All that became of each job. */
+function jobFacts(facts: readonly Fact[]): ReadonlyMap<string, readonly Fact[]> {
+  const byJob = new Map<string, Fact[]>();
+  for (const fact of facts) {
+    const jobId = jobIn(fact.event);
+    if (jobId !== undefined) byJob.set(jobId, [...(byJob.get(jobId) ?? []), fact]);
+  }
+  return byJob;
 }
 
 /** Claims and creations that nobody was told of, endings that nobody asked for. */

@@ -13,7 +13,7 @@ export type Ask =
   | { readonly kind: "command"; readonly command: Command }
   | {
       readonly kind: "read";
-      readonly noun: "lease" | "group" | "task" | "policy" | "fingerprint";
+      readonly noun: "lease" | "group" | "task" | "job" | "policy" | "fingerprint";
       readonly key: string;
       readonly select: (state: State) => string;
     };
@@ -65,7 +65,7 @@ export class History {
       outcome: { kind: "unknown" },
     };
     this.ops.push(op);
-    this.#transcript.count("command", ask.kind === "command" ? ask.command.type : "read");
+    if (ask.kind === "read") this.#transcript.count("command", "read");
     this.#transcript.say(who, () => `#${op.id} asks ${where}: ${describe(ask)}`);
     return op;
   }

@@ -5,6 +5,7 @@
 import type { Event, Recorded } from "../../src/core/events.ts";
 import { COUNT } from "../../src/core/limits.ts";
 import type { State } from "../../src/core/state.ts";
+import { JobCheck } from "./job-check.ts";
 
 type Fail = (invariant: string, detail: string) => void;
 
@@ -19,14 +20,13 @@ interface TaskLife {
 export class LogCheck {
   readonly #fail: Fail;
   #lastAtMs = 0;
-  #leader = { node: "", epoch: 0 };
+  #leader = { node: "", epoch: 0, sequence: 0 };
   #token = 0;
   /** Key → "holder token". */
   readonly #leases = new Map<string, string>();
   readonly #terms = new Map<string, number>();
   readonly #tasks = new Map<string, TaskLife>();
-  /** Those that are known, and whether they are over. */
-  readonly #jobs = new Map<string, boolean>();
+  readonly #jobs = new JobCheck();
   /** URL → what is served there, and who brought it. */
   readonly #entries = new Map<string, { readonly served: string; readonly source: string }>();
 
@@ -34,30 +34,17 @@ export class LogCheck {
     this.#fail = fail;
   }
 
-  take({ sequence, atMs, event }: Recorded, writer: string): void {
+  take(recorded: Recorded, writer: string): void {
+    const { sequence, atMs, event } = recorded;
     const fail: Fail = (invariant, detail) => this.#fail(invariant, `${sequence}: ${detail}`);
     if (atMs < this.#lastAtMs) fail("time in the log never falls", `${atMs} < ${this.#lastAtMs}`);
     this.#lastAtMs = atMs;
-    this.#leadership(event, writer, fail);
+    this.#leadership(recorded, writer, fail);
     this.#lease(event, fail);
     this.#election(event, fail);
     this.#task(event, fail);
-    this.#job(event, fail);
+    this.#jobs.take(recorded, fail);
     this.#directory(event, fail);
-  }
-
-  /** A job begins once and ends once. */
-  #job(event: Event, fail: Fail): void {
-    if (event.type === "job.forgotten") {
-      if (this.#jobs.get(event.jobId) !== true) fail("only what is over goes", event.jobId);
-      this.#jobs.delete(event.jobId);
-    } else if (event.type === "job.submitted") {
-      if (this.#jobs.has(event.job.id)) fail("a job begins once", event.job.id);
-      this.#jobs.set(event.job.id, false);
-    } else if (event.type === "job.started" || event.type === "job.ended") {
-      if (this.#jobs.get(event.job.id) !== false) fail("a job ends once", event.job.id);
-      this.#jobs.set(event.job.id, event.type === "job.ended");
-    }
   }
 
   /** At the end of an append: nobody ever sees a dead agent hold something. */
@@ -75,8 +62,9 @@ export class LogCheck {
     }
   }
 
-  /** No task is lost: each waits, is claimed, or is over. */
+  /** No task is lost: each waits, is claimed, or is over. Nor is a job. */
   end(state: State): void {
+    this.#jobs.end(this.#leader, this.#fail);
     for (const [taskId, life] of this.#tasks) {
       const status = state.tasks.byId.get(taskId)?.task.status;
       const expected = life.holder === "" ? "pending" : "claimed";
@@ -86,13 +74,13 @@ export class LogCheck {
     }
   }
 
-  #leadership(event: Event, writer: string, fail: Fail): void {
+  #leadership({ event, sequence }: Recorded, writer: string, fail: Fail): void {
     if (event.type === "node.leading") {
       const { node, epoch } = event;
       if (epoch !== this.#leader.epoch + 1 || node !== writer) {
         fail("one node leads at a time", `${node} leads epoch ${epoch} of ${this.#leader.epoch}`);
       }
-      this.#leader = { node, epoch };
+      this.#leader = { node, epoch, sequence };
     } else if (writer !== this.#leader.node) {
       fail("only the leader appends", `${writer} wrote while ${this.#leader.node} led`);
     }

@@ -3,12 +3,12 @@ import type { AgentCard } from "../../src/core/agents.ts";
 import type { Lease } from "../../src/core/leases.ts";
 import type { Command } from "../../src/core/rules.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
-import { someJob } from "../support/core/jobs.ts";
 import { someDirectoryCommand } from "../support/core/directory.ts";
 import { someReport } from "../support/core/reports.ts";
 import type { Task } from "../../src/core/tasks.ts";
 import type { Beliefs, Names } from "./beliefs.ts";
 import type { Ask } from "./history.ts";
+import { JOB_MOVES } from "./job-moves.ts";
 import type { Random } from "./random.ts";
 
 interface Position {
@@ -123,7 +123,7 @@ const MOVES: readonly (readonly [weight: number, Move])[] = [
   ],
   [6, ({ random, known }) => reporting(random, known)],
   [1, ({ random }) => ({ type: "fleet.forget", alias: `test:${random.between(0, 3)}` })],
-  [4, ({ random, known }) => tracking(random, known)],
+  ...JOB_MOVES,
   [8, ({ random }) => directoryMove(random)],
   [22, reading],
 ];
@@ -177,12 +177,6 @@ function reporting(random: Random, known: Names): Command {
   return { type: "fleet.report", report: someReport(picked) };
 }
 
-function tracking(random: Random, known: Names): Command {
-  const atMs = known.taskIds.length + random.between(0, 3);
-  const picked = { who: random.between(0, 255), what: random.between(0, 255), atMs };
-  return { type: "job.track", jobs: [someJob(picked)] };
-}
-
 function directoryMove(random: Random): Command {
   const small = () => random.between(0, 255);
   return someDirectoryCommand({ who: small(), what: small(), how: small() });
@@ -204,8 +198,10 @@ function withClaim(make: (claim: { task: Task; agentId: string }) => Command): M
   };
 }
 
+const READ = ["lease", "lease", "group", "task", "job", "policy", "fingerprint"] as const;
+
 function reading({ random, known }: Position): Ask {
-  const noun = random.pick(["lease", "lease", "group", "task", "policy", "fingerprint"] as const);
+  const noun = random.pick(READ);
   switch (noun) {
     case "lease": {
       const key = random.pick(known.keys);
@@ -230,6 +226,13 @@ function reading({ random, known }: Position): Ask {
         if (!task) return null;
         const { status, claimedBy, token, retryCount } = task;
         return { status, claimedBy, token, retryCount };
+      });
+    }
+    case "job": {
+      const key = lately(random, known.jobIds) ?? "none";
+      return read(noun, key, (state) => {
+        const job = state.jobs.byId.get(key)?.job;
+        return job ? { status: job.status, isCancelled: job.cancelReason !== undefined } : null;
       });
     }
     case "policy": {

@@ -5,6 +5,7 @@ import type { EngineOptions } from "../../src/engine/options.ts";
 import { Process } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SimClock } from "./sim-clock.ts";
+import type { SimJobs } from "./sim-jobs.ts";
 import type { Transcript } from "./transcript.ts";
 
 export interface SimNodeOptions {
@@ -13,7 +14,11 @@ export interface SimNodeOptions {
   readonly scheduler: Scheduler;
   readonly transcript: Transcript;
   /** All that a run of the program is given, but for its clocks. */
-  readonly provide: (process: Process) => Omit<EngineOptions, "clock" | "onTrouble">;
+  readonly provide: (process: Process) => Provided;
+}
+
+export interface Provided extends Omit<EngineOptions, "clock" | "onTrouble" | "companion"> {
+  readonly companion: SimJobs;
 }
 
 /** Between two tries to open the log. */
@@ -25,6 +30,7 @@ export class SimNode {
   readonly clock: SimClock;
   #process: Process;
   #engine: Engine | undefined;
+  #jobs: SimJobs | undefined;
   #isClosing = false;
 
   constructor(options: SimNodeOptions) {
@@ -82,10 +88,10 @@ export class SimNode {
   }
 
   /** Has the engine do something; a node that is down answers nothing. */
-  ask<T>(act: (engine: Engine) => Promise<T>): Promise<T> {
+  ask<T>(act: (engine: Engine, jobs: SimJobs) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#process.enter(() => {
-        if (this.#engine) act(this.#engine).then(resolve, reject);
+        if (this.#engine && this.#jobs) act(this.#engine, this.#jobs).then(resolve, reject);
         else reject(new RollcallError("UNAVAILABLE", `${this.name} is starting`));
       });
     });
@@ -97,6 +103,7 @@ export class SimNode {
       transcript.say(this.name, `${what}: ${error instanceof Error ? error.message : "?"}`);
     };
     const options = { ...this.#options.provide(process), clock: clock.of(process), onTrouble };
+    this.#jobs = options.companion;
     while (!this.#engine) {
       try {
         this.#engine = await Engine.open(options);

@@ -4,9 +4,11 @@
  */
 import type { Event } from "../../src/core/events.ts";
 import { codeOf } from "../../src/core/errors.ts";
+import { decodeEntry, JOB_STREAMS } from "../../src/core/job-stream.ts";
 import { rules, type Rules } from "../../src/core/rules.ts";
 import type { State } from "../../src/core/state.ts";
 import type { Log, LogBatch } from "../../src/log/log.ts";
+import type { Streams } from "../../src/log/streams.ts";
 
 export interface Plant {
   readonly name: string;
@@ -14,6 +16,7 @@ export interface Plant {
   readonly breaks: string;
   readonly rules?: Rules;
   readonly wrap?: (log: Log) => Log;
+  readonly streams?: (streams: Streams) => Streams;
 }
 
 export const PLANTS: readonly Plant[] = [
@@ -25,7 +28,23 @@ export const PLANTS: readonly Plant[] = [
   { name: "reply before durable", breaks: "the log bears every answer out", wrap: hasty },
   { name: "cascade forgotten", breaks: "the dead hold nothing", rules: heartlessDeaths() },
   { name: "leader without fence", breaks: "one node leads at a time", wrap: unfenced },
+  { name: "job ended twice", breaks: "a job ends once", rules: endlessEnds() },
+  {
+    name: "budget restored too high",
+    breaks: "a budget never goes up by itself",
+    streams: forgetfulBudgets,
+  },
   { name: "watch gap", breaks: "a watcher sees exactly the log it asked for", wrap: skipping },
+];
+
+/** For the simulator of a whole ARCP runtime. */
+export const ARCP_PLANTS: readonly Plant[] = [
+  { name: "event twice after a resume", breaks: "all of a job, once", streams: oneEarly },
+  {
+    name: "budget restored too high",
+    breaks: "a budget never goes up by itself",
+    streams: forgetfulBudgets,
+  },
 ];
 
 /** The next token is one above those held now, as if nobody remembered those that were returned. */
@@ -54,6 +73,58 @@ function heartlessDeaths(): Rules {
       return decision.ok ? { ...decision, events: decision.events.filter(isKept) } : decision;
     },
     expire: (state: State, nowMs: number) => rules.expire(state, nowMs).filter(isKept),
+  };
+}
+
+/** Ends a job without a look at whether it has ended. */
+function endlessEnds(): Rules {
+  return {
+    ...rules,
+    decide(state, command, moment) {
+      const job = command.type === "job.end" ? state.jobs.byId.get(command.jobId)?.job : undefined;
+      if (!job || job.endedAtMs === 0) return rules.decide(state, command, moment);
+      return { ok: true, events: [{ type: "job.ended", job }], reply: { isEnded: true } };
+    },
+  };
+}
+
+/** After a start nobody reads what was left: the budget is again what was granted. */
+function forgetfulBudgets(streams: Streams): Streams {
+  return replaced(streams, {
+    async *read(stream, after) {
+      for await (const { first, entries } of streams.read(stream, after)) {
+        const isBudget = (text: string) => decodeEntry(text).kind === "budget";
+        yield { first, entries: entries.map((text) => (isBudget(text) ? "0 0 log {}" : text)) };
+      }
+    },
+  });
+}
+
+/**
+ * A job's stream is read from one entry too early, but for its beginning. Who reads on after a
+ * resume, or follows on after a start, is given the last event again, under the next number.
+ */
+function oneEarly(streams: Streams): Streams {
+  return replaced(streams, {
+    async *read(stream, after) {
+      const isShifted = after > 0 && stream.startsWith(JOB_STREAMS);
+      for await (const page of streams.read(stream, isShifted ? after - 1 : after)) {
+        yield isShifted ? { first: page.first + 1, entries: page.entries } : page;
+      }
+    },
+  });
+}
+
+function replaced(streams: Streams, calls: Partial<Streams>): Streams {
+  return {
+    append: (stream, entries, expectedHead) => streams.append(stream, entries, expectedHead),
+    appendAll: (appends) => streams.appendAll(appends),
+    read: (stream, after) => streams.read(stream, after),
+    range: (stream) => streams.range(stream),
+    ranges: (prefix) => streams.ranges(prefix),
+    trim: (stream, through) => streams.trim(stream, through),
+    remove: (stream) => streams.remove(stream),
+    ...calls,
   };
 }
 

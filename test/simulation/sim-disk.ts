@@ -6,6 +6,7 @@
 import type { RollcallError } from "../../src/core/errors.ts";
 import { fenced, fenceOf } from "../../src/log/entries.ts";
 import type { AppendBatch } from "../../src/log/log.ts";
+import type { StreamAppend } from "../../src/log/streams.ts";
 import { headOf, push, type StreamMap } from "../../src/log/memory/streams.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Transcript } from "./transcript.ts";
@@ -20,6 +21,9 @@ export interface Durable {
   readonly step: number;
   readonly virtualMs: number;
 }
+
+/** An entry of a stream that became durable. */
+export type DurableEntry = Pick<Durable, "text" | "step">;
 
 /** A node's time of leading. */
 export interface Term {
@@ -38,6 +42,8 @@ export class SimDisk {
   readonly terms: Term[] = [];
   readonly snapshots = new Map<number, readonly string[]>();
   readonly streams: StreamMap = new Map();
+  /** All that ever stood in streams, also in those that were removed. */
+  readonly streamArchive = new Map<string, DurableEntry[]>();
   truncated = 0;
   /** Appends of nothing: signs of life. */
   signs = 0;
@@ -89,8 +95,11 @@ export class SimDisk {
     if (expectedHead !== this.head) return fenced("the log", this.head, expectedHead);
     const refusal = fenceOf(streams, (stream) => headOf(this.streams, stream));
     if (refusal) return refusal;
-    for (const append of streams) push(this.streams, append);
     const { steps: step, nowMs: virtualMs } = this.#scheduler;
+    for (const append of streams) {
+      push(this.streams, append);
+      this.#archiveEntries(append, step);
+    }
     for (const text of entries) {
       const sequence = this.head + 1;
       this.archive.push({ sequence, text, writer, step, virtualMs });
@@ -105,6 +114,16 @@ export class SimDisk {
     this.#waiting = [];
     for (const wake of waiting) wake();
     return undefined;
+  }
+
+  #archiveEntries({ stream, entries }: StreamAppend, step: number): void {
+    const archived = this.streamArchive.get(stream) ?? [];
+    this.streamArchive.set(stream, archived);
+    for (const text of entries) {
+      archived.push({ text, step });
+      this.#transcript.count("stream", text.split(" ", 3)[2] ?? "unknown");
+    }
+    this.#transcript.say("log", () => `${stream}: ${entries.join(" | ")}`);
   }
 
   slice(after: number, through: number): string[] {

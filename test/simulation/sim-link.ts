@@ -58,7 +58,7 @@ export class SimLink {
   readonly options: SimLinkOptions;
   readonly #underWay = new Set<Sent>();
   readonly #closing = new AbortController();
-  /** The last write to each stream. */
+  /** The last write to each stream that is under way. */
   readonly #last = new Map<string, Promise<unknown>>();
   #isOpen = false;
 
@@ -93,7 +93,12 @@ export class SimLink {
     const before = write.streams.flatMap((stream) => this.#last.get(stream) ?? []);
     const sent = this.#sendAfter(before, write);
     for (const stream of write.streams) this.#last.set(stream, sent);
-    sent.catch(() => undefined);
+    const forget = () => {
+      for (const stream of write.streams) {
+        if (this.#last.get(stream) === sent) this.#last.delete(stream);
+      }
+    };
+    sent.then(forget, forget);
     return sent;
   }
 

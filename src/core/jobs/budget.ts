@@ -66,12 +66,21 @@ const NOTHING: Budget = new Map();
  * Where that one is settled already, the next one above has set this aside.
  */
 export function openPurse(granted: Budget = NOTHING, above?: Purse): Purse {
+  if (granted.size === 0 && !above) return NO_PURSE;
   let parent = above;
   while (parent?.isSettled) ({ parent } = parent);
   const opened = parent && openChildPurse(parent, granted);
   if (opened?.ok) return opened.purse;
   return { granted, remaining: new Map(granted), parent, isSettled: false };
 }
+
+/** Most jobs have no budget, and those that ended need none: they share one, which never changes. */
+export const NO_PURSE: Purse = {
+  granted: NOTHING,
+  remaining: new Map(),
+  parent: undefined,
+  isSettled: false,
+};
 
 /** What is left, by currency, in exact decimals. */
 export type Counters = Readonly<Record<string, string>>;

@@ -248,6 +248,7 @@ export class MortalStore implements Store {
   readonly #inner: Store;
   #held: (() => void)[] | undefined;
   #isDead = false;
+  #fault: { readonly isWritten: boolean } | undefined;
 
   constructor(inner: Store) {
     this.#inner = inner;
@@ -269,6 +270,11 @@ export class MortalStore implements Store {
     this.#isDead = true;
   }
 
+  /** The next append fails, written or not. */
+  fail(fault: { readonly isWritten: boolean }): void {
+    this.#fault = fault;
+  }
+
   close(): Promise<void> {
     return this.#inner.close();
   }
@@ -285,8 +291,11 @@ export class MortalStore implements Store {
             await new Promise<void>((resolve) => this.#held?.push(resolve));
           }
           await this.#live();
-          const result = await call(...args);
+          const fault = name === "append" ? this.#fault : undefined;
+          if (fault) this.#fault = undefined;
+          const result = fault?.isWritten === false ? undefined : await call(...args);
           await this.#live();
+          if (fault) throw new Error("the disk failed");
           return result;
         };
       },

@@ -19,6 +19,8 @@ export interface JobFrame {
   readonly seq: number;
   readonly job: Pick<Job, "id" | "traceId" | "session">;
   readonly entry: Omit<JobStreamEntry, "seq">;
+  /** Of an end, where it is at hand: else it is read from the entry. */
+  readonly outcome?: Outcome | undefined;
   readonly time: (atMs: number) => string;
 }
 
@@ -30,8 +32,9 @@ export function jobFrame(frame: JobFrame): string {
   return frameText(type, { id, sessionId, jobId, traceId, eventSeq: seq }, payload);
 }
 
-function endOf({ profile, entry, time }: JobFrame): { type: string; payload: string } {
-  return endingOf(profile, JSON.parse(entry.body) as Outcome, time(entry.atMs));
+function endOf(frame: JobFrame): { type: string; payload: string } {
+  const { profile, entry, outcome = JSON.parse(entry.body) as Outcome, time } = frame;
+  return endingOf(profile, outcome, time(entry.atMs));
 }
 
 function eventOf({ sessionId, job, entry, time }: JobFrame): { type: string; payload: string } {

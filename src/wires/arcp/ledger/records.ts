@@ -7,9 +7,10 @@
  *
  * What jobs said is not here: it stands as frames in the stream of each session (see frames.ts).
  */
-import type { Counters } from "../../../core/jobs/budget.ts";
 import type { LeaseRequest } from "../../../core/jobs/lease.ts";
 import type { JobStatus, Outcome } from "../../../core/jobs/outcome.ts";
+import type { Counters } from "../../../core/jobs/budget.ts";
+
 import type { Credential } from "../../../core/credentials.ts";
 import type { Streams } from "../../../log/streams.ts";
 

@@ -318,8 +318,8 @@ export class Dispatch {
     const isOver = isTerminal(job.status);
     const isHeard = job.session === session.id && !isOver;
     const replayed = history && !isHeard;
-    const purse = this.#sessions.jobs.run(job.id)?.entry.purse;
-    const remaining = purse ? remainingOf(purse) : countersAsBudget(job.budget);
+    const run = isOver ? undefined : this.#sessions.jobs.run(job.id);
+    const remaining = run ? remainingOf(run.entry.purse) : countersAsBudget(job.budget);
     const terms = { requestId: id, replayed, subscribedFrom: session.head, remaining };
     const payload = subscribedOf(job, terms);
     this.#reply(() => session.send("job.subscribed", payload, job));

@@ -101,9 +101,7 @@ export class Sessions {
     return this.jobs.isLeading ? this.jobs.state.jobs.byId.get(jobId)?.job : undefined;
   }
 
-  time(atMs: number): string {
-    return this.#timestamps.text(atMs);
-  }
+  readonly time = (atMs: number): string => this.#timestamps.text(atMs);
 
   wallMs(): number {
     return this.alarms.clock.wallMs();

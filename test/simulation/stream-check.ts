@@ -1,0 +1,183 @@
+/**
+ * What must hold of the streams of jobs, and of streams and log together: they are one commit.
+ *
+ * - What an agent counts from 0 is there without a gap and without a repeat; it begins anew where
+ *   the job says that it was restarted.
+ * - A stream ends with the end of its job, in the very append that has the event.
+ * - What is left of a budget is never more than was granted, less what the job and its children
+ *   are known to have spent: whoever wrote it down, before or after a crash.
+ */
+import type { Event, Recorded } from "../../src/core/events.ts";
+import {
+  budgetOf,
+  decodeEntry,
+  jobStream,
+  type JobStreamEntry,
+} from "../../src/core/job-stream.ts";
+import type { Counters } from "../../src/core/jobs/budget.ts";
+import type { MetricBody } from "../../src/core/jobs/events.ts";
+import type { Job } from "../../src/core/jobs.ts";
+import type { Durable, DurableEntry } from "./sim-disk.ts";
+
+type Fail = (invariant: string, detail: string) => void;
+
+export interface Written {
+  readonly archive: readonly Durable[];
+  readonly recorded: readonly Recorded[];
+  readonly streams: ReadonlyMap<string, readonly DurableEntry[]>;
+}
+
+export function checkStreams({ archive, recorded, streams }: Written, fail: Fail): void {
+  const ends = new Map<string, number>();
+  const ledger = new Ledger(fail);
+  for (const append of appendsOf({ archive, recorded, streams })) {
+    for (const event of append.events) {
+      if (event.type === "job.ended") ends.set(jobStream(event.job.id), append.step);
+    }
+    ledger.take(append);
+  }
+  for (const [stream, entries] of streams) {
+    if (stream.startsWith("job/"))
+      checkStream(stream, entries, { endedAt: ends.get(stream), fail });
+  }
+}
+
+function checkStream(
+  stream: string,
+  entries: readonly DurableEntry[],
+  { endedAt, fail }: { readonly endedAt: number | undefined; readonly fail: Fail },
+): void {
+  let next = 0;
+  for (const [i, { text, step }] of entries.entries()) {
+    const { kind, body } = decodeEntry(text);
+    if (kind === "status" && body.includes('"restarted"')) next = 0;
+    if (kind === "log") {
+      const { message } = JSON.parse(body) as { readonly message: string };
+      if (message !== String(next)) {
+        fail("a stream has no gap and no repeat", `${stream}: ${message} instead of ${next}`);
+      }
+      next += 1;
+    }
+    const isLast = i === entries.length - 1;
+    if (kind === "end" && !isLast) fail("nothing follows the end", `${stream} at ${i + 1}`);
+    if (!isLast || (kind === "end") === (endedAt !== undefined)) continue;
+    fail("log and streams are one commit", `${stream} ends with ${kind}`);
+    if (kind === "end" && step !== endedAt) fail("log and streams are one commit", stream);
+  }
+}
+
+interface Append {
+  readonly step: number;
+  readonly events: Event[];
+  readonly entries: { readonly jobId: string; readonly entry: JobStreamEntry }[];
+}
+
+/** All that became durable together, in order. */
+function appendsOf({ archive, recorded, streams }: Written): readonly Append[] {
+  const byStep = new Map<number, Append>();
+  const at = (step: number): Append => {
+    const append = byStep.get(step) ?? { step, events: [], entries: [] };
+    byStep.set(step, append);
+    return append;
+  };
+  for (const [i, { step }] of archive.entries()) {
+    const event = recorded[i]?.event;
+    if (event) at(step).events.push(event);
+  }
+  for (const [stream, entries] of streams) {
+    const jobId = stream.slice("job/".length);
+    for (const { text, step } of entries)
+      at(step).entries.push({ jobId, entry: decodeEntry(text) });
+  }
+  return [...byStep.values()].toSorted((a, b) => a.step - b.step);
+}
+
+interface Account {
+  readonly job: Job;
+  /** The most that can be left, by currency. */
+  readonly left: Map<string, number>;
+  isOver: boolean;
+}
+
+/** What can be left of each budget, counted from what is durable alone. */
+class Ledger {
+  readonly #fail: Fail;
+  readonly #accounts = new Map<string, Account>();
+
+  constructor(fail: Fail) {
+    this.#fail = fail;
+  }
+
+  /**
+   * An append may be several batches: a budget that was written down in the first one knows nothing
+   * of what others spent in the second. So it is compared with what was left before and came back,
+   * less what its own job spent until then; all the rest is taken off afterwards.
+   */
+  take({ events, entries }: Append): void {
+    const begun = events.flatMap((event) => (event.type === "job.submitted" ? [event.job] : []));
+    const ended = events.flatMap((event) => (event.type === "job.ended" ? [event.job] : []));
+    for (const job of begun) this.#open(job);
+    for (const { parent, budget } of ended) this.#move(parent, signed(budget, 1), 1);
+    for (const { id, budget = {} } of ended) this.#compare(id, budget, {});
+    const spent = new Map<string, Record<string, number>>();
+    for (const { jobId, entry } of entries) {
+      const own = spent.get(jobId) ?? {};
+      spent.set(jobId, own);
+      const { currency, sum } = costOf(entry);
+      own[currency] = (own[currency] ?? 0) + sum;
+      if (entry.kind === "budget") this.#compare(jobId, budgetOf(entry), own);
+    }
+    for (const { parent, budget = {} } of begun) this.#move(parent, budget, -1);
+    for (const { parent, budget } of ended) this.#move(parent, signed(budget, -1), 1);
+    for (const [jobId, costs] of spent) this.#move(jobId, costs, -1);
+    for (const { id } of ended) {
+      const account = this.#accounts.get(id);
+      if (account) account.isOver = true;
+    }
+  }
+
+  #open(job: Job): void {
+    const left = new Map(
+      Object.entries(job.budget ?? {}).map(([name, sum]) => [name, Number(sum)]),
+    );
+    this.#accounts.set(job.id, { job, left, isOver: false });
+  }
+
+  /** What a job gets or pays is its own, or of the one above it that has such a budget. */
+  #move(jobId: string, sums: Readonly<Record<string, string | number>>, sign: 1 | -1): void {
+    for (const [currency, sum] of Object.entries(sums)) {
+      const account = this.#payer(jobId, currency);
+      account?.left.set(currency, (account.left.get(currency) ?? 0) + sign * Number(sum));
+    }
+  }
+
+  /** The nearest job, this one or one above it, that has not ended and has such a budget. */
+  #payer(jobId: string, currency: string): Account | undefined {
+    for (let each = this.#accounts.get(jobId); each; each = this.#accounts.get(each.job.parent)) {
+      if (!each.isOver && each.left.has(currency)) return each;
+    }
+    return undefined;
+  }
+
+  #compare(jobId: string, counters: Counters, spent: Readonly<Record<string, number>>): void {
+    const account = this.#accounts.get(jobId);
+    for (const [currency, left] of Object.entries(counters)) {
+      const most = (account?.left.get(currency) ?? 0) - (spent[currency] ?? 0);
+      if (Number(left) <= most) continue;
+      const detail = `${jobId} has ${currency} ${left}, at most ${most} can be left`;
+      this.#fail("a budget never goes up by itself", detail);
+    }
+  }
+}
+
+/** What is left over, or what is owed. */
+function signed(counters: Counters = {}, sign: 1 | -1): Record<string, string> {
+  return Object.fromEntries(Object.entries(counters).filter(([, sum]) => Number(sum) * sign > 0));
+}
+
+/** What an entry costs; nothing where it is no cost. */
+function costOf({ kind, body }: JobStreamEntry): { currency: string; sum: number } {
+  if (kind !== "metric") return { currency: "", sum: 0 };
+  const { name, value, unit } = JSON.parse(body) as MetricBody;
+  return { currency: unit ?? "", sum: name === "cost.tokens" ? value : 0 };
+}
