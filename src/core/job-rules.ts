@@ -251,7 +251,7 @@ function outOfTime(job: Job, nowMs: number): Ending {
 }
 
 /** What a job is called as the source of a question. */
-export function aliasOf({ id }: Pick<Job, "id">): string {
+function aliasOf({ id }: Pick<Job, "id">): string {
   return `job:${id}`;
 }
 

@@ -63,6 +63,7 @@ export class Subscription implements Listener {
   }
 
   #goLive(): void {
+    if (this.#isClosed) return;
     const run = this.#sessions.jobs.run(this.jobId);
     this.#isLive = true;
     if (run && !run.isOver) this.#sessions.jobs.follow(run, this);
@@ -89,8 +90,7 @@ export class Subscription implements Listener {
       if (run && this.#cursor < run.durable) continue;
       // From here to the end nothing is awaited.
       for (const heard of run?.pending ?? []) this.#take(heard);
-      if (!this.#isClosed) this.#goLive();
-      return;
+      return this.#goLive();
     }
   }
 
