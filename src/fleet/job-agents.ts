@@ -76,7 +76,10 @@ function jobReport(jobs: Jobs, rowId: string, agent: AgentJobs): Report {
     ...(atMs > 0 && { lastActivityAtMs: atMs }),
   };
   const alias = `jobs${rowId.slice(rowId.indexOf("@"))}`;
-  return { alias, agentId: rowId, links: [], order: atMs, reportedAtMs: atMs, facts };
+  const begunAtMs = running.map(({ job }) => job.startedAtMs);
+  const sinceMs = running.length > 0 ? Math.min(...begunAtMs) : (last?.endedAtMs ?? 0);
+  const about = { alias, agentId: rowId, links: [], order: atMs, reportedAtMs: atMs };
+  return { ...about, ...(sinceMs > 0 && { sinceMs }), facts };
 }
 
 function entriesOf(jobs: Jobs, ids: Iterable<string>): JobEntry[] {
