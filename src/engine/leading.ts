@@ -221,14 +221,14 @@ export class Leading implements Term {
   #look(): number {
     const { rules, replica, time, node } = this.#options;
     const nowMs = time.nowMs();
+    const seenMs = this.#seenMs;
+    this.#seenMs = ENGINE.unseenMs;
     // Nothing lasts less than a second: what was due in this millisecond was seen to already.
     if (nowMs === this.#lastLookMs) return nowMs;
     const unseenMs = nowMs - this.#lastLookMs;
     this.#lastLookMs = nowMs;
     // Nobody could be heard in that time, so nobody may be declared dead for it.
-    const isUnseen = unseenMs > this.#seenMs;
-    this.#seenMs = ENGINE.unseenMs;
-    if (isUnseen) this.#record({ type: "node.resumed", node, unseenMs }, nowMs);
+    if (unseenMs > seenMs) this.#record({ type: "node.resumed", node, unseenMs }, nowMs);
     for (let i = 0; i < ENGINE.expiriesPerTurn; i += 1) {
       if ((rules.due(replica.state) ?? Infinity) > nowMs) break;
       for (const event of rules.expire(replica.state, nowMs)) this.#record(event, nowMs);
