@@ -276,10 +276,11 @@ function atLimit(size: number, most: number, what: string) {
 function tooHeavy({ directory }: State, source: string, more: number) {
   if (more <= 0) return undefined;
   const own = (directory.lengthBySource.get(source) ?? 0) + more;
-  const isFull = directory.length + more > COUNT.entryLength || own > COUNT.entryLengthPerSource;
-  return isFull
-    ? refuse("LIMIT_EXCEEDED", `the cards of source ${source}, or of all, weigh too much`)
-    : undefined;
+  const full = (whose: string, most: number) =>
+    refuse("LIMIT_EXCEEDED", `the cards ${whose} would exceed ${most} characters`);
+  if (own > COUNT.entryLengthPerSource) return full(`of ${source}`, COUNT.entryLengthPerSource);
+  if (directory.length + more <= COUNT.entryLength) return undefined;
+  return full("of the directory", COUNT.entryLength);
 }
 
 function problemsOf(command: HeartbeatCommand): Problem[] {

@@ -197,7 +197,7 @@ function questionOf(pulse: Pulse, purse: Purse): Ruled<Asked> | undefined {
   pulse.brokeSinceMs ??= pulse.lastAtMs;
   const asked = `its budget in ${spent} is used up: cancel it, or let it end`;
   const value = { kind: "budget", text: asked, sinceMs: pulse.brokeSinceMs } as const;
-  return { value, rule: "what is left of its budget" };
+  return { value, rule: "its remaining budget" };
 }
 
 const MAX_OPTIONS = 20;

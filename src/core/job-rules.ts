@@ -108,7 +108,7 @@ function cancel(
   if (by && by.session !== job.session) {
     if (by.principal !== job.principal) return notFound;
     if (by.scope === "session") {
-      return refuse("PERMISSION_DENIED", "only the session that submitted it may");
+      return refuse("PERMISSION_DENIED", `only the session that submitted ${jobId} may cancel it`);
     }
   }
   const entry = unfinished(state, jobId);

@@ -250,7 +250,7 @@ export function expireReport(state: State, nowMs: number): readonly Event[] {
     silences.move(entry.silence, atMs);
     return [];
   }
-  const liveness = { value: "stale", rule: "who reports it fell silent" } as const;
+  const liveness = { value: "stale", rule: "its reporter fell silent" } as const;
   return [{ type: "fleet.reported", report: { ...report, facts: { ...report.facts, liveness } } }];
 }
 

@@ -220,7 +220,10 @@ export class DirectoryService {
 
   async #search(q: string, { limit, cursor, ...filters }: Filters & Paged) {
     if (cursor !== undefined) {
-      throw new RollcallError("INVALID_ARGUMENT", "cursor: what q finds has no further pages");
+      throw new RollcallError(
+        "INVALID_ARGUMENT",
+        "cursor and q exclude each other: q has one page",
+      );
     }
     const sequence = await this.#engine.read((state, at) => {
       this.#finder.update(state);

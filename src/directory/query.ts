@@ -69,5 +69,6 @@ function placeOf(cursor: string): Place {
   const [, atMs = "", url = ""] = /^(\d{1,16}) (.+)$/s.exec(text) ?? [];
   const place = { registeredAtMs: Number(atMs), url };
   if (url !== "" && cursorOf(place) === cursor) return place;
-  throw new RollcallError("INVALID_ARGUMENT", "cursor is not one that a list gave");
+  const message = "cursor is not from an earlier page: leave it out to begin anew";
+  throw new RollcallError("INVALID_ARGUMENT", message);
 }

@@ -91,10 +91,12 @@ export async function verifySignatures(
   const signatures = objectsIn(card.json, "signatures");
   if (signatures.length === 0) {
     const isNone = found.kind === "array" && found.items.length === 0;
-    return isNone ? { kind: "unsigned" } : invalid("`signatures` is no list of signatures");
+    return isNone ? { kind: "unsigned" } : invalid("`signatures` is not a list of objects");
   }
-  if (card.isAmbiguous) return invalid("names occur twice in the card: it can be read in two ways");
-  if (signatures.length > SIGNATURE.perCard) return invalid("it has too many signatures");
+  if (card.isAmbiguous) return invalid("the card is ambiguous: it has a field twice");
+  if (signatures.length > SIGNATURE.perCard) {
+    return invalid(`it has ${signatures.length} signatures, at most ${SIGNATURE.perCard} are read`);
+  }
   let last: SignatureVerdict = invalid("it has no signature");
   for (const signature of signatures) {
     last = await verify(card, signature, { ...trust, ...options });
@@ -126,7 +128,7 @@ async function verify(
       const thumbprint = await calculateJwkThumbprint(jwk);
       return { kind: "valid", keyId: shown(header.kid), algorithm: header.alg, thumbprint, source };
     }
-    return invalid(`the signature of key ${shown(header.kid)} does not fit the card`);
+    return invalid(`the signature of key ${shown(header.kid)} does not match the card`);
   } catch (error) {
     trust.signal?.throwIfAborted();
     if (error instanceof RollcallError) return invalid(error.message);
@@ -206,7 +208,7 @@ function keySet(text: string): { readonly keys?: unknown } | null {
 
 /** What a key is for is said by the key, never by the header of the signature alone. */
 export function keyProblem(jwk: JWK, alg: string): string | undefined {
-  if (jwk.kty !== ALGORITHMS[alg]) return `the algorithm ${alg} does not fit the key`;
+  if (jwk.kty !== ALGORITHMS[alg]) return `the algorithm ${alg} does not match the key type`;
   if (jwk.alg !== undefined && jwk.alg !== alg)
     return `the key is for ${shown(jwk.alg)}, not ${alg}`;
   if (jwk.use !== undefined && jwk.use !== "sig") return "the key is not for signatures";

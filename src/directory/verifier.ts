@@ -20,7 +20,7 @@ import { digestOf } from "./digest.ts";
 import { SERVICE } from "./limits.ts";
 import { verifySignatures, type SignatureTrust, type SignatureVerdict } from "./signatures.ts";
 
-export const NO_CARD = "no card of it was found at its address";
+export const NO_CARD = "no card of this agent was found at its URL";
 
 export interface VerifierOptions {
   readonly engine: Engine;

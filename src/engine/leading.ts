@@ -126,7 +126,7 @@ export class Leading implements Term {
 
   #torn({ type }: Command, cause: unknown): RollcallError {
     this.#tear(cause);
-    return new RollcallError("INTERNAL", `${type} met a fault of this program`, { cause });
+    return new RollcallError("INTERNAL", `${type} failed: a bug in this program`, { cause });
   }
 
   #decide<C extends Command>(command: C): Promise<ReplyTo<C>> {

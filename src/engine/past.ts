@@ -32,7 +32,7 @@ export async function stateAt(log: Log, rules: Rules, atMs: number): Promise<Pas
     }
   } catch (error) {
     if (error instanceof RollcallError && error.code === "OUT_OF_RANGE") {
-      throw new RollcallError("OUT_OF_RANGE", "the log does not reach back that far", {
+      throw new RollcallError("OUT_OF_RANGE", "the log begins after that moment", {
         cause: error,
       });
     }

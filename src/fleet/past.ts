@@ -39,7 +39,7 @@ export class FleetPast {
     const { nowMs } = this.#engine;
     const atMs = Math.min(givenMs, nowMs);
     if (givenMs > nowMs + CLOCKS_DIFFER_MS) {
-      throw new RollcallError("INVALID_ARGUMENT", "at is a moment that is yet to come");
+      throw new RollcallError("INVALID_ARGUMENT", "at is in the future");
     }
     return this.#turns.take(() => this.#make(atMs));
   }

@@ -115,7 +115,7 @@ function whyOf(situation: Situation, { liveness, activity, blockedOn, outcome }:
     case "silent":
       return "fell silent";
     case "stuck":
-      return `says that it is ${activity.value}, but nothing happens`;
+      return `reports ${activity.value}, but shows no progress`;
     case "works":
       return doing === "" ? activity.value : doing;
     case "failed":

@@ -13,5 +13,5 @@ test("an agent without versions is one by its bare name; one that left is not fo
   expect(() => agents.resolve("../etc")).toThrow(/neither a name/);
   agents.unregister("plain");
   expect(() => agents.resolve("plain")).toThrow(/no agent plain/);
-  expect(() => agents.register("bad name", () => 1)).toThrow(/no name of an agent/);
+  expect(() => agents.register("bad name", () => 1)).toThrow(/not a valid agent name/);
 });

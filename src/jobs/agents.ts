@@ -42,9 +42,9 @@ export class Agents {
 
   register(name: string, agent: AgentFunction | Driver, options: AgentOptions = {}): void {
     const { version, isDefault = false, restart = "never" } = options;
-    if (!isAgentName(name)) throw invalid(`${JSON.stringify(name)} is no name of an agent`);
+    if (!isAgentName(name)) throw invalid(`${JSON.stringify(name)} is not a valid agent name`);
     if (version !== undefined && !isAgentVersion(version)) {
-      throw invalid(`${JSON.stringify(version)} is no version of an agent`);
+      throw invalid(`${JSON.stringify(version)} is not a valid agent version`);
     }
     const driver = typeof agent === "function" ? functionDriver(agent) : agent;
     const registered = { name, ref: agentRefText({ name, version }), driver, restart };
@@ -70,7 +70,7 @@ export class Agents {
   /** The agent that is meant; throws when there is none. */
   resolve(text: string): Agent {
     const ref = agentRefOf(text);
-    if (!ref) throw invalid("agent is neither a name nor a name@version");
+    if (!ref) throw invalid("agent is neither NAME nor NAME@VERSION");
     const named = this.#byName.get(ref.name);
     if (ref.version === undefined && named?.bare && named.preferred === undefined) {
       return named.bare;

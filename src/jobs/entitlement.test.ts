@@ -111,7 +111,7 @@ describe("what bounds the lease", () => {
   test("what is denied cannot be requested, not even as a part", () => {
     const rules: Rule[] = [["deny", "*", "fs.*", "/data/secret/*"]];
     expect(submit(rules, { "fs.read": ["/data/**"] })).toBe(
-      "PERMISSION_DENIED: fs.read asks for what policy denies",
+      'PERMISSION_DENIED: fs.read "/data/**" includes what policy denies',
     );
     expect(submit(rules, { "fs.read": ["/data/open/**"] })).toEqual({
       "fs.read": ["/data/open/**"],

@@ -59,7 +59,7 @@ export class JobEvents {
 
   #checkChunk(run: Run, { body }: JobEvent & { readonly kind: "result_chunk" }): void {
     if (run.owner?.takesChunks === false) {
-      const reason = "the result needs chunks, and its client did not agree on result_chunk";
+      const reason = "the result needs chunks, but its client did not negotiate result_chunk";
       throw new RollcallError("UNIMPLEMENTED", reason);
     }
     const chunk = checkChunk(run.result, body);

@@ -122,7 +122,7 @@ function parsed(url: URL, body: string): z.infer<typeof ANSWER> {
   try {
     return ANSWER.parse(JSON.parse(body));
   } catch (error) {
-    throw unusable(url, "does not answer as an embedding endpoint does", error);
+    throw unusable(url, "answers with something else than embeddings", error);
   }
 }
 

@@ -101,7 +101,8 @@ export type ChildPurse = { readonly ok: true; readonly purse: Purse } | Refusal;
 
 /** Sets a child's budget aside from what its parent has left, or says which currency is short. */
 export function openChildPurse(parent: Purse, granted: Budget): ChildPurse {
-  if (parent.isSettled) return refuse("WRONG_STATE", "a job that has ended sets nothing aside");
+  if (parent.isSettled)
+    return refuse("WRONG_STATE", "the parent has ended: it cannot pass on a budget");
   const short = shortOf(parent, granted);
   if (short) return short;
   for (const [currency, amount] of granted) {

@@ -46,7 +46,7 @@ function uncovered(
   effort: Effort,
 ): string | undefined {
   if (allowed.includes(pattern)) return undefined;
-  let why = "asks for what is not granted at all";
+  let why = "is not granted at all";
   for (const outer of allowed) {
     const coverage = coverageOf(pattern, outer, effort);
     if (coverage.covered) return undefined;
@@ -76,9 +76,10 @@ export function boundLease(requested: Lease, entitlement: Entitlement): ParsedLe
   if (wider) return wider;
   const effort = newEffort();
   for (const [namespace, globs] of requested.globs) {
-    if (globs.some(({ pattern }) => isDenied(pattern, denied[namespace] ?? [], effort))) {
-      return refuse("PERMISSION_DENIED", `${namespace} asks for what policy denies`);
-    }
+    const hit = globs.find(({ pattern }) => isDenied(pattern, denied[namespace] ?? [], effort));
+    if (!hit) continue;
+    const reason = `${namespace} ${JSON.stringify(hit.pattern)} includes what policy denies`;
+    return refuse("PERMISSION_DENIED", reason);
   }
   const over = allowed?.budget && overBudget(requested.budget, allowed.budget);
   if (over) return over;

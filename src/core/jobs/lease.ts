@@ -93,7 +93,7 @@ const BAD_PATTERN = "a pattern that is empty, leads up (..), or is none of its k
 
 function problemOf(name: string, patterns: readonly string[]): string | undefined {
   if (!isNamespace(name)) {
-    return `a lease has no namespace ${JSON.stringify(asLine(name, LEASE.nameLength))}`;
+    return `unknown lease namespace ${JSON.stringify(asLine(name, LEASE.nameLength))}`;
   }
   if (patterns.length > LEASE.patterns) return `${name} has more than ${LEASE.patterns} patterns`;
   const isLong = patterns.some((pattern) => pattern.length > LEASE.patternLength);

@@ -58,7 +58,7 @@ async function loadDriver(): Promise<Driver> {
   }
   throw new RollcallError(
     "UNIMPLEMENTED",
-    "there is no SQLite here: use Node 22.13 or newer, or npm install @photostructure/sqlite",
+    "this Node has no SQLite: use Node 22.13 or newer, or npm install @photostructure/sqlite",
     { cause: new AggregateError(failures) },
   );
 }
