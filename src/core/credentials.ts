@@ -14,7 +14,7 @@ import { CREDENTIALS } from "./jobs/limits.ts";
 import { FIELD } from "./limits.ts";
 import type { State } from "./state.ts";
 
-/** What one job has out. */
+/** The credentials issued for one job. */
 export interface Credential {
   readonly jobId: string;
   /** None before they were issued: then all that was made for this job is meant. */

@@ -1,5 +1,5 @@
 /**
- * Who may change what in the directory (see directory.ts for the life of an entry).
+ * The rules for changes of the directory (see directory.ts for the life of an entry).
  *
  * - Anybody may send a heartbeat for any URL: it says that something is there, and what it is said
  *   to be. It never changes what is served.
@@ -136,7 +136,7 @@ function hear(
   return decided(isRefreshed ? [{ type: "directory.refreshed", entry }] : [], reply);
 }
 
-/** What waits to be confirmed, once this card was heard of. */
+/** The card that waits to be confirmed, after a heartbeat with this one. */
 function waitingAfter(
   { card, waiting, heard, changedAtMs }: DirectoryEntry,
   said: CardText,
@@ -190,7 +190,7 @@ function confirmed(
   return {
     ...before,
     card,
-    // What was said while the fetch was under way is not what was fetched.
+    // A heartbeat during the fetch may have brought another card than the fetched one.
     waiting: before.waiting?.digest === heard ? null : before.waiting,
     heard,
     proof,
@@ -221,7 +221,7 @@ function confirm(
   return decided(isNew ? [{ type: "directory.verified", entry }] : [], { isNew });
 }
 
-/** What was confirmed before goes on being served. */
+/** The last confirmed card goes on being served. */
 function doubt(
   { entry: before, seenAtMs }: DirectoryRecord,
   reason: string,

@@ -1,5 +1,5 @@
 /**
- * What is first? A binary heap whose slots know their place, so that one can be taken out in
+ * A binary heap whose slots know their place, so that one can be taken out in
  * O(log n) when its lease is released long before its time.
  *
  * Used for deadlines, a slot may come up early: what it guards moves its own deadline later (a

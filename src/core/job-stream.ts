@@ -1,5 +1,5 @@
 /**
- * What stands in streams, as text.
+ * The entries of streams, as text.
  *
  * The stream of a job, `job/ID`, has one entry for each thing the job was given, said or left:
  *

@@ -7,7 +7,7 @@
  * A name that occurs twice keeps its first place and its last value, as everywhere; but the text
  * then means one thing to us and may mean another to somebody else, which is why it is reported.
  *
- * What is wrong is said in the words of Python's reader, which users of the peers know.
+ * Errors use the words of Python's reader, which users of the peers know.
  */
 import { RollcallError } from "./errors.ts";
 

@@ -15,7 +15,7 @@ export function withProvenEnd(state: State, report: Report): Report {
   return proof ? endedBy(proof, report) : report;
 }
 
-/** What other sources last said of a process that this report proves to have ended: it is over. */
+/** The last reports of other sources on the process that this report proves ended, now as ended. */
 export function endedWith(state: State, proof: Report): readonly Report[] {
   if (!proof.facts.process?.hasEnded) return [];
   return othersOf(state, proof)

@@ -1,5 +1,5 @@
 /**
- * What agents wait for a person to answer. A question begins with the report that asks it and ends
+ * The questions of agents to a person. A question begins with the report that asks it and ends
  * with the one that no longer does; how it ended is told by what the agent does next.
  *
  *               goes on, or asks something else ──▶ answered
@@ -54,7 +54,7 @@ export type QuestionEvent =
     }
   | { readonly type: "question.forgotten"; readonly id: string };
 
-/** What a report means for the question its source had open, and for the one it asks. */
+/** The effect of a report on the question its source had open, and on the one it asks. */
 export function questionEvents(state: State, report: Report, moment: Moment): readonly Event[] {
   const { questions } = state;
   const { alias, agentId, facts } = report;

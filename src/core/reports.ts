@@ -1,5 +1,5 @@
 /**
- * What wires say of agents. A report is all that one source knows of one agent at one moment: a
+ * Reports on agents. A report is all that one source knows of one agent at one moment: a
  * status file, a hook, a proxy. The last one of each source is kept; the fleet makes rows of them.
  *
  *   report ──▶ current ──report──▶ current …     one older than what is known changes nothing
@@ -89,7 +89,7 @@ export interface Facts {
 export interface Report {
   /** WIRE:NAME, what the source calls it; sources of one machine say WIRE@HOST:NAME. */
   readonly alias: string;
-  /** Whose row it belongs to. */
+  /** The agent to whose row it belongs. */
   readonly agentId: string;
   /** Aliases on other wires that the source says are the same agent. */
   readonly links: readonly string[];

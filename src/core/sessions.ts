@@ -223,7 +223,7 @@ function resume({ sessions }: State, command: ResumeCommand): Decision<Event, Se
     profile,
     features,
     tokenHash: newTokenHash,
-    // What its client has, whatever was on the way to it meanwhile.
+    // The token its client surely has, even if a newer one was lost on the way.
     tokenHashBefore: tokenHash,
   };
   return decided([{ type: "session.resumed", session }], session);

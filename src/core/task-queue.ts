@@ -11,8 +11,8 @@
  *     ▲               │
  *     └── put back ───┘
  *
- * Who is taken out of the line keeps its place until it is known what came of it: what nobody has
- * worked on goes back to where it was, what failed arrives anew.
+ * A claimed task keeps its place until its outcome is known: returned unworked, it goes back to
+ * that place; failed, it joins at the end.
  */
 import { Heap, type Slot } from "./heap.ts";
 

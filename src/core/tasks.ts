@@ -63,7 +63,7 @@ export class Tasks {
   readonly finished = new Heap<string>();
   /** How many of the finished were given up. */
   dead = 0;
-  /** What they weigh together. */
+  /** Their size together. */
   unfinishedBytes = 0;
   finishedBytes = 0;
 }
@@ -122,7 +122,7 @@ export type TaskEvent =
   | {
       readonly type: "task.requeued" | "task.died";
       readonly taskId: string;
-      /** Who had it. */
+      /** The agent that had claimed it. */
       readonly agentId: string;
       readonly reason: string;
       readonly givenUpAtMs: number;

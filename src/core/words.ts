@@ -2,7 +2,7 @@
  * Events in words, for people: who, what, and the number that matters, most telling first. A new
  * kind of event does not compile until it has its sentence here.
  *
- * Names and keys are as agents chose them: whoever shows a sentence cleans it first.
+ * Names and keys are as agents chose them: the caller cleans a sentence before it shows it.
  */
 import { deathReason } from "./death.ts";
 import type { Event, Topic } from "./events.ts";

@@ -39,12 +39,12 @@ export interface DirectoryOptions {
   readonly embedder: Embedder;
   /** After how many intervals of silence an entry goes. */
   readonly staleMultiplier?: number;
-  /** Whose signatures are believed, beside those of a card's own place. */
+  /** The trusted signers, beside a card's own site. */
   readonly trust?: SignatureTrust;
   readonly onTrouble?: (what: string, error: unknown) => void;
 }
 
-/** Who sends a heartbeat. */
+/** The sender of a heartbeat. */
 export interface Sender {
   /** A remote address, or what its principal is called. */
   readonly source: string;
@@ -64,7 +64,7 @@ export interface Asked extends Filters, Paged {
 export interface EntryDetail {
   readonly entry: DirectoryEntry;
   readonly prose: CardProse;
-  /** What a change that waits would change. */
+  /** The difference that the waiting card would make. */
   readonly diff: CardDiff | null;
 }
 
@@ -76,7 +76,7 @@ export class DirectoryService {
   readonly #verifier: Verifier;
   readonly #finder: Finder;
   readonly #listing = new Listing();
-  /** What heartbeats said, by their bytes; the one known longest goes first. */
+  /** Parsed heartbeats, by their bytes; the one known longest goes first. */
   readonly #known = new Map<string, Beat>();
   #knownLength = 0;
 
@@ -130,7 +130,7 @@ export class DirectoryService {
     return this.#engine.read((state) => this.#listing.of(state, version));
   }
 
-  /** Those that were asked for, in the same form. */
+  /** The requested cards, in the same form. */
   async cards(
     version: CardVersion,
     asked: Asked,

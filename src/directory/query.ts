@@ -1,5 +1,5 @@
 /**
- * What somebody looks for in the directory. Lists are in order of registration and stay right while
+ * Filters and pages of the directory. Lists are in order of registration and stay right while
  * entries come and go: a page begins behind a place (a moment, then a URL), not behind a count.
  */
 import { RollcallError } from "../core/errors.ts";

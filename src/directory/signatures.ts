@@ -59,7 +59,7 @@ export interface PinnedKey {
   readonly origins?: readonly string[];
 }
 
-/** What of the safe fetcher is needed here. */
+/** The part of the safe fetcher that is needed here. */
 export interface TextFetcher {
   text(url: string, options: { readonly signal?: AbortSignal | undefined }): Promise<string>;
 }
@@ -206,7 +206,7 @@ function keySet(text: string): { readonly keys?: unknown } | null {
   }
 }
 
-/** What a key is for is said by the key, never by the header of the signature alone. */
+/** The key itself decides its use, never the header of the signature alone. */
 export function keyProblem(jwk: JWK, alg: string): string | undefined {
   if (jwk.kty !== ALGORITHMS[alg]) return `the algorithm ${alg} does not match the key type`;
   if (jwk.alg !== undefined && jwk.alg !== alg)

@@ -25,7 +25,7 @@ export const NO_CARD = "no card of this agent was found at its URL";
 export interface VerifierOptions {
   readonly engine: Engine;
   readonly fetcher: Pick<Fetcher, "first" | "text">;
-  /** Whose signatures are believed, beside those of a card's own place. */
+  /** The trusted signers, beside a card's own site. */
   readonly trust: SignatureTrust;
   /** A card was confirmed that was not served before. */
   readonly onVerified: () => void;
@@ -73,7 +73,7 @@ export class Verifier {
     );
   }
 
-  /** What was found, as a command. */
+  /** The fetched card, as a command. */
   async confirmation(url: string, heard: string, { card, from }: Found): Promise<ConfirmCommand> {
     return {
       type: "directory.confirm",

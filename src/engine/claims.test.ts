@@ -328,6 +328,6 @@ test("claims wait on nodes that follow as well, and all get their task", async (
   await clock.advance(10);
   const claimed = new Set(calls.map(({ outcome }) => outcome.task));
   expect(claimed).toEqual(new Set(made.map(({ id }) => id)));
-  // Nobody asks in vain more than a few times: no polling.
+  // No waiter claims in vain more than a few times: no polling.
   expect(leader.engine.stats.commands).toBeLessThan(40);
 });

@@ -26,7 +26,7 @@ import type { Watch, WatchItem } from "./watch.ts";
 /** One call of each agent of a large cluster; each costs a few hundred bytes. */
 const MAX_WAITING = 100_000;
 
-/** What may make a task fit, and what ends a wait. */
+/** Events that may make a task claimable, or end a wait. */
 const TOPICS = ["task.created", "task.requeued", "task.returned", "agent.died"];
 
 interface Waiter {
@@ -40,12 +40,12 @@ interface Waiter {
   readonly fail: (error: unknown) => void;
 }
 
-/** Those with the same tools, the one that has waited longest first. */
+/** The waiters with the same tools, the one that has waited longest first. */
 interface Line {
   readonly name: string;
   readonly tools: readonly string[];
   readonly waiting: Heap<Waiter>;
-  /** Those who wait, and those for whom a task is being asked for. */
+  /** Waiters in line, and those with a claim under way. */
   members: number;
   /** Another node decides, and has not yet: no second call is sent after the same task. */
   isHeld: boolean;

@@ -49,7 +49,7 @@ interface Batch {
   readonly waiters: Waiter[];
   /** Called in order when it is durable, before the writers are told. */
   readonly calls: (() => void)[];
-  /** Those that gather; when the batch is closed their entries are in `streams`. */
+  /** Writers still gathering; when the batch is closed their entries are in `streams`. */
   readonly writers: Set<StreamWriter>;
   readonly streams: StreamAppend[];
   /** The writers of these, in that order. */

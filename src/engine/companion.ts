@@ -10,7 +10,7 @@ import type { Command, ReplyTo } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import type { StreamWriter } from "./committer.ts";
 
-/** What a companion may do while this node leads. */
+/** The powers of a companion while this node leads. */
 export interface Term {
   /** Also what is decided and not durable yet. Not to be changed but by soft rules. */
   readonly state: State;

@@ -166,7 +166,7 @@ export class Engine implements ForwardTarget {
     return stateAt(this.#log, this.#rules, atMs);
   }
 
-  /** What happened, as far as the log reaches back; `isWanted` sees each as the log keeps it. */
+  /** The events as far as the log reaches back; `isWanted` sees each as the log keeps it. */
   history(isWanted: (text: string) => boolean): AsyncGenerator<Recorded> {
     return history(this.#log, isWanted);
   }
@@ -297,7 +297,7 @@ export class Engine implements ForwardTarget {
       return;
     }
     this.#applied(apply(this.#replica, this.#rules, { first: head + 1, entries: [text] }));
-    // Whoever led before may not have heard of it, and answers from memory for as long as this.
+    // The leader before may not know of it, and answers from memory for as long as this.
     if (this.#log.shared && before !== "") await this.#turn.wait(ENGINE.handoverMs);
     if (this.#isClosed() || this.#isBehind() || this.#replica.head !== head + 1) return;
     await this.#follower?.stop();
@@ -349,7 +349,7 @@ export class Engine implements ForwardTarget {
 
   async #barrier(): Promise<number> {
     if (this.#leading) return this.barrierHere();
-    // What was claimed may be written without this node knowing yet; the log knows.
+    // A claim to lead may be written without this node knowing yet; the log knows.
     if (!this.#log.shared) return (await this.#log.open()).head;
     const { forwarder } = this.#options;
     const leader = this.#otherLeader();

@@ -41,7 +41,7 @@ export class Leading implements Term {
   readonly #options: LeadingOptions;
   readonly #committer: Committer;
   #lastLookMs: number;
-  /** What may have gone by since then without counting as unseen. */
+  /** The time since then that does not count as unseen. */
   #seenMs: number = ENGINE.handoverSeenMs;
   #cancelTick: () => void = () => undefined;
   #nextTickMs = Infinity;
@@ -225,7 +225,7 @@ export class Leading implements Term {
     if (nowMs === this.#lastLookMs) return nowMs;
     const unseenMs = nowMs - this.#lastLookMs;
     this.#lastLookMs = nowMs;
-    // Nobody could be heard in that time, so nobody may be declared dead for it.
+    // No heartbeat could arrive in that time, so no agent may be declared dead for it.
     const isUnseen = unseenMs > this.#seenMs;
     this.#seenMs = ENGINE.unseenMs;
     if (isUnseen) this.#record({ type: "node.resumed", node, unseenMs }, nowMs);
@@ -275,7 +275,7 @@ export class Leading implements Term {
     this.#cancelTick = clock.after(inMs, () => this.#tick());
   }
 
-  /** What has a deadline before the next look is seen to at that deadline. */
+  /** A deadline before the next tick brings the tick forward. */
   expect(atMs: number): void {
     if (atMs < this.#nextTickMs) this.#tickIn(atMs - this.#options.time.quickMs());
   }

@@ -1,4 +1,4 @@
-/** What an engine needs from outside: a log, a name, time, chance, and somebody to tell. */
+/** The options of an engine: a log, a name, time, randomness and listeners. */
 import { randomUUID } from "node:crypto";
 import { rules, type Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";

@@ -57,6 +57,6 @@ async function newestBefore(log: Log, atMs: number): Promise<Snapshot | undefine
   while (snapshot && (await takenAtMs(snapshot)) > atMs) {
     snapshot = await log.loadSnapshot(snapshot.sequence - 1);
   }
-  // What was looked at cannot be read again.
+  // takenAtMs consumed the snapshot: load it anew.
   return snapshot && log.loadSnapshot(snapshot.sequence);
 }

@@ -22,7 +22,7 @@ export type WatchItem =
   | { readonly kind: "event"; readonly recorded: Recorded }
   /** Nothing that was asked for happened up to here: a place to resume from. */
   | { readonly kind: "bookmark"; readonly sequence: number }
-  /** What happened up to here can no longer be told: read the state anew. */
+  /** The events up to here are no longer available: read the state anew. */
   | { readonly kind: "resync"; readonly sequence: number };
 
 export interface WatchOptions {

@@ -1,5 +1,5 @@
 /**
- * What is believed of an agent on each axis, of all that its sources say.
+ * One value for an agent on each axis, chosen from all that its sources report.
  *
  * Sources are not equal. One that sees an agent's every step (its editor's proxy, its hooks) knows
  * what it does; one that only hears its heartbeats knows that it lives. So what it does is told by
@@ -37,7 +37,7 @@ export interface Axes {
   readonly activity: ActivityAxis;
   readonly blockedOn: Axis<Asked> | null;
   readonly outcome: OutcomeAxis | null;
-  /** Whose word counts for what it does. */
+  /** The source that counts for its activity. */
   readonly teller: Report;
 }
 

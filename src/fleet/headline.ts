@@ -15,7 +15,7 @@ export const HEADLINES = ["NEEDS YOU", "PROBLEM", "WORKING", "IDLE", "GONE"] as 
 
 export type Headline = (typeof HEADLINES)[number];
 
-/** What is known of an agent at one moment, without its words. */
+/** The state of an agent at one moment, without its texts. */
 export interface Standing {
   readonly liveness: Liveness;
   /** When that was told. */
@@ -73,7 +73,7 @@ export function situationOf(standing: Standing, options: HeadlineOptions): Situa
   return outcome === "failed" || outcome === "rejected" ? "failed" : "rests";
 }
 
-/** What needs a person first, then by how long it has. */
+/** The rows that need a person first, then by how long they have. */
 export function inOrder(rows: readonly Row[]): Row[] {
   // The place of each is worked out once, not at every comparison.
   const placed = rows.map((row) => ({ row, place: placeOf(row) }));

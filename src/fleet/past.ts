@@ -11,7 +11,7 @@ import { rowsOf } from "./rows.ts";
 import type { Patience } from "./stuck.ts";
 import type { Turns } from "./turns.ts";
 
-/** What a caller's clock may be ahead of the engine's: that moment is now. */
+/** A caller's clock may be ahead of the engine's by this: its moment counts as now. */
 const CLOCKS_DIFFER_MS = 60_000;
 /** A larger fleet is not worth its memory between two looks. */
 const KEPT_ROWS = 20_000;

@@ -26,7 +26,7 @@ export interface Row {
   readonly id: string;
   readonly name: string;
   readonly headline: Headline;
-  /** What it does, asks or suffers from, in a few words. */
+  /** Its work, question or trouble, in a few words. */
   readonly why: string;
   /** The rule that chose the headline. */
   readonly because: string;
@@ -43,7 +43,7 @@ export interface Row {
   readonly lastActivityAtMs: number | null;
   /** The jobs it runs and ran; null where it is none that runs jobs. */
   readonly jobs: RowJobs | null;
-  /** What it is called on each wire. */
+  /** Its name on each wire. */
   readonly aliases: readonly string[];
   /** When something of it was last told. */
   readonly reportedAtMs: number;

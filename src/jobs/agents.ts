@@ -13,10 +13,10 @@ import { functionDriver, type AgentFunction, type Driver } from "./driver.ts";
 export interface AgentOptions {
   /** Several versions of one name may be there at once. */
   readonly version?: string;
-  /** Who names no version gets this one; else the one that was registered last. */
+  /** A request without a version gets this one; else the one that was registered last. */
   readonly isDefault?: boolean;
   /**
-   * What becomes of its running jobs when the process dies: they end with an error that may be
+   * The fate of its running jobs when the process dies: they end with an error that may be
    * retried, or they run again from the beginning. Children of other jobs never run again.
    */
   readonly restart?: "never" | "always";
@@ -82,7 +82,7 @@ export class Agents {
     return agent;
   }
 
-  /** What a welcome offers, in order of name. */
+  /** The agents that a welcome offers, in order of name. */
   list(): readonly AgentListing[] {
     this.#listing ??= [...this.#byName]
       .map(([name, named]) => listingOf(name, named))

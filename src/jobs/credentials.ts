@@ -14,7 +14,7 @@ import type { Term } from "../engine/companion.ts";
 import { CREDENTIALS } from "./limits.ts";
 import type { IssuedCredential, IssueRequest, Provisioner } from "./provisioner.ts";
 
-/** What one job has out. */
+/** The credentials of one job that are not revoked yet. */
 interface Debt {
   readonly jobId: string;
   ids: readonly string[];
@@ -101,7 +101,7 @@ export class Credentials {
     }
     const signal = this.#within(CREDENTIALS.issueMs);
     const asked = provisioner.rotate({ jobId, credentialIds: [credentialId], signal });
-    // Whoever revoked while it was under way may have revoked the old value only.
+    // A revoke during the rotation may have revoked the old value only.
     const late = (rotated: IssuedCredential) => {
       const isOver = this.#debts.get(jobId)?.isOwed ?? true;
       if (isOver) this.#returned(jobId, [{ ...rotated, id: credentialId }]);

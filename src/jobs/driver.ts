@@ -1,5 +1,5 @@
 /**
- * What runs a job. A driver turns an input into a result and says on the way what happens, through
+ * A driver runs a job: it turns an input into a result and reports events on the way, through
  * the context; whether it is a function here, a child process or an agent on another wire, the job
  * has one event stream, one cancel, one lease and one budget.
  */

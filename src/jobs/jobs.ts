@@ -50,7 +50,7 @@ export interface JobsOptions {
   readonly authorizer: JobAuthorizer | undefined;
   readonly around: RunAround | undefined;
   readonly limits: Partial<JobLimits>;
-  /** What is kept of one job's stream. */
+  /** The most that is kept of one job's stream. */
   readonly kept: { readonly events: number; readonly bytes: number };
   readonly newId: () => string;
   /** The session that submitted a job, while it is there. */
@@ -141,13 +141,13 @@ export class Jobs {
     this.#found = [];
   }
 
-  /** Those that hear of them are there as well. Children end before their parents do. */
+  /** Called once their subscribers are back as well. Children end before their parents do. */
   revive(): void {
     const { node } = this.options;
     const found = [...this.#runs.values()].reverse();
     const waiting = found.filter(({ job }) => job.status === "pending");
     const running = found.filter(({ job }) => job.status === "running");
-    // Those that wait on another node go first, or they would get the slots of those that ran.
+    // Jobs that wait on another node go first, or they would get the slots of those that ran.
     for (const { job } of [...waiting, ...running]) if (job.node !== node) this.#giveUp(job);
     for (const { job } of running) if (job.node === node) this.#revive(job);
     // Some have got a slot by now; others get one where there are more than before.
@@ -244,7 +244,7 @@ export class Jobs {
     this.term.decide({ type: "job.end", jobId: run.id, ending: { status, code, reason } });
   }
 
-  /** What happens at an end, whoever decided it. */
+  /** Cleans up at an end, whatever caused it. */
   #ended(job: Job): void {
     const run = this.#runs.get(job.id);
     if (!run) return;
@@ -261,7 +261,7 @@ export class Jobs {
     this.term.after(() => this.#runs.delete(job.id));
   }
 
-  /** What agents ask through their context. */
+  /** The calls of agents through their context. */
   readonly #host: ContextHost = {
     say: (run, kind, body) => this.events.say(run, kind, body),
     check: (run, namespace, target) => this.#check(run, namespace, target),

@@ -17,7 +17,7 @@ export interface IssueRequest {
   readonly jobId: string;
   readonly principal: string;
   readonly agent: string;
-  /** What the credential must not exceed. */
+  /** Limits that the credential must not exceed. */
   readonly constraints: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
 }

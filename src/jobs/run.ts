@@ -44,7 +44,7 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** What only the process knows of a job, from its submit to its end. */
+/** The part of a job that only this process knows, from its submit to its end. */
 export interface RunTerms {
   readonly input: unknown;
   readonly parent: Run | undefined;
@@ -63,7 +63,7 @@ export class Run implements StreamWriter {
   readonly parent: Run | undefined;
   readonly traceContext: TraceContext | undefined;
   credentials: readonly IssuedCredential[];
-  /** Those that hear of it besides its owner; most jobs have none. */
+  /** Subscribers besides its owner; most jobs have none. */
   followers: Set<Listener> | undefined;
   /** The result so far, where it is streamed. */
   result: ResultStream | undefined;

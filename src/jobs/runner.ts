@@ -9,7 +9,7 @@ import { JobContext, type ContextHost } from "./context.ts";
 import type { RunAround } from "./observer.ts";
 import type { Run } from "./run.ts";
 
-/** What surrounds a result in a frame. */
+/** Room for the rest of the frame around a result. */
 const HEAD_BYTES = 2048;
 /** Of a frame to a session that is gone. */
 const FRAME_BYTES = 1024 * 1024;

@@ -16,7 +16,7 @@ import type { IssuedCredential } from "./provisioner.ts";
 import type { TraceContext } from "./run.ts";
 import { newTraceId } from "./trace-id.ts";
 
-/** What a principal wants to have done. */
+/** A principal's request for a job. */
 export interface JobOrder {
   readonly principal: string;
   /** The session that submits, and hears of it. */

@@ -19,13 +19,13 @@ export interface NotifierOptions {
   /** Folders of which nothing is told: these and all below them. */
   readonly mutes: readonly string[];
   readonly clock: Clock;
-  /** What a channel could not do. */
+  /** A channel failed to deliver a notice. */
   readonly onError?: (error: unknown, channel: string) => void;
 }
 
 export class Notifier implements AsyncDisposable {
   readonly #options: NotifierOptions;
-  /** What each agent asks, as it was told or waits to be; the latest last. */
+  /** Each agent's question as delivered or waiting for delivery; the latest last. */
   readonly #known = new Map<string, string>();
   readonly #waiting = new Map<string, Need>();
   readonly #closing = new AbortController();

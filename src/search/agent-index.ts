@@ -23,7 +23,7 @@ import { EmbeddingQueue } from "./embedding-queue.ts";
 import { SEARCH } from "./limits.ts";
 import { pause, within } from "./waiting.ts";
 
-/** What a search needs of an engine. */
+/** The part of an engine that a search follows. */
 export interface Followed extends Pick<Engine, "head" | "mode" | "peek" | "read"> {
   watch(options: WatchOptions): Pick<Watch, "pull" | "bookmark" | "close">;
 }

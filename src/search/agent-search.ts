@@ -23,7 +23,7 @@ export interface AgentSearchOptions {
 }
 
 export interface FindOptions {
-  /** What is wanted, in plain words; empty lists all, the last heard of first. */
+  /** The query in plain words; empty lists all, the last heard of first. */
   readonly query?: string;
   /** Only agents that have all of these. */
   readonly tools?: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * What can be found: one document per agent that is not dead, ranked by how alike its vector is to
+ * The index: one document per agent that is not dead, ranked by how alike its vector is to
  * the query's, plus a little for shared words (BM25 weighs 0.02: enough for an exact name to win,
  * too little for a chance word to). Tools are no matter of rank: an agent has them or is left out.
  *
@@ -134,7 +134,7 @@ export class Documents {
 
 const NOBODY: ReadonlySet<string> = new Set();
 
-/** What an agent says of itself, as one text of bounded length. */
+/** The card of an agent as one text of bounded length. */
 export function textOf({ name, description, capabilities, tools }: AgentCard): string {
   const abilities = capabilities.map((each) => `${each.name}: ${each.description}`);
   const all = [name, description, ...abilities, tools.join(" ")].filter(Boolean).join("\n");

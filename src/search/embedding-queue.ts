@@ -71,7 +71,7 @@ export class EmbeddingQueue {
   async #run(): Promise<void> {
     this.#isRunning = true;
     let retryMs: number = SEARCH.firstRetryMs;
-    // What else comes in this turn goes along.
+    // Further cards of this turn join the batch.
     await Promise.resolve();
     while (this.#cards.size > 0) {
       try {

@@ -78,7 +78,7 @@ async function post({ url, model, key, texts, ...options }: Post): Promise<strin
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
       },
       body: JSON.stringify({ model, input: texts, encoding_format: "float" }),
-      // Whoever answers may not send the key on to somebody else.
+      // A redirect would send the API key to another server.
       redirect: "error",
       signal,
     });

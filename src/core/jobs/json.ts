@@ -12,7 +12,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What is wrong with free data: how deep it nests, or a field no data should have. */
+/** The problem of free data, if any: it nests too deep, or has a field no data should have. */
 export function problemOfJson(value: unknown, depth: number): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (depth === 0) return "nests too deep";

@@ -1,6 +1,6 @@
 /**
- * What a lease may be cut from: a child's from its parent's, a submitter's from what policy
- * entitles it to. Patterns are compared by what they match, never by how they are written.
+ * The bounds of a lease: a child's lies within its parent's, a submitter's within its entitlement
+ * by policy. Patterns are compared by what they match, never by how they are written.
  */
 import { refuse, type Refusal } from "../decide.ts";
 import type { ErrorCode } from "../errors.ts";
@@ -58,11 +58,11 @@ function uncovered(
   return why;
 }
 
-/** What policy says of a principal's leases. */
+/** The bounds that policy sets to a principal's leases. */
 export interface Entitlement {
   /** The most it may ask for; undefined where policy sets no bound. */
   readonly allowed?: Lease;
-  /** What it may never touch. */
+  /** Never granted, not even in part. */
   readonly denied?: LeaseRequest;
   /** Beyond the bound: refuse the request, or grant the part that lies within. */
   readonly beyond: "refuse" | "narrow";
@@ -87,7 +87,7 @@ export function boundLease(requested: Lease, entitlement: Entitlement): ParsedLe
 }
 
 function isDenied(pattern: string, denied: readonly string[], effort: Effort): boolean {
-  // What is too hard to say is denied.
+  // An overlap too costly to decide counts as one.
   return denied.some((other) => overlap(pattern, other, effort) !== false);
 }
 
@@ -100,7 +100,7 @@ function overBudget(requested: Budget | undefined, allowed: Budget): Refusal | u
   return undefined;
 }
 
-/** Who asks for no budget, or no end, gets the bound: leaving it out is no way around it. */
+/** A request without a budget, or without an end, gets the bound: omission is no way around it. */
 function withBounds(requested: Lease, allowed: Lease | undefined): Lease {
   if (!allowed) return requested;
   const budget = allowed.budget && lesser(requested.budget ?? allowed.budget, allowed.budget);
