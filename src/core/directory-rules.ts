@@ -59,7 +59,7 @@ export type DirectoryCommand =
   | { readonly type: "directory.doubt"; readonly url: string; readonly reason: string }
   | { readonly type: "directory.remove"; readonly url: string };
 
-export interface Heard {
+export interface HeartbeatReply {
   /** Whether the new token was issued. */
   readonly isNew: boolean;
   readonly tier: Tier;
@@ -69,7 +69,7 @@ export interface Heard {
 }
 
 export interface DirectoryReplies {
-  "directory.heartbeat": Heard;
+  "directory.heartbeat": HeartbeatReply;
   /** Whether anything is another than before. */
   "directory.confirm": { readonly isNew: boolean };
   "directory.doubt": { readonly isNew: boolean };
@@ -107,7 +107,7 @@ function hear(
   state: State,
   command: HeartbeatCommand,
   nowMs: number,
-): Decision<DirectoryEvent, Heard> {
+): Decision<DirectoryEvent, HeartbeatReply> {
   const refusal = invalid(...problemsOf(command));
   if (refusal) return refusal;
   const record = state.directory.byUrl.get(command.url);
@@ -152,7 +152,7 @@ function register(
   state: State,
   command: HeartbeatCommand,
   nowMs: number,
-): Decision<DirectoryEvent, Heard> {
+): Decision<DirectoryEvent, HeartbeatReply> {
   const { url, origin, source, card, newTokenHash: tokenHash } = command;
   const { byUrl, bySource, byOrigin } = state.directory;
   const full =
@@ -264,7 +264,7 @@ function timesOf({ intervalMs: asked, staleMultiplier }: HeartbeatCommand) {
   return { intervalMs, ttlMs: intervalMs * staleMultiplier };
 }
 
-function replyFor({ tier, card, waiting }: DirectoryEntry, isNew: boolean): Heard {
+function replyFor({ tier, card, waiting }: DirectoryEntry, isNew: boolean): HeartbeatReply {
   return { isNew, tier, isServed: card !== null, mustVerify: waiting !== null };
 }
 

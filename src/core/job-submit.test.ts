@@ -35,7 +35,7 @@ describe("a submit", () => {
     expect(refusal({ agent: "" })).toBe("INVALID_ARGUMENT: agent is empty");
     expect(refusal({ principal: "a\nb" })).toContain("principal holds a control character");
     expect(refusal({ node: "n".repeat(200) })).toContain("node has 200 characters");
-    expect(refusal({ lease: { nonsense: [] } })).toContain("no namespace");
+    expect(refusal({ lease: { nonsense: [] } })).toContain("unknown lease namespace");
     expect(refusal({ leaseExpiresAtMs: START_MS })).toContain("not in the future");
     const long = Array.from({ length: 256 }, (_, i) => `${i}${"x".repeat(900)}`);
     expect(refusal({ lease: { "tool.call": long } })).toMatch(/^TOO_LARGE/);

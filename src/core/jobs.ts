@@ -3,7 +3,7 @@
  *
  *   submit          a slot is free                    job.end, or a deadline
  *  ────────▶ pending ─────────────▶ running ─────────────────────────────────▶ ended ──▶ forgotten
- *               │                     │  cancel                        ▲          a day, or too many
+ *               │                     │  cancel                        ▲         a day, or too many
  *               │ cancel              └─────────▶ cancelling ──────────┤
  *               └──────────────────────────────────────────────────────┘
  *

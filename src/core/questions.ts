@@ -10,7 +10,7 @@ import type { Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { RETENTION } from "./limits.ts";
-import type { Asked, Facts, Liveness, Report } from "./reports.ts";
+import type { ReportedQuestion, Facts, Liveness, Report } from "./reports.ts";
 import type { State } from "./state.ts";
 
 /** Whether somebody knows that it is no longer there; who fell silent may come back. */
@@ -20,7 +20,7 @@ export function isGone(liveness: Liveness): boolean {
 
 export type QuestionState = "open" | "answered" | "withdrawn" | "expired";
 
-export interface Question extends Asked {
+export interface Question extends ReportedQuestion {
   readonly id: string;
   readonly agentId: string;
   /** Which source of the agent asks. */
@@ -73,13 +73,13 @@ export function questionEvents(state: State, report: Report, moment: Moment): re
   return events;
 }
 
-function isSame(open: Question, asked: Asked): boolean {
+function isSame(open: Question, asked: ReportedQuestion): boolean {
   return open.kind === asked.kind && open.text === asked.text && open.sinceMs >= asked.sinceMs;
 }
 
 function howItEnded(
   { liveness, activity }: Facts,
-  asked: Asked | undefined,
+  asked: ReportedQuestion | undefined,
 ): Exclude<QuestionState, "open"> {
   if (isGone(liveness.value)) return "expired";
   if (asked) return "answered";

@@ -59,7 +59,7 @@ export interface Ruled<Value> {
   readonly rule: string;
 }
 
-export interface Asked {
+export interface ReportedQuestion {
   readonly kind: QuestionKind;
   readonly text: string;
   readonly options?: readonly string[];
@@ -81,7 +81,7 @@ export interface Facts {
   readonly process?: ReportedProcess;
   readonly liveness: Ruled<Liveness>;
   readonly activity?: Ruled<Activity> & { readonly message?: string; readonly task?: string };
-  readonly question?: Ruled<Asked>;
+  readonly question?: Ruled<ReportedQuestion>;
   readonly outcome?: Ruled<Outcome> & { readonly text?: string; readonly atMs: number };
   readonly lastActivityAtMs?: number;
 }
@@ -295,7 +295,7 @@ function problemsOf({
   ];
 }
 
-function problemsOfQuestion(question: Asked | undefined): Problem[] {
+function problemsOfQuestion(question: ReportedQuestion | undefined): Problem[] {
   if (!question) return [];
   const { kind, text, options = [], sinceMs } = question;
   return [

@@ -27,7 +27,7 @@ import { digestOf } from "./digest.ts";
 import { Finder } from "./finder.ts";
 import { SERVICE } from "./limits.ts";
 import { arrayOf, Listing, ListingBytes } from "./listing.ts";
-import { isWanted, pageOf, type Filters, type Page, type Paged } from "./query.ts";
+import { isWanted, pageOf, type Filters, type Page, type PageBounds } from "./query.ts";
 import type { SignatureTrust } from "./signatures.ts";
 import { hashOf, newToken } from "./tokens.ts";
 import { NO_CARD, Verifier } from "./verifier.ts";
@@ -56,7 +56,7 @@ export type HeartbeatAnswer =
   | { readonly ok: true; readonly verified: boolean; readonly token?: string }
   | { readonly ok: false; readonly problems: readonly CardProblem[] };
 
-export interface Asked extends Filters, Paged {
+export interface DirectoryQuery extends Filters, PageBounds {
   /** In plain words; then the best come first, and there are no pages. */
   readonly q?: string | undefined;
 }
@@ -133,14 +133,19 @@ export class DirectoryService {
   /** The requested cards, in the same form. */
   async cards(
     version: CardVersion,
-    asked: Asked,
+    asked: DirectoryQuery,
   ): Promise<Page & { readonly bytes: ListingBytes }> {
     const page = await this.list(asked);
     const cards = page.entries.flatMap(({ card }) => card ?? []);
     return { ...page, bytes: new ListingBytes(arrayOf(cards, version)) };
   }
 
-  async list({ q = "", limit, cursor, ...filters }: Asked): Promise<Page & { sequence: number }> {
+  async list({
+    q = "",
+    limit,
+    cursor,
+    ...filters
+  }: DirectoryQuery): Promise<Page & { sequence: number }> {
     if (q.trim() !== "") return this.#search(q, { ...filters, limit, cursor });
     const { entries, sequence } = await this.#engine.read((state, at) => ({
       entries: entriesOf(state, filters),
@@ -218,7 +223,7 @@ export class DirectoryService {
     };
   }
 
-  async #search(q: string, { limit, cursor, ...filters }: Filters & Paged) {
+  async #search(q: string, { limit, cursor, ...filters }: Filters & PageBounds) {
     if (cursor !== undefined) {
       throw new RollcallError(
         "INVALID_ARGUMENT",

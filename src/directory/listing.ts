@@ -31,14 +31,14 @@ export class ListingBytes {
   }
 }
 
-interface Kept {
+interface CachedListing {
   readonly directory: Directory;
   readonly revision: number;
   readonly listing: ListingBytes;
 }
 
 export class Listing {
-  readonly #kept = new Map<CardVersion, Kept>();
+  readonly #kept = new Map<CardVersion, CachedListing>();
 
   /** All that is served. */
   of({ directory }: State, version: CardVersion): ListingBytes {

@@ -15,7 +15,7 @@ export interface Filters {
   readonly tier?: Tier | undefined;
 }
 
-export interface Paged {
+export interface PageBounds {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
 }
@@ -42,7 +42,7 @@ function is(one: string, other: string): boolean {
 }
 
 /** The first of these behind the cursor. */
-export function pageOf(entries: readonly DirectoryEntry[], { limit, cursor }: Paged): Page {
+export function pageOf(entries: readonly DirectoryEntry[], { limit, cursor }: PageBounds): Page {
   const after = cursor === undefined ? undefined : placeOf(cursor);
   const sorted = entries.toSorted(compare);
   const left = after ? sorted.filter((entry) => compare(entry, after) > 0) : sorted;

@@ -32,7 +32,7 @@ export interface VerifierOptions {
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
-export interface Found {
+export interface FetchedCard {
   readonly card: Card;
   readonly from: string;
 }
@@ -62,7 +62,7 @@ export class Verifier {
   }
 
   /** The card that is published for a URL; rejects with UNAVAILABLE, whatever went wrong. */
-  find(said: Pick<Card, "key" | "version">): Promise<Found> {
+  find(said: Pick<Card, "key" | "version">): Promise<FetchedCard> {
     return this.#options.fetcher.first(
       candidateUrls(said),
       (text, from) => {
@@ -74,7 +74,11 @@ export class Verifier {
   }
 
   /** The fetched card, as a command. */
-  async confirmation(url: string, heard: string, { card, from }: Found): Promise<ConfirmCommand> {
+  async confirmation(
+    url: string,
+    heard: string,
+    { card, from }: FetchedCard,
+  ): Promise<ConfirmCommand> {
     return {
       type: "directory.confirm",
       url,
@@ -109,7 +113,7 @@ export class Verifier {
     const reading = readCard(said.text);
     const version = reading.ok ? reading.card.version : "1.0";
     const heard = entry.waiting?.digest ?? entry.heard;
-    let found: Found;
+    let found: FetchedCard;
     try {
       found = await this.find({ key: url, version });
     } catch {

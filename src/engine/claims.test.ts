@@ -41,12 +41,12 @@ async function worker(engine: Engine, ...tools: readonly string[]): Promise<stri
   return (await engine.execute({ type: "agent.register", card, ttlMs: 30_000 })).agentId;
 }
 
-interface Wanted {
+interface TaskOptions {
   readonly tools?: readonly string[];
   readonly maxRetries?: number;
 }
 
-function create(engine: Engine, { tools = [], maxRetries = 0 }: Wanted = {}): Promise<Task> {
+function create(engine: Engine, { tools = [], maxRetries = 0 }: TaskOptions = {}): Promise<Task> {
   return engine.execute({
     type: "task.create",
     taskType: "any",

@@ -9,13 +9,13 @@ import type { State } from "../core/state.ts";
 import { rowIdOf } from "./identity.ts";
 import { OWN_ID } from "./keeper-agents.ts";
 
-interface Said {
+interface CardIdentity {
   readonly name: string;
   /** The agent to whose row the card claims to belong. */
   readonly agentId: string | undefined;
 }
 
-const said = new WeakMap<CardText, Said>();
+const said = new WeakMap<CardText, CardIdentity>();
 
 /** Nothing for one that was never verified: anybody can claim that there is an agent. */
 export function entryReport({ entry, seenAtMs }: DirectoryRecord): Report | undefined {
@@ -57,7 +57,7 @@ export function entryRowId(state: State, report: Report, { verification }: Direc
   return rowIdOf(state, isKnown ? { ...report, alias: byCard } : report);
 }
 
-function read(card: CardText): Said {
+function read(card: CardText): CardIdentity {
   const found = said.get(card);
   if (found) return found;
   const reading = readCard(card.text);

@@ -13,7 +13,7 @@ import {
   type JobSummary,
   type Jobs,
 } from "../core/jobs.ts";
-import type { Activity, Asked, Facts, Outcome, Report } from "../core/reports.ts";
+import type { Activity, ReportedQuestion, Facts, Outcome, Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 
 /** A job in the row of its agent. */
@@ -21,7 +21,7 @@ export interface RowJob extends JobSummary {
   readonly activity: Activity;
   /** Its work, question or result, in a few words. */
   readonly why: string;
-  readonly question: Asked | null;
+  readonly question: ReportedQuestion | null;
 }
 
 /** The jobs of an agent: how many, and the newest of them. */

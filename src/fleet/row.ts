@@ -3,7 +3,7 @@
  * that answers the one question people have first. A pure function of reports and the moment, so
  * that the fleet of an hour ago is made by the very rules that made it then.
  */
-import type { Asked, Facts, Liveness, Report } from "../core/reports.ts";
+import type { ReportedQuestion, Facts, Liveness, Report } from "../core/reports.ts";
 import {
   axesOf,
   nearest,
@@ -36,7 +36,7 @@ export interface Row {
   readonly goal: string | null;
   readonly liveness: Axis<Liveness>;
   readonly activity: ActivityAxis;
-  readonly blockedOn: Axis<Asked> | null;
+  readonly blockedOn: Axis<ReportedQuestion> | null;
   readonly outcome: OutcomeAxis | null;
   /** Since when nothing happened, if that is too long for what it says it does. */
   readonly stuckSinceMs: number | null;

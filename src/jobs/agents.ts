@@ -30,14 +30,14 @@ export interface Agent {
   readonly restart: "never" | "always";
 }
 
-interface Named {
+interface AgentVersions {
   readonly versions: Map<string, Agent>;
   bare: Agent | undefined;
   preferred: string | undefined;
 }
 
 export class Agents {
-  readonly #byName = new Map<string, Named>();
+  readonly #byName = new Map<string, AgentVersions>();
   #listing: readonly AgentListing[] | undefined;
 
   register(name: string, agent: AgentFunction | Driver, options: AgentOptions = {}): void {
@@ -48,7 +48,7 @@ export class Agents {
     }
     const driver = typeof agent === "function" ? functionDriver(agent) : agent;
     const registered = { name, ref: agentRefText({ name, version }), driver, restart };
-    const named = this.#byName.get(name) ?? newNamed();
+    const named = this.#byName.get(name) ?? newVersions();
     this.#byName.set(name, named);
     if (version === undefined) named.bare = registered;
     else named.versions.set(version, registered);
@@ -91,11 +91,11 @@ export class Agents {
   }
 }
 
-function newNamed(): Named {
+function newVersions(): AgentVersions {
   return { versions: new Map(), bare: undefined, preferred: undefined };
 }
 
-function listingOf(name: string, { versions, preferred }: Named): AgentListing {
+function listingOf(name: string, { versions, preferred }: AgentVersions): AgentListing {
   const listed = { name, versions: [...versions.keys()] };
   const last = preferred ?? listed.versions.at(-1);
   return last === undefined ? listed : { ...listed, default: last };

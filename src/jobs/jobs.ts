@@ -37,7 +37,7 @@ import type { JobAuthorizer, JobObserver, RunAround } from "./observer.ts";
 import type { IssuedCredential, Provisioner } from "./provisioner.ts";
 import { Run, type Listener, type Owner, type RunTerms } from "./run.ts";
 import { runAgent } from "./runner.ts";
-import { Submissions, type JobOrder, type Submitted } from "./submissions.ts";
+import { Submissions, type JobOrder, type Submission } from "./submissions.ts";
 import type { Clock } from "../core/clock.ts";
 
 export interface JobsOptions {
@@ -59,7 +59,7 @@ export interface JobsOptions {
 }
 
 /** An unfinished job as its stream has it, read before this node leads. */
-interface Found {
+interface UnfinishedJob {
   readonly entry: JobEntry;
   readonly input: unknown;
   readonly oldest: number;
@@ -73,7 +73,7 @@ export class Jobs {
   readonly #submissions: Submissions;
   readonly #delegation: Delegation;
   readonly #runs = new Map<string, Run>();
-  #found: readonly Found[] = [];
+  #found: readonly UnfinishedJob[] = [];
   #term: Term | undefined;
   /** For the job that is being submitted: its run begins with this. */
   #terms: (RunTerms & { readonly keepsInput: boolean }) | undefined;
@@ -108,7 +108,7 @@ export class Jobs {
   async prepare(state: State): Promise<void> {
     const { limits } = this.options;
     limitJobs(state, { ...JOBS, ...limits });
-    const found: Found[] = [];
+    const found: UnfinishedJob[] = [];
     for (const entry of state.jobs.byId.values()) {
       if (!isTerminal(entry.job.status)) found.push(await this.#find(state, entry));
     }
@@ -116,7 +116,7 @@ export class Jobs {
     this.#found = found.sort((a, b) => (a.entry.job.id < b.entry.job.id ? -1 : 1));
   }
 
-  async #find(state: State, entry: JobEntry): Promise<Found> {
+  async #find(state: State, entry: JobEntry): Promise<UnfinishedJob> {
     const { streams } = this.options;
     const stream = jobStream(entry.job.id);
     const { oldest, head } = await streams.range(stream);
@@ -295,7 +295,7 @@ export class Jobs {
   }
 
   /** At once where nothing has to be waited for; throws or rejects with the refusal. */
-  submit(order: JobOrder): Submitted | Promise<Submitted> {
+  submit(order: JobOrder): Submission | Promise<Submission> {
     return this.#submissions.submit(order);
   }
 

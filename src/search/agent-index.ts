@@ -24,14 +24,14 @@ import { SEARCH } from "./limits.ts";
 import { pause, within } from "./waiting.ts";
 
 /** The part of an engine that a search follows. */
-export interface Followed extends Pick<Engine, "head" | "mode" | "peek" | "read"> {
+export interface EngineView extends Pick<Engine, "head" | "mode" | "peek" | "read"> {
   watch(options: WatchOptions): Pick<Watch, "pull" | "bookmark" | "close">;
 }
 
 const PREFIXES = ["agent."];
 
 export interface AgentIndexOptions {
-  readonly engine: Followed;
+  readonly engine: EngineView;
   readonly embedder: Embedder;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
@@ -39,7 +39,7 @@ export interface AgentIndexOptions {
 export class AgentIndex {
   readonly documents = new Documents();
   readonly embeddings: EmbeddingQueue;
-  readonly #engine: Followed;
+  readonly #engine: EngineView;
   readonly #onTrouble: (what: string, error: unknown) => void;
   readonly #closing = new AbortController();
   readonly #following: Promise<void>;

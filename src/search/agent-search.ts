@@ -9,13 +9,13 @@ import { asSeen, type Agent, type AgentEntry } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
 import { atMost, count, tooLong } from "../core/fields.ts";
 import { FIELD } from "../core/limits.ts";
-import { AgentIndex, type Followed } from "./agent-index.ts";
+import { AgentIndex, type EngineView } from "./agent-index.ts";
 import { builtInEmbedder, type Embedder } from "./embedder.ts";
 import { SEARCH } from "./limits.ts";
 import { Top } from "./top.ts";
 
 export interface AgentSearchOptions {
-  readonly engine: Followed;
+  readonly engine: EngineView;
   /** The built-in model unless another is given. */
   readonly embedder?: Embedder;
   /** Something failed and is being dealt with: for the operator. */
@@ -33,7 +33,7 @@ export interface FindOptions {
 }
 
 export class AgentSearch {
-  readonly #engine: Followed;
+  readonly #engine: EngineView;
   readonly #embedder: Embedder;
   readonly #onTrouble: (what: string, error: unknown) => void;
   readonly #index: AgentIndex;

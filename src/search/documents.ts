@@ -20,7 +20,7 @@ interface Document {
   isAlive: boolean;
 }
 
-export interface Wanted {
+export interface RankQuery {
   readonly query: string;
   /** The query's vector; absent when it could not be made, and words must do. */
   readonly vector?: Float32Array | undefined;
@@ -93,7 +93,7 @@ export class Documents {
   }
 
   /** The ids of those that fit best, best first. */
-  rank({ query, vector, tools, limit }: Wanted): string[] {
+  rank({ query, vector, tools, limit }: RankQuery): string[] {
     const scores = new Float32Array(this.#slots.length);
     if (vector) this.#vectors.score(vector, scores);
     this.#words.score(query, WORD_WEIGHT, scores);
