@@ -48,7 +48,7 @@ export interface AgentEntry {
   agent: Agent;
   /** Soft: moved by heartbeats, not recorded. */
   seenAtMs: number;
-  /** Soft: when it was last found unreachable; who starts from a snapshot gives a grace instead. */
+  /** Soft: when it was last found unreachable; a start from a snapshot gives a grace instead. */
   missedAtMs: number;
   readonly timer: Slot<string>;
 }

@@ -4,8 +4,8 @@
  *   requested ──▶ issued ──(the job ended)──▶ owed ──revoked──▶ gone
  *       └──(the process died, or it failed)────▲
  *
- * That one is requested is durable before anybody makes it, so that one which was made just before
- * a crash is revoked after it. Values are never recorded; ids are.
+ * A request is durable before the provisioner gets it, so that a credential issued just before a
+ * crash is revoked after it. Values are never recorded; ids are.
  */
 import { decided, type Decision } from "./decide.ts";
 import type { Event } from "./events.ts";

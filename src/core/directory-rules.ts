@@ -4,8 +4,8 @@
  * - Anybody may send a heartbeat for any URL: it says that something is there, and what it is said
  *   to be. It never changes what is served.
  * - What is served comes from the place itself: only a card that was fetched there is confirmed.
- *   Not even the token helps: anybody may be the first to name a URL, so who holds the token is who
- *   registered it, and not who owns the place.
+ *   Not even the token helps: anybody may be the first to name a URL, so the token proves who
+ *   registered the entry, not who owns the site.
  * - The token raises a reachable entry to `owner`, and lets the interval and the waiting card
  *   change at any time. Without it a change waits for a while after the last, or a stranger could
  *   make us fetch without end; and the interval only grows, for the source that registered the

@@ -10,8 +10,8 @@
  *                                        ▼
  *                 silence, or removed: gone, whatever it was
  *
- * Heartbeats that say nothing new are soft, as those of agents are (see agents.ts). Who may change
- * what is in directory-rules.ts.
+ * Heartbeats that say nothing new are soft, as those of agents are (see agents.ts). The rules for
+ * changes are in directory-rules.ts.
  */
 import { Heap, type Slot } from "./heap.ts";
 import { IndexBy } from "./index-by.ts";
@@ -40,7 +40,7 @@ export interface Verification {
 
 /** The findings of the verifier about the served card. */
 export interface Proof {
-  /** It names the URL of the entry as its own: who controls the place means this entry. */
+  /** It names the URL of the entry as its own: the owner of the site means this entry. */
   readonly isItsOwn: boolean;
   readonly isSigned: boolean;
   /** By which key, or why not; empty for a card without signatures. */
@@ -61,7 +61,7 @@ export interface DirectoryEntry {
   /** The digest of what heartbeats said when the served card was confirmed. */
   readonly heard: string;
   readonly proof: Proof;
-  /** Somebody sent a heartbeat with the token that was issued at first sight. */
+  /** A heartbeat came with the token that was issued to the first sender. */
   readonly isOwned: boolean;
   readonly verification: Verification | null;
   /** 0 for one that stays until it is removed. */
@@ -117,7 +117,7 @@ export type DirectoryEvent =
     }
   | { readonly type: "directory.removed"; readonly url: string };
 
-/** A heartbeat of anybody that says what is known already. */
+/** A heartbeat, of any sender, with a card that is known already. */
 export interface Beat {
   readonly url: string;
   readonly digest: string;

@@ -174,7 +174,7 @@ function endEvents(state: State, entry: JobEntry, { ending, moment }: End): Even
   ];
 }
 
-/** The question of a job that ended, or begins again, has nobody who waits for its answer. */
+/** A job that ended, or begins again, no longer waits for the answer to its question. */
 function unaskEvents(state: State, job: Job, moment: Moment): readonly Event[] {
   if (!state.questions.openOf.has(aliasOf(job))) return [];
   return questionEvents(state, reportOf(job), moment);

@@ -55,7 +55,7 @@ export function decodeEntry(text: string): JobStreamEntry {
   };
 }
 
-/** Whether anybody is shown it. */
+/** Whether subscribers see it. */
 export function isShown({ kind }: Pick<JobStreamEntry, "kind">): boolean {
   return kind !== "input" && kind !== "budget";
 }

@@ -58,7 +58,7 @@ export const DIRECTORY = {
   sourceLength: 256,
   reasonLength: 256,
   staleMultiplierMost: 100,
-  /** Between two changes of one entry by who has no token for it: each costs a fetch. */
+  /** Between two changes of one entry by senders without its token: each costs a fetch. */
   changeMs: 60 * SECOND,
 } as const;
 
@@ -147,9 +147,9 @@ export const ENGINE = {
    */
   leadershipMs: 2 * SECOND,
   /**
-   * How long a new leader waits before it decides: until whoever led before, and may not know that
-   * it was replaced, no longer answers from memory. Longer than `leadershipMs` by what clocks
-   * drift.
+   * How long a new leader waits before it decides: until the leader before, which may not know that
+   * it was replaced, no longer answers from memory. Longer than `leadershipMs` by the drift of
+   * clocks.
    */
   handoverMs: 2.25 * SECOND,
   /** The time from a claim to lead until leading that does not count as unseen. */
@@ -171,7 +171,7 @@ export const ENGINE = {
 
 /** Watching: what is kept at hand for those who are nearly up to date. */
 export const WATCH = {
-  /** Shared by all watchers; who is further behind reads the log. */
+  /** Shared by all watchers; a watcher further behind reads the log. */
   recentEvents: 16_384,
   recentBytes: 32 * MIB,
   /** A live watcher further behind than this is cut. */

@@ -1,6 +1,6 @@
 /**
  * A process that has ended says nothing more. Several sources speak for one process: the proxy that
- * runs in it, the status file that it writes. Who looks at the file can see that the process is
+ * runs in it, the status file that it writes. The reader of the file can see that the process is
  * gone; the proxy was killed with it, and its last report may still be under way. So an end that
  * one source of an agent proved is the end for all of them, whenever their reports arrive.
  */

@@ -13,7 +13,7 @@ import { RETENTION } from "./limits.ts";
 import type { ReportedQuestion, Facts, Liveness, Report } from "./reports.ts";
 import type { State } from "./state.ts";
 
-/** Whether somebody knows that it is no longer there; who fell silent may come back. */
+/** Whether a source knows that it ended; an agent that fell silent may come back. */
 export function isGone(liveness: Liveness): boolean {
   return liveness === "dead" || liveness === "exited";
 }

@@ -33,7 +33,7 @@ export const LIVENESS = [
   "unknown",
 ] as const;
 
-/** "working" is busy with nobody knows what; a source that knows says so. */
+/** "working" is busy in an unknown way; a source that knows more reports it. */
 export const ACTIVITIES = [
   "thinking",
   "reading",
@@ -125,7 +125,7 @@ export class Reports {
 
 export type ReportCommand =
   | { readonly type: "fleet.report"; readonly report: Report }
-  /** Its source will never speak of it again, and whoever wants to know looks elsewhere. */
+  /** Its source will never report on it again: the report goes at once. */
   | { readonly type: "fleet.forget"; readonly alias: string };
 
 export interface ReportReplies {

@@ -96,7 +96,7 @@ export class TaskQueue {
     return [...this.#places.keys()];
   }
 
-  /** The first of those that wait: the lines are merged, so that nobody looks at those taken. */
+  /** The first waiting tasks: the lines are merged, without a look at claimed ones. */
   oldest(count: number): string[] {
     const heads = new Heap<{ readonly taskId: string; readonly line: Generator<string> }>();
     const reach = (line: Generator<string>) => {

@@ -8,8 +8,8 @@
  *          left         │
  *                       └── none left ──────▶ dead
  *
- * A claim carries a fencing token from the same counter as the leases, so that whoever lost the
- * claim can be told apart from whoever has it now. A task that comes back waits at the end of the
+ * A claim carries a fencing token from the same counter as the leases, so that a former claimer
+ * can be told from the current one. A task that comes back waits at the end of the
  * queue: one that fails every time does not keep the others waiting. A claim that its agent never
  * heard of is returned instead, as if it had not been made: the old place, and no retry spent.
  */

@@ -72,7 +72,7 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "leader.changed": ({ election }) =>
       election.leader
         ? `${election.group}: ${who(election.leader)} leads, term ${election.term}`
-        : `${election.group}: nobody leads, term ${election.term}`,
+        : `${election.group}: no leader, term ${election.term}`,
     "election.forgotten": ({ group }) => `${group} is forgotten`,
     "policy.set": ({ policy }) =>
       `${policy.id}: ${policy.effect} ${policy.subject} to ${policy.action} ${policy.resource}`,

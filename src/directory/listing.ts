@@ -46,7 +46,7 @@ export class Listing {
     const { revision } = directory;
     if (kept?.directory === directory && kept.revision === revision) return kept.listing;
     const listing = new ListingBytes(arrayOf(servedCards(directory), version));
-    // Another revision of the same cards: whoever has the bytes, packed or not, keeps them.
+    // Another revision of the same cards: keep the bytes, packed or not.
     const isSame = kept?.listing.etag === listing.etag;
     const next = isSame ? kept.listing : listing;
     this.#kept.set(version, { directory, revision, listing: next });

@@ -5,7 +5,7 @@
  *   protected header ─▶ alg on our list? ─▶ key by `kid`: pinned, ─▶ signature right? ─▶ valid
  *                                           else from `jku`
  *
- * Everything in the card was written by whoever may be attacking, the header that says how to check
+ * Everything in the card may come from an attacker, the header that says how to check
  * it included. So the algorithm comes from our list and fits the kind of the key (no `none`, no
  * shared secrets); a pinned key counts only for the origins it was pinned for; and keys are fetched
  * only from the card's own origin or one that the operator has named, by the safe fetcher. A kid

@@ -3,8 +3,8 @@
  * the heartbeats: however many come for one URL while its fetch is under way, they wait for that
  * one; what fails is tried again with the next heartbeat.
  *
- * Why it failed is said to nobody but the operator (by the fetcher): or whoever sends a heartbeat
- * could look around in our network with our eyes.
+ * Only the operator learns why it failed (by the fetcher's log): or the sender of a heartbeat
+ * could scan our network through us.
  */
 import { setMaxListeners } from "node:events";
 import { candidateUrls } from "./cards/candidates.ts";

@@ -186,7 +186,7 @@ export class Committer {
     return this.#waitFor(this.#open, reply);
   }
 
-  /** Fails everybody who still waits; what is in flight may yet become durable. */
+  /** Rejects all waiting callers; a batch in flight may yet become durable. */
   stop(error: RollcallError): void {
     if (this.#isStopped) return;
     this.#isStopped = true;

@@ -16,7 +16,7 @@ export interface Term {
   readonly state: State;
   /** Now, as events tell it. */
   nowMs(): number;
-  /** Decides at once; throws the refusal. Nobody outside may hear of it before `after` calls. */
+  /** Decides at once; throws the refusal. Not to be published before `after` calls. */
   decide<C extends Command>(command: C): ReplyTo<C>;
   /** Calls when everything decided and written so far is durable; never if that fails. */
   after(call: () => void): void;

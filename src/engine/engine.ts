@@ -60,8 +60,8 @@ export class Engine implements ForwardTarget {
   readonly #loaded: Gate;
   #running: Promise<void> = Promise.resolve();
   #mustReload = false;
-  /** Why nobody leads, for those who are refused because of it. */
-  #trouble = "nobody leads yet";
+  /** Why there is no leader, for callers that are refused because of it. */
+  #trouble = "there is no leader yet";
 
   /** Resolves when it can answer; rejects when the log cannot be opened or read. */
   static async open(given: EngineOptions): Promise<Engine> {
@@ -118,7 +118,7 @@ export class Engine implements ForwardTarget {
   heartbeat(agentId: string): Promise<null> {
     this.stats.heartbeats += 1;
     if (this.#leading?.heartbeat(agentId)) return DONE;
-    // While nobody can write nobody dies either; whoever is known may go on.
+    // While no node can write no agent dies either; a known agent may go on.
     if (this.#isStranded && beat(this.#replica.state, agentId, this.#time.nowMs())) return DONE;
     return this.execute({ type: "agent.heartbeat", agentId });
   }

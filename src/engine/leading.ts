@@ -178,7 +178,7 @@ export class Leading implements Term {
     return true;
   }
 
-  /** Gives the value when all that can be seen now is durable and nobody else led meanwhile. */
+  /** Gives the value when all that can be seen now is durable and no other node led meanwhile. */
   current<T>(value: T): Promise<T> {
     return this.#isFresh ? this.#committer.settled(value) : this.#committer.proved(value);
   }

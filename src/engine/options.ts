@@ -10,9 +10,9 @@ import type { Retention } from "./snapshots.ts";
 
 export interface EngineOptions {
   readonly log: Log;
-  /** This node's name, unique among those that share the log; "solo" where nobody does. */
+  /** This node's name, unique among those that share the log; "solo" where none does. */
   readonly node?: string;
-  /** Ids nobody can guess: 32 lower-case hex characters. */
+  /** Ids that cannot be guessed: 32 lower-case hex characters. */
   readonly newId?: () => string;
   /** From 0 to 1: keeps nodes from trying to lead in the same moment. */
   readonly random?: () => number;

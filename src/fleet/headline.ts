@@ -59,7 +59,7 @@ function judged(headline: Headline, because: string): Judgement {
 /** A death that nobody asked for is a problem while it is news. */
 const NEWS_MS = 15 * 60_000;
 
-/** An end is proved, so it comes first: who is gone asks nothing. Silence ends no question. */
+/** An end is proved, so it comes first: an ended agent asks nothing. Silence ends no question. */
 export function situationOf(standing: Standing, options: HeadlineOptions): Situation {
   const { liveness, activity, outcome } = standing;
   if (isGone(liveness)) {

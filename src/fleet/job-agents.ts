@@ -122,7 +122,7 @@ function outcomeOf(job: Job): NonNullable<Facts["outcome"]> {
   };
 }
 
-/** Why somebody cancelled a job says nothing without that word. */
+/** The reason of a cancel says nothing without that word. */
 function endOf({ status, reason }: Job): string {
   if (reason === "") return "";
   return asLine(status === "cancelled" ? `cancelled: ${reason}` : reason, PROGRESS.textLength);

@@ -4,7 +4,7 @@
  */
 import { RollcallError } from "../core/errors.ts";
 
-/** Somebody who waits behind so many has asked for the wrong thing, or too often. */
+/** A caller that would wait behind so many asks for the wrong thing, or too often. */
 const WAITING_MOST = 8;
 
 export class Turns {

@@ -1,7 +1,7 @@
 /**
  * The fleet as it changes. Rows also change by themselves (an hour of nothing is a problem), and
  * one event may change several, so rows are made anew and compared: soon after something happened,
- * and now and then without. However many look on, this is done once; with nobody, not at all.
+ * and now and then without. It is done once for all subscribers; without any, not at all.
  *
  *   nobody ──first comes──▶ looking ──last goes──▶ nobody
  *
@@ -35,7 +35,7 @@ export interface FleetViewOptions {
 const SOON_MS = 100;
 /** Changes by time alone take minutes. */
 const SELDOM_MS = 5_000;
-/** So long after the last one a change comes in any case: for who hides what is old. */
+/** A change is sent at least this often: for a subscriber that hides old rows. */
 const TICK_MS = 60_000;
 /** Of the time that making the rows takes. */
 const PAUSES = 9;

@@ -56,7 +56,7 @@ export class Agents {
     this.#listing = undefined;
   }
 
-  /** Running jobs go on; new ones find nobody. */
+  /** Running jobs go on; new ones are refused. */
   unregister(name: string, version?: string): void {
     const named = this.#byName.get(name);
     if (!named) return;

@@ -4,7 +4,7 @@
  *   intent (durable) ─▶ issued ─▶ held by the job ──(the job ended)──▶ owed ──(revoked)──▶ gone
  *      └──────(the process died, or it failed)──────────────────────────┘ ▲  │ failed: later
  *                                                                         └──┘
- * The intent is on disk before anybody is asked for a credential, so that one which was made just
+ * The intent is on disk before the provisioner is asked for a credential, so that one issued just
  * before a crash is revoked after it. Values are never written down.
  */
 import type { Clock } from "../core/clock.ts";

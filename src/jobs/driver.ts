@@ -7,8 +7,8 @@ import type { JobContext } from "./context.ts";
 
 export interface Driver {
   /**
-   * Resolves with the result. The signal of the context aborts when the job is over: who goes on
-   * after that talks to nobody.
+   * Resolves with the result. The signal of the context aborts when the job is over: events after
+   * that reach no one.
    */
   run(input: unknown, context: JobContext): unknown;
 }

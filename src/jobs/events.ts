@@ -67,7 +67,7 @@ export class JobEvents {
     run.result = chunk.stream;
   }
 
-  /** Costs are taken from the budget before anybody hears of them, and what is left is told. */
+  /** Costs are charged to the budget before they are published; the remainder follows. */
   #sayMetric(run: Run, event: JobEvent & { readonly kind: "metric" }): void {
     const cost = costOf(event.body);
     if (cost && "ok" in cost) throw refusalError(cost);
@@ -89,7 +89,7 @@ export class JobEvents {
     return remainingMetric(currency, left);
   }
 
-  /** The stream of the job, and of those above it, learns what is left. */
+  /** Writes the remainder to the stream of the job and of its ancestors. */
   keepBudget(run: Run): void {
     for (let each: Run | undefined = run; each; each = each.parent) {
       if (each.isOver || each.entry.purse.remaining.size === 0) continue;

@@ -8,9 +8,9 @@
  *                            └────┘ goes on after the last event it knows
  *
  * It follows like any watcher, so a registration is acknowledged without waiting for an embedding.
- * It watches agents only: thousands of leases a second are none of its business. Who asks must know
- * that the documents are up to date, and not only that nothing was heard: then it has the watch
- * tell how far it is.
+ * It watches agents only: thousands of leases a second are none of its business. A search must know
+ * that the documents are up to date, and not only that no event arrived: so it asks the watch for
+ * a bookmark.
  */
 import type { Agent } from "../core/agents.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";

@@ -1,9 +1,9 @@
 /**
- * Find: which agents can do what somebody needs, in that somebody's words.
+ * Find: which agents can do what the caller needs, in the caller's words.
  *
  * A registration does not wait for an embedding; a find does: until the documents are as far as the
- * engine was when it was asked, so that whoever registered finds itself. What is ranked is what is
- * durable (see agent-index.ts, documents.ts); what is returned is each agent as it is now.
+ * engine was when it was asked, so that an agent that registered finds itself. Durable cards are
+ * ranked (see agent-index.ts, documents.ts); each agent is returned as it is now.
  */
 import { asSeen, type Agent, type AgentEntry } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";

@@ -1,6 +1,6 @@
 /**
  * An embedder behind an HTTP endpoint that speaks as OpenAI's does: `{model, input: [texts]}` in,
- * `{data: [{index, embedding}]}` out. Somebody else's program: its answer is measured, timed and
+ * `{data: [{index, embedding}]}` out. It is not trusted: its answer is measured, timed and
  * checked before a number of it is used, and the key goes nowhere but to the address given.
  */
 import { z } from "zod";

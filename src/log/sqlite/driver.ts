@@ -17,7 +17,7 @@ export interface Statement<Row> {
 
 export interface Database {
   exec(sql: string): void;
-  /** `Row` is what the SQL gives; whoever writes the one writes the other. */
+  /** `Row` is the shape that the SQL gives; the caller keeps both in step. */
   prepare<Row = unknown>(sql: string): Statement<Row>;
   close(): void;
 }
