@@ -181,7 +181,7 @@ test("a query that is misspelt is refused by name", async () => {
     ["tiers=owner", "tiers is unknown"],
     ["tier=best", "tier is none of"],
     ["limit=0", "limit is not a whole number"],
-    ["cursor=x", "cursor is not one"],
+    ["cursor=x", "cursor is not from an earlier page"],
     ["tag=a&tag=b", "tag is given more than once"],
   ]) {
     const { status, body } = await fetched(`${AGENTS}?${query}`);

@@ -16,7 +16,7 @@ import type { IssuedCredential } from "./provisioner.ts";
 import type { TraceContext } from "./run.ts";
 import { newTraceId } from "./trace-id.ts";
 
-/** What a principal wants to have done. */
+/** A principal's request for a job. */
 export interface JobOrder {
   readonly principal: string;
   /** The session that submits, and hears of it. */
@@ -37,7 +37,7 @@ export interface JobOrder {
   readonly takesCredentials?: boolean;
 }
 
-export interface Submitted {
+export interface Submission {
   readonly job: Job;
   /** Whether it was there already, under the same key. */
   readonly isRepeated: boolean;
@@ -55,13 +55,13 @@ interface Accepting {
 export class Submissions {
   readonly #jobs: Jobs;
   /** Submits under a key that wait for others: one that repeats it waits for the same. */
-  readonly #underWay = new Map<string, Promise<Submitted>>();
+  readonly #underWay = new Map<string, Promise<Submission>>();
 
   constructor(jobs: Jobs) {
     this.#jobs = jobs;
   }
 
-  submit(order: JobOrder): Submitted | Promise<Submitted> {
+  submit(order: JobOrder): Submission | Promise<Submission> {
     const { agents, authorizer, newId } = this.#jobs.options;
     const { state } = this.#jobs;
     const nowMs = this.#jobs.term.nowMs();
@@ -86,7 +86,7 @@ export class Submissions {
     return this.#underKey(order, this.#submitSlowly({ ...accepting, lease }, entitled));
   }
 
-  #known(order: JobOrder, print: string | undefined): Submitted | Promise<Submitted> | undefined {
+  #known(order: JobOrder, print: string | undefined): Submission | Promise<Submission> | undefined {
     const { key, principal } = order;
     if (key === undefined) return undefined;
     const again = () => this.submit(order);
@@ -101,7 +101,7 @@ export class Submissions {
     throw new RollcallError("ALREADY_EXISTS", `key ${name} was used with other parameters`);
   }
 
-  #underKey({ principal, key }: JobOrder, submitted: Promise<Submitted>): Promise<Submitted> {
+  #underKey({ principal, key }: JobOrder, submitted: Promise<Submission>): Promise<Submission> {
     if (key === undefined) return submitted;
     const name = `${principal}\0${key}`;
     this.#underWay.set(name, submitted);
@@ -111,7 +111,7 @@ export class Submissions {
   async #submitSlowly(
     accepting: Accepting,
     entitled: Entitled | Promise<Entitled>,
-  ): Promise<Submitted> {
+  ): Promise<Submission> {
     const { order, agent, jobId } = accepting;
     const { credentials } = this.#jobs;
     const lease = bounded(accepting.lease, await entitled);
@@ -137,7 +137,7 @@ export class Submissions {
     if (refusal) throw refusalError(refusal);
   }
 
-  #accept({ order, agent, lease, print, jobId, credentials = [] }: Accepting): Submitted {
+  #accept({ order, agent, lease, print, jobId, credentials = [] }: Accepting): Submission {
     const jobs = this.#jobs;
     const { node, ownerOf } = jobs.options;
     const { principal, session, parent = "" } = order;

@@ -6,7 +6,7 @@ import {
   ACTIVITIES,
   QUESTION_KINDS,
   type Activity,
-  type Asked,
+  type ReportedQuestion,
   type QuestionKind,
 } from "../../core/reports.ts";
 import { field } from "../../core/text.ts";
@@ -50,7 +50,7 @@ export function writeMeta(own: OwnMeta, coding: Readonly<Record<string, unknown>
 
 /** The same, as far as it is there. */
 export interface MetaRead extends Omit<OwnMeta, "question" | "tmux"> {
-  readonly question: Partial<Omit<Asked, "sinceMs">>;
+  readonly question: Partial<Omit<ReportedQuestion, "sinceMs">>;
 }
 
 export function readMeta({ x_meta }: Status): MetaRead {

@@ -1,7 +1,7 @@
 /** A status file as a report to the fleet: what it says, in the fleet's words, with the rule. */
 import { asLine, asProse } from "../../core/fields.ts";
 import { FLEET } from "../../core/limits.ts";
-import type { Asked, Facts, Report, ReportedProcess } from "../../core/reports.ts";
+import type { ReportedQuestion, Facts, Report, ReportedProcess } from "../../core/reports.ts";
 import type { Status } from "./format.ts";
 import type { Vitality } from "./liveness.ts";
 import { readMeta, type MetaRead } from "./meta.ts";
@@ -82,7 +82,7 @@ function questionOf(
   askedAtMs: number,
 ): NonNullable<Facts["question"]> {
   const fallback = task?.state === "auth-required" ? "auth" : "text";
-  const asked: Asked = {
+  const asked: ReportedQuestion = {
     kind: said.kind ?? fallback,
     text: asProse(said.text ?? task?.summary ?? "", FLEET.questionLength),
     ...(said.options && {

@@ -8,7 +8,7 @@ import { isTerminal } from "../../../core/jobs/outcome.ts";
 import { remainingOf, type Budget, type Counters } from "../../../core/jobs/budget.ts";
 import { amountOfNumber } from "../../../core/jobs/decimal.ts";
 import type { Job } from "../../../core/jobs.ts";
-import type { JobOrder, Submitted } from "../../../jobs/submissions.ts";
+import type { JobOrder, Submission } from "../../../jobs/submissions.ts";
 import { acceptedOf, listedOf, subscribedOf } from "../codec/answers.ts";
 import { arcpError, arcpErrorOf, type ArcpError } from "../codec/errors.ts";
 import type { Answered } from "../codec/encode.ts";
@@ -200,14 +200,14 @@ export class Dispatch {
     try {
       const submitted = this.#order(message);
       if (!(submitted instanceof Promise)) return this.#accepted(submitted, message);
-      const accept = (done: Submitted) => this.#accepted(done, message);
+      const accept = (done: Submission) => this.#accepted(done, message);
       return submitted.then(accept, refuse);
     } catch (error) {
       refuse(error);
     }
   }
 
-  #order(message: Submit): Submitted | Promise<Submitted> {
+  #order(message: Submit): Submission | Promise<Submission> {
     const { jobs } = this.#sessions;
     const session = this.#session;
     if (message.leaseConstraints) this.#need("lease_expires_at");
@@ -243,7 +243,7 @@ export class Dispatch {
     this.#reply(() => this.#connection.refuseSubmit(error, told));
   }
 
-  #accepted({ job, isRepeated }: Submitted, message: Submit): void {
+  #accepted({ job, isRepeated }: Submission, message: Submit): void {
     const session = this.#session;
     const isOver = isTerminal(job.status);
     const isOwn = job.session === session.id;

@@ -15,7 +15,7 @@ import {
 import type { Job } from "../../../core/jobs.ts";
 import type { SessionEntry } from "../../../core/sessions.ts";
 import type { StreamWriter } from "../../../engine/committer.ts";
-import type { Heard, Owner } from "../../../jobs/run.ts";
+import type { PositionedEntry, Owner } from "../../../jobs/run.ts";
 import { FRAME } from "../codec/limits.ts";
 import { jobFrame, type JobFrame } from "../codec/job-frames.ts";
 import type { Feature } from "../codec/messages.ts";
@@ -37,7 +37,7 @@ export interface SessionTerms {
 /** Entries of jobs, and notices, that are numbered one after the other and not durable yet. */
 interface Numbered {
   first: number;
-  readonly heard: Heard[];
+  readonly heard: PositionedEntry[];
 }
 
 /** What a frame is made of. */
@@ -120,7 +120,7 @@ export class Session implements Owner, StreamWriter {
     return this.features.includes(feature);
   }
 
-  hear(heard: Heard): number {
+  hear(heard: PositionedEntry): number {
     if (!this.#takes(heard)) return 0;
     const seq = this.#number(heard);
     // Nothing is said of a job after its end.
@@ -129,13 +129,13 @@ export class Session implements Owner, StreamWriter {
   }
 
   /** What was not agreed on is as if it were not said. */
-  #takes({ entry }: Heard): boolean {
+  #takes({ entry }: PositionedEntry): boolean {
     const { kind } = entry;
     if (kind === "progress" || kind === "result_chunk") return this.has(kind);
     return isShown(entry);
   }
 
-  #number(heard: Heard): number {
+  #number(heard: PositionedEntry): number {
     this.#sessions.term.join(this, SPAN_LENGTH);
     this.#entry.seq += 1;
     const gathering = this.#gathering;
@@ -177,7 +177,7 @@ export class Session implements Owner, StreamWriter {
   }
 
   /** One notice to a client that acknowledges too little; the next after it caught up by half. */
-  #noticeLag({ job }: Heard): void {
+  #noticeLag({ job }: PositionedEntry): void {
     const lag = this.head - this.acked;
     if (this.#isLagTold || lag <= OUTPUT.lagEvents || !this.has("ack")) return;
     this.#isLagTold = true;

@@ -10,7 +10,7 @@
  */
 import { decodeEntry, isShown, jobStream } from "../../../core/job-stream.ts";
 import type { Job } from "../../../core/jobs.ts";
-import type { Heard, Listener } from "../../../jobs/run.ts";
+import type { PositionedEntry, Listener } from "../../../jobs/run.ts";
 import type { Session } from "./session.ts";
 import { SUBSCRIPTIONS } from "./session-limits.ts";
 import type { Sessions } from "./sessions.ts";
@@ -109,7 +109,7 @@ export class Subscription implements Listener {
     }
   }
 
-  #take(heard: Heard): void {
+  #take(heard: PositionedEntry): void {
     const { position, entry } = heard;
     if (position <= this.#cursor || this.#isClosed) return;
     this.#cursor = position;
@@ -118,7 +118,7 @@ export class Subscription implements Listener {
     else if (entry.kind === "end") this.close();
   }
 
-  hear(heard: Heard): number {
+  hear(heard: PositionedEntry): number {
     this.#cursor = heard.position;
     if (!isShown(heard.entry)) return 0;
     const seq = this.#session.hear(heard);
