@@ -1,4 +1,4 @@
-/** What every command is given: where to write, what the environment says, when to stop. */
+/** The context of every command: its output, the environment, the signal to stop. */
 import type { CommandContext, StricliProcess } from "@stricli/core";
 import { RollcallError } from "../core/errors.ts";
 import { Output, whenReaderLeaves, type Environment, type Sink } from "./terminal/output.ts";

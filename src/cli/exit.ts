@@ -1,6 +1,6 @@
 /**
- * What a command leaves behind for the script that called it: one number, and on stderr one line
- * that says what was wrong and, where there is one, the way out. The stack is for who asks for it.
+ * The exit code of a command, and on stderr one line with the error and, if there is one, the fix.
+ * The stack is shown only with ROLLCALL_DEBUG.
  */
 import { codeOf, RollcallError, type ErrorCode } from "../core/errors.ts";
 import { clean } from "./terminal/clean.ts";

@@ -51,7 +51,7 @@ function unreadOf({ unreadFrames }: ProxiedAgent): string {
   return unreadFrames > 0 ? `${unreadFrames} frames not read` : "";
 }
 
-/** Who waits for a person comes first. */
+/** Agents that wait for a person come first. */
 function rankOf({ status }: ProxiedAgent): number {
   return status === "waiting" ? 0 : 1;
 }

@@ -11,7 +11,7 @@ import { about, kebab, type Example } from "../help.ts";
 import { integerOf, numberOf, type Option, type Value } from "../status/arguments.ts";
 import { STATUS_COMMANDS, Values, type StatusCommand } from "../status/commands.ts";
 
-/** What a value is called in the help, unless its flag says something better. */
+/** The name of a value in the help, unless its flag has its own. */
 const PLACEHOLDERS = {
   text: "TEXT",
   many: "KEY=VALUE",

@@ -13,12 +13,12 @@ interface Flags {
   readonly follow?: boolean;
 }
 
-/** What a daemon gives at most. */
+/** The largest page of a daemon. */
 const MOST = 1_000;
 
 const line = commandLine<Flags>("fleet.timeline", {
   words: { id: "AGENT", limit: "--limit N" },
-  flags: { follow: switchFlag("Go on with what happens") },
+  flags: { follow: switchFlag("Follow new events") },
   fill: ({ limit = MOST }) => ({ limit: Math.min(limit, MOST) }),
   examples: [
     { call: "rollcall timeline claude", does: "by name, id, or enough of its id" },
