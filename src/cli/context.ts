@@ -8,7 +8,7 @@ export interface Context extends CommandContext {
   readonly out: Output;
   readonly err: Output;
   readonly env: Environment;
-  /** Aborts at the first Ctrl-C or SIGTERM, or when nobody reads any more; a second one kills. */
+  /** Aborts at the first Ctrl-C or SIGTERM, or when stdout is closed; a second one kills. */
   untilInterrupted(): AbortSignal;
   /** Keys as they are pressed, until the returned function is called; Ctrl-C interrupts. */
   listenForKeys(pressed: (key: string) => void): () => void;

@@ -37,10 +37,7 @@ export function pathOf(path: string, params: Readonly<Record<string, Value>> = {
 /** A key may be any text but two that no URL can hold. */
 function keyInPath(key: string): string {
   if (key !== "." && key !== ".." && key !== "") return encodeURIComponent(key);
-  throw new RollcallError(
-    "INVALID_ARGUMENT",
-    `"${key}" cannot stand in a URL: use the list instead`,
-  );
+  throw new RollcallError("INVALID_ARGUMENT", `"${key}" cannot be in a URL: use the list`);
 }
 
 /** All that looking something up takes. */

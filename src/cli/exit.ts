@@ -32,7 +32,7 @@ export function exitCodeOf(error: unknown): ExitCode {
   return EXIT_OF[codeOf(error)] ?? EXIT.refused;
 }
 
-/** For a daemon that cannot start: nobody was unreachable, it was refused a port or its state. */
+/** For a daemon that cannot start: its port or its state is not available. */
 export function startExitCodeOf(error: unknown): ExitCode {
   const code = exitCodeOf(error);
   return code === EXIT.unreachable || code === EXIT.nothingFound ? EXIT.refused : code;

@@ -182,7 +182,7 @@ export async function fetchPages<Item, Answer extends object>(
 
 export interface RowsLook {
   readonly look: Look;
-  /** Ids in full: for pipes, where nobody has to fit them in. */
+  /** Ids in full: in a pipe there is no width to fit. */
   readonly isWhole: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The three who may say something: flags, the environment, a file. Each knows its own names. */
+/** The three sources of settings: flags, the environment, a file. Each has its own names. */
 import { readFile } from "node:fs/promises";
 import { parse, TomlError } from "smol-toml";
 import { RollcallError } from "../core/errors.ts";

@@ -55,7 +55,7 @@ export interface Config {
   readonly a2a: A2aConfig;
   /** Where the status files of this machine are; absent: they are not followed. */
   readonly statusDir: string | undefined;
-  /** How long somebody may say that it works while nothing happens. */
+  /** How long an agent may claim to work without activity. */
   readonly patience: Patience;
   readonly notify: NotifyConfig;
   readonly logLevel: LogLevel;

@@ -22,7 +22,7 @@ const line = commandLine<Flags>("fleet.timeline", {
   fill: ({ limit = MOST }) => ({ limit: Math.min(limit, MOST) }),
   examples: [
     { call: "rollcall timeline claude", does: "by name, id, or enough of its id" },
-    { call: "rollcall timeline claude --follow", does: "and what happens now; Ctrl-C ends it" },
+    { call: "rollcall timeline claude --follow", does: "and new events; Ctrl-C ends it" },
     { call: "rollcall timeline claude --json", does: "for programs" },
   ],
 });

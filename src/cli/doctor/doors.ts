@@ -1,4 +1,4 @@
-/** The ports, and who answers there: our daemon, nobody, or somebody else. */
+/** Checks of the ports: our daemon answers there, another program has them, or they are free. */
 import { createServer } from "node:net";
 import { connect } from "../../wires/api/client/client.ts";
 import { formatAddress, type Address } from "../../daemon/address.ts";

@@ -21,7 +21,7 @@ export const TEXT = {
 } as const;
 
 export const SPOOL = {
-  /** Each failed attempt is somebody else's success; more in a row than hooks ever run at once. */
+  /** Each failed attempt is another hook's success; more in a row than hooks ever run at once. */
   rounds: 200,
   /** How long after another a hook that began before it may still report: its timeout. */
   lateMs: 10 * SECOND,
