@@ -64,7 +64,7 @@ async function converse(call: Prepared): Promise<Ended> {
   const clock = systemClock;
   const name = nameOf(command, args);
   const id = newProxyId(name);
-  // Who was told whose it is stays so: hooks of the agent, and a proxy behind us, join that row.
+  // An id that was inherited is kept: the agent's hooks, and a proxy behind us, join that row.
   const agentId = rollcallAgentId(process.env) ?? id;
   const env = { ...process.env, ROLLCALL_AGENT_ID: agentId };
   const agent = new AgentProcess({ command, args, env, clock });
@@ -87,7 +87,7 @@ async function converse(call: Prepared): Promise<Ended> {
   }
 }
 
-/** Nobody where that cannot be: the conversation needs none. */
+/** Undefined if the thread cannot start: the conversation works without it. */
 function attend(
   { daemonUrl, folder, injection, recordingFd }: Prepared,
   named: Pick<AttendantData, "id" | "agentId" | "name" | "isBehindProxy">,
