@@ -339,11 +339,13 @@ export class Connection implements Carrier {
           if (value > 1) throw wrong("ENABLE_PUSH is neither 0 nor 1");
           break;
         case SETTING.INITIAL_WINDOW_SIZE:
-          if (value > MAX_WINDOW) throw new ConnectionError(ERROR.FLOW_CONTROL_ERROR, "too large");
+          if (value > MAX_WINDOW)
+            throw new ConnectionError(ERROR.FLOW_CONTROL_ERROR, "INITIAL_WINDOW_SIZE");
           this.#outbox.resizeWindows(value, this.#streams.values());
           break;
         case SETTING.MAX_FRAME_SIZE:
-          if (value < DEFAULT_FRAME_BYTES || value > 2 ** 24 - 1) throw wrong("MAX_FRAME_SIZE");
+          if (value < DEFAULT_FRAME_BYTES || value > 2 ** 24 - 1)
+            throw wrong(`MAX_FRAME_SIZE ${value}`);
           break;
       }
     }
@@ -360,7 +362,7 @@ export class Connection implements Carrier {
     if (payload.length !== 4) throw tooLong();
     const increment = payload.readUInt32BE(0) & 0x7fffffff;
     if (id === 0) {
-      if (increment === 0) throw wrong("a window grows by nothing");
+      if (increment === 0) throw wrong("WINDOW_UPDATE by 0");
       return this.#outbox.grow(increment);
     }
     if (id > this.#lastId) throw wrong("WINDOW_UPDATE on no stream");

@@ -109,7 +109,7 @@ export class FileReporter {
         if (report.alias.startsWith(prefix)) this.#known.set(report.alias, report);
       }
     } catch (error) {
-      this.#options.onTrouble?.("what is known of status files could not be read", error);
+      this.#options.onTrouble?.("the fleet's records of status files could not be read", error);
     }
   }
 

@@ -126,7 +126,7 @@ function callerOf(ground: Ground, { member, name, signal }: Called): Caller {
       if (member) return member.id(name);
       throw new RollcallError(
         "INVALID_ARGUMENT",
-        "agent_id is not set, and a single request is nobody: name a registered agent " +
+        "agent_id is not set, and a single request has no agent: name a registered one " +
           "(`rollcall agents register`), or connect by `rollcall mcp`, which is one itself",
       );
     },

@@ -12,7 +12,7 @@ import { z } from "zod";
 import type { ErrorCode } from "../../core/errors.ts";
 import { inSnakeCase } from "../field-names.ts";
 import { parse } from "../../operations/parse.ts";
-import { told } from "../told.ts";
+import { errorReply } from "../error-reply.ts";
 import type { Caller } from "./caller.ts";
 import { dataText, shown } from "./data.ts";
 
@@ -111,7 +111,7 @@ interface Refused {
 
 function refusal(error: unknown, refused: Refused): CallToolResult {
   const { name, advice, quotesAgents, fieldName, caller } = refused;
-  const { code, message, retry } = told(error, fieldName);
+  const { code, message, retry } = errorReply(error, fieldName);
   if (code === "INTERNAL") caller.onFault(error);
   const next = advice[code] ?? nextStep(code, retry, name);
   const why = quotesAgents ? dataText("see the data.", shown(message)) : shown(message);

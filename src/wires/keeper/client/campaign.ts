@@ -206,7 +206,7 @@ export class Campaign implements AsyncDisposable {
     const why =
       leader === life.id
         ? "the daemon could not be reached in time: another may have been elected"
-        : `${leader ?? "nobody"} leads in term ${term}`;
+        : `${leader ?? "no agent"} leads in term ${term}`;
     return new RollcallError("NOT_HOLDER", `no longer the leader of ${this.group}: ${why}`);
   }
 }
