@@ -29,7 +29,7 @@ describe("how much it takes", () => {
     });
     await expect(here.fetcher.text(CARD_URL)).rejects.toMatchObject(UNIFORM);
     await vi.waitFor(async () => expect(await here.connections).toBe(0));
-    // What the sockets on the way have swallowed comes on top.
+    // Buffers of the sockets on the way come on top.
     expect(sent).toBeLessThan(16 * 1024 * 1024);
   });
 

@@ -39,7 +39,7 @@ export interface CallOptions {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Doing it twice is the same as doing it once. */
   readonly isRepeatable?: boolean;
-  /** Nobody waits for the answer: it does not keep the process alive. */
+  /** No caller awaits the answer: it does not keep the process alive. */
   readonly isBackground?: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface Answer {
   readonly header: (name: string) => string | undefined;
 }
 
-/** What came of one try. */
+/** The outcome of one try. */
 type Try<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: unknown; readonly isUnprocessed: boolean };

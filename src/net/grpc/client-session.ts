@@ -49,7 +49,7 @@ export class Session {
       const http2 = connect(`http://${address}`, {
         settings: { enablePush: false, initialWindowSize: limits.windowBytes },
       });
-      // Who waits for an answer holds the process; see client-hold.ts.
+      // A caller that waits for an answer holds the process; see process-hold.ts.
       http2.unref();
       const fail = (why: string, cause?: unknown) => {
         settle();

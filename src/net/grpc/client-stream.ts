@@ -1,5 +1,5 @@
 /**
- * One call on a session, as messages that are pulled: what nobody pulls is not read, and then the
+ * One call on a session, as messages that are pulled: the others are not read, and then the
  * server may not send. Whatever ends the call, it ends once, with an error of ours that says
  * whether the server surely never acted on it.
  *

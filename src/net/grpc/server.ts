@@ -20,7 +20,7 @@ import { ServerCall } from "./server-call.ts";
 import type { Handlers, Meter, ServiceLimits } from "./service.ts";
 import { grpcStatusOf, type FieldName } from "./status.ts";
 
-/** What is known of a caller before its call is served. */
+/** A caller, before its call is served. */
 export interface Caller {
   /** The other end of the connection, as the kernel says. */
   readonly peer: string | undefined;
@@ -48,7 +48,7 @@ export class GrpcServer {
   readonly #methods = new Map<string, Serve>();
   readonly #connections = new Set<Connection>();
   readonly #gathering: Gathering;
-  /** What accepts connections; to be bound, counted and closed like that of any other door. */
+  /** Accepts connections; to be bound, counted and closed like that of any other door. */
   readonly listener: NetServer;
 
   constructor(options: GrpcServerOptions) {

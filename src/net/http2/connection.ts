@@ -6,8 +6,8 @@
  *   preface ──settings──▶ open ──GOAWAY (ours)──▶ closing ──last stream ends──▶ closed
  *                           └── what must not be: GOAWAY with the reason ──────────┘
  *
- * Whoever is at the other end may be hostile: headers, frames that only cost us, what waits to be
- * sent and how many streams there are all have a bound, and beyond it the connection ends.
+ * The peer may be hostile: headers, frames that only cost us, bytes that wait to be sent and the
+ * number of streams all have a bound, and beyond it the connection ends.
  */
 import type { Socket } from "node:net";
 import {
@@ -32,10 +32,10 @@ import { Stream, type Carrier, type WholeAnswer } from "./stream.ts";
 export interface ConnectionLimits extends FrameLimits {
   /** At a time. */
   readonly streams: number;
-  /** What may be under way to us on one stream, and on all of them. */
+  /** The receive windows of one stream, and of all together. */
   readonly streamWindow: number;
   readonly connectionWindow: number;
-  /** What may wait for a client that does not read. */
+  /** The most that waits for a client that does not read. */
   readonly waitingBytes: number;
   /** How often the other end is asked whether it is there, and how long it has to answer. */
   readonly keepaliveMs: number;

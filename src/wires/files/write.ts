@@ -70,7 +70,7 @@ function mustBeUnsyncable(error: unknown): void {
   if (!["EINVAL", "ENOTSUP", "EPERM"].includes(systemCode(error))) throw error;
 }
 
-/** What went wrong is told; that its draft cannot be removed either is no news. */
+/** The caller gets the first error; that the draft cannot be removed either adds nothing. */
 function removeQuietly(draft: string): void {
   try {
     fs.rmSync(draft, { force: true });

@@ -32,7 +32,7 @@ async function call(name: string, args: Fields = {}) {
   return { data: result.structuredContent as Fields, text, isError: result.isError === true };
 }
 
-/** What a refusal says, and that it is one. */
+/** The text of a refusal, and that it is one. */
 async function refusal(name: string, args: Fields = {}): Promise<string> {
   const { isError, text } = await call(name, args);
   expect(isError).toBe(true);

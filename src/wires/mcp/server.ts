@@ -48,7 +48,7 @@ export interface ServerOptions {
   readonly ground: Ground;
   readonly version: string;
   readonly changes: Changes;
-  /** What the connection is kept for; a single request has none. */
+  /** The state of a kept connection; a single request has none. */
   readonly connection?: {
     readonly era: "legacy" | "modern";
     readonly ownId?: string | undefined;
@@ -188,7 +188,7 @@ async function tell(server: PlainServer, event: ServerEvent, wanted?: Set<string
   }
 }
 
-/** What is said of all agents may be so for each of them. */
+/** A change of all agents may be one of each of them. */
 function meantOf(uri: string, wanted: ReadonlySet<string>): readonly string[] {
   return [...wanted].filter((each) => each === uri || each.startsWith(`${uri}/`));
 }

@@ -26,12 +26,12 @@ export interface SessionsOptions {
 
 export interface Asked {
   readonly request: Request;
-  /** What was read of its body; nothing when it has none. */
+  /** Its parsed body; undefined when it has none. */
   readonly body: unknown;
   readonly principal: string;
 }
 
-/** Makes what answers in a session, and hears when that is over. */
+/** Makes the server of a session, and learns when the session is over. */
 type NewServer = (onClose: () => void) => { connect(transport: Transport): Promise<void> };
 
 interface Session {

@@ -22,7 +22,7 @@ export interface Answer<Output> {
   readonly data: Output;
 }
 
-/** What to do about a refusal, where the tool knows more than the code says. */
+/** The way out of a refusal, where the tool knows more than the code says. */
 export type Advice = Partial<Readonly<Record<ErrorCode, string>>>;
 
 export interface ToolOptions<Input extends z.ZodObject, Output extends z.ZodObject> {

@@ -98,7 +98,7 @@ export class RegistryClient implements AsyncDisposable {
     this.#cardText = textOf(card, asked === undefined ? undefined : versionAsked(asked));
   }
 
-  /** What the registry wants it to be by now. */
+  /** The interval that the registry last asked for. */
   get intervalS(): number {
     return this.#intervalS;
   }

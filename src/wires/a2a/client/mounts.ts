@@ -31,7 +31,7 @@ export interface HonoContext {
   readonly req: { readonly raw: Request };
 }
 
-/** What of Fastify is needed. */
+/** The part of Fastify that is needed. */
 export interface FastifyApp {
   removeAllContentTypeParsers(): void;
   addContentTypeParser(

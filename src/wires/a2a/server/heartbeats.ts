@@ -4,7 +4,7 @@
  * is known already, thousands of them a second, so they are answered before any router, and before
  * anybody reads what they say.
  *
- * What is wrong is said as the peer says it: 422, and a list of what and where.
+ * Errors have the form of the peer: 422, and a list of problems with their places.
  */
 import type { IncomingMessage } from "node:http";
 import { HEARTBEAT } from "../../../core/card-limits.ts";
@@ -17,7 +17,7 @@ const TOKEN_HEADER = "rollcall-registration-token";
 
 export interface HeartbeatsOptions {
   readonly directory: Pick<DirectoryService, "again" | "hear">;
-  /** What agents are asked to wait between two, in seconds. */
+  /** The interval that agents are asked for, in seconds. */
   readonly intervalS: number;
 }
 

@@ -59,7 +59,7 @@ export class Roster {
     for (const each of this.#lineage(session)) each.quietSinceMs = nowMs;
   }
 
-  /** What changed of it and of those above it. */
+  /** The changed records, of it and of its parents. */
   refresh(session: Session, nowMs: number): readonly AcpRecord[] {
     return this.#lineage(session).flatMap((each) => {
       const before = each.record;

@@ -62,7 +62,7 @@ export class AgentProcess {
         resolve({ code, signal });
       });
     });
-    // Whoever waits for it is told; until somebody does, it is no fault.
+    // The caller that awaits it gets the error; until one does, it is no fault.
     this.exited.catch(() => undefined);
   }
 
@@ -70,7 +70,7 @@ export class AgentProcess {
     return this.#child.pid;
   }
 
-  /** What was sent to us is for the agent. */
+  /** Passes a signal that we got on to the agent. */
   pass(signal: NodeJS.Signals): void {
     if (this.#isExited) return;
     this.#isUnwanted = true;

@@ -4,7 +4,7 @@
  *
  *   running ──▶ the conversation is over ──▶ last words ──▶ ended
  *      │                                        └── too late ──▶ stopped
- *      └── failed: complained of, once ──▶ nobody reads along
+ *      └── failed: complained of, once ──▶ no observer
  */
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../core/clock.ts";
@@ -16,7 +16,7 @@ import { FEED } from "./limits.ts";
 export interface AttendantThreadOptions {
   /** The program of the thread. */
   readonly program: URL;
-  /** What it is told at its start, besides the count of what it has looked at. */
+  /** Its worker data, besides the count of bytes it has read. */
   readonly data: object;
   readonly interject: (line: string) => boolean;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export class AttendantThread {
     this.#clock = clock;
     this.#worker = new Worker(program, {
       workerData: { ...data, seen },
-      // What it prints, warnings of Node among it, is for nobody.
+      // Its output, warnings of Node among it, is dropped.
       stdout: true,
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: FEED.heapMib },

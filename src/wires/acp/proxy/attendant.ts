@@ -32,7 +32,7 @@ export class Attendant implements AsyncDisposable {
   readonly #publisher: Publisher;
   readonly #timeline: TimelineWriter;
   readonly #recorder: Recorder | undefined;
-  /** What the last line of each session in the timeline says. */
+  /** The last line of each session in the timeline. */
   readonly #told = new Map<string | null, string>();
   #isTaking = false;
 
@@ -73,7 +73,7 @@ export class Attendant implements AsyncDisposable {
 
   /** So did one that nobody looked at. */
   lost(sender: Sender): void {
-    // Who does not know whether a turn is open says nothing any more.
+    // It no longer knows whether a turn is open, so it injects nothing any more.
     this.#injector.close();
     this.#reading.lost(sender);
   }

@@ -87,7 +87,7 @@ export class Feed {
     if (this.#batchBytes >= FEED.batchBytes) this.flush();
   }
 
-  /** What is held back is handed over now. */
+  /** Hands over the held back chunks now. */
   flush(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;

@@ -5,7 +5,7 @@
 import { constants } from "node:os";
 import type { Ended } from "./agent-process.ts";
 
-/** What shells say of a command that is not there, and of one that cannot be run. */
+/** Exit codes of shells for a command that is not there, and for one that cannot be run. */
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 

@@ -1,10 +1,10 @@
 /**
- * What comes of reading along: bytes become frames, frames go to the deriver, every change to the
+ * Observes a conversation: bytes become frames, frames go to the deriver, every change to the
  * timeline, and what stays so long enough to be seen to those who show it.
  *
  *   bytes ──▶ frame ──▶ observer ──changed──▶ onChange ──▶ … calm enough ──▶ onShow
  *
- * What throws here ends the reading: half of a story would be a wrong one.
+ * An error here ends the reading: half of a story would be a wrong one.
  */
 import type { Clock } from "../../../core/clock.ts";
 import type { Frame, Sender } from "../derive/frames.ts";
@@ -21,7 +21,7 @@ const GOAL_LENGTH = 120;
 
 export interface ReadingOptions {
   readonly clock: Clock;
-  /** What the agent is called until it says so. */
+  /** The agent's name until it gives its own. */
   readonly name: string;
   /** Every frame, before anything comes of it. */
   readonly onFrame?: (sender: Sender, frame: Frame) => void;

@@ -26,7 +26,7 @@ export async function* replay(path: string): AsyncGenerator<Replayed> {
       throw new RollcallError("INVALID_ARGUMENT", message);
     }
     const { at, from, frame } = recorded;
-    // What silence made of it lay in between.
+    // Changes by silence lay in between.
     for (let due = deriver.nextDeadlineMs; due !== undefined && due < at;) {
       for (const record of deriver.tick(due)) yield { atMs: due, record };
       due = laterThan(due, deriver.nextDeadlineMs);

@@ -112,7 +112,7 @@ export class ArcpClient implements AsyncDisposable {
     return client;
   }
 
-  /** What was agreed on with the runtime. */
+  /** The session as negotiated with the runtime. */
   get session(): Pick<Session, "sessionId" | "runtime" | "features" | "agents"> {
     if (this.#session) return this.#session;
     throw new RollcallError("WRONG_STATE", "there is no session yet");

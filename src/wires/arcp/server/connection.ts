@@ -24,13 +24,13 @@ import type { Verifier } from "./verifiers.ts";
 import type { AgentListing } from "../../../core/jobs/agent-ref.ts";
 import type { Rate } from "../../../core/rate.ts";
 
-/** What a frame is about: a job, or only a trace. */
+/** The subject of a frame: a job, or only a trace. */
 export interface FrameSubject {
   readonly id?: string | undefined;
   readonly traceId?: string | undefined;
 }
 
-/** What all connections of a runtime share. */
+/** The parts that all connections of a runtime share. */
 export interface ConnectionHost {
   readonly runtime: { readonly name: string; readonly version: string };
   readonly sessions: Sessions;

@@ -41,7 +41,7 @@ export class ArcpService implements Companion {
   readonly #alarms: Alarms;
   readonly #sessions: Sessions;
   readonly #connections = new Set<Connection>();
-  /** Those that came before the first term. */
+  /** Connections that came before the first term. */
   readonly #early: { readonly transport: Transport; readonly connection: Connection }[] = [];
   readonly #host: ConnectionHost;
   #mode: "starting" | "leading" | "stopped" | "closed" = "starting";
@@ -135,7 +135,7 @@ export class ArcpService implements Companion {
     else this.#early.push({ transport, connection });
   }
 
-  /** What there is, for gauges. */
+  /** The counts for gauges. */
   stats(): ArcpStats {
     const isLeading = this.#mode === "leading";
     return {

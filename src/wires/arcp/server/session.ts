@@ -26,10 +26,10 @@ import { INPUT, OUTPUT } from "./session-limits.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** What a client says of itself when it opens a session, or resumes it. */
+/** The terms of a client that opens or resumes a session. */
 export interface SessionTerms {
   readonly profile: Profile;
-  /** What both sides have. */
+  /** The negotiated features. */
   readonly features: readonly Feature[];
   readonly client: string;
 }
@@ -40,7 +40,7 @@ interface Numbered {
   readonly heard: Heard[];
 }
 
-/** What a frame is made of. */
+/** The contents of a frame. */
 type FrameContents = Pick<JobFrame, "job" | "entry" | "outcome">;
 
 /** About what a span takes. */
@@ -128,7 +128,7 @@ export class Session implements Owner, StreamWriter {
     return seq;
   }
 
-  /** What was not agreed on is as if it were not said. */
+  /** An entry of a feature that was not negotiated is not sent. */
   #takes({ entry }: Heard): boolean {
     const { kind } = entry;
     if (kind === "progress" || kind === "result_chunk") return this.has(kind);

@@ -52,7 +52,7 @@ export interface Opened {
   readonly token: string;
 }
 
-/** What the disk has of a session's numbers. */
+/** The numbers of a session's frames on disk. */
 interface Found {
   readonly oldest: number;
   readonly seq: number;

@@ -5,9 +5,9 @@
  *    ▲ └──somebody has it──▶ waiting ──released, expired──┐
  *    └────────────────────────────────────────────────────┘
  *
- * Who waits is woken by the event and does not poll. The watch is open before the second try, so
- * there is no moment in which a release goes unseen. Among several who wait, whoever asks first
- * after the release gets it: the daemon keeps no queue.
+ * A waiting caller is woken by the event, it does not poll. The watch opens before the second try, so
+ * there is no moment in which a release goes unseen. Among several waiting callers the first to
+ * ask after the release gets it: the daemon keeps no queue.
  */
 import { TTL } from "../../../core/limits.ts";
 import { markOf } from "../../../core/clock.ts";

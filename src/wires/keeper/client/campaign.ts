@@ -5,9 +5,9 @@
  *                              └── no word with the daemon for the agent's ttl ──▶ not leading, for
  *                                  all we know; again when there is, if nobody else was elected
  *
- * Who leads is told by the election's own events, without a gap; an agent that died and came back
- * stands again under its new id. Each time of leading has its own signal: whoever works as the
- * leader stops when it aborts.
+ * The leader is known by the election's own events, without a gap; one that died and came back
+ * stands again under its new id. Each term as leader has its own signal: work as the leader stops
+ * when it aborts.
  */
 import { codeOf, RollcallError } from "../../../core/errors.ts";
 import { linked, reasonOf, unlessAborted } from "../../../machine/waiting.ts";
@@ -86,7 +86,7 @@ export class Campaign implements AsyncDisposable {
     return this.#leadership !== undefined && this.#presence.life.isConfirmed;
   }
 
-  /** Whoever leads, as far as is known; absent while nobody does. */
+  /** The leader, as far as is known; absent while there is none. */
   get leader(): string | undefined {
     return this.#election.leader;
   }
@@ -159,7 +159,7 @@ export class Campaign implements AsyncDisposable {
         if (item.kind === "resync") void this.#stand();
       }
     } catch (error) {
-      // Nobody tells any more who leads.
+      // The leader is no longer known.
       this.#closed.abort(error);
       this.#judge();
     }

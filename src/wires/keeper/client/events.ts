@@ -49,12 +49,12 @@ export type KeeperEvent =
 /** Of a topic that says no more than that it happened, or that this version does not know. */
 export type OtherEvent = Happened<"other", string>;
 
-/** What happened between the two can no longer be told: read anew what you need, then go on. */
+/** The log no longer has the events between the two: read the state anew, then go on. */
 export interface Resync {
   readonly kind: "resync";
   /** The last sequence that was told before. */
   readonly after: number | undefined;
-  /** What comes next is everything after this one. */
+  /** The next event is the first after this sequence. */
   readonly sequence: number;
 }
 

@@ -2,7 +2,7 @@
 import type { Agent } from "../../../core/agents.ts";
 
 export interface Wanted {
-  /** What the agent should be good at; empty lists them all. */
+  /** The skill to look for; empty lists all agents. */
   readonly query: string;
   /** It must have every one of these. */
   readonly tools: readonly string[];
