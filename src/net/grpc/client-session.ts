@@ -23,7 +23,7 @@ export interface SessionOptions {
   readonly timers: Timers;
 }
 
-export class Session {
+export class ClientSession {
   readonly #http2: ClientHttp2Session;
   readonly #options: SessionOptions;
   #calls = 0;
@@ -43,7 +43,7 @@ export class Session {
     http2.on("close", () => this.#cancelPing?.());
   }
 
-  static open(options: SessionOptions, signal: AbortSignal): Promise<Session> {
+  static open(options: SessionOptions, signal: AbortSignal): Promise<ClientSession> {
     const { address, limits, timers } = options;
     return new Promise((resolve, reject) => {
       const http2 = connect(`http://${address}`, {
@@ -73,7 +73,7 @@ export class Session {
       http2.on("error", onError).on("close", onClose);
       http2.once("remoteSettings", () => {
         settle();
-        resolve(new Session(http2, options));
+        resolve(new ClientSession(http2, options));
       });
     });
   }

@@ -53,7 +53,7 @@ const LAST_WORDS_MS = 1_000;
 /** Streams that we reset, whose frames may still be under way. */
 const RESETS_KEPT = 1_000;
 
-export class Connection implements Carrier {
+export class Http2Connection implements Carrier {
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
   readonly #decoder: HeaderDecoder;

@@ -32,7 +32,7 @@ export interface FrameLimits {
 }
 
 /** A header block that goes on in further frames. */
-interface Continued {
+interface HeaderBlock {
   readonly id: number;
   readonly flags: number;
   readonly parts: Buffer[];
@@ -46,7 +46,7 @@ export class FrameParser {
   readonly #frame: Frame = { type: 0, flags: 0, id: 0, payload: Buffer.alloc(0), length: 0 };
   #rest: Buffer | undefined;
   #stage: "preface" | "settings" | "open" = "preface";
-  #continued: Continued | undefined;
+  #continued: HeaderBlock | undefined;
   #idleFrames = 0;
   #countedFromMs = performance.now();
 
@@ -114,7 +114,7 @@ export class FrameParser {
     this.#continued = { id, flags, parts: [payload], bytes: payload.length };
   }
 
-  #continue(frame: Frame, continued: Continued): void {
+  #continue(frame: Frame, continued: HeaderBlock): void {
     if (frame.type !== FRAME.CONTINUATION || frame.id !== continued.id) {
       throw wrong("a header block was not finished");
     }

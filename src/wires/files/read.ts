@@ -142,13 +142,13 @@ export function parseStatus(text: string): { readonly status: Status } | Refusal
 /** The one number whose form matters, in a form that the fast way does not see: 7.0 is no id. */
 const ODD_PID = /"pid"\s*:\s*-?\d+[.eE]/;
 
-interface Parsed {
+interface ParsedJson {
   readonly value: unknown;
   /** With numbers as they were written, where that makes a difference. */
   readonly exact?: unknown;
 }
 
-function parseJson(text: string): Parsed | Refusal {
+function parseJson(text: string): ParsedJson | Refusal {
   try {
     const value: unknown = JSON.parse(text);
     if (!ODD_PID.test(text) && !mayBeDeep(text)) return { value };

@@ -41,7 +41,7 @@ const PROOFS_PER_LOOK = 50;
 /** Reports become durable together; more than this would only wait in memory. */
 const TOLD_AT_ONCE = 500;
 
-interface Followed {
+interface FollowedFile {
   readonly file: StatusFile;
   readonly writer: ProcessProof | undefined;
   isRemoved: boolean;
@@ -60,7 +60,7 @@ export class FileReporter {
   readonly #processes: Processes;
   readonly #staleAfterMs: number;
   readonly #abort = new AbortController();
-  readonly #byAlias = new Map<string, Followed>();
+  readonly #byAlias = new Map<string, FollowedFile>();
   readonly #aliasOf = new Map<string, string>();
   /** Files whose process is checked at every look; the others only change when they ring. */
   readonly #pids = new Map<string, number>();
@@ -145,7 +145,7 @@ export class FileReporter {
   }
 
   /** As the file says, as it is there now, or as it was there when it was last looked for. */
-  #writerOf(file: StatusFile, before: Followed | undefined): ProcessProof | undefined {
+  #writerOf(file: StatusFile, before: FollowedFile | undefined): ProcessProof | undefined {
     const { pid = 0 } = file.status.runtime;
     const said = writerIn(file.status);
     if (said || pid <= 0) return said;

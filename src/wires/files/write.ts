@@ -91,13 +91,13 @@ export function sweepDrafts(folder: string, beforeMs: number): void {
   }
 }
 
-interface Prepared {
+interface Draft {
   readonly path: string;
   readonly draft: string;
   readonly text: string;
 }
 
-function prepare(status: Status, folder: string): Prepared {
+function prepare(status: Status, folder: string): Draft {
   const problems = validate(status);
   if (problems.length > 0) throw new RollcallError("INVALID_ARGUMENT", problems.join("; "));
   const path = statusPath(status.agent_id, folder);

@@ -111,13 +111,13 @@ function clientName(server: PlainServer, { mcpReq }: ServerContext): string {
   return client?.title ?? client?.name ?? "";
 }
 
-interface Called {
+interface ToolCall {
   readonly member: Member | undefined;
   readonly name: string;
   readonly signal: AbortSignal;
 }
 
-function callerOf(ground: Ground, { member, name, signal }: Called): Caller {
+function callerOf(ground: Ground, { member, name, signal }: ToolCall): Caller {
   return {
     ...ground,
     signal,

@@ -101,7 +101,7 @@ function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): Described["i
   return { ...rest, type: "object" } as Described["inputSchema"];
 }
 
-interface Refused {
+interface RefusedCall {
   readonly name: string;
   readonly advice: Advice;
   readonly quotesAgents: boolean;
@@ -109,7 +109,7 @@ interface Refused {
   readonly caller: Caller;
 }
 
-function refusal(error: unknown, refused: Refused): CallToolResult {
+function refusal(error: unknown, refused: RefusedCall): CallToolResult {
   const { name, advice, quotesAgents, fieldName, caller } = refused;
   const { code, message, retry } = errorReply(error, fieldName);
   if (code === "INTERNAL") caller.onFault(error);

@@ -16,7 +16,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../../core/clock.ts";
 import { ENDING } from "./limits.ts";
 
-export interface Ended {
+export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -34,7 +34,7 @@ export class AgentProcess {
   readonly input: Writable;
   readonly output: Readable;
   /** Rejects when it could not be started. */
-  readonly exited: Promise<Ended>;
+  readonly exited: Promise<ProcessExit>;
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #clock: Clock;
   #stopTimer: () => void = () => undefined;

@@ -9,7 +9,7 @@
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../core/clock.ts";
 import type { Sender } from "../derive/frames.ts";
-import type { Ended } from "./agent-process.ts";
+import type { ProcessExit } from "./agent-process.ts";
 import { Feed, newSeenBytes, type FromAttendant, type ToAttendant } from "./feed.ts";
 import { FEED } from "./limits.ts";
 
@@ -59,7 +59,7 @@ export class AttendantThread {
   }
 
   /** The conversation is over: what is left is looked at and published, within a bounded time. */
-  async close(how: Ended | undefined): Promise<void> {
+  async close(how: ProcessExit | undefined): Promise<void> {
     if (this.#isGone) return;
     this.#feed.flush();
     if (how) this.#post([{ kind: "ended", how }]);

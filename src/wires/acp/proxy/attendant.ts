@@ -6,7 +6,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { Frame, Sender } from "../derive/frames.ts";
 import type { AcpRecord } from "../derive/record.ts";
-import type { Ended } from "./agent-process.ts";
+import type { ProcessExit } from "./agent-process.ts";
 import { Injector, type InjectorOptions } from "./injection.ts";
 import { Publisher, type PublisherOptions } from "./publisher.ts";
 import { Reading } from "./reading.ts";
@@ -79,7 +79,7 @@ export class Attendant implements AsyncDisposable {
   }
 
   /** The agent is gone, and all that it said went by. */
-  ended(how: Ended): void {
+  ended(how: ProcessExit): void {
     this.#injector.close();
     this.#reading.ended(how);
   }

@@ -13,7 +13,7 @@ import { FrameReader } from "../derive/reader.ts";
 import { URGENCY, type AcpRecord, type AcpSessionFacts } from "../derive/record.ts";
 import { redact } from "../../../core/redact.ts";
 import { wordOf } from "../../../core/text.ts";
-import type { Ended } from "./agent-process.ts";
+import type { ProcessExit } from "./agent-process.ts";
 import type { Presence } from "./presence.ts";
 
 /** As hooks cut it: what readers of the status format show of a prompt in a line. */
@@ -75,7 +75,7 @@ export class Reading {
   }
 
   /** The agent is gone; a last line may lack its end. */
-  ended({ code, signal }: Ended): void {
+  ended({ code, signal }: ProcessExit): void {
     this.#guarded(() => {
       for (const sender of ["client", "agent"] as const) {
         for (const frame of this.#readers[sender].finish()) this.#look(sender, frame);

@@ -41,7 +41,7 @@ import type {
   SubscribeOptions,
 } from "./types.ts";
 
-interface Asked {
+interface PendingCall {
   readonly type: RequestType;
   readonly jobId?: string;
   readonly traceId?: string;
@@ -227,7 +227,7 @@ export class ArcpClient implements AsyncDisposable {
   }
 
   /** Sends when there is a connection, and waits for the answer; both within one time limit. */
-  async #ask<Answer>(call: CallOptions, asked: Asked): Promise<Answer> {
+  async #ask<Answer>(call: CallOptions, asked: PendingCall): Promise<Answer> {
     const { type, jobId, traceId, send } = asked;
     const { signal, timeoutMs = CLIENT.answerMs } = call;
     signal?.throwIfAborted();

@@ -8,7 +8,7 @@
  * Nothing goes out before the welcome. What comes in before it waits, within bounds.
  */
 import { codeOf } from "../../../core/errors.ts";
-import type { Alarm, Alarmed } from "./alarms.ts";
+import type { Alarm, AlarmListener } from "./alarms.ts";
 import { Dispatch, refusalOf } from "./dispatch.ts";
 import { frameText, sessionErrorPayload, welcomePayload, type Answered } from "../codec/encode.ts";
 import { refusedSubmit } from "../codec/endings.ts";
@@ -45,7 +45,7 @@ export interface ConnectionHost {
 
 const NORMAL: TransportEnding = { code: 1000, reason: "" };
 
-export class Connection implements TransportListener, Alarmed {
+export class Connection implements TransportListener, AlarmListener {
   readonly openedMs: number;
   /** When a frame came last. */
   heardMs: number;

@@ -21,7 +21,7 @@ import { Jobs } from "../../../jobs/jobs.ts";
 import type { Streams } from "../../../log/streams.ts";
 import { systemClock } from "../../../machine/clock.ts";
 import { FEATURES, type Feature } from "../codec/messages.ts";
-import { Alarms, type Alarmed } from "./alarms.ts";
+import { Alarms, type AlarmListener } from "./alarms.ts";
 import { Connection, type ConnectionHost } from "./connection.ts";
 import type { ArcpOptions } from "./options.ts";
 import { OUTPUT } from "./session-limits.ts";
@@ -146,7 +146,7 @@ export class ArcpService implements Companion {
     };
   }
 
-  readonly #sweeper: Alarmed = {
+  readonly #sweeper: AlarmListener = {
     onAlarm: () => {
       if (this.#mode !== "leading") return;
       this.jobs.sweep();

@@ -35,7 +35,7 @@ export interface SessionTerms {
 }
 
 /** Entries of jobs, and notices, that are numbered one after the other and not durable yet. */
-interface Numbered {
+interface FrameBatch {
   first: number;
   readonly heard: Heard[];
 }
@@ -67,8 +67,8 @@ export class Session implements Owner, StreamWriter {
   readonly #sessions: Sessions;
   readonly #entry: SessionEntry;
   #isLagTold = false;
-  #gathering: Numbered = { first: 0, heard: [] };
-  readonly #batches: Numbered[] = [];
+  #gathering: FrameBatch = { first: 0, heard: [] };
+  readonly #batches: FrameBatch[] = [];
   /** The position of the last span, and where some of the numbers stand. */
   #spans = 0;
   readonly #marks: Mark[] = [];
@@ -231,12 +231,12 @@ export class Session implements Owner, StreamWriter {
   }
 }
 
-const NOTHING: Numbered = { first: 0, heard: [] };
+const NOTHING: FrameBatch = { first: 0, heard: [] };
 /** A notice stands in no job's stream. */
 const NO_POSITION = 0;
 
 /** Frames that follow each other in one job are one span. */
-function spansOf({ first, heard }: Numbered): readonly SessionStreamEntry[] {
+function spansOf({ first, heard }: FrameBatch): readonly SessionStreamEntry[] {
   const entries: SessionStreamEntry[] = [];
   let open: { -readonly [Field in keyof Span]: Span[Field] } | undefined;
   for (const [index, { job, position, entry }] of heard.entries()) {

@@ -5,7 +5,7 @@
  *    ▲ └──somebody has it──▶ waiting ──released, expired──┐
  *    └────────────────────────────────────────────────────┘
  *
- * A waiting caller is woken by the event, it does not poll. The watch opens before the second try, so
+ * A waiting caller is woken by the event: no polling. The watch is open before the second try, so
  * there is no moment in which a release goes unseen. Among several waiting callers the first to
  * ask after the release gets it: the daemon keeps no queue.
  */
@@ -28,7 +28,7 @@ export interface AcquireOptions extends CallOptions {
   readonly wait?: boolean;
 }
 
-export interface Wanted {
+export interface AcquireRequest {
   readonly taskId: string;
   readonly agentId: string;
   readonly life?: Life | undefined;
@@ -37,7 +37,7 @@ export interface Wanted {
 /** Nothing when somebody else has it, another of this program included. */
 export function acquire(
   wire: Wire,
-  wanted: Wanted,
+  wanted: AcquireRequest,
   options: AcquireOptions,
 ): Promise<HeldLease | undefined> {
   const { agentId, taskId } = wanted;
@@ -46,7 +46,7 @@ export function acquire(
 
 async function ask(
   wire: Wire,
-  { taskId, agentId, life }: Wanted,
+  { taskId, agentId, life }: AcquireRequest,
   options: AcquireOptions,
 ): Promise<HeldLease | undefined> {
   const ttlSeconds = secondsOf(options.ttlMs ?? TTL.leaseDefaultMs);
@@ -65,7 +65,7 @@ async function ask(
 /** When it is free. */
 export async function acquireInTime(
   wire: Wire,
-  wanted: Wanted,
+  wanted: AcquireRequest,
   options: AcquireOptions,
 ): Promise<HeldLease> {
   const atOnce = await acquire(wire, wanted, options);

@@ -44,7 +44,7 @@ export class Campaign implements AsyncDisposable {
   readonly #changed = new Bell();
   #resigning: Promise<void> | undefined;
 
-  private constructor(wire: Wire, presence: Presence, joined: Joined) {
+  private constructor(wire: Wire, presence: Presence, joined: Candidacy) {
     this.group = joined.election.group;
     this.#wire = wire;
     this.#presence = presence;
@@ -211,7 +211,7 @@ export class Campaign implements AsyncDisposable {
   }
 }
 
-interface Joined {
+interface Candidacy {
   readonly watch: Watch;
   readonly election: ElectionState;
 }

@@ -1,7 +1,7 @@
 /** Finding agents. Which of those that have the tools come first is for whoever finds to say. */
 import type { Agent } from "../../../core/agents.ts";
 
-export interface Wanted {
+export interface AgentQuery {
   /** The skill to look for; empty lists all agents. */
   readonly query: string;
   /** It must have every one of these. */
@@ -11,5 +11,5 @@ export interface Wanted {
 
 export interface Finder {
   /** Agents that are alive, the best first, at most as many as wanted. */
-  find(wanted: Wanted): Promise<readonly Agent[]>;
+  find(wanted: AgentQuery): Promise<readonly Agent[]>;
 }
