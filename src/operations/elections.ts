@@ -84,7 +84,7 @@ const campaign = operation({
   access: { action: "election.campaign", resource: "group:{group}" },
   brief: "Have an agent stand for a group",
   about:
-    "Have an agent stand for a group: it leads at once when no other agent does. The leader stays " +
+    "Have an agent stand for a group: it leads at once when no other does. The leader stays " +
     "until it resigns or dies.",
   input: z.strictObject({ group: GROUP, agentId: ACTING_AGENT }),
   output: z.strictObject({ election: STANDING }),

@@ -78,7 +78,7 @@ export const report = operation({
   access: { action: "fleet.report", resource: "agent:{agentId}" },
   brief: "Report what an agent does",
   about:
-    "Report what a script or another program knows of an agent. Reports with the same agentId are " +
+    "Report what a script or program knows of an agent. Reports with the same agentId are " +
     "one row; one older than the last known changes nothing.",
   input: REPORT,
   output: z.strictObject({ isNew: yesOrNo("Whether it said anything new") }),

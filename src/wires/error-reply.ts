@@ -1,4 +1,4 @@
-/** An error as every wire tells it to its caller. The details of a fault of ours stay in the log. */
+/** An error as its caller gets it, on every wire. Details of a fault of ours stay in the log. */
 import {
   codeOf,
   messageFor,

@@ -1,6 +1,6 @@
 /**
  * Opens a connection to an address that was checked: to the address, never to a name, so that a
- * name that resolves to another address by now cannot lead it elsewhere. TLS still asks for the name, and
+ * name with another address by now cannot lead it elsewhere. TLS still asks for the name, and
  * checks the certificate against it.
  */
 import { connect as connectTcp, isIP, type Socket } from "node:net";

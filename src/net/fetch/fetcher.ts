@@ -233,7 +233,7 @@ class Unreachable extends RollcallError {
   }
 }
 
-/** Addresses written as other numbers (0x7f.1, 2130706433, 017700000001) are plain ones after this. */
+/** Addresses in other forms (0x7f.1, 2130706433, 017700000001) are plain ones after this. */
 function targetOf(text: string, limits: FetchLimits): URL {
   if (text.length > limits.urlLength)
     throw failure(`the URL is longer than ${limits.urlLength} characters`);

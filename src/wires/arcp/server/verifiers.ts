@@ -1,5 +1,5 @@
 /**
- * Authentication: a verifier turns the token of a hello into a principal, or into nothing. Tokens are
+ * A verifier turns the token of a hello into a principal, or into nothing. Tokens are
  * compared as digests and all of them each time: how long it takes says nothing about any token.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
