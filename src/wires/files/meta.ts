@@ -1,5 +1,5 @@
 /**
- * What our own emitters say beyond the public format, in `x_meta`. Written here and read here: as
+ * Fields of our emitters beyond the public format, in `x_meta`. Written here and read here: as
  * any program may write a status file, a reader takes what has the right shape and no more.
  */
 import {
@@ -15,14 +15,14 @@ import type { TmuxPane } from "../../machine/surroundings.ts";
 import type { Status } from "./format.ts";
 
 export interface OwnMeta {
-  /** Whose row of the fleet it is, where that is not the file's own agent. */
+  /** The agent whose row of the fleet it is, where that is not the file's own agent. */
   readonly agentId?: string | undefined;
   /** The process that the file speaks for. */
   readonly process?: ProcessProof | undefined;
   /** Finer than the state of its task. */
   readonly activity?: Activity | undefined;
   readonly question?: AskedInFile | undefined;
-  /** What the ACP proxy tells of its conversation. */
+  /** The ACP proxy's facts of its conversation. */
   readonly acp?: Readonly<Record<string, unknown>> | undefined;
   readonly tmux?: TmuxPane | undefined;
 }

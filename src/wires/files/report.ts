@@ -8,7 +8,7 @@ import { readMeta, type MetaRead } from "./meta.ts";
 import type { StatusFile } from "./read.ts";
 import { activeAtMs, activityIn, isAsking, outcomeIn, sinceMs } from "./standing.ts";
 
-/** What is known of an agent beside its file. */
+/** Facts of an agent beside its file. */
 export interface Circumstances extends Vitality {
   readonly host: string;
   /** When the process of the file began, where that is known. */

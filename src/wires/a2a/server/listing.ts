@@ -98,7 +98,7 @@ function tierIn(params: URLSearchParams): DirectoryQuery["tier"] {
   const tiers = TIERS.filter((tier) => tier !== "unverified");
   const tier = tiers.find((each) => each === given);
   if (tier) return tier;
-  throw wrong(`tier is none of ${tiers.join(", ")}: what was not verified is not listed`);
+  throw wrong(`tier must be one of ${tiers.join(", ")}: unverified agents are not listed`);
 }
 
 function limitIn(params: URLSearchParams): number | undefined {

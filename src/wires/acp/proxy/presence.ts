@@ -1,6 +1,6 @@
 /**
- * What an agent behind the proxy is and does, in the words of others: of a status file, and of the
- * fleet. Pure: one moment in, one picture out.
+ * An agent behind the proxy, in the terms of others: of a status file, and of the fleet.
+ * Pure: one moment in, one picture out.
  */
 import { asLine, asProse } from "../../../core/fields.ts";
 import { FLEET } from "../../../core/limits.ts";
@@ -53,7 +53,7 @@ export function taskOf({ record }: Presence): Omit<StatusTask, "status_timestamp
   }
 }
 
-/** What our readers find beyond the format of the file. */
+/** The fields for our readers beyond the format of the file. */
 export function metaOf(presence: Presence): Pick<OwnMeta, "activity" | "question" | "acp"> {
   const { record, sessionId, client, version, unreadFrames } = presence;
   const { state, status, message, currentTask, source, background, stalled } = record;

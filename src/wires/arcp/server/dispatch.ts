@@ -1,6 +1,6 @@
 /**
- * What a client asks, once it was welcomed: one frame, one answer. Every answer waits until what it
- * tells of is durable, and answers to submits go out in the order in which they came: two of the
+ * The requests of a client, once it was welcomed: one frame, one answer. Every answer waits until
+ * its contents are durable, and answers to submits go out in the order of the submits: two of the
  * three clients match them by that order alone.
  */
 import { RollcallError } from "../../../core/errors.ts";
@@ -30,7 +30,7 @@ import type { Sessions } from "./sessions.ts";
 import { ONLY_THE_END, Subscription, type Beginning } from "./subscription.ts";
 import { TRACE_CONTEXT, traceContextOf } from "../codec/trace-context.ts";
 
-/** What it needs of the connection it answers on. */
+/** The connection, as far as answers need it. */
 export interface Answering {
   readonly heardMs: number;
   readonly host: {
@@ -51,9 +51,9 @@ export class Dispatch {
   readonly #session: Session;
   readonly #sessions: Sessions;
   readonly #recent = new Set<string>();
-  /** What goes on when the ping of this nonce is answered. */
+  /** Continuations by the nonce of the ping whose pong they wait for. */
   readonly #barriers = new Map<string, () => void>();
-  /** Submits behind one that waits for somebody: a policy, or credentials. */
+  /** Submits behind one that waits for a policy or for credentials. */
   #line: (() => void | Promise<void>)[] | undefined;
 
   constructor(connection: Answering, session: Session) {
@@ -64,7 +64,7 @@ export class Dispatch {
 
   onFrame(frame: string): void {
     const decoded = decodeRequest(frame);
-    // Whoever says anything has read the welcome, and with it the new token.
+    // A client that sends a frame has read the welcome, and with it the new token.
     this.#prove();
     const { frames } = this.#connection.host;
     if (!frames.take(this.#session.principal, this.#connection.heardMs)) {
@@ -194,7 +194,7 @@ export class Dispatch {
   #submit(message: Submit): void | Promise<void> {
     const session = this.#session;
     const again = this.#sessions.job(session.submits.get(message.id) ?? "");
-    // What it said since is among the numbers of this very session.
+    // Its events since then are numbered in this very session.
     if (again) return this.#accepted({ job: again, isRepeated: false }, message);
     const refuse = (error: unknown) => this.#refuseSubmit(arcpErrorOf(error), message);
     try {
@@ -229,7 +229,7 @@ export class Dispatch {
     };
     const { parentJobId: parent } = message;
     if (parent === undefined) return jobs.submit(order);
-    // Nobody is a child by its own word: the rules of a delegation hold for every caller.
+    // The claim to be a child is checked: the rules of a delegation hold for every caller.
     if (this.#sessions.job(parent)?.principal !== session.principal) throw notFound(parent);
     return jobs.submit({ ...order, parent });
   }

@@ -4,7 +4,7 @@
  *
  *   reading ── the stream after `cursor`, a page at a time ──▶ live ──▶ over
  *
- * What it hears is numbered in the session's own stream, so after a crash it goes on after the last
+ * Its entries are numbered in the session's own stream, so after a crash it goes on after the last
  * number. The step from reading to live is made in one turn: what was added and the disk has not
  * yet is still in memory.
  */
@@ -57,7 +57,7 @@ export class Subscription implements Listener {
     if (beginning.after === undefined && run && !run.isOver) this.#goLive();
   }
 
-  /** What a start after a crash needs to know. */
+  /** The cursor, to resume at after a crash. */
   get after(): number {
     return this.#cursor;
   }
