@@ -58,7 +58,7 @@ export class Cluster {
         const given = { node: name, shared, disk, process, scheduler, transcript, faults };
         const { log, streams: plain } = simStore({ ...given, random: own.fork("log") });
         const streams = plant?.streams?.(plain) ?? plain;
-        const random = own.fork("jobs");
+        const jobs = own.fork("jobs");
         return {
           node: name,
           log: plant?.wrap?.(log) ?? log,
