@@ -62,13 +62,7 @@ export class Cluster {
         return {
           node: name,
           log: plant?.wrap?.(log) ?? log,
-          companion: new SimJobs({
-            node: name,
-            streams,
-            process,
-            clock: clock.of(process),
-            random,
-          }),
+          companion: new SimJobs({ ...given, streams, clock: clock.of(process), random: jobs }),
           rules: counted(plant?.rules ?? rules, transcript),
           retention: profile.retention,
           newId: () => own.id(),
