@@ -11,9 +11,9 @@
  * set as text, without what is invisible, and never as markup.
  */
 
-/** @typedef {import("../../src/wires/api/overview.ts").Overview} Overview */
-/** @typedef {import("../../src/wires/api/overview.ts").Who} Who */
-/** @typedef {import("../../src/wires/api/routes.ts").Status} Status */
+/** @typedef {import("../../src/operations/overview.ts").Overview} Overview */
+/** @typedef {Overview["leases"][number]["holder"]} Who */
+/** @typedef {import("../../src/operations/daemon.ts").Status} Status */
 
 /** Between two readings, at least; a slow daemon is asked less often. */
 const PAUSE_MS = 400;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { actingAgent, agentId, itemPath, pathOf, taskId } from "./daemon.ts";
+import { actingAgent, agentId, pathOf, taskId } from "./daemon.ts";
 
 const [ONE, TWO] = ["abcd1".padEnd(32, "0"), "abcd2".padEnd(32, "0")];
 
@@ -52,8 +52,9 @@ describe("an id that is cut short", () => {
 });
 
 test("a path holds any key and any filter", () => {
-  expect(itemPath("/v1/leases", "a/b?c#d e%2F")).toBe("/v1/leases/a%2Fb%3Fc%23d%20e%252F");
-  for (const key of [".", "..", ""]) expect(() => itemPath("/v1/leases", key)).toThrow("list them");
+  const one = (key: string) => pathOf("/v1/leases/{key}", { key });
+  expect(one("a/b?c#d e%2F")).toBe("/v1/leases/a%2Fb%3Fc%23d%20e%252F");
+  for (const key of [".", "..", ""]) expect(() => one(key)).toThrow("list them");
   expect(pathOf("/x", { a: undefined })).toBe("/x");
   expect(pathOf("/x", { a: "&=", b: ["1", "2"], c: 3 })).toBe("/x?a=%26%3D&b=1&b=2&c=3");
 });

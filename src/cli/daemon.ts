@@ -7,27 +7,36 @@ import type { AgentList, TaskList } from "../wires/api/answers.ts";
 import type { Context } from "./context.ts";
 import type { DaemonFlags } from "./flags.ts";
 import { clean, cleanJson } from "./terminal/clean.ts";
-import type { Look } from "./terminal/table.ts";
+import { factLines, type Fact, type Look } from "./terminal/table.ts";
+import { moment } from "./terminal/time.ts";
 
 export function daemonOf({ env }: Context, { url }: DaemonFlags): Client {
   return connect({ url: findUrl(url, env) });
 }
 
-type Value = string | number | readonly string[] | undefined;
+export type Value = string | number | boolean | readonly string[] | undefined;
 
-/** `/v1/agents?status=alive&…`: what is undefined is left out, a list is given several times. */
+/**
+ * `/v1/leases/{taskId}` with its key, or `/v1/agents?status=alive&…`: what is undefined is left
+ * out, a list is given several times.
+ */
 export function pathOf(path: string, params: Readonly<Record<string, Value>> = {}): string {
   const query = new URLSearchParams();
+  let filled = path;
   for (const [name, value] of Object.entries(params)) {
     if (value === undefined) continue;
-    for (const each of Array.isArray(value) ? value : [value]) query.append(name, String(each));
+    if (path.includes(`{${name}}`)) {
+      filled = filled.replace(`{${name}}`, () => keyInPath(String(value)));
+    } else {
+      for (const each of Array.isArray(value) ? value : [value]) query.append(name, String(each));
+    }
   }
-  return query.size === 0 ? path : `${path}?${query.toString()}`;
+  return query.size === 0 ? filled : `${filled}?${query.toString()}`;
 }
 
-/** One thing by its key, which may be any text but two that no URL can hold. */
-export function itemPath(path: string, key: string): string {
-  if (key !== "." && key !== ".." && key !== "") return `${path}/${encodeURIComponent(key)}`;
+/** A key may be any text but two that no URL can hold. */
+function keyInPath(key: string): string {
+  if (key !== "." && key !== ".." && key !== "") return encodeURIComponent(key);
   throw new RollcallError("INVALID_ARGUMENT", `"${key}" cannot be asked for alone: list them`);
 }
 
@@ -109,9 +118,19 @@ export async function printJson({ out }: Context, answer: unknown): Promise<void
   await out.line(cleanJson(answer));
 }
 
+/** One thing for people to read, a line for each fact. */
+export async function printFacts(context: Context, facts: readonly Fact[]): Promise<void> {
+  for (const line of factLines(facts, lookOf(context))) await context.out.line(line);
+}
+
 /** For the person beside the pipe: on stderr. */
 export async function note({ err }: Context, text: string): Promise<void> {
   await err.line(err.paint("dim", `· ${clean(text)}`));
+}
+
+/** Says of which moment of the past something is shown, if of one. */
+export async function noteMoment(context: Context, atMs: number | undefined): Promise<void> {
+  if (atMs !== undefined) await note(context, `as of ${moment(atMs, Date.now())}`);
 }
 
 export function lookOf({ out }: Context): Look {

@@ -53,20 +53,13 @@ export const listFlags = {
   ...answerFlags,
 } as const;
 
-export interface ActingFlags extends AnswerFlags {
-  readonly agent?: string;
-}
-
-/** Of every command that an agent does. */
-export const actingFlags = {
-  agent: {
-    kind: "parsed",
-    optional: true,
-    parse: String,
-    placeholder: "AGENT",
-    brief: "Who does it: an id, or enough of its beginning [ROLLCALL_AGENT_ID]",
-  },
-  ...answerFlags,
+/** The agent that acts. */
+export const actingFlag = {
+  kind: "parsed",
+  optional: true,
+  parse: String,
+  placeholder: "AGENT",
+  brief: "The agent that acts: its id, or enough of its beginning [ROLLCALL_AGENT_ID]",
 } as const;
 
 /** Of what can be looked at as it was. */
@@ -78,6 +71,11 @@ export const atFlag = {
   brief: "As it was then: 14:03, yesterday 14:03, '10m ago', an ISO time",
 } as const;
 
+/** Given or not. */
+export function switchFlag(brief: string) {
+  return { kind: "boolean", optional: true, withNegated: false, brief } as const;
+}
+
 /** A text that may be given or not. */
 export function textFlag<P extends string>(placeholder: P, brief: string) {
   return { kind: "parsed", optional: true, parse: String, placeholder, brief } as const;
@@ -87,12 +85,6 @@ export function textFlag<P extends string>(placeholder: P, brief: string) {
 export function textsFlag<P extends string>(placeholder: P, brief: string) {
   const flag = textFlag(placeholder, brief);
   return { ...flag, variadic: true } as const;
-}
-
-/** Some of a few words. */
-export function wordsFlag<T extends string>(values: readonly T[]) {
-  const brief = "Only these; may be given several times";
-  return { kind: "enum", values, optional: true, variadic: true, brief } as const;
 }
 
 /** How many answers. */
@@ -113,13 +105,6 @@ export const hostFlag = {
   brief: "Where to listen [127.0.0.1]",
 } as const;
 
-export const tokenFlag = {
-  kind: "parsed",
-  parse: parseToken,
-  placeholder: "TOKEN",
-  brief: "The token that came with it",
-} as const;
-
 /** One argument that must be given. */
 export function argument<P extends string>(placeholder: P, brief: string) {
   return { parse: String, placeholder, brief } as const;
@@ -137,7 +122,7 @@ export function parseCount(text: string): number {
   throw new Error("not a whole number from 1 up");
 }
 
-function parseToken(text: string): number {
+export function parseToken(text: string): number {
   const token = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(token)) return token;
   throw new Error("not a token, which is a whole number");

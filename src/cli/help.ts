@@ -21,11 +21,14 @@ export interface Example {
   readonly does: string;
 }
 
-/** A command's description with its examples, as the full text of its help. */
-export function about(text: string, ...examples: readonly Example[]): string {
-  if (examples.length === 0) return text;
+/**
+ * The help of a command: its description and examples. Its one line for the overview is in the
+ * tree of commands, which is read without loading the command.
+ */
+export function about(text: string, ...examples: readonly Example[]) {
   const rows = examples.map(({ call, does }): Row => [call, does]);
-  return [text, "", EXAMPLES, ...table(rows)].join("\n");
+  const shown = rows.length === 0 ? [] : ["", EXAMPLES, ...table(rows)];
+  return { brief: "", fullDescription: [text, ...shown].join("\n") };
 }
 
 /** `--help` and `-h` wherever they stand; a group of commands alone shows it too. */

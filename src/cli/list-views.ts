@@ -6,7 +6,7 @@
 import type { Context } from "./context.ts";
 import { note, printJson } from "./daemon.ts";
 import type { ListFlags } from "./flags.ts";
-import { rowsOf, type Listed, type ListLook, type ListSource } from "./listing.ts";
+import { drawnList, rowsOf, type Listed, type ListLook, type ListSource } from "./listing.ts";
 import { clean } from "./terminal/clean.ts";
 import { Screen } from "./terminal/screen.ts";
 import { timeOfDay } from "./terminal/time.ts";
@@ -114,7 +114,7 @@ class LinesView<Item, Answer extends object> implements ListView<Item, Answer> {
     const { context, look: listing } = this.#watching;
     const { out } = context;
     const look = { width: Infinity, paint: out.paint.bind(out) };
-    const [heading = "", ...lines] = rowsOf(listing, listed, { look, isWhole: true });
+    const { heading, items: lines } = drawnList(listing, listed, { look, isWhole: true });
     if (this.#isFirst) await out.line(`${" ".repeat(TIME_WIDTH)}  ${heading}`);
     const time = timeOfDay(Date.now()).slice(0, 8);
     const shown = new Map<string, string>();
@@ -125,7 +125,9 @@ class LinesView<Item, Answer extends object> implements ListView<Item, Answer> {
       shown.set(key, now);
       if (before === now) continue;
       const what = before === undefined ? (this.#isFirst ? "is" : "new") : "changed";
-      await out.line(`${time} ${what.padEnd(7)}  ${lines[i] ?? ""}`);
+      const [line = "", ...below] = lines[i] ?? [];
+      await out.line(`${time} ${what.padEnd(7)}  ${line}`);
+      for (const each of below) await out.line(`${" ".repeat(TIME_WIDTH)}  ${each}`);
     }
     for (const key of this.#shown.keys()) {
       if (!shown.has(key)) await out.line(`${time} ${"gone".padEnd(7)}  ${clean(key)}`);

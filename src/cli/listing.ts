@@ -2,20 +2,24 @@
  * A list as a table for people, as JSON for programs, or live. What a noun has of its own (its
  * columns, its filters, its topics) is a `Listing`; the rest is the same for all and is here.
  */
+import type { Command } from "@stricli/core";
+import { shortId } from "../core/words.ts";
+import type { AnswerOf, OperationName } from "../operations/table.ts";
 import type { Client } from "../wires/api/client/client.ts";
 import type { ConnectionState } from "../wires/api/client/events.ts";
-import { shortId } from "../core/words.ts";
+import { apiOperation } from "./api.ts";
 import type { Context } from "./context.ts";
-import { daemonOf, lookOf, note, pathOf, printJson, read } from "./daemon.ts";
-import type { ListFlags } from "./flags.ts";
+import { daemonOf, lookOf, note, pathOf, printJson, read, type Value } from "./daemon.ts";
+import { listFlags, type ListFlags } from "./flags.ts";
 import type { Watching } from "./list-views.ts";
+import { commandLine, type CommandWords } from "./operation.ts";
 import { tableLines, type Cell, type Column, type Look } from "./terminal/table.ts";
 
 /** How a list is shown. */
 export interface ListLook<Item, Answer extends object = object> {
+  /** The word for its items, in the plural. */
   readonly noun: string;
-  readonly columns: readonly Column[];
-  cells(item: Item, view: View): readonly Cell[];
+  readonly columns: readonly ListColumn<Item>[];
   /** Lines that nest below an item. */
   below?(item: Item, view: View): readonly (readonly Cell[])[];
   /** Names one item among all. */
@@ -26,24 +30,17 @@ export interface ListLook<Item, Answer extends object = object> {
   summary?(answer: Answer): string;
 }
 
+/** The list of a daemon, without the page. */
+export interface ListQuery {
+  readonly operation: OperationName;
+  readonly input: Readonly<Record<string, Value>>;
+}
+
 /** A list that a daemon has, and how it is shown. */
-export interface Listing<Item> extends ListLook<Item> {
-  /** As in the path and in the answer, unless `source` says otherwise. */
-  readonly noun:
-    | "agents"
-    | "leases"
-    | "elections"
-    | "policies"
-    | "tasks"
-    | "questions"
-    | "directory";
-  readonly source?: { readonly path: string; readonly field: string };
-  readonly params: Params;
+export interface Listing<Item> extends ListLook<Item>, ListQuery {
   /** Beginnings of the topics that may change it. */
   readonly topics: readonly string[];
 }
-
-type Params = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Where a list comes from, and what tells that it may have changed. */
 export interface ListSource<Item, Answer extends object = object> {
@@ -66,6 +63,10 @@ export interface ChangesOptions {
   readonly onState: (state: ConnectionState) => void;
 }
 
+export interface ListColumn<Item> extends Column {
+  readonly cell: (item: Item, view: View) => Cell;
+}
+
 /** What cells need to know beside their item. */
 export interface View {
   readonly nowMs: number;
@@ -85,14 +86,41 @@ export interface Listed<Item, Answer extends object = object> {
   readonly answer: Answer;
 }
 
-export async function list<Item>(
-  context: Context,
-  flags: ListFlags,
-  prepare: (daemon: Client) => Listing<Item> | Promise<Listing<Item>>,
-): Promise<void> {
-  await using daemon = daemonOf(context, flags);
-  const listing = await prepare(daemon);
-  await showList({ context, source: daemonList(daemon, listing), flags, look: listing });
+/** The type of a row of the list. */
+type RowOf<Name extends OperationName> = {
+  [Field in keyof AnswerOf<Name>]-?: AnswerOf<Name>[Field] extends readonly (infer Row)[]
+    ? Row
+    : never;
+}[keyof AnswerOf<Name>];
+
+interface ListCommand<Item, Own>
+  extends CommandWords<Own>, Pick<Listing<Item>, "topics" | "columns" | "key"> {
+  /** Shown when the list is empty: without filters, and with some. */
+  readonly nothing: readonly [all: string, filtered: string];
+}
+
+/** A command that lists what an operation answers with. */
+export function listOperation<Name extends OperationName, Own = object>(
+  name: Name,
+  how: ListCommand<RowOf<Name>, Own>,
+): Command<Context> {
+  const line = commandLine(name, how);
+  const { topics, columns, nothing } = how;
+  const [noun = ""] = name.split(".");
+  return line.command<ListFlags>(listFlags, async (context, typed) => {
+    const { flags } = typed;
+    await using daemon = daemonOf(context, flags);
+    const listing: Listing<RowOf<Name>> = {
+      operation: name,
+      input: (await line.input({ ...typed, daemon, context })) as Listing<unknown>["input"],
+      noun,
+      topics,
+      columns,
+      key: (row) => how.key(row),
+      nothing: nothing[Number(line.hasFilters(flags))] ?? "",
+    };
+    await showList({ context, source: daemonList(daemon, listing), look: listing, flags });
+  });
 }
 
 export async function showList<Item, Answer extends object>(
@@ -115,12 +143,11 @@ export async function showList<Item, Answer extends object>(
 
 export function daemonList<Item>(
   daemon: Pick<Client, "url" | "get" | "events">,
-  { noun, source, params, topics }: Listing<Item>,
+  { operation, input, topics }: Listing<Item>,
 ): ListSource<Item> {
-  const { path, field } = source ?? { path: `/v1/${noun}`, field: noun };
   return {
     place: daemon.url,
-    fetch: (options) => fetchPages(daemon, { path, field, params }, options),
+    fetch: (options) => fetchPages(daemon, { operation, input }, options),
     changes: (options) => daemon.events({ topics, ...options }),
   };
 }
@@ -128,26 +155,20 @@ export function daemonList<Item>(
 /** The largest page the daemon gives. */
 const PAGE = 1_000;
 
-export interface PagesQuery {
-  readonly path: string;
-  /** Where the items are in the answer. */
-  readonly field: string;
-  readonly params: Params;
-}
-
 /** The daemon is ours: what it answers has the shape that wires/api/answers.ts promises. */
 export async function fetchPages<Item, Answer extends object>(
   daemon: Pick<Client, "get">,
-  { path, field, params }: PagesQuery,
+  { operation, input }: ListQuery,
   { limit, signal }: FetchOptions,
 ): Promise<Listed<Item, Answer>> {
   type Page = Omit<Listed<Item>, "items" | "answer"> & Record<string, unknown>;
+  const { path, rows: field } = apiOperation(operation);
   const items: Item[] = [];
   let first: Page | undefined;
   let cursor: string | undefined;
   do {
     const wanted = Math.min(PAGE, limit - items.length);
-    const query = { ...params, limit: wanted, cursor };
+    const query = { ...input, limit: wanted, cursor };
     const page: Page = await read(daemon, pathOf(path, query), signal);
     first ??= page;
     items.push(...(page[field] as readonly Item[]));
@@ -165,17 +186,37 @@ export interface RowsLook {
   readonly isWhole: boolean;
 }
 
-/** The heading and a line for each item. */
+/** The heading and the lines of each item. */
 export function rowsOf<Item>(
-  { columns, cells, below, key }: Pick<ListLook<Item>, "columns" | "cells" | "below" | "key">,
+  how: Pick<ListLook<Item>, "columns" | "below" | "key">,
+  listed: Pick<Listed<Item>, "items" | "atMs">,
+  look: RowsLook,
+): string[] {
+  const { heading, items } = drawnList(how, listed, look);
+  return [heading, ...items.flat()];
+}
+
+interface DrawnList {
+  readonly heading: string;
+  /** Of each item its line, then those that nest below it. */
+  readonly items: readonly (readonly string[])[];
+}
+
+export function drawnList<Item>(
+  { columns, below, key }: Pick<ListLook<Item>, "columns" | "below" | "key">,
   { items, atMs }: Pick<Listed<Item>, "items" | "atMs">,
   { look, isWhole }: RowsLook,
-): string[] {
+): DrawnList {
   const length = enough(items.map((item) => key(item)));
   const id = (each: string) => (isWhole || shortId(each) === each ? each : each.slice(0, length));
   const view: View = { nowMs: atMs ?? Date.now(), id };
-  const rows = items.flatMap((item) => [cells(item, view), ...(below?.(item, view) ?? [])]);
-  return tableLines(columns, rows, look);
+  const cells = items.map((item) => [
+    columns.map(({ cell }) => cell(item, view)),
+    ...(below?.(item, view) ?? []),
+  ]);
+  const [heading = "", ...lines] = tableLines(columns, cells.flat(), look);
+  let end = 0;
+  return { heading, items: cells.map((each) => lines.slice(end, (end += each.length))) };
 }
 
 /** How much of generated ids tells them apart; eight characters nearly always. */

@@ -36,6 +36,21 @@ export interface Group {
   readonly more?: string;
 }
 
+interface GroupOptions<Name extends string> extends Omit<Group, "commands"> {
+  /** The one line of each. */
+  readonly commands: Readonly<Record<Name, string>>;
+  readonly load: () => Promise<Readonly<Record<Name, Command<Context>>>>;
+}
+
+/** A group whose commands are loaded together. */
+export function group<Name extends string>({ commands, load, ...rest }: GroupOptions<Name>): Group {
+  const leaves = Object.entries<string>(commands).map(([name, brief]): [string, Leaf] => [
+    name,
+    { brief, load: async () => (await load())[name as Name] },
+  ]);
+  return { ...rest, commands: Object.fromEntries(leaves) };
+}
+
 export type Entry = Leaf | Group;
 
 export interface Program {
@@ -77,11 +92,11 @@ export async function applicationFor(
     },
   });
   const help = helpFlag(context.out, overview(program));
-  const group = groupOf(program, word);
+  const called = groupOf(program, word);
   const isNamed = word !== undefined && Object.hasOwn(routes, word);
-  const isNextNamed = next !== undefined && Object.hasOwn(group?.commands ?? {}, next);
-  const called = [...(isNamed ? [word] : []), ...(isNextNamed ? [next] : [])];
-  return buildApplication(root, settings(program.name, called, context), { help });
+  const isNextNamed = next !== undefined && Object.hasOwn(called?.commands ?? {}, next);
+  const words = [...(isNamed ? [word] : []), ...(isNextNamed ? [next] : [])];
+  return buildApplication(root, settings(program.name, words, context), { help });
 }
 
 /** A program that is one command. */
@@ -97,7 +112,7 @@ export function applicationOf(
 
 async function targetOf(entry: Entry, isCalled: boolean, next?: string): Promise<Target> {
   if (!isCalled) return placeholder(entry);
-  if (!("commands" in entry)) return entry.load();
+  if (!("commands" in entry)) return { ...(await entry.load()), brief: entry.brief };
   const routes: Record<string, Target> = {};
   for (const [name, leaf] of Object.entries(entry.commands)) {
     routes[name] = await targetOf(leaf, name === next);

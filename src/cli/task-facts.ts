@@ -2,18 +2,12 @@
 import { shortDuration } from "../core/words.ts";
 import type { TaskDetail } from "../wires/api/answers.ts";
 import type { Style } from "./terminal/output.ts";
-import type { Cell } from "./terminal/table.ts";
+import type { Fact } from "./terminal/table.ts";
 import { moment } from "./terminal/time.ts";
 
-interface Look {
-  readonly nowMs: number;
-  readonly style: Style;
-}
-
-export function taskFacts(
-  task: TaskDetail,
-  { nowMs, style }: Look,
-): readonly (readonly [string, Cell])[] {
+/** Its status is in that style. */
+export function taskFacts(task: TaskDetail, style: Style): readonly Fact[] {
+  const nowMs = Date.now();
   const at = (atMs: number) => (atMs === 0 ? "" : moment(atMs, nowMs));
   return [
     ["id", task.id],

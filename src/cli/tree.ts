@@ -1,213 +1,110 @@
 /** Every command of `rollcall`, under the heading of the overview. A command is one line here. */
-import type { Group, Program } from "./program.ts";
+import { group, type Group, type Program } from "./program.ts";
 
-const AGENTS: Group = {
+const AGENTS = group({
   brief: "Who is here, and what each can do",
   usual: "list",
+  load: async () => (await import("./commands/agents.ts")).agents,
   commands: {
-    list: {
-      brief: "List the agents that are here",
-      load: async () => (await import("./commands/agents.ts")).agentsList,
-    },
-    get: {
-      brief: "Show one agent with its card",
-      load: async () => (await import("./commands/agents.ts")).agentsGet,
-    },
-    register: {
-      brief: "Register an agent, and print its id",
-      load: async () => (await import("./commands/agents.ts")).agentsRegister,
-    },
-    heartbeat: {
-      brief: "Say that an agent is alive",
-      load: async () => (await import("./commands/agents.ts")).agentsHeartbeat,
-    },
-    deregister: {
-      brief: "Let an agent go, with all it holds",
-      load: async () => (await import("./commands/agents.ts")).agentsDeregister,
-    },
+    list: "List the agents that are here",
+    get: "Show one agent with its card",
+    register: "Register an agent, and print its id",
+    heartbeat: "Say that an agent is alive",
+    deregister: "Let an agent go, with all it holds",
   },
-};
+});
 
-const LEASES: Group = {
+const LEASES = group({
   brief: "Who holds what, one agent at a time",
   usual: "list",
+  load: async () => (await import("./commands/leases.ts")).leases,
   commands: {
-    list: {
-      brief: "List the leases that are held",
-      load: async () => (await import("./commands/leases.ts")).leasesList,
-    },
-    get: {
-      brief: "Show one lease: who holds it, and its token",
-      load: async () => (await import("./commands/leases.ts")).leasesGet,
-    },
-    acquire: {
-      brief: "Acquire a lease, and print its token",
-      load: async () => (await import("./commands/leases.ts")).leasesAcquire,
-    },
-    renew: {
-      brief: "Hold a lease for longer",
-      load: async () => (await import("./commands/leases.ts")).leasesRenew,
-    },
-    release: {
-      brief: "Give a lease back before it ends",
-      load: async () => (await import("./commands/leases.ts")).leasesRelease,
-    },
+    list: "List the leases that are held",
+    get: "Show one lease: who holds it, and its token",
+    acquire: "Acquire a lease, and print its token",
+    renew: "Hold a lease for longer",
+    release: "Give a lease back before it ends",
   },
-};
+});
 
-const ELECTIONS: Group = {
+const ELECTIONS = group({
   brief: "Which agent leads each group",
   usual: "list",
+  load: async () => (await import("./commands/elections.ts")).elections,
   commands: {
-    list: {
-      brief: "List the groups and who leads them",
-      load: async () => (await import("./commands/elections.ts")).electionsList,
-    },
-    get: {
-      brief: "Show one group: its leader and its candidates",
-      load: async () => (await import("./commands/elections.ts")).electionsGet,
-    },
-    campaign: {
-      brief: "Have an agent stand for a group",
-      load: async () => (await import("./commands/elections.ts")).electionsCampaign,
-    },
-    resign: {
-      brief: "Have an agent stand no longer",
-      load: async () => (await import("./commands/elections.ts")).electionsResign,
-    },
+    list: "List the groups and who leads them",
+    get: "Show one group: its leader and its candidates",
+    campaign: "Have an agent stand for a group",
+    resign: "Have an agent stand no longer",
   },
-};
+});
 
-const POLICIES: Group = {
+const POLICIES = group({
   brief: "Who may do what",
   usual: "list",
+  load: async () => (await import("./commands/policies.ts")).policies,
   commands: {
-    list: {
-      brief: "List the policies",
-      load: async () => (await import("./commands/policies.ts")).policiesList,
-    },
-    set: {
-      brief: "Set a policy, in place of one with the same id",
-      load: async () => (await import("./commands/policies.ts")).policiesSet,
-    },
-    delete: {
-      brief: "Delete a policy",
-      load: async () => (await import("./commands/policies.ts")).policiesDelete,
-    },
-    check: {
-      brief: "Ask whether somebody may do something",
-      load: async () => (await import("./commands/policies.ts")).policiesCheck,
-    },
+    list: "List the policies",
+    set: "Set a policy, in place of one with the same id",
+    delete: "Delete a policy",
+    check: "Ask whether somebody may do something",
   },
-};
+});
 
-const TASKS: Group = {
+const TASKS = group({
   brief: "The queue: what waits, what is worked on",
   usual: "list",
+  load: async () => ({
+    ...(await import("./commands/tasks.ts")).tasks,
+    ...(await import("./commands/work.ts")).work,
+  }),
   commands: {
-    list: {
-      brief: "List the tasks that are not finished",
-      load: async () => (await import("./commands/tasks.ts")).tasksList,
-    },
-    get: {
-      brief: "Show one task with what went in and came out",
-      load: async () => (await import("./commands/tasks.ts")).tasksGet,
-    },
-    create: {
-      brief: "Create a task, and print its id",
-      load: async () => (await import("./commands/tasks.ts")).tasksCreate,
-    },
-    claim: {
-      brief: "Claim the task that has waited longest",
-      load: async () => (await import("./commands/work.ts")).tasksClaim,
-    },
-    renew: {
-      brief: "Say that a task is still worked on",
-      load: async () => (await import("./commands/work.ts")).tasksRenew,
-    },
-    complete: {
-      brief: "Say that a task is done, and what came out",
-      load: async () => (await import("./commands/work.ts")).tasksComplete,
-    },
-    fail: {
-      brief: "Give a task up: it is tried again, or dead",
-      load: async () => (await import("./commands/work.ts")).tasksFail,
-    },
+    list: "List the tasks that are not finished",
+    get: "Show one task with what went in and came out",
+    create: "Create a task, and print its id",
+    claim: "Claim the task that has waited longest",
+    renew: "Say that a task is still worked on",
+    complete: "Say that a task is done, and what came out",
+    fail: "Give a task up: it is tried again, or dead",
   },
-};
+});
 
-const JOBS: Group = {
+const JOBS = group({
   brief: "Jobs on agents: which there are, what each says",
   usual: "ls",
+  load: async () => (await import("./commands/jobs.ts")).jobs,
   commands: {
-    ls: {
-      brief: "List the jobs, the oldest first",
-      load: async () => (await import("./commands/jobs.ts")).jobsList,
-    },
-    get: {
-      brief: "Show one job: what it may do, and how it is",
-      load: async () => (await import("./commands/jobs.ts")).jobsGet,
-    },
-    tail: {
-      brief: "Follow a job, from its beginning to its end",
-      load: async () => (await import("./commands/jobs.ts")).jobsTail,
-    },
-    cancel: {
-      brief: "Cancel a job, and wait for its end",
-      load: async () => (await import("./commands/jobs.ts")).jobsCancel,
-    },
+    ls: "List the jobs, the oldest first",
+    get: "Show one job: what it may do, and how it is",
+    tail: "Follow a job, from its beginning to its end",
+    cancel: "Cancel a job, and wait for its end",
   },
-};
+});
 
-const DIRECTORY: Group = {
+const DIRECTORY = group({
   brief: "Agents that others can call, and how far to trust each",
   usual: "ls",
+  load: async () => (await import("./commands/directory.ts")).directory,
   commands: {
-    ls: {
-      brief: "List the agents that others can call",
-      load: async () => (await import("./commands/directory.ts")).directoryList,
-    },
-    get: {
-      brief: "Show one agent, and what of its card waits to change",
-      load: async () => (await import("./commands/directory.ts")).directoryGet,
-    },
-    search: {
-      brief: "Find agents of the directory by what they are good at",
-      load: async () => (await import("./commands/directory.ts")).directorySearch,
-    },
-    add: {
-      brief: "Add an agent by its URL, until it is removed",
-      load: async () => (await import("./commands/directory.ts")).directoryAdd,
-    },
-    rm: {
-      brief: "Remove an agent; a heartbeat would bring it back",
-      load: async () => (await import("./commands/directory.ts")).directoryRemove,
-    },
-    verify: {
-      brief: "Fetch the card of an agent anew, now",
-      load: async () => (await import("./commands/directory.ts")).directoryVerify,
-    },
+    ls: "List the agents that others can call",
+    get: "Show one agent, and what of its card waits to change",
+    search: "Find agents of the directory by what they are good at",
+    add: "Add an agent by its URL, until it is removed",
+    rm: "Remove an agent; a heartbeat would bring it back",
+    verify: "Fetch the card of an agent anew, now",
   },
-};
+});
 
-const HOOKS: Group = {
+const HOOKS = group({
   brief: "Make Claude Code, Codex, OpenCode or Pi show up by themselves",
   usual: "status",
+  load: async () => (await import("./commands/hooks.ts")).hooks,
   commands: {
-    status: {
-      brief: "Say which coding agents show up by themselves",
-      load: async () => (await import("./commands/hooks.ts")).hooksStatus,
-    },
-    install: {
-      brief: "Make a coding agent show up by itself",
-      load: async () => (await import("./commands/hooks.ts")).hooksInstall,
-    },
-    uninstall: {
-      brief: "Take our hooks out again",
-      load: async () => (await import("./commands/hooks.ts")).hooksUninstall,
-    },
+    status: "Say which coding agents show up by themselves",
+    install: "Make a coding agent show up by itself",
+    uninstall: "Take our hooks out again",
   },
-};
+});
 
 const ACP: Group = {
   brief: "See what an editor's agent does, without touching it",

@@ -8,11 +8,14 @@ import { Output, type Sink } from "./terminal/output.ts";
 import { watchList } from "./watching.ts";
 
 const LISTING: Listing<Policy> = {
+  operation: "policies.list",
+  input: {},
   noun: "policies",
-  params: {},
   topics: ["policy."],
-  columns: [{ title: "ID" }, { title: "EFFECT" }],
-  cells: ({ id, effect }) => [id, effect],
+  columns: [
+    { title: "ID", cell: ({ id }) => id },
+    { title: "EFFECT", cell: ({ effect }) => effect },
+  ],
   key: ({ id }) => id,
   nothing: "no policies",
 };
@@ -131,6 +134,38 @@ test("a storm of events costs ten looks a second, and the last one is seen", asy
   expect(daemon.state.fetches).toBeLessThanOrEqual(2 + seconds * 10);
   interrupt();
   await watching;
+});
+
+test("in a pipe a row that changed is told with the lines that nest below it", async () => {
+  const daemon = fakeDaemon();
+  const { context, written, interrupt } = fakeTerminal(false);
+  daemon.state.policies = [policy("one"), policy("two")];
+  const below = ({ id, subject }: Policy) => [[`└ ${id} ${subject}`]];
+  const watching = watchList({
+    context,
+    source: daemonList(daemon, LISTING),
+    look: { ...LISTING, below },
+    flags: { limit: 1_000, watch: true },
+  });
+  const told = () => written.join("").replaceAll(/^[\d:]{8}/gm, "00:00:00");
+  await vi.waitFor(() => expect(told()).toContain("two"));
+  daemon.state.policies = [policy("one"), { ...policy("two"), subject: "t" }];
+  daemon.happen();
+  await vi.waitFor(() => expect(told()).toContain("changed"));
+  interrupt();
+  await watching;
+  expect(told()).toBe(
+    [
+      "                  ID       EFFECT",
+      "00:00:00 is       one      allow",
+      "                  └ one s",
+      "00:00:00 is       two      allow",
+      "                  └ two s",
+      "00:00:00 changed  two      allow",
+      "                  └ two t",
+      "",
+    ].join("\n"),
+  );
 });
 
 test("while the daemon is away what was shown stays, and what cannot pass ends it", async () => {

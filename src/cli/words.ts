@@ -15,21 +15,28 @@ export function normalise(words: readonly string[], program: Program): readonly 
     at > 0 && words.slice(0, at).every((word, i) => i % 2 === 1 || word.startsWith("--"));
   if (at !== 0 && !isLed) return words;
   const flags = words.slice(0, at);
-  const [word = "", ...after] = words.slice(at);
-  const past = word === "at" ? pastOf(after) : undefined;
-  if (past) return [...past.slice(0, 1), ...flags, ...past.slice(1)];
+  const [named = "", ...behind] = words.slice(at);
+  const now: Look = { word: named, when: [], after: behind };
+  const { word, when, after } = (named === "at" && pastOf(behind)) || now;
   const [command, others] = commandOf(groupOf(program, word), after);
-  return [word, ...command, ...flags, ...others];
+  return [word, ...command, ...flags, ...when, ...others];
 }
 
 /** What can be looked at as it was: `at 14:03 ls` is `ls --at 14:03`. */
-export const PAST_COMMANDS: readonly string[] = ["ls", "explain", "inbox"];
+export const PAST_COMMANDS: readonly string[] = ["ls", "explain", "inbox", "jobs"];
 
-function pastOf(words: readonly string[]): readonly string[] | undefined {
+interface Look {
+  readonly word: string;
+  /** The flag for the moment, if it is one of the past. */
+  readonly when: readonly string[];
+  readonly after: readonly string[];
+}
+
+function pastOf(words: readonly string[]): Look | undefined {
   const at = words.findIndex((word) => PAST_COMMANDS.includes(word));
-  const when = words.slice(0, at);
-  if (at < 1 || when.some((word) => word.startsWith("-"))) return undefined;
-  return [words[at] ?? "", "--at", when.join(" "), ...words.slice(at + 1)];
+  const time = words.slice(0, at);
+  if (at < 1 || time.some((word) => word.startsWith("-"))) return undefined;
+  return { word: words[at] ?? "", when: ["--at", time.join(" ")], after: words.slice(at + 1) };
 }
 
 type Split = readonly [command: readonly string[], rest: readonly string[]];

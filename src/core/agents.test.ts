@@ -132,9 +132,9 @@ test("a heartbeat of a dead or unknown agent is refused", () => {
 test("an empty or oversized agent_id is called invalid, not unknown", () => {
   const world = new World();
   for (const type of ["agent.heartbeat", "agent.deregister"] as const) {
-    expect(world.refusal({ type, agentId: "" })).toBe("INVALID_ARGUMENT: agent_id is empty");
+    expect(world.refusal({ type, agentId: "" })).toBe("INVALID_ARGUMENT: agentId is empty");
     expect(world.refusal({ type, agentId: "x".repeat(FIELD.keyLength + 1) })).toMatch(
-      /^INVALID_ARGUMENT: agent_id has 257 characters/,
+      /^INVALID_ARGUMENT: agentId has 257 characters/,
     );
   }
 });
@@ -181,7 +181,7 @@ test("a card that breaks a rule is refused, and the field is named", () => {
 
 test("a ttl outside of one second to one day is refused", () => {
   for (const ttlMs of [TTL.minMs - 1, TTL.maxMs + 1, -1, Number.NaN, Infinity]) {
-    expect(refusalOf({}, ttlMs)).toMatch(/^INVALID_ARGUMENT: ttl_seconds is .* 1 to 86400 s$/);
+    expect(refusalOf({}, ttlMs)).toMatch(/^INVALID_ARGUMENT: ttlMs is .* 1 to 86400 s$/);
   }
 });
 

@@ -92,7 +92,7 @@ export function livingAgent(state: State, agentId: string): AgentEntry | Refusal
 
 /** An id that nobody could have is a slip of the caller. */
 export function unknownAgent(agentId: string): Refusal {
-  return invalid(key("agent_id", agentId)) ?? refuse("NOT_FOUND", `no agent ${agentId}`);
+  return invalid(key("agentId", agentId)) ?? refuse("NOT_FOUND", `no agent ${agentId}`);
 }
 
 /** Takes a heartbeat of an agent that is alive; false when it takes a recorded transition. */

@@ -288,8 +288,8 @@ function problemsOf(command: HeartbeatCommand): Problem[] {
     key("url", url, DIRECTORY.urlLength),
     key("origin", origin, DIRECTORY.urlLength),
     key("source", source, DIRECTORY.sourceLength),
-    tooLong("agent_card", card.text, CARD.bytes),
-    count("interval", intervalMs, Number.MAX_SAFE_INTEGER),
-    count("stale_multiplier", staleMultiplier, DIRECTORY.staleMultiplierMost),
+    tooLong("card", card.text, CARD.bytes),
+    count("intervalMs", intervalMs, Number.MAX_SAFE_INTEGER),
+    count("staleMultiplier", staleMultiplier, DIRECTORY.staleMultiplierMost),
   ];
 }

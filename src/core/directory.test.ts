@@ -202,7 +202,7 @@ test("a source has so many entries and no more, an origin as well", () => {
 test("a card that is too large is refused by name, sent or fetched", () => {
   const world = new World();
   const card = { text: "x".repeat(CARD.bytes + 1), digest: "d" };
-  expect(world.refusal(heartbeat({ card }))).toMatch(/^INVALID_ARGUMENT: agent_card has /);
+  expect(world.refusal(heartbeat({ card }))).toMatch(/^INVALID_ARGUMENT: card has /);
   world.run(heartbeat());
   expect(world.refusal(confirm({ card }))).toMatch(/^INVALID_ARGUMENT: the fetched card has /);
 });

@@ -157,7 +157,7 @@ test("an invalid field is named", () => {
       /^INVALID_ARGUMENT: group has 257 characters/,
     );
     expect(world.refusal({ type, group: "g", agentId: "" })).toBe(
-      "INVALID_ARGUMENT: agent_id is empty",
+      "INVALID_ARGUMENT: agentId is empty",
     );
   }
 });

@@ -76,6 +76,14 @@ export function isErrorCode(value: string): value is ErrorCode {
   return Object.hasOwn(CODES, value);
 }
 
+/** The message, with the field that it begins with (see fields.ts) called as the caller does. */
+export function messageFor(
+  { code, message }: RollcallError,
+  nameOf: (field: string) => string,
+): string {
+  return code === "INVALID_ARGUMENT" ? message.replace(/^[\w.]+/, nameOf) : message;
+}
+
 /** The code of anything that was thrown; what is not ours is a fault of the program. */
 export function codeOf(error: unknown): ErrorCode {
   return error instanceof RollcallError ? error.code : "INTERNAL";

@@ -1,8 +1,11 @@
-/** Checks of what callers send: each says which field is wrong and how, or nothing. */
+/**
+ * Checks of what callers send: each says which field is wrong and how, or nothing. Fields are
+ * called as in core's commands (taskId, ttlMs); each wire puts its own name in their place.
+ */
 import { refuse, type Refusal } from "./decide.ts";
 import { FIELD, TTL } from "./limits.ts";
 
-/** What is wrong with a field, as a sentence that names it. */
+/** What is wrong with a field, as a sentence that begins with its name. */
 export type Problem = string | undefined;
 
 export function invalid(...problems: readonly Problem[]): Refusal | undefined {

@@ -9,7 +9,7 @@ import { DONE, FAILED, JobWorld, told } from "../../test/support/core/job-world.
 describe("a cancel", () => {
   const by = { principal: "ann", session: "s1", scope: "session" } as const;
 
-  test("comes from the session that submitted the job, or from its principal if that counts", () => {
+  test("comes from the session that submitted it, or from its principal if that counts", () => {
     const world = new JobWorld();
     const [one, other] = [world.submit({ session: "s1" }), world.submit({ session: "s2" })];
     const order = (jobId: string, more: object = {}) => {

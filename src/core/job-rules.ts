@@ -163,8 +163,8 @@ function endEvents(state: State, entry: JobEntry, { ending, moment }: End): Even
     code: code.slice(0, FIELD.nameLength),
     reason: asLine(reason, TERMS.reasonLength),
     endedAtMs: moment.nowMs,
-    ...(budget && { budget }),
-    ...(seq !== undefined && { lastSeq: seq + 1 }),
+    budget: budget ?? job.budget,
+    lastSeq: seq === undefined ? undefined : seq + 1,
   };
   return [
     { type: "job.ended", job: ended },
@@ -251,7 +251,7 @@ function outOfTime(job: Job, nowMs: number): Ending {
 }
 
 /** What a job is called as the source of a question. */
-export function aliasOf({ id }: Pick<Job, "id">): string {
+function aliasOf({ id }: Pick<Job, "id">): string {
   return `job:${id}`;
 }
 

@@ -121,7 +121,7 @@ describe("what is left of a budget", () => {
     expect(world.job(jobId)?.budget).toEqual({ USD: "1.25" });
     restoreBudget(state, jobId, { USD: "4" });
     restoreBudget(state, "job_none", { USD: "4" });
-    expect(left(state, jobId)).toBe("1.25");
+    expect(world.job(jobId)?.budget).toEqual({ USD: "1.25" });
   });
 
   test("is never more than was granted, also where a parent ended before its child", async () => {

@@ -3,7 +3,7 @@
  *
  *   submit          a slot is free                    job.end, or a deadline
  *  ────────▶ pending ─────────────▶ running ─────────────────────────────────▶ ended ──▶ forgotten
- *               │                     │  cancel                        ▲          a day, or too many
+ *               │                     │  cancel                        ▲         a day, or too many
  *               │ cancel              └─────────▶ cancelling ──────────┤
  *               └──────────────────────────────────────────────────────┘
  *
@@ -27,7 +27,7 @@ import {
   type Counters,
   type Purse,
 } from "./jobs/budget.ts";
-import { parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
+import { NO_LEASE, parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
 import { JOBS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
 import type { State } from "./state.ts";
@@ -55,26 +55,26 @@ export interface Job {
 
   // Absent in records of programs before schema 2.
   /** The session that submitted it. */
-  readonly session?: string;
-  readonly lease?: LeaseRequest;
+  readonly session?: string | undefined;
+  readonly lease?: LeaseRequest | undefined;
   /** Absent where the lease does not expire. */
-  readonly leaseExpiresAtMs?: number;
+  readonly leaseExpiresAtMs?: number | undefined;
   /** What is left of the budget, by currency, in exact decimals, as of this event. */
-  readonly budget?: Counters;
-  readonly maxRuntimeSec?: number;
-  readonly traceId?: string;
+  readonly budget?: Counters | undefined;
+  readonly maxRuntimeSec?: number | undefined;
+  readonly traceId?: string | undefined;
   /** The idempotency key, and the fingerprint of what was submitted under it. */
-  readonly key?: string;
-  readonly fingerprint?: string;
+  readonly key?: string | undefined;
+  readonly fingerprint?: string | undefined;
   /** The id of the frame that submitted it. */
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   /** What its parent calls this delegation. */
-  readonly delegateId?: string;
+  readonly delegateId?: string | undefined;
   /** Set once somebody cancelled it, with the moment at which it ends by force. */
-  readonly cancelReason?: string;
-  readonly graceEndsAtMs?: number;
+  readonly cancelReason?: string | undefined;
+  readonly graceEndsAtMs?: number | undefined;
   /** The number that its last entry has in the session that submitted it. */
-  readonly lastSeq?: number;
+  readonly lastSeq?: number | undefined;
 }
 
 export type JobLimits = { readonly [Name in keyof typeof JOBS]: number };
@@ -350,9 +350,6 @@ export function restoreBudget({ jobs }: State, jobId: string, counters: Counters
   const entry = jobs.byId.get(jobId);
   if (entry && !isTerminal(entry.job.status)) setCounters(entry.purse, counters);
 }
-
-/** Most jobs ask for nothing: they share one empty lease. */
-const NO_LEASE: Lease = { granted: {}, globs: new Map(), budget: undefined, expiresAtMs: Infinity };
 
 function leaseOf({ status, lease, leaseExpiresAtMs = Infinity }: Job): Lease {
   if (!lease || isTerminal(status)) return NO_LEASE;

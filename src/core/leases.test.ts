@@ -150,17 +150,17 @@ test("an invalid field is named", () => {
   const agentId = world.register();
   const acquire = { type: "lease.acquire", taskId: "k", agentId, ttlMs: 0 } as const;
   const refused: readonly (readonly [Partial<typeof acquire> | object, string])[] = [
-    [{ taskId: "" }, "task_id is empty"],
-    [{ taskId: "x".repeat(FIELD.keyLength + 1) }, "task_id has 257 characters"],
-    [{ taskId: "a\u2028b" }, "task_id holds a control character"],
-    [{ agentId: "" }, "agent_id is empty"],
-    [{ agentId: "x".repeat(FIELD.keyLength + 1) }, "agent_id has 257 characters"],
-    [{ ttlMs: 999 }, "ttl_seconds is 0.999 s"],
-    [{ ttlMs: TTL.maxMs + 1 }, "ttl_seconds is 86400.001 s"],
+    [{ taskId: "" }, "taskId is empty"],
+    [{ taskId: "x".repeat(FIELD.keyLength + 1) }, "taskId has 257 characters"],
+    [{ taskId: "a\u2028b" }, "taskId holds a control character"],
+    [{ agentId: "" }, "agentId is empty"],
+    [{ agentId: "x".repeat(FIELD.keyLength + 1) }, "agentId has 257 characters"],
+    [{ ttlMs: 999 }, "ttlMs is 0.999 s"],
+    [{ ttlMs: TTL.maxMs + 1 }, "ttlMs is 86400.001 s"],
   ];
   for (const [fields, reason] of refused) {
     expect(world.refusal({ ...acquire, ...fields })).toContain(`INVALID_ARGUMENT: ${reason}`);
   }
   const renew = { type: "lease.renew", taskId: "k", agentId, token: 1, ttlMs: 1 } as const;
-  expect(world.refusal(renew)).toMatch(/^INVALID_ARGUMENT: ttl_seconds/);
+  expect(world.refusal(renew)).toMatch(/^INVALID_ARGUMENT: ttlMs/);
 });

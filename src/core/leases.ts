@@ -85,7 +85,7 @@ export function decideLease(
   moment: Moment,
 ): Decision<Event, LeaseReply> {
   const ttlMs = command.type === "lease.release" ? 0 : command.ttlMs;
-  const refusal = invalid(key("task_id", command.taskId), ttl("ttl_seconds", ttlMs));
+  const refusal = invalid(key("taskId", command.taskId), ttl("ttlMs", ttlMs));
   if (refusal) return refusal;
   const agent = livingAgent(state, command.agentId);
   if ("ok" in agent) return agent;

@@ -42,7 +42,7 @@ function register(
   { card, ttlMs }: AgentCommand & { readonly type: "agent.register" },
   moment: Moment,
 ): Decision<Event, Agent> {
-  const refusal = invalid(ttl("ttl_seconds", ttlMs), ...cardProblems(card));
+  const refusal = invalid(ttl("ttlMs", ttlMs), ...cardProblems(card));
   if (refusal) return refusal;
   if (state.agents.deadlines.size >= COUNT.agents) {
     return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.agents} agents`);

@@ -278,9 +278,9 @@ function problemsOf({
     line("workspace", workspace, FLEET.workspaceLength),
     prose("goal", goal, FLEET.textLength),
     time("pid", process?.pid),
-    time("process_started_at", process?.startedAtMs),
-    time("last_activity_at", facts.lastActivityAtMs),
-    time("since", sinceMs),
+    time("startedAtMs", process?.startedAtMs),
+    time("lastActivityAtMs", facts.lastActivityAtMs),
+    time("sinceMs", sinceMs),
     oneOf("liveness", facts.liveness.value, LIVENESS),
     oneOf("activity", activity?.value ?? "unknown", ACTIVITIES),
     oneOf("outcome", outcome?.value ?? "success", OUTCOMES),
@@ -290,7 +290,7 @@ function problemsOf({
     prose("message", activity?.message ?? "", FLEET.textLength),
     prose("task", activity?.task ?? "", FLEET.textLength),
     prose("outcome.text", outcome?.text ?? "", FLEET.textLength),
-    time("outcome.at", outcome?.atMs),
+    time("outcome.atMs", outcome?.atMs),
     ...problemsOfQuestion(question?.value),
   ];
 }
@@ -303,7 +303,7 @@ function problemsOfQuestion(question: Asked | undefined): Problem[] {
     prose("question.text", text, FLEET.questionLength),
     atMost("question.options", options.length, FLEET.options),
     ...options.map((option) => line("question.options", option, FLEET.nameLength)),
-    time("question.since", sinceMs),
+    time("question.sinceMs", sinceMs),
   ];
 }
 

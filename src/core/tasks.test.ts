@@ -216,13 +216,13 @@ test("an invalid field of a new task is named", () => {
   const refused: readonly (readonly [Parameters<typeof taskCreate>[0], string])[] = [
     [{ taskType: "" }, "type is empty"],
     [{ taskType: "x".repeat(FIELD.nameLength + 1) }, "type has 129 characters"],
-    [{ ttlMs: 1 }, "ttl_seconds is 0.001 s"],
-    [{ maxRetries: 1.5 }, "max_retries is not a whole number"],
-    [{ maxRetries: -1 }, "max_retries is not a whole number"],
-    [{ maxRetries: FIELD.maxRetries + 1 }, "max_retries is 1001, at most 1000 is allowed"],
-    [{ requiredTools: many }, "required_tools has 257 entries"],
-    [{ requiredTools: ["a", ""] }, "required_tools[1] is empty"],
-    [{ requiredTools: ["a\nb"] }, "required_tools[0] holds a control character"],
+    [{ ttlMs: 1 }, "ttlMs is 0.001 s"],
+    [{ maxRetries: 1.5 }, "maxRetries is not a whole number"],
+    [{ maxRetries: -1 }, "maxRetries is not a whole number"],
+    [{ maxRetries: FIELD.maxRetries + 1 }, "maxRetries is 1001, at most 1000 is allowed"],
+    [{ requiredTools: many }, "requiredTools has 257 entries"],
+    [{ requiredTools: ["a", ""] }, "requiredTools[1] is empty"],
+    [{ requiredTools: ["a\nb"] }, "requiredTools[0] holds a control character"],
     [
       { input: base64Of(FIELD.taskInputBytes + 1) },
       "input has 2097153 bytes, at most 2097152 are allowed",
@@ -239,8 +239,8 @@ test("an invalid field of a claimed task is named", () => {
   const taskId = world.create();
   world.claim(agentId);
   const complete = { type: "task.complete", taskId, agentId, output: "" } as const;
-  expect(world.refusal({ ...complete, taskId: "" })).toBe("INVALID_ARGUMENT: task_id is empty");
-  expect(world.refusal({ ...complete, agentId: "" })).toBe("INVALID_ARGUMENT: agent_id is empty");
+  expect(world.refusal({ ...complete, taskId: "" })).toBe("INVALID_ARGUMENT: taskId is empty");
+  expect(world.refusal({ ...complete, agentId: "" })).toBe("INVALID_ARGUMENT: agentId is empty");
   expect(world.refusal({ ...complete, output: base64Of(FIELD.taskOutputBytes + 1) })).toBe(
     "INVALID_ARGUMENT: output has 1048577 bytes, at most 1048576 are allowed",
   );
@@ -249,7 +249,7 @@ test("an invalid field of a claimed task is named", () => {
     /^INVALID_ARGUMENT: reason has 1025 characters/,
   );
   expect(world.refusal({ type: "task.claim", agentId: "" })).toBe(
-    "INVALID_ARGUMENT: agent_id is empty",
+    "INVALID_ARGUMENT: agentId is empty",
   );
 });
 

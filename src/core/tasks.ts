@@ -177,10 +177,10 @@ function create(
   const { requiredTools } = command;
   const refusal = invalid(
     key("type", command.taskType, FIELD.nameLength),
-    ttl("ttl_seconds", command.ttlMs),
-    count("max_retries", command.maxRetries, FIELD.maxRetries),
-    atMost("required_tools", requiredTools.length, FIELD.tools),
-    ...requiredTools.map((tool, i) => key(`required_tools[${i}]`, tool, FIELD.nameLength)),
+    ttl("ttlMs", command.ttlMs),
+    count("maxRetries", command.maxRetries, FIELD.maxRetries),
+    atMost("requiredTools", requiredTools.length, FIELD.tools),
+    ...requiredTools.map((tool, i) => key(`requiredTools[${i}]`, tool, FIELD.nameLength)),
     tooHeavy("input", command.input, FIELD.taskInputBytes),
   );
   if (refusal) return refusal;
@@ -259,7 +259,7 @@ function claimedTask(
   state: State,
   { taskId, agentId, token }: HolderCommand<string>,
 ): Task | Refusal {
-  const refusal = invalid(key("task_id", taskId), key("agent_id", agentId));
+  const refusal = invalid(key("taskId", taskId), key("agentId", agentId));
   if (refusal) return refusal;
   const task = state.tasks.byId.get(taskId)?.task;
   if (!task) return refuse("NOT_FOUND", `no task ${taskId}`);

@@ -291,6 +291,12 @@ describe("a body that makes no sense is refused by the name of its field", () =>
     expect(api.engine.head).toBe(1);
   });
 
+  test("a policy is flat: its fields are called as they are sent", async () => {
+    const api = await open();
+    const { body } = await api.post("/v1/policies/set", { ...policy("allow"), id: "" });
+    expect(body).toMatchObject({ error: { message: "id is empty" } });
+  });
+
   test("only JSON is read: not a form, not text, not nothing", async () => {
     const api = await open();
     const body = JSON.stringify({ card: { name: "x" } });

@@ -57,6 +57,51 @@ test("jobs are listed, some of them, and page by page", async () => {
   expect(await api.get("/v1/jobs?status=odd")).toMatchObject({ status: 400 });
 });
 
+test("20,000 jobs that ended are listed page by page, each once", async () => {
+  const names = Array.from({ length: 20_000 }, (_, i) => `job_${String(i).padStart(5, "0")}`);
+  const api = await openApi();
+  apis.push(api);
+  await Promise.all(
+    names.map((id) => api.engine.execute({ type: "job.import", job: job(id, DONE) })),
+  );
+  const listed: string[] = [];
+  let cursor: string | undefined = "";
+  let pages = 0;
+  const startedAt = performance.now();
+  do {
+    const { body } = await api.get(`/v1/jobs?status=success&limit=1000${cursor}`);
+    expect(body).toMatchObject({ total: 20_000 });
+    listed.push(...(body["jobs"] as Job[]).map(({ id }) => id));
+    const next = body["cursor"] as string | undefined;
+    cursor = next && `&cursor=${next}`;
+    pages += 1;
+  } while (cursor);
+  expect(listed).toEqual(names);
+  expect(pages).toBe(20);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+}, 60_000);
+
+test("a job that ran at a moment is listed as running then, and as ended now", async () => {
+  const api = await open(job("job_1"), job("job_2", { status: "running", startedAtMs: START_MS }));
+  const thenMs = api.engine.nowMs;
+  await api.clock.advance(60_000);
+  await api.engine.execute({ type: "job.import", job: job("job_2", DONE) });
+  await api.engine.execute({ type: "job.import", job: job("job_3") });
+  const statuses = async (query: string) => {
+    const { body } = await api.get(`/v1/jobs${query}`);
+    return (body["jobs"] as Job[]).map(({ id, status }) => `${id} ${status}`);
+  };
+  expect(await statuses("")).toEqual(["job_1 pending", "job_2 success", "job_3 pending"]);
+  expect(await statuses(`?at=${thenMs}`)).toEqual(["job_1 pending", "job_2 running"]);
+  expect(await statuses(`?at=${thenMs}&status=running`)).toEqual(["job_2 running"]);
+  const { body } = await api.get(`/v1/jobs?at=${thenMs}&limit=1`);
+  expect(body).toMatchObject({ atMs: thenMs, total: 2, jobs: [{ id: "job_1" }] });
+  expect(await statuses(`?at=${thenMs}&limit=1&cursor=${String(body["cursor"])}`)).toEqual([
+    "job_2 running",
+  ]);
+  expect(await api.get("/v1/jobs?at=soon")).toMatchObject({ status: 400 });
+});
+
 test("one is told as it is, and live until it is over", async () => {
   const api = await open(job("job_1"));
   expect(await api.get("/v1/jobs/job_1")).toMatchObject({

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Agent } from "../core/agents.ts";
 import type { Engine } from "../engine/engine.ts";
 import { CARD, START_MS } from "../../test/support/engine/fixture.ts";
-import { LIST } from "../wires/api/limits.ts";
+import { LIST } from "../operations/limits.ts";
 import { openApi, type Api } from "../../test/support/daemon/api.ts";
 import { ask } from "../../test/support/daemon/fixture.ts";
 

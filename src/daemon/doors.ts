@@ -8,11 +8,11 @@
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
+import type { Status } from "../operations/daemon.ts";
 import { a2aMount, type A2aOptions } from "../wires/a2a/server/a2a.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
 import { EVENT_STREAM } from "../wires/api/limits.ts";
-import { overviewRoutes } from "../wires/api/overview.ts";
-import { apiRoutes, type Status } from "../wires/api/routes.ts";
+import { apiRoutes } from "../wires/api/routes.ts";
 import { Streams } from "../wires/api/sse.ts";
 import { Health as HealthService } from "../net/grpc/gen/grpc/health/v1/health_pb.ts";
 import { Health } from "../net/grpc/health.ts";
@@ -188,7 +188,7 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
       claims: services.claims,
       fleet: services.fleet,
       directory: services.directory,
-      finder: services.search,
+      search: services.search,
       streams,
       lookers,
       clock,
@@ -197,7 +197,6 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
       status: () => statusOf(options, startedAt),
     }),
   });
-  http.mount({ routes: overviewRoutes({ ...options, ...services }) });
   http.mount({ routes: pageRoutes() });
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Facts } from "../core/reports.ts";
+import { FLEET } from "../operations/limits.ts";
 import { EVENT_STREAM, FLEET_LIST } from "../wires/api/limits.ts";
 import { openApi, type Api } from "../../test/support/daemon/api.ts";
 import { ask } from "../../test/support/daemon/fixture.ts";
@@ -95,7 +96,7 @@ describe("the fleet, live", () => {
     await say("a", GONE);
     const listener = await open("/v1/fleet");
     await hears(listener, 1);
-    await api.clock.advance(FLEET_LIST.goneMs + 120_000);
+    await api.clock.advance(FLEET.goneMs + 120_000);
     await hears(listener, 2);
     expect(told(listener)).toEqual([
       ["fleet", ["a GONE"], []],

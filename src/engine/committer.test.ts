@@ -220,7 +220,7 @@ describe("an append that fails", () => {
   });
 });
 
-test("producers fill the next batch while the disk takes the last, and then they wait", async () => {
+test("producers fill the next batch while the disk takes the last, and then wait", async () => {
   const a = new TestWriter(committer, "a");
   const release = log.hold();
   const say = (name: string) => {

@@ -98,7 +98,7 @@ describe("durability", () => {
     const { head } = engine;
     await expect(engine.execute({ ...acquire(agentId), taskId: "" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
-      message: "task_id is empty",
+      message: "taskId is empty",
     });
     expect(engine.head).toBe(head);
     await engine.close();

@@ -77,7 +77,7 @@ export class Leading implements Term {
   }
 
   nowMs(): number {
-    return this.#options.time.nowMs();
+    return this.#options.time.quickMs();
   }
 
   /** For who answers by callbacks: the reply at once, before it is durable; throws the refusal. */

@@ -3,6 +3,7 @@
  * one is kept: it is asked for again, for its next page.
  */
 import { RollcallError } from "../core/errors.ts";
+import type { Job } from "../core/jobs.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { FleetNow } from "./fleet.ts";
 import { questionsOf, type AgentQuestion } from "./inbox.ts";
@@ -18,6 +19,8 @@ const KEPT_ROWS = 20_000;
 export interface FleetThen extends FleetNow {
   /** The oldest first. */
   readonly questions: readonly AgentQuestion[];
+  /** In no order. */
+  readonly jobs: readonly Job[];
 }
 
 export class FleetPast {
@@ -45,7 +48,8 @@ export class FleetPast {
     if (this.#last?.atMs === atMs) return this.#last;
     const { state, sequence } = await this.#engine.past(atMs);
     const rows = rowsOf(state, { nowMs: atMs, patience: this.#patience });
-    const then = { rows, questions: questionsOf(state), sequence, atMs };
+    const jobs = Array.from(state.jobs.byId.values(), ({ job }) => job);
+    const then = { rows, questions: questionsOf(state), jobs, sequence, atMs };
     const isOver = atMs < this.#engine.nowMs;
     this.#last = isOver && rows.length <= KEPT_ROWS ? then : undefined;
     return then;

@@ -20,7 +20,7 @@ function report(alias: string, facts: Facts, reportedAtMs = NOW): Report {
 }
 
 function row(...sources: readonly Report[]): Row {
-  return rowOf({ id: "a", sources: sources }, { nowMs: NOW, patience: DEFAULT_PATIENCE });
+  return rowOf({ id: "a", sources }, { nowMs: NOW, patience: DEFAULT_PATIENCE });
 }
 
 function asking(text: string, sinceMs = NOW): Facts {

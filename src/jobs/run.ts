@@ -147,7 +147,8 @@ export class Run implements StreamWriter {
   /** The writer has joined the open batch for this. */
   add(given: Omit<JobStreamEntry, "seq">, outcome?: Outcome): Heard {
     this.head += 1;
-    const entry: Pending = { ...given, seq: 0 };
+    const { atMs, kind, body } = given;
+    const entry: Pending = { atMs, seq: 0, kind, body };
     const heard: Heard = { job: this.job, position: this.head, entry, outcome };
     entry.seq = this.owner?.hear(heard) ?? 0;
     if (entry.seq > 0) this.lastSeq = entry.seq;

@@ -1,5 +1,12 @@
 /** What whoever called is told of an error. A fault of ours keeps its details to the log. */
-import { codeOf, wireCodes, type CodeRow, type ErrorCode } from "../core/errors.ts";
+import {
+  codeOf,
+  messageFor,
+  RollcallError,
+  wireCodes,
+  type CodeRow,
+  type ErrorCode,
+} from "../core/errors.ts";
 
 export interface Told {
   readonly code: ErrorCode;
@@ -7,11 +14,12 @@ export interface Told {
   readonly retry: CodeRow["retry"];
 }
 
-export function told(error: unknown): Told {
+/** `nameOf` says what the caller calls a field of core. */
+export function told(error: unknown, nameOf: (field: string) => string = String): Told {
   const code = codeOf(error);
-  const isOurs = code === "INTERNAL" || !(error instanceof Error);
-  const message = isOurs
-    ? "something went wrong here; the log of the daemon says what"
-    : error.message;
+  const isTheirs = error instanceof RollcallError && code !== "INTERNAL";
+  const message = isTheirs
+    ? messageFor(error, nameOf)
+    : "something went wrong here; the log of the daemon says what";
   return { code, message, retry: wireCodes(code).retry };
 }

@@ -1,7 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { daemon, run, scratch, start, type Ended, type Running } from "./programs.ts";
+import { shellBlock } from "../docs.ts";
+import { daemon, environment, run, Running, scratch, start, type Ended } from "./programs.ts";
 
 // Each test starts a dozen programs, on machines that may be busy.
 vi.setConfig({ testTimeout: 30_000 });
@@ -137,6 +138,45 @@ describe("leases", () => {
     expect(nobody).toMatchObject({ code: 2 });
     expect(nobody.stderr).toContain("--agent is not set");
   });
+});
+
+test("what the daemon refuses is named as it was typed", async () => {
+  const id = await register("typist");
+  const refusal = async (...args: readonly string[]) => {
+    const { code, stderr } = await rc(...args);
+    return `${code} ${stderr.trimEnd()}`;
+  };
+  const acquire = ["leases", "acquire", "--agent", id];
+  expect(await refusal(...acquire, "a\tb")).toBe("2 error: KEY holds a control character");
+  expect(await refusal(...acquire, "k", "--ttl", "2d")).toBe(
+    "2 error: --ttl is 172800 s, allowed are 1 to 86400 s",
+  );
+  expect(await refusal("agents", "register", "x", "--tool", "")).toBe(
+    "2 error: --tool[0] is empty",
+  );
+  expect(await refusal("tasks", "create", "t", "--retries", "1001")).toBe(
+    "2 error: --retries is 1001, at most 1000 is allowed",
+  );
+  expect(await refusal("tasks", "claim", "--agent", id, "--wait", "1h")).toBe(
+    "2 · waiting for a task, 1h at most\nerror: --wait is 3600000, at most 600000 is allowed",
+  );
+});
+
+test("the page about the API shows calls that work, and a refusal as it is", async () => {
+  const page = readFileSync(new URL("../../docs/api.md", import.meta.url), "utf8");
+  const env = environment(process.cwd(), { ROLLCALL_URL: url });
+  await using shell = new Running("/bin/sh", ["-c", shellBlock("api", [page])], env);
+  const { code, stdout } = await shell.end();
+  expect(code).toBe(0);
+  const [won = "", shown = "", ...rest] = stdout.split("\n");
+  expect(JSON.parse(won)).toMatchObject({ acquired: true, lease: { holderName: "deployer" } });
+  expect(JSON.parse(shown)).toMatchObject({ lease: { taskId: "deploy/prod" } });
+  expect(rest.map((line) => line.trim())).toContain('"operationId": "leases.acquire",');
+  const told = JSON.parse(/^```json\n(.*?)^```/ms.exec(page)?.[1] ?? "") as object;
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ taskId: "", agentId: "nobody" });
+  const refused = await fetch(`${url}/v1/leases/acquire`, { method: "POST", headers, body });
+  expect(await refused.json()).toEqual(told);
 });
 
 test("elections: the first leads, the next takes over", async () => {

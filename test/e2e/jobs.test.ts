@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import type { JobSummary } from "../../src/core/jobs.ts";
+import type { Row } from "../../src/fleet/row.ts";
 import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import { jobsDaemon, WHOLE } from "./jobs-daemon.ts";
 import { shellBlock } from "../docs.ts";
@@ -123,6 +125,34 @@ describe("a job in the fleet", () => {
       expect(row?.outcome?.value).toBe("cancelled");
       expect((await daemon.rowJob(asks.id))?.why).toBe("cancelled: enough");
     }, SOON);
+  });
+
+  test("a past moment lists it as it was then, in jobs as in the fleet", async () => {
+    const daemon = await jobsDaemon();
+    await using client = await daemon.connect();
+    const job = await client.submit({ agent: "steps", input: { steps: 1000 } });
+    await vi.waitFor(async () => {
+      expect(await daemon.jobs()).toMatchObject([{ id: job.id, status: "running" }]);
+    }, SOON);
+    const at = ["at", new Date().toISOString()];
+    await job.cancel("enough");
+    await job.ended;
+    const statuses = async (...words: readonly string[]) => {
+      const { jobs } = await daemon.json<{ jobs: JobSummary[] }>(...words, "jobs");
+      return jobs.map(({ id, status }) => [id, status]);
+    };
+    expect(await statuses()).toEqual([[job.id, "cancelled"]]);
+    expect(await statuses(...at)).toEqual([[job.id, "running"]]);
+    expect(await daemon.json(...at, "jobs", "--status", "cancelled")).toMatchObject({ jobs: [] });
+    const { rows } = await daemon.json<{ rows: Row[] }>(...at, "ls");
+    expect(rows.find(({ id }) => id === "arcp@n1:steps")?.jobs).toMatchObject({ running: 1 });
+    const table = await daemon.rollcall(...at, "jobs");
+    expect(table.stdout).toMatch(
+      new RegExp(`^${job.id} +steps@2\\.0\\.0 +running +\\S+ +local`, "m"),
+    );
+    expect(table.stderr).toContain("· as of ");
+    const both = await daemon.rollcall(...at, "jobs", "--watch");
+    expect(both).toMatchObject({ code: 2, stdout: "" });
   });
 
   test("killed in the middle: clients resume, jobs end once, rows are true", async () => {

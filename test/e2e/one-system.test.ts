@@ -71,10 +71,10 @@ describe.skipIf(lacks("agentkeeper-sdk"))("one daemon", () => {
     const [first, second] = await scene.workers();
     const job = await scene.job();
     const { url } = await scene.translator();
-    await scene.sees("indexer", ({ id }) => id === job.id);
+    const { id: indexer } = await scene.sees("indexer", ({ jobs }) => jobs?.running === 1);
     const { rows, total } = await scene.json<FleetList>("ls");
     const byId = new Map(rows.map((row) => [row.id, row]));
-    expect([total, byId.size]).toEqual([7, 7]);
+    expect([total, byId.size]).toEqual([6, 6]);
     expect(byId.get("claude-code-checkout")).toMatchObject({
       name: "claude-code",
       headline: "NEEDS YOU",
@@ -108,11 +108,12 @@ describe.skipIf(lacks("agentkeeper-sdk"))("one daemon", () => {
       },
       activity: { value: "unknown", evidence: { rule: "nobody said" } },
     });
-    expect(byId.get(job.id)).toMatchObject({
+    expect(byId.get(indexer)).toMatchObject({
       name: "indexer",
       headline: "WORKING",
-      liveness: { value: "alive", evidence: { wire: "arcp", rule: "the job runs here" } },
-      activity: { value: "working", task: "120/400 files", ...wire("arcp") },
+      liveness: { value: "alive", evidence: { wire: "jobs", rule: "it runs a job" } },
+      activity: { value: "working", task: "120/400 files", ...wire("jobs") },
+      jobs: { running: 1, waiting: 0, newest: [{ id: job.id, status: "running" }] },
     });
   });
 
@@ -226,7 +227,7 @@ describe.skipIf(lacks("agentkeeper-sdk"))("one daemon", () => {
     });
     expect(named("scraper-2")).toMatchObject({ headline: "WORKING", activity: { task: "prices" } });
     const line = await scene.run(["ls", "--oneline"]);
-    expect(line.stdout.trim()).toBe("2 need you · 1 problem · 3 working · 1 idle");
+    expect(line.stdout.trim()).toBe("2 need you · 1 problem · 2 working · 1 idle");
     expect(line.stdout.trim()).toBe(summary(list));
     const { counts, agents } = await model.fleet();
     expect(counts).toEqual(list.counts);

@@ -41,8 +41,8 @@ test.skipIf(isMissing)(
     expect({ code, stderr }).toMatchObject({ code: 0 });
     const ids = stdout.trim().split("\n");
     expect(ids).toHaveLength(3);
-    const { jobs } = await daemon.json<{ jobs: { jobId: string; agent: string }[] }>("jobs");
-    expect(jobs.map(({ jobId }) => jobId)).toEqual(ids);
+    const { jobs } = await daemon.json<{ jobs: { id: string; agent: string }[] }>("jobs");
+    expect(jobs.map(({ id }) => id)).toEqual(ids);
     expect(jobs.map(({ agent }) => agent)).toEqual(["echo", "worker", "kinds"]);
     await vi.waitFor(async () => {
       for (const id of ids) expect(daemon.topics(id)).toEqual(WHOLE);

@@ -12,6 +12,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["daemon"],
   ["coding-agents"],
   ["wires"],
+  ["operations"],
   ["fleet"],
   ["jobs", "notify"],
   ["directory"],

@@ -26,18 +26,15 @@ interface Flags {
 const ORDER = ["arcp", "id", "type", "session_id", "trace_id", "job_id", "event_seq", "payload"];
 
 export const replay = buildCommand<Flags, [], Context>({
-  docs: {
-    brief: "Print the frames that a runtime kept of a session",
-    fullDescription: about(
-      "Print what a runtime kept of a session, one frame a line, from the file that `arcp serve " +
-        "--db` writes: ours, or that of the Python SDK. Nothing is printed for a session that is " +
-        "not in it.",
-      {
-        call: "arcp replay --db arcp.db --session sess_01J… --after-seq 40",
-        does: "what came after event 40",
-      },
-    ),
-  },
+  docs: about(
+    "Print what a runtime kept of a session, one frame a line, from the file that `arcp serve " +
+      "--db` writes: ours, or that of the Python SDK. Nothing is printed for a session that is " +
+      "not in it.",
+    {
+      call: "arcp replay --db arcp.db --session sess_01J… --after-seq 40",
+      does: "what came after event 40",
+    },
+  ),
   parameters: {
     flags: {
       db: { kind: "parsed", parse: String, placeholder: "FILE", brief: "The runtime's file" },

@@ -20,15 +20,12 @@ interface Flags {
 }
 
 export const serve = buildCommand<Flags, [], Context>({
-  docs: {
-    brief: "Run a runtime with the agent `echo`",
-    fullDescription: about(
-      "Run a runtime that serves the agent `echo`, until Ctrl-C. With --db sessions, jobs and " +
-        "events outlive it. `rollcall up` is the one for real agents.",
-      { call: "arcp serve --token tok", does: "at ws://127.0.0.1:7777/arcp" },
-      { call: "arcp serve --token tok --port 0 --db arcp.db", does: "durable, at a free port" },
-    ),
-  },
+  docs: about(
+    "Run a runtime that serves the agent `echo`, until Ctrl-C. With --db sessions, jobs and " +
+      "events outlive it. `rollcall up` is the one for real agents.",
+    { call: "arcp serve --token tok", does: "at ws://127.0.0.1:7777/arcp" },
+    { call: "arcp serve --token tok --port 0 --db arcp.db", does: "durable, at a free port" },
+  ),
   parameters: {
     flags: {
       host: hostFlag,

@@ -14,17 +14,14 @@ interface Flags extends RuntimeFlags {
 }
 
 export const submit = buildCommand<Flags, [], Context>({
-  docs: {
-    brief: "Submit a job and print its result",
-    fullDescription: about(
-      "Submit a job, wait for its end and print the payload of its result as JSON. A job that " +
-        "fails is one line on stderr, and 1. Ctrl-C cancels the job.",
-      {
-        call: `arcp submit --url ws://…/arcp --token tok --agent echo --input '{"hi":1}'`,
-        does: "",
-      },
-    ),
-  },
+  docs: about(
+    "Submit a job, wait for its end and print the payload of its result as JSON. A job that " +
+      "fails is one line on stderr, and 1. Ctrl-C cancels the job.",
+    {
+      call: `arcp submit --url ws://…/arcp --token tok --agent echo --input '{"hi":1}'`,
+      does: "",
+    },
+  ),
   parameters: {
     flags: {
       ...runtimeFlags,

@@ -11,14 +11,11 @@ interface Flags extends RuntimeFlags {
 }
 
 export const tail = buildCommand<Flags, [], Context>({
-  docs: {
-    brief: "Follow a job, one JSON object a line",
-    fullDescription: about(
-      "Follow a job: what it said before, what it says, and at its end the payload of its " +
-        "result. Parts of a streamed result are left out. Ctrl-C ends it; the job goes on.",
-      { call: "arcp tail --url ws://…/arcp --token tok --job-id job_01J…", does: "from the start" },
-    ),
-  },
+  docs: about(
+    "Follow a job: what it said before, what it says, and at its end the payload of its " +
+      "result. Parts of a streamed result are left out. Ctrl-C ends it; the job goes on.",
+    { call: "arcp tail --url ws://…/arcp --token tok --job-id job_01J…", does: "from the start" },
+  ),
   parameters: {
     flags: {
       ...runtimeFlags,

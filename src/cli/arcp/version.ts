@@ -2,9 +2,10 @@
 import { buildCommand } from "@stricli/core";
 import { releaseVersion } from "../../daemon/version.ts";
 import type { Context } from "../context.ts";
+import { about } from "../help.ts";
 
 export const version = buildCommand<object, [], Context>({
-  docs: { brief: "Say which version this is" },
+  docs: about("Say which version this is."),
   parameters: {},
   async func() {
     await this.out.line(`arcp, version ${releaseVersion()} (rollcall, ARCP 1.1)`);

@@ -25,17 +25,14 @@ const VARIABLES = {
 } as const;
 
 export const a2aRegistry = buildCommand<Flags, [], Context>({
-  docs: {
-    brief: "Run a registry of A2A agents, and nothing else to set up",
-    fullDescription: about(
-      "Run a registry of A2A agents in the foreground: they send heartbeats, and are listed at\n" +
-        "/.well-known/agents once their cards were fetched. It heeds STALE_MULTIPLIER,\n" +
-        "EXPECTED_HEARTBEAT_INTERVAL, FETCH_TIMEOUT and A2A_VERSION. `rollcall up` is the same\n" +
-        "with more to set.",
-      { call: "rollcall a2a-registry", does: "on port 8000, in memory" },
-      { call: "rollcall a2a-registry --port 8080 --data-dir state", does: "kept on disk" },
-    ),
-  },
+  docs: about(
+    "Run a registry of A2A agents in the foreground: they send heartbeats, and are listed at\n" +
+      "/.well-known/agents once their cards were fetched. It heeds STALE_MULTIPLIER,\n" +
+      "EXPECTED_HEARTBEAT_INTERVAL, FETCH_TIMEOUT and A2A_VERSION. `rollcall up` is the same\n" +
+      "with more to set.",
+    { call: "rollcall a2a-registry", does: "on port 8000, in memory" },
+    { call: "rollcall a2a-registry --port 8080 --data-dir state", does: "kept on disk" },
+  ),
   parameters: {
     flags: {
       host: hostFlag,

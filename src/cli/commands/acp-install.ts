@@ -40,7 +40,7 @@ const KEPT =
   "--write changes it. All else in them stays as it is, to the byte, and what was there is kept\n" +
   "beside it.";
 
-function change(word: "install" | "uninstall", brief: string, examples: readonly Example[]) {
+function change(word: "install" | "uninstall", does: string, examples: readonly Example[]) {
   const write = {
     kind: "boolean",
     optional: true,
@@ -48,7 +48,7 @@ function change(word: "install" | "uninstall", brief: string, examples: readonly
     brief: "Change the settings",
   } as const;
   return buildCommand<Flags, [Editor], Context>({
-    docs: { brief, fullDescription: about(`${brief}. ${KEPT}`, ...examples) },
+    docs: about(`${does}. ${KEPT}`, ...examples),
     parameters: { flags: { write }, positional: { kind: "tuple", parameters: [editorWord] } },
     async func(flags, editor) {
       const scene = sceneOf(this, undefined);

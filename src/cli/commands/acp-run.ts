@@ -29,14 +29,11 @@ const INJECT =
   "client that complains.";
 
 export const acpRun: Command<Context> = buildCommand<Flags, string[], Context>({
-  docs: {
-    brief: "What an editor starts instead of its agent",
-    fullDescription: about(
-      `${WHAT}\n\n${INJECT}`,
-      { call: "rollcall acp -- gemini --acp", does: "the word `run` may be left out" },
-      { call: "rollcall acp --inject=meta -- npx my-agent", does: "for a client that shows it" },
-    ),
-  },
+  docs: about(
+    `${WHAT}\n\n${INJECT}`,
+    { call: "rollcall acp -- gemini --acp", does: "the word `run` may be left out" },
+    { call: "rollcall acp --inject=meta -- npx my-agent", does: "for a client that shows it" },
+  ),
   parameters: { flags, positional: { kind: "array", parameter: command } },
   async func({ inject, url, dir }, ...words) {
     const ours = Object.entries({ inject, url, dir }).flatMap(([name, value]) =>
@@ -47,14 +44,11 @@ export const acpRun: Command<Context> = buildCommand<Flags, string[], Context>({
 });
 
 export const acpRecord: Command<Context> = buildCommand<Flags, string[], Context>({
-  docs: {
-    brief: "The same, and write the conversation down",
-    fullDescription: about(
-      `${WHAT}\n\nThe frames go into FILE, for you alone; secrets and long texts are taken out.`,
-      { call: "rollcall acp record talk.jsonl -- gemini --acp", does: "in place of the agent" },
-      { call: "rollcall acp replay talk.jsonl", does: "shows what it did" },
-    ),
-  },
+  docs: about(
+    `${WHAT}\n\nThe frames go into FILE, for you alone; secrets and long texts are taken out.`,
+    { call: "rollcall acp record talk.jsonl -- gemini --acp", does: "in place of the agent" },
+    { call: "rollcall acp replay talk.jsonl", does: "shows what it did" },
+  ),
   parameters: {
     flags,
     positional: {

@@ -57,15 +57,12 @@ function rankOf({ status }: ProxiedAgent): number {
 }
 
 export const acpStatus = buildCommand<StatusFlags, [], Context>({
-  docs: {
-    brief: "Show who runs through the proxy now",
-    fullDescription: about(
-      "Show which agents run through the proxy on this machine, and what each does.\n" +
-        "Needs no daemon. `rollcall ls` shows them among all others.",
-      { call: "rollcall acp", does: "the same" },
-      { call: "rollcall acp status --json", does: "for a program" },
-    ),
-  },
+  docs: about(
+    "Show which agents run through the proxy on this machine, and what each does.\n" +
+      "Needs no daemon. `rollcall ls` shows them among all others.",
+    { call: "rollcall acp", does: "the same" },
+    { call: "rollcall acp status --json", does: "for a program" },
+  ),
   parameters: { flags: { json: jsonFlag } },
   async func({ json }) {
     const nowMs = Date.now();
@@ -87,15 +84,12 @@ interface TailFlags {
 }
 
 export const acpTail = buildCommand<TailFlags, [string?], Context>({
-  docs: {
-    brief: "Follow what they do, change by change",
-    fullDescription: about(
-      "Follow what agents behind the proxy do: a line for every change, as it happens. What\n" +
-        "they did in the last day is there, too.",
-      { call: "rollcall acp tail", does: "all of them" },
-      { call: "rollcall acp tail qwen-code --lines 100", does: "one, with what it did before" },
-    ),
-  },
+  docs: about(
+    "Follow what agents behind the proxy do: a line for every change, as it happens. What\n" +
+      "they did in the last day is there, too.",
+    { call: "rollcall acp tail", does: "all of them" },
+    { call: "rollcall acp tail qwen-code --lines 100", does: "one, with what it did before" },
+  ),
   parameters: {
     flags: {
       json: jsonFlag,
@@ -131,15 +125,12 @@ function tailLine(line: TimelineLine, { out }: Context): string {
 }
 
 export const acpReplay = buildCommand<StatusFlags, [string], Context>({
-  docs: {
-    brief: "Show the timeline of a recording",
-    fullDescription: about(
-      "Show what an agent did, from a recording: the same lines as `tail` showed then, with the\n" +
-        "seconds since the beginning.",
-      { call: "rollcall acp record talk.jsonl -- gemini --acp", does: "makes a recording" },
-      { call: "rollcall acp replay talk.jsonl", does: "shows it" },
-    ),
-  },
+  docs: about(
+    "Show what an agent did, from a recording: the same lines as `tail` showed then, with the\n" +
+      "seconds since the beginning.",
+    { call: "rollcall acp record talk.jsonl -- gemini --acp", does: "makes a recording" },
+    { call: "rollcall acp replay talk.jsonl", does: "shows it" },
+  ),
   parameters: {
     flags: { json: jsonFlag },
     positional: { kind: "tuple", parameters: [argument("FILE", "What `record` wrote")] },

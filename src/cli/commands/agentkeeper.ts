@@ -15,15 +15,12 @@ const FLAGS = {
 };
 
 export const agentkeeper = buildCommand<SettingFlags, [], Context>({
-  docs: {
-    brief: "The rollcall daemon, as a drop-in for agentkeeper",
-    fullDescription: about(
-      "The rollcall daemon, as a drop-in for agentkeeper. Without --data-dir its state is in\n" +
-        "memory. `rollcall up` is the same with more to set.",
-      { call: "agentkeeper --addr=127.0.0.1:7070", does: "in memory" },
-      { call: "agentkeeper --addr=:7070 --data-dir=state", does: "state kept on disk" },
-    ),
-  },
+  docs: about(
+    "The rollcall daemon, as a drop-in for agentkeeper. Without --data-dir its state is in\n" +
+      "memory. `rollcall up` is the same with more to set.",
+    { call: "agentkeeper --addr=127.0.0.1:7070", does: "in memory" },
+    { call: "agentkeeper --addr=:7070 --data-dir=state", does: "state kept on disk" },
+  ),
   parameters: { flags: settingFlags(FLAGS) },
   async func(flags) {
     const spoken = spokenFlags(flags);

@@ -5,12 +5,13 @@
  */
 import { buildCommand, proposeCompletions } from "@stricli/core";
 import type { Context } from "../context.ts";
+import { about } from "../help.ts";
 import { applicationFor } from "../program.ts";
 import { PROGRAM } from "../tree.ts";
 import { normalise } from "../words.ts";
 
 export const complete = buildCommand<NonNullable<unknown>, readonly string[], Context>({
-  docs: { brief: "Propose how the words given may go on" },
+  docs: about("Propose how the words given may go on."),
   parameters: {
     positional: {
       kind: "array",

@@ -60,15 +60,12 @@ const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
 
 export const completion = buildCommand<NonNullable<unknown>, [Shell], Context>({
-  docs: {
-    brief: "Make the shell complete commands and flags",
-    fullDescription: about(
-      "Print the script that makes a shell complete commands, flags and their values.",
-      { call: "source <(rollcall completion bash)", does: "in ~/.bashrc" },
-      { call: "source <(rollcall completion zsh)", does: "in ~/.zshrc, after compinit" },
-      { call: "rollcall completion fish | source", does: "in ~/.config/fish/config.fish" },
-    ),
-  },
+  docs: about(
+    "Print the script that makes a shell complete commands, flags and their values.",
+    { call: "source <(rollcall completion bash)", does: "in ~/.bashrc" },
+    { call: "source <(rollcall completion zsh)", does: "in ~/.zshrc, after compinit" },
+    { call: "rollcall completion fish | source", does: "in ~/.config/fish/config.fish" },
+  ),
   parameters: {
     positional: {
       kind: "tuple",

@@ -35,16 +35,13 @@ const CHECKS: readonly Check[] = [
 ];
 
 export const doctor = buildCommand<Flags, [], Context>({
-  docs: {
-    brief: "Find what is wrong here, and how to fix it",
-    fullDescription: about(
-      "Look at everything that the daemon and the commands need, and say what is wrong and how\n" +
-        "to fix it. Changes nothing. Ends with 0 when nothing failed, else with 1.",
-      { call: "rollcall doctor", does: "of the daemon that `rollcall up` would start" },
-      { call: "rollcall doctor --data-dir DIR", does: "with its state elsewhere" },
-      { call: "rollcall doctor --json", does: "for a program" },
-    ),
-  },
+  docs: about(
+    "Look at everything that the daemon and the commands need, and say what is wrong and how\n" +
+      "to fix it. Changes nothing. Ends with 0 when nothing failed, else with 1.",
+    { call: "rollcall doctor", does: "of the daemon that `rollcall up` would start" },
+    { call: "rollcall doctor --data-dir DIR", does: "with its state elsewhere" },
+    { call: "rollcall doctor --json", does: "for a program" },
+  ),
   parameters: {
     flags: {
       config: path("FILE", "The config file of the daemon"),

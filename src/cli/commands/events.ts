@@ -30,17 +30,14 @@ const TOPICS = [
 ];
 
 export const events = buildCommand<Flags, [], Context>({
-  docs: {
-    brief: "Follow what happens, live or from any point of the past",
-    fullDescription: about(
-      "Follow what happens, live; with --from first what happened since. Ctrl-C ends it.\n" +
-        "When the daemon goes away it waits and goes on from there: no gap, nothing twice.",
-      { call: "rollcall events", does: "from now on" },
-      { call: "rollcall events --from 0", does: "from the very beginning" },
-      { call: "rollcall events --topic lease. --topic leader.", does: "only these topics" },
-      { call: "rollcall events --json | jq .topic", does: "one JSON object a line" },
-    ),
-  },
+  docs: about(
+    "Follow what happens, live; with --from first what happened since. Ctrl-C ends it.\n" +
+      "When the daemon goes away it waits and goes on from there: no gap, nothing twice.",
+    { call: "rollcall events", does: "from now on" },
+    { call: "rollcall events --from 0", does: "from the very beginning" },
+    { call: "rollcall events --topic lease. --topic leader.", does: "only these topics" },
+    { call: "rollcall events --json | jq .topic", does: "one JSON object a line" },
+  ),
   parameters: {
     flags: {
       from: {

@@ -1,56 +1,38 @@
 /** `rollcall explain`: why an agent is shown as it is. Nothing is believed without its evidence. */
-import { buildCommand } from "@stricli/core";
-import type { Axis } from "../../fleet/axes.ts";
-import type { Row } from "../../fleet/row.ts";
-import type { Context } from "../context.ts";
-import { lookOf, note, printJson } from "../daemon.ts";
+import type { FleetRow } from "../../wires/api/answers.ts";
+import { lookOf, noteMoment, printFacts, printJson } from "../daemon.ts";
 import { HEADLINE_COLOURS } from "../fleet/look.ts";
 import { NearestFleet } from "../fleet/nearest.ts";
-import { answerFlags, argument, atFlag, type AnswerFlags } from "../flags.ts";
-import { about } from "../help.ts";
+import type { AgentQuery } from "../fleet/source.ts";
+import { answerFlags, type AnswerFlags } from "../flags.ts";
+import { commandLine } from "../operation.ts";
 import { fromHome } from "../terminal/path.ts";
-import { factLines, tableLines, type Cell, type Look } from "../terminal/table.ts";
+import { tableLines, type Cell, type Fact, type Look } from "../terminal/table.ts";
 import { ago, moment } from "../terminal/time.ts";
 
-interface Flags extends AnswerFlags {
-  readonly at?: number;
-}
+type Row = FleetRow["row"];
 
-export const explain = buildCommand<Flags, [string], Context>({
-  docs: {
-    brief: "Why an agent is shown as it is, with the evidence",
-    fullDescription: about(
-      "Why an agent is shown as it is: each thing known of it, who said so, when, and by which " +
-        "rule it is believed.",
-      { call: "rollcall explain claude", does: "by name, id, or enough of its id" },
-      { call: "rollcall at 10m ago explain claude", does: "as it was then" },
-    ),
-  },
-  parameters: {
-    flags: { at: atFlag, ...answerFlags },
-    positional: {
-      kind: "tuple",
-      parameters: [argument("AGENT", "A name, an id, or enough of its beginning")],
-    },
-  },
-  async func(flags, given) {
-    await using fleet = new NearestFleet(this, flags);
-    const answer = await fleet.find(given, flags.at);
-    if (flags.json === true) return await printJson(this, answer);
-    if (flags.at !== undefined) await note(this, `as of ${moment(flags.at, Date.now())}`);
-    const look = lookOf(this);
-    const { row, atMs } = answer;
-    const lines = [
-      ...factLines(factsOf(row, atMs), look),
-      "",
-      ...tableLines(COLUMNS, axesOf(row, atMs), look),
-      ...jobLines(row, atMs, look),
-    ];
-    for (const line of lines) await this.out.line(line);
-  },
+const line = commandLine<{ readonly at?: number }>("fleet.get", {
+  words: { id: "AGENT", at: "--at TIME" },
+  examples: [
+    { call: "rollcall explain claude", does: "by name, id, or enough of its id" },
+    { call: "rollcall at 10m ago explain claude", does: "as it was then" },
+  ],
 });
 
-type Fact = readonly [name: string, cell: Cell];
+export const explain = line.command<AnswerFlags>(answerFlags, async (context, typed) => {
+  const { at, json } = typed.flags;
+  await using fleet = new NearestFleet(context, typed.flags);
+  const query = await line.input({ ...typed, daemon: fleet.daemon, context });
+  const answer = await fleet.find(query as AgentQuery).catch(line.refused);
+  if (json === true) return await printJson(context, answer);
+  await noteMoment(context, at);
+  const { row, atMs } = answer;
+  await printFacts(context, factsOf(row, atMs));
+  const look = lookOf(context);
+  const tables = [...tableLines(COLUMNS, axesOf(row, atMs), look), ...jobLines(row, atMs, look)];
+  for (const each of ["", ...tables]) await context.out.line(each);
+});
 
 function factsOf(row: Row, nowMs: number): readonly Fact[] {
   const { headline, blockedOn, lastActivityAtMs, sinceMs } = row;
@@ -102,12 +84,9 @@ const COLUMNS = [
 
 function axesOf(row: Row, nowMs: number): readonly (readonly Cell[])[] {
   const { liveness, activity, blockedOn, outcome } = row;
-  const evidence = ({ evidence: { rule, alias, reportedAtMs, order } }: Axis<unknown>) => [
-    rule,
-    alias,
-    ago(reportedAtMs, nowMs),
-    String(order),
-  ];
+  const evidence = ({
+    evidence: { rule, alias, reportedAtMs, order },
+  }: Pick<Row["liveness"], "evidence">) => [rule, alias, ago(reportedAtMs, nowMs), String(order)];
   const doing = [activity.value, activity.message ?? activity.task].filter(Boolean).join(": ");
   const nothing = { text: "nothing", style: "dim" } as const;
   const none = { text: "none yet", style: "dim" } as const;

@@ -1,5 +1,5 @@
 /** `rollcall hooks`: makes coding agents show up by themselves, in their own settings. */
-import { buildCommand, type Command } from "@stricli/core";
+import { buildCommand } from "@stricli/core";
 import { apply } from "../../machine/settings/apply.ts";
 import { HOSTS, INSTALLERS, type Host } from "../../coding-agents/install/hosts.ts";
 import type { Scene, Standing } from "../../machine/settings/installer.ts";
@@ -43,7 +43,7 @@ function hostOf(text: string): Host {
   throw new Error(`not one of ${HOSTS.join(", ")}`);
 }
 
-function change(word: "install" | "uninstall", brief: string, examples: readonly Example[]) {
+function change(word: "install" | "uninstall", does: string, examples: readonly Example[]) {
   const dryRun = {
     kind: "boolean",
     optional: true,
@@ -51,7 +51,7 @@ function change(word: "install" | "uninstall", brief: string, examples: readonly
     brief: "Show what would change, and change nothing",
   } as const;
   return buildCommand<ChangeFlags, [Host], Context>({
-    docs: { brief, fullDescription: about(`${brief}. ${KEPT}`, ...examples) },
+    docs: about(`${does}. ${KEPT}`, ...examples),
     parameters: {
       flags: { project, dryRun },
       positional: { kind: "tuple", parameters: [hostWord] },
@@ -81,29 +81,22 @@ const KEPT =
   "Everything else in its settings\n" +
   "stays as it is, to the byte, and what was there is kept beside it.";
 
-export const hooksInstall: Command<Context> = change(
-  "install",
-  "Make a coding agent show up by itself",
-  [
-    { call: "rollcall hooks install claude-code", does: "in ~/.claude/settings.json" },
-    { call: "rollcall hooks install codex --dry-run", does: "only shows what would change" },
-    { call: "rollcall hooks install opencode --project .", does: "only in this project" },
-  ],
-);
+const install = change("install", "Make a coding agent show up by itself", [
+  { call: "rollcall hooks install claude-code", does: "in ~/.claude/settings.json" },
+  { call: "rollcall hooks install codex --dry-run", does: "only shows what would change" },
+  { call: "rollcall hooks install opencode --project .", does: "only in this project" },
+]);
 
-export const hooksUninstall: Command<Context> = change("uninstall", "Take our hooks out again", [
+const uninstall = change("uninstall", "Take our hooks out again", [
   { call: "rollcall hooks uninstall claude-code", does: "leaves all other hooks" },
 ]);
 
-export const hooksStatus = buildCommand<StatusFlags, [Host?], Context>({
-  docs: {
-    brief: "Say which coding agents show up by themselves",
-    fullDescription: about(
-      "Say which coding agents show up by themselves, and what keeps them from it.",
-      { call: "rollcall hooks status", does: "all of them" },
-      { call: "rollcall hooks status codex --json", does: "one, for a program" },
-    ),
-  },
+const status = buildCommand<StatusFlags, [Host?], Context>({
+  docs: about(
+    "Say which coding agents show up by themselves, and what keeps them from it.",
+    { call: "rollcall hooks status", does: "all of them" },
+    { call: "rollcall hooks status codex --json", does: "one, for a program" },
+  ),
   parameters: {
     flags: { project, json: jsonFlag },
     positional: { kind: "tuple", parameters: [{ ...hostWord, optional: true }] },
@@ -165,3 +158,5 @@ async function showStanding(context: Context, row: Row): Promise<void> {
     );
   }
 }
+
+export const hooks = { status, install, uninstall } as const;

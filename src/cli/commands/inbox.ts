@@ -1,18 +1,16 @@
 /** `rollcall inbox`: what agents wait for a person to answer, the oldest first. */
-import { buildCommand } from "@stricli/core";
 import { RollcallError } from "../../core/errors.ts";
 import type { QuestionState } from "../../core/questions.ts";
 import type { AgentQuestion } from "../../fleet/inbox.ts";
-import type { Context } from "../context.ts";
-import { note } from "../daemon.ts";
-import { atFlag, listFlags, type ListFlags } from "../flags.ts";
-import { about } from "../help.ts";
-import { list, type Listing } from "../listing.ts";
+import { daemonOf, noteMoment } from "../daemon.ts";
+import { listFlags, switchFlag, type ListFlags } from "../flags.ts";
+import { daemonList, showList, type ListColumn, type Listing } from "../listing.ts";
+import { commandLine } from "../operation.ts";
 import type { Style } from "../terminal/output.ts";
 import { fromHome } from "../terminal/path.ts";
-import { ago, moment } from "../terminal/time.ts";
+import { ago } from "../terminal/time.ts";
 
-interface Flags extends ListFlags {
+interface Flags {
   readonly all?: boolean;
   readonly at?: number;
 }
@@ -24,31 +22,48 @@ const COLOURS: Readonly<Record<QuestionState, Style>> = {
   expired: "dim",
 };
 
-function listing({ all = false, at }: Flags): Listing<AgentQuestion> {
+const line = commandLine<Flags>("questions.list", {
+  words: { at: "--at TIME" },
+  flags: { all: switchFlag("Also questions that ended, for a day") },
+  fill: ({ all = false }) => (all ? {} : { state: ["open"] }),
+  more: "`rollcall explain AGENT` shows a long question whole.",
+  examples: [
+    { call: "rollcall inbox", does: "what is open" },
+    { call: "rollcall inbox --all", does: "and what was answered, withdrawn or expired" },
+    { call: "rollcall inbox --watch", does: "the same, live" },
+    { call: "rollcall at yesterday 14:03 inbox", does: "what was open then" },
+  ],
+});
+
+const STATE: ListColumn<AgentQuestion> = {
+  title: "STATE",
+  cell: ({ state }) => ({ text: state, style: COLOURS[state] }),
+};
+
+function placeOf({ workspace }: AgentQuestion): string {
+  return workspace === null ? "" : fromHome(workspace);
+}
+
+type View = Omit<Listing<AgentQuestion>, "input">;
+
+function viewOf({ all = false, at }: Flags): View {
   return {
+    operation: "questions.list",
     noun: "questions",
-    params: {
-      state: all ? undefined : "open",
-      at: at === undefined ? undefined : String(at),
-    },
     topics: ["question."],
     columns: [
-      { title: "ASKED" },
-      ...(all ? [{ title: "STATE" }] : []),
-      { title: "AGENT", least: 10 },
-      { title: "WORKSPACE", least: 12, isExtra: true, cut: "start" },
-      { title: "KIND" },
-      { title: "QUESTION", least: 32 },
-      { title: "OPTIONS", least: 12, isExtra: true },
-    ],
-    cells: (question, { nowMs }) => [
-      ago(question.sinceMs, nowMs),
-      ...(all ? [{ text: question.state, style: COLOURS[question.state] }] : []),
-      question.name,
-      question.workspace === null ? "" : fromHome(question.workspace),
-      question.kind,
-      question.text,
-      (question.options ?? []).join(" / "),
+      { title: "ASKED", cell: ({ sinceMs }, { nowMs }) => ago(sinceMs, nowMs) },
+      ...(all ? [STATE] : []),
+      { title: "AGENT", least: 10, cell: ({ name }) => name },
+      { title: "WORKSPACE", least: 12, isExtra: true, cut: "start", cell: placeOf },
+      { title: "KIND", cell: ({ kind }) => kind },
+      { title: "QUESTION", least: 32, cell: ({ text }) => text },
+      {
+        title: "OPTIONS",
+        least: 12,
+        isExtra: true,
+        cell: ({ options = [] }) => options.join(" / "),
+      },
     ],
     key: ({ id }) => id,
     nothing:
@@ -60,37 +75,15 @@ function listing({ all = false, at }: Flags): Listing<AgentQuestion> {
   };
 }
 
-export const inbox = buildCommand<Flags, [], Context>({
-  docs: {
-    brief: "What agents wait for you to answer",
-    fullDescription: about(
-      "What agents wait for you to answer, the oldest first. `rollcall explain AGENT` shows a " +
-        "long question whole.",
-      { call: "rollcall inbox", does: "what is open" },
-      { call: "rollcall inbox --all", does: "and what was answered, withdrawn or expired" },
-      { call: "rollcall inbox --watch", does: "the same, live" },
-      { call: "rollcall at yesterday 14:03 inbox", does: "what was open then" },
-    ),
-  },
-  parameters: {
-    flags: {
-      all: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "Those that ended as well, for a day",
-      },
-      at: atFlag,
-      ...listFlags,
-    },
-  },
-  async func(flags) {
-    if (flags.at !== undefined) {
-      if (flags.watch === true) {
-        throw new RollcallError("INVALID_ARGUMENT", "--at and --watch exclude each other");
-      }
-      await note(this, `as of ${moment(flags.at, Date.now())}`);
-    }
-    await list(this, flags, () => listing(flags));
-  },
+export const inbox = line.command<ListFlags>(listFlags, async (context, typed) => {
+  const { flags } = typed;
+  const { at, watch = false } = flags;
+  if (at !== undefined && watch) {
+    throw new RollcallError("INVALID_ARGUMENT", "--at and --watch exclude each other");
+  }
+  await using daemon = daemonOf(context, flags);
+  await noteMoment(context, at);
+  const input = (await line.input({ ...typed, daemon, context })) as Listing<unknown>["input"];
+  const listing = { ...viewOf(flags), input };
+  await showList({ context, source: daemonList(daemon, listing), look: listing, flags });
 });

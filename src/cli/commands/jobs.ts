@@ -5,13 +5,13 @@ import type { JobEntry } from "../../wires/arcp/client/types.ts";
 import { RollcallError } from "../../core/errors.ts";
 import type { Context } from "../context.ts";
 import { lookOf, note, printJson } from "../daemon.ts";
-import { argument, jsonFlag, parseCount, textFlag, textsFlag } from "../flags.ts";
+import { argument, jsonFlag, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { followJob, tellEnd } from "../jobs/follow.ts";
+import { JOB_COLOURS, ls } from "../jobs/list.ts";
 import { connectRuntime, runtimeFlags, type RuntimeFlags } from "../jobs/runtime.ts";
-import type { Style } from "../terminal/output.ts";
-import { factLines, tableLines } from "../terminal/table.ts";
-import { ago, moment } from "../terminal/time.ts";
+import { factLines } from "../terminal/table.ts";
+import { moment } from "../terminal/time.ts";
 
 interface Flags extends RuntimeFlags {
   readonly json?: boolean;
@@ -21,79 +21,11 @@ const flags = { json: jsonFlag, ...runtimeFlags } as const;
 const JOB = argument("JOB", "The job's id, or enough of its beginning");
 const POSITIONAL = { kind: "tuple", parameters: [JOB] } as const;
 
-const COLOURS: Readonly<Record<string, Style>> = {
-  running: "blue",
-  success: "green",
-  error: "red",
-  cancelled: "dim",
-  timed_out: "yellow",
-};
-
-interface ListFlags extends Flags {
-  readonly status?: readonly string[];
-  readonly agent?: string;
-  readonly limit: number;
-}
-
-export const jobsList = buildCommand<ListFlags, [], Context>({
-  docs: {
-    brief: "List the jobs, the oldest first",
-    fullDescription: about(
-      "List your jobs, those that are over included as long as the runtime keeps them.",
-      { call: "rollcall jobs", does: "all" },
-      { call: "rollcall jobs ls --status running --agent indexer", does: "some" },
-    ),
-  },
-  parameters: {
-    flags: {
-      status: textsFlag("STATUS", "pending, running, success, error, cancelled or timed_out"),
-      agent: textFlag("AGENT", "Only of this agent"),
-      limit: {
-        kind: "parsed",
-        parse: parseCount,
-        default: "1000",
-        placeholder: "N",
-        brief: "At most so many [1000]",
-      },
-      ...flags,
-    },
-  },
-  async func({ status, agent, limit, ...given }) {
-    const signal = this.untilInterrupted();
-    await using client = await connectRuntime(this, given, signal);
-    const filter = { ...(status && { status }), ...(agent !== undefined && { agent }) };
-    const jobs: JobEntry[] = [];
-    for await (const job of client.listJobs({ ...filter, signal })) {
-      if (jobs.push(job) === limit) break;
-    }
-    if (given.json === true) return await printJson(this, { jobs });
-    if (jobs.length === 0) return await note(this, "no jobs");
-    const columns = [
-      { title: "JOB" },
-      { title: "AGENT", least: 8 },
-      { title: "STATUS" },
-      { title: "AGE", isNumber: true },
-      { title: "PARENT", isExtra: true },
-    ];
-    const rows = jobs.map((job) => [
-      job.jobId,
-      job.agent,
-      { text: job.status, style: COLOURS[job.status] ?? "dim" },
-      job.createdAt === undefined ? "" : ago(Date.parse(job.createdAt), Date.now()),
-      job.parentJobId ?? "",
-    ]);
-    for (const line of tableLines(columns, rows, lookOf(this))) await this.out.line(line);
-  },
-});
-
-export const jobsGet = buildCommand<Flags, [string], Context>({
-  docs: {
-    brief: "Show one job: what it may do, and how it is",
-    fullDescription: about("Show one job: what it may do, and how it is.", {
-      call: "rollcall jobs get job_01KZ4TA0",
-      does: "the beginning of its id is enough",
-    }),
-  },
+const get = buildCommand<Flags, [string], Context>({
+  docs: about("Show one job: what it may do, and how it is.", {
+    call: "rollcall jobs get job_01KZ4TA0",
+    does: "the beginning of its id is enough",
+  }),
   parameters: { flags, positional: POSITIONAL },
   async func(given, id) {
     await using client = await connectRuntime(this, given, this.untilInterrupted());
@@ -103,7 +35,7 @@ export const jobsGet = buildCommand<Flags, [string], Context>({
     const facts = [
       ["job", job.jobId],
       ["agent", job.agent],
-      ["status", { text: job.status, style: COLOURS[job.status] ?? "dim" }],
+      ["status", { text: job.status, style: JOB_COLOURS[job.status] ?? "dim" }],
       ["created", job.createdAt ? moment(Date.parse(job.createdAt), Date.now()) : ""],
       ["parent", job.parentJobId ?? ""],
       ["trace", job.traceId ?? ""],
@@ -113,15 +45,12 @@ export const jobsGet = buildCommand<Flags, [string], Context>({
   },
 });
 
-export const jobsTail = buildCommand<Flags, [string], Context>({
-  docs: {
-    brief: "Follow a job, from its beginning to its end",
-    fullDescription: about(
-      "Follow a job: what it said before, what it says, and its result on stdout. Ctrl-C ends " +
-        "the looking; the job goes on.",
-      { call: "rollcall jobs tail job_01KZ4TA0", does: "also of a job that is over" },
-    ),
-  },
+const tail = buildCommand<Flags, [string], Context>({
+  docs: about(
+    "Follow a job: what it said before, what it says, and its result on stdout. Ctrl-C ends " +
+      "the looking; the job goes on.",
+    { call: "rollcall jobs tail job_01KZ4TA0", does: "also of a job that is over" },
+  ),
   parameters: { flags, positional: POSITIONAL },
   async func(given, id) {
     const stop = new AbortController();
@@ -140,14 +69,11 @@ interface CancelFlags extends Flags {
   readonly reason?: string;
 }
 
-export const jobsCancel = buildCommand<CancelFlags, [string], Context>({
-  docs: {
-    brief: "Cancel a job, and wait for its end",
-    fullDescription: about("Cancel a job, and wait for its end.", {
-      call: "rollcall jobs cancel job_01KZ4TA0 --reason 'wrong input'",
-      does: "and says why",
-    }),
-  },
+const cancel = buildCommand<CancelFlags, [string], Context>({
+  docs: about("Cancel a job, and wait for its end.", {
+    call: "rollcall jobs cancel job_01KZ4TA0 --reason 'wrong input'",
+    does: "and says why",
+  }),
   parameters: {
     flags: { reason: textFlag("TEXT", "Why, for whoever looks at it later"), ...flags },
     positional: POSITIONAL,
@@ -179,3 +105,5 @@ async function find(client: ArcpClient, given: string): Promise<JobEntry> {
   const message = `the ids of ${found.length} jobs begin ${given}: ${some}…`;
   throw new RollcallError("INVALID_ARGUMENT", message);
 }
+
+export const jobs = { ls, get, tail, cancel } as const;

@@ -9,17 +9,14 @@ import { about } from "../help.ts";
 import { linesOf } from "../stdin-lines.ts";
 
 export const mcp = buildCommand<DaemonFlags, [], Context>({
-  docs: {
-    brief: "Give a model the fleet, leases and tasks as tools (MCP)",
-    fullDescription: about(
-      "Speak the Model Context Protocol on stdin and stdout, for a client that starts it: the " +
-        "model can then find agents, share work by leases and tasks, and say what it does. A " +
-        "daemon must run. Clients that speak HTTP need no command: their address is URL/mcp.",
-      { call: "claude mcp add rollcall -- rollcall mcp", does: "add it to Claude Code" },
-      { call: "codex mcp add rollcall -- rollcall mcp", does: "add it to Codex" },
-      { call: "rollcall mcp --url :9091", does: "of a daemon elsewhere" },
-    ),
-  },
+  docs: about(
+    "Speak the Model Context Protocol on stdin and stdout, for a client that starts it: the " +
+      "model can then find agents, share work by leases and tasks, and say what it does. A " +
+      "daemon must run. Clients that speak HTTP need no command: their address is URL/mcp.",
+    { call: "claude mcp add rollcall -- rollcall mcp", does: "add it to Claude Code" },
+    { call: "codex mcp add rollcall -- rollcall mcp", does: "add it to Codex" },
+    { call: "rollcall mcp --url :9091", does: "of a daemon elsewhere" },
+  ),
   parameters: { flags: { ...daemonFlags } },
   async func({ url }) {
     const signal = this.untilInterrupted();

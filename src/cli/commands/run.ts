@@ -23,19 +23,16 @@ interface Flags extends RuntimeFlags {
 const SWITCH = { kind: "boolean", optional: true, withNegated: false } as const;
 
 export const run = buildCommand<Flags, [string, string?], Context>({
-  docs: {
-    brief: "Run a job on an agent, and print its result",
-    fullDescription: about(
-      "Run a job on an agent and print its result. INPUT is JSON, or else a text; - is stdin. " +
-        "What the job may do is its lease, what it may spend its budget. Ctrl-C cancels the job, " +
-        "a second one leaves it. It ends with 0, or with 1 when the job failed, 124 when it ran " +
-        "out of time, 130 when it was cancelled.",
-      { call: `rollcall run echo '{"hi": 1}'`, does: "and wait for the result" },
-      { call: "rollcall run indexer /data --lease 'fs.read=/data/**'", does: "what it may do" },
-      { call: "rollcall run writer --budget USD:5 --follow > out.md", does: "and see all it says" },
-      { call: "rollcall run nightly --detach", does: "prints the job's id" },
-    ),
-  },
+  docs: about(
+    "Run a job on an agent and print its result. INPUT is JSON, or else a text; - is stdin. " +
+      "What the job may do is its lease, what it may spend its budget. Ctrl-C cancels the job, " +
+      "a second one leaves it. It ends with 0, or with 1 when the job failed, 124 when it ran " +
+      "out of time, 130 when it was cancelled.",
+    { call: `rollcall run echo '{"hi": 1}'`, does: "and wait for the result" },
+    { call: "rollcall run indexer /data --lease 'fs.read=/data/**'", does: "what it may do" },
+    { call: "rollcall run writer --budget USD:5 --follow > out.md", does: "and see all it says" },
+    { call: "rollcall run nightly --detach", does: "prints the job's id" },
+  ),
   parameters: {
     flags: {
       lease: {

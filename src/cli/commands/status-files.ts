@@ -19,7 +19,7 @@ const PLACEHOLDERS = {
   number: "SECONDS",
 } as const;
 
-export const emit = build("emit", "Write the status of an agent into its file", {
+export const emit = build("emit", {
   text: "Write the status of an agent into its file, whole or not at all, and print its path.",
   examples: [
     {
@@ -30,7 +30,7 @@ export const emit = build("emit", "Write the status of an agent into its file", 
   ],
 });
 
-export const list = build("list", "Show the agents of this machine, from their status files", {
+export const list = build("list", {
   text: "Show the agents of this machine, from their status files. No daemon is needed.",
   examples: [
     { call: "rollcall list", does: "a table" },
@@ -40,12 +40,12 @@ export const list = build("list", "Show the agents of this machine, from their s
   ],
 });
 
-export const get = build("get", "Print the status file of an agent", {
+export const get = build("get", {
   text: "Print the status file of an agent: JSON, keys in order.",
   examples: [{ call: "rollcall get pi-1 | jq .task", does: "what it does" }],
 });
 
-export const watch = build("watch", "Show the agents of this machine, as they change", {
+export const watch = build("watch", {
   text: "Show the agents of this machine, as they change; q ends it.",
   examples: [
     { call: "rollcall watch", does: "a table that follows" },
@@ -53,7 +53,7 @@ export const watch = build("watch", "Show the agents of this machine, as they ch
   ],
 });
 
-export const prune = build("prune", "Remove status files that are old and over", {
+export const prune = build("prune", {
   text: "Remove status files of agents that stopped or fell silent long ago; print their paths.",
   examples: [{ call: "rollcall prune --prune-after 3600", does: "after an hour, not a day" }],
 });
@@ -63,14 +63,11 @@ interface ValidateFlags {
 }
 
 export const validate = buildCommand<ValidateFlags, [string?], Context>({
-  docs: {
-    brief: "Check a status file, or print what one must be",
-    fullDescription: about(
-      "Check a status file: `valid`, or everything that is wrong with it and exit code 1.",
-      { call: "rollcall validate FILE", does: "a file, or - for standard input" },
-      { call: "rollcall validate --schema", does: "the format as JSON Schema" },
-    ),
-  },
+  docs: about(
+    "Check a status file: `valid`, or everything that is wrong with it and exit code 1.",
+    { call: "rollcall validate FILE", does: "a file, or - for standard input" },
+    { call: "rollcall validate --schema", does: "the format as JSON Schema" },
+  ),
   parameters: {
     flags: {
       schema: {
@@ -102,11 +99,11 @@ interface Help {
   readonly examples: readonly Example[];
 }
 
-function build(name: string, brief: string, { text, examples }: Help): Command<Context> {
+function build(name: string, { text, examples }: Help): Command<Context> {
   const command = STATUS_COMMANDS[name];
   if (!command) throw new Error(`there is no command ${name} for status files`);
   const { word, options } = command;
-  const docs = { brief, fullDescription: about(text, ...examples) };
+  const docs = about(text, ...examples);
   const flags = flagsOf(options);
   if (word === undefined) {
     return buildCommand<Flags, [], Context>({

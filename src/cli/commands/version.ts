@@ -10,13 +10,10 @@ interface Flags {
 }
 
 export const version = buildCommand<Flags, [], Context>({
-  docs: {
-    brief: "Say which version this is",
-    fullDescription: about("Say which version this is, and what it runs on.", {
-      call: "rollcall version --json",
-      does: "for a bug report or a script",
-    }),
-  },
+  docs: about("Say which version this is, and what it runs on.", {
+    call: "rollcall version --json",
+    does: "for a bug report or a script",
+  }),
   parameters: { flags: { json: jsonFlag } },
   async func({ json }) {
     const { version: node, platform, arch } = process;

@@ -11,7 +11,7 @@ import type { Row } from "../../fleet/row.ts";
 import { rowsOf } from "../../fleet/rows.ts";
 import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
 import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
-import { isWanted } from "../../wires/api/fleet-filter.ts";
+import { isWanted } from "../../operations/fleet-filter.ts";
 import { FRESHNESS } from "../../wires/files/limits.ts";
 import { vitalityOf } from "../../wires/files/liveness.ts";
 import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
@@ -20,7 +20,7 @@ import { watchStatusDir } from "../../wires/files/watch.ts";
 import { processesNow, writerIn } from "../../wires/files/writers.ts";
 import type { ChangesOptions, FetchOptions } from "../listing.ts";
 import { warningsOf } from "../status/agents.ts";
-import type { FleetQuery, FleetSource, ListedFleet } from "./source.ts";
+import type { AgentQuery, FleetQuery, FleetSource, ListedFleet } from "./source.ts";
 
 /** Its sequence is always 0: files have no log. */
 export class FilesFleet implements FleetSource {
@@ -37,24 +37,19 @@ export class FilesFleet implements FleetSource {
     return warningsOf(this.#readings);
   }
 
-  async list({ isWhole, needsMe }: FleetQuery, { limit }: FetchOptions): Promise<ListedFleet> {
-    const { rows: all, atMs } = this.#rows();
-    const filters = {
-      headline: [],
-      workspacePrefix: "",
-      needs: needsMe ? "me" : undefined,
-      all: isWhole ? "true" : "false",
-    } as const;
-    const wanted = all.filter((row) => isWanted(row, filters, atMs));
+  async list({ all = false, needs }: FleetQuery, { limit }: FetchOptions): Promise<ListedFleet> {
+    const { rows, atMs } = this.#rows();
+    const filters = { headline: [], workspacePrefix: "", needs, all };
+    const wanted = rows.filter((row) => isWanted(row, filters, atMs));
     const items = wanted.slice(0, limit);
     const total = wanted.length;
-    const answer: FleetList = { sequence: 0, atMs, counts: countsOf(all), total, rows: items };
+    const answer: FleetList = { sequence: 0, atMs, counts: countsOf(rows), total, rows: items };
     return { sequence: 0, atMs, total, items, answer };
   }
 
-  async find(given: string): Promise<FleetRow> {
+  async find({ id }: AgentQuery): Promise<FleetRow> {
     const { rows, atMs } = this.#rows();
-    return { sequence: 0, atMs, row: rowMeant(rows, given) };
+    return { sequence: 0, atMs, row: rowMeant(rows, id) };
   }
 
   changes({ signal }: ChangesOptions): AsyncIterable<unknown> {

@@ -12,20 +12,27 @@ import { daemonOf, note } from "../daemon.ts";
 import type { DaemonFlags } from "../flags.ts";
 import type { ChangesOptions, FetchOptions } from "../listing.ts";
 import { FilesFleet } from "./files.ts";
-import { DaemonFleet, type FleetQuery, type FleetSource, type ListedFleet } from "./source.ts";
+import {
+  DaemonFleet,
+  type AgentQuery,
+  type FleetQuery,
+  type FleetSource,
+  type ListedFleet,
+} from "./source.ts";
 
 const OF_THIS_MACHINE = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|$)/;
 
 export class NearestFleet implements FleetSource, AsyncDisposable {
   readonly #context: Context;
-  readonly #client: Client;
+  /** Asked first. */
+  readonly daemon: Client;
   #fleet: FleetSource;
   #isDecided = false;
 
   constructor(context: Context, flags: DaemonFlags) {
     this.#context = context;
-    this.#client = daemonOf(context, flags);
-    this.#fleet = new DaemonFleet(this.#client);
+    this.daemon = daemonOf(context, flags);
+    this.#fleet = new DaemonFleet(this.daemon);
   }
 
   get place(): string {
@@ -33,11 +40,11 @@ export class NearestFleet implements FleetSource, AsyncDisposable {
   }
 
   list(query: FleetQuery, options: FetchOptions): Promise<ListedFleet> {
-    return this.#ask((fleet) => fleet.list(query, options), query.atMs);
+    return this.#ask((fleet) => fleet.list(query, options), query.at);
   }
 
-  find(given: string, atMs?: number): Promise<FleetRow> {
-    return this.#ask((fleet) => fleet.find(given, atMs), atMs);
+  find(query: AgentQuery): Promise<FleetRow> {
+    return this.#ask((fleet) => fleet.find(query), query.at);
   }
 
   changes(options: ChangesOptions): AsyncIterable<unknown> {
@@ -45,22 +52,22 @@ export class NearestFleet implements FleetSource, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#client.close();
+    this.daemon.close();
   }
 
   /** Files know nothing of the past. */
-  async #ask<T>(look: (fleet: FleetSource) => Promise<T>, atMs: number | undefined): Promise<T> {
+  async #ask<T>(look: (fleet: FleetSource) => Promise<T>, at: string | undefined): Promise<T> {
     try {
       const answer = await look(this.#fleet);
       this.#isDecided = true;
       return answer;
     } catch (error) {
-      const isHere = OF_THIS_MACHINE.test(this.#client.url);
-      if (this.#isDecided || !isHere || atMs !== undefined || !isNobodyThere(error)) throw error;
+      const isHere = OF_THIS_MACHINE.test(this.daemon.url);
+      if (this.#isDecided || !isHere || at !== undefined || !isNobodyThere(error)) throw error;
     }
     const files = new FilesFleet(statusFolder(this.#context.env));
     const answer = await look(files);
-    const why = `no daemon at ${this.#client.url}`;
+    const why = `no daemon at ${this.daemon.url}`;
     await note(this.#context, `${why}: this is from the status files in ${files.place}`);
     for (const warning of files.warnings()) await this.#context.err.line(warning);
     this.#fleet = files;

@@ -1,8 +1,9 @@
 /** Where commands look at the fleet: at a daemon, or at the status files of this machine. */
 import type { Row } from "../../fleet/row.ts";
+import type { InputOf } from "../../operations/table.ts";
 import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
 import type { Client } from "../../wires/api/client/client.ts";
-import { itemPath, pathOf, read } from "../daemon.ts";
+import { look } from "../api.ts";
 import {
   fetchPages,
   type ChangesOptions,
@@ -11,21 +12,16 @@ import {
   type ListSource,
 } from "../listing.ts";
 
-export interface FleetQuery {
-  /** With those that are gone for long. */
-  readonly isWhole: boolean;
-  /** Only those that wait for a person. */
-  readonly needsMe: boolean;
-  /** As of a moment of the past. */
-  readonly atMs?: number | undefined;
-}
+export type FleetQuery = Pick<InputOf<"fleet.list">, "all" | "needs" | "at">;
+
+export type AgentQuery = InputOf<"fleet.get">;
 
 export type ListedFleet = Listed<Row, FleetList>;
 
 export interface FleetSource extends Pick<ListSource<Row, FleetList>, "place" | "changes"> {
   list(query: FleetQuery, options: FetchOptions): Promise<ListedFleet>;
   /** The agent that a person means by a name, an id, an alias, or how its id begins. */
-  find(given: string, atMs?: number): Promise<FleetRow>;
+  find(query: AgentQuery): Promise<FleetRow>;
 }
 
 /** Beginnings of the topics that may change a row. */
@@ -42,17 +38,12 @@ export class DaemonFleet implements FleetSource {
     return this.#daemon.url;
   }
 
-  list({ isWhole, needsMe, atMs }: FleetQuery, options: FetchOptions): Promise<ListedFleet> {
-    const params = {
-      all: isWhole ? "true" : undefined,
-      needs: needsMe ? "me" : undefined,
-      at: atMs === undefined ? undefined : String(atMs),
-    };
-    return fetchPages(this.#daemon, { path: "/v1/fleet", field: "rows", params }, options);
+  list(query: FleetQuery, options: FetchOptions): Promise<ListedFleet> {
+    return fetchPages(this.#daemon, { operation: "fleet.list", input: { ...query } }, options);
   }
 
-  find(given: string, atMs?: number): Promise<FleetRow> {
-    return read(this.#daemon, pathOf(itemPath("/v1/fleet", given), { at: atMs }));
+  find(input: AgentQuery): Promise<FleetRow> {
+    return look(this.#daemon, "fleet.get", { input });
   }
 
   changes(options: ChangesOptions): AsyncIterable<unknown> {

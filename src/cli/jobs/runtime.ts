@@ -30,7 +30,7 @@ export async function connectRuntime(
   signal: AbortSignal,
 ): Promise<ArcpClient> {
   const { env } = context;
-  const isDaemon = !isWebSocket(url);
+  const isDaemon = !isRuntimeUrl(url);
   const connecting = ArcpClient.connect(arcpUrl(url, env), {
     token: token ?? (env["ROLLCALL_TOKEN"] || NO_TOKEN),
     client: { name: "rollcall", version: releaseVersion() },
@@ -55,11 +55,12 @@ async function say(context: Context, text: string): Promise<void> {
   await note(context, text);
 }
 
-function isWebSocket(url: string | undefined): url is string {
+/** Whether it names a runtime in full, which may be no daemon of ours. */
+export function isRuntimeUrl(url: string | undefined): url is string {
   return url !== undefined && /^wss?:\/\//.test(url);
 }
 
 function arcpUrl(flag: string | undefined, env: Context["env"]): string {
-  if (isWebSocket(flag)) return flag;
+  if (isRuntimeUrl(flag)) return flag;
   return `${findUrl(flag, env).replace(/^http/, "ws")}/arcp`;
 }

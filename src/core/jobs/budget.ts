@@ -74,7 +74,7 @@ export function openPurse(granted: Budget = NOTHING, above?: Purse): Purse {
   return { granted, remaining: new Map(granted), parent, isSettled: false };
 }
 
-/** Most jobs have no budget, and those that ended need none: they share one, which never changes. */
+/** Most jobs have no budget, and those that ended need none: they share one that never changes. */
 export const NO_PURSE: Purse = {
   granted: NOTHING,
   remaining: new Map(),

@@ -54,6 +54,7 @@ function formOf(namespace: string): TargetForm {
 /** Checks a lease and makes its patterns canonical. */
 export function parseLease(request: LeaseRequest, expiresAtMs = Infinity): ParsedLease {
   const names = Object.keys(request);
+  if (names.length === 0 && expiresAtMs === Infinity) return EMPTY;
   if (names.length > LEASE.namespaces) {
     return refuse("INVALID_ARGUMENT", `a lease has at most ${LEASE.namespaces} namespaces`);
   }
@@ -78,6 +79,15 @@ export function parseLease(request: LeaseRequest, expiresAtMs = Infinity): Parse
   }
   return { ok: true, lease: { granted, globs, budget, expiresAtMs } };
 }
+
+/** Most jobs ask for nothing. */
+export const NO_LEASE: Lease = {
+  granted: {},
+  globs: new Map(),
+  budget: undefined,
+  expiresAtMs: Infinity,
+};
+const EMPTY: ParsedLease = { ok: true, lease: NO_LEASE };
 
 const BAD_PATTERN = "a pattern that is empty, leads up (..), or is none of its kind";
 

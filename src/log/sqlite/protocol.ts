@@ -7,7 +7,6 @@
 import type { ErrorCode } from "../../core/errors.ts";
 import type { AppendBatch, LogRange } from "../log.ts";
 import type { NamedRange, StreamRange } from "../streams.ts";
-import type { PackedCommit } from "./packing.ts";
 
 /** The most that one message carries (but at least one batch): fast to read, short to wait for. */
 export const PAGE_BYTES = 1 << 20;
@@ -19,7 +18,7 @@ export const WAITING_BYTES = 64 << 20;
 export interface Operations {
   open(options: OpenOptions): Promise<OpenedRange>;
   range(): LogRange;
-  commit(commit: PackedCommit): readonly Outcome[];
+  commit(commit: Commit): readonly Outcome[];
   readLog(span: Span): Page | undefined;
   truncate(through: number): void;
 

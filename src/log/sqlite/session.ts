@@ -3,13 +3,12 @@ import { RollcallError } from "../../core/errors.ts";
 import type { LogBatch, LogPrograms, LogRange } from "../log.ts";
 import { Tail } from "../tail.ts";
 import { Commits } from "./commits.ts";
-import { packCommit } from "./packing.ts";
 import { corrupt } from "./driver.ts";
 import type { Argument, Name, OpenOptions, Page, Result, Span } from "./protocol.ts";
 import { SqliteThread } from "./thread.ts";
 
 export class SqliteSession {
-  readonly commits = new Commits((commit) => this.call("commit", packCommit(commit)));
+  readonly commits = new Commits((commit) => this.call("commit", commit));
   readonly #options: OpenOptions;
   readonly #thread = new SqliteThread((failure) => this.#tail.fail(failure));
   readonly #closing = new AbortController();

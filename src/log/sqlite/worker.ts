@@ -6,7 +6,6 @@ import { parentPort, workerData } from "node:worker_threads";
 import { RollcallError } from "../../core/errors.ts";
 import { forgetHolder, openDatabase } from "./database.ts";
 import { storageError } from "./driver.ts";
-import { unpackCommit } from "./packing.ts";
 import { Gate, type Name, type Operations, type Reply, type Request } from "./protocol.ts";
 import { Tables } from "./tables.ts";
 
@@ -26,7 +25,7 @@ const operations: Operations = {
     return opened.opened();
   },
   range: () => tables().range(),
-  commit: (packed) => tables().commit(unpackCommit(packed)),
+  commit: (commit) => tables().commit(commit),
   readLog: (span) => tables().read(span),
   truncate: (through) => tables().truncate(through),
 

@@ -15,7 +15,7 @@ import { framed, FrameReader } from "./frames.ts";
 import type { Gathering } from "./gathering.ts";
 import type { ServerCall } from "./server-call.ts";
 import type { Call, Feed, Meter } from "./service.ts";
-import { grpcStatusOf } from "./status.ts";
+import { grpcStatusOf, type FieldName } from "./status.ts";
 
 export interface MethodOptions {
   /** What one message to it may weigh. */
@@ -24,6 +24,7 @@ export interface MethodOptions {
   readonly lastWordsMs: number;
   readonly meter: Meter;
   readonly gathering: Gathering;
+  readonly fieldName: FieldName | undefined;
   /** A call met a fault of this program. */
   readonly onFault: (error: unknown) => void;
 }
@@ -181,7 +182,7 @@ class Method {
     // What fails because its caller went away is nobody's fault.
     if (call.isOver) return;
     if (codeOf(error) === "INTERNAL") this.#options.onFault(error);
-    call.fail(grpcStatusOf(error));
+    call.fail(grpcStatusOf(error, this.#options.fieldName));
   }
 }
 

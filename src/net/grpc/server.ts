@@ -18,7 +18,7 @@ import type { ServerLimits } from "./limits.ts";
 import { serving, type Serve } from "./method.ts";
 import { ServerCall } from "./server-call.ts";
 import type { Handlers, Meter, ServiceLimits } from "./service.ts";
-import { grpcStatusOf } from "./status.ts";
+import { grpcStatusOf, type FieldName } from "./status.ts";
 
 /** What is known of a caller before its call is served. */
 export interface Caller {
@@ -39,6 +39,8 @@ export interface GrpcServerOptions {
 export interface AddOptions<Service extends DescService> extends ServiceLimits<Service> {
   /** Serves it under another full name as well: the same messages, an older path. */
   readonly name?: string;
+  /** As it is where it is not given. */
+  readonly fieldName?: FieldName;
 }
 
 export class GrpcServer {
@@ -58,7 +60,7 @@ export class GrpcServer {
   add<Service extends DescService>(
     service: Service,
     handlers: Handlers<Service>,
-    { name = service.typeName, bytes = {} }: AddOptions<Service> = {},
+    { name = service.typeName, bytes = {}, fieldName }: AddOptions<Service> = {},
   ): void {
     const { limits, meterOf = () => UNCOUNTED, onFault = () => undefined } = this.#options;
     const byName: Readonly<Record<string, unknown>> = handlers;
@@ -70,6 +72,7 @@ export class GrpcServer {
         lastWordsMs: limits.lastWordsMs,
         meter: meterOf(path),
         gathering: this.#gathering,
+        fieldName,
         onFault: (error) => onFault(path, error),
       });
       this.#methods.set(path, serve);

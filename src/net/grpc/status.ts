@@ -9,6 +9,7 @@
 import {
   codeOf,
   isErrorCode,
+  messageFor,
   RollcallError,
   wireCodes,
   type ErrorCode,
@@ -20,10 +21,14 @@ export interface GrpcStatus {
   readonly details: string;
 }
 
-export function grpcStatusOf(error: unknown): GrpcStatus {
+/** The name that the proto has for a field of core. */
+export type FieldName = (field: string) => string;
+
+export function grpcStatusOf(error: unknown, fieldName: FieldName = String): GrpcStatus {
   const name = codeOf(error);
   const isOurs = error instanceof RollcallError && name !== "INTERNAL";
-  return { code: wireCodes(name).grpc, name, details: isOurs ? error.message : "internal error" };
+  const details = isOurs ? messageFor(error, fieldName) : "internal error";
+  return { code: wireCodes(name).grpc, name, details };
 }
 
 /** Under this name the very code travels beside gRPC's number. */

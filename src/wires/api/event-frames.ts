@@ -49,8 +49,8 @@ function eventFrame(recorded: Recorded): Buffer {
   return Buffer.from(`id: ${sequence}\nevent: ${event.type}\ndata: ${data}\n\n`);
 }
 
-/** An event as JSON, with its place in front. */
-export function eventText(recorded: Recorded): string {
+/** As operations/events.ts has it, made of what the log holds as text already. */
+function eventText(recorded: Recorded): string {
   const { sequence, atMs, event } = recorded;
   const at = new Date(atMs).toISOString();
   const head = `{"sequence":${sequence},"topic":"${event.type}","at":"${at}",`;

@@ -12,7 +12,7 @@ import type { Fleet, Timeline } from "../../fleet/fleet.ts";
 import type { Headline } from "../../fleet/headline.ts";
 import type { Row } from "../../fleet/row.ts";
 import { factFrame, frameOf, placeFrame } from "./event-frames.ts";
-import { isWanted, type Filters } from "./fleet-filter.ts";
+import { isWanted, type Filters } from "../../operations/fleet-filter.ts";
 import { FLEET_LIST } from "./limits.ts";
 import type { Frames, Source } from "./sse.ts";
 

@@ -1,53 +1,46 @@
 /**
- * All routes of the HTTP API. Reads are GET; commands are POST /v1/NOUN/VERB with a JSON object, so
- * that keys, which may be any text, are never part of a path that something on the way rewrites.
+ * All routes of the HTTP API: one for each operation of the table, what is told live, and what
+ * machines ask a daemon. Reads are GET; commands are POST /v1/NOUN/VERB with a JSON object, so that
+ * keys, which may be any text, are never part of a path that something on the way rewrites.
  */
 import type { HttpBindings } from "@hono/node-server";
-import { Hono } from "hono";
-import { RollcallError } from "../../core/errors.ts";
-import { agentRoutes, type Finder } from "./agent-routes.ts";
-import { directoryRoutes, type DirectoryRoutesOptions } from "./directory-routes.ts";
-import { fleetRoutes, type FleetRoutesOptions } from "./fleet-routes.ts";
-import { electionRoutes } from "./election-routes.ts";
-import { jobRoutes } from "./job-routes.ts";
-import { leaseRoutes } from "./lease-routes.ts";
-import { policyRoutes } from "./policy-routes.ts";
-import { taskRoutes, type TaskRoutesOptions } from "./task-routes.ts";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { Hono, type Context } from "hono";
+import { z } from "zod";
+import { messageFor, RollcallError } from "../../core/errors.ts";
+import type { Call, Operation, Services } from "../../operations/operation.ts";
+import { parse } from "../../operations/parse.ts";
+import { operations } from "../../operations/table.ts";
+import { DIRECTORY_EVENTS, LIVE, type Live } from "./live.ts";
+import { openApiText } from "./openapi.ts";
+import { bodyOf, queryOf, wantsStream } from "./request.ts";
+import type { Streams } from "./sse.ts";
 
-/** What `GET /v1/status` tells, and `rollcall doctor` reads. */
-export interface Status {
-  readonly version: string;
-  readonly node: string;
-  readonly mode: string;
-  readonly head: number;
-  readonly pid: number;
-  readonly startedAt: string;
-  readonly grpcAddress: string;
-  readonly httpAddress: string;
-  /** What the state is kept in, and where. */
-  readonly state: string;
-  readonly loopbackOnly: boolean;
-}
-
-export interface ApiOptions extends TaskRoutesOptions, FleetRoutesOptions, DirectoryRoutesOptions {
-  readonly finder: Finder;
-  status(): Status;
+export interface ApiOptions extends Services {
+  readonly streams: Streams;
+  /** Streams that remember the whole fleet; there may be fewer of them. */
+  readonly lookers: Streams;
   /** Why commands cannot be answered now; nothing when they can. */
   notReady(): string | undefined;
   readonly metrics: { readonly contentType: string; page(): Promise<string> };
 }
 
-export function apiRoutes(options: ApiOptions): Hono<{ Bindings: HttpBindings }> {
-  const { engine, finder } = options;
-  const routes = new Hono<{ Bindings: HttpBindings }>();
-  routes.route("/v1", agentRoutes(engine, finder));
-  routes.route("/v1", leaseRoutes(engine));
-  routes.route("/v1", electionRoutes(engine));
-  routes.route("/v1", policyRoutes(engine));
-  routes.route("/v1", taskRoutes(options));
-  routes.route("/v1", fleetRoutes(options));
-  routes.route("/v1", jobRoutes(options));
-  routes.route("/v1", directoryRoutes(options));
+interface Bindings extends HttpBindings {
+  readonly principal?: { readonly name: string };
+}
+
+type Routes = Hono<{ Bindings: Bindings }>;
+type HttpContext = Context<{ Bindings: Bindings }>;
+
+const JSON_TYPE = { "Content-Type": "application/json" } as const;
+
+export function apiRoutes(options: ApiOptions): Routes {
+  const routes: Routes = new Hono();
+  routes.get(DIRECTORY_EVENTS.path, streamOf(DIRECTORY_EVENTS, options));
+  for (const [name, operation] of operations()) {
+    mount(routes, { operation, live: LIVE[name] }, options);
+  }
+  routes.get("/openapi.json", (c) => c.body(openApiText(), 200, JSON_TYPE));
   routes.get("/healthz", (c) => c.text("ok"));
   routes.get("/readyz", (c) => {
     const reason = options.notReady();
@@ -58,6 +51,83 @@ export function apiRoutes(options: ApiOptions): Hono<{ Bindings: HttpBindings }>
     const page = await options.metrics.page();
     return c.body(page, 200, { "Content-Type": options.metrics.contentType });
   });
-  routes.get("/v1/status", (c) => c.json(options.status()));
   return routes;
+}
+
+/** The input of any operation. */
+type Input = z.output<z.ZodObject>;
+
+interface Route {
+  readonly operation: Operation;
+  readonly live: Live | undefined;
+}
+
+function mount(routes: Routes, { operation, live }: Route, options: ApiOptions): void {
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
+  const answer = async (c: HttpContext, input: Input): Promise<Response> => {
+    const value = await operation.run(options, input, new HttpCall(c)).catch((error: unknown) => {
+      throw inWordsOf(operation, error);
+    });
+    return c.body(operation.json?.(value) ?? JSON.stringify(value), 200, JSON_TYPE);
+  };
+  if (operation.effect !== "reads") {
+    routes.post(path, async (c) => answer(c, await bodyOf(c, operation.input)));
+    return;
+  }
+  const inputOf = readerOf(operation);
+  const stream = live && streamOf({ ...live, path: operation.path }, options);
+  routes.get(path, (c) => (stream && wantsStream(c) ? stream(c) : answer(c, inputOf(c))));
+}
+
+/** A refusal of core, with the field called as the caller of the operation calls it. */
+function inWordsOf({ within }: Operation, error: unknown): unknown {
+  if (within === undefined || !(error instanceof RollcallError)) return error;
+  const message = messageFor(error, (field) => field.replace(`${within}.`, ""));
+  return new RollcallError(error.code, message, { cause: error });
+}
+
+type PathAndInput = Pick<Operation, "path" | "input">;
+
+/** Reads the input of a GET: the fields of its path, and those of its query. */
+function readerOf({ path, input }: PathAndInput): (c: HttpContext) => Input {
+  const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
+  const fields = Object.entries(input.shape);
+  const fieldsWhere = (isInPath: boolean) =>
+    z.strictObject(
+      Object.fromEntries(fields.filter(([name]) => names.includes(name) === isInPath)),
+    );
+  const [fromPath, fromQuery] = [fieldsWhere(true), fieldsWhere(false)];
+  return (c) => ({ ...queryOf(c, fromQuery), ...parse("the path", fromPath, c.req.param()) });
+}
+
+function streamOf(live: Live & PathAndInput, { streams, lookers, ...services }: ApiOptions) {
+  const inputOf = readerOf(live);
+  const places = live.isLooker === true ? lookers : streams;
+  return async (c: HttpContext): Promise<Response> => {
+    const lastEventId = c.req.header("last-event-id");
+    const start = await live.prepare(services, inputOf(c), { lastEventId });
+    await places.send(c.env.outgoing, start);
+    return RESPONSE_ALREADY_SENT;
+  };
+}
+
+class HttpCall implements Call {
+  readonly #context: HttpContext;
+
+  constructor(context: HttpContext) {
+    this.#context = context;
+  }
+
+  get by(): string | undefined {
+    return this.#context.env.principal?.name;
+  }
+
+  get signal(): AbortSignal {
+    const { outgoing } = this.#context.env;
+    const gone = new AbortController();
+    const leave = () => gone.abort(new RollcallError("CANCELLED", "the client went away"));
+    outgoing.once("close", leave);
+    if (outgoing.destroyed) leave();
+    return gone.signal;
+  }
 }

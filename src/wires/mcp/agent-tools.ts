@@ -8,7 +8,7 @@ import { countsOf } from "../../fleet/census.ts";
 import { HEADLINES } from "../../fleet/headline.ts";
 import type { AgentQuestion } from "../../fleet/inbox.ts";
 import type { Row } from "../../fleet/row.ts";
-import { check } from "../parse.ts";
+import { check } from "../../operations/parse.ts";
 import { fromA2a, fromRegistry, FOUND, QUESTION, questionOf, ROW, rowOf } from "./agent-shapes.ts";
 import { shownCard } from "./data.ts";
 import type { Listed } from "./directory.ts";

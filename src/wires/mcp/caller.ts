@@ -3,6 +3,7 @@ import type { TaskClaims } from "../../engine/claims.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
+import type { Call } from "../../operations/operation.ts";
 import type { AgentSearch } from "../../search/agent-search.ts";
 import type { Directory } from "./directory.ts";
 
@@ -18,9 +19,7 @@ export interface Ground {
   readonly onFault: (error: unknown) => void;
 }
 
-export interface Caller extends Ground {
+export interface Caller extends Ground, Call {
   /** The agent that acts: the one named, or the connection's own. */
   readonly acting: (agentId: string | undefined) => Promise<string>;
-  /** Aborts when the caller no longer waits for the answer. */
-  readonly signal: AbortSignal;
 }

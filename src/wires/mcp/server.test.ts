@@ -88,6 +88,12 @@ describe("the tools", () => {
     expect(await refusal("acquire_lease", { task_id: "a", ttl_seconds: 1e6 })).toContain(
       "ttl_seconds is 1000000 s, allowed are 1 to 86400 s",
     );
+    expect(await refusal("create_task", { type: "t", input: "\ud800" })).toContain(
+      "INVALID_ARGUMENT: input is not well-formed unicode",
+    );
+    expect(await refusal("create_task", { type: "t", required_tools: [""] })).toContain(
+      "INVALID_ARGUMENT: required_tools[0] is empty",
+    );
     expect(await refusal("publish_status", { activity: "dancing" })).toContain(
       'activity is "dancing"; it may be thinking, reading',
     );

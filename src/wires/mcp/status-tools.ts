@@ -7,8 +7,8 @@ import {
   type Facts,
   type Report,
 } from "../../core/reports.ts";
-import { AGENT_ID } from "./lease-tools.ts";
 import { STATUS } from "./limits.ts";
+import { AGENT_ID } from "./operation-tool.ts";
 import { SETS, tool, type Tool } from "./tool.ts";
 
 const INPUT = z.strictObject({

@@ -10,7 +10,8 @@ import type {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { ErrorCode } from "../../core/errors.ts";
-import { parse } from "../parse.ts";
+import { inSnakeCase } from "../field-names.ts";
+import { parse } from "../../operations/parse.ts";
 import { told } from "../told.ts";
 import type { Caller } from "./caller.ts";
 import { dataText, shown } from "./data.ts";
@@ -24,7 +25,7 @@ export interface Answer<Output> {
 /** What to do about a refusal, where the tool knows more than the code says. */
 export type Advice = Partial<Readonly<Record<ErrorCode, string>>>;
 
-interface ToolOptions<Input extends z.ZodObject, Output extends z.ZodObject> {
+export interface ToolOptions<Input extends z.ZodObject, Output extends z.ZodObject> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -34,6 +35,8 @@ interface ToolOptions<Input extends z.ZodObject, Output extends z.ZodObject> {
   readonly advice?: Advice;
   /** Its refusals may repeat what agents wrote. */
   readonly quotesAgents?: boolean;
+  /** The name of the argument for a field of core; in snake case unless told otherwise. */
+  readonly fieldName?: (field: string) => string;
   run(input: z.output<Input>, caller: Caller): Promise<Answer<z.input<Output>>>;
 }
 
@@ -64,7 +67,7 @@ export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   options: ToolOptions<Input, Output>,
 ): Tool {
   const { name, title, description, input, output, hints } = options;
-  const { advice = {}, quotesAgents = false } = options;
+  const { advice = {}, quotesAgents = false, fieldName = inSnakeCase } = options;
   return {
     described: {
       name,
@@ -83,14 +86,18 @@ export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
           structuredContent: data,
         };
       } catch (error) {
-        return refusal(error, { name, advice, quotesAgents, caller });
+        return refusal(error, { name, advice, quotesAgents, fieldName, caller });
       }
     },
   };
 }
 
+/** Without examples: a model might take them for what it was told. */
 function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): Described["inputSchema"] {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    override: ({ jsonSchema }) => delete jsonSchema.examples,
+  });
   return { ...rest, type: "object" } as Described["inputSchema"];
 }
 
@@ -98,12 +105,13 @@ interface Refused {
   readonly name: string;
   readonly advice: Advice;
   readonly quotesAgents: boolean;
+  readonly fieldName: (field: string) => string;
   readonly caller: Caller;
 }
 
 function refusal(error: unknown, refused: Refused): CallToolResult {
-  const { name, advice, quotesAgents, caller } = refused;
-  const { code, message, retry } = told(error);
+  const { name, advice, quotesAgents, fieldName, caller } = refused;
+  const { code, message, retry } = told(error, fieldName);
   if (code === "INTERNAL") caller.onFault(error);
   const next = advice[code] ?? nextStep(code, retry, name);
   const why = quotesAgents ? dataText("see the data.", shown(message)) : shown(message);

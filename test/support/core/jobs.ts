@@ -76,7 +76,7 @@ const LEASES: readonly LeaseRequest[] = [
   { "cost.budget": ["USD:10", "EUR:4"], "tool.call": ["fs.*"] },
 ];
 
-export function somePrincipal(who: number): string {
+function somePrincipal(who: number): string {
   return who % 3 === 0 ? "bob" : "ann";
 }
 

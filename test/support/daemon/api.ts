@@ -6,7 +6,8 @@ import { Fleet } from "../../../src/fleet/fleet.ts";
 import type { Fetcher } from "../../../src/net/fetch/fetcher.ts";
 import { openEngine, type Fixture } from "../engine/fixture.ts";
 import { a2aMount } from "../../../src/wires/a2a/server/a2a.ts";
-import type { Finder } from "../../../src/wires/api/agent-routes.ts";
+import type { Services } from "../../../src/operations/operation.ts";
+import { operations } from "../../../src/operations/table.ts";
 import { Streams } from "../../../src/wires/api/sse.ts";
 import { apiRoutes } from "../../../src/wires/api/routes.ts";
 import { ask, openDoor, type Asked, type OpenDoor } from "./fixture.ts";
@@ -33,8 +34,19 @@ export interface Api extends Fixture {
 /** Nobody is there. */
 const NOWHERE: Pick<Fetcher, "first" | "text"> = new TestWeb();
 
+/** Every answer must match the description of its operation, to the last field. */
+function mustBeAsDescribed(method: string, path: string, answer: unknown): void {
+  const { pathname } = new URL(path, "http://localhost");
+  const found = operations().find(
+    ([, operation]) =>
+      (operation.effect === "reads") === (method === "GET") &&
+      new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(pathname),
+  );
+  found?.[1].output.parse(answer);
+}
+
 export async function openApi(
-  finder: Finder = { find: async () => [] },
+  search: Services["search"] = { find: async () => [] },
   fetcher = NOWHERE,
 ): Promise<Api> {
   const fixture = await openEngine();
@@ -60,7 +72,7 @@ export async function openApi(
       streams,
       lookers,
       clock,
-      finder,
+      search,
       notReady: () => undefined,
       status: () => {
         throw new Error("nobody asks for it here");
@@ -70,7 +82,9 @@ export async function openApi(
   });
   const call = async (path: string, asked: Asked): Promise<Reply> => {
     const { status, body } = await ask(opened.port, path, asked);
-    return { status, body: JSON.parse(body) as Fields };
+    const reply = { status, body: JSON.parse(body) as Fields };
+    if (status === 200) mustBeAsDescribed(asked.method ?? "GET", path, reply.body);
+    return reply;
   };
   return {
     ...fixture,

@@ -39,7 +39,8 @@ class Client implements Transport {
   send(frame: string): void {
     const seq = /"event_seq":(\d+)/.exec(frame.slice(0, 300))?.[1];
     if (seq !== undefined) this.seqs.push(Number(seq));
-    if (!frame.includes('"type":"job.event"')) this.others.push(JSON.parse(frame));
+    if (!frame.includes('"type":"job.event"'))
+      this.others.push(JSON.parse(frame) as Client["others"][number]);
   }
 
   close(ending: TransportEnding = { code: 1000, reason: "" }): void {

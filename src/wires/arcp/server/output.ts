@@ -9,14 +9,14 @@
  *
  * In both the peer gets the same bytes.
  */
-import { codeOf } from "../../../core/errors.ts";
+import { codeOf, RollcallError } from "../../../core/errors.ts";
 import { OUTPUT } from "./session-limits.ts";
 import type { Transport } from "./transport.ts";
 
-/** A frame that is encoded only when it is sent. */
+/** A frame from the disk. */
 export interface NumberedFrame {
   readonly seq: number;
-  readonly text: () => string;
+  readonly text: string;
 }
 
 /** The frames after a number, from the disk, through another number. */
@@ -47,15 +47,16 @@ export class Output {
     this.#transport = undefined;
   }
 
-  release(frames: readonly NumberedFrame[]): void {
+  /** The next frames are durable; each is encoded when it is sent. */
+  release<T>(frames: readonly T[], text: (frame: T, index: number) => string): void {
     const before = this.durable;
     this.durable += frames.length;
     const transport = this.#transport;
     if (!transport) return;
     if (this.sent !== before || this.#isReading) return this.pump();
-    for (const frame of frames) {
+    for (const [index, frame] of frames.entries()) {
       if (transport.waitingBytes >= OUTPUT.waitingBytes) return;
-      if (!this.#send(transport, frame)) return;
+      if (!this.#send(transport, text(frame, index))) return;
     }
   }
 
@@ -81,7 +82,8 @@ export class Output {
         for await (const frame of this.#read(this.sent, this.durable)) {
           if (this.#transport !== transport) return;
           if (transport.waitingBytes >= OUTPUT.waitingBytes) return;
-          if (frame.seq !== this.sent + 1 || !this.#send(transport, frame)) return;
+          if (frame.seq !== this.sent + 1) throw lost(this.sent + 1);
+          if (!this.#send(transport, frame.text)) return;
         }
       }
     } catch (error) {
@@ -91,9 +93,9 @@ export class Output {
     }
   }
 
-  #send(transport: Transport, frame: NumberedFrame): boolean {
+  #send(transport: Transport, frame: string): boolean {
     try {
-      transport.send(frame.text());
+      transport.send(frame);
       this.sent += 1;
       return true;
     } catch {
@@ -103,4 +105,8 @@ export class Output {
       return false;
     }
   }
+}
+
+function lost(seq: number): RollcallError {
+  return new RollcallError("OUT_OF_RANGE", `frame ${seq} is no longer there`);
 }

@@ -37,7 +37,6 @@ export interface ArcpServiceOptions extends ArcpOptions {
 export class ArcpService implements Companion {
   readonly agents = new Agents();
   readonly jobs: Jobs;
-  readonly #options: ArcpServiceOptions;
   readonly #alarms: Alarms;
   readonly #sessions: Sessions;
   readonly #connections = new Set<Connection>();
@@ -49,7 +48,6 @@ export class ArcpService implements Companion {
 
   constructor(options: ArcpServiceOptions) {
     const { clock = systemClock, streams, onTrouble = () => undefined } = options;
-    this.#options = options;
     const newId = ulids({
       nowMs: () => clock.wallMs(),
       fillRandom: options.fillRandom ?? ((bytes) => randomFillSync(bytes)),

@@ -8,7 +8,6 @@
 import {
   encodeSessionEntry,
   isShown,
-  lastSeqOf,
   sessionStream,
   type SessionStreamEntry,
   type Span,
@@ -35,8 +34,11 @@ export interface SessionTerms {
   readonly client: string;
 }
 
-/** A frame that is numbered and not durable yet: an entry of a job, or a notice. */
-type Numbered = Heard & { readonly seq: number; readonly isNotice: boolean };
+/** Entries of jobs, and notices, that are numbered one after the other and not durable yet. */
+interface Numbered {
+  first: number;
+  readonly heard: Heard[];
+}
 
 /** What a frame is made of. */
 type FrameContents = Pick<JobFrame, "job" | "entry" | "outcome">;
@@ -65,8 +67,8 @@ export class Session implements Owner, StreamWriter {
   readonly #sessions: Sessions;
   readonly #entry: SessionEntry;
   #isLagTold = false;
-  #gathering: Numbered[] = [];
-  readonly #batches: (readonly Numbered[])[] = [];
+  #gathering: Numbered = { first: 0, heard: [] };
+  readonly #batches: Numbered[] = [];
   /** The position of the last span, and where some of the numbers stand. */
   #spans = 0;
   readonly #marks: Mark[] = [];
@@ -120,7 +122,7 @@ export class Session implements Owner, StreamWriter {
 
   hear(heard: Heard): number {
     if (!this.#takes(heard)) return 0;
-    const seq = this.#number(heard, false);
+    const seq = this.#number(heard);
     // Nothing is said of a job after its end.
     if (heard.entry.kind !== "end") this.#noticeLag(heard);
     return seq;
@@ -133,17 +135,18 @@ export class Session implements Owner, StreamWriter {
     return isShown(entry);
   }
 
-  #number(heard: Heard, isNotice: boolean): number {
+  #number(heard: Heard): number {
     this.#sessions.term.join(this, SPAN_LENGTH);
     this.#entry.seq += 1;
-    const { job, position, entry, outcome } = heard;
-    this.#gathering.push({ seq: this.#entry.seq, job, position, entry, outcome, isNotice });
+    const gathering = this.#gathering;
+    if (gathering.heard.length === 0) gathering.first = this.#entry.seq;
+    gathering.heard.push(heard);
     return this.#entry.seq;
   }
 
   take(): readonly string[] {
     const numbered = this.#gathering;
-    this.#gathering = [];
+    this.#gathering = { first: 0, heard: [] };
     this.#batches.push(numbered);
     const entries = spansOf(numbered);
     for (const { seq } of entries) {
@@ -155,14 +158,13 @@ export class Session implements Owner, StreamWriter {
   }
 
   onDurable(): void {
-    const numbered = this.#batches.shift() ?? [];
-    this.output.release(numbered.map((each) => this.#frame(each.seq, each)));
+    const { first, heard } = this.#batches.shift() ?? NOTHING;
+    this.output.release(heard, (each, index) => this.#frame(first + index, each));
   }
 
-  #frame(seq: number, { job, entry, outcome }: FrameContents): NumberedFrame {
+  #frame(seq: number, { job, entry, outcome }: FrameContents): string {
     const { id: sessionId, profile } = this;
-    const time = (atMs: number) => this.#sessions.time(atMs);
-    return { seq, text: () => jobFrame({ sessionId, profile, seq, job, entry, outcome, time }) };
+    return jobFrame({ sessionId, profile, seq, job, entry, outcome, time: this.#sessions.time });
   }
 
   async *#frames(after: number, through: number): AsyncGenerator<NumberedFrame> {
@@ -170,7 +172,7 @@ export class Session implements Owner, StreamWriter {
     const place = { stream: this.stream, position: (mark?.position ?? 1) - 1 };
     for await (const { seq, job, entry } of this.#sessions.read(place, after)) {
       if (seq > through) return;
-      yield this.#frame(seq, { job, entry });
+      yield { seq, text: this.#frame(seq, { job, entry }) };
     }
   }
 
@@ -182,7 +184,7 @@ export class Session implements Owner, StreamWriter {
     const told = { phase: "back_pressure", message: `${lag} events are not acknowledged` };
     const atMs = this.#sessions.term.nowMs();
     const entry = { atMs, seq: 0, kind: "status", body: JSON.stringify(told) };
-    this.#number({ job, position: 0, entry }, true);
+    this.#number({ job, position: NO_POSITION, entry });
   }
 
   /** Only forwards, and not beyond what was sent. */
@@ -229,19 +231,20 @@ export class Session implements Owner, StreamWriter {
   }
 }
 
+const NOTHING: Numbered = { first: 0, heard: [] };
+/** A notice stands in no job's stream. */
+const NO_POSITION = 0;
+
 /** Frames that follow each other in one job are one span. */
-function spansOf(numbered: readonly Numbered[]): readonly SessionStreamEntry[] {
+function spansOf({ first, heard }: Numbered): readonly SessionStreamEntry[] {
   const entries: SessionStreamEntry[] = [];
   let open: { -readonly [Field in keyof Span]: Span[Field] } | undefined;
-  for (const { seq, job, position, entry, isNotice } of numbered) {
-    if (isNotice) {
+  for (const [index, { job, position, entry }] of heard.entries()) {
+    const seq = first + index;
+    if (position === NO_POSITION) {
       open = undefined;
       entries.push({ ...entry, seq, jobId: job.id });
-    } else if (
-      open?.jobId === job.id &&
-      open.last === position - 1 &&
-      lastSeqOf(open) === seq - 1
-    ) {
+    } else if (open?.jobId === job.id && open.last === position - 1) {
       open.last = position;
     } else {
       open = { seq, jobId: job.id, first: position, last: position };

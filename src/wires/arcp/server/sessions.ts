@@ -26,7 +26,7 @@ import type { Alarm, Alarms } from "./alarms.ts";
 import type { Connection } from "./connection.ts";
 
 import { Session, type SessionTerms } from "./session.ts";
-import { OUTPUT, RESUME } from "./session-limits.ts";
+import { RESUME } from "./session-limits.ts";
 import { numberedEntries, type NumberedEntry, type StreamPlace } from "./stream-reader.ts";
 import { Subscription } from "./subscription.ts";
 import { digestOf } from "./verifiers.ts";
@@ -101,9 +101,7 @@ export class Sessions {
     return this.jobs.isLeading ? this.jobs.state.jobs.byId.get(jobId)?.job : undefined;
   }
 
-  time(atMs: number): string {
-    return this.#timestamps.text(atMs);
-  }
+  readonly time = (atMs: number): string => this.#timestamps.text(atMs);
 
   wallMs(): number {
     return this.alarms.clock.wallMs();
@@ -173,7 +171,8 @@ export class Sessions {
     for (const { session, subscriptions } of term.state.sessions.byId.values()) {
       const follower = this.#byId.get(session.id);
       const heard = this.#found.get(session.id)?.heard;
-      for (const [jobId, after] of [...subscriptions]) {
+      // A subscription that is over already is taken off the map meanwhile.
+      for (const [jobId, after] of Array.from(subscriptions)) {
         const job = this.job(jobId);
         if (!follower || !job) continue;
         const cursor = Math.max(after, heard?.get(jobId) ?? 0);

@@ -29,7 +29,7 @@ export function entitlementsService(engine: Engine): Handlers<typeof Entitlement
     },
 
     async listPolicies({ subjectPrefix }) {
-      check(tooLong("subject_prefix", subjectPrefix, FIELD.keyLength));
+      check(tooLong("subjectPrefix", subjectPrefix, FIELD.keyLength));
       const found = await engine.read(({ policies }) =>
         [...policies.byId.values()].filter(({ subject }) => subject.startsWith(subjectPrefix)),
       );

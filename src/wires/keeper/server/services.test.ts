@@ -19,7 +19,10 @@ import { AgentSearch } from "../../../search/agent-search.ts";
 import { eventFrame } from "./event-message.ts";
 import type { Finder } from "./finder.ts";
 import {
+  EntitlementsService,
   EventSchema,
+  LeaseService,
+  PolicyEffect,
   RegistryService,
   TaskService,
   WatchRequestSchema,
@@ -247,4 +250,28 @@ test("a list that no client would take is refused, and calls are counted", async
   expect(claimed.tasks).toEqual([]);
   const counted = meters.get("/agentkeeper.v1.TaskService/ListTasks");
   expect(counted).toEqual({ served: 2, took: 2 });
+});
+
+test.each([
+  [LeaseService.method.acquireLease, { taskId: "" }, "task_id is empty"],
+  [LeaseService.method.acquireLease, { taskId: "k" }, "agent_id is empty"],
+  [RegistryService.method.register, { card: CARD, ttlSeconds: 90_000 }, "ttl_seconds is 90000 s"],
+  [TaskService.method.createTask, { type: "t", maxRetries: 1_001 }, "max_retries is 1001, at most"],
+  [TaskService.method.createTask, { type: "t", requiredTools: [""] }, "required_tools[0] is empty"],
+  [TaskService.method.getTask, {}, "task_id is empty"],
+  [
+    EntitlementsService.method.setPolicy,
+    { policy: { effect: PolicyEffect.DENY } },
+    "policy.id is empty",
+  ],
+  [
+    EntitlementsService.method.listPolicies,
+    { subjectPrefix: "x".repeat(300) },
+    "subject_prefix has 300 characters",
+  ],
+])("a refusal of %s names the field as the proto does: %j", async (method, request, why) => {
+  const { client } = await open();
+  const refused: unknown = await call(client, method, request).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: grpc.status.INVALID_ARGUMENT });
+  expect((refused as grpc.ServiceError).details.slice(0, why.length)).toBe(why);
 });

@@ -2,6 +2,7 @@
 import type { TaskClaims } from "../../../engine/claims.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { GrpcServer } from "../../../net/grpc/server.ts";
+import { inSnakeCase } from "../../field-names.ts";
 import { electionService } from "./election-service.ts";
 import { entitlementsService } from "./entitlements-service.ts";
 import type { Finder } from "./finder.ts";
@@ -28,13 +29,16 @@ type Taker = Pick<GrpcServer, "add">;
 
 export function addKeeper(door: Taker, { engine, claims, finder }: KeeperOptions): void {
   const { registerBytes, createTaskBytes, completeTaskBytes } = KEEPER;
+  const fieldName = inSnakeCase;
   door.add(RegistryService, registryService(engine, finder), {
     bytes: { register: registerBytes },
+    fieldName,
   });
-  door.add(LeaseService, leaseService(engine));
-  door.add(ElectionService, electionService(engine));
-  door.add(EntitlementsService, entitlementsService(engine));
+  door.add(LeaseService, leaseService(engine), { fieldName });
+  door.add(ElectionService, electionService(engine), { fieldName });
+  door.add(EntitlementsService, entitlementsService(engine), { fieldName });
   door.add(TaskService, taskService(engine, claims), {
     bytes: { createTask: createTaskBytes, completeTask: completeTaskBytes },
+    fieldName,
   });
 }

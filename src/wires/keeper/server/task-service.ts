@@ -58,7 +58,7 @@ export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof
     },
 
     async getTask({ taskId }) {
-      check(key("task_id", taskId));
+      check(key("taskId", taskId));
       const task = await engine.read(({ tasks }) => tasks.byId.get(taskId)?.task);
       if (!task) throw new RollcallError("NOT_FOUND", `no task ${taskId}`);
       return create(GetTaskResponseSchema, { task: taskMessage(task) });

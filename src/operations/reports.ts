@@ -1,6 +1,8 @@
-/** `POST /v1/fleet/reports`: what a script or another program says of an agent. */
+/** Reports of scripts and other programs about agents. */
 import { z } from "zod";
-import { ACTIVITIES, LIVENESS, OUTCOMES, QUESTION_KINDS, type Report } from "../../core/reports.ts";
+import { ACTIVITIES, LIVENESS, OUTCOMES, QUESTION_KINDS, type Report } from "../core/reports.ts";
+import { text, whole, yesOrNo } from "./fields.ts";
+import { operation, type Services } from "./operation.ts";
 import { quoted, wrong } from "./parse.ts";
 
 const rule = z.string().default("it says so");
@@ -37,17 +39,19 @@ const FACTS = z.strictObject({
   lastActivityAtMs: atMs.optional(),
 });
 
-export const REPORT = z.strictObject({
-  alias: z.string(),
-  agentId: z.string(),
-  links: z.array(z.string()).default([]),
-  /** Its time where it is not given. */
-  order: z.int().optional(),
-  /** Now where it is not given. */
-  reportedAtMs: atMs.optional(),
-  /** Repeated at least twice in it; else the agent counts as stale. */
-  ttlMs: z.int().optional(),
-  facts: FACTS,
+const REPORT = z.strictObject({
+  alias: text(
+    "The name that its source has for it: WIRE:NAME, or WIRE@HOST:NAME on one machine",
+    "script@box:nightly",
+  ),
+  agentId: text("The agent whose row it belongs to", "nightly"),
+  links: z.array(z.string()).default([]).describe("Aliases on other wires of the same agent"),
+  order: whole("Grows with every report; its time unless set").optional(),
+  reportedAtMs: atMs.optional().describe("When it was so; now unless set"),
+  ttlMs: whole(
+    "It is repeated at least twice in this time; else the agent counts as stale",
+  ).optional(),
+  facts: FACTS.meta({ examples: [{ liveness: { value: "alive" } }] }),
 });
 
 /** Whose aliases only their own wire speaks for. */
@@ -57,7 +61,7 @@ const OWNED = [
   ["keeper:", "the registry"],
 ] as const;
 
-export function reportOf(body: z.output<typeof REPORT>, nowMs: number): Report {
+function reportOf(body: z.output<typeof REPORT>, nowMs: number): Report {
   for (const [prefix, owner] of OWNED) {
     if (body.alias.startsWith(prefix)) {
       throw wrong(`alias is ${quoted(body.alias)}: only ${owner} speak for ${prefix}…`);
@@ -67,3 +71,18 @@ export function reportOf(body: z.output<typeof REPORT>, nowMs: number): Report {
   // What was not given is not there: the state tells what is absent from what is undefined.
   return JSON.parse(JSON.stringify({ ...body, reportedAtMs, order })) as Report;
 }
+
+export const report = operation({
+  path: "/v1/fleet/reports",
+  effect: "sets",
+  access: { action: "fleet.report", resource: "agent:{agentId}" },
+  brief: "Report what an agent does",
+  about:
+    "Say what a script or another program knows of an agent. Reports with the same agentId are " +
+    "one row; one that is older than what is known changes nothing.",
+  input: REPORT,
+  output: z.strictObject({ isNew: yesOrNo("Whether it said anything new") }),
+  run: async ({ engine, fleet }: Pick<Services, "engine" | "fleet">, body) => ({
+    isNew: await fleet.report(reportOf(body, engine.nowMs)),
+  }),
+});

@@ -1,7 +1,7 @@
 /** Which rows of the fleet are meant: the same for an answer, for its stream, and for the files. */
-import type { Headline } from "../../fleet/headline.ts";
-import type { Row } from "../../fleet/row.ts";
-import { FLEET_LIST } from "./limits.ts";
+import type { Headline } from "../fleet/headline.ts";
+import type { Row } from "../fleet/row.ts";
+import { FLEET } from "./limits.ts";
 
 export interface Filters {
   /** None means any. */
@@ -11,7 +11,7 @@ export interface Filters {
   readonly workspacePrefix: string;
   readonly needs?: "me" | undefined;
   /** With those that are gone for long. */
-  readonly all: "true" | "false";
+  readonly all: boolean;
 }
 
 export function isWanted(row: Row, filters: Filters, nowMs: number): boolean {
@@ -20,8 +20,8 @@ export function isWanted(row: Row, filters: Filters, nowMs: number): boolean {
   if (needs === "me" && row.headline !== "NEEDS YOU") return false;
   if (host !== undefined && !row.aliases.some((alias) => hostOf(alias) === host)) return false;
   if (!(row.workspace ?? "").startsWith(workspacePrefix)) return false;
-  const isOld = row.headline === "GONE" && nowMs - row.reportedAtMs > FLEET_LIST.goneMs;
-  return !isOld || filters.all === "true";
+  const isOld = row.headline === "GONE" && nowMs - row.reportedAtMs > FLEET.goneMs;
+  return !isOld || filters.all;
 }
 
 /** `box` of file@box:NAME. */

@@ -1,93 +1,115 @@
 /**
- * `GET /v1/overview`: what is going on here, in one answer that fits a screen. For people who look
- * at a page, so it is bounded whatever the state holds: numbers of everything, and the newest few.
+ * The state of the daemon in one answer that fits a screen. For people who look at a page, so it is
+ * bounded whatever the state holds: numbers of everything, and the newest few.
  *
  * It is made to be asked for again when the event stream stirs, which needs no care about what was
  * missed: each answer stands by itself and holds everything up to its `sequence`.
  */
-import { Hono } from "hono";
-import { asSeen, type AgentStatus } from "../../core/agents.ts";
-import type { Election } from "../../core/elections.ts";
-import type { Recorded, Topic } from "../../core/events.ts";
-import type { Lease } from "../../core/leases.ts";
-import type { State } from "../../core/state.ts";
-import type { Task } from "../../core/tasks.ts";
-import { sentenceOf } from "../../core/words.ts";
-import type { Clock } from "../../core/clock.ts";
-import type { Engine } from "../../engine/engine.ts";
+import { z } from "zod";
+import { asSeen } from "../core/agents.ts";
+import type { Recorded } from "../core/events.ts";
+import type { State } from "../core/state.ts";
+import type { Task } from "../core/tasks.ts";
+import { sentenceOf } from "../core/words.ts";
+import type { Engine } from "../engine/engine.ts";
+import { AGENT } from "./agents.ts";
+import { ELECTION } from "./elections.ts";
+import { moment, SOME_ID, text, whole } from "./fields.ts";
+import { LEASE } from "./leases.ts";
 import { OVERVIEW } from "./limits.ts";
+import { operation, type Answer, type Services } from "./operation.ts";
+import { TASK_ROW } from "./task-shapes.ts";
 
-/** An agent by both of its names; the second is empty for one that is forgotten. */
-export interface Who {
-  readonly agentId: string;
-  readonly name: string;
-}
+const WHO = z.strictObject({
+  agentId: z.string().meta({ examples: [SOME_ID] }),
+  name: text("Empty for one that is forgotten", "scraper-1"),
+});
 
-export interface Overview {
-  /** Everything up to this place in the log is in it. */
-  readonly sequence: number;
-  /** When it was made, by the daemon's clock: ages are the distance from here. */
-  readonly atMs: number;
-  readonly counts: {
-    readonly alive: number;
-    readonly unreachable: number;
-    readonly leases: number;
-    readonly leaders: number;
-    readonly pending: number;
-    readonly claimed: number;
-    readonly completed: number;
-    readonly dead: number;
-    /** Calls that wait for a task. */
-    readonly waiting: number;
-  };
-  /** The living: those that are unreachable first, then the newest. */
-  readonly agents: readonly (Who & {
-    readonly status: AgentStatus;
-    readonly tools: readonly string[];
-    readonly ttlMs: number;
-    readonly registeredAtMs: number;
-    readonly lastHeartbeatAtMs: number;
-  })[];
-  /** The newest first. */
-  readonly leases: readonly (Pick<Lease, "taskId" | "token" | "acquiredAtMs" | "expiresAtMs"> & {
-    readonly holder: Who;
-  })[];
-  /** Of groups that have one; the newest first. */
-  readonly leaders: readonly (Pick<Election, "group" | "term" | "electedAtMs"> & {
-    readonly leader: Who;
-    readonly candidates: number;
-  })[];
-  /** Those that wait, the oldest first. */
-  readonly pending: readonly QueuedTask[];
-  /** Those that are worked on, the claim that ends first before the others. */
-  readonly claimed: readonly (QueuedTask & { readonly by: Who; readonly claimedAtMs: number })[];
-  /** The last things that happened, in words, the newest first. */
-  readonly events: readonly {
-    readonly sequence: number;
-    readonly atMs: number;
-    readonly topic: Topic;
-    readonly text: string;
-  }[];
-}
+const QUEUED = z.strictObject({
+  id: TASK_ROW.shape.id,
+  type: TASK_ROW.shape.type,
+  requiredTools: TASK_ROW.shape.requiredTools,
+  createdAtMs: TASK_ROW.shape.createdAtMs,
+  retryCount: TASK_ROW.shape.retryCount,
+  maxRetries: TASK_ROW.shape.maxRetries,
+});
 
-type QueuedTask = Pick<
-  Task,
-  "id" | "type" | "requiredTools" | "createdAtMs" | "retryCount" | "maxRetries"
->;
+const OUTPUT = z.strictObject({
+  sequence: whole("Everything up to this place in the log is in it"),
+  atMs: moment("When it was made"),
+  counts: z.strictObject({
+    alive: z.int(),
+    unreachable: z.int(),
+    leases: z.int(),
+    leaders: z.int(),
+    pending: z.int(),
+    claimed: z.int(),
+    completed: z.int(),
+    dead: z.int(),
+    waiting: whole("Calls that wait for a task"),
+  }),
+  agents: z
+    .array(
+      WHO.extend({
+        status: AGENT.shape.status,
+        tools: z.array(z.string()),
+        ttlMs: AGENT.shape.ttlMs,
+        registeredAtMs: AGENT.shape.registeredAtMs,
+        lastHeartbeatAtMs: AGENT.shape.lastHeartbeatAtMs,
+      }),
+    )
+    .describe("The living: those that are unreachable first, then the newest"),
+  leases: z
+    .array(
+      LEASE.pick({ taskId: true, token: true, acquiredAtMs: true, expiresAtMs: true }).extend({
+        holder: WHO,
+      }),
+    )
+    .describe("The newest first"),
+  leaders: z
+    .array(
+      ELECTION.pick({ group: true, term: true, electedAtMs: true }).extend({
+        leader: WHO,
+        candidates: z.int(),
+      }),
+    )
+    .describe("Of groups that have one; the newest first"),
+  pending: z.array(QUEUED).describe("Tasks that wait, the oldest first"),
+  claimed: z
+    .array(QUEUED.extend({ by: WHO, claimedAtMs: TASK_ROW.shape.claimedAtMs }))
+    .describe("Tasks that are worked on, the claim that ends first before the others"),
+  events: z
+    .array(
+      z.strictObject({
+        sequence: z.int(),
+        atMs: moment("When"),
+        topic: z.string(),
+        text: z.string(),
+      }),
+    )
+    .describe("The last things that happened, in words, the newest first"),
+});
 
-export interface OverviewOptions {
-  readonly engine: Engine;
-  readonly claims: { readonly waiting: number };
-  readonly clock: Clock;
-}
+export type Overview = Answer<typeof OUTPUT>;
 
-export function overviewRoutes(options: OverviewOptions): Hono {
-  const routes = new Hono();
-  routes.get("/v1/overview", async (c) => c.json(await overviewOf(options)));
-  return routes;
-}
+type Needs = Pick<Services, "engine" | "clock"> & {
+  readonly claims: Pick<Services["claims"], "waiting">;
+};
 
-async function overviewOf({ engine, claims, clock }: OverviewOptions): Promise<Overview> {
+export const overview = operation({
+  path: "/v1/overview",
+  effect: "reads",
+  access: { action: "daemon.read", resource: "daemon:overview" },
+  brief: "Show the state in one screen",
+  about:
+    "The state of the daemon in one answer that fits a screen: how many of everything, and the " +
+    "newest few. Ask again when the event stream says that something happened.",
+  input: z.strictObject({}),
+  output: OUTPUT,
+  run: overviewOf,
+});
+
+async function overviewOf({ engine, claims, clock }: Needs): Promise<Overview> {
   const { sequence, ...known } = await engine.read((state) => ({
     sequence: engine.head,
     counts: { ...countsOf(state), waiting: claims.waiting },
@@ -161,13 +183,13 @@ function tasksOf(state: State): Pick<Overview, "pending" | "claimed"> {
   };
 }
 
-function queued(task: Task): QueuedTask {
+function queued(task: Task): Answer<typeof QUEUED> {
   const { id, type, createdAtMs, retryCount, maxRetries } = task;
   const requiredTools = task.requiredTools.slice(0, OVERVIEW.tools);
   return { id, type, requiredTools, createdAtMs, retryCount, maxRetries };
 }
 
-function who(state: State, agentId: string): Who {
+function who(state: State, agentId: string): Answer<typeof WHO> {
   return { agentId, name: nameOf(state, agentId) ?? "" };
 }
 
@@ -236,6 +258,6 @@ async function eventsBetween(engine: Engine, from: number, to: number): Promise<
 }
 
 function told(state: State, { sequence, atMs, event }: Recorded): Overview["events"][number] {
-  const text = sentenceOf(event, (agentId) => nameOf(state, agentId)) ?? "";
-  return { sequence, atMs, topic: event.type, text: text.slice(0, OVERVIEW.textLength) };
+  const said = sentenceOf(event, (agentId) => nameOf(state, agentId)) ?? "";
+  return { sequence, atMs, topic: event.type, text: said.slice(0, OVERVIEW.textLength) };
 }

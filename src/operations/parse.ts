@@ -47,6 +47,7 @@ function complaint(issue: z.core.$ZodIssue, whole: string, known: readonly strin
       const [key = ""] = issue.keys;
       const shown = key.slice(0, 60);
       if (field !== "") return `${field}.${shown} is unknown`;
+      if (known.length === 0) return `${shown} is unknown`;
       return `${shown} is unknown; there are ${known.join(", ")}`;
     }
     case "invalid_type":

@@ -1,5 +1,5 @@
 /** What an agent is called, for whoever only has its id; empty when it is no longer known. */
-import type { State } from "../../core/state.ts";
+import type { State } from "../core/state.ts";
 
 export function nameOf({ agents }: State, agentId: string): string {
   return agents.byId.get(agentId)?.agent.card.name ?? "";

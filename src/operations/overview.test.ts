@@ -1,6 +1,5 @@
-import type { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
-import { capture } from "../../core/snapshot.ts";
+import { capture } from "../core/snapshot.ts";
 import {
   CARD,
   openEngine,
@@ -8,9 +7,10 @@ import {
   START_MS,
   type Fixture,
   type TestLog,
-} from "../../../test/support/engine/fixture.ts";
+} from "../../test/support/engine/fixture.ts";
 import { OVERVIEW } from "./limits.ts";
-import { overviewRoutes, type Overview } from "./overview.ts";
+import { daemon } from "./daemon.ts";
+import type { Overview } from "./overview.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -20,7 +20,6 @@ afterEach(async () => {
 
 interface Served extends Fixture {
   readonly look: () => Promise<Overview>;
-  readonly routes: Hono;
 }
 
 async function serve(options: { waiting?: number; log?: TestLog } = {}): Promise<Served> {
@@ -28,9 +27,9 @@ async function serve(options: { waiting?: number; log?: TestLog } = {}): Promise
   const fixture = await openEngine(log && { log });
   const { engine, clock } = fixture;
   cleanups.push(() => engine.close());
-  const routes = overviewRoutes({ engine, claims: { waiting }, clock });
-  const look = async () => (await routes.request("/v1/overview")).json() as Promise<Overview>;
-  return { ...fixture, routes, look };
+  const call = { by: "local", signal: AbortSignal.any([]) };
+  const look = () => daemon.overview.run({ engine, claims: { waiting }, clock }, {}, call);
+  return { ...fixture, look };
 }
 
 const TASK = {

@@ -1,0 +1,124 @@
+/**
+ * The API as commands know it: from its own description (assets/openapi.json), which is made of the
+ * table of operations. The table itself would cost every command the loading of its schemas; only
+ * its types come from there.
+ */
+import { readFileSync } from "node:fs";
+import type { AnswerOf, InputOf, OperationName } from "../operations/table.ts";
+import type { Client } from "../wires/api/client/client.ts";
+import type { OpenApi } from "../wires/api/openapi.ts";
+import type { Schema, Schemas } from "../wires/api/openapi-example.ts";
+import { pathOf, type Value } from "./daemon.ts";
+
+/** A field of the input. */
+export interface Field {
+  readonly schema: Schema;
+  readonly description: string;
+  readonly isRequired: boolean;
+}
+
+export interface ApiOperation {
+  readonly isRead: boolean;
+  /** With {field} for a field of the input. */
+  readonly path: string;
+  readonly about: string;
+  /** By their names; those within another as card.name. */
+  readonly fields: ReadonlyMap<string, Field>;
+  /** The field of the answer that holds the rows of a list. */
+  readonly rows: string;
+}
+
+/** The part of the document that is read here. */
+interface DocumentedOperation {
+  readonly operationId: string;
+  readonly description: string;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly required: boolean;
+    readonly description?: string;
+    readonly schema: Schema;
+  }[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: { readonly 200: { readonly content: Content } };
+}
+
+type Content = { readonly "application/json": { readonly schema: Schema } };
+
+let known: OpenApi | undefined;
+
+function api(): OpenApi {
+  const file = new URL("../../assets/openapi.json", import.meta.url);
+  known ??= JSON.parse(readFileSync(file, "utf8")) as OpenApi;
+  return known;
+}
+
+export function apiOperation(name: OperationName): ApiOperation {
+  const { paths, components } = api();
+  for (const [path, methods] of Object.entries(paths)) {
+    const { get, post } = methods as Readonly<Record<string, unknown>>;
+    const found = (get ?? post) as DocumentedOperation;
+    if (found.operationId !== name) continue;
+    const [about = ""] = found.description.split("\n\n");
+    const answer = found.responses[200].content["application/json"].schema.properties ?? {};
+    const [rows = ""] = Object.keys(answer).filter((each) => answer[each]?.type === "array");
+    const fields = new Map(fieldsOf(found, components.schemas));
+    return { isRead: get !== undefined, path, about, fields, rows };
+  }
+  throw new Error(`assets/openapi.json does not describe ${name}`);
+}
+
+function fieldsOf(
+  { parameters = [], requestBody }: DocumentedOperation,
+  components: Schemas,
+): readonly (readonly [string, Field])[] {
+  if (requestBody) {
+    const { schema } = requestBody.content["application/json"];
+    return fieldsIn(components[schema.$ref?.split("/").at(-1) ?? ""] ?? schema, "");
+  }
+  return parameters.map(({ name, required, description = "", schema }) => [
+    name,
+    { schema, description, isRequired: required },
+  ]);
+}
+
+function fieldsIn({ properties = {}, required = [] }: Schema, path: string): [string, Field][] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    if (schema.properties) return fieldsIn(schema, `${path}${name}.`);
+    const { description = "" } = schema;
+    return [[`${path}${name}`, { schema, description, isRequired: required.includes(name) }]];
+  });
+}
+
+export interface CallOptions {
+  /** How long the daemon was told it may take, on top of what an answer takes. */
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+type Request<Name extends OperationName> = CallOptions & { readonly input: InputOf<Name> };
+
+/** Calls an operation of the daemon, whose answer has the shape that the table promises. */
+export async function call<Name extends OperationName>(
+  daemon: Pick<Client, "get" | "post">,
+  name: Name,
+  request: Request<Name>,
+): Promise<AnswerOf<Name>> {
+  const { isRead, path } = apiOperation(name);
+  if (isRead) return look(daemon, name, request);
+  const { input, ...options } = request;
+  return (await daemon.post(
+    path,
+    input as Readonly<Record<string, Value>>,
+    options,
+  )) as AnswerOf<Name>;
+}
+
+/** The same for one that reads. */
+export async function look<Name extends OperationName>(
+  daemon: Pick<Client, "get">,
+  name: Name,
+  { input, ...options }: Request<Name>,
+): Promise<AnswerOf<Name>> {
+  const path = pathOf(apiOperation(name).path, input as Readonly<Record<string, Value>>);
+  return (await daemon.get(path, options)) as AnswerOf<Name>;
+}

@@ -1,0 +1,117 @@
+/**
+ * `rollcall jobs ls`: the jobs of the daemon, now or at a moment of the past. A runtime that is
+ * named in full (ws://…) may be no daemon of ours: it is asked over ARCP, which knows only now.
+ */
+import { RollcallError } from "../../core/errors.ts";
+import type { JobSummary } from "../../core/jobs.ts";
+import type { JobStatus } from "../../core/jobs/outcome.ts";
+import type { JobEntry } from "../../wires/arcp/client/types.ts";
+import type { Context } from "../context.ts";
+import { daemonOf, lookOf, note, noteMoment, printJson } from "../daemon.ts";
+import { listFlags, type ListFlags } from "../flags.ts";
+import { daemonList, rowsOf, showList, type ListColumn, type Listing } from "../listing.ts";
+import { commandLine } from "../operation.ts";
+import type { Style } from "../terminal/output.ts";
+import { ago } from "../terminal/time.ts";
+import { connectRuntime, isRuntimeUrl, runtimeFlags, type RuntimeFlags } from "./runtime.ts";
+
+export const JOB_COLOURS: Readonly<Record<string, Style>> = {
+  running: "blue",
+  success: "green",
+  error: "red",
+  cancelled: "dim",
+  timed_out: "yellow",
+};
+
+interface Filters {
+  readonly status?: readonly JobStatus[];
+  readonly agent?: string;
+  readonly at?: number;
+}
+
+type Flags = Filters & ListFlags & RuntimeFlags;
+
+/** As much of a job as both tell. */
+type JobRow = Pick<JobSummary, "id" | "agent" | "parent" | "submittedAtMs"> & {
+  readonly status: string;
+  readonly principal?: string;
+};
+
+const COLUMNS: readonly ListColumn<JobRow>[] = [
+  { title: "JOB", cell: ({ id }) => id },
+  { title: "AGENT", least: 8, cell: ({ agent }) => agent },
+  {
+    title: "STATUS",
+    cell: ({ status }) => ({ text: status, style: JOB_COLOURS[status] ?? "dim" }),
+  },
+  { title: "AGE", isNumber: true, cell: (job, { nowMs }) => ageOf(job, nowMs) },
+  { title: "FOR", isExtra: true, cell: ({ principal = "" }) => principal },
+  { title: "PARENT", isExtra: true, cell: ({ parent }) => parent },
+];
+
+/** A runtime may keep to itself when it was. */
+function ageOf({ submittedAtMs }: JobRow, nowMs: number): string {
+  return Number.isNaN(submittedAtMs) ? "" : ago(submittedAtMs, nowMs);
+}
+
+const VIEW: Omit<Listing<JobRow>, "input"> = {
+  operation: "jobs.list",
+  noun: "jobs",
+  topics: ["job."],
+  columns: COLUMNS,
+  key: ({ id }) => id,
+  nothing: "no jobs",
+};
+
+const line = commandLine<Filters>("jobs.list", {
+  words: { status: "--status", agent: "--agent AGENT", at: "--at TIME" },
+  more: "Of a runtime at ws://… they are those of the token, as that runtime lists them.",
+  examples: [
+    { call: "rollcall jobs", does: "all" },
+    { call: "rollcall jobs ls --status running --agent indexer", does: "some" },
+    { call: "rollcall jobs --watch", does: "the same, live" },
+    { call: "rollcall at 14:03 jobs", does: "as they were then" },
+  ],
+});
+
+export const ls = line.command<ListFlags & RuntimeFlags>(
+  { ...listFlags, ...runtimeFlags },
+  async (context, typed) => {
+    const { flags } = typed;
+    if (flags.at !== undefined && flags.watch === true) {
+      throw usage("--at and --watch exclude each other");
+    }
+    if (isRuntimeUrl(flags.url)) return listAtRuntime(context, flags);
+    await using daemon = daemonOf(context, flags);
+    await noteMoment(context, flags.at);
+    const input = (await line.input({ ...typed, daemon, context })) as Listing<JobRow>["input"];
+    const listing: Listing<JobRow> = { ...VIEW, input };
+    await showList({ context, source: daemonList(daemon, listing), look: listing, flags });
+  },
+);
+
+async function listAtRuntime(context: Context, flags: Flags): Promise<void> {
+  const { status, agent, limit } = flags;
+  if (flags.at !== undefined || flags.watch === true) {
+    throw usage(`--at and --watch need a daemon: ${flags.url} is asked over ARCP`);
+  }
+  const signal = context.untilInterrupted();
+  await using client = await connectRuntime(context, flags, signal);
+  const filter = { ...(status && { status }), ...(agent !== undefined && { agent }) };
+  const jobs: JobEntry[] = [];
+  for await (const job of client.listJobs({ ...filter, signal })) {
+    if (jobs.push(job) === limit) break;
+  }
+  if (flags.json === true) return await printJson(context, { jobs });
+  if (jobs.length === 0) return await note(context, VIEW.nothing);
+  const look = { look: lookOf(context), isWhole: true };
+  for (const each of rowsOf(VIEW, { items: jobs.map(rowOf) }, look)) await context.out.line(each);
+}
+
+function rowOf({ jobId, agent, status, createdAt = "", parentJobId = "" }: JobEntry): JobRow {
+  return { id: jobId, agent, status, submittedAtMs: Date.parse(createdAt), parent: parentJobId };
+}
+
+function usage(message: string): RollcallError {
+  return new RollcallError("INVALID_ARGUMENT", message);
+}

@@ -1,0 +1,183 @@
+/** Agents of the registry: who is here, who can do what, and how to come, stay and go. */
+import { z } from "zod";
+import { asSeen, unknownAgent, type Agent, type AgentEntry } from "../core/agents.ts";
+import { RollcallError } from "../core/errors.ts";
+import { moment, prefix, SEQUENCE, SOME_ID, someOf, text, ttl, whole } from "./fields.ts";
+import { listJson, matching, PAGE, PAGED, pageOf, within, type Order } from "./lists.ts";
+import { operation, type Services } from "./operation.ts";
+
+type Needs = Pick<Services, "engine">;
+
+const STATUSES = ["alive", "unreachable", "dead"] as const;
+
+const AGENT_ID = text("The agent's id", SOME_ID);
+
+const NAME = text("Its name; need not be unique", "scraper-1");
+
+const CAPABILITY = { name: z.string().meta({ examples: ["ocr"] }) } as const;
+
+const TOOLS = z.array(z.string().meta({ examples: ["browser"] }));
+
+/** As it comes; what may be left out is empty. */
+const GIVEN_CARD = z.strictObject({
+  name: NAME,
+  description: text("Its strengths in plain words; find looks here").default(""),
+  version: text("Of its program").default(""),
+  capabilities: z
+    .array(z.strictObject({ ...CAPABILITY, description: z.string().default("") }))
+    .default([])
+    .describe("Its capabilities, each with a name and a sentence"),
+  tools: TOOLS.default([]).describe("The tools that it has"),
+  metadata: z.record(z.string(), z.string()).default({}).describe("Anything else to know of it"),
+});
+
+export const AGENT = z
+  .strictObject({
+    agentId: AGENT_ID,
+    card: z.strictObject({
+      name: NAME,
+      description: z.string(),
+      version: z.string(),
+      capabilities: z.array(z.strictObject({ ...CAPABILITY, description: z.string() })),
+      tools: TOOLS,
+      metadata: z.record(z.string(), z.string()),
+    }),
+    status: z.enum(STATUSES).describe("Unreachable after one ttl of silence, dead after two"),
+    ttlMs: whole("How long it may be silent", 30_000),
+    registeredAtMs: moment("When it came"),
+    lastHeartbeatAtMs: moment("When it was last heard"),
+    diedAtMs: moment("When it died; 0 for one that has not"),
+  })
+  .meta({ id: "Agent" });
+
+/** Of a list: it must have every one of these. */
+const WITH_TOOL = z
+  .array(z.string())
+  .default([])
+  .describe("Only those that have it; may be given several times");
+
+/** The first to come first. */
+const ORDER: Order<Agent> = {
+  atMs: ({ registeredAtMs }) => registeredAtMs,
+  key: ({ agentId }) => agentId,
+};
+
+const ENTRY_ORDER = within(ORDER, ({ agent }: AgentEntry) => agent);
+
+const list = operation({
+  path: "/v1/agents",
+  effect: "reads",
+  access: { action: "agent.read", resource: "agent:*" },
+  brief: "List the agents of the registry",
+  about: "List the agents of the registry, the first to come first; the dead of the last day too.",
+  input: z.strictObject({
+    ...PAGE,
+    status: someOf(STATUSES),
+    tool: WITH_TOOL,
+    namePrefix: prefix("Only those whose name begins so"),
+    idPrefix: prefix("Only those whose id begins so"),
+  }),
+  output: z.strictObject({ ...PAGED, agents: z.array(AGENT) }),
+  run({ engine }: Needs, { status, tool, namePrefix, idPrefix, ...wanted }) {
+    const isWanted = ({ agentId, card, status: own }: Agent) =>
+      (status.length === 0 || status.includes(own)) &&
+      agentId.startsWith(idPrefix) &&
+      card.name.startsWith(namePrefix) &&
+      tool.every((each) => card.tools.includes(each));
+    return engine.read(({ agents: { byId } }, sequence) => {
+      const entries = matching(byId.values(), ({ agent }) => isWanted(agent));
+      const { items, ...page } = pageOf(entries, ENTRY_ORDER, wanted);
+      return { sequence, ...page, agents: items.map(asSeen) };
+    });
+  },
+  json: listJson("agents", ORDER),
+});
+
+const get = operation({
+  path: "/v1/agents/{agentId}",
+  effect: "reads",
+  access: { action: "agent.read", resource: "agent:{agentId}" },
+  brief: "Show one agent of the registry",
+  about: "Show one agent with its whole card.",
+  input: z.strictObject({ agentId: AGENT_ID }),
+  output: z.strictObject({ agent: AGENT, sequence: SEQUENCE }),
+  async run({ engine }: Needs, { agentId }) {
+    const found = await engine.read(({ agents: { byId } }, sequence) => {
+      const entry = byId.get(agentId);
+      return entry ? { agent: asSeen(entry), sequence } : unknownAgent(agentId);
+    });
+    if ("ok" in found) throw new RollcallError(found.code, found.reason);
+    return found;
+  },
+});
+
+const find = operation({
+  path: "/v1/find",
+  effect: "reads",
+  access: { action: "agent.read", resource: "agent:*" },
+  brief: "Find agents by what they are good at",
+  about:
+    "Find agents that are alive by what they are good at, best first: by meaning, not only by " +
+    "word. Without a query it lists those with the tools, last seen first.",
+  input: z.strictObject({
+    query: text("The need, in plain words", "read scanned invoices").default(""),
+    tool: WITH_TOOL,
+    limit: z.int().min(0).default(0).describe("How many at most; 0 stands for 10"),
+  }),
+  output: z.strictObject({ sequence: SEQUENCE, agents: z.array(AGENT) }),
+  async run({ engine, search }: Pick<Services, "engine" | "search">, { query, tool, limit }) {
+    // Before it looks: what happens meanwhile is told again rather than missed.
+    const sequence = engine.head;
+    return { sequence, agents: await search.find({ query, tools: tool, limit }) };
+  },
+});
+
+const register = operation({
+  path: "/v1/agents/register",
+  effect: "adds",
+  access: { action: "agent.register", resource: "agent:*" },
+  brief: "Register an agent",
+  about:
+    "Register an agent. It gets an id, and stays as long as its heartbeats come: it is " +
+    "unreachable after one ttl of silence, and dead after two, with all that it holds.",
+  input: z.strictObject({
+    card: GIVEN_CARD,
+    ttlMs: ttl("How long it may be silent, up to a day; 30 s unless set"),
+  }),
+  output: z.strictObject({ agent: AGENT }),
+  run: async ({ engine }: Needs, input) => ({
+    agent: await engine.execute({ type: "agent.register", ...input }),
+  }),
+});
+
+const heartbeat = operation({
+  path: "/v1/agents/heartbeat",
+  effect: "sets",
+  access: { action: "agent.heartbeat", resource: "agent:{agentId}" },
+  brief: "Say that an agent is alive",
+  about: "Say that an agent is alive, which is good for one ttl more.",
+  input: z.strictObject({ agentId: AGENT_ID }),
+  output: z.strictObject({}),
+  async run({ engine }: Needs, { agentId }) {
+    await engine.heartbeat(agentId);
+    return {};
+  },
+});
+
+const deregister = operation({
+  path: "/v1/agents/deregister",
+  effect: "ends",
+  access: { action: "agent.deregister", resource: "agent:{agentId}" },
+  brief: "Let an agent go",
+  about:
+    "Let an agent go: its leases are free at once, its tasks go back to the queue, and groups it " +
+    "led get another leader.",
+  input: z.strictObject({ agentId: AGENT_ID }),
+  output: z.strictObject({}),
+  async run({ engine }: Needs, { agentId }) {
+    await engine.execute({ type: "agent.deregister", agentId });
+    return {};
+  },
+});
+
+export const agents = { list, get, find, register, heartbeat, deregister } as const;

@@ -1,0 +1,190 @@
+/**
+ * The directory of A2A agents, for its operator: all entries with what is known of them, also those
+ * that are not served, and what may be done about them. Prose is cleaned; the cards themselves are
+ * as their authors wrote them, character by character.
+ */
+import { z } from "zod";
+import { TIERS, type CardText, type DirectoryEntry } from "../core/directory.ts";
+import type { DirectoryService } from "../directory/directory.ts";
+import { QUERY } from "../directory/limits.ts";
+import { shown } from "../directory/shown-card.ts";
+import { SEARCH } from "../search/limits.ts";
+import { moment, SEQUENCE, text, whole, yesOrNo } from "./fields.ts";
+import { PAGE, PAGED } from "./lists.ts";
+import { operation, type Answer, type Services } from "./operation.ts";
+
+type Needs = Pick<Services, "directory">;
+
+const URL_FIELD = z
+  .string()
+  .min(1)
+  .meta({ description: "The URL of the agent", examples: ["http://localhost:8001"] });
+
+const TIER = z.enum(TIERS);
+
+const ENTRY = z
+  .strictObject({
+    url: URL_FIELD,
+    origin: z.string().meta({ examples: ["http://localhost:8001"] }),
+    source: text("The caller that registered it", "local"),
+    tier: TIER.describe("How far it can be trusted, the least first"),
+    isOwned: yesOrNo("Its heartbeats came with the token issued at first sight"),
+    verification: z
+      .strictObject({
+        isConfirmed: z.boolean(),
+        atMs: moment("When it was"),
+        from: text("Where the card was fetched from; empty when none was"),
+        reason: text("Why not; empty when it was confirmed"),
+      })
+      .nullable()
+      .describe("The result of the last fetch of its card"),
+    intervalMs: whole("Between two heartbeats; 0 for one that stays until removed"),
+    ttlMs: whole("How long it may be silent"),
+    registeredAtMs: moment("When it came"),
+    changedAtMs: moment("When a heartbeat last said something else than before"),
+    lastHeartbeatAtMs: moment("When it was last heard"),
+    name: z.string().meta({ examples: ["Echo"] }),
+    description: z.string().meta({ examples: ["Says it again"] }),
+    skills: z.array(
+      z.strictObject({ id: z.string(), name: z.string(), tags: z.array(z.string()) }),
+    ),
+    signature: text("By which key its card is signed, or why that is not believed"),
+    isServed: yesOrNo("Its card was fetched: others see it"),
+    isChanging: yesOrNo("It says something else of itself, not verified yet"),
+  })
+  .meta({ id: "DirectoryEntry" });
+
+const DETAIL = z.strictObject({
+  sequence: SEQUENCE,
+  entry: ENTRY,
+  diff: z
+    .strictObject({
+      changes: z.array(
+        z.strictObject({
+          path: z.string().meta({ examples: ["skills[translate].tags[0]"] }),
+          before: text("JSON; absent where there was nothing").exactOptional(),
+          after: z.string().exactOptional(),
+        }),
+      ),
+      more: whole("How many there are beyond those listed"),
+    })
+    .nullable()
+    .describe("The changes that the waiting card would make"),
+  card: z.unknown().describe("The card that is served, as its author wrote it; null for none"),
+  waiting: z.unknown().describe("The card that waits to be verified; null for none"),
+});
+
+const list = operation({
+  path: "/v1/directory",
+  effect: "reads",
+  access: { action: "directory.read", resource: "directory:*" },
+  brief: "List the agents that others can call",
+  about:
+    "List the agents that others can call, the first to come first, and how far each can be " +
+    "trusted: unverified (its card was never fetched), reachable (it was), owner (the card is " +
+    "its own, or its owner has shown the token), signed (by a key we trust).",
+  input: z.strictObject({
+    ...PAGE,
+    q: z
+      .string()
+      .max(SEARCH.queryLength)
+      .optional()
+      .meta({
+        description: "The need, in plain words: the best come first, on one page",
+        examples: ["translate contracts"],
+      }),
+    skill: z.string().max(QUERY.wordLength).optional().describe("Only those with this skill"),
+    tag: z.string().max(QUERY.wordLength).optional().describe("Only those with a skill so tagged"),
+    tier: TIER.default("unverified").describe("Only those that can be trusted so far, or further"),
+  }),
+  output: z.strictObject({ ...PAGED, entries: z.array(ENTRY) }),
+  async run({ directory }: Needs, input) {
+    const { entries, ...page } = await directory.list(input);
+    return { ...page, entries: entries.map(rowOf) };
+  },
+});
+
+const get = operation({
+  path: "/v1/directory/{url}",
+  effect: "reads",
+  access: { action: "directory.read", resource: "directory:{url}" },
+  brief: "Show one agent of the directory",
+  about: "Show one agent of the directory with its card, and what of it waits to change.",
+  input: z.strictObject({ url: URL_FIELD }),
+  output: DETAIL,
+  run: ({ directory }: Needs, { url }) => detailOf(directory, url),
+  json: detailJson,
+});
+
+const add = operation({
+  path: "/v1/directory/add",
+  effect: "sets",
+  access: { action: "directory.add", resource: "directory:{url}" },
+  brief: "Add an agent to the directory",
+  about:
+    "Add an agent that sends no heartbeats: its card is fetched now, and it stays until it is " +
+    "removed. The daemon fetches it, so the URL is one that the daemon can reach.",
+  input: get.input,
+  output: DETAIL,
+  run: async ({ directory }: Needs, { url }, { by = "local" }) =>
+    detailOf(directory, (await directory.add(url, by)).url),
+  json: detailJson,
+});
+
+const verify = operation({
+  path: "/v1/directory/verify",
+  effect: "sets",
+  access: { action: "directory.verify", resource: "directory:{url}" },
+  brief: "Fetch the card of an agent anew",
+  about: "Fetch the card of an agent anew, now, and show the result.",
+  input: get.input,
+  output: DETAIL,
+  run: async ({ directory }: Needs, { url }) =>
+    detailOf(directory, (await directory.verify(url)).url),
+  json: detailJson,
+});
+
+const remove = operation({
+  path: "/v1/directory/remove",
+  effect: "ends",
+  access: { action: "directory.remove", resource: "directory:{url}" },
+  brief: "Remove an agent from the directory",
+  about: "Remove an agent from the directory. A heartbeat brings it back.",
+  input: get.input,
+  output: z.strictObject({}),
+  async run({ directory }: Needs, { url }) {
+    await directory.remove(url);
+    return {};
+  },
+});
+
+export const directory = { list, get, add, verify, remove } as const;
+
+function rowOf(entry: DirectoryEntry): Answer<typeof ENTRY> {
+  const { card, waiting, proof, heard: _, ...rest } = entry;
+  const prose = card ? shown(card).prose : undefined;
+  const said = waiting ? shown(waiting).prose : undefined;
+  return {
+    ...rest,
+    // Of one that was never fetched it is hearsay, as its tier tells.
+    name: (prose ?? said)?.name ?? "",
+    description: prose?.description ?? "",
+    skills: prose?.skills.map(({ id, name, tags }) => ({ id, name, tags })) ?? [],
+    signature: proof.signature,
+    isServed: card !== null,
+    isChanging: card !== null && waiting !== null,
+  };
+}
+
+async function detailOf(service: DirectoryService, url: string): Promise<Answer<typeof DETAIL>> {
+  const { entry, prose, diff, sequence } = await service.get(url);
+  const { name, description } = prose;
+  const { card, waiting } = entry;
+  return { sequence, entry: { ...rowOf(entry), name, description }, diff, card, waiting };
+}
+
+/** The cards are put in as text, so that not a character of them changes. */
+function detailJson({ card, waiting, ...facts }: Answer<typeof DETAIL>): string {
+  const [served, next] = [card, waiting].map((each) => (each as CardText | null)?.text ?? "null");
+  return `${JSON.stringify(facts).slice(0, -1)},"card":${served},"waiting":${next}}`;
+}

@@ -1,0 +1,121 @@
+/** Election groups: who leads, who stands, and joining and leaving. */
+import { z } from "zod";
+import type { Election, GroupEntry } from "../core/elections.ts";
+import { RollcallError } from "../core/errors.ts";
+import { key } from "../core/fields.ts";
+import type { State } from "../core/state.ts";
+import { ACTING_AGENT, moment, prefix, SEQUENCE, SOME_ID, text, whole } from "./fields.ts";
+import { byKey, listJson, matching, PAGE, PAGED, pageOf, within } from "./lists.ts";
+import { nameOf } from "./names.ts";
+import { operation, type Answer, type Services } from "./operation.ts";
+import { check } from "./parse.ts";
+
+type Needs = Pick<Services, "engine">;
+
+const GROUP = text("The group: any text on one line", "planners");
+
+/** The answer to an agent that joins or leaves a group. */
+const STANDING = z.strictObject({
+  group: GROUP,
+  leader: text("The agent that leads; empty for nobody", SOME_ID),
+  term: whole("Grows with every change of leader", 3),
+  electedAtMs: moment("Since when it leads"),
+  leaderName: z.string().meta({ examples: ["planner"] }),
+});
+
+export const ELECTION = STANDING.extend({
+  candidateCount: whole("How many stand for it", 2),
+}).meta({ id: "Election" });
+
+const ORDER = byKey<Pick<Election, "group">>(({ group }) => group);
+const ENTRY_ORDER = within(ORDER, ({ election }: GroupEntry) => election);
+
+const list = operation({
+  path: "/v1/elections",
+  effect: "reads",
+  access: { action: "election.read", resource: "group:*" },
+  brief: "List the election groups",
+  about: "List the groups and who leads them, in order of their names.",
+  input: z.strictObject({
+    ...PAGE,
+    groupPrefix: prefix("Only groups that begin so"),
+    leader: text("Only those that this agent leads").optional(),
+  }),
+  output: z.strictObject({ ...PAGED, elections: z.array(ELECTION) }),
+  run({ engine }: Needs, { groupPrefix, leader, ...wanted }) {
+    const isWanted = ({ election }: GroupEntry) =>
+      election.group.startsWith(groupPrefix) &&
+      (leader === undefined || election.leader === leader);
+    return engine.read((state, sequence) => {
+      const groups = matching(state.elections.byGroup.values(), isWanted);
+      const { items, ...page } = pageOf(groups, ENTRY_ORDER, wanted);
+      return { sequence, ...page, elections: items.map((each) => rowOf(state, each)) };
+    });
+  },
+  json: listJson("elections", ORDER),
+});
+
+const get = operation({
+  path: "/v1/elections/{group}",
+  effect: "reads",
+  access: { action: "election.read", resource: "group:{group}" },
+  brief: "Show one election group",
+  about: "Show who leads a group, and who would next: the candidates in order of joining.",
+  input: z.strictObject({ group: GROUP }),
+  output: z.strictObject({
+    election: ELECTION.extend({ candidates: z.array(ACTING_AGENT) }),
+    sequence: SEQUENCE,
+  }),
+  async run({ engine }: Needs, { group }) {
+    check(key("group", group));
+    const found = await engine.read((state, sequence) => {
+      const entry = state.elections.byGroup.get(group);
+      if (!entry) return undefined;
+      return { election: { ...rowOf(state, entry), candidates: [...entry.candidates] }, sequence };
+    });
+    if (!found) throw new RollcallError("NOT_FOUND", `no election group ${group}`);
+    return found;
+  },
+});
+
+const campaign = operation({
+  path: "/v1/elections/campaign",
+  effect: "sets",
+  access: { action: "election.campaign", resource: "group:{group}" },
+  brief: "Have an agent stand for a group",
+  about:
+    "Have an agent stand for a group: it leads at once when nobody else does. The leader stays " +
+    "until it resigns or dies.",
+  input: z.strictObject({ group: GROUP, agentId: ACTING_AGENT }),
+  output: z.strictObject({ election: STANDING }),
+  async run({ engine }: Needs, input) {
+    const election = await engine.execute({ type: "election.campaign", ...input });
+    return { election: engine.peek((state) => standingOf(state, election)) };
+  },
+});
+
+const resign = operation({
+  path: "/v1/elections/resign",
+  effect: "ends",
+  access: { action: "election.resign", resource: "group:{group}" },
+  brief: "Have an agent stand no longer",
+  about:
+    "Have an agent stand for a group no longer. If it led, the candidate that has waited longest " +
+    "leads at once.",
+  input: campaign.input,
+  output: campaign.output,
+  async run({ engine }: Needs, input) {
+    const election = await engine.execute({ type: "election.resign", ...input });
+    return { election: engine.peek((state) => standingOf(state, election)) };
+  },
+});
+
+export const elections = { list, get, campaign, resign } as const;
+
+function standingOf(state: State, election: Election): Answer<typeof STANDING> {
+  return { ...election, leaderName: nameOf(state, election.leader) };
+}
+
+function rowOf(state: State, { election, candidates }: GroupEntry): Answer<typeof ELECTION> {
+  return { ...standingOf(state, election), candidateCount: candidates.size };
+}

@@ -1,0 +1,107 @@
+/**
+ * The fleet: who is here, what is each doing, which one needs me; now or at a moment of the past.
+ * Over HTTP the same is told live (wires/api/live.ts).
+ */
+import { z } from "zod";
+import { countsOf } from "../fleet/census.ts";
+import { HEADLINES, placeOf } from "../fleet/headline.ts";
+import type { Row } from "../fleet/row.ts";
+import { EVENT, eventAnswer } from "./events.ts";
+import { AT, moment, SEQUENCE, someOf, text } from "./fields.ts";
+import { isWanted } from "./fleet-filter.ts";
+import { COUNTS, ROW } from "./fleet-shapes.ts";
+import { FLEET } from "./limits.ts";
+import { listJson, matching, PAGE, PAGED, pageOf, type Order } from "./lists.ts";
+import { momentOf } from "./moments.ts";
+import { operation, type Services } from "./operation.ts";
+import { report } from "./reports.ts";
+
+type Needs = Pick<Services, "fleet">;
+
+const AGENT = text(
+  "An agent by its id, an alias, its name, or enough of its id",
+  "claude-7d5d6ca5",
+);
+
+const MOMENT = moment("Of which moment it is");
+
+const ORDER: Order<Row> = { atMs: placeOf, key: ({ id }) => id };
+
+/** As in fleet-filter.ts; the answer and its stream take the same. */
+export const FILTERS = {
+  headline: someOf(HEADLINES),
+  host: text("Only those on this machine").optional(),
+  workspacePrefix: text("Only those that work below this folder").default(""),
+  needs: z.enum(["me"]).optional().describe("Only those that wait for a person"),
+  all: z.boolean().default(false).describe("Also agents that are gone for more than an hour"),
+} as const;
+
+const list = operation({
+  path: "/v1/fleet",
+  effect: "reads",
+  access: { action: "fleet.read", resource: "agent:*" },
+  brief: "List the fleet",
+  about:
+    "Every agent, what it does and whether it needs a person: those that do come first. One row " +
+    "for each agent, whatever wire it is known by.",
+  input: z.strictObject({ ...FILTERS, ...PAGE, at: AT }),
+  output: z.strictObject({
+    sequence: PAGED.sequence,
+    atMs: MOMENT,
+    counts: COUNTS,
+    total: PAGED.total,
+    cursor: PAGED.cursor,
+    rows: z.array(ROW),
+  }),
+  async run({ fleet }: Needs, { limit, cursor, at, ...filters }) {
+    const thenMs = momentOf(at);
+    const { rows, sequence, atMs } = await (thenMs === undefined ? fleet.rows() : fleet.at(thenMs));
+    const wanted = matching(rows, (row) => isWanted(row, filters, atMs));
+    const { items, ...page } = pageOf(wanted, ORDER, { limit, cursor });
+    return { sequence, atMs, counts: countsOf(rows), ...page, rows: items };
+  },
+  json: listJson("rows", ORDER),
+});
+
+const get = operation({
+  path: "/v1/fleet/{id}",
+  effect: "reads",
+  access: { action: "fleet.read", resource: "agent:{id}" },
+  brief: "Show one agent of the fleet",
+  about:
+    "Why an agent is shown as it is: each of its four axes with the evidence, which source said " +
+    "it, when, and by which rule it is believed.",
+  input: z.strictObject({ id: AGENT, at: AT }),
+  output: z.strictObject({ sequence: SEQUENCE, atMs: MOMENT, row: ROW }),
+  async run({ fleet }: Needs, { id, at }) {
+    const { row, sequence, atMs } = await fleet.find(id, momentOf(at));
+    return { sequence, atMs, row };
+  },
+});
+
+const timeline = operation({
+  path: "/v1/fleet/{id}/timeline",
+  effect: "reads",
+  access: { action: "fleet.read", resource: "agent:{id}" },
+  brief: "Show the events of an agent",
+  about:
+    "The events of an agent, under all its names, the oldest first, as far as the log reaches " +
+    "back.",
+  input: z.strictObject({
+    id: AGENT,
+    limit: z
+      .int()
+      .min(1)
+      .max(FLEET.timeline)
+      .default(FLEET.timeline)
+      .describe("How many at most, the last ones"),
+  }),
+  output: z.strictObject({ sequence: SEQUENCE, id: AGENT, events: z.array(EVENT) }),
+  async run({ fleet }: Needs, { id: given, limit }) {
+    const { row } = await fleet.find(given);
+    const { id, events, sequence } = await fleet.timeline(row);
+    return { sequence, id, events: events.slice(-limit).map(eventAnswer) };
+  },
+});
+
+export const fleet = { list, get, timeline, report } as const;

@@ -1,0 +1,113 @@
+/** Jobs: who has what done by whom, and how it went. ARCP submits, follows and cancels them. */
+import { z } from "zod";
+import { RollcallError } from "../core/errors.ts";
+import { summaryOf, type Job } from "../core/jobs.ts";
+import type { State } from "../core/state.ts";
+import type { Engine } from "../engine/engine.ts";
+import { AT, moment, prefix, SEQUENCE, someOf, text, whole } from "./fields.ts";
+import { listJson, matching, PAGE, PAGED, pageOf, type Order } from "./lists.ts";
+import { momentOf } from "./moments.ts";
+import { operation, type Services } from "./operation.ts";
+
+type Needs = Pick<Services, "engine">;
+
+const STATUSES = ["pending", "running", "success", "error", "cancelled", "timed_out"] as const;
+
+const JOB_ID = text("The job's id", "job_01KZ4TA0");
+
+export const JOB = z
+  .strictObject({
+    id: JOB_ID,
+    agent: text("NAME@VERSION, or the bare name", "indexer"),
+    principal: text("For whom it is done", "local"),
+    node: text("The daemon that runs it"),
+    parent: text("The job that delegated it; empty for none"),
+    status: z.enum(STATUSES),
+    submittedAtMs: moment("When it was submitted"),
+    startedAtMs: moment("When it started; 0 until then"),
+    endedAtMs: moment("When it ended; 0 until then"),
+    restarts: whole("How often it was started anew because its daemon had died"),
+    code: text("Why it did not succeed, as a code; empty where it did"),
+    reason: text("The same as a sentence"),
+  })
+  .meta({ id: "Job" });
+
+/** The first to come first. */
+const ORDER: Order<Pick<Job, "id" | "submittedAtMs">> = {
+  atMs: ({ submittedAtMs }) => submittedAtMs,
+  key: ({ id }) => id,
+};
+
+const list = operation({
+  path: "/v1/jobs",
+  effect: "reads",
+  access: { action: "job.read", resource: "job:*" },
+  brief: "List the jobs",
+  about:
+    "List the jobs of all daemons, the oldest first; those that ended, for a day. Now, or at a " +
+    "moment of the past.",
+  input: z.strictObject({
+    ...PAGE,
+    status: someOf(STATUSES),
+    agent: text("Only of this agent; a bare name means every version").optional(),
+    principal: text("Only those done for this principal").optional(),
+    idPrefix: prefix("Only those whose id begins so"),
+    at: AT,
+  }),
+  output: z.strictObject({
+    sequence: PAGED.sequence,
+    atMs: moment("Of which moment it is"),
+    total: PAGED.total,
+    cursor: PAGED.cursor,
+    jobs: z.array(JOB),
+  }),
+  async run({ engine, fleet }: Pick<Services, "engine" | "fleet">, { at, ...input }) {
+    const { status, agent, principal, idPrefix, ...wanted } = input;
+    const isWanted = (job: Job) =>
+      (status.length === 0 || status.includes(job.status)) &&
+      (agent === undefined || job.agent === agent || job.agent.startsWith(`${agent}@`)) &&
+      (principal === undefined || job.principal === principal) &&
+      job.id.startsWith(idPrefix);
+    const page = (all: Iterable<Job>, of: { readonly sequence: number; readonly atMs: number }) => {
+      const { items, ...rest } = pageOf(matching(all, isWanted), ORDER, wanted);
+      return { ...of, ...rest, jobs: items.map(summaryOf) };
+    };
+    const thenMs = momentOf(at);
+    if (thenMs === undefined) {
+      const { nowMs: atMs } = engine;
+      return engine.read((state, sequence) => page(jobsIn(state), { sequence, atMs }));
+    }
+    const { jobs: all, sequence, atMs } = await fleet.at(thenMs);
+    return page(all, { sequence, atMs });
+  },
+  json: listJson("jobs", ORDER),
+});
+
+const get = operation({
+  path: "/v1/jobs/{jobId}",
+  effect: "reads",
+  access: { action: "job.read", resource: "job:{jobId}" },
+  brief: "Show one job",
+  about: "Show one job: for whom it is done, by which agent, and how it is.",
+  input: z.strictObject({ jobId: JOB_ID }),
+  output: z.strictObject({ job: JOB, sequence: SEQUENCE }),
+  async run({ engine }: Needs, { jobId }) {
+    const found = await jobNow(engine, jobId);
+    if (!found) throw new RollcallError("NOT_FOUND", `no job ${jobId}`);
+    return { ...found, job: summaryOf(found.job) };
+  },
+});
+
+export const jobs = { list, get } as const;
+
+/** Nothing when there is none. */
+export function jobNow(engine: Engine, jobId: string) {
+  return engine.read(({ jobs: { byId } }, sequence) => {
+    const job = byId.get(jobId)?.job;
+    return job && { sequence, job };
+  });
+}
+
+function* jobsIn({ jobs: { byId } }: State): Generator<Job> {
+  for (const { job } of byId.values()) yield job;
+}

@@ -1,0 +1,153 @@
+/** Leases: one agent at a time may work on a thing; the holder proves it by its token. */
+import { z } from "zod";
+import { RollcallError } from "../core/errors.ts";
+import { key } from "../core/fields.ts";
+import { leasesOf, type Lease } from "../core/leases.ts";
+import type { State } from "../core/state.ts";
+import {
+  ACTING_AGENT,
+  fencingToken,
+  moment,
+  prefix,
+  SEQUENCE,
+  SOME_ID,
+  text,
+  ttl,
+  whole,
+  yesOrNo,
+} from "./fields.ts";
+import { byKey, listJson, matching, PAGE, PAGED, pageOf } from "./lists.ts";
+import { nameOf } from "./names.ts";
+import { operation, type Answer, type Services } from "./operation.ts";
+import { check } from "./parse.ts";
+
+type Needs = Pick<Services, "engine">;
+
+const TASK_ID = text(
+  "The key of what is to be worked on: any text that all who share it agree on",
+  "deploy/prod",
+);
+
+const TOKEN = fencingToken("The token that came with the lease");
+
+export const LEASE = z
+  .strictObject({
+    taskId: TASK_ID,
+    holder: text("The agent that holds it", SOME_ID),
+    token: fencingToken("Grows with every grant: refuse what comes with a lower one"),
+    ttlMs: whole("How long it is held from now on", 60_000),
+    acquiredAtMs: moment("Since when it is held"),
+    expiresAtMs: moment("When it ends unless it is renewed"),
+    holderName: text("The name of its holder; empty when it is no longer known", "deployer"),
+  })
+  .meta({ id: "Lease" });
+
+const ORDER = byKey<Lease>(({ taskId }) => taskId);
+
+const list = operation({
+  path: "/v1/leases",
+  effect: "reads",
+  access: { action: "lease.read", resource: "lease:*" },
+  brief: "List the leases that are held",
+  about: "List the leases that are held, in order of their keys.",
+  input: z.strictObject({
+    ...PAGE,
+    holder: text("Only those of this agent").optional(),
+    taskIdPrefix: prefix("Only those whose key begins so"),
+  }),
+  output: z.strictObject({ ...PAGED, leases: z.array(LEASE) }),
+  run: ({ engine }: Needs, { holder, taskIdPrefix, ...wanted }) =>
+    engine.read((state, sequence) => {
+      const leases = holder === undefined ? allLeases(state) : leasesOf(state, holder);
+      const fit = matching(leases, ({ taskId }) => taskId.startsWith(taskIdPrefix));
+      const { items, ...page } = pageOf(fit, ORDER, wanted);
+      return { sequence, ...page, leases: items.map((each) => rowOf(state, each)) };
+    }),
+  json: listJson("leases", ORDER),
+});
+
+const get = operation({
+  path: "/v1/leases/{taskId}",
+  effect: "reads",
+  access: { action: "lease.read", resource: "lease:{taskId}" },
+  brief: "Show one lease",
+  about: "Show who holds a key, until when, and with which token.",
+  input: z.strictObject({ taskId: TASK_ID }),
+  output: z.strictObject({ lease: LEASE, sequence: SEQUENCE }),
+  async run({ engine }: Needs, { taskId }) {
+    check(key("taskId", taskId));
+    const found = await engine.read((state, sequence) => {
+      const lease = state.leases.byTask.get(taskId)?.lease;
+      return lease && { lease: rowOf(state, lease), sequence };
+    });
+    if (!found) throw new RollcallError("NOT_FOUND", `no lease on ${taskId}`);
+    return found;
+  },
+});
+
+const acquire = operation({
+  path: "/v1/leases/acquire",
+  effect: "sets",
+  access: { action: "lease.acquire", resource: "lease:{taskId}" },
+  brief: "Acquire a lease",
+  about:
+    "Acquire a lease for an agent: it alone holds the key, until it releases it, dies, or the " +
+    "time is up. Whatever the lease protects should refuse tokens lower than the highest it has " +
+    "seen.",
+  input: z.strictObject({
+    taskId: TASK_ID,
+    agentId: ACTING_AGENT,
+    ttlMs: ttl("How long it is held, up to a day; 60 s unless set. Renew it before it ends"),
+  }),
+  output: z.strictObject({
+    acquired: yesOrNo("False when another agent holds it: then the lease is that agent's", true),
+    lease: LEASE,
+  }),
+  async run({ engine }: Needs, input) {
+    const { acquired, lease } = await engine.execute({ type: "lease.acquire", ...input });
+    return { acquired, lease: engine.peek((state) => rowOf(state, lease)) };
+  },
+});
+
+const renew = operation({
+  path: "/v1/leases/renew",
+  effect: "sets",
+  access: { action: "lease.renew", resource: "lease:{taskId}" },
+  brief: "Renew a lease",
+  about: "Hold a lease for longer, from now on.",
+  input: z.strictObject({
+    taskId: TASK_ID,
+    agentId: ACTING_AGENT,
+    token: TOKEN,
+    ttlMs: ttl("How long from now on, up to a day; as long as before unless set"),
+  }),
+  output: z.strictObject({ lease: LEASE }),
+  async run({ engine }: Needs, input) {
+    const lease = await engine.execute({ type: "lease.renew", ...input });
+    return { lease: engine.peek((state) => rowOf(state, lease)) };
+  },
+});
+
+const release = operation({
+  path: "/v1/leases/release",
+  effect: "ends",
+  access: { action: "lease.release", resource: "lease:{taskId}" },
+  brief: "Release a lease",
+  about: "Give a lease back before it ends, so that others need not wait.",
+  input: z.strictObject({ taskId: TASK_ID, agentId: ACTING_AGENT, token: TOKEN }),
+  output: z.strictObject({}),
+  async run({ engine }: Needs, input) {
+    await engine.execute({ type: "lease.release", ...input });
+    return {};
+  },
+});
+
+export const leases = { list, get, acquire, renew, release } as const;
+
+function rowOf(state: State, lease: Lease): Answer<typeof LEASE> {
+  return { ...lease, holderName: nameOf(state, lease.holder) };
+}
+
+function* allLeases({ leases: { byTask } }: State): Generator<Lease> {
+  for (const { lease } of byTask.values()) yield lease;
+}

@@ -1,0 +1,82 @@
+/**
+ * An operation is something that a caller may ask of Rollcall, described once for every wire: its
+ * input, its answer, its help, and how it is done. The table of all of them (table.ts) makes the
+ * routes of HTTP and their OpenAPI document, the tools of MCP, and the flags and the help of the
+ * command line.
+ *
+ * Fields have the names of core (taskId, ttlMs), which are also those of HTTP; the other wires
+ * rename them at their edge. Schemas check the shape of an input; the rules are core's.
+ */
+import type { z } from "zod";
+import type { Clock } from "../core/clock.ts";
+import type { DirectoryService } from "../directory/directory.ts";
+import type { TaskClaims } from "../engine/claims.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import type { AgentSearch } from "../search/agent-search.ts";
+import type { Status } from "./daemon.ts";
+
+/** The services that operations use. */
+export interface Services {
+  readonly engine: Engine;
+  readonly claims: TaskClaims;
+  readonly clock: Clock;
+  readonly fleet: Fleet;
+  readonly directory: DirectoryService;
+  readonly search: Pick<AgentSearch, "find">;
+  /** The status of this daemon. */
+  status(): Status;
+}
+
+/** One call of an operation, beside its input. */
+export interface Call {
+  /** The caller, where the door tells. */
+  readonly by?: string | undefined;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The effect on the state: it `reads` and changes nothing; `adds`, so that twice is two; `sets`, so
+ * that twice is as once; `ends` something that cannot be begun again as it was.
+ */
+export type Effect = "reads" | "adds" | "sets" | "ends";
+
+export interface Operation<
+  In extends z.ZodObject = z.ZodObject,
+  Out extends z.ZodObject = z.ZodObject,
+  Needs = Services,
+> {
+  /** Over HTTP: a GET when it reads, else a POST. A field of the input may be part: {taskId}. */
+  readonly path: `/${string}`;
+  readonly effect: Effect;
+  /** The action and resource that a policy must allow; {taskId} is that of the input. */
+  readonly access: { readonly action: string; readonly resource: string };
+  /** In a few words. */
+  readonly brief: string;
+  /** In a few sentences, for whoever calls it. */
+  readonly about: string;
+  readonly input: In;
+  readonly output: Out;
+  run(services: Needs, input: z.output<In>, call: Call): Promise<Answer<Out>>;
+  /** Where in core's command the input goes: a refusal of policy.id is one of id to the caller. */
+  readonly within?: string;
+  /** The answer as JSON, where that is not just the value. */
+  json?(answer: Answer<Out>): string;
+}
+
+/** The answer of an operation, read-only. */
+export type Answer<Out extends z.ZodType> = Frozen<z.output<Out>>;
+
+type Frozen<T> = T extends readonly (infer Each)[]
+  ? readonly Frozen<Each>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+    : T;
+
+/** Checks a row of the table against its own types. */
+export function operation<In extends z.ZodObject, Out extends z.ZodObject, Needs>(
+  described: Operation<In, Out, Needs>,
+): Operation<In, Out, Needs> {
+  return described;
+}

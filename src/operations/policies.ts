@@ -1,0 +1,100 @@
+/** Policies, and the question they answer: may this subject do that, and which policy says so? */
+import { z } from "zod";
+import { accessProblem, checkPolicy, type Policy } from "../core/policies.ts";
+import { prefix, SEQUENCE, text } from "./fields.ts";
+import { byKey, listJson, matching, PAGE, PAGED, pageOf } from "./lists.ts";
+import { operation, type Services } from "./operation.ts";
+import { check } from "./parse.ts";
+
+type Needs = Pick<Services, "engine">;
+
+const ID = text("The name of the policy", "web");
+
+const POLICY = z
+  .strictObject({
+    id: ID,
+    subject: text("An agent, a team or a user; * stands for any text", "scraper-*"),
+    action: text("The action; * stands for any text", "call"),
+    resource: text("The resource; * stands for any text", "tool:browser"),
+    effect: z.enum(["allow", "deny"]).describe("A denial beats every allowance"),
+  })
+  .meta({ id: "Policy" });
+
+const ORDER = byKey<Policy>(({ id }) => id);
+
+const list = operation({
+  path: "/v1/policies",
+  effect: "reads",
+  access: { action: "policy.read", resource: "policy:*" },
+  brief: "List the policies",
+  about: "List the policies, in order of their ids.",
+  input: z.strictObject({ ...PAGE, subjectPrefix: prefix("Only subjects that begin so") }),
+  output: z.strictObject({ ...PAGED, policies: z.array(POLICY) }),
+  run: ({ engine }: Needs, { subjectPrefix, ...wanted }) =>
+    engine.read(({ policies: { byId } }, sequence) => {
+      const fit = matching(byId.values(), ({ subject }) => subject.startsWith(subjectPrefix));
+      const { items, ...page } = pageOf(fit, ORDER, wanted);
+      return { sequence, ...page, policies: items };
+    }),
+  json: listJson("policies", ORDER),
+});
+
+const checkAccess = operation({
+  path: "/v1/policies/check",
+  effect: "reads",
+  access: { action: "policy.check", resource: "policy:*" },
+  brief: "Ask whether somebody may do something",
+  about:
+    "Ask whether a subject may do an action to a resource, and which policy says so. What no " +
+    "policy mentions is denied.",
+  input: z.strictObject({
+    subject: text("The subject, such as an agent's id or name", "scraper-1"),
+    action: text("The action, such as write", "call"),
+    resource: text("The resource, such as repo:main", "tool:browser"),
+  }),
+  output: z.strictObject({
+    allowed: z.boolean().meta({ examples: [true] }),
+    reason: z.string().meta({ examples: ['allowed by policy "web"'] }),
+    policy: POLICY.nullable().describe("The policy that decided; null when none matched"),
+    sequence: SEQUENCE,
+  }),
+  async run({ engine }: Needs, request) {
+    check(accessProblem(request));
+    return engine.read(({ policies }, sequence) => {
+      const { allowed, reason, policy = null } = checkPolicy(policies, request);
+      return { allowed, reason, policy, sequence };
+    });
+  },
+});
+
+const set = operation({
+  path: "/v1/policies/set",
+  effect: "sets",
+  access: { action: "policy.set", resource: "policy:{id}" },
+  brief: "Set a policy",
+  about:
+    "Set a policy, in place of one with the same id. A denial beats every allowance, and what " +
+    "nothing allows is denied.",
+  input: POLICY,
+  output: z.strictObject({ policy: POLICY }),
+  run: async ({ engine }: Needs, policy) => ({
+    policy: await engine.execute({ type: "policy.set", policy }),
+  }),
+  within: "policy",
+});
+
+const remove = operation({
+  path: "/v1/policies/delete",
+  effect: "ends",
+  access: { action: "policy.delete", resource: "policy:{id}" },
+  brief: "Delete a policy",
+  about: "Delete a policy.",
+  input: z.strictObject({ id: ID }),
+  output: z.strictObject({}),
+  async run({ engine }: Needs, { id }) {
+    await engine.execute({ type: "policy.delete", id });
+    return {};
+  },
+});
+
+export const policies = { list, check: checkAccess, set, delete: remove } as const;

@@ -1,0 +1,43 @@
+/** Questions that agents wait for a person to answer. */
+import { z } from "zod";
+import type { Question } from "../core/questions.ts";
+import { AT, moment, someOf } from "./fields.ts";
+import { QUESTION, QUESTION_STATES } from "./fleet-shapes.ts";
+import { listJson, matching, PAGE, PAGED, pageOf, type Order } from "./lists.ts";
+import { momentOf } from "./moments.ts";
+import { operation, type Services } from "./operation.ts";
+
+/** The oldest first. */
+const ORDER: Order<Pick<Question, "sinceMs" | "id">> = {
+  atMs: ({ sinceMs }) => sinceMs,
+  key: ({ id }) => id,
+};
+
+/** The answer and its stream take the same. */
+export const STATE = someOf(QUESTION_STATES);
+
+const list = operation({
+  path: "/v1/questions",
+  effect: "reads",
+  access: { action: "question.read", resource: "question:*" },
+  brief: "List the questions of agents",
+  about: "Questions that agents wait for a person to answer, the oldest first.",
+  input: z.strictObject({ state: STATE, ...PAGE, at: AT }),
+  output: z.strictObject({
+    sequence: PAGED.sequence,
+    atMs: moment("Of which moment it is"),
+    total: PAGED.total,
+    cursor: PAGED.cursor,
+    questions: z.array(QUESTION),
+  }),
+  async run({ fleet }: Pick<Services, "fleet">, { state, at, ...wanted }) {
+    const thenMs = momentOf(at);
+    const now = await (thenMs === undefined ? fleet.questions() : fleet.at(thenMs));
+    const isAsked = (each: Question) => state.length === 0 || state.includes(each.state);
+    const { items, ...page } = pageOf(matching(now.questions, isAsked), ORDER, wanted);
+    return { sequence: now.sequence, atMs: now.atMs, ...page, questions: items };
+  },
+  json: listJson("questions", ORDER),
+});
+
+export const questions = { list } as const;

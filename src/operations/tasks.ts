@@ -1,0 +1,208 @@
+/**
+ * The queue: work that any agent with the right tools may take, once. A worker asks for a task and
+ * may wait for one to come:
+ *
+ *   claim ──▶ a task fits ──▶ {task}
+ *     │  waitMs pass ───────▶ {task: null}
+ *     └─ the caller is gone ─▶ nothing is claimed
+ */
+import { z } from "zod";
+import { RollcallError } from "../core/errors.ts";
+import { count, key } from "../core/fields.ts";
+import type { State } from "../core/state.ts";
+import type { Task } from "../core/tasks.ts";
+import {
+  ACTING_AGENT,
+  fencingToken,
+  prefix,
+  SEQUENCE,
+  SOME_ID,
+  someOf,
+  text,
+  ttl,
+  whole,
+} from "./fields.ts";
+import { CLAIM } from "./limits.ts";
+import { listJson, matching, PAGE, PAGED, pageOf, type Order } from "./lists.ts";
+import { nameOf } from "./names.ts";
+import { operation, type Services } from "./operation.ts";
+import { check } from "./parse.ts";
+import { base64Of } from "./task-bytes.ts";
+import { detailOf, rowOf, STATUSES, TASK, TASK_ROW, TYPE } from "./task-shapes.ts";
+
+type Needs = Pick<Services, "engine">;
+
+const TASK_ID = text("The task's id", SOME_ID);
+
+/** The first to come first. */
+const ORDER: Order<Pick<Task, "id" | "createdAtMs">> = {
+  atMs: ({ createdAtMs }) => createdAtMs,
+  key: ({ id }) => id,
+};
+
+const list = operation({
+  path: "/v1/tasks",
+  effect: "reads",
+  access: { action: "task.read", resource: "task:*" },
+  brief: "List the tasks",
+  about:
+    "List the tasks, the first to come first; the completed and the dead of the last day too. " +
+    "Inputs and outputs are told by their size.",
+  input: z.strictObject({
+    ...PAGE,
+    status: someOf(STATUSES),
+    type: text("Only those of this type").optional(),
+    claimedBy: text("Only those that this agent claimed").optional(),
+    idPrefix: prefix("Only those whose id begins so"),
+  }),
+  output: z.strictObject({ ...PAGED, tasks: z.array(TASK_ROW) }),
+  run({ engine }: Needs, { status, type, claimedBy, idPrefix, ...wanted }) {
+    const isWanted = (task: Task) =>
+      (status.length === 0 || status.includes(task.status)) &&
+      (type === undefined || task.type === type) &&
+      (claimedBy === undefined || task.claimedBy === claimedBy) &&
+      task.id.startsWith(idPrefix);
+    return engine.read((state, sequence) => {
+      const { items, ...page } = pageOf(matching(tasksIn(state), isWanted), ORDER, wanted);
+      return { sequence, ...page, tasks: items.map((each) => rowOf(state, each)) };
+    });
+  },
+  json: listJson("tasks", ORDER),
+});
+
+const get = operation({
+  path: "/v1/tasks/{taskId}",
+  effect: "reads",
+  access: { action: "task.read", resource: "task:{taskId}" },
+  brief: "Show one task",
+  about: "Show one task, with its input and its output.",
+  input: z.strictObject({ taskId: TASK_ID }),
+  output: z.strictObject({ task: TASK, sequence: SEQUENCE }),
+  async run({ engine }: Needs, { taskId }) {
+    const found = await engine.read((state, sequence) => {
+      const task = state.tasks.byId.get(taskId)?.task;
+      return task && { task, claimedByName: nameOf(state, task.claimedBy), sequence };
+    });
+    if (!found) throw new RollcallError("NOT_FOUND", `no task ${taskId}`);
+    const { task, claimedByName, sequence } = found;
+    return { task: { ...detailOf(task), claimedByName }, sequence };
+  },
+});
+
+const create = operation({
+  path: "/v1/tasks/create",
+  effect: "adds",
+  access: { action: "task.create", resource: "task:*" },
+  brief: "Create a task",
+  about: "Create a task that any agent with the right tools may claim.",
+  input: z.strictObject({
+    type: TYPE,
+    input: text("The input for the worker, as base64; or inputText").optional(),
+    inputText: text(
+      "The input for the worker: all that it needs to know",
+      "scan-17.png",
+    ).optional(),
+    requiredTools: z
+      .array(z.string().meta({ examples: ["vision"] }))
+      .default([])
+      .describe("The worker must have all of these tools"),
+    maxRetries: whole("How often it is tried again if it fails", 3).min(0).default(0),
+    ttlMs: ttl("How long a claim lasts, up to a day; 60 s unless set"),
+  }),
+  output: z.strictObject({ task: TASK }),
+  async run({ engine }: Needs, { type: taskType, input: base64, inputText, ...rest }) {
+    const input = base64Of("input", { base64, text: inputText });
+    return {
+      task: detailOf(await engine.execute({ type: "task.create", taskType, input, ...rest })),
+    };
+  },
+});
+
+const claim = operation({
+  path: "/v1/tasks/claim",
+  effect: "adds",
+  access: { action: "task.claim", resource: "task:*" },
+  brief: "Claim the next task",
+  about:
+    "Claim the task that has waited longest of those the agent has the tools for; null when " +
+    "there is none, at once or after waitMs. A caller that leaves before has claimed nothing.",
+  input: z.strictObject({
+    agentId: ACTING_AGENT,
+    waitMs: whole("How long to wait for one to come, up to ten minutes", 60_000).default(0),
+  }),
+  output: z.strictObject({ task: TASK.nullable() }),
+  async run(
+    { claims, clock }: Pick<Services, "claims" | "clock">,
+    { agentId, waitMs },
+    { signal },
+  ) {
+    check(key("agentId", agentId), count("waitMs", waitMs, CLAIM.waitMsMost));
+    const task = await claims.claimWithin(agentId, { waitMs, clock, signal });
+    return { task: task && detailOf(task) };
+  },
+});
+
+/** A task that a worker has claimed. */
+const HELD = z.strictObject({
+  taskId: TASK_ID,
+  agentId: ACTING_AGENT,
+  token: fencingToken("The token of the claim: with it an old claim is refused").optional(),
+});
+
+const renew = operation({
+  path: "/v1/tasks/renew",
+  effect: "sets",
+  access: { action: "task.renew", resource: "task:{taskId}" },
+  brief: "Say that a task is still worked on",
+  about: "Say that a task is still worked on: the claim lasts a full ttl more.",
+  input: HELD,
+  output: z.strictObject({ task: TASK }),
+  run: async ({ engine }: Needs, input) => ({
+    task: detailOf(await engine.execute({ type: "task.renew", ...held(input) })),
+  }),
+});
+
+const complete = operation({
+  path: "/v1/tasks/complete",
+  effect: "ends",
+  access: { action: "task.complete", resource: "task:{taskId}" },
+  brief: "Complete a task",
+  about: "Say that a task is done, and give its result.",
+  input: HELD.extend({
+    output: text("The result, as base64; or outputText").optional(),
+    outputText: text("The result, as text", "total: 42").optional(),
+  }),
+  output: z.strictObject({}),
+  async run({ engine }: Needs, { output: base64, outputText, ...input }) {
+    const output = base64Of("output", { base64, text: outputText });
+    await engine.execute({ type: "task.complete", ...held(input), output });
+    return {};
+  },
+});
+
+const fail = operation({
+  path: "/v1/tasks/fail",
+  effect: "ends",
+  access: { action: "task.fail", resource: "task:{taskId}" },
+  brief: "Give a task up",
+  about: "Give a task up. It goes back to the queue while it has retries left, else it is dead.",
+  input: HELD.extend({
+    reason: text("Why, in a sentence", "page not found").default(""),
+  }),
+  output: z.strictObject({}),
+  async run({ engine }: Needs, { reason, ...input }) {
+    await engine.execute({ type: "task.fail", ...held(input), reason });
+    return {};
+  },
+});
+
+export const tasks = { list, get, create, claim, renew, complete, fail } as const;
+
+/** Without a token rather than with one that is undefined. */
+function held({ token, ...rest }: z.output<typeof HELD>) {
+  return { ...rest, ...(token !== undefined && { token }) };
+}
+
+function* tasksIn({ tasks: { byId } }: State): Generator<Task> {
+  for (const { task } of byId.values()) yield task;
+}

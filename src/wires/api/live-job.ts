@@ -1,0 +1,26 @@
+/** One job as it goes, for server-sent events. */
+import { summaryOf, type Job } from "../../core/jobs.ts";
+import { isTerminal } from "../../core/jobs/outcome.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Watch } from "../../engine/watch.ts";
+import { jobNow } from "../../operations/jobs.ts";
+import { factFrame } from "./event-frames.ts";
+import type { Frames, Source } from "./sse.ts";
+
+/** `job` as it is, and whenever it is another; ends with the one that is over. */
+export function jobSource(engine: Engine, jobId: string): Source {
+  const watch = engine.watch({ prefixes: ["job."] });
+  const frames = jobFrames(engine, watch, jobId);
+  return { frames, cut: watch.cut, close: () => watch.close() };
+}
+
+async function* jobFrames(engine: Engine, watch: Watch, jobId: string): Frames {
+  let told: Job | undefined;
+  do {
+    const now = await jobNow(engine, jobId);
+    if (!now) return;
+    if (now.job !== told) yield factFrame("job", { ...now, job: summaryOf(now.job) });
+    told = now.job;
+    if (isTerminal(told.status)) return;
+  } while ((await watch.pull()).length > 0);
+}

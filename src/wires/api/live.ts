@@ -1,0 +1,111 @@
+/**
+ * Operations that can be followed live: the same paths, for a caller that asks for
+ * `text/event-stream`, with a query of their own, since a stream has no pages and no past.
+ */
+import { z } from "zod";
+import { RollcallError } from "../../core/errors.ts";
+import { Trail } from "../../fleet/trail.ts";
+import { FILTERS } from "../../operations/fleet.ts";
+import { jobNow, jobs } from "../../operations/jobs.ts";
+import type { Services } from "../../operations/operation.ts";
+import { STATE } from "../../operations/questions.ts";
+import type { OperationName } from "../../operations/table.ts";
+import { placeFrame } from "./event-frames.ts";
+import { placeOf } from "./event-query.ts";
+import { framesOf } from "./event-stream.ts";
+import { fleetSource, questionsSource, rowSource, timelineSource } from "./live-fleet.ts";
+import { jobSource } from "./live-job.ts";
+import type { Source } from "./sse.ts";
+
+/** Where a stream begins. */
+interface Place {
+  /** The id of the last event that it has, as its header says. */
+  readonly lastEventId: string | undefined;
+}
+
+export interface Live<In extends z.ZodObject = z.ZodObject> {
+  /** The events that come, and when. */
+  readonly about: string;
+  /** The fields of the path, and of the query. */
+  readonly input: In;
+  /** It remembers the whole fleet, and so there may be fewer of them. */
+  readonly isLooker?: boolean;
+  /** Resolves with how it starts; rejects with why it cannot. */
+  prepare(services: Services, input: z.output<In>, place: Place): Promise<() => Source>;
+}
+
+function live<In extends z.ZodObject>(described: Live<In>): Live {
+  return described;
+}
+
+const ID = { id: z.string() } as const;
+const from = z.string().optional().describe("The sequence of the last event that the caller has");
+
+export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
+  "fleet.list": live({
+    about: "`fleet` with all rows, then `change` with those that are new or different, or gone.",
+    input: z.strictObject(FILTERS),
+    isLooker: true,
+    async prepare({ fleet }, filters) {
+      return () => fleetSource(fleet, filters);
+    },
+  }),
+  "fleet.get": live({
+    about: "`row` whenever it is another one, `gone` when it is no more.",
+    input: z.strictObject(ID),
+    isLooker: true,
+    async prepare({ fleet }, { id }) {
+      const { row } = await fleet.find(id);
+      return () => rowSource(fleet, row.id);
+    },
+  }),
+  "fleet.timeline": live({
+    about: "The events so far, then new ones as they happen, as in `GET /v1/events`.",
+    input: z.strictObject({ ...ID, from }),
+    async prepare({ engine, fleet }, input, { lastEventId }) {
+      const stood = placeOf(input.from, lastEventId);
+      const { row } = await fleet.find(input.id);
+      // A caller that has a place needs nothing from before it.
+      const timeline =
+        stood === undefined
+          ? await fleet.timeline(row)
+          : { events: [], sequence: stood, trail: new Trail(row) };
+      return () => timelineSource(engine, timeline);
+    },
+  }),
+  "questions.list": live({
+    about: "`questions` with all of them, then `change` with those that are new, or gone.",
+    input: z.strictObject({ state: STATE }),
+    async prepare({ engine, fleet }, { state }) {
+      return () => questionsSource(engine, fleet, state);
+    },
+  }),
+  "jobs.get": live({
+    about: "`job` as it is, and whenever it is another; ends with the one that is over.",
+    input: jobs.get.input,
+    async prepare({ engine }, { jobId }) {
+      if (!(await jobNow(engine, jobId))) throw new RollcallError("NOT_FOUND", `no job ${jobId}`);
+      return () => jobSource(engine, jobId);
+    },
+  }),
+};
+
+/** The events of the directory alone, from where the client stood. */
+export const DIRECTORY_EVENTS = {
+  path: "/v1/directory/events",
+  ...live({
+    about: "The events of the directory alone, as `GET /v1/events` tells them.",
+    input: z.strictObject({ from }),
+    async prepare({ engine }, input, { lastEventId }) {
+      const stood = placeOf(input.from, lastEventId);
+      return () => {
+        const first = stood === undefined ? [placeFrame("bookmark", engine.head)] : [];
+        const watch = engine.watch({
+          prefixes: ["directory."],
+          ...(stood !== undefined && { from: stood }),
+        });
+        return { frames: framesOf(watch, first), cut: watch.cut, close: () => watch.close() };
+      };
+    },
+  }),
+} as const;
