@@ -80,6 +80,23 @@ describe("the stream of a job", () => {
   });
 });
 
+test("however much a job says, the log hears of it a few times a minute", async () => {
+  const machine = new Machine();
+  const { submit } = await machine.start();
+  const jobId = await submit("mortal");
+  const [puppet] = machine.puppets;
+  const [seconds, perSecond] = [300, 20];
+  for (let second = 0; second < seconds; second += 1) {
+    for (let i = 0; i < perSecond; i += 1) void puppet?.job.log("info", `${second} ${i}`);
+    void puppet?.job.progress(second, { total: seconds });
+    await machine.clock.advance(1_000);
+  }
+  expect(machine.kinds(jobId).length).toBe(seconds * (perSecond + 1));
+  const told = machine.events().filter((type) => type === "job.progressed").length;
+  expect(told).toBeGreaterThanOrEqual(19);
+  expect(told).toBeLessThanOrEqual(19 + 5);
+});
+
 describe("an agent whose daemon lost its lead for a moment", () => {
   test("neither says nor does anything any more, whatever it makes of its signal", async () => {
     const machine = new Machine();

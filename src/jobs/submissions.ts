@@ -45,7 +45,7 @@ export interface Submitted {
 }
 
 interface Accepting {
-  /** Of leading, in which it was submitted: the client of another one has been told that it failed. */
+  /** Of leading, in which it was submitted: when that is over, its client thinks that it failed. */
   readonly term: Term;
   readonly order: JobOrder;
   readonly agent: Agent;
