@@ -7,6 +7,12 @@ import { quiet, TestClock, TestLog } from "../../test/support/engine/fixture.ts"
 import { JobsCompanion, jobOrder, jobsOptions } from "../../test/support/jobs/fixture.ts";
 import { Agents } from "./agents.ts";
 import type { JobContext } from "./context.ts";
+import type { JobAuthorizer } from "./observer.ts";
+
+const POLICY = {
+  type: "policy.set",
+  policy: { id: "p", subject: "*", action: "*", resource: "*", effect: "deny" },
+} as const;
 
 interface Puppet {
   readonly job: JobContext;
@@ -20,7 +26,7 @@ class Machine {
   puppets: Puppet[] = [];
 
   /** A start: the one before is dead, and can write nothing more. */
-  async start(limits: Partial<JobLimits> = {}, node = "n1") {
+  async start(limits: Partial<JobLimits> = {}, node = "n1", authorizer?: JobAuthorizer) {
     this.puppets = [];
     const { log: inner, streams } = memoryStore({ medium: this.medium, shared: false });
     const log = new TestLog(inner);
@@ -30,7 +36,8 @@ class Machine {
     agents.register("mortal", puppet);
     agents.register("phoenix", puppet, { restart: "always" });
     const { clock } = this;
-    const companion = new JobsCompanion(jobsOptions({ node, streams, agents, clock, limits }));
+    const options = jobsOptions({ node, streams, agents, clock, limits, authorizer });
+    const companion = new JobsCompanion(options);
     const engine = await Engine.open({ log, node, clock, companion });
     await quiet();
     const { jobs } = companion;
@@ -73,6 +80,23 @@ describe("the stream of a job", () => {
   });
 });
 
+test("however much a job says, the log hears of it a few times a minute", async () => {
+  const machine = new Machine();
+  const { submit } = await machine.start();
+  const jobId = await submit("mortal");
+  const [puppet] = machine.puppets;
+  const [seconds, perSecond] = [300, 20];
+  for (let second = 0; second < seconds; second += 1) {
+    for (let i = 0; i < perSecond; i += 1) void puppet?.job.log("info", `${second} ${i}`);
+    void puppet?.job.progress(second, { total: seconds });
+    await machine.clock.advance(1_000);
+  }
+  expect(machine.kinds(jobId).length).toBe(seconds * (perSecond + 1));
+  const told = machine.events().filter((type) => type === "job.progressed").length;
+  expect(told).toBeGreaterThanOrEqual(19);
+  expect(told).toBeLessThanOrEqual(19 + 5);
+});
+
 describe("an agent whose daemon lost its lead for a moment", () => {
   test("neither says nor does anything any more, whatever it makes of its signal", async () => {
     const machine = new Machine();
@@ -96,6 +120,22 @@ describe("an agent whose daemon lost its lead for a moment", () => {
     expect([...jobs.state.jobs.byId.keys()]).toEqual([jobId]);
     expect(jobs.state.jobs.byId.get(jobId)?.job).toMatchObject({ status: "running", restarts: 1 });
   });
+});
+
+test("a submit that waits for a policy is refused when its term is over meanwhile", async () => {
+  const machine = new Machine();
+  let allow: () => void = () => undefined;
+  const entitle = () => new Promise<undefined>((resolve) => (allow = () => resolve(undefined)));
+  const { jobs, log, engine } = await machine.start({}, "n1", { entitle });
+  const submitted = Promise.resolve(jobs.submit(jobOrder("mortal")));
+  submitted.catch(() => undefined);
+  log.faults = [{ error: new Error("disk full"), isWritten: false }];
+  await engine.execute(POLICY).catch(() => undefined);
+  await machine.clock.advance(2_000);
+  expect(jobs.isLeading).toBe(true);
+  allow();
+  await expect(submitted).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  expect(jobs.state.jobs.byId.size).toBe(0);
 });
 
 describe("after a start", () => {

@@ -7,6 +7,7 @@ import { checkDelegation, jobUnderKey } from "../core/job-submit.ts";
 import { checkExpiry, parseLease, type Lease, type LeaseRequest } from "../core/jobs/lease.ts";
 import { boundLease, checkSubset } from "../core/jobs/lease-subset.ts";
 import type { Job } from "../core/jobs.ts";
+import type { Term } from "../engine/companion.ts";
 import type { Agent } from "./agents.ts";
 import { refusalError } from "./events.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -44,6 +45,8 @@ export interface Submission {
 }
 
 interface Accepting {
+  /** Of leading, in which it was submitted: when that is over, its client thinks that it failed. */
+  readonly term: Term;
   readonly order: JobOrder;
   readonly agent: Agent;
   readonly lease: Lease;
@@ -63,8 +66,8 @@ export class Submissions {
 
   submit(order: JobOrder): Submission | Promise<Submission> {
     const { agents, authorizer, newId } = this.#jobs.options;
-    const { state } = this.#jobs;
-    const nowMs = this.#jobs.term.nowMs();
+    const { state, term } = this.#jobs;
+    const nowMs = term.nowMs();
     const { principal, parent } = order;
     if (parent !== undefined) {
       const refusal = checkDelegation(state, { parent, agent: order.agent }, nowMs);
@@ -79,7 +82,7 @@ export class Submissions {
     const question = { principal, agent: agent.ref, lease, parent: above };
     const entitled = authorizer?.entitle?.(question);
     const takesCredentials = this.#jobs.credentials && order.takesCredentials === true;
-    const accepting = { order, agent, print, jobId: `job_${newId()}` };
+    const accepting = { term, order, agent, print, jobId: `job_${newId()}` };
     if (!takesCredentials && !(entitled instanceof Promise)) {
       return this.#accept({ ...accepting, lease: bounded(lease, entitled) });
     }
@@ -137,8 +140,10 @@ export class Submissions {
     if (refusal) throw refusalError(refusal);
   }
 
-  #accept({ order, agent, lease, print, jobId, credentials = [] }: Accepting): Submission {
+  #accept(accepting: Accepting): Submission {
+    const { term, order, agent, lease, print, jobId, credentials = [] } = accepting;
     const jobs = this.#jobs;
+    if (jobs.term !== term) throw new RollcallError("UNAVAILABLE", "this node led anew meanwhile");
     const { node, ownerOf } = jobs.options;
     const { principal, session, parent = "" } = order;
     const above = jobs.run(parent);
@@ -158,7 +163,7 @@ export class Submissions {
     const { maxRuntimeSec, requestId, delegateId, key } = order;
     const { expiresAtMs } = lease;
     return jobs.accept(terms, () =>
-      jobs.term.decide({
+      term.decide({
         type: "job.submit",
         jobId,
         agent: agent.ref,

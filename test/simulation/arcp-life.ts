@@ -13,12 +13,13 @@ import { decodeSessionEntry, lastSeqOf } from "../../src/core/job-stream.ts";
 import type { JobContext } from "../../src/jobs/context.ts";
 import { MemoryMedium, memoryStore } from "../../src/log/memory/store.ts";
 import type { Store } from "../../src/log/store.ts";
+import type { Streams } from "../../src/log/streams.ts";
 import type { ArcpRuntime } from "../../src/wires/arcp/server/runtime.ts";
 import { MortalStore, play, type Frame, type Play } from "../support/arcp/fixture.ts";
 import { quiet, TestClock } from "../support/engine/fixture.ts";
 import { ArcpClient } from "./arcp-client.ts";
 import { JobCheck } from "./job-check.ts";
-import type { Plant } from "./plants.ts";
+import { replaced, type Plant } from "./plants.ts";
 import { Random } from "./random.ts";
 import type { Durable, DurableEntry } from "./sim-disk.ts";
 import type { Failure } from "./simulate.ts";
@@ -83,11 +84,24 @@ class ArcpLife {
       runtime.registerAgent("phoenix", puppet, { restart: "always" });
     };
     const plain = this.#written.of(memoryStore({ medium: this.#medium, shared: false }));
-    const streams = this.#plant?.streams?.(plain.streams) ?? plain.streams;
-    const store = new MortalStore({ ...plain, streams });
+    const planted = this.#plant?.streams?.(plain.streams) ?? plain.streams;
+    const store = new MortalStore({ ...plain, streams: this.#slow(planted) });
     this.#store = store;
     const [medium, clock] = [this.#medium, this.#clock];
     this.#scene = await play({ agents, medium, clock, store, limits: LIMITS });
+  }
+
+  /** A read takes its time, as from a disk: much may happen before it comes back. */
+  #slow(streams: Streams): Streams {
+    const turns = () => this.#turns(this.#random.between(0, 3));
+    return replaced(streams, {
+      async *read(stream, after) {
+        for await (const page of streams.read(stream, after)) {
+          await turns();
+          yield page;
+        }
+      },
+    });
   }
 
   async #turns(count: number): Promise<void> {

@@ -8,7 +8,7 @@ const SECOND = 1000;
 const MAX_SEEDS = 60;
 
 test(
-  "every client ends with every frame exactly once and one end for each job",
+  "every client ends with every event exactly once and one end for each job",
   { timeout: 120 * SECOND },
   async () => {
     const first = Number(process.env["SEED"] ?? 1);

@@ -58,17 +58,11 @@ export class Cluster {
         const given = { node: name, shared, disk, process, scheduler, transcript, faults };
         const { log, streams: plain } = simStore({ ...given, random: own.fork("log") });
         const streams = plant?.streams?.(plain) ?? plain;
-        const jobChance = own.fork("jobs");
+        const jobs = own.fork("jobs");
         return {
           node: name,
           log: plant?.wrap?.(log) ?? log,
-          companion: new SimJobs({
-            node: name,
-            streams,
-            process,
-            clock: clock.of(process),
-            random: jobChance,
-          }),
+          companion: new SimJobs({ ...given, streams, clock: clock.of(process), random: jobs }),
           rules: counted(plant?.rules ?? rules, transcript),
           retention: profile.retention,
           newId: () => own.id(),

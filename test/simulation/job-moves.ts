@@ -26,7 +26,7 @@ type JobMove = (position: JobPosition) => Command | undefined;
 
 /** How often, and what. */
 export const JOB_MOVES: readonly (readonly [weight: number, JobMove])[] = [
-  [7, submission],
+  [5, submission],
   [3, ({ random, known }) => cancellation(random, known)],
   [2, ({ random, known }) => ending(random, known)],
   [4, sessionMove],

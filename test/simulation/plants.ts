@@ -115,7 +115,8 @@ function oneEarly(streams: Streams): Streams {
   });
 }
 
-function replaced(streams: Streams, calls: Partial<Streams>): Streams {
+/** Every call as it is, but for some. */
+export function replaced(streams: Streams, calls: Partial<Streams>): Streams {
   return {
     append: (stream, entries, expectedHead) => streams.append(stream, entries, expectedHead),
     appendAll: (appends) => streams.appendAll(appends),

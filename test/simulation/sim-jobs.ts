@@ -104,7 +104,7 @@ export class SimJobs implements Companion {
   async #work(job: JobContext): Promise<string> {
     const { process } = this.#options;
     const random = this.#options.random.fork(job.jobId);
-    const steps = random.between(1, 7);
+    const steps = random.between(1, 5);
     for (let said = 0; said < steps; said += 1) {
       await process.sleep(random.between(10, 900));
       await job.log("info", String(said));

@@ -185,6 +185,9 @@ export class Sessions {
   end(): void {
     for (const alarm of this.#heartbeats.values()) this.alarms.cancel(alarm);
     this.#heartbeats.clear();
+    for (const { subscriptions } of this.#byId.values()) {
+      for (const subscription of subscriptions.values()) subscription.lose();
+    }
     this.#byId.clear();
     this.#touched.clear();
     this.#gone.clear();

@@ -88,6 +88,8 @@ export class Subscription implements Listener {
       if (this.#isClosed) return;
       const run = jobs.run(this.jobId);
       if (run && this.#cursor < run.durable) continue;
+      // It ended meanwhile and is gone from memory: what it said last is on the disk.
+      if (!run && this.#cursor < (await streams.range(stream)).head) continue;
       // From here to the end nothing is awaited.
       for (const heard of run?.pending ?? []) this.#take(heard);
       return this.#goLive();
@@ -125,6 +127,11 @@ export class Subscription implements Listener {
     if (seq > 0) this.lastSeq = seq;
     if (heard.entry.kind === "end") this.close();
     return seq;
+  }
+
+  /** The term of leading is over: the next one follows anew, from what is durable. */
+  lose(): void {
+    this.#isClosed = true;
   }
 
   /** Idempotent. */
