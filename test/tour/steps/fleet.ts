@@ -10,8 +10,8 @@ function isEverybodyHere(names: readonly string[], hasWorkers: boolean): boolean
   return [...wanted, ...workers].every((name) => names.includes(name));
 }
 
-/** Before it was missed, and well after everybody had come. */
-const BEFORE_DEATH_MS = 7_000;
+/** After its last heartbeat (6 s before its death), and before it was missed (3 s before). */
+const BEFORE_DEATH_MS = 5_000;
 
 export const EVERYBODY: Step = {
   title: "Everybody, in one list",
