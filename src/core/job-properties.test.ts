@@ -1,4 +1,4 @@
-/** What holds in every life of jobs; what holds of all nouns is in properties.test.ts. */
+/** Holds in every life of jobs; properties.test.ts has what holds of all nouns. */
 import { asyncProperty, property, assert, array, nat, tuple } from "fast-check";
 import { expect, test, vi } from "vitest";
 import type * as JobBounds from "./jobs/limits.ts";
@@ -148,7 +148,7 @@ function ancestorsOf({ state }: World, jobId: string): string[] {
   return ids;
 }
 
-/** What is left of each budget that may still be spent. */
+/** The rest of each budget that may still be spent. */
 function budgetsOf({ jobs }: State): (readonly [id: string, left: Counters | undefined])[] {
   return [...jobs.byId.values()]
     .filter((entry) => isUnfinished(entry) && entry.purse.granted.size > 0)

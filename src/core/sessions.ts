@@ -223,7 +223,7 @@ function resume({ sessions }: State, command: ResumeCommand): Decision<Event, Se
     profile,
     features,
     tokenHash: newTokenHash,
-    // What its client has, whatever was on the way to it meanwhile.
+    // The one that its client has, whichever were on the way to it meanwhile.
     tokenHashBefore: tokenHash,
   };
   return decided([{ type: "session.resumed", session }], session);

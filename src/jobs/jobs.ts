@@ -147,7 +147,7 @@ export class Jobs {
     const found = [...this.#runs.values()].reverse();
     const waiting = found.filter(({ job }) => job.status === "pending");
     const running = found.filter(({ job }) => job.status === "running");
-    // Those that wait on another node go first, or they would get the slots of those that ran.
+    // Jobs that wait on another node go first, or they would get the slots of those that ran.
     for (const { job } of [...waiting, ...running]) if (job.node !== node) this.#giveUp(job);
     for (const { job } of running) if (job.node === node) this.#revive(job);
     // Some have got a slot by now; others get one where there are more than before.

@@ -1,5 +1,5 @@
 /**
- * What must hold of the streams of jobs, and of streams and log together: they are one commit.
+ * Checks the streams of jobs, and streams and log together: they are one commit.
  *
  * - What an agent counts from 0 is there without a gap and without a repeat; it begins anew where
  *   the job says that it was restarted.
@@ -103,7 +103,7 @@ interface Account {
   isOver: boolean;
 }
 
-/** What can be left of each budget, counted from what is durable alone. */
+/** Counts from what is durable alone how much can be left of each budget. */
 class Ledger {
   readonly #fail: Fail;
   readonly #accounts = new Map<string, Account>();
@@ -147,7 +147,7 @@ class Ledger {
     this.#accounts.set(job.id, { job, left, isOver: false });
   }
 
-  /** What a job gets or pays is its own, or of the one above it that has such a budget. */
+  /** Of the job's own budget, or of the nearest one above it that has such a currency. */
   #move(jobId: string, sums: Readonly<Record<string, string | number>>, sign: 1 | -1): void {
     for (const [currency, sum] of Object.entries(sums)) {
       const account = this.#payer(jobId, currency);
@@ -174,12 +174,12 @@ class Ledger {
   }
 }
 
-/** What is left over, or what is owed. */
+/** The counters above zero, or those below. */
 function signed(counters: Counters = {}, sign: 1 | -1): Record<string, string> {
   return Object.fromEntries(Object.entries(counters).filter(([, sum]) => Number(sum) * sign > 0));
 }
 
-/** What an entry costs; nothing where it is no cost. */
+/** The cost that an entry tells of; 0 for none. */
 function costOf({ kind, body }: JobStreamEntry): { currency: string; sum: number } {
   if (kind !== "metric") return { currency: "", sum: 0 };
   const { name, value, unit } = JSON.parse(body) as MetricBody;

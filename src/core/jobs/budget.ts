@@ -82,7 +82,7 @@ export const NO_PURSE: Purse = {
   isSettled: false,
 };
 
-/** What is left, by currency, in exact decimals. */
+/** The rest of a budget, by currency, in exact decimals. */
 export type Counters = Readonly<Record<string, string>>;
 
 /** Undefined where the purse was granted nothing of its own. */
