@@ -72,6 +72,8 @@ function checkStream(
 
 interface Append {
   readonly step: number;
+  /** The node that wrote it. */
+  writer: string;
   readonly events: Event[];
   readonly entries: { readonly jobId: string; readonly entry: JobStreamEntry }[];
 }
@@ -80,13 +82,15 @@ interface Append {
 function appendsOf({ archive, recorded, streams }: Written): readonly Append[] {
   const byStep = new Map<number, Append>();
   const at = (step: number): Append => {
-    const append = byStep.get(step) ?? { step, events: [], entries: [] };
+    const append = byStep.get(step) ?? { step, writer: "", events: [], entries: [] };
     byStep.set(step, append);
     return append;
   };
-  for (const [i, { step }] of archive.entries()) {
+  for (const [i, { step, writer }] of archive.entries()) {
+    const append = at(step);
+    append.writer = writer;
     const event = recorded[i]?.event;
-    if (event) at(step).events.push(event);
+    if (event) append.events.push(event);
   }
   for (const [stream, entries] of streams) {
     const jobId = stream.slice("job/".length);
@@ -117,10 +121,11 @@ class Ledger {
    * of what others spent in the second. So it is compared with what was left before and came back,
    * less what its own job spent until then; all the rest is taken off afterwards.
    */
-  take({ events, entries }: Append): void {
+  take({ writer, events, entries }: Append): void {
     const begun = events.flatMap((event) => (event.type === "job.submitted" ? [event.job] : []));
     const ended = events.flatMap((event) => (event.type === "job.ended" ? [event.job] : []));
-    for (const job of begun) this.#open(job);
+    // A job for another node than the one that decided it is nobody's to run, nor to write down.
+    for (const job of begun) if (job.node === writer) this.#open(job);
     for (const { parent, budget } of ended) this.#move(parent, signed(budget, 1), 1);
     for (const { id, budget = {} } of ended) this.#compare(id, budget, {});
     const spent = new Map<string, Record<string, number>>();
@@ -166,7 +171,9 @@ class Ledger {
   #compare(jobId: string, counters: Counters, spent: Readonly<Record<string, number>>): void {
     const account = this.#accounts.get(jobId);
     for (const [currency, left] of Object.entries(counters)) {
-      const most = (account?.left.get(currency) ?? 0) - (spent[currency] ?? 0);
+      const before = account?.left.get(currency);
+      if (before === undefined) continue;
+      const most = before - (spent[currency] ?? 0);
       if (Number(left) <= most) continue;
       const detail = `${jobId} has ${currency} ${left}, at most ${most} can be left`;
       this.#fail("a budget never goes up by itself", detail);
