@@ -2,7 +2,7 @@
  * docs/arcp-conformance.md says which test shows what. A page like that is worth as much as the
  * check that keeps it true: every row names its tests, and every one of them exists, by its title.
  *
- *   | What the text asks for | [resume](../src/wires/arcp/resume.test.ts) `"the title"` |
+ *   | Requirement | [resume](../src/wires/arcp/resume.test.ts) `"the title"` |
  */
 import { parseSync } from "rolldown/utils";
 

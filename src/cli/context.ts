@@ -1,4 +1,4 @@
-/** What every command is given: where to write, what the environment says, when to stop. */
+/** The context of every command: its output, the environment, the signal to stop. */
 import type { CommandContext, StricliProcess } from "@stricli/core";
 import { RollcallError } from "../core/errors.ts";
 import { Output, whenReaderLeaves, type Environment, type Sink } from "./terminal/output.ts";
@@ -8,7 +8,7 @@ export interface Context extends CommandContext {
   readonly out: Output;
   readonly err: Output;
   readonly env: Environment;
-  /** Aborts at the first Ctrl-C or SIGTERM, or when nobody reads any more; a second one kills. */
+  /** Aborts at the first Ctrl-C or SIGTERM, or when stdout is closed; a second one kills. */
   untilInterrupted(): AbortSignal;
   /** Keys as they are pressed, until the returned function is called; Ctrl-C interrupts. */
   listenForKeys(pressed: (key: string) => void): () => void;

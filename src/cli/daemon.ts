@@ -1,4 +1,4 @@
-/** What commands ask of a daemon, and how they say what came of it. */
+/** Calls of commands to a daemon, and how their results and errors are shown. */
 import { connect, type Client } from "../wires/api/client/client.ts";
 import { findUrl } from "../net/http/url.ts";
 import { RollcallError } from "../core/errors.ts";
@@ -37,7 +37,7 @@ export function pathOf(path: string, params: Readonly<Record<string, Value>> = {
 /** A key may be any text but two that no URL can hold. */
 function keyInPath(key: string): string {
   if (key !== "." && key !== ".." && key !== "") return encodeURIComponent(key);
-  throw new RollcallError("INVALID_ARGUMENT", `"${key}" cannot be asked for alone: list them`);
+  throw new RollcallError("INVALID_ARGUMENT", `"${key}" cannot be in a URL: use the list`);
 }
 
 /** All that looking something up takes. */

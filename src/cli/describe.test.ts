@@ -42,7 +42,7 @@ test("an event is a sentence with the facts that matter", () => {
     "box leads, epoch 3",
   );
   expect(describe(sent({ type: "task.returned", taskId: ID, agentId: ID }), new Map())).toBe(
-    "01234567 waits again, the call of 01234567 was gone",
+    "01234567 waits again: the call of 01234567 ended too early to get it",
   );
   const requeued = { type: "task.requeued", taskId: ID, agentId: ID } as const;
   expect(describe(sent({ ...requeued, reason: `agent ${ID} died` }), new Map())).toBe(

@@ -74,7 +74,7 @@ export class LineView implements EventView {
   }
 }
 
-/** What happened to one agent: who that is need not be said on every line. */
+/** The events of one agent, without its name on every line. */
 export class AgentLineView implements EventView {
   readonly #context: Context;
   readonly #agentId: string;
@@ -109,7 +109,7 @@ function styleOf(topic: string): Style | undefined {
   return COLOURS.find(([prefix]) => topic.startsWith(prefix))?.[1];
 }
 
-/** What is not an event: on stderr, so that a pipe only gets events. */
+/** Notices about the stream itself: on stderr, so that a pipe only gets events. */
 export class Notices {
   readonly #context: Context;
   #isOpen: boolean | undefined;

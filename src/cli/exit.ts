@@ -1,6 +1,6 @@
 /**
- * What a command leaves behind for the script that called it: one number, and on stderr one line
- * that says what was wrong and, where there is one, the way out. The stack is for who asks for it.
+ * The exit code of a command, and on stderr one line with the error and, if there is one, the fix.
+ * The stack is shown only with ROLLCALL_DEBUG.
  */
 import { codeOf, RollcallError, type ErrorCode } from "../core/errors.ts";
 import { clean } from "./terminal/clean.ts";
@@ -32,7 +32,7 @@ export function exitCodeOf(error: unknown): ExitCode {
   return EXIT_OF[codeOf(error)] ?? EXIT.refused;
 }
 
-/** For a daemon that cannot start: nobody was unreachable, it was refused a port or its state. */
+/** For a daemon that cannot start: its port or its state is not available. */
 export function startExitCodeOf(error: unknown): ExitCode {
   const code = exitCodeOf(error);
   return code === EXIT.unreachable || code === EXIT.nothingFound ? EXIT.refused : code;

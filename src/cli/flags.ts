@@ -42,13 +42,13 @@ export const listFlags = {
     parse: parseCount,
     default: "1000",
     placeholder: "N",
-    brief: "At most so many [1000]",
+    brief: "The largest number of rows [1000]",
   },
   watch: {
     kind: "boolean",
     optional: true,
     withNegated: false,
-    brief: "Live: what changes shows at once; q or Ctrl-C ends it",
+    brief: "Live: changes show at once; q or Ctrl-C ends it",
   },
   ...answerFlags,
 } as const;
@@ -93,7 +93,7 @@ export const limitFlag = {
   optional: true,
   parse: parseCount,
   placeholder: "N",
-  brief: "At most so many [10]",
+  brief: "The largest number of results [10]",
 } as const;
 
 /** Where a program of its own listens, unless told otherwise. */

@@ -147,7 +147,7 @@ const TIME_WIDTH = "00:00:00 changed".length;
 
 const SOFT = new Set(["lastHeartbeatAtMs", "reportedAtMs", "order"]);
 
-/** What makes a row another one; a heartbeat does not. */
+/** The facts whose change counts as a change of the row; a heartbeat is none. */
 function factsOf(item: unknown): string {
   return JSON.stringify(item, (name, value: unknown) => (SOFT.has(name) ? undefined : value));
 }

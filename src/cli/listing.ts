@@ -24,7 +24,7 @@ export interface ListLook<Item, Answer extends object = object> {
   below?(item: Item, view: View): readonly (readonly Cell[])[];
   /** Names one item among all. */
   key(item: Item): string;
-  /** What is said when there is nothing. */
+  /** The text for an empty list. */
   readonly nothing: string;
   /** All of it in a few words, where there is more to say than how many. */
   summary?(answer: Answer): string;
@@ -67,7 +67,7 @@ export interface ListColumn<Item> extends Column {
   readonly cell: (item: Item, view: View) => Cell;
 }
 
-/** What cells need to know beside their item. */
+/** The context of a cell, beside its item. */
 export interface View {
   readonly nowMs: number;
   /** A generated id: as much of it as the reader needs. */
@@ -182,7 +182,7 @@ export async function fetchPages<Item, Answer extends object>(
 
 export interface RowsLook {
   readonly look: Look;
-  /** Ids in full: for pipes, where nobody has to fit them in. */
+  /** Ids in full: in a pipe there is no width to fit. */
   readonly isWhole: boolean;
 }
 

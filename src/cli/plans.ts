@@ -1,4 +1,4 @@
-/** What a change of somebody's settings would be, shown before it is made. */
+/** The diff of a planned change to a settings file, shown before it is made. */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { diff, type DiffLine } from "../machine/settings/diff.ts";

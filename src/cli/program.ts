@@ -32,7 +32,7 @@ export interface Group {
   readonly commands: Readonly<Record<string, Leaf>>;
   /** The command it is alone. */
   readonly usual: string;
-  /** What its help says beyond that. */
+  /** More text for its help. */
   readonly more?: string;
 }
 

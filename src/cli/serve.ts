@@ -15,7 +15,7 @@ export async function serve(context: Context, flags: Record<string, string>): Pr
       import("../daemon/signals.ts"),
     ]);
     const daemon = await startDaemon(await loadConfig({ flags, env }));
-    // Before it is announced: whoever reads that may send a signal at once.
+    // Before the announcement: its reader may send a signal at once.
     const stopped = untilStopped(daemon);
     for (const line of daemon.announcement()) await out.line(line);
     if ((await stopped) !== 0) context.endWith(EXIT.fault);

@@ -1,4 +1,4 @@
-/** What goes into a task or comes out of it: a text on the command line, or a file's bytes. */
+/** The input or output of a task: a text on the command line, or the bytes of a file. */
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { RollcallError } from "../core/errors.ts";

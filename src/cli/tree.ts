@@ -2,7 +2,7 @@
 import { group, type Group, type Program } from "./program.ts";
 
 const AGENTS = group({
-  brief: "Who is here, and what each can do",
+  brief: "Registered agents, and what each can do",
   usual: "list",
   load: async () => (await import("./commands/agents.ts")).agents,
   commands: {
@@ -15,7 +15,7 @@ const AGENTS = group({
 });
 
 const LEASES = group({
-  brief: "Who holds what, one agent at a time",
+  brief: "Leases: one agent at a time holds a thing",
   usual: "list",
   load: async () => (await import("./commands/leases.ts")).leases,
   commands: {
@@ -40,7 +40,7 @@ const ELECTIONS = group({
 });
 
 const POLICIES = group({
-  brief: "Who may do what",
+  brief: "Rules that allow or deny actions",
   usual: "list",
   load: async () => (await import("./commands/policies.ts")).policies,
   commands: {
@@ -52,7 +52,7 @@ const POLICIES = group({
 });
 
 const TASKS = group({
-  brief: "The queue: what waits, what is worked on",
+  brief: "The queue: tasks that wait, and tasks under way",
   usual: "list",
   load: async () => ({
     ...(await import("./commands/tasks.ts")).tasks,
@@ -70,12 +70,12 @@ const TASKS = group({
 });
 
 const JOBS = group({
-  brief: "Jobs on agents: which there are, what each says",
+  brief: "Jobs: list, follow and cancel them",
   usual: "ls",
   load: async () => (await import("./commands/jobs.ts")).jobs,
   commands: {
     ls: "List the jobs, the oldest first",
-    get: "Show one job: what it may do, and how it is",
+    get: "Show one job: its lease, its budget and its state",
     tail: "Follow a job, from its beginning to its end",
     cancel: "Cancel a job, and wait for its end",
   },
@@ -107,18 +107,18 @@ const HOOKS = group({
 });
 
 const ACP: Group = {
-  brief: "See what an editor's agent does, without touching it",
+  brief: "Watch an editor's agent, without a change to it",
   usual: "status",
   more:
     "An editor starts `rollcall acp -- COMMAND…` instead of COMMAND…: every byte goes through\n" +
     "as it is, and the agent shows up in `rollcall ls`, with what it does and what it asks.",
   commands: {
     status: {
-      brief: "Show who runs through the proxy now",
+      brief: "List the agents behind proxies",
       load: async () => (await import("./commands/acp.ts")).acpStatus,
     },
     tail: {
-      brief: "Follow what they do, change by change",
+      brief: "Follow their status, change by change",
       load: async () => (await import("./commands/acp.ts")).acpTail,
     },
     install: {
@@ -130,7 +130,7 @@ const ACP: Group = {
       load: async () => (await import("./commands/acp-install.ts")).acpUninstall,
     },
     run: {
-      brief: "What an editor starts instead of its agent",
+      brief: "The proxy: an editor starts it instead of its agent",
       load: async () => (await import("./commands/acp-run.ts")).acpRun,
     },
     record: {
@@ -154,17 +154,17 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/up.ts")).up,
       },
       "a2a-registry": {
-        brief: "Run a registry of A2A agents, and nothing else to set up",
+        brief: "Run an A2A registry alone, without any set-up",
         load: async () => (await import("./commands/a2a-registry.ts")).a2aRegistry,
       },
       doctor: {
-        brief: "Find what is wrong here, and how to fix it",
+        brief: "Find problems on this machine, and their fix",
         load: async () => (await import("./commands/doctor.ts")).doctor,
       },
     },
     "See what happens": {
       ls: {
-        brief: "Who is here, what each does, and which one needs you",
+        brief: "All agents: what each does, and which one needs you",
         load: async () => (await import("./commands/ls.ts")).ls,
       },
       explain: {
@@ -172,11 +172,11 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/explain.ts")).explain,
       },
       timeline: {
-        brief: "What happened to an agent",
+        brief: "The history of an agent",
         load: async () => (await import("./commands/timeline.ts")).timeline,
       },
       inbox: {
-        brief: "What agents wait for you to answer",
+        brief: "Questions that wait for your answer",
         load: async () => (await import("./commands/inbox.ts")).inbox,
       },
       at: {
@@ -190,7 +190,7 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/find.ts")).find,
       },
       events: {
-        brief: "Follow what happens, live or from any point of the past",
+        brief: "Follow all events, live or from any point of the past",
         load: async () => (await import("./commands/events.ts")).events,
       },
     },
@@ -229,7 +229,7 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/status-files.ts")).prune,
       },
       validate: {
-        brief: "Check a status file, or print what one must be",
+        brief: "Check a status file, or print its schema",
         load: async () => (await import("./commands/status-files.ts")).validate,
       },
     },
@@ -237,7 +237,7 @@ export const PROGRAM: Program = {
       acp: ACP,
       hooks: HOOKS,
       hook: {
-        brief: "What coding agents run at every step",
+        brief: "The hook that coding agents run at every step",
         load: async () => (await import("./commands/hook.ts")).hook,
       },
       mcp: {

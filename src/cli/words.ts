@@ -22,7 +22,7 @@ export function normalise(words: readonly string[], program: Program): readonly 
   return [word, ...command, ...flags, ...when, ...others];
 }
 
-/** What can be looked at as it was: `at 14:03 ls` is `ls --at 14:03`. */
+/** The commands that can show a moment of the past: `at 14:03 ls` is `ls --at 14:03`. */
 export const PAST_COMMANDS: readonly string[] = ["ls", "explain", "inbox", "jobs"];
 
 interface Look {

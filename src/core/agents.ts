@@ -8,7 +8,7 @@
  *
  * Heartbeats are soft: they move a deadline in memory and are not recorded, because a million
  * agents send tens of thousands of them a second and only the transitions mean anything to anyone.
- * Who may come, and when one goes, is in registry.ts; what a death takes with it is in death.ts.
+ * The rules are in registry.ts; the consequences of a death are in death.ts.
  */
 import { Heap, earliest, type Slot } from "./heap.ts";
 import { refuse, type Refusal } from "./decide.ts";
@@ -48,7 +48,7 @@ export interface AgentEntry {
   agent: Agent;
   /** Soft: moved by heartbeats, not recorded. */
   seenAtMs: number;
-  /** Soft: when it was last found unreachable; who starts from a snapshot gives a grace instead. */
+  /** Soft: when it was last found unreachable; a start from a snapshot gives a grace instead. */
   missedAtMs: number;
   readonly timer: Slot<string>;
 }

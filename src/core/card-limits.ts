@@ -42,7 +42,7 @@ export const DIFF = {
   pathLength: 200,
 } as const;
 
-/** What of a card's prose reaches a person or a model. */
+/** The most of a card's prose that reaches a person or a model. */
 export const PROSE = {
   nameLength: 128,
   descriptionLength: 1 * KIB,

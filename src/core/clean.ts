@@ -3,7 +3,7 @@
  * the cursor, change colours or titles, paste into the clipboard, or show a reader something else
  * than what is there: escape sequences, control characters, direction overrides, what is invisible.
  *
- * What stays is one line. A character that was a line break or a tab becomes a space.
+ * The result is one line. A character that was a line break or a tab becomes a space.
  */
 
 /**

@@ -4,8 +4,8 @@
  *   requested ──▶ issued ──(the job ended)──▶ owed ──revoked──▶ gone
  *       └──(the process died, or it failed)────▲
  *
- * That one is requested is durable before anybody makes it, so that one which was made just before
- * a crash is revoked after it. Values are never recorded; ids are.
+ * A request is durable before the provisioner gets it, so that a credential issued just before a
+ * crash is revoked after it. Values are never recorded; ids are.
  */
 import { decided, type Decision } from "./decide.ts";
 import type { Event } from "./events.ts";
@@ -14,7 +14,7 @@ import { CREDENTIALS } from "./jobs/limits.ts";
 import { FIELD } from "./limits.ts";
 import type { State } from "./state.ts";
 
-/** What one job has out. */
+/** The credentials issued for one job. */
 export interface Credential {
   readonly jobId: string;
   /** None before they were issued: then all that was made for this job is meant. */

@@ -1,7 +1,7 @@
 /**
- * What an agent's death takes with it: its leases are released, its candidacies end (with a new
+ * The consequences of an agent's death: its leases are released, its candidacies end (with a new
  * leader where it led) and its claimed tasks go back to the queue, all in the one batch that
- * records the death. Nobody ever sees a dead agent hold something.
+ * records the death. No reader ever sees a dead agent hold something.
  */
 import { asSeen, oldestDead, type Agent, type AgentEntry, type DeathCause } from "./agents.ts";
 import { leave } from "./elections.ts";

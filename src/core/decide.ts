@@ -1,4 +1,4 @@
-/** What a rule returns: the facts to record and the answer to give, or why it may not happen. */
+/** The decision of a rule: the events to record and the reply, or the reason of a refusal. */
 import type { ErrorCode } from "./errors.ts";
 
 export type Decision<Event, Reply> =
@@ -11,7 +11,7 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** What a rule may not make up itself: the moment, and ids nobody can guess. */
+/** Inputs that a rule may not make up itself: the moment, and ids that cannot be guessed. */
 export interface Moment {
   readonly nowMs: number;
   /** A fresh id: 32 lower-case hex characters. */

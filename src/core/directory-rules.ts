@@ -1,11 +1,11 @@
 /**
- * Who may change what in the directory (see directory.ts for the life of an entry).
+ * The rules for changes of the directory (see directory.ts for the life of an entry).
  *
  * - Anybody may send a heartbeat for any URL: it says that something is there, and what it is said
  *   to be. It never changes what is served.
  * - What is served comes from the place itself: only a card that was fetched there is confirmed.
- *   Not even the token helps: anybody may be the first to name a URL, so who holds the token is who
- *   registered it, and not who owns the place.
+ *   Not even the token helps: anybody may be the first to name a URL, so the token proves who
+ *   registered the entry, not who owns the site.
  * - The token raises a reachable entry to `owner`, and lets the interval and the waiting card
  *   change at any time. Without it a change waits for a while after the last, or a stranger could
  *   make us fetch without end; and the interval only grows, for the source that registered the
@@ -59,7 +59,7 @@ export type DirectoryCommand =
   | { readonly type: "directory.doubt"; readonly url: string; readonly reason: string }
   | { readonly type: "directory.remove"; readonly url: string };
 
-export interface Heard {
+export interface HeartbeatReply {
   /** Whether the new token was issued. */
   readonly isNew: boolean;
   readonly tier: Tier;
@@ -69,7 +69,7 @@ export interface Heard {
 }
 
 export interface DirectoryReplies {
-  "directory.heartbeat": Heard;
+  "directory.heartbeat": HeartbeatReply;
   /** Whether anything is another than before. */
   "directory.confirm": { readonly isNew: boolean };
   "directory.doubt": { readonly isNew: boolean };
@@ -107,7 +107,7 @@ function hear(
   state: State,
   command: HeartbeatCommand,
   nowMs: number,
-): Decision<DirectoryEvent, Heard> {
+): Decision<DirectoryEvent, HeartbeatReply> {
   const refusal = invalid(...problemsOf(command));
   if (refusal) return refusal;
   const record = state.directory.byUrl.get(command.url);
@@ -136,7 +136,7 @@ function hear(
   return decided(isRefreshed ? [{ type: "directory.refreshed", entry }] : [], reply);
 }
 
-/** What waits to be confirmed, once this card was heard of. */
+/** The card that waits to be confirmed, after a heartbeat with this one. */
 function waitingAfter(
   { card, waiting, heard, changedAtMs }: DirectoryEntry,
   said: CardText,
@@ -152,7 +152,7 @@ function register(
   state: State,
   command: HeartbeatCommand,
   nowMs: number,
-): Decision<DirectoryEvent, Heard> {
+): Decision<DirectoryEvent, HeartbeatReply> {
   const { url, origin, source, card, newTokenHash: tokenHash } = command;
   const { byUrl, bySource, byOrigin } = state.directory;
   const full =
@@ -190,7 +190,7 @@ function confirmed(
   return {
     ...before,
     card,
-    // What was said while the fetch was under way is not what was fetched.
+    // A heartbeat during the fetch may have brought another card than the fetched one.
     waiting: before.waiting?.digest === heard ? null : before.waiting,
     heard,
     proof,
@@ -221,7 +221,7 @@ function confirm(
   return decided(isNew ? [{ type: "directory.verified", entry }] : [], { isNew });
 }
 
-/** What was confirmed before goes on being served. */
+/** The last confirmed card goes on being served. */
 function doubt(
   { entry: before, seenAtMs }: DirectoryRecord,
   reason: string,
@@ -264,7 +264,7 @@ function timesOf({ intervalMs: asked, staleMultiplier }: HeartbeatCommand) {
   return { intervalMs, ttlMs: intervalMs * staleMultiplier };
 }
 
-function replyFor({ tier, card, waiting }: DirectoryEntry, isNew: boolean): Heard {
+function replyFor({ tier, card, waiting }: DirectoryEntry, isNew: boolean): HeartbeatReply {
   return { isNew, tier, isServed: card !== null, mustVerify: waiting !== null };
 }
 
@@ -276,10 +276,11 @@ function atLimit(size: number, most: number, what: string) {
 function tooHeavy({ directory }: State, source: string, more: number) {
   if (more <= 0) return undefined;
   const own = (directory.lengthBySource.get(source) ?? 0) + more;
-  const isFull = directory.length + more > COUNT.entryLength || own > COUNT.entryLengthPerSource;
-  return isFull
-    ? refuse("LIMIT_EXCEEDED", `the cards of source ${source}, or of all, weigh too much`)
-    : undefined;
+  const full = (whose: string, most: number) =>
+    refuse("LIMIT_EXCEEDED", `the cards ${whose} would exceed ${most} characters`);
+  if (own > COUNT.entryLengthPerSource) return full(`of ${source}`, COUNT.entryLengthPerSource);
+  if (directory.length + more <= COUNT.entryLength) return undefined;
+  return full("of the directory", COUNT.entryLength);
 }
 
 function problemsOf(command: HeartbeatCommand): Problem[] {

@@ -10,8 +10,8 @@
  *                                        ▼
  *                 silence, or removed: gone, whatever it was
  *
- * Heartbeats that say nothing new are soft, as those of agents are (see agents.ts). Who may change
- * what is in directory-rules.ts.
+ * Heartbeats that say nothing new are soft, as those of agents are (see agents.ts). The rules for
+ * changes are in directory-rules.ts.
  */
 import { Heap, type Slot } from "./heap.ts";
 import { IndexBy } from "./index-by.ts";
@@ -38,9 +38,9 @@ export interface Verification {
   readonly reason: string;
 }
 
-/** What was found out about the card that is served. */
+/** The findings of the verifier about the served card. */
 export interface Proof {
-  /** It names the URL of the entry as its own: who controls the place means this entry. */
+  /** It names the URL of the entry as its own: the owner of the site means this entry. */
   readonly isItsOwn: boolean;
   readonly isSigned: boolean;
   /** By which key, or why not; empty for a card without signatures. */
@@ -51,17 +51,17 @@ export interface DirectoryEntry {
   readonly url: string;
   /** Scheme, host and port of the URL. */
   readonly origin: string;
-  /** Who brought it: counted against its limits. */
+  /** The sender of its first heartbeat: the entry counts against the sender's limits. */
   readonly source: string;
   readonly tier: Tier;
-  /** What is served; null until the first was confirmed. */
+  /** The served card; null until the first was confirmed. */
   readonly card: CardText | null;
-  /** What a heartbeat said that is not confirmed yet. */
+  /** The card of a heartbeat that is not confirmed yet. */
   readonly waiting: CardText | null;
   /** The digest of what heartbeats said when the served card was confirmed. */
   readonly heard: string;
   readonly proof: Proof;
-  /** Somebody sent a heartbeat with the token that was issued at first sight. */
+  /** A heartbeat came with the token that was issued to the first sender. */
   readonly isOwned: boolean;
   readonly verification: Verification | null;
   /** 0 for one that stays until it is removed. */
@@ -89,7 +89,7 @@ export class Directory {
   readonly bySource = new IndexBy();
   readonly byOrigin = new IndexBy();
   readonly deadlines = new Heap<string>();
-  /** What all cards weigh, and those of each source. */
+  /** The size of all cards, and of those of each source. */
   length = 0;
   readonly lengthBySource = new Map<string, number>();
   /** Soft: grows whenever another card is served, so that who keeps a listing can tell. */
@@ -117,7 +117,7 @@ export type DirectoryEvent =
     }
   | { readonly type: "directory.removed"; readonly url: string };
 
-/** A heartbeat of anybody that says what is known already. */
+/** A heartbeat, of any sender, with a card that is known already. */
 export interface Beat {
   readonly url: string;
   readonly digest: string;
@@ -147,7 +147,7 @@ export function entryAsSeen({ entry, seenAtMs }: DirectoryRecord): DirectoryEntr
   return { ...entry, lastHeartbeatAtMs: seenAtMs };
 }
 
-/** What its cards weigh. */
+/** The size of its cards. */
 export function lengthOf({ card, waiting }: Pick<DirectoryEntry, "card" | "waiting">): number {
   return (card?.text.length ?? 0) + (waiting?.text.length ?? 0);
 }

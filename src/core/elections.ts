@@ -1,7 +1,7 @@
 /**
- * A group of agents of which one leads. Who joins never displaces the leader; who leads stops by
- * resigning or dying, and then the candidate that has waited longest takes over at once, one that
- * is alive before one that is unreachable.
+ * A group of agents of which one leads. A new candidate never displaces the leader; a leader stops
+ * by resigning or dying, and then the candidate that has waited longest takes over at once, one
+ * that is alive before one that is unreachable.
  *
  * The term grows with every change of leader, a vacancy included, and never falls: a group that was
  * forgotten leaves its term behind as the floor for groups yet to come.

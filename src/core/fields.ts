@@ -5,7 +5,7 @@
 import { refuse, type Refusal } from "./decide.ts";
 import { FIELD, TTL } from "./limits.ts";
 
-/** What is wrong with a field, as a sentence that begins with its name. */
+/** The problem of a field, as a sentence that begins with its name. */
 export type Problem = string | undefined;
 
 export function invalid(...problems: readonly Problem[]): Refusal | undefined {

@@ -1,9 +1,9 @@
 /**
- * What is first? A binary heap whose slots know their place, so that one can be taken out in
+ * A binary heap whose slots know their place, so that one can be taken out in
  * O(log n) when its lease is released long before its time.
  *
  * Used for deadlines, a slot may come up early: what it guards moves its own deadline later (a
- * heartbeat, a renewal) without touching the heap, and whoever takes the slot looks at the true
+ * heartbeat, a renewal) without touching the heap, and the taker of the slot looks at the true
  * deadline and puts it back. So a heartbeat costs nothing here, and each slot moves once per ttl.
  */
 

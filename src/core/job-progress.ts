@@ -1,5 +1,5 @@
 /**
- * What a job is doing, made of what it says. A job may say a hundred thousand things a second, so
+ * The progress of a job, made of its events. A job may send a hundred thousand of them a second, so
  * of each kind only the last is kept, as it came: that is soft, like a heartbeat. Words are made of
  * it when somebody looks, and now and then for the log: at a new phase, at every twentieth of the
  * way, at a question and its end, and once a minute.
@@ -9,7 +9,7 @@ import { remainingOf, type Purse } from "./jobs/budget.ts";
 import { amountText } from "./jobs/decimal.ts";
 import type { JobEvent, ProgressBody, StatusBody } from "./jobs/events.ts";
 import { PROGRESS } from "./jobs/limits.ts";
-import type { Activity, Asked, Facts, QuestionKind, Ruled } from "./reports.ts";
+import type { Activity, ReportedQuestion, Facts, QuestionKind, Ruled } from "./reports.ts";
 
 /** The last of each kind. */
 export interface Pulse {
@@ -36,7 +36,7 @@ export function newPulse(nowMs: number): Pulse {
 export function feel(pulse: Pulse, event: JobEvent, nowMs: number): boolean {
   pulse.lastAtMs = nowMs;
   const { kind } = event;
-  // What is only told on the side says nothing about the question it waits with.
+  // A metric, or a log line during a question, does not answer the question.
   if (kind === "metric" || (kind === "log" && pulse.asks)) return false;
   if (isStatus(event) && kindOfQuestion(event.body.phase) !== undefined) {
     pulse.asks = { body: event.body, sinceMs: nowMs };
@@ -78,7 +78,7 @@ type Doing = NonNullable<Facts["activity"]>;
 /** As the log keeps it, for those who look at a past moment. */
 export interface JobProgress {
   readonly activity: Doing;
-  readonly question?: Ruled<Asked>;
+  readonly question?: Ruled<ReportedQuestion>;
   readonly phase?: string;
   /** Of the way, 0 to 100, where the job says how long it is. */
   readonly percent?: number;
@@ -98,7 +98,7 @@ export function progressOf(pulse: Pulse, purse: Purse): JobProgress {
   };
 }
 
-/** What the log has of it; of a job that was never logged, only when it started. */
+/** The progress last logged; of a job without any, only when it started. */
 export type LoggedProgress = Pick<JobProgress, "question" | "phase" | "percent" | "atMs">;
 
 /** Whether the log should have it. */
@@ -181,8 +181,8 @@ function toolActivity(tool: string): Activity {
   return READS.test(tool) ? "reading" : "working";
 }
 
-/** What the job wants of a person: what it asks for, or else money when it has none left. */
-function questionOf(pulse: Pulse, purse: Purse): Ruled<Asked> | undefined {
+/** The job's question to a person: its own, or else one for money when it has none left. */
+function questionOf(pulse: Pulse, purse: Purse): Ruled<ReportedQuestion> | undefined {
   if (pulse.asks) {
     const { body, sinceMs } = pulse.asks;
     const { phase, message } = body;
@@ -197,7 +197,7 @@ function questionOf(pulse: Pulse, purse: Purse): Ruled<Asked> | undefined {
   pulse.brokeSinceMs ??= pulse.lastAtMs;
   const asked = `its budget in ${spent} is used up: cancel it, or let it end`;
   const value = { kind: "budget", text: asked, sinceMs: pulse.brokeSinceMs } as const;
-  return { value, rule: "what is left of its budget" };
+  return { value, rule: "its remaining budget" };
 }
 
 const MAX_OPTIONS = 20;

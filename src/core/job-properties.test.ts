@@ -1,4 +1,4 @@
-/** Holds in every life of jobs; properties.test.ts has what holds of all nouns. */
+/** Properties of every life of jobs; those of all nouns are in properties.test.ts. */
 import { asyncProperty, property, assert, array, nat, tuple } from "fast-check";
 import { expect, test, vi } from "vitest";
 import type * as JobBounds from "./jobs/limits.ts";
@@ -148,7 +148,7 @@ function ancestorsOf({ state }: World, jobId: string): string[] {
   return ids;
 }
 
-/** The rest of each budget that may still be spent. */
+/** The remainder of each budget that may still be spent. */
 function budgetsOf({ jobs }: State): (readonly [id: string, left: Counters | undefined])[] {
   return [...jobs.byId.values()]
     .filter((entry) => isUnfinished(entry) && entry.purse.granted.size > 0)

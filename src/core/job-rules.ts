@@ -1,5 +1,5 @@
 /**
- * What may become of a job once it was submitted (see job-submit.ts): who may cancel and end it,
+ * The rules for a job after its submit (see job-submit.ts): who may cancel and end it,
  * what starts next, and what goes with it. The states are drawn in jobs.ts.
  *
  * Cascades are decided here, in one batch: the end of a job cancels its children and gives its slot
@@ -27,7 +27,7 @@ export interface CancelCommand {
   readonly by?: {
     readonly principal: string;
     readonly session: string;
-    /** Whose cancel counts: the session that submitted the job, or any of the same principal. */
+    /** Allowed to cancel: the session that submitted the job, or any of the same principal. */
     readonly scope: "session" | "principal";
   };
 }
@@ -38,7 +38,7 @@ export type JobCommand =
   | { readonly type: "job.end"; readonly jobId: string; readonly ending: Ending }
   /** After a start: the process that ran the job is gone. `again` runs it from its beginning. */
   | { readonly type: "job.revive"; readonly jobId: string; readonly again: boolean }
-  /** What the job does is worth an event now. */
+  /** The job's progress is worth an event now. */
   | { readonly type: "job.progress"; readonly jobId: string }
   /** From a file of an older program. */
   | { readonly type: "job.import"; readonly job: Job };
@@ -108,7 +108,7 @@ function cancel(
   if (by && by.session !== job.session) {
     if (by.principal !== job.principal) return notFound;
     if (by.scope === "session") {
-      return refuse("PERMISSION_DENIED", "only the session that submitted it may");
+      return refuse("PERMISSION_DENIED", `only the session that submitted ${jobId} may cancel it`);
     }
   }
   const entry = unfinished(state, jobId);
@@ -174,7 +174,7 @@ function endEvents(state: State, entry: JobEntry, { ending, moment }: End): Even
   ];
 }
 
-/** The question of a job that ended, or begins again, has nobody who waits for its answer. */
+/** A job that ended, or begins again, no longer waits for the answer to its question. */
 function unaskEvents(state: State, job: Job, moment: Moment): readonly Event[] {
   if (!state.questions.openOf.has(aliasOf(job))) return [];
   return questionEvents(state, reportOf(job), moment);
@@ -250,7 +250,7 @@ function outOfTime(job: Job, nowMs: number): Ending {
   return { status: "cancelled", code: "CANCELLED", reason: job.cancelReason ?? "" };
 }
 
-/** What a job is called as the source of a question. */
+/** The alias of a job as the source of a question. */
 function aliasOf({ id }: Pick<Job, "id">): string {
   return `job:${id}`;
 }

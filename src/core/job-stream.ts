@@ -1,5 +1,5 @@
 /**
- * What stands in streams, as text.
+ * The entries of streams, as text.
  *
  * The stream of a job, `job/ID`, has one entry for each thing the job was given, said or left:
  *
@@ -55,7 +55,7 @@ export function decodeEntry(text: string): JobStreamEntry {
   };
 }
 
-/** Whether anybody is shown it. */
+/** Whether subscribers see it. */
 export function isShown({ kind }: Pick<JobStreamEntry, "kind">): boolean {
   return kind !== "input" && kind !== "budget";
 }

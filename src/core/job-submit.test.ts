@@ -35,7 +35,7 @@ describe("a submit", () => {
     expect(refusal({ agent: "" })).toBe("INVALID_ARGUMENT: agent is empty");
     expect(refusal({ principal: "a\nb" })).toContain("principal holds a control character");
     expect(refusal({ node: "n".repeat(200) })).toContain("node has 200 characters");
-    expect(refusal({ lease: { nonsense: [] } })).toContain("no namespace");
+    expect(refusal({ lease: { nonsense: [] } })).toContain("unknown lease namespace");
     expect(refusal({ leaseExpiresAtMs: START_MS })).toContain("not in the future");
     const long = Array.from({ length: 256 }, (_, i) => `${i}${"x".repeat(900)}`);
     expect(refusal({ lease: { "tool.call": long } })).toMatch(/^TOO_LARGE/);
@@ -55,7 +55,9 @@ describe("a submit", () => {
     const world = new JobWorld();
     const { jobs } = world.state;
     Object.defineProperty(jobs, "unfinished", { value: COUNT.unfinishedJobs });
-    expect(world.refusal(world.order())).toMatch(/^LIMIT_EXCEEDED: 200000 jobs have not ended/);
+    expect(world.refusal(world.order())).toMatch(
+      /^LIMIT_EXCEEDED: there are already 200000 unfinished/,
+    );
   });
 });
 
@@ -94,7 +96,7 @@ describe("an idempotency key", () => {
     const world = new JobWorld({ keysPerPrincipal: 2 });
     for (const key of ["a", "b"]) world.submit({ key, fingerprint: "f" });
     const refused = world.order({ key: "c", fingerprint: "f" });
-    expect(world.refusal(refused)).toBe("LIMIT_EXCEEDED: ann has 2 idempotency keys");
+    expect(world.refusal(refused)).toBe("LIMIT_EXCEEDED: ann already has 2 idempotency keys");
     expect(world.run(world.order({ key: "a", fingerprint: "f" })).isRepeated).toBe(true);
     world.submit({ key: "c", fingerprint: "f", principal: "bob" });
   });
@@ -108,7 +110,7 @@ describe("slots", () => {
     const [first, second] = [world.submit(), world.submit()];
     const ann = [world.submit(), world.submit(), world.submit()];
     expect(world.statuses(ann)).toEqual(["pending", "pending", "pending"]);
-    expect(world.refusal(world.order())).toBe("LIMIT_EXCEEDED: 3 jobs of ann wait already");
+    expect(world.refusal(world.order())).toBe("LIMIT_EXCEEDED: ann already has 3 waiting jobs");
     const bob = world.submit({ principal: "bob" });
     expect(told(world.cancel(ann[1] ?? ""))).toEqual([`job.ended ${ann[1]}`]);
     expect(told(world.end(first)).at(-1)).toBe(`job.started ${ann[0]}`);

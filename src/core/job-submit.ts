@@ -103,18 +103,19 @@ function roomFor({ jobs }: State, command: SubmitCommand): Refusal | undefined {
   const { limits } = jobs;
   const queue = jobs.queue(node);
   if (jobs.unfinished >= COUNT.unfinishedJobs) {
-    return refuse("LIMIT_EXCEEDED", `${COUNT.unfinishedJobs} jobs have not ended`);
+    return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.unfinishedJobs} unfinished jobs`);
   }
   if (parent === "" && !queue.isFree(principal, limits)) {
     if (queue.waiting(principal) >= limits.queuedPerPrincipal) {
       const limit = limits.queuedPerPrincipal;
-      return refuse("LIMIT_EXCEEDED", `${limit} jobs of ${principal} wait already`);
+      return refuse("LIMIT_EXCEEDED", `${principal} already has ${limit} waiting jobs`);
     }
   }
   if (command.key === undefined || jobs.index.keyCount(principal) < limits.keysPerPrincipal) {
     return undefined;
   }
-  return refuse("LIMIT_EXCEEDED", `${principal} has ${limits.keysPerPrincipal} idempotency keys`);
+  const most = limits.keysPerPrincipal;
+  return refuse("LIMIT_EXCEEDED", `${principal} already has ${most} idempotency keys`);
 }
 
 /** The lease as it is granted: checked, and for a child a part of its parent's. */

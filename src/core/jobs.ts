@@ -59,7 +59,7 @@ export interface Job {
   readonly lease?: LeaseRequest | undefined;
   /** Absent where the lease does not expire. */
   readonly leaseExpiresAtMs?: number | undefined;
-  /** What is left of the budget, by currency, in exact decimals, as of this event. */
+  /** The remaining budget, by currency, in exact decimals, as of this event. */
   readonly budget?: Counters | undefined;
   readonly maxRuntimeSec?: number | undefined;
   readonly traceId?: string | undefined;
@@ -68,7 +68,7 @@ export interface Job {
   readonly fingerprint?: string | undefined;
   /** The id of the frame that submitted it. */
   readonly requestId?: string | undefined;
-  /** What its parent calls this delegation. */
+  /** The parent's name for this delegation. */
   readonly delegateId?: string | undefined;
   /** Set once somebody cancelled it, with the moment at which it ends by force. */
   readonly cancelReason?: string | undefined;
@@ -89,7 +89,7 @@ export interface JobEntry {
   childrenEver: number;
   /** Soft: the last of each kind that it said. */
   pulse: Pulse | undefined;
-  /** What it did, as the log last had it. */
+  /** Its progress as last logged. */
   progress: JobProgress | undefined;
   /** Its next deadline; once it ended, the moment to forget it. And the heap that it stands in. */
   readonly timer: Slot<string>;
@@ -116,7 +116,7 @@ export class Jobs {
   readonly byAgent = new Map<string, AgentJobs>();
   /** Of those that have not ended. */
   readonly deadlines = new Heap<string>();
-  /** Those that ended, in that order; those under a key that lives are in `keyed`. */
+  /** Ended jobs, in that order; the ones whose idempotency key still lives are in `keyed`. */
   readonly ended = new Heap<string>();
   readonly keyed = new Heap<string>();
   /** By node: what waits for a slot, and what has one. */
@@ -247,7 +247,7 @@ function end(state: State, job: Job): void {
   if (entry.job.status === "running") jobs.running -= 1;
   if (job.parent === "") jobs.queue(job.node).leave(entry.job);
   entry.job = job;
-  // What it said is not replayed, so what is left of its budget is what the event says.
+  // Its own events are not replayed, so the remaining budget comes from this one.
   if (job.budget) setCounters(entry.purse, job.budget);
   settle(entry.purse);
   // One that has a parent is the way from its own children to that one's.
@@ -363,7 +363,7 @@ function isEmpty(lease: LeaseRequest): boolean {
   return true;
 }
 
-/** What is told of a job to everybody who may know of it. */
+/** The part of a job that every principal who may see it sees. */
 export type JobSummary = Pick<
   Job,
   | "id"

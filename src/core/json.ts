@@ -1,13 +1,13 @@
 /**
  * JSON of others, read so that it can be given back as it was. A card passes through us on its way
- * to whoever looks for it, and a status file may be written again; JavaScript's own numbers would
+ * to its reader, and a status file may be written again; JavaScript's own numbers would
  * turn 1.0 into 1 and round what is longer than 15 digits. So every value keeps the text it was
- * written in, and whoever changes a card writes the texts of what he did not touch.
+ * written in, and a changed card keeps the text of each value that did not change.
  *
  * A name that occurs twice keeps its first place and its last value, as everywhere; but the text
  * then means one thing to us and may mean another to somebody else, which is why it is reported.
  *
- * What is wrong is said in the words of Python's reader, which users of the peers know.
+ * Errors use the words of Python's reader, which users of the peers know.
  */
 import { RollcallError } from "./errors.ts";
 

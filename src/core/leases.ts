@@ -63,7 +63,7 @@ export type LeaseCommand =
     };
 
 export interface LeaseReplies {
-  /** The caller's lease, or that of whoever holds it. */
+  /** The caller's lease, or that of the current holder. */
   "lease.acquire": { readonly acquired: boolean; readonly lease: Lease };
   "lease.renew": Lease;
   "lease.release": null;

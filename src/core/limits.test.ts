@@ -1,4 +1,4 @@
-/** What happens when a limit is reached; the real numbers are only larger. */
+/** The behaviour at each limit; the real numbers are only larger. */
 import { beforeEach, expect, test, vi } from "vitest";
 import { audit } from "../../test/support/core/audit.ts";
 import type * as Limits from "./limits.ts";

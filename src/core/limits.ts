@@ -35,7 +35,7 @@ export const FIELD = {
   maxRetries: 1000,
 } as const;
 
-/** What wires may say of an agent: it is shown on one line, or in a page of detail. */
+/** Bounds of a report on an agent: it is shown on one line, or in a page of detail. */
 export const FLEET = {
   /** An alias may hold a URL. */
   aliasLength: 1024,
@@ -50,7 +50,7 @@ export const FLEET = {
   activityMs: 60 * SECOND,
 } as const;
 
-/** What the directory of agents takes: anybody may send it a card. */
+/** Bounds of the directory of agents: anybody may send it a card. */
 export const DIRECTORY = {
   /** With `a2a:` before it, it is an alias of the fleet. */
   urlLength: 1_000,
@@ -58,7 +58,7 @@ export const DIRECTORY = {
   sourceLength: 256,
   reasonLength: 256,
   staleMultiplierMost: 100,
-  /** Between two changes of one entry by who has no token for it: each costs a fetch. */
+  /** Between two changes of one entry by senders without its token: each costs a fetch. */
   changeMs: 60 * SECOND,
 } as const;
 
@@ -89,18 +89,18 @@ export const COUNT = {
   entriesPerSource: 5_000,
   /** Of one scheme, host and port: agents of one server, each under its path. */
   entriesPerOrigin: 1_000,
-  /** What their cards may weigh together, in characters: they all sit in memory. */
+  /** The size of all cards together, in characters: they all sit in memory. */
   entryLength: 256 * MIB,
   entryLengthPerSource: 64 * MIB,
   unfinishedTasks: 1_000_000,
   /** Jobs that wait or run, of all daemons; more are told of when there is room again. */
   unfinishedJobs: 200_000,
   claimsPerAgent: 1_000,
-  /** What unfinished tasks may weigh together: they all sit in memory. */
+  /** The size of all unfinished tasks together: they all sit in memory. */
   taskBytes: 512 * MIB,
 } as const;
 
-/** What is over stays visible for a while, then goes. */
+/** Ended things stay visible for a while, then go. */
 export const RETENTION = {
   deadAgentMs: 24 * HOUR,
   deadAgents: 100_000,
@@ -117,7 +117,7 @@ export const RETENTION = {
   /** Enough to look back on a busy hour; the daemon that ran them knows more, and longer. */
   endedJobs: 20_000,
   questions: 50_000,
-  /** What the log keeps, whichever is less. */
+  /** Kept in the log, whichever is less. */
   logMs: 7 * 24 * HOUR,
   logEvents: 1_000_000,
 } as const;
@@ -126,7 +126,7 @@ export const RETENTION = {
 export const ENGINE = {
   /** Commands that wait for the disk; beyond, callers are told to come back. */
   queuedCommands: 65_536,
-  /** What they may weigh together. */
+  /** Their size together. */
   queuedBytes: 64 * MIB,
   /**
    * Stream entries of one batch; beyond it their producers wait for the next one. It is a few
@@ -147,12 +147,12 @@ export const ENGINE = {
    */
   leadershipMs: 2 * SECOND,
   /**
-   * How long a new leader waits before it decides: until whoever led before, and may not know that
-   * it was replaced, no longer answers from memory. Longer than `leadershipMs` by what clocks
-   * drift.
+   * How long a new leader waits before it decides: until the leader before, which may not know that
+   * it was replaced, no longer answers from memory. Longer than `leadershipMs` by the drift of
+   * clocks.
    */
   handoverMs: 2.25 * SECOND,
-  /** What may go by between a claim to lead and leading without counting as unseen. */
+  /** The time from a claim to lead until leading that does not count as unseen. */
   handoverSeenMs: 200,
   /** Time that went by unseen (a suspended machine, a stepped clock) beyond this kills nobody. */
   unseenMs: 5 * SECOND,
@@ -171,12 +171,12 @@ export const ENGINE = {
 
 /** Watching: what is kept at hand for those who are nearly up to date. */
 export const WATCH = {
-  /** Shared by all watchers; who is further behind reads the log. */
+  /** Shared by all watchers; a watcher further behind reads the log. */
   recentEvents: 16_384,
   recentBytes: 32 * MIB,
   /** A live watcher further behind than this is cut. */
   lagEvents: 65_536,
-  /** What one pull gives at most. */
+  /** The most that one pull returns. */
   pullEvents: 512,
   /** Skipped events after which a filtered watcher is told where it stands. */
   bookmarkEvents: 1_024,

@@ -1,6 +1,6 @@
 /**
- * Which node may append. Leadership is an event in the log like any other: whoever gets
- * `node.leading` in at the head it knows leads from there on, and everybody else's next append is
+ * Which node may append. Leadership is an event in the log like any other: the node that appends
+ * `node.leading` at the head it knows leads from there on, and every other node's next append is
  * fenced.
  *
  * Both events here are also a grace: time may have gone by in which nobody could send a heartbeat

@@ -26,7 +26,7 @@ type BySubjectAndResource = PatternIndex<PatternIndex<Map<string, Policy>>>;
 export class Policies {
   readonly byId = new Map<string, Policy>();
   readonly filed: BySubjectAndResource = new PatternIndex();
-  /** Those that allow something, by their action. */
+  /** The policies that allow something, by their action. */
   readonly allowing = new PatternIndex<Map<string, Policy>>();
   /** Grows with every change: for those who keep what they made of them. */
   changes = 0;
@@ -145,7 +145,7 @@ export function checkPolicy(
   return { allowed, reason, policy: decider };
 }
 
-/** What is wrong with a request, so that a caller's slip is not taken for a denial. */
+/** The problem of a malformed request, so that a caller's slip is not taken for a denial. */
 export function accessProblem({ subject, action, resource }: AccessRequest): string | undefined {
   return key("subject", subject) ?? key("action", action) ?? key("resource", resource);
 }

@@ -1,6 +1,6 @@
 /**
  * A process that has ended says nothing more. Several sources speak for one process: the proxy that
- * runs in it, the status file that it writes. Who looks at the file can see that the process is
+ * runs in it, the status file that it writes. The reader of the file can see that the process is
  * gone; the proxy was killed with it, and its last report may still be under way. So an end that
  * one source of an agent proved is the end for all of them, whenever their reports arrive.
  */
@@ -15,7 +15,7 @@ export function withProvenEnd(state: State, report: Report): Report {
   return proof ? endedBy(proof, report) : report;
 }
 
-/** What other sources last said of a process that this report proves to have ended: it is over. */
+/** The last reports of other sources on the process that this report proves ended, now as ended. */
 export function endedWith(state: State, proof: Report): readonly Report[] {
   if (!proof.facts.process?.hasEnded) return [];
   return othersOf(state, proof)

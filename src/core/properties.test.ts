@@ -303,7 +303,7 @@ function drained(heap: State["agents"]["deadlines"]): string[] {
   return values.toSorted();
 }
 
-/** What runs out if nobody ever says another word, and when; of one moment, in any order. */
+/** All expiries if no command ever comes again, and when; of one moment, in any order. */
 function futureOf(state: State, fromMs: number, days: number): string[] {
   const future: string[] = [];
   const untilMs = fromMs + days * RETENTION.deadAgentMs;
@@ -317,7 +317,7 @@ function futureOf(state: State, fromMs: number, days: number): string[] {
   return future.toSorted();
 }
 
-/** Who or what an expiry is about. */
+/** The subject of an expiry. */
 function victimOf(event: Event): string {
   switch (event.type) {
     case "agent.unreachable":

@@ -1,5 +1,5 @@
 /**
- * What agents wait for a person to answer. A question begins with the report that asks it and ends
+ * The questions of agents to a person. A question begins with the report that asks it and ends
  * with the one that no longer does; how it ended is told by what the agent does next.
  *
  *               goes on, or asks something else ──▶ answered
@@ -10,17 +10,17 @@ import type { Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { RETENTION } from "./limits.ts";
-import type { Asked, Facts, Liveness, Report } from "./reports.ts";
+import type { ReportedQuestion, Facts, Liveness, Report } from "./reports.ts";
 import type { State } from "./state.ts";
 
-/** Whether somebody knows that it is no longer there; who fell silent may come back. */
+/** Whether a source knows that it ended; an agent that fell silent may come back. */
 export function isGone(liveness: Liveness): boolean {
   return liveness === "dead" || liveness === "exited";
 }
 
 export type QuestionState = "open" | "answered" | "withdrawn" | "expired";
 
-export interface Question extends Asked {
+export interface Question extends ReportedQuestion {
   readonly id: string;
   readonly agentId: string;
   /** Which source of the agent asks. */
@@ -54,7 +54,7 @@ export type QuestionEvent =
     }
   | { readonly type: "question.forgotten"; readonly id: string };
 
-/** What a report means for the question its source had open, and for the one it asks. */
+/** The effect of a report on the question its source had open, and on the one it asks. */
 export function questionEvents(state: State, report: Report, moment: Moment): readonly Event[] {
   const { questions } = state;
   const { alias, agentId, facts } = report;
@@ -73,13 +73,13 @@ export function questionEvents(state: State, report: Report, moment: Moment): re
   return events;
 }
 
-function isSame(open: Question, asked: Asked): boolean {
+function isSame(open: Question, asked: ReportedQuestion): boolean {
   return open.kind === asked.kind && open.text === asked.text && open.sinceMs >= asked.sinceMs;
 }
 
 function howItEnded(
   { liveness, activity }: Facts,
-  asked: Asked | undefined,
+  asked: ReportedQuestion | undefined,
 ): Exclude<QuestionState, "open"> {
   if (isGone(liveness.value)) return "expired";
   if (asked) return "answered";

@@ -1,4 +1,4 @@
-/** Who may come, and when one goes: the decisions about agents (see agents.ts for their life). */
+/** The rules for agents: register, heartbeat, deregister, expiry (agents.ts draws their life). */
 import { asSeen, deadlineOf, livingAgent, unknownAgent } from "./agents.ts";
 import type { Agent, AgentCard, AgentCommand } from "./agents.ts";
 import { deathOf } from "./death.ts";

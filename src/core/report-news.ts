@@ -1,4 +1,4 @@
-/** What of a report is news, beside what was last reported by the same source. */
+/** Compares a report with the last one of the same source, to find out whether it is news. */
 import { FLEET } from "./limits.ts";
 import { isGone } from "./questions.ts";
 import type { Activity, Report } from "./reports.ts";

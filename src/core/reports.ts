@@ -1,5 +1,5 @@
 /**
- * What wires say of agents. A report is all that one source knows of one agent at one moment: a
+ * Reports on agents. A report is all that one source knows of one agent at one moment: a
  * status file, a hook, a proxy. The last one of each source is kept; the fleet makes rows of them.
  *
  *   report ──▶ current ──report──▶ current …     one older than what is known changes nothing
@@ -33,7 +33,7 @@ export const LIVENESS = [
   "unknown",
 ] as const;
 
-/** "working" is busy with nobody knows what; a source that knows says so. */
+/** "working" is busy in an unknown way; a source that knows more reports it. */
 export const ACTIVITIES = [
   "thinking",
   "reading",
@@ -59,7 +59,7 @@ export interface Ruled<Value> {
   readonly rule: string;
 }
 
-export interface Asked {
+export interface ReportedQuestion {
   readonly kind: QuestionKind;
   readonly text: string;
   readonly options?: readonly string[];
@@ -81,7 +81,7 @@ export interface Facts {
   readonly process?: ReportedProcess;
   readonly liveness: Ruled<Liveness>;
   readonly activity?: Ruled<Activity> & { readonly message?: string; readonly task?: string };
-  readonly question?: Ruled<Asked>;
+  readonly question?: Ruled<ReportedQuestion>;
   readonly outcome?: Ruled<Outcome> & { readonly text?: string; readonly atMs: number };
   readonly lastActivityAtMs?: number;
 }
@@ -89,7 +89,7 @@ export interface Facts {
 export interface Report {
   /** WIRE:NAME, what the source calls it; sources of one machine say WIRE@HOST:NAME. */
   readonly alias: string;
-  /** Whose row it belongs to. */
+  /** The agent to whose row it belongs. */
   readonly agentId: string;
   /** Aliases on other wires that the source says are the same agent. */
   readonly links: readonly string[];
@@ -125,7 +125,7 @@ export class Reports {
 
 export type ReportCommand =
   | { readonly type: "fleet.report"; readonly report: Report }
-  /** Its source will never speak of it again, and whoever wants to know looks elsewhere. */
+  /** Its source will never report on it again: the report goes at once. */
   | { readonly type: "fleet.forget"; readonly alias: string };
 
 export interface ReportReplies {
@@ -250,7 +250,7 @@ export function expireReport(state: State, nowMs: number): readonly Event[] {
     silences.move(entry.silence, atMs);
     return [];
   }
-  const liveness = { value: "stale", rule: "who reports it fell silent" } as const;
+  const liveness = { value: "stale", rule: "its reporter fell silent" } as const;
   return [{ type: "fleet.reported", report: { ...report, facts: { ...report.facts, liveness } } }];
 }
 
@@ -295,7 +295,7 @@ function problemsOf({
   ];
 }
 
-function problemsOfQuestion(question: Asked | undefined): Problem[] {
+function problemsOfQuestion(question: ReportedQuestion | undefined): Problem[] {
   if (!question) return [];
   const { kind, text, options = [], sinceMs } = question;
   return [

@@ -56,7 +56,7 @@ export type Replies = AgentReplies &
 
 export type Reply = Replies[keyof Replies];
 
-/** What a command is answered with. */
+/** The reply to a command. */
 export type ReplyTo<C extends Command> = Replies[C["type"]];
 
 export interface Rules {
@@ -201,7 +201,7 @@ function evolve(state: State, event: Event, atMs: number): void {
   }
 }
 
-/** What a newer program wrote: a state that leaves it out would be another one than was decided. */
+/** Written by a newer program: a state that skips it would differ from the one it decided on. */
 function unknownEvent(event: never): RollcallError {
   const { type } = event as { readonly type: unknown };
   const message = `this program does not know events of type ${String(type)}`;
@@ -224,7 +224,7 @@ function due(state: State): number | undefined {
   return earliest(...EXPIRIES.map((noun) => noun.due(state)));
 }
 
-/** What was due first goes first, so that no noun keeps another waiting. */
+/** The earliest deadline goes first, so that no noun keeps another waiting. */
 function expire(state: State, nowMs: number): readonly Event[] {
   const dueMs = due(state);
   if (dueMs === undefined || dueMs > nowMs) return [];

@@ -206,7 +206,7 @@ function open(
 
 /**
  * Refused with one code and one sentence, whatever was wrong: that a session exists, whose it is
- * and how far it got is nobody else's business.
+ * and how far it got stays hidden from other clients.
  */
 function resume({ sessions }: State, command: ResumeCommand): Decision<Event, Session> {
   const known = sessions.byId.get(command.sessionId)?.session;
@@ -223,7 +223,7 @@ function resume({ sessions }: State, command: ResumeCommand): Decision<Event, Se
     profile,
     features,
     tokenHash: newTokenHash,
-    // The one that its client has, whichever were on the way to it meanwhile.
+    // The token its client surely has, even if a newer one was lost on the way.
     tokenHashBefore: tokenHash,
   };
   return decided([{ type: "session.resumed", session }], session);

@@ -45,7 +45,7 @@ interface KeptProgress {
   readonly progress: JobProgress;
 }
 
-/** Whose turn it is for a slot of a node. */
+/** The order in which principals get the slots of a node. */
 interface Turns {
   readonly node: string;
   readonly principals: readonly string[];

@@ -11,8 +11,8 @@
  *     ▲               │
  *     └── put back ───┘
  *
- * Who is taken out of the line keeps its place until it is known what came of it: what nobody has
- * worked on goes back to where it was, what failed arrives anew.
+ * A claimed task keeps its place until its outcome is known: returned unworked, it goes back to
+ * that place; failed, it joins at the end.
  */
 import { Heap, type Slot } from "./heap.ts";
 
@@ -96,7 +96,7 @@ export class TaskQueue {
     return [...this.#places.keys()];
   }
 
-  /** The first of those that wait: the lines are merged, so that nobody looks at those taken. */
+  /** The first waiting tasks: the lines are merged, without a look at claimed ones. */
   oldest(count: number): string[] {
     const heads = new Heap<{ readonly taskId: string; readonly line: Generator<string> }>();
     const reach = (line: Generator<string>) => {

@@ -8,8 +8,8 @@
  *          left         │
  *                       └── none left ──────▶ dead
  *
- * A claim carries a fencing token from the same counter as the leases, so that whoever lost the
- * claim can be told apart from whoever has it now. A task that comes back waits at the end of the
+ * A claim carries a fencing token from the same counter as the leases, so that a former claimer
+ * can be told from the current one. A task that comes back waits at the end of the
  * queue: one that fails every time does not keep the others waiting. A claim that its agent never
  * heard of is returned instead, as if it had not been made: the old place, and no retry spent.
  */
@@ -63,7 +63,7 @@ export class Tasks {
   readonly finished = new Heap<string>();
   /** How many of the finished were given up. */
   dead = 0;
-  /** What they weigh together. */
+  /** Their size together. */
   unfinishedBytes = 0;
   finishedBytes = 0;
 }
@@ -122,7 +122,7 @@ export type TaskEvent =
   | {
       readonly type: "task.requeued" | "task.died";
       readonly taskId: string;
-      /** Who had it. */
+      /** The agent that had claimed it. */
       readonly agentId: string;
       readonly reason: string;
       readonly givenUpAtMs: number;

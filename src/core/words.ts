@@ -2,7 +2,7 @@
  * Events in words, for people: who, what, and the number that matters, most telling first. A new
  * kind of event does not compile until it has its sentence here.
  *
- * Names and keys are as agents chose them: whoever shows a sentence cleans it first.
+ * Names and keys are as agents chose them: the caller cleans a sentence before it shows it.
  */
 import { deathReason } from "./death.ts";
 import type { Event, Topic } from "./events.ts";
@@ -72,11 +72,11 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "leader.changed": ({ election }) =>
       election.leader
         ? `${election.group}: ${who(election.leader)} leads, term ${election.term}`
-        : `${election.group}: nobody leads, term ${election.term}`,
+        : `${election.group}: no leader, term ${election.term}`,
     "election.forgotten": ({ group }) => `${group} is forgotten`,
     "policy.set": ({ policy }) =>
       `${policy.id}: ${policy.effect} ${policy.subject} to ${policy.action} ${policy.resource}`,
-    "policy.deleted": ({ id }) => `${id} is gone`,
+    "policy.deleted": ({ id }) => `${id} is deleted`,
     "task.created": ({ task }) =>
       `${shortId(task.id)} ${task.type} waits` + listed(" for tools", task.requiredTools),
     "task.claimed": ({ taskId, claim }) =>
@@ -88,7 +88,7 @@ function sentencesFor(nameOf: NameOf): Sentences {
         ? `${shortId(taskId)} waits again: ${who(agentId)} died`
         : `${shortId(taskId)} waits again, ${who(agentId)} gave it up: ${reason}`,
     "task.returned": ({ taskId, agentId }) =>
-      `${shortId(taskId)} waits again, the call of ${who(agentId)} was gone`,
+      `${shortId(taskId)} waits again: the call of ${who(agentId)} ended too early to get it`,
     "task.died": ({ taskId, agentId, reason }) =>
       `${shortId(taskId)} is dead, last with ${who(agentId)}: ${withShortIds(reason)}`,
     "task.forgotten": ({ taskId }) => `${shortId(taskId)} is forgotten`,
@@ -106,7 +106,7 @@ function sentencesFor(nameOf: NameOf): Sentences {
       `${job.id} runs on ${job.agent}${job.restarts > 0 ? `, again (${job.restarts})` : ""}`,
     "job.cancelling": ({ job }) => `${job.id} is being cancelled: ${job.cancelReason ?? ""}`,
     "job.ended": ({ job }) => jobEndWords(job),
-    "job.imported": ({ job }) => `${job.id} was taken over from an older file`,
+    "job.imported": ({ job }) => `${job.id} was imported from a file of an older version`,
     "job.progressed": ({ jobId, progress }) => `${jobId} ${progressWords(progress)}`,
     "job.forgotten": ({ jobId }) => `${jobId} is forgotten`,
     "session.opened": ({ session }) => `${session.client} opened ${session.id}`,
@@ -119,16 +119,16 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "credential.issued": ({ credential }) => `credentials for ${credential.jobId} are issued`,
     "credential.revoked": ({ jobId }) => `the credentials of ${jobId} are revoked`,
     "directory.registered": ({ entry }) =>
-      `${entry.url} says that it is here${every(entry.intervalMs)}, brought by ${entry.source}`,
+      `${entry.url} is registered${every(entry.intervalMs)}, by ${entry.source}`,
     "directory.changed": ({ entry }) =>
       entry.waiting
-        ? `${entry.url} says something else of itself, not yet verified`
-        : `${entry.url} says again what is known of it`,
+        ? `${entry.url} sent another card, not yet verified`
+        : `${entry.url} sends its known card again`,
     "directory.refreshed": ({ entry }) => `${entry.url} (${entry.tier})${every(entry.intervalMs)}`,
     "directory.verified": ({ entry }) => `${entry.url} is verified: ${entry.tier}`,
     "directory.doubted": ({ entry }) =>
       `${entry.url} is not verified: ${entry.verification?.reason ?? ""}`,
-    "directory.evicted": ({ url }) => `${url} is gone: silent`,
+    "directory.evicted": ({ url }) => `${url} is removed: its heartbeats stopped`,
     "directory.removed": ({ url }) => `${url} was removed`,
     "node.leading": ({ node, epoch }) => `${node} leads, epoch ${epoch}`,
     "node.resumed": ({ node, unseenMs }) => `${node} is back after ${shortDuration(unseenMs)}`,
@@ -164,7 +164,9 @@ function jobEndWords({ id, agent, status, startedAtMs, endedAtMs, code, reason }
 }
 
 function every(intervalMs: number): string {
-  return intervalMs === 0 ? " for good" : `, heartbeat every ${shortDuration(intervalMs)}`;
+  return intervalMs === 0
+    ? ", no heartbeat expected"
+    : `, heartbeat every ${shortDuration(intervalMs)}`;
 }
 
 function listed(title: string, items: readonly string[]): string {

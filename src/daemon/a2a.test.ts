@@ -179,9 +179,9 @@ test("filters: skill, tag and tier, and pages that follow a link", async () => {
 test("a query that is misspelt is refused by name", async () => {
   for (const [query, why] of [
     ["tiers=owner", "tiers is unknown"],
-    ["tier=best", "tier is none of"],
+    ["tier=best", "tier must be one of"],
     ["limit=0", "limit is not a whole number"],
-    ["cursor=x", "cursor is not one"],
+    ["cursor=x", "cursor is not from an earlier page"],
     ["tag=a&tag=b", "tag is given more than once"],
   ]) {
     const { status, body } = await fetched(`${AGENTS}?${query}`);

@@ -1,4 +1,4 @@
-/** What a daemon says when it is up: where to reach it, where its state is, who is answered. */
+/** The lines that a started daemon prints: its addresses, where its state is, whom it answers. */
 import type { Store } from "../log/store.ts";
 import { formatAddress, isWide, isWildcard, type Address } from "./address.ts";
 import type { Config } from "./config.ts";
@@ -29,12 +29,12 @@ export function announce({ config, store, doors, version }: Announced): string[]
     )
       ? ", whatever it is bound to"
       : "";
-    lines.push(`  only this machine is answered${wide}: no tokens are configured`);
+    lines.push(`  only this machine is answered${wide}: calls from other machines are refused`);
   }
   return lines;
 }
 
-/** Nobody can connect to "every interface". */
+/** The address for clients: they cannot connect to "every interface". */
 function reachable(address: Address): Address {
   return isWildcard(address.host) ? { ...address, host: "127.0.0.1" } : address;
 }

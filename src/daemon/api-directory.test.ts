@@ -83,7 +83,7 @@ test("an agent is added by the URL of its site, and stays until it is removed", 
 test("what cannot be fetched is not added, and nobody is told why", async () => {
   const nobody = await api.post("/v1/directory/add", { url: "http://nobody.example/" });
   expect(nobody.status).toBe(503);
-  expect(JSON.stringify(nobody.body)).toContain("no card of it was found at its address");
+  expect(JSON.stringify(nobody.body)).toContain("no card of this agent was found at its URL");
   expect((await api.post("/v1/directory/add", { url: "file:///etc" })).status).toBe(400);
   expect((await api.get("/v1/directory")).body).toMatchObject({ total: 0 });
 });

@@ -134,13 +134,13 @@ describe("the fleet", () => {
     await log.truncate(engine.head - 1);
     const lost = await api.get(`/v1/fleet?at=${engine.nowMs - 5_000}`);
     expect(lost).toMatchObject({ status: 410, body: { error: { code: "OUT_OF_RANGE" } } });
-    expect(message(lost)).toBe("the log does not reach back that far");
+    expect(message(lost)).toBe("the log begins after that moment");
     // A clock that runs ahead of ours means now.
     const now = await api.get(`/v1/fleet?at=${engine.nowMs + 1_000}`);
     expect(now.body).toMatchObject({ total: 2, atMs: engine.nowMs });
     const ahead = await api.get(`/v1/fleet?at=${engine.nowMs + 61_000}`);
     expect(ahead.status).toBe(400);
-    expect(message(ahead)).toBe("at is a moment that is yet to come");
+    expect(message(ahead)).toBe("at is in the future");
   });
 });
 

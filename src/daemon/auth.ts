@@ -1,16 +1,16 @@
 /**
- * Who is calling. Every door asks an authenticator before anything else happens.
+ * Authentication: every door asks an authenticator who the caller is before anything else happens.
  *
- * Without tokens nobody can be told apart, so only this machine is answered, whatever the doors are
- * bound to. A proxy on this machine would pass the whole world off as local: what says that it was
- * forwarded is refused as well.
+ * There are no tokens yet, so the only authenticator answers callers on this machine, whatever the
+ * doors are bound to. Behind a proxy on this machine every caller would look local, so a call with
+ * a forwarding header is refused as well.
  */
 import { RollcallError } from "../core/errors.ts";
 import { isLoopback } from "./address.ts";
 
-/** What a door knows of a caller. */
+/** The facts that a door has about a caller. */
 export interface Caller {
-  /** The other end of the connection, as the kernel says. */
+  /** The remote address of the connection, from the kernel. */
   readonly peer: string | undefined;
   /** A header, or gRPC metadata, by its lower-case name. */
   header(name: string): string | undefined;
@@ -27,7 +27,7 @@ export interface Authenticator {
   authenticate(caller: Caller): Principal | Promise<Principal>;
 }
 
-/** Everybody on this machine, while no tokens tell them apart. */
+/** The one principal for all callers on this machine. */
 export const LOCAL: Principal = { name: "local" };
 
 export function loopbackOnly(): Authenticator {
@@ -35,14 +35,15 @@ export function loopbackOnly(): Authenticator {
     isLoopbackOnly: true,
     authenticate(caller) {
       if (!isLoopback(caller.peer)) {
-        const message = "only this machine is answered while no tokens are configured";
+        const peer = caller.peer ?? "an unknown address";
+        const message = `only this machine is answered: the call came from ${peer}`;
         throw new RollcallError("PERMISSION_DENIED", message);
       }
-      if (
-        caller.header("forwarded") !== undefined ||
-        caller.header("x-forwarded-for") !== undefined
-      ) {
-        const message = "forwarded calls are not answered while no tokens are configured";
+      const forwarded = ["forwarded", "x-forwarded-for"].find(
+        (name) => caller.header(name) !== undefined,
+      );
+      if (forwarded !== undefined) {
+        const message = `the call has the header ${forwarded}: call the daemon without a proxy`;
         throw new RollcallError("PERMISSION_DENIED", message);
       }
       return LOCAL;

@@ -1,6 +1,6 @@
 /**
- * What keeps web pages out. A page anywhere can make the browser of somebody on this machine send
- * requests here, so a loopback peer is no proof of a friend:
+ * Protection from web pages. A page can make a browser on this machine send requests here, so a
+ * loopback peer is no proof of a friend:
  *
  * - A page whose own name was made to point at 127.0.0.1 (DNS rebinding) shows in Host: only names
  *   that are ours are answered.

@@ -51,7 +51,7 @@ describe("a daemon that is up", () => {
       `  HTTP   http://127.0.0.1:${httpPort(daemon)}`,
       `  gRPC   127.0.0.1:${daemon.grpcAddress.port}`,
       "  state  memory, gone when it stops",
-      "  only this machine is answered: no tokens are configured",
+      "  only this machine is answered: calls from other machines are refused",
     ]);
     const wide = await start({ addr: { host: "0.0.0.0", port: 0 } });
     expect(wide.announcement().at(-1)).toContain("whatever it is bound to");

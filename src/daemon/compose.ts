@@ -31,12 +31,12 @@ export interface Daemon {
   readonly arcpAddress: Address | undefined;
   /** Of the A2A registry, where it has a door of its own. */
   readonly a2aAddress: Address | undefined;
-  /** What the state is kept in, and where. */
+  /** The kind of store and its path. */
   readonly stateDescription: string;
   readonly engine: Engine;
   /** Resolves, closed, when it could not go on. */
   readonly failed: Promise<Error>;
-  /** What to tell whoever started it. */
+  /** The lines for the person who started it. */
   announcement(): string[];
   /** Idempotent; done in under 5 s. */
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export interface Daemon {
 export interface DaemonOptions {
   readonly logger?: Logger;
   readonly clock?: Clock;
-  /** What agents in processes of their own inherit. */
+  /** The environment of hosted agents that run in their own processes. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -61,7 +61,8 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     opened.store = store;
     await importLedger(store, {
       node: config.node,
-      onImport: (found) => logger.info(found, "takes over the jobs of an older version"),
+      onImport: (found) =>
+        logger.info(found, "importing the jobs of an older version into the log"),
     });
     const arcp = await DaemonArcp.start({
       agents: config.agents,
@@ -132,7 +133,7 @@ function running(parts: Parts): Daemon {
   const { store, engine, doors, logger } = parts;
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= shutDown(parts));
-  // Whoever started it is told by the announcement.
+  // At debug only: the announcement says the same to the person who started it.
   logger.debug(
     { grpc: doors.grpcAddress, http: doors.httpAddress, state: store.description },
     "up",
@@ -192,7 +193,7 @@ async function within(work: Promise<void>, ms: number): Promise<void> {
 async function openStore({ dataDir }: Config, release: string): Promise<Store> {
   if (dataDir === undefined) return memoryStore();
   try {
-    // Tasks and cards may hold what is nobody else's business.
+    // Tasks and cards may hold secrets.
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);

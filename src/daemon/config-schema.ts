@@ -1,4 +1,4 @@
-/** What each setting may be, whoever says it; in words for those who said something else. */
+/** The allowed values of each setting, and their description for error messages. */
 import { isIP } from "node:net";
 import { z } from "zod";
 import { HEARTBEAT } from "../core/card-limits.ts";
@@ -8,7 +8,7 @@ import { ADDRESS_SYNTAX, parseAddress } from "./address.ts";
 import { LOG_LEVELS, type SettingName } from "./settings.ts";
 import { MINUTE } from "../core/units.ts";
 
-/** A value as somebody said it, and who: "--addr", "ROLLCALL_ADDR", "addr in FILE". */
+/** A value as it was given, and its source: "--addr", "ROLLCALL_ADDR", "addr in FILE". */
 export interface Said {
   readonly value: unknown;
   readonly source: string;
@@ -39,7 +39,7 @@ const host = z
   .toLowerCase()
   .regex(/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/);
 
-/** Somebody may put a password into it, which would then be everywhere an address is shown. */
+/** No user and password: they would appear wherever the address is shown. */
 const endpoint = z
   .string()
   .max(2048)
@@ -158,7 +158,7 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
 
 export type Value<Name extends SettingName> = z.output<(typeof schema)[Name]>;
 
-/** Everything one source says, checked. */
+/** The validated values of one source. */
 export type Values = { readonly [Name in SettingName]?: Value<Name> };
 
 export function parseValues(said: ReadonlyMap<SettingName, Said>): Values {
@@ -166,9 +166,9 @@ export function parseValues(said: ReadonlyMap<SettingName, Said>): Values {
   for (const [name, { value, source }] of said) {
     const parsed = schema[name].safeParse(value);
     if (!parsed.success) {
-      // Where an address is wrong, a password may be in it.
+      // A wrong address may contain a password.
       const isSecret = name === "embedder_url" || name === "notify_webhook";
-      const shown = isSecret ? "no such address" : JSON.stringify(value);
+      const shown = isSecret ? "not valid" : JSON.stringify(value);
       throw new RollcallError(
         "INVALID_ARGUMENT",
         `${source} is ${shown}: expected ${EXPECTED[name]}`,

@@ -1,4 +1,4 @@
-/** The three who may say something: flags, the environment, a file. Each knows its own names. */
+/** The three sources of settings: flags, the environment, a file. Each has its own names. */
 import { readFile } from "node:fs/promises";
 import { parse, TomlError } from "smol-toml";
 import { RollcallError } from "../core/errors.ts";
@@ -34,7 +34,7 @@ export function fromEnvironment(env: NodeJS.ProcessEnv): Source {
   );
 }
 
-/** What a file says; besides settings it may have the table of agents, which is no setting. */
+/** The settings of a file, and its table of agents, which is no setting. */
 export async function fromFile(
   path: string,
 ): Promise<{ readonly said: Source; readonly agents: unknown }> {
@@ -57,7 +57,7 @@ const AGENTS = "agents";
 
 type Spoken = readonly [source: string, value: unknown];
 
-/** What was said about each setting, under the one name it was said by. */
+/** The value of each setting in one source, with the name that the source used. */
 function gather(lookUp: (setting: Setting) => readonly Spoken[]): Source {
   const said = new Map<SettingName, Said>();
   for (const setting of SETTINGS) {

@@ -235,7 +235,7 @@ describe("an embedding endpoint", () => {
     [`https://models.example/${"sk-secret".repeat(300)}`],
   ])("is refused at a wrong address, which is not repeated: %#", async (wrong) => {
     const message = await problem({ flags: { ...flags, "embedder-url": wrong } });
-    expect(message).toContain("--embedder-url is no such address: expected http(s)://HOST/PATH");
+    expect(message).toContain("--embedder-url is not valid: expected http(s)://HOST/PATH");
     expect(message).not.toContain("secret");
   });
 

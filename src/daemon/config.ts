@@ -1,7 +1,7 @@
 /**
- * What the daemon is told: a TOML file, then the environment, then flags, each overruling the one
- * before. Whatever is wrong is refused by name, with where it was said and what is allowed, even
- * where it would be overruled: a mistake should not wait for the day it counts.
+ * The configuration of the daemon: a TOML file, then the environment, then flags, each overruling
+ * the one before. A wrong value is refused with its source and the allowed values, even where it
+ * would be overruled: a mistake should not wait for the day it counts.
  */
 import { homedir, hostname } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
@@ -30,18 +30,18 @@ export interface A2aConfig {
   readonly fetchTimeoutMs: number;
   /** Private ones from which cards may be fetched. */
   readonly allowedAddresses: readonly string[];
-  /** Whose signatures on cards are believed, beside those of a card's own place. */
+  /** Keys that may sign cards, beside those at a card's own origin. */
   readonly keys: readonly PinnedKey[];
 }
 
 export interface Config {
   readonly addr: Address;
   readonly httpAddr: Address;
-  /** Nobody asked for this very port, so another will do when it is taken. */
+  /** The operator set no port, so a free one will do when this is taken. */
   readonly httpAddrIsDefault: boolean;
   /** A port for ARCP alone; absent: HTTP serves it. */
   readonly arcpAddr: Address | undefined;
-  /** What it hosts itself. */
+  /** The agents that the daemon hosts. */
   readonly agents: readonly AgentConfig[];
   /** Absent: in memory. */
   readonly dataDir: string | undefined;
@@ -55,7 +55,7 @@ export interface Config {
   readonly a2a: A2aConfig;
   /** Where the status files of this machine are; absent: they are not followed. */
   readonly statusDir: string | undefined;
-  /** How long somebody may say that it works while nothing happens. */
+  /** How long an agent may claim to work without activity. */
   readonly patience: Patience;
   readonly notify: NotifyConfig;
   readonly logLevel: LogLevel;
@@ -65,12 +65,12 @@ export interface ConfigSources {
   /** By the names in SETTINGS, without the dashes; a switch is "true" or "false". */
   readonly flags: Partial<Record<string, string>>;
   readonly env: NodeJS.ProcessEnv;
-  /** What relative paths start from. */
+  /** The base of relative paths. */
   readonly cwd?: string;
   readonly home?: string;
 }
 
-/** The values of one source, and what its relative paths start from. */
+/** The values of one source, and the base of its relative paths. */
 interface Voice {
   readonly values: Values;
   readonly folder: string;
@@ -168,7 +168,7 @@ function pathOf(
   return undefined;
 }
 
-/** What is said of one state overrules what is said of all. */
+/** A value for one state overrules the value for all. */
 function patienceOf(said: NonNullable<Values["stuck_after"]>): Patience {
   const patience: Record<string, number> = {};
   const given = (ms: number) => (ms === 0 ? Infinity : ms);

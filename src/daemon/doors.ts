@@ -227,7 +227,7 @@ function mountOnGrpc(grpc: GrpcDoor, options: DoorsOptions): Health {
   return health;
 }
 
-/** A node alone that cannot write has nobody else to ask. */
+/** A single node that cannot write has no other to forward to. */
 function notReady({ engine, store, trouble }: DoorsOptions): string | undefined {
   const { mode } = engine;
   if (mode === "leading" || (mode === "following" && store.log.shared)) return undefined;

@@ -1,5 +1,5 @@
 /**
- * What every HTTP request and every upgrade passes before anything reads it, cheapest first:
+ * The checks of every HTTP request and every upgrade before its body is read, cheapest first:
  *
  *   shape ─▶ rate of the peer ─▶ size announced ─▶ is it a web page? ─▶ who is it?
  */
@@ -40,7 +40,7 @@ export class Gate {
     this.#options = options;
   }
 
-  /** Who may go on; throws why not. */
+  /** The principal of an admitted request; throws the reason for a refusal. */
   admit(request: IncomingMessage): Principal | Promise<Principal> {
     const { authenticator, rate, hosts, monotonicMs } = this.#options;
     const peer = this.#options.peerOf?.(request) ?? request.socket.remoteAddress;

@@ -194,11 +194,11 @@ describe("reflection", () => {
 });
 
 describe("a call", () => {
-  test("from another machine is refused while there are no tokens", async () => {
+  test("from another machine is refused, and reads which address it came from", async () => {
     const { client } = await open({ peerOf: () => "192.0.2.7" });
     await expect(call(client, "Check")).rejects.toMatchObject({
       code: grpc.status.PERMISSION_DENIED,
-      details: "only this machine is answered while no tokens are configured",
+      details: "only this machine is answered: the call came from 192.0.2.7",
     });
   });
 

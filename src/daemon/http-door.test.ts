@@ -124,11 +124,11 @@ describe("a web page", () => {
 });
 
 describe("a stranger", () => {
-  test("from another machine is refused while there are no tokens", async () => {
+  test("from another machine is refused, and reads which address it came from", async () => {
     const { port } = await open({ peerOf: () => "192.0.2.7" });
     const { status, body } = await ask(port, "/hello");
     expect(status).toBe(403);
-    expect(body).toContain("only this machine is answered while no tokens are configured");
+    expect(body).toContain("only this machine is answered: the call came from 192.0.2.7");
   });
 
   test("passed on by a proxy of this machine is refused as well", async () => {
@@ -136,7 +136,7 @@ describe("a stranger", () => {
     for (const name of ["x-forwarded-for", "forwarded"]) {
       const { status, body } = await ask(port, "/hello", { headers: { [name]: "for=192.0.2.7" } });
       expect(status).toBe(403);
-      expect(body).toContain("forwarded calls are not answered");
+      expect(body).toContain(`the call has the header ${name}: call the daemon without a proxy`);
     }
   });
 

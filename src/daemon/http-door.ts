@@ -26,7 +26,7 @@ import { listen } from "./listen.ts";
 import { Rate } from "../core/rate.ts";
 import { Sockets } from "./sockets.ts";
 
-/** What a route of hono finds in `c.env`. */
+/** The `c.env` of a hono route. */
 export interface DoorBindings extends HttpBindings {
   readonly principal: Principal;
 }
@@ -285,7 +285,7 @@ export class HttpDoor {
       return;
     }
     if (error instanceof TooOften) response.setHeader("Retry-After", error.retryAfterSeconds);
-    // What is still on its way will not be read for long: this connection ends here.
+    // The rest of the body is read for a moment only, then the connection ends.
     if (!request.complete) {
       response.setHeader("Connection", "close");
       this.#sockets.linger(request, this.#limits.lingerMs);

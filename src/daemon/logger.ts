@@ -1,6 +1,6 @@
 /**
- * What happened, for operators, on standard error: a line of JSON for machines, a line of text when
- * a person looks. Never a header, a query or a body: secrets travel in those.
+ * The operator's log on standard error: a line of JSON for machines, a line of text on a terminal.
+ * Never a header, a query or a body: secrets travel in those.
  */
 import { pino, type Logger } from "pino";
 import type { LogLevel } from "./settings.ts";
@@ -39,6 +39,6 @@ function problem(err: unknown): string {
 
 function shown(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  // What others wrote must not move the cursor or start a line of its own.
+  // Foreign text must not move the cursor or start a new line.
   return text.replaceAll(/\p{Cc}/gu, " ");
 }

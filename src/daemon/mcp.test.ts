@@ -143,7 +143,7 @@ test("a session in which nobody says anything is over; one with a stream is not"
   const session = `Accept: text/event-stream\r\nMcp-Session-Id: ${listening}`;
   const raw = say(opened.port, `GET /mcp HTTP/1.1\r\n${host}\r\n${session}\r\n\r\n`);
   await vi.waitFor(() => expect(raw.heard).toContain("200 OK"));
-  // Nobody ticks through half an hour.
+  // In one step: ticking through half an hour takes too long.
   const idle = async () => {
     ground.clock.suspend(MCP.idleMs - 1);
     await ground.clock.advance(1);

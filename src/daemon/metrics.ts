@@ -69,7 +69,7 @@ export class Metrics {
     this.#appendEvents.observe(events);
   }
 
-  /** What counts the calls of a gRPC method. */
+  /** The meter of a gRPC method. */
   meterOf(method: string): Meter {
     const seconds = this.#callSeconds.labels(method);
     this.#calls.set(method, 0);
@@ -245,7 +245,7 @@ export class Metrics {
   #observeMcp({ mcp }: Observed): void {
     const clients = new Gauge({
       name: "rollcall_mcp_clients",
-      help: "What MCP clients have open: sessions, connections of the older kind, subscriptions.",
+      help: "Open at MCP clients: sessions, connections of the older kind, subscriptions.",
       labelNames: ["of"],
       registers: [this.#registry],
       collect: () => {

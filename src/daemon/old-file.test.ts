@@ -42,7 +42,7 @@ test("its jobs are taken over, and it says so in one line", async () => {
   expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
     expect.objectContaining({
       level: 30,
-      msg: "takes over the jobs of an older version",
+      msg: "importing the jobs of an older version into the log",
       jobs: 5,
       sessions: 2,
     }),

@@ -1,4 +1,4 @@
-/** What stands on the engine and is shared by the wires of a daemon; closed with it. */
+/** Services on the engine that the wires of a daemon share; closed with it. */
 import { hostname } from "node:os";
 import { DirectoryService } from "../directory/directory.ts";
 import { TaskClaims } from "../engine/claims.ts";

@@ -45,7 +45,7 @@ export interface Setting {
   /** Older names of the same thing; a source may use one of them, not both. */
   readonly aliases: readonly { readonly flag: string; readonly env: string }[];
   readonly kind: "text" | "switch" | "list";
-  /** What stands for the value in help; empty for a switch. */
+  /** The name of the value in help; empty for a switch. */
   readonly placeholder: string;
   readonly help: string;
   /** For people; empty when there is none. */
@@ -81,7 +81,7 @@ export const SETTINGS: readonly Setting[] = [
     kind: "switch",
     default: "false",
   }),
-  setting("node", "the name of this daemon among those that share a log", {
+  setting("node", "the name of this daemon in its own log", {
     placeholder: "NAME",
     default: "the host's name",
   }),
@@ -104,10 +104,10 @@ export const SETTINGS: readonly Setting[] = [
   setting("embedder_key_file", "a file with the endpoint's key; or set ROLLCALL_EMBEDDER_KEY", {
     placeholder: "FILE",
   }),
-  setting("a2a_addr", "a door of its own for the A2A registry, beside HTTP", {
+  setting("a2a_addr", "a port for the A2A registry alone; HTTP serves it, too", {
     placeholder: "HOST:PORT",
   }),
-  setting("a2a_version", "which agent cards to send to who does not say: 0.3 or 1.0", {
+  setting("a2a_version", "version of the agent cards for clients that ask for none: 0.3 or 1.0", {
     placeholder: "VERSION",
     default: "1.0",
   }),
@@ -127,7 +127,7 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "ADDRESS[/BITS],…",
     kind: "list",
   }),
-  setting("a2a_keys_file", "a JWK set: whose signatures on agent cards are believed", {
+  setting("a2a_keys_file", "a JWK set: the public keys that agent cards may be signed with", {
     placeholder: "FILE",
   }),
   setting("status_dir", "where the status files of this machine's agents are", {
@@ -138,7 +138,7 @@ export const SETTINGS: readonly Setting[] = [
     kind: "switch",
     default: "true",
   }),
-  setting("stuck_after", "minutes without activity until who says it works is a problem", {
+  setting("stuck_after", "minutes without activity until a working agent is a problem", {
     placeholder: "[STATE=]MIN,…",
     kind: "list",
     default: "10,waiting=30",
@@ -151,12 +151,12 @@ export const SETTINGS: readonly Setting[] = [
     kind: "switch",
     default: "false",
   }),
-  setting("notify_command", "run this when an agent needs you; what it asks is in ROLLCALL_TEXT", {
+  setting("notify_command", "run this when an agent needs you; its question is in ROLLCALL_TEXT", {
     placeholder: "PROGRAM[,ARG…]",
     kind: "list",
   }),
   setting("notify_webhook", "post to this address when an agent needs you", { placeholder: "URL" }),
-  setting("notify_mute", "folders whose agents nobody is told of", {
+  setting("notify_mute", "folders whose agents send no notification", {
     placeholder: "DIR,…",
     kind: "list",
   }),

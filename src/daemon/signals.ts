@@ -11,7 +11,7 @@ type Signal = keyof typeof CODES;
 
 const SAME_KEY_PRESS_MS = 300;
 
-/** What of the process is needed; a test has its own. */
+/** The part of the process that is used; a test has its own. */
 export interface Host {
   on(signal: Signal, listener: () => void): unknown;
   off(signal: Signal, listener: () => void): unknown;

@@ -1,6 +1,6 @@
 /**
- * What the state holds, for whoever watches it grow: each a count that an index knows already, so
- * that a look costs the same with ten agents and with a million.
+ * Gauges of the state's size. Each is a count that an index has already, so that a scrape costs
+ * the same with ten agents and with a million.
  */
 import { COUNT } from "../core/limits.ts";
 import type { State } from "../core/state.ts";
@@ -41,7 +41,7 @@ export const STATE_GAUGES: readonly StateGauge[] = [
   },
   {
     name: "rollcall_directory_card_bytes",
-    help: "What the cards of the directory weigh in memory, in characters.",
+    help: "Size of the directory's cards in memory, in characters.",
     read: ({ directory }) => directory.length,
   },
   {
@@ -57,7 +57,7 @@ export const STATE_GAUGES: readonly StateGauge[] = [
   },
   {
     name: "rollcall_task_bytes",
-    help: "What tasks weigh in memory, as base64.",
+    help: "Size of tasks in memory, as base64.",
     label: "state",
     read: ({ tasks }) => ({ unfinished: tasks.unfinishedBytes, finished: tasks.finishedBytes }),
   },
@@ -68,7 +68,7 @@ export const STATE_GAUGES: readonly StateGauge[] = [
   },
   {
     name: "rollcall_election_groups",
-    help: "Election groups; those that nobody stands in are kept for a day.",
+    help: "Election groups; groups without candidates are kept for a day.",
     read: ({ elections }) => elections.byGroup.size,
   },
   {
@@ -83,7 +83,7 @@ export const STATE_GAUGES: readonly StateGauge[] = [
   },
   {
     name: "rollcall_jobs",
-    help: "Jobs by status; those that are over are kept for a day.",
+    help: "Jobs by status; jobs that ended are kept for a day.",
     label: "status",
     read: ({ jobs }) => ({
       pending: jobs.unfinished - jobs.running,

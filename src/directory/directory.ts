@@ -27,7 +27,7 @@ import { digestOf } from "./digest.ts";
 import { Finder } from "./finder.ts";
 import { SERVICE } from "./limits.ts";
 import { arrayOf, Listing, ListingBytes } from "./listing.ts";
-import { isWanted, pageOf, type Filters, type Page, type Paged } from "./query.ts";
+import { isWanted, pageOf, type Filters, type Page, type PageBounds } from "./query.ts";
 import type { SignatureTrust } from "./signatures.ts";
 import { hashOf, newToken } from "./tokens.ts";
 import { NO_CARD, Verifier } from "./verifier.ts";
@@ -39,12 +39,12 @@ export interface DirectoryOptions {
   readonly embedder: Embedder;
   /** After how many intervals of silence an entry goes. */
   readonly staleMultiplier?: number;
-  /** Whose signatures are believed, beside those of a card's own place. */
+  /** The trusted signers, beside a card's own site. */
   readonly trust?: SignatureTrust;
   readonly onTrouble?: (what: string, error: unknown) => void;
 }
 
-/** Who sends a heartbeat. */
+/** The sender of a heartbeat. */
 export interface Sender {
   /** A remote address, or what its principal is called. */
   readonly source: string;
@@ -56,7 +56,7 @@ export type HeartbeatAnswer =
   | { readonly ok: true; readonly verified: boolean; readonly token?: string }
   | { readonly ok: false; readonly problems: readonly CardProblem[] };
 
-export interface Asked extends Filters, Paged {
+export interface DirectoryQuery extends Filters, PageBounds {
   /** In plain words; then the best come first, and there are no pages. */
   readonly q?: string | undefined;
 }
@@ -64,7 +64,7 @@ export interface Asked extends Filters, Paged {
 export interface EntryDetail {
   readonly entry: DirectoryEntry;
   readonly prose: CardProse;
-  /** What a change that waits would change. */
+  /** The difference that the waiting card would make. */
   readonly diff: CardDiff | null;
 }
 
@@ -76,7 +76,7 @@ export class DirectoryService {
   readonly #verifier: Verifier;
   readonly #finder: Finder;
   readonly #listing = new Listing();
-  /** What heartbeats said, by their bytes; the one known longest goes first. */
+  /** Parsed heartbeats, by their bytes; the one known longest goes first. */
   readonly #known = new Map<string, Beat>();
   #knownLength = 0;
 
@@ -130,17 +130,22 @@ export class DirectoryService {
     return this.#engine.read((state) => this.#listing.of(state, version));
   }
 
-  /** Those that were asked for, in the same form. */
+  /** The requested cards, in the same form. */
   async cards(
     version: CardVersion,
-    asked: Asked,
+    asked: DirectoryQuery,
   ): Promise<Page & { readonly bytes: ListingBytes }> {
     const page = await this.list(asked);
     const cards = page.entries.flatMap(({ card }) => card ?? []);
     return { ...page, bytes: new ListingBytes(arrayOf(cards, version)) };
   }
 
-  async list({ q = "", limit, cursor, ...filters }: Asked): Promise<Page & { sequence: number }> {
+  async list({
+    q = "",
+    limit,
+    cursor,
+    ...filters
+  }: DirectoryQuery): Promise<Page & { sequence: number }> {
     if (q.trim() !== "") return this.#search(q, { ...filters, limit, cursor });
     const { entries, sequence } = await this.#engine.read((state, at) => ({
       entries: entriesOf(state, filters),
@@ -218,9 +223,12 @@ export class DirectoryService {
     };
   }
 
-  async #search(q: string, { limit, cursor, ...filters }: Filters & Paged) {
+  async #search(q: string, { limit, cursor, ...filters }: Filters & PageBounds) {
     if (cursor !== undefined) {
-      throw new RollcallError("INVALID_ARGUMENT", "cursor: what q finds has no further pages");
+      throw new RollcallError(
+        "INVALID_ARGUMENT",
+        "cursor and q exclude each other: q has one page",
+      );
     }
     const sequence = await this.#engine.read((state, at) => {
       this.#finder.update(state);

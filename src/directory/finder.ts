@@ -1,6 +1,6 @@
 /**
- * Finds entries by what they are good at, in the words of whoever looks. The documents are brought
- * up to date with every look, and after every verification, so that nothing has to be followed.
+ * Finds entries by what they are good at, in the caller's words. The documents are brought up to
+ * date with every search, and after every verification, so that nothing has to be followed.
  */
 import type { CardText, DirectoryEntry } from "../core/directory.ts";
 import type { State } from "../core/state.ts";

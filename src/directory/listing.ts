@@ -31,14 +31,14 @@ export class ListingBytes {
   }
 }
 
-interface Kept {
+interface CachedListing {
   readonly directory: Directory;
   readonly revision: number;
   readonly listing: ListingBytes;
 }
 
 export class Listing {
-  readonly #kept = new Map<CardVersion, Kept>();
+  readonly #kept = new Map<CardVersion, CachedListing>();
 
   /** All that is served. */
   of({ directory }: State, version: CardVersion): ListingBytes {
@@ -46,7 +46,7 @@ export class Listing {
     const { revision } = directory;
     if (kept?.directory === directory && kept.revision === revision) return kept.listing;
     const listing = new ListingBytes(arrayOf(servedCards(directory), version));
-    // Another revision of the same cards: whoever has the bytes, packed or not, keeps them.
+    // Another revision of the same cards: keep the bytes, packed or not.
     const isSame = kept?.listing.etag === listing.etag;
     const next = isSame ? kept.listing : listing;
     this.#kept.set(version, { directory, revision, listing: next });

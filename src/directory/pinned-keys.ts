@@ -34,10 +34,10 @@ async function pin(key: JWK, index: number): Promise<PinnedKey> {
     throw wrong(`${name} is a secret one: only public keys belong into the set`);
   }
   const alg = jwk.alg ?? usualAlgorithm(jwk);
-  const problem = alg === undefined ? "the kind of the key is none we know" : keyProblem(jwk, alg);
+  const problem = alg === undefined ? "its type or curve is not supported" : keyProblem(jwk, alg);
   if (problem !== undefined) throw wrong(`${name}: ${problem}`);
   await importJWK(jwk, alg).catch((cause: unknown) => {
-    throw new RollcallError("INVALID_ARGUMENT", `${name}: it cannot be read`, { cause });
+    throw new RollcallError("INVALID_ARGUMENT", `${name}: it is not a valid key`, { cause });
   });
   if (origins === undefined) return { jwk };
   return { jwk, origins: originsOf(origins, name) };

@@ -1,5 +1,5 @@
 /**
- * What somebody looks for in the directory. Lists are in order of registration and stay right while
+ * Filters and pages of the directory. Lists are in order of registration and stay right while
  * entries come and go: a page begins behind a place (a moment, then a URL), not behind a count.
  */
 import { RollcallError } from "../core/errors.ts";
@@ -15,7 +15,7 @@ export interface Filters {
   readonly tier?: Tier | undefined;
 }
 
-export interface Paged {
+export interface PageBounds {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
 }
@@ -42,7 +42,7 @@ function is(one: string, other: string): boolean {
 }
 
 /** The first of these behind the cursor. */
-export function pageOf(entries: readonly DirectoryEntry[], { limit, cursor }: Paged): Page {
+export function pageOf(entries: readonly DirectoryEntry[], { limit, cursor }: PageBounds): Page {
   const after = cursor === undefined ? undefined : placeOf(cursor);
   const sorted = entries.toSorted(compare);
   const left = after ? sorted.filter((entry) => compare(entry, after) > 0) : sorted;
@@ -69,5 +69,6 @@ function placeOf(cursor: string): Place {
   const [, atMs = "", url = ""] = /^(\d{1,16}) (.+)$/s.exec(text) ?? [];
   const place = { registeredAtMs: Number(atMs), url };
   if (url !== "" && cursorOf(place) === cursor) return place;
-  throw new RollcallError("INVALID_ARGUMENT", "cursor is not one that a list gave");
+  const message = "cursor is not from an earlier page: leave it out to begin anew";
+  throw new RollcallError("INVALID_ARGUMENT", message);
 }

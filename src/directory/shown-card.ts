@@ -1,5 +1,5 @@
 /**
- * What is shown of a served card: its bytes in both generations, and its prose, clean. Made once
+ * The output forms of a served card: its bytes in both generations, and its prose, clean. Made once
  * for each card; a card that is replaced takes it along.
  */
 import { readCard } from "./cards/card.ts";

@@ -146,7 +146,7 @@ describe("a card that was touched", () => {
     const card = cardFrom({ ...PLAIN, ...change, signatures: [await signature(ours)] });
     await expect(verifySignatures(card, pinned(ours.jwk))).resolves.toEqual({
       kind: "invalid",
-      reason: "the signature of key k1 does not fit the card",
+      reason: "the signature of key k1 does not match the card",
     });
   });
 
@@ -180,7 +180,7 @@ describe("a header that would have us believe it", () => {
     const card = cardFrom({ ...PLAIN, signatures: [await signature(rsa, { alg: "RS256" })] });
     await expect(verifySignatures(card, pinned(secret))).resolves.toEqual({
       kind: "invalid",
-      reason: "the algorithm RS256 does not fit the key",
+      reason: "the algorithm RS256 does not match the key type",
     });
   });
 

@@ -5,7 +5,7 @@
  *   protected header ─▶ alg on our list? ─▶ key by `kid`: pinned, ─▶ signature right? ─▶ valid
  *                                           else from `jku`
  *
- * Everything in the card was written by whoever may be attacking, the header that says how to check
+ * Everything in the card may come from an attacker, the header that says how to check
  * it included. So the algorithm comes from our list and fits the kind of the key (no `none`, no
  * shared secrets); a pinned key counts only for the origins it was pinned for; and keys are fetched
  * only from the card's own origin or one that the operator has named, by the safe fetcher. A kid
@@ -59,7 +59,7 @@ export interface PinnedKey {
   readonly origins?: readonly string[];
 }
 
-/** What of the safe fetcher is needed here. */
+/** The part of the safe fetcher that is needed here. */
 export interface TextFetcher {
   text(url: string, options: { readonly signal?: AbortSignal | undefined }): Promise<string>;
 }
@@ -91,10 +91,12 @@ export async function verifySignatures(
   const signatures = objectsIn(card.json, "signatures");
   if (signatures.length === 0) {
     const isNone = found.kind === "array" && found.items.length === 0;
-    return isNone ? { kind: "unsigned" } : invalid("`signatures` is no list of signatures");
+    return isNone ? { kind: "unsigned" } : invalid("`signatures` is not a list of objects");
   }
-  if (card.isAmbiguous) return invalid("names occur twice in the card: it can be read in two ways");
-  if (signatures.length > SIGNATURE.perCard) return invalid("it has too many signatures");
+  if (card.isAmbiguous) return invalid("the card is ambiguous: it has a field twice");
+  if (signatures.length > SIGNATURE.perCard) {
+    return invalid(`it has ${signatures.length} signatures, at most ${SIGNATURE.perCard} are read`);
+  }
   let last: SignatureVerdict = invalid("it has no signature");
   for (const signature of signatures) {
     last = await verify(card, signature, { ...trust, ...options });
@@ -126,7 +128,7 @@ async function verify(
       const thumbprint = await calculateJwkThumbprint(jwk);
       return { kind: "valid", keyId: shown(header.kid), algorithm: header.alg, thumbprint, source };
     }
-    return invalid(`the signature of key ${shown(header.kid)} does not fit the card`);
+    return invalid(`the signature of key ${shown(header.kid)} does not match the card`);
   } catch (error) {
     trust.signal?.throwIfAborted();
     if (error instanceof RollcallError) return invalid(error.message);
@@ -204,9 +206,9 @@ function keySet(text: string): { readonly keys?: unknown } | null {
   }
 }
 
-/** What a key is for is said by the key, never by the header of the signature alone. */
+/** The key itself decides its use, never the header of the signature alone. */
 export function keyProblem(jwk: JWK, alg: string): string | undefined {
-  if (jwk.kty !== ALGORITHMS[alg]) return `the algorithm ${alg} does not fit the key`;
+  if (jwk.kty !== ALGORITHMS[alg]) return `the algorithm ${alg} does not match the key type`;
   if (jwk.alg !== undefined && jwk.alg !== alg)
     return `the key is for ${shown(jwk.alg)}, not ${alg}`;
   if (jwk.use !== undefined && jwk.use !== "sig") return "the key is not for signatures";

@@ -1,6 +1,6 @@
 /**
- * The token that whoever brings an entry gets, once. Only its hash is kept, so that neither the log
- * nor a snapshot nor a watcher can tell it.
+ * The token that the first sender of an entry gets, once. Only its hash is kept, so that neither
+ * the log nor a snapshot nor a watcher can tell it.
  */
 import { createHash, randomBytes } from "node:crypto";
 

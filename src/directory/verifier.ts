@@ -3,8 +3,8 @@
  * the heartbeats: however many come for one URL while its fetch is under way, they wait for that
  * one; what fails is tried again with the next heartbeat.
  *
- * Why it failed is said to nobody but the operator (by the fetcher): or whoever sends a heartbeat
- * could look around in our network with our eyes.
+ * Only the operator learns why it failed (by the fetcher's log): or the sender of a heartbeat
+ * could scan our network through us.
  */
 import { setMaxListeners } from "node:events";
 import { candidateUrls } from "./cards/candidates.ts";
@@ -20,19 +20,19 @@ import { digestOf } from "./digest.ts";
 import { SERVICE } from "./limits.ts";
 import { verifySignatures, type SignatureTrust, type SignatureVerdict } from "./signatures.ts";
 
-export const NO_CARD = "no card of it was found at its address";
+export const NO_CARD = "no card of this agent was found at its URL";
 
 export interface VerifierOptions {
   readonly engine: Engine;
   readonly fetcher: Pick<Fetcher, "first" | "text">;
-  /** Whose signatures are believed, beside those of a card's own place. */
+  /** The trusted signers, beside a card's own site. */
   readonly trust: SignatureTrust;
   /** A card was confirmed that was not served before. */
   readonly onVerified: () => void;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
-export interface Found {
+export interface FetchedCard {
   readonly card: Card;
   readonly from: string;
 }
@@ -62,7 +62,7 @@ export class Verifier {
   }
 
   /** The card that is published for a URL; rejects with UNAVAILABLE, whatever went wrong. */
-  find(said: Pick<Card, "key" | "version">): Promise<Found> {
+  find(said: Pick<Card, "key" | "version">): Promise<FetchedCard> {
     return this.#options.fetcher.first(
       candidateUrls(said),
       (text, from) => {
@@ -73,8 +73,12 @@ export class Verifier {
     );
   }
 
-  /** What was found, as a command. */
-  async confirmation(url: string, heard: string, { card, from }: Found): Promise<ConfirmCommand> {
+  /** The fetched card, as a command. */
+  async confirmation(
+    url: string,
+    heard: string,
+    { card, from }: FetchedCard,
+  ): Promise<ConfirmCommand> {
     return {
       type: "directory.confirm",
       url,
@@ -109,7 +113,7 @@ export class Verifier {
     const reading = readCard(said.text);
     const version = reading.ok ? reading.card.version : "1.0";
     const heard = entry.waiting?.digest ?? entry.heard;
-    let found: Found;
+    let found: FetchedCard;
     try {
       found = await this.find({ key: url, version });
     } catch {

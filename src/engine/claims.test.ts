@@ -41,12 +41,12 @@ async function worker(engine: Engine, ...tools: readonly string[]): Promise<stri
   return (await engine.execute({ type: "agent.register", card, ttlMs: 30_000 })).agentId;
 }
 
-interface Wanted {
+interface TaskOptions {
   readonly tools?: readonly string[];
   readonly maxRetries?: number;
 }
 
-function create(engine: Engine, { tools = [], maxRetries = 0 }: Wanted = {}): Promise<Task> {
+function create(engine: Engine, { tools = [], maxRetries = 0 }: TaskOptions = {}): Promise<Task> {
   return engine.execute({
     type: "task.create",
     taskType: "any",
@@ -328,6 +328,6 @@ test("claims wait on nodes that follow as well, and all get their task", async (
   await clock.advance(10);
   const claimed = new Set(calls.map(({ outcome }) => outcome.task));
   expect(claimed).toEqual(new Set(made.map(({ id }) => id)));
-  // Nobody asks in vain more than a few times: no polling.
+  // No waiter claims in vain more than a few times: no polling.
   expect(leader.engine.stats.commands).toBeLessThan(40);
 });

@@ -1,6 +1,6 @@
 /**
- * Waiting for a task: whoever asks while there is none that fits is told when there is, the one
- * that has waited longest first. Nobody polls: what is created or comes back to the queue wakes it.
+ * Waiting for a task: a caller that finds none that fits waits for one, and the caller that has
+ * waited longest is first. No polling: a task that is created or returned wakes the waiter.
  *
  *   claim ──▶ waiting ──a task fits──▶ asking ──durable──▶ has it
  *                │ ▲                     │
@@ -11,8 +11,8 @@
  * not at each of ten thousand agents.
  *
  * A caller may go away in the moment its claim becomes durable. Then the task is returned to its
- * old place in the queue, and whoever waits for it longest gets it: nobody has worked on it, so
- * nothing is spent.
+ * old place in the queue, and the longest waiter gets it: no agent has worked on it, so no retry
+ * is spent.
  */
 import { livingAgent } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
@@ -26,7 +26,7 @@ import type { Watch, WatchItem } from "./watch.ts";
 /** One call of each agent of a large cluster; each costs a few hundred bytes. */
 const MAX_WAITING = 100_000;
 
-/** What may make a task fit, and what ends a wait. */
+/** Events that may make a task claimable, or end a wait. */
 const TOPICS = ["task.created", "task.requeued", "task.returned", "agent.died"];
 
 interface Waiter {
@@ -40,12 +40,12 @@ interface Waiter {
   readonly fail: (error: unknown) => void;
 }
 
-/** Those with the same tools, the one that has waited longest first. */
+/** The waiters with the same tools, the one that has waited longest first. */
 interface Line {
   readonly name: string;
   readonly tools: readonly string[];
   readonly waiting: Heap<Waiter>;
-  /** Those who wait, and those for whom a task is being asked for. */
+  /** Waiters in line, and those with a claim under way. */
   members: number;
   /** Another node decides, and has not yet: no second call is sent after the same task. */
   isHeld: boolean;
@@ -54,7 +54,7 @@ interface Line {
 export interface Wait {
   readonly waitMs: number;
   readonly clock: Clock;
-  /** Aborts when whoever asked is gone. */
+  /** Aborts when the caller is gone. */
   readonly signal: AbortSignal;
 }
 
@@ -129,7 +129,7 @@ export class TaskClaims {
     }
   }
 
-  /** Idempotent; everybody who waits is told. */
+  /** Idempotent; rejects all waiters. */
   close(): void {
     this.#isClosed = true;
     this.#watch?.close();
@@ -193,7 +193,7 @@ export class TaskClaims {
     return line;
   }
 
-  /** Asks for everybody for whom there is something. */
+  /** Claims for every waiter that a waiting task fits. */
   #serve(): void {
     for (let next = this.#oldestThatFits(); next; next = this.#oldestThatFits()) {
       void this.#ask(next);
@@ -220,7 +220,7 @@ export class TaskClaims {
     const wanted = firstTask();
     unqueue(waiter);
     const asked = this.#engine.execute({ type: "task.claim", agentId });
-    // A node that leads has decided by now. Else whoever comes next would ask for the same task.
+    // A leader has decided by now. On a follower the next waiter would ask for the same task.
     const isHolding = firstTask() === wanted;
     if (isHolding) line.isHeld = true;
     let isWorthAnother = true;

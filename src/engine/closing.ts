@@ -1,4 +1,4 @@
-/** What whoever asks is told while this node closes: another one may answer, or this one later. */
+/** The error for callers while this node closes: they may retry, here later or on another node. */
 import { RollcallError } from "../core/errors.ts";
 
 export function closing(): RollcallError {

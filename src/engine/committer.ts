@@ -49,7 +49,7 @@ interface Batch {
   readonly waiters: Waiter[];
   /** Called in order when it is durable, before the writers are told. */
   readonly calls: (() => void)[];
-  /** Those that gather; when the batch is closed their entries are in `streams`. */
+  /** Writers still gathering; when the batch is closed their entries are in `streams`. */
   readonly writers: Set<StreamWriter>;
   readonly streams: StreamAppend[];
   /** The writers of these, in that order. */
@@ -186,7 +186,7 @@ export class Committer {
     return this.#waitFor(this.#open, reply);
   }
 
-  /** Fails everybody who still waits; what is in flight may yet become durable. */
+  /** Rejects all waiting callers; a batch in flight may yet become durable. */
   stop(error: RollcallError): void {
     if (this.#isStopped) return;
     this.#isStopped = true;

@@ -10,13 +10,13 @@ import type { Command, ReplyTo } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import type { StreamWriter } from "./committer.ts";
 
-/** What a companion may do while this node leads. */
+/** The powers of a companion while this node leads. */
 export interface Term {
   /** Also what is decided and not durable yet. Not to be changed but by soft rules. */
   readonly state: State;
   /** Now, as events tell it. */
   nowMs(): number;
-  /** Decides at once; throws the refusal. Nobody outside may hear of it before `after` calls. */
+  /** Decides at once; throws the refusal. Not to be published before `after` calls. */
   decide<C extends Command>(command: C): ReplyTo<C>;
   /** Calls when everything decided and written so far is durable; never if that fails. */
   after(call: () => void): void;

@@ -60,8 +60,8 @@ export class Engine implements ForwardTarget {
   readonly #loaded: Gate;
   #running: Promise<void> = Promise.resolve();
   #mustReload = false;
-  /** Why nobody leads, for those who are refused because of it. */
-  #trouble = "nobody leads yet";
+  /** Why there is no leader, for callers that are refused because of it. */
+  #trouble = "there is no leader yet";
 
   /** Resolves when it can answer; rejects when the log cannot be opened or read. */
   static async open(given: EngineOptions): Promise<Engine> {
@@ -118,7 +118,7 @@ export class Engine implements ForwardTarget {
   heartbeat(agentId: string): Promise<null> {
     this.stats.heartbeats += 1;
     if (this.#leading?.heartbeat(agentId)) return DONE;
-    // While nobody can write nobody dies either; whoever is known may go on.
+    // While no node can write no agent dies either; a known agent may go on.
     if (this.#isStranded && beat(this.#replica.state, agentId, this.#time.nowMs())) return DONE;
     return this.execute({ type: "agent.heartbeat", agentId });
   }
@@ -166,7 +166,7 @@ export class Engine implements ForwardTarget {
     return stateAt(this.#log, this.#rules, atMs);
   }
 
-  /** What happened, as far as the log reaches back; `isWanted` sees each as the log keeps it. */
+  /** The events as far as the log reaches back; `isWanted` sees each as the log keeps it. */
   history(isWanted: (text: string) => boolean): AsyncGenerator<Recorded> {
     return history(this.#log, isWanted);
   }
@@ -297,7 +297,7 @@ export class Engine implements ForwardTarget {
       return;
     }
     this.#applied(apply(this.#replica, this.#rules, { first: head + 1, entries: [text] }));
-    // Whoever led before may not have heard of it, and answers from memory for as long as this.
+    // The leader before may not know of it, and answers from memory for as long as this.
     if (this.#log.shared && before !== "") await this.#turn.wait(ENGINE.handoverMs);
     if (this.#isClosed() || this.#isBehind() || this.#replica.head !== head + 1) return;
     await this.#follower?.stop();
@@ -349,7 +349,7 @@ export class Engine implements ForwardTarget {
 
   async #barrier(): Promise<number> {
     if (this.#leading) return this.barrierHere();
-    // What was claimed may be written without this node knowing yet; the log knows.
+    // A claim to lead may be written without this node knowing yet; the log knows.
     if (!this.#log.shared) return (await this.#log.open()).head;
     const { forwarder } = this.#options;
     const leader = this.#otherLeader();

@@ -12,7 +12,7 @@ export interface Forwarder {
   barrier(leader: string): Promise<number>;
 }
 
-/** What a forwarder calls on the other side; it never forwards again. */
+/** The other side of a forwarder: it executes, and never forwards again. */
 export interface ForwardTarget {
   executeHere<C extends Command>(command: C): Promise<ReplyTo<C>>;
   barrierHere(): Promise<number>;

@@ -41,7 +41,7 @@ export class Leading implements Term {
   readonly #options: LeadingOptions;
   readonly #committer: Committer;
   #lastLookMs: number;
-  /** What may have gone by since then without counting as unseen. */
+  /** The time since then that does not count as unseen. */
   #seenMs: number = ENGINE.handoverSeenMs;
   #cancelTick: () => void = () => undefined;
   #nextTickMs = Infinity;
@@ -126,7 +126,7 @@ export class Leading implements Term {
 
   #torn({ type }: Command, cause: unknown): RollcallError {
     this.#tear(cause);
-    return new RollcallError("INTERNAL", `${type} met a fault of this program`, { cause });
+    return new RollcallError("INTERNAL", `${type} failed: a bug in this program`, { cause });
   }
 
   #decide<C extends Command>(command: C): Promise<ReplyTo<C>> {
@@ -178,7 +178,7 @@ export class Leading implements Term {
     return true;
   }
 
-  /** Gives the value when all that can be seen now is durable and nobody else led meanwhile. */
+  /** Gives the value when all that can be seen now is durable and no other node led meanwhile. */
   current<T>(value: T): Promise<T> {
     return this.#isFresh ? this.#committer.settled(value) : this.#committer.proved(value);
   }
@@ -221,14 +221,14 @@ export class Leading implements Term {
   #look(): number {
     const { rules, replica, time, node } = this.#options;
     const nowMs = time.nowMs();
+    const seenMs = this.#seenMs;
+    this.#seenMs = ENGINE.unseenMs;
     // Nothing lasts less than a second: what was due in this millisecond was seen to already.
     if (nowMs === this.#lastLookMs) return nowMs;
     const unseenMs = nowMs - this.#lastLookMs;
     this.#lastLookMs = nowMs;
-    // Nobody could be heard in that time, so nobody may be declared dead for it.
-    const isUnseen = unseenMs > this.#seenMs;
-    this.#seenMs = ENGINE.unseenMs;
-    if (isUnseen) this.#record({ type: "node.resumed", node, unseenMs }, nowMs);
+    // No heartbeat could arrive in that time, so no agent may be declared dead for it.
+    if (unseenMs > seenMs) this.#record({ type: "node.resumed", node, unseenMs }, nowMs);
     for (let i = 0; i < ENGINE.expiriesPerTurn; i += 1) {
       if ((rules.due(replica.state) ?? Infinity) > nowMs) break;
       for (const event of rules.expire(replica.state, nowMs)) this.#record(event, nowMs);
@@ -275,7 +275,7 @@ export class Leading implements Term {
     this.#cancelTick = clock.after(inMs, () => this.#tick());
   }
 
-  /** What has a deadline before the next look is seen to at that deadline. */
+  /** A deadline before the next tick brings the tick forward. */
   expect(atMs: number): void {
     if (atMs < this.#nextTickMs) this.#tickIn(atMs - this.#options.time.quickMs());
   }

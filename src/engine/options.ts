@@ -1,4 +1,4 @@
-/** What an engine needs from outside: a log, a name, time, chance, and somebody to tell. */
+/** The options of an engine: a log, a name, time, randomness and listeners. */
 import { randomUUID } from "node:crypto";
 import { rules, type Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
@@ -10,9 +10,9 @@ import type { Retention } from "./snapshots.ts";
 
 export interface EngineOptions {
   readonly log: Log;
-  /** This node's name, unique among those that share the log; "solo" where nobody does. */
+  /** This node's name, unique among those that share the log; "solo" where none does. */
   readonly node?: string;
-  /** Ids nobody can guess: 32 lower-case hex characters. */
+  /** Ids that cannot be guessed: 32 lower-case hex characters. */
   readonly newId?: () => string;
   /** From 0 to 1: keeps nodes from trying to lead in the same moment. */
   readonly random?: () => number;

@@ -32,7 +32,7 @@ export async function stateAt(log: Log, rules: Rules, atMs: number): Promise<Pas
     }
   } catch (error) {
     if (error instanceof RollcallError && error.code === "OUT_OF_RANGE") {
-      throw new RollcallError("OUT_OF_RANGE", "the log does not reach back that far", {
+      throw new RollcallError("OUT_OF_RANGE", "the log begins after that moment", {
         cause: error,
       });
     }
@@ -57,6 +57,6 @@ async function newestBefore(log: Log, atMs: number): Promise<Snapshot | undefine
   while (snapshot && (await takenAtMs(snapshot)) > atMs) {
     snapshot = await log.loadSnapshot(snapshot.sequence - 1);
   }
-  // What was looked at cannot be read again.
+  // takenAtMs consumed the snapshot: load it anew.
   return snapshot && log.loadSnapshot(snapshot.sequence);
 }

@@ -1,4 +1,4 @@
-/** What the engine counts about itself, for metrics. Plain numbers: reading them costs nothing. */
+/** The engine's counters, for metrics. Plain numbers: reading them costs nothing. */
 import type { Recorded, Topic } from "../core/events.ts";
 
 export interface EngineStats {

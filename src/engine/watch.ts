@@ -22,7 +22,7 @@ export type WatchItem =
   | { readonly kind: "event"; readonly recorded: Recorded }
   /** Nothing that was asked for happened up to here: a place to resume from. */
   | { readonly kind: "bookmark"; readonly sequence: number }
-  /** What happened up to here can no longer be told: read the state anew. */
+  /** The events up to here are no longer available: read the state anew. */
   | { readonly kind: "resync"; readonly sequence: number };
 
 export interface WatchOptions {
@@ -100,7 +100,7 @@ export class WatchHub {
     for (const watch of this.#watches) watch.wake();
   }
 
-  /** Pages of the log after a sequence, for who is behind the recent events. */
+  /** Pages of the log after a sequence, for a watcher behind the recent events. */
   async *replay(after: number): AsyncGenerator<readonly Recorded[]> {
     for await (const { first, entries } of this.#log.read(after)) {
       yield entries.map((text, i) => decode(text, first + i));
@@ -171,7 +171,7 @@ export class Watch implements AsyncIterable<WatchItem> {
     }
   }
 
-  /** Idempotent; whoever waits in `pull` gets nothing more. */
+  /** Idempotent; a caller that waits in `pull` gets nothing more. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -202,8 +202,8 @@ export class Watch implements AsyncIterable<WatchItem> {
   }
 
   /**
-   * Has a bookmark told as soon as it is caught up, however little was skipped: for who must know
-   * that nothing it asked for has happened, and not only that it has not heard of it.
+   * Sends a bookmark as soon as it is caught up, however little was skipped: for a watcher that
+   * must know that nothing it asked for has happened, and not only that nothing arrived.
    */
   bookmark(): void {
     this.#isBookmarkDue = true;

@@ -1,4 +1,4 @@
-/** What the directory knows of the agents it serves, as reports: they are rows like all others. */
+/** The agents of the directory, as reports: they are rows like all others. */
 import { readCard } from "../directory/cards/card.ts";
 import { proseOf } from "../directory/cards/prose.ts";
 import type { CardText, DirectoryEntry, DirectoryRecord, Tier } from "../core/directory.ts";
@@ -9,13 +9,13 @@ import type { State } from "../core/state.ts";
 import { rowIdOf } from "./identity.ts";
 import { OWN_ID } from "./keeper-agents.ts";
 
-interface Said {
+interface CardIdentity {
   readonly name: string;
-  /** Whose row it says it belongs to. */
+  /** The agent to whose row the card claims to belong. */
   readonly agentId: string | undefined;
 }
 
-const said = new WeakMap<CardText, Said>();
+const said = new WeakMap<CardText, CardIdentity>();
 
 /** Nothing for one that was never verified: anybody can claim that there is an agent. */
 export function entryReport({ entry, seenAtMs }: DirectoryRecord): Report | undefined {
@@ -24,7 +24,7 @@ export function entryReport({ entry, seenAtMs }: DirectoryRecord): Report | unde
   const { name, agentId } = read(card);
   return {
     alias: `a2a:${url}`,
-    // Whose row it is can only be said by who is known to own the entry.
+    // Only the proven owner of the entry may name its row.
     agentId: (tier === "reachable" ? undefined : agentId) ?? url,
     links: [],
     order: seenAtMs,
@@ -41,7 +41,7 @@ export function entryReport({ entry, seenAtMs }: DirectoryRecord): Report | unde
   };
 }
 
-/** What each tier rests on. */
+/** The evidence for each tier. */
 const RULES: Readonly<Record<Tier, string>> = {
   unverified: "its card was never fetched (unverified)",
   reachable: "its card was fetched (reachable)",
@@ -57,7 +57,7 @@ export function entryRowId(state: State, report: Report, { verification }: Direc
   return rowIdOf(state, isKnown ? { ...report, alias: byCard } : report);
 }
 
-function read(card: CardText): Said {
+function read(card: CardText): CardIdentity {
   const found = said.get(card);
   if (found) return found;
   const reading = readCard(card.text);

@@ -1,12 +1,19 @@
 /**
- * What is believed of an agent on each axis, of all that its sources say.
+ * One value for an agent on each axis, chosen from all that its sources report.
  *
  * Sources are not equal. One that sees an agent's every step (its editor's proxy, its hooks) knows
  * what it does; one that only hears its heartbeats knows that it lives. So what it does is told by
  * the closest source that is up to date, and that it lives by any.
  */
 import { isGone } from "../core/questions.ts";
-import type { Activity, Asked, Liveness, Outcome, Report, Ruled } from "../core/reports.ts";
+import type {
+  Activity,
+  ReportedQuestion,
+  Liveness,
+  Outcome,
+  Report,
+  Ruled,
+} from "../core/reports.ts";
 
 /** Why a value is believed. */
 export interface Evidence {
@@ -35,9 +42,9 @@ export interface OutcomeAxis extends Axis<Outcome> {
 export interface Axes {
   readonly liveness: Axis<Liveness>;
   readonly activity: ActivityAxis;
-  readonly blockedOn: Axis<Asked> | null;
+  readonly blockedOn: Axis<ReportedQuestion> | null;
   readonly outcome: OutcomeAxis | null;
-  /** Whose word counts for what it does. */
+  /** The source that counts for its activity. */
   readonly teller: Report;
 }
 
@@ -114,8 +121,8 @@ function activityOf(teller: Report): ActivityAxis {
 const SAME_QUESTION_MS = 2_000;
 
 /** The one that has waited longest; of one question, what the source closest to it says. */
-function questionOf(sources: readonly Report[]): Axis<Asked> | null {
-  let first: Axis<Asked> | null = null;
+function questionOf(sources: readonly Report[]): Axis<ReportedQuestion> | null {
+  let first: Axis<ReportedQuestion> | null = null;
   for (const source of sources) {
     const { question } = source.facts;
     if (!question) continue;

@@ -1,5 +1,5 @@
 /**
- * The fleet in numbers, for whoever looks at it every few seconds: gauges. Counting means making
+ * The fleet in numbers, for scrapes every few seconds: gauges. Counting means making
  * all rows, so it is done at most every few seconds, and the larger the fleet the more seldom.
  */
 import type { State } from "../core/state.ts";

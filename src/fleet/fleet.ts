@@ -38,7 +38,7 @@ export interface AskedNow extends Omit<FleetNow, "rows"> {
   readonly questions: readonly AgentQuestion[];
 }
 
-/** What happened to an agent, the oldest first, up to a sequence; and how to go on from there. */
+/** The events of an agent, the oldest first, up to a sequence; and how to go on from there. */
 export interface Timeline {
   readonly id: string;
   readonly events: readonly Recorded[];
@@ -46,7 +46,7 @@ export interface Timeline {
   readonly trail: Trail;
 }
 
-/** What a timeline shows at most: the last ones, and what they weigh together in characters. */
+/** The bounds of a timeline: the number of events, and their characters together. */
 const TIMELINE = { events: 1_000, length: 8 * 1024 * 1024 } as const;
 
 /** Rows of one state differ only by what time does to them, and that is slow. */
@@ -75,14 +75,14 @@ export class Fleet {
     return isNew;
   }
 
-  /** What every source said last, but for the registry, which knows its own. */
+  /** The last report of every source, but for the registry, which knows its own. */
   reports(): Promise<readonly Report[]> {
     return this.#engine.read(({ reports }) =>
       Array.from(reports.byAlias.values(), ({ report }) => report),
     );
   }
 
-  /** What needs a person first. */
+  /** The rows that need a person come first. */
   rows(): Promise<FleetNow> {
     return this.#engine.read((state, sequence) => this.#rowsOf(state, sequence));
   }
@@ -120,7 +120,7 @@ export class Fleet {
     );
   }
 
-  /** What happened to an agent, under all its names, as far as the log reaches back. */
+  /** The events of an agent, under all its names, as far as the log reaches back. */
   timeline(row: Pick<Row, "id" | "aliases">): Promise<Timeline> {
     return this.#turns.take(() => this.#timeline(row));
   }

@@ -15,7 +15,7 @@ export const HEADLINES = ["NEEDS YOU", "PROBLEM", "WORKING", "IDLE", "GONE"] as 
 
 export type Headline = (typeof HEADLINES)[number];
 
-/** What is known of an agent at one moment, without its words. */
+/** The state of an agent at one moment, without its texts. */
 export interface Standing {
   readonly liveness: Liveness;
   /** When that was told. */
@@ -59,7 +59,7 @@ function judged(headline: Headline, because: string): Judgement {
 /** A death that nobody asked for is a problem while it is news. */
 const NEWS_MS = 15 * 60_000;
 
-/** An end is proved, so it comes first: who is gone asks nothing. Silence ends no question. */
+/** An end is proved, so it comes first: an ended agent asks nothing. Silence ends no question. */
 export function situationOf(standing: Standing, options: HeadlineOptions): Situation {
   const { liveness, activity, outcome } = standing;
   if (isGone(liveness)) {
@@ -73,7 +73,7 @@ export function situationOf(standing: Standing, options: HeadlineOptions): Situa
   return outcome === "failed" || outcome === "rejected" ? "failed" : "rests";
 }
 
-/** What needs a person first, then by how long it has. */
+/** The rows that need a person first, then by how long they have. */
 export function inOrder(rows: readonly Row[]): Row[] {
   // The place of each is worked out once, not at every comparison.
   const placed = rows.map((row) => ({ row, place: placeOf(row) }));

@@ -1,6 +1,6 @@
 /**
  * One agent, many names: a status file, a registration, an address. Reports say whose they are, and
- * which other aliases are the same agent's; who is claimed by another belongs to that one's row.
+ * which other aliases are the same agent's; an alias claimed by another belongs to that row.
  */
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";

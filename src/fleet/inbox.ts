@@ -4,7 +4,7 @@ import type { State } from "../core/state.ts";
 import { rowIdOf } from "./identity.ts";
 
 export interface AgentQuestion extends Question {
-  /** What its agent is called; its id where nobody said. */
+  /** The name of its agent; its id where it has no name. */
   readonly name: string;
   readonly workspace: string | null;
 }
@@ -12,7 +12,7 @@ export interface AgentQuestion extends Question {
 /** Two sources that see an agent ask tell it within this time: one of them in whole seconds. */
 const SAME_MS = 2_000;
 
-/** What counts of what two sources say became of it: who still sees it asked, then who saw most. */
+/** Where two sources differ on a question, the earlier of these states counts. */
 const STATES: readonly QuestionState[] = ["open", "answered", "withdrawn", "expired"];
 
 /** The oldest first; of these states, or of all. What two sources of one agent tell is one. */

@@ -13,26 +13,26 @@ import {
   type JobSummary,
   type Jobs,
 } from "../core/jobs.ts";
-import type { Activity, Asked, Facts, Outcome, Report } from "../core/reports.ts";
+import type { Activity, ReportedQuestion, Facts, Outcome, Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 
 /** A job in the row of its agent. */
 export interface RowJob extends JobSummary {
   readonly activity: Activity;
-  /** What it does, asks or came to, in a few words. */
+  /** Its work, question or result, in a few words. */
   readonly why: string;
-  readonly question: Asked | null;
+  readonly question: ReportedQuestion | null;
 }
 
 /** The jobs of an agent: how many, and the newest of them. */
 export interface RowJobs {
   readonly running: number;
   readonly waiting: number;
-  /** Those that have not ended first, each the newest first. */
+  /** The unfinished first, then the ended; each the newest first. */
   readonly newest: readonly RowJob[];
 }
 
-/** What a row shows at most. */
+/** The most jobs that a row shows. */
 const SHOWN = 20;
 
 export function jobsOfRow({ jobs }: State, rowId: string): RowJobs | null {
@@ -48,7 +48,7 @@ export function jobsOfRow({ jobs }: State, rowId: string): RowJobs | null {
   };
 }
 
-/** What the state knows of agents by their jobs, as reports: they are sources like all others. */
+/** The agents of jobs, as reports: they are sources like all others. */
 export function* jobReports({ jobs, reports }: State): Generator<Report> {
   for (const [rowId, agent] of jobs.byAgent) {
     // An agent that nobody hosts any more and that runs nothing is no longer here.
@@ -76,7 +76,10 @@ function jobReport(jobs: Jobs, rowId: string, agent: AgentJobs): Report {
     ...(atMs > 0 && { lastActivityAtMs: atMs }),
   };
   const alias = `jobs${rowId.slice(rowId.indexOf("@"))}`;
-  return { alias, agentId: rowId, links: [], order: atMs, reportedAtMs: atMs, facts };
+  const begunAtMs = running.map(({ job }) => job.startedAtMs);
+  const sinceMs = running.length > 0 ? Math.min(...begunAtMs) : (last?.endedAtMs ?? 0);
+  const about = { alias, agentId: rowId, links: [], order: atMs, reportedAtMs: atMs };
+  return { ...about, ...(sinceMs > 0 && { sinceMs }), facts };
 }
 
 function entriesOf(jobs: Jobs, ids: Iterable<string>): JobEntry[] {
@@ -122,7 +125,7 @@ function outcomeOf(job: Job): NonNullable<Facts["outcome"]> {
   };
 }
 
-/** Why somebody cancelled a job says nothing without that word. */
+/** The reason of a cancel says nothing without that word. */
 function endOf({ status, reason }: Job): string {
   if (reason === "") return "";
   return asLine(status === "cancelled" ? `cancelled: ${reason}` : reason, PROGRESS.textLength);

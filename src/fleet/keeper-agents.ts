@@ -1,9 +1,9 @@
-/** What the registry knows of its own agents, as a report: they are rows like all others. */
+/** The agents of the registry, as reports: they are rows like all others. */
 import type { AgentEntry } from "../core/agents.ts";
 import type { Facts, Liveness, Report, Ruled } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 
-/** What a card says to join its agent to a row that others report on. */
+/** The card's key that joins its agent to a row of other sources. */
 export const OWN_ID = "rollcall.agent_id";
 
 export function keeperReport(state: State, entry: AgentEntry): Report {
@@ -52,7 +52,7 @@ interface Work {
   readonly sinceMs: number;
 }
 
-/** What it is at, by the first thing that it holds. */
+/** Its work, by the first task or lease that it holds. */
 function workOf({ tasks, leases }: State, { agent }: AgentEntry): Work | undefined {
   const [taskId = ""] = tasks.byClaimer.of(agent.agentId);
   const task = tasks.byId.get(taskId)?.task;

@@ -11,7 +11,7 @@ import { rowsOf } from "./rows.ts";
 import type { Patience } from "./stuck.ts";
 import type { Turns } from "./turns.ts";
 
-/** What a caller's clock may be ahead of the engine's: that moment is now. */
+/** A caller's clock may be ahead of the engine's by this: its moment counts as now. */
 const CLOCKS_DIFFER_MS = 60_000;
 /** A larger fleet is not worth its memory between two looks. */
 const KEPT_ROWS = 20_000;
@@ -39,7 +39,7 @@ export class FleetPast {
     const { nowMs } = this.#engine;
     const atMs = Math.min(givenMs, nowMs);
     if (givenMs > nowMs + CLOCKS_DIFFER_MS) {
-      throw new RollcallError("INVALID_ARGUMENT", "at is a moment that is yet to come");
+      throw new RollcallError("INVALID_ARGUMENT", "at is in the future");
     }
     return this.#turns.take(() => this.#make(atMs));
   }

@@ -3,7 +3,7 @@
  * that answers the one question people have first. A pure function of reports and the moment, so
  * that the fleet of an hour ago is made by the very rules that made it then.
  */
-import type { Asked, Facts, Liveness, Report } from "../core/reports.ts";
+import type { ReportedQuestion, Facts, Liveness, Report } from "../core/reports.ts";
 import {
   axesOf,
   nearest,
@@ -26,7 +26,7 @@ export interface Row {
   readonly id: string;
   readonly name: string;
   readonly headline: Headline;
-  /** What it does, asks or suffers from, in a few words. */
+  /** Its work, question or trouble, in a few words. */
   readonly why: string;
   /** The rule that chose the headline. */
   readonly because: string;
@@ -36,14 +36,14 @@ export interface Row {
   readonly goal: string | null;
   readonly liveness: Axis<Liveness>;
   readonly activity: ActivityAxis;
-  readonly blockedOn: Axis<Asked> | null;
+  readonly blockedOn: Axis<ReportedQuestion> | null;
   readonly outcome: OutcomeAxis | null;
   /** Since when nothing happened, if that is too long for what it says it does. */
   readonly stuckSinceMs: number | null;
   readonly lastActivityAtMs: number | null;
   /** The jobs it runs and ran; null where it is none that runs jobs. */
   readonly jobs: RowJobs | null;
-  /** What it is called on each wire. */
+  /** Its name on each wire. */
   readonly aliases: readonly string[];
   /** When something of it was last told. */
   readonly reportedAtMs: number;
@@ -115,7 +115,7 @@ function whyOf(situation: Situation, { liveness, activity, blockedOn, outcome }:
     case "silent":
       return "fell silent";
     case "stuck":
-      return `says that it is ${activity.value}, but nothing happens`;
+      return `reports ${activity.value}, but shows no progress`;
     case "works":
       return doing === "" ? activity.value : doing;
     case "failed":

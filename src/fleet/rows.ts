@@ -8,7 +8,7 @@ import { jobReports, jobsOfRow } from "./job-agents.ts";
 import { keeperReport } from "./keeper-agents.ts";
 import { rowOf, type Row } from "./row.ts";
 
-/** What needs a person first. */
+/** The rows that need a person come first. */
 export function rowsOf(state: State, options: HeadlineOptions): Row[] {
   const rows: Row[] = [];
   for (const [id, sources] of groups(state)) {

@@ -85,7 +85,7 @@ export class Trail {
       case "directory.evicted":
       case "directory.removed":
         return this.#aliases.has(A2A + event.url);
-      // That something goes on as before, and what is about nobody.
+      // Renewals, and events about no agent.
       case "lease.renewed":
       case "task.renewed":
       case "directory.refreshed":

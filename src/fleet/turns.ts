@@ -4,7 +4,7 @@
  */
 import { RollcallError } from "../core/errors.ts";
 
-/** Somebody who waits behind so many has asked for the wrong thing, or too often. */
+/** A caller that would wait behind so many asks for the wrong thing, or too often. */
 const WAITING_MOST = 8;
 
 export class Turns {
@@ -13,7 +13,7 @@ export class Turns {
 
   async take<T>(work: () => Promise<T>): Promise<T> {
     if (this.#waiting >= WAITING_MOST) {
-      const message = `${WAITING_MOST} already wait for the log to be read`;
+      const message = `${WAITING_MOST} requests already wait to read the log`;
       throw new RollcallError("LIMIT_EXCEEDED", message);
     }
     this.#waiting += 1;

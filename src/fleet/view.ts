@@ -1,7 +1,7 @@
 /**
  * The fleet as it changes. Rows also change by themselves (an hour of nothing is a problem), and
  * one event may change several, so rows are made anew and compared: soon after something happened,
- * and now and then without. However many look on, this is done once; with nobody, not at all.
+ * and now and then without. It is done once for all subscribers; without any, not at all.
  *
  *   nobody ──first comes──▶ looking ──last goes──▶ nobody
  *
@@ -33,15 +33,15 @@ export interface FleetViewOptions {
 
 /** People see no difference below this. */
 const SOON_MS = 100;
-/** What changes by time alone changes in minutes. */
+/** Changes by time alone take minutes. */
 const SELDOM_MS = 5_000;
-/** So long after the last one a change comes in any case: for who hides what is old. */
+/** A change is sent at least this often: for a subscriber that hides old rows. */
 const TICK_MS = 60_000;
 /** Of the time that making the rows takes. */
 const PAUSES = 9;
 
 interface Looker {
-  /** What it was told of each row. */
+  /** Each row as it was last sent to it. */
   readonly told: Map<string, string>;
   wake: () => void;
 }
@@ -53,7 +53,7 @@ export class FleetView {
   #texts = new Map<string, string>();
   #watch: OpenWatch | undefined;
   #stopTimer: (() => void) | undefined;
-  /** What happens next: soon, because something happened; or just now. */
+  /** When rows are made next: seldom; soon, because something happened; or right now. */
   #next: "seldom" | "soon" | "making" = "seldom";
   #pauseMs = SOON_MS;
   #isClosed = false;
@@ -155,7 +155,7 @@ export class FleetView {
       this.#texts = new Map(this.#now.rows.map((row) => [row.id, textOf(row)]));
       this.#wakeAll();
     } catch {
-      // Nobody leads just now: what was told stands until somebody does.
+      // There is no leader just now: the last rows stand until there is one.
     }
     this.#pauseMs = Math.max(SOON_MS, PAUSES * (this.#options.clock.monotonicMs() - startedMs));
     const isBehind = this.#options.engine.head !== head;
@@ -168,7 +168,7 @@ export class FleetView {
   }
 }
 
-/** What would be news: that a heartbeat came again is none. */
+/** The row without its soft fields: one more heartbeat is no news. */
 function textOf(row: Row): string {
   return JSON.stringify(row).replaceAll(SOFT, "");
 }

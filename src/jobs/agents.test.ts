@@ -10,8 +10,8 @@ test("an agent without versions is one by its bare name; one that left is not fo
   expect(agents.resolve("both").ref).toBe("both");
   expect(agents.resolve("both@2").ref).toBe("both@2");
   expect(() => agents.resolve("plain@1")).toThrow(/no version/);
-  expect(() => agents.resolve("../etc")).toThrow(/neither a name/);
+  expect(() => agents.resolve("../etc")).toThrow(/neither NAME nor/);
   agents.unregister("plain");
   expect(() => agents.resolve("plain")).toThrow(/no agent plain/);
-  expect(() => agents.register("bad name", () => 1)).toThrow(/no name of an agent/);
+  expect(() => agents.register("bad name", () => 1)).toThrow(/not a valid agent name/);
 });

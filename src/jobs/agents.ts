@@ -13,10 +13,10 @@ import { functionDriver, type AgentFunction, type Driver } from "./driver.ts";
 export interface AgentOptions {
   /** Several versions of one name may be there at once. */
   readonly version?: string;
-  /** Who names no version gets this one; else the one that was registered last. */
+  /** A request without a version gets this one; else the one that was registered last. */
   readonly isDefault?: boolean;
   /**
-   * What becomes of its running jobs when the process dies: they end with an error that may be
+   * The fate of its running jobs when the process dies: they end with an error that may be
    * retried, or they run again from the beginning. Children of other jobs never run again.
    */
   readonly restart?: "never" | "always";
@@ -30,25 +30,25 @@ export interface Agent {
   readonly restart: "never" | "always";
 }
 
-interface Named {
+interface AgentVersions {
   readonly versions: Map<string, Agent>;
   bare: Agent | undefined;
   preferred: string | undefined;
 }
 
 export class Agents {
-  readonly #byName = new Map<string, Named>();
+  readonly #byName = new Map<string, AgentVersions>();
   #listing: readonly AgentListing[] | undefined;
 
   register(name: string, agent: AgentFunction | Driver, options: AgentOptions = {}): void {
     const { version, isDefault = false, restart = "never" } = options;
-    if (!isAgentName(name)) throw invalid(`${JSON.stringify(name)} is no name of an agent`);
+    if (!isAgentName(name)) throw invalid(`${JSON.stringify(name)} is not a valid agent name`);
     if (version !== undefined && !isAgentVersion(version)) {
-      throw invalid(`${JSON.stringify(version)} is no version of an agent`);
+      throw invalid(`${JSON.stringify(version)} is not a valid agent version`);
     }
     const driver = typeof agent === "function" ? functionDriver(agent) : agent;
     const registered = { name, ref: agentRefText({ name, version }), driver, restart };
-    const named = this.#byName.get(name) ?? newNamed();
+    const named = this.#byName.get(name) ?? newVersions();
     this.#byName.set(name, named);
     if (version === undefined) named.bare = registered;
     else named.versions.set(version, registered);
@@ -56,7 +56,7 @@ export class Agents {
     this.#listing = undefined;
   }
 
-  /** Running jobs go on; new ones find nobody. */
+  /** Running jobs go on; new ones are refused. */
   unregister(name: string, version?: string): void {
     const named = this.#byName.get(name);
     if (!named) return;
@@ -70,7 +70,7 @@ export class Agents {
   /** The agent that is meant; throws when there is none. */
   resolve(text: string): Agent {
     const ref = agentRefOf(text);
-    if (!ref) throw invalid("agent is neither a name nor a name@version");
+    if (!ref) throw invalid("agent is neither NAME nor NAME@VERSION");
     const named = this.#byName.get(ref.name);
     if (ref.version === undefined && named?.bare && named.preferred === undefined) {
       return named.bare;
@@ -82,7 +82,7 @@ export class Agents {
     return agent;
   }
 
-  /** What a welcome offers, in order of name. */
+  /** The agents that a welcome offers, in order of name. */
   list(): readonly AgentListing[] {
     this.#listing ??= [...this.#byName]
       .map(([name, named]) => listingOf(name, named))
@@ -91,11 +91,11 @@ export class Agents {
   }
 }
 
-function newNamed(): Named {
+function newVersions(): AgentVersions {
   return { versions: new Map(), bare: undefined, preferred: undefined };
 }
 
-function listingOf(name: string, { versions, preferred }: Named): AgentListing {
+function listingOf(name: string, { versions, preferred }: AgentVersions): AgentListing {
   const listed = { name, versions: [...versions.keys()] };
   const last = preferred ?? listed.versions.at(-1);
   return last === undefined ? listed : { ...listed, default: last };

@@ -1,8 +1,8 @@
 /**
- * What an agent is given: its job, to talk through and to ask. Everything it says is an event of
- * the job; everything it asks is decided by the lease and the budget.
+ * The agent's handle on its job, to report and to ask. Every report is an event of the job; every
+ * request is decided by the lease and the budget.
  *
- * What comes back is a promise that is resolved already, unless events come faster than the disk
+ * Each call returns a promise that is resolved already, unless events come faster than the disk
  * takes them: an agent that awaits is slowed down, one that does not is stopped at a limit. A
  * promise that rejects counts as handled, so an agent that does not look cannot take the process
  * with it.
@@ -18,7 +18,7 @@ import type { IssuedCredential } from "./provisioner.ts";
 import { ResultWriter } from "./result-writer.ts";
 import type { Run } from "./run.ts";
 
-/** What a context asks of the service. */
+/** The part of the service that a context calls. */
 export interface ContextHost {
   /** Checks and records an event; throws what is wrong with it. */
   say(run: Run, kind: string, body: unknown): Promise<void> | undefined;
@@ -75,13 +75,13 @@ export class JobContext {
     return this.#run.job.lease ?? {};
   }
 
-  /** What is left, by currency, in exact decimals. */
+  /** The remaining budget, by currency, in exact decimals. */
   get budget(): Readonly<Record<string, string>> {
     const remaining = remainingOf(this.#run.entry.purse);
     return Object.fromEntries([...remaining].map(([name, left]) => [name, amountText(left)]));
   }
 
-  /** What was issued for this job, while it runs. */
+  /** The credentials issued for this job, while it runs. */
   get credentials(): readonly IssuedCredential[] {
     return this.#run.isOver ? [] : this.#run.credentials;
   }

@@ -4,7 +4,7 @@
  *   intent (durable) ─▶ issued ─▶ held by the job ──(the job ended)──▶ owed ──(revoked)──▶ gone
  *      └──────(the process died, or it failed)──────────────────────────┘ ▲  │ failed: later
  *                                                                         └──┘
- * The intent is on disk before anybody is asked for a credential, so that one which was made just
+ * The intent is on disk before the provisioner is asked for a credential, so that one issued just
  * before a crash is revoked after it. Values are never written down.
  */
 import type { Clock } from "../core/clock.ts";
@@ -14,7 +14,7 @@ import type { Term } from "../engine/companion.ts";
 import { CREDENTIALS } from "./limits.ts";
 import type { IssuedCredential, IssueRequest, Provisioner } from "./provisioner.ts";
 
-/** What one job has out. */
+/** The credentials of one job that are not revoked yet. */
 interface Debt {
   readonly jobId: string;
   ids: readonly string[];
@@ -76,7 +76,9 @@ export class Credentials {
     } catch (cause) {
       this.release(jobId);
       asked?.then((late) => this.#returned(jobId, late)).catch(() => undefined);
-      throw new RollcallError("UNAVAILABLE", "no credentials could be issued", { cause });
+      throw new RollcallError("UNAVAILABLE", `no credentials could be issued for ${jobId}`, {
+        cause,
+      });
     }
   }
 
@@ -95,11 +97,11 @@ export class Credentials {
   async rotate(jobId: string, credentialId: string): Promise<IssuedCredential> {
     const { provisioner } = this.#options;
     if (!provisioner.rotate || !this.#debts.get(jobId)?.ids.includes(credentialId)) {
-      throw new RollcallError("NOT_FOUND", `${credentialId} cannot be rotated`);
+      throw new RollcallError("NOT_FOUND", `${jobId} has no ${credentialId} that can be rotated`);
     }
     const signal = this.#within(CREDENTIALS.issueMs);
     const asked = provisioner.rotate({ jobId, credentialIds: [credentialId], signal });
-    // Whoever revoked while it was under way may have revoked the old value only.
+    // A revoke during the rotation may have revoked the old value only.
     const late = (rotated: IssuedCredential) => {
       const isOver = this.#debts.get(jobId)?.isOwed ?? true;
       if (isOver) this.#returned(jobId, [{ ...rotated, id: credentialId }]);
@@ -155,7 +157,7 @@ export class Credentials {
 
   #within(ms: number): AbortSignal {
     const ending = new AbortController();
-    const late = new RollcallError("DEADLINE_EXCEEDED", `took over ${ms} ms`);
+    const late = new RollcallError("DEADLINE_EXCEEDED", `the provisioner took over ${ms} ms`);
     this.#options.clock.after(ms, () => ending.abort(late));
     return AbortSignal.any([ending.signal, this.#closing.signal]);
   }
@@ -173,13 +175,15 @@ function orAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
 
 function checked(issued: readonly IssuedCredential[]): readonly IssuedCredential[] {
   if (issued.length > LIMITS.perJob) {
-    throw new RollcallError("LIMIT_EXCEEDED", `more than ${LIMITS.perJob} credentials`);
+    const message = `the provisioner issued ${issued.length}, at most ${LIMITS.perJob} are allowed`;
+    throw new RollcallError("LIMIT_EXCEEDED", message);
   }
   // An unknown scheme crashes the Python client; what is sent is checked, not trusted.
   for (const { id, value, endpoint, ...more } of issued) {
     const scheme: string = more.scheme;
     if (scheme !== "bearer" || id === "" || value === "" || endpoint === "") {
-      throw new RollcallError("INVALID_ARGUMENT", "a credential has no id, value or endpoint");
+      const message = "a credential needs the scheme bearer, an id, a value and an endpoint";
+      throw new RollcallError("INVALID_ARGUMENT", message);
     }
   }
   return issued;

@@ -4,8 +4,8 @@
  *   parent says `delegate` ─▶ lease, subset, budget, depth, number ─▶ a child in the same session
  *                                 └─ refused: `tool_result` on the parent, which goes on
  *
- * The delegation is told on the parent either way, so that whoever reads its events knows what it
- * asked for and what came of it.
+ * The delegation is an event of the parent either way, so that its subscribers know the request
+ * and the outcome.
  */
 import { RollcallError } from "../core/errors.ts";
 import type { LeaseRequest } from "../core/jobs/lease.ts";

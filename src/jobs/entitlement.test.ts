@@ -21,7 +21,7 @@ function parsedLease(asked: LeaseRequest = {}): Lease {
   return parsed.lease;
 }
 
-/** What a submit of `local` comes to: the lease it gets, or why not. */
+/** The outcome of a submit of `local`: the granted lease, or the refusal. */
 function submit(rules: readonly Rule[], asked: LeaseRequest = {}, agent = "echo@1.0.0"): unknown {
   const state = emptyState();
   set(state, rules);
@@ -90,7 +90,7 @@ describe("what bounds the lease", () => {
     expect(submit([files], { "fs.read": ["/data/**", "/etc/*"] })).toMatch(
       /^PERMISSION_DENIED: fs.read asks for more than is granted, for example "\/etc/,
     );
-    // Nobody has spoken of tools.
+    // No policy names tools.
     expect(submit([files], { "tool.call": ["grep"] })).toEqual({ "tool.call": ["grep"] });
   });
 
@@ -111,7 +111,7 @@ describe("what bounds the lease", () => {
   test("what is denied cannot be requested, not even as a part", () => {
     const rules: Rule[] = [["deny", "*", "fs.*", "/data/secret/*"]];
     expect(submit(rules, { "fs.read": ["/data/**"] })).toBe(
-      "PERMISSION_DENIED: fs.read asks for what policy denies",
+      'PERMISSION_DENIED: fs.read "/data/**" includes what policy denies',
     );
     expect(submit(rules, { "fs.read": ["/data/open/**"] })).toEqual({
       "fs.read": ["/data/open/**"],

@@ -8,7 +8,7 @@
  *              fs.read, tool.call, …         a pattern of the lease, in which * is any text
  *              cost.budget                   USD:5, the most a job may spend
  *
- * Nobody has to write policies to run a job: where none allows submitting, or something of a
+ * Running a job needs no policies: where none allows submitting, or something of a
  * namespace of the lease, to anybody, there is no bound. The first that does, by its name or by a
  * pattern, is the start of a list: from then on what is not allowed is refused. A denial always
  * counts.
@@ -25,7 +25,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Job } from "../core/jobs.ts";
 import type { JobAuthorizer, SubmitQuestion } from "./observer.ts";
 
-/** What the names of agents begin with, as resources. */
+/** The prefix of agent names as resources. */
 const AGENT = "agent:";
 const SUBMIT = "job.submit";
 const WATCH = "job.watch";
@@ -106,7 +106,7 @@ function namesOf(agent: string): readonly string[] {
   return name === agent ? [AGENT + name] : [AGENT + name, AGENT + agent];
 }
 
-/** What policy says of each namespace that is asked for; where it says nothing, what is asked. */
+/** The bounds of each requested namespace by policy; where there is none, the request itself. */
 function boundsOf(
   policies: Policies,
   own: readonly Policy[],

@@ -1,8 +1,8 @@
 /**
- * What jobs say: checked, charged to their budgets, and written to their streams.
+ * The events of jobs: checked, charged to their budgets, and written to their streams.
  *
- * What a job spends is told as a metric. What is left after it is written beside it, once a batch,
- * to the stream of the job and of those above it: so a budget is as exact after a crash as before.
+ * A job reports its costs as metrics. The remainder is written beside them, once a batch, to the
+ * stream of the job and of its ancestors: so a budget is as exact after a crash as before.
  */
 import type { Refusal } from "../core/decide.ts";
 import { isErrorCode, RollcallError } from "../core/errors.ts";
@@ -33,12 +33,12 @@ export interface JobEventsOptions {
 /** About what surrounds a body in its entry, and what an entry of a budget takes. */
 const HEAD_LENGTH = 48;
 const BUDGET_LENGTH = 64;
-/** What is no step of its way is looked at for the log no more often than this. */
+/** Events that are no steps are considered for the log no more often than this. */
 const NOTICE_MS = 1_000;
 
 export class JobEvents {
   readonly #options: JobEventsOptions;
-  /** What was last told of each currency of a job's budget. */
+  /** The last reported remainder of each currency of a job's budget. */
   readonly #told = new WeakMap<Run, Map<string, Amount>>();
 
   constructor(options: JobEventsOptions) {
@@ -59,7 +59,7 @@ export class JobEvents {
 
   #checkChunk(run: Run, { body }: JobEvent & { readonly kind: "result_chunk" }): void {
     if (run.owner?.takesChunks === false) {
-      const reason = "the result needs chunks, and its client did not agree on result_chunk";
+      const reason = "the result needs chunks, but its client did not negotiate result_chunk";
       throw new RollcallError("UNIMPLEMENTED", reason);
     }
     const chunk = checkChunk(run.result, body);
@@ -67,7 +67,7 @@ export class JobEvents {
     run.result = chunk.stream;
   }
 
-  /** Costs are taken from the budget before anybody hears of them, and what is left is told. */
+  /** Costs are charged to the budget before they are published; the remainder follows. */
   #sayMetric(run: Run, event: JobEvent & { readonly kind: "metric" }): void {
     const cost = costOf(event.body);
     if (cost && "ok" in cost) throw refusalError(cost);
@@ -89,7 +89,7 @@ export class JobEvents {
     return remainingMetric(currency, left);
   }
 
-  /** The stream of the job, and of those above it, learns what is left. */
+  /** Writes the remainder to the stream of the job and of its ancestors. */
   keepBudget(run: Run): void {
     for (let each: Run | undefined = run; each; each = each.parent) {
       if (each.isOver || each.entry.purse.remaining.size === 0) continue;
@@ -126,7 +126,7 @@ export class JobEvents {
     run.add({ atMs: term.nowMs(), kind, body });
   }
 
-  /** What the fleet shows of it; now and then the log has it, too. */
+  /** Updates the progress that the fleet shows; now and then it is logged, too. */
   #notice(run: Run, event: JobEvent): void {
     const { entry } = run;
     const term = this.#options.term();

@@ -37,7 +37,7 @@ import type { JobAuthorizer, JobObserver, RunAround } from "./observer.ts";
 import type { IssuedCredential, Provisioner } from "./provisioner.ts";
 import { Run, type Listener, type Owner, type RunTerms } from "./run.ts";
 import { runAgent } from "./runner.ts";
-import { Submissions, type JobOrder, type Submitted } from "./submissions.ts";
+import { Submissions, type JobOrder, type Submission } from "./submissions.ts";
 import type { Clock } from "../core/clock.ts";
 
 export interface JobsOptions {
@@ -50,7 +50,7 @@ export interface JobsOptions {
   readonly authorizer: JobAuthorizer | undefined;
   readonly around: RunAround | undefined;
   readonly limits: Partial<JobLimits>;
-  /** What is kept of one job's stream. */
+  /** The most that is kept of one job's stream. */
   readonly kept: { readonly events: number; readonly bytes: number };
   readonly newId: () => string;
   /** The session that submitted a job, while it is there. */
@@ -59,7 +59,7 @@ export interface JobsOptions {
 }
 
 /** An unfinished job as its stream has it, read before this node leads. */
-interface Found {
+interface UnfinishedJob {
   readonly entry: JobEntry;
   readonly input: unknown;
   readonly oldest: number;
@@ -73,7 +73,7 @@ export class Jobs {
   readonly #submissions: Submissions;
   readonly #delegation: Delegation;
   readonly #runs = new Map<string, Run>();
-  #found: readonly Found[] = [];
+  #found: readonly UnfinishedJob[] = [];
   #term: Term | undefined;
   /** For the job that is being submitted: its run begins with this. */
   #terms: (RunTerms & { readonly keepsInput: boolean }) | undefined;
@@ -108,7 +108,7 @@ export class Jobs {
   async prepare(state: State): Promise<void> {
     const { limits } = this.options;
     limitJobs(state, { ...JOBS, ...limits });
-    const found: Found[] = [];
+    const found: UnfinishedJob[] = [];
     for (const entry of state.jobs.byId.values()) {
       if (!isTerminal(entry.job.status)) found.push(await this.#find(state, entry));
     }
@@ -116,7 +116,7 @@ export class Jobs {
     this.#found = found.sort((a, b) => (a.entry.job.id < b.entry.job.id ? -1 : 1));
   }
 
-  async #find(state: State, entry: JobEntry): Promise<Found> {
+  async #find(state: State, entry: JobEntry): Promise<UnfinishedJob> {
     const { streams } = this.options;
     const stream = jobStream(entry.job.id);
     const { oldest, head } = await streams.range(stream);
@@ -141,7 +141,7 @@ export class Jobs {
     this.#found = [];
   }
 
-  /** Those that hear of them are there as well. Children end before their parents do. */
+  /** Called once their subscribers are back as well. Children end before their parents do. */
   revive(): void {
     const { node } = this.options;
     const found = [...this.#runs.values()].reverse();
@@ -244,7 +244,7 @@ export class Jobs {
     this.term.decide({ type: "job.end", jobId: run.id, ending: { status, code, reason } });
   }
 
-  /** What happens at an end, whoever decided it. */
+  /** Cleans up at an end, whatever caused it. */
   #ended(job: Job): void {
     const run = this.#runs.get(job.id);
     if (!run) return;
@@ -261,7 +261,7 @@ export class Jobs {
     this.term.after(() => this.#runs.delete(job.id));
   }
 
-  /** What agents ask through their context. */
+  /** The calls of agents through their context. */
   readonly #host: ContextHost = {
     say: (run, kind, body) => this.events.say(run, kind, body),
     check: (run, namespace, target) => this.#check(run, namespace, target),
@@ -295,7 +295,7 @@ export class Jobs {
   }
 
   /** At once where nothing has to be waited for; throws or rejects with the refusal. */
-  submit(order: JobOrder): Submitted | Promise<Submitted> {
+  submit(order: JobOrder): Submission | Promise<Submission> {
     return this.#submissions.submit(order);
   }
 

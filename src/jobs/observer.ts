@@ -18,14 +18,14 @@ export interface SubmitQuestion {
   readonly principal: string;
   /** `name@version`, or the bare name, of an agent that is there. */
   readonly agent: string;
-  /** What is asked for. */
+  /** The requested lease. */
   readonly lease: Lease;
   readonly parent: Run | undefined;
 }
 
-/** What others decide. Without one, everybody may submit and sees exactly their own jobs. */
+/** The host's permissions. Without one, every principal may submit and sees only its own jobs. */
 export interface JobAuthorizer {
-  /** What bounds the lease of a job, if anything. Throws PERMISSION_DENIED where none may be. */
+  /** The bounds of a job's lease, if any. Throws PERMISSION_DENIED where no job may be. */
   entitle?(question: SubmitQuestion): Entitled | Promise<Entitled>;
   /** Whether a principal may follow the job of another. */
   maySee?(principal: string, job: Job): boolean;

@@ -1,6 +1,6 @@
 /**
  * Credentials made for one job: issued before it is accepted, bounded by its lease, and revoked
- * when it ends, however it ends. Who makes them is behind this interface; that every one of them
+ * when it ends, however it ends. The issuer is behind this interface; that every one of them
  * is revoked, across crashes too, is our business.
  */
 export interface IssuedCredential {
@@ -17,7 +17,7 @@ export interface IssueRequest {
   readonly jobId: string;
   readonly principal: string;
   readonly agent: string;
-  /** What the credential must not exceed. */
+  /** Limits that the credential must not exceed. */
   readonly constraints: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
 }

@@ -17,7 +17,7 @@ import type { StreamWriter } from "../engine/committer.ts";
 import type { IssuedCredential } from "./provisioner.ts";
 
 /** An entry in its place. */
-export interface Heard {
+export interface PositionedEntry {
   readonly job: Job;
   readonly position: number;
   readonly entry: JobStreamEntry;
@@ -28,7 +28,7 @@ export interface Heard {
 /** A session that hears a job: the one that submitted it, or one that follows it. */
 export interface Listener {
   /** The number of the frame that this entry becomes there; 0 where it becomes none. */
-  hear(heard: Heard): number;
+  hear(heard: PositionedEntry): number;
 }
 
 /** The session that submitted the job. */
@@ -44,7 +44,7 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** What only the process knows of a job, from its submit to its end. */
+/** The part of a job that only this process knows, from its submit to its end. */
 export interface RunTerms {
   readonly input: unknown;
   readonly parent: Run | undefined;
@@ -63,7 +63,7 @@ export class Run implements StreamWriter {
   readonly parent: Run | undefined;
   readonly traceContext: TraceContext | undefined;
   credentials: readonly IssuedCredential[];
-  /** Those that hear of it besides its owner; most jobs have none. */
+  /** Subscribers besides its owner; most jobs have none. */
   followers: Set<Listener> | undefined;
   /** The result so far, where it is streamed. */
   result: ResultStream | undefined;
@@ -84,7 +84,7 @@ export class Run implements StreamWriter {
   #isLost = false;
   #gathering: string[] = [];
   /** Entries that are not durable yet, oldest first, and how many of them each batch has. */
-  readonly #pending: Heard[] = [];
+  readonly #pending: PositionedEntry[] = [];
   readonly #batches: number[] = [];
 
   constructor(entry: JobEntry, terms: RunTerms) {
@@ -135,7 +135,7 @@ export class Run implements StreamWriter {
   }
 
   /** Entries that nobody can read from the disk yet. */
-  get pending(): readonly Heard[] {
+  get pending(): readonly PositionedEntry[] {
     return this.#pending;
   }
 
@@ -145,11 +145,11 @@ export class Run implements StreamWriter {
   }
 
   /** The writer has joined the open batch for this. */
-  add(given: Omit<JobStreamEntry, "seq">, outcome?: Outcome): Heard {
+  add(given: Omit<JobStreamEntry, "seq">, outcome?: Outcome): PositionedEntry {
     this.head += 1;
     const { atMs, kind, body } = given;
     const entry: Pending = { atMs, seq: 0, kind, body };
-    const heard: Heard = { job: this.job, position: this.head, entry, outcome };
+    const heard: PositionedEntry = { job: this.job, position: this.head, entry, outcome };
     entry.seq = this.owner?.hear(heard) ?? 0;
     if (entry.seq > 0) this.lastSeq = entry.seq;
     for (const follower of this.followers ?? NOBODY) follower.hear(heard);

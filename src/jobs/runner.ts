@@ -9,7 +9,7 @@ import { JobContext, type ContextHost } from "./context.ts";
 import type { RunAround } from "./observer.ts";
 import type { Run } from "./run.ts";
 
-/** What surrounds a result in a frame. */
+/** Room for the rest of the frame around a result. */
 const HEAD_BYTES = 2048;
 /** Of a frame to a session that is gone. */
 const FRAME_BYTES = 1024 * 1024;
@@ -38,7 +38,8 @@ export async function runAgent(run: Run, options: RunnerOptions): Promise<Outcom
 async function outcomeOf(run: Run, context: JobContext, value: unknown): Promise<Outcome> {
   const isNothing = value === undefined || value === null;
   if (run.result && !isNothing) {
-    throw new RollcallError("INVALID_ARGUMENT", "the agent streamed a result and returned one");
+    const message = "the agent streamed a result and returned another: do one of the two";
+    throw new RollcallError("INVALID_ARGUMENT", message);
   }
   let writer = JobContext.writerOf(context);
   if (!run.result && !isNothing && !run.isOver) {
@@ -72,7 +73,9 @@ function textOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    throw new RollcallError("INTERNAL", "the agent returned what is not JSON", { cause });
+    throw new RollcallError("INTERNAL", "the result of the agent cannot be written as JSON", {
+      cause,
+    });
   }
 }
 

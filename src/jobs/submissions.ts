@@ -17,7 +17,7 @@ import type { IssuedCredential } from "./provisioner.ts";
 import type { TraceContext } from "./run.ts";
 import { newTraceId } from "./trace-id.ts";
 
-/** What a principal wants to have done. */
+/** A principal's request for a job. */
 export interface JobOrder {
   readonly principal: string;
   /** The session that submits, and hears of it. */
@@ -38,7 +38,7 @@ export interface JobOrder {
   readonly takesCredentials?: boolean;
 }
 
-export interface Submitted {
+export interface Submission {
   readonly job: Job;
   /** Whether it was there already, under the same key. */
   readonly isRepeated: boolean;
@@ -58,13 +58,13 @@ interface Accepting {
 export class Submissions {
   readonly #jobs: Jobs;
   /** Submits under a key that wait for others: one that repeats it waits for the same. */
-  readonly #underWay = new Map<string, Promise<Submitted>>();
+  readonly #underWay = new Map<string, Promise<Submission>>();
 
   constructor(jobs: Jobs) {
     this.#jobs = jobs;
   }
 
-  submit(order: JobOrder): Submitted | Promise<Submitted> {
+  submit(order: JobOrder): Submission | Promise<Submission> {
     const { agents, authorizer, newId } = this.#jobs.options;
     const { state, term } = this.#jobs;
     const nowMs = term.nowMs();
@@ -89,7 +89,7 @@ export class Submissions {
     return this.#underKey(order, this.#submitSlowly({ ...accepting, lease }, entitled));
   }
 
-  #known(order: JobOrder, print: string | undefined): Submitted | Promise<Submitted> | undefined {
+  #known(order: JobOrder, print: string | undefined): Submission | Promise<Submission> | undefined {
     const { key, principal } = order;
     if (key === undefined) return undefined;
     const again = () => this.submit(order);
@@ -104,7 +104,7 @@ export class Submissions {
     throw new RollcallError("ALREADY_EXISTS", `key ${name} was used with other parameters`);
   }
 
-  #underKey({ principal, key }: JobOrder, submitted: Promise<Submitted>): Promise<Submitted> {
+  #underKey({ principal, key }: JobOrder, submitted: Promise<Submission>): Promise<Submission> {
     if (key === undefined) return submitted;
     const name = `${principal}\0${key}`;
     this.#underWay.set(name, submitted);
@@ -114,7 +114,7 @@ export class Submissions {
   async #submitSlowly(
     accepting: Accepting,
     entitled: Entitled | Promise<Entitled>,
-  ): Promise<Submitted> {
+  ): Promise<Submission> {
     const { order, agent, jobId } = accepting;
     const { credentials } = this.#jobs;
     const lease = bounded(accepting.lease, await entitled);
@@ -140,7 +140,7 @@ export class Submissions {
     if (refusal) throw refusalError(refusal);
   }
 
-  #accept(accepting: Accepting): Submitted {
+  #accept(accepting: Accepting): Submission {
     const { term, order, agent, lease, print, jobId, credentials = [] } = accepting;
     const jobs = this.#jobs;
     if (jobs.term !== term) throw new RollcallError("UNAVAILABLE", "this node led anew meanwhile");

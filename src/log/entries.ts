@@ -21,7 +21,8 @@ function hasNewline(entry: string): boolean {
 /** Names are kept as text that ends at a zero character, hence none inside. */
 export function checkStream(stream: string): void {
   if (stream === "" || stream.includes("\0")) {
-    throw new RollcallError("INVALID_ARGUMENT", `${JSON.stringify(stream)} cannot name a stream`);
+    const message = `${JSON.stringify(stream)} is not a stream name: it is empty or has a NUL`;
+    throw new RollcallError("INVALID_ARGUMENT", message);
   }
 }
 
@@ -61,7 +62,7 @@ export function checkReach(what: string, after: number, oldest: number): void {
   if (after + 1 < oldest) {
     throw new RollcallError(
       "OUT_OF_RANGE",
-      `${what} begins at ${oldest}: what follows ${after} is no longer there`,
+      `${what} begins at ${oldest}: the entries after ${after} were truncated`,
     );
   }
 }

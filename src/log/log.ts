@@ -18,7 +18,7 @@
  *   it began, then ends. It rejects with OUT_OF_RANGE when those entries were truncated.
  * - `follow(after, signal)` is `read` that goes on: it waits for more, and ends when the signal
  *   aborts or the log closes.
- * - A batch of either never ends inside an append: who applies one sees whole commands only.
+ * - A batch of either never ends inside an append: a reader sees whole commands only.
  * - `saveSnapshot` stores a state as of a sequence, beside the entries; one that was cut off
  *   half-way does not exist; one at the same sequence takes its place. A snapshot never changes
  *   what `read` gives. Above the head it is refused with INVALID_ARGUMENT, below what was truncated
@@ -34,7 +34,7 @@ import type { StreamAppend } from "./streams.ts";
 export interface Log {
   /**
    * Whether another process can append to it. Then leadership must be proved again and again; else
-   * whoever has it open is the only writer.
+   * the process that has it open is the only writer.
    */
   readonly shared: boolean;
   /** Of an open log, where the store knows them. */

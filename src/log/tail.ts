@@ -1,5 +1,5 @@
 /**
- * The moving end of a log: who follows waits here. An append only says "there is more" and each
+ * The moving end of a log: followers wait here. An append only says "there is more" and each
  * follower reads it at its own pace, so a slow one costs no memory. Signs of life that a follower
  * did not see in time become one.
  */

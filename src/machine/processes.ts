@@ -14,7 +14,7 @@ export interface ProcessProof {
 
 export interface ProcessFacts extends ProcessProof {
   readonly parent: number;
-  /** What runs, without its folder; the system may cut it. */
+  /** The name of its program, without the folder; the system may cut it. */
   readonly name: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the system says no to, as an error of ours. */
+/** Errors of the operating system as errors of ours. */
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
 
 const CODES: Readonly<Record<string, ErrorCode>> = {

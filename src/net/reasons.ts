@@ -3,12 +3,12 @@
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "connection lost",
-  ENOTFOUND: "there is no such host",
-  EAI_AGAIN: "the name of the host cannot be looked up now",
-  EHOSTUNREACH: "there is no way to the host",
-  ETIMEDOUT: "no answer in time",
-  HPE_INVALID_CONSTANT: "what answers does not speak HTTP",
-  ERR_HTTP2_ERROR: "what answers does not speak HTTP/2",
+  ENOTFOUND: "the host name is unknown",
+  EAI_AGAIN: "the DNS does not answer now",
+  EHOSTUNREACH: "the host cannot be reached",
+  ETIMEDOUT: "timeout",
+  HPE_INVALID_CONSTANT: "the server does not speak HTTP",
+  ERR_HTTP2_ERROR: "the server does not speak HTTP/2",
 };
 
 export function failureReason(error: unknown): string {

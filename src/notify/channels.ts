@@ -107,7 +107,7 @@ export type Connector = (url: URL, init: RequestInit) => Promise<Response>;
 export function webhookChannel(address: string, connect: Connector = fetch): Channel {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    throw new RollcallError("INVALID_ARGUMENT", "a webhook is an http:// or https:// address");
+    throw new RollcallError("INVALID_ARGUMENT", "the webhook is not an http:// or https:// URL");
   }
   return {
     name: "webhook",

@@ -2,7 +2,7 @@
 import { SECOND } from "../core/units.ts";
 
 export const NOTICES = {
-  /** What a person can take in at once; what comes beyond is told together. */
+  /** As many as a person can take in at once; further ones are combined. */
   burst: 5,
   /** Ten a minute, for as long as it goes on: more are switched off, not read. */
   everyMs: 6 * SECOND,

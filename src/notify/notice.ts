@@ -1,4 +1,4 @@
-/** What a person is told when an agent starts to need them, safe for every place it may appear. */
+/** The notice to a person when an agent starts to need them, safe for every place to show it. */
 import { clean } from "../core/clean.ts";
 import { NOTICES } from "./limits.ts";
 
@@ -17,7 +17,7 @@ export interface Notice {
   readonly title: string;
   /** One line: what it wants. */
   readonly text: string;
-  /** Those it is about. */
+  /** The needs it is about. */
   readonly needs: readonly Need[];
 }
 

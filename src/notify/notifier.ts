@@ -6,8 +6,8 @@
  *     ▲                                    │                            │
  *     └──────────── settled ───────────────┴──────── settled ───────────┘
  *
- * When many ask at once the first few are told one by one. The others wait until there is room
- * again, and are then told together; who was answered in between is not told at all.
+ * When many agents ask at once the first few get a notice each. The others wait until there is room
+ * again, and then share one; an agent that was answered in between gets none.
  */
 import type { Clock } from "../core/clock.ts";
 import type { Channel } from "./channels.ts";
@@ -19,13 +19,13 @@ export interface NotifierOptions {
   /** Folders of which nothing is told: these and all below them. */
   readonly mutes: readonly string[];
   readonly clock: Clock;
-  /** What a channel could not do. */
+  /** A channel failed to deliver a notice. */
   readonly onError?: (error: unknown, channel: string) => void;
 }
 
 export class Notifier implements AsyncDisposable {
   readonly #options: NotifierOptions;
-  /** What each agent asks, as it was told or waits to be; the latest last. */
+  /** Each agent's question as delivered or waiting for delivery; the latest last. */
   readonly #known = new Map<string, string>();
   readonly #waiting = new Map<string, Need>();
   readonly #closing = new AbortController();
@@ -38,13 +38,13 @@ export class Notifier implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Somebody was told of this before, by whoever ran here then. */
+  /** The daemon that ran before sent this notice already. */
   wasTold({ agentId, reason, question = "" }: Need): void {
     this.#known.set(agentId, `${reason}\0${question}`);
     this.#forgetOldest();
   }
 
-  /** An agent needs somebody. As often as you like: a question is told once. */
+  /** An agent needs a person. Idempotent: one question gives one notice. */
   needs(need: Need): void {
     const { agentId, reason, question = "" } = need;
     if (this.#closing.signal.aborted || this.#isMuted(need.workspace)) return;
@@ -57,7 +57,7 @@ export class Notifier implements AsyncDisposable {
     this.#tell();
   }
 
-  /** It needs nobody any more: what it asks next is new, even if it is the same. */
+  /** The agent needs no person any more: its next question is new, even if it is the same. */
   settled(agentId: string): void {
     this.#known.delete(agentId);
     this.#waiting.delete(agentId);

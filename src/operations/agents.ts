@@ -74,8 +74,8 @@ const list = operation({
     ...PAGE,
     status: someOf(STATUSES),
     tool: WITH_TOOL,
-    namePrefix: prefix("Only those whose name begins so"),
-    idPrefix: prefix("Only those whose id begins so"),
+    namePrefix: prefix("Only names with this prefix"),
+    idPrefix: prefix("Only ids with this prefix"),
   }),
   output: z.strictObject({ ...PAGED, agents: z.array(AGENT) }),
   run({ engine }: Needs, { status, tool, namePrefix, idPrefix, ...wanted }) {

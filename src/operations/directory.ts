@@ -109,7 +109,7 @@ const get = operation({
   effect: "reads",
   access: { action: "directory.read", resource: "directory:{url}" },
   brief: "Show one agent of the directory",
-  about: "Show one agent of the directory with its card, and what of it waits to change.",
+  about: "Show one agent of the directory with its card, and the changes that wait to be verified.",
   input: z.strictObject({ url: URL_FIELD }),
   output: DETAIL,
   run: ({ directory }: Needs, { url }) => detailOf(directory, url),

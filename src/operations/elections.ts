@@ -17,7 +17,7 @@ const GROUP = text("The group: any text on one line", "planners");
 /** The answer to an agent that joins or leaves a group. */
 const STANDING = z.strictObject({
   group: GROUP,
-  leader: text("The agent that leads; empty for nobody", SOME_ID),
+  leader: text("The agent that leads; empty while none does", SOME_ID),
   term: whole("Grows with every change of leader", 3),
   electedAtMs: moment("Since when it leads"),
   leaderName: z.string().meta({ examples: ["planner"] }),
@@ -38,7 +38,7 @@ const list = operation({
   about: "List the groups and who leads them, in order of their names.",
   input: z.strictObject({
     ...PAGE,
-    groupPrefix: prefix("Only groups that begin so"),
+    groupPrefix: prefix("Only groups with this prefix"),
     leader: text("Only those that this agent leads").optional(),
   }),
   output: z.strictObject({ ...PAGED, elections: z.array(ELECTION) }),
@@ -84,7 +84,7 @@ const campaign = operation({
   access: { action: "election.campaign", resource: "group:{group}" },
   brief: "Have an agent stand for a group",
   about:
-    "Have an agent stand for a group: it leads at once when nobody else does. The leader stays " +
+    "Have an agent stand for a group: it leads at once when no other does. The leader stays " +
     "until it resigns or dies.",
   input: z.strictObject({ group: GROUP, agentId: ACTING_AGENT }),
   output: z.strictObject({ election: STANDING }),

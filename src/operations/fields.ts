@@ -50,10 +50,7 @@ export const AT = text(
   "2026-06-20T16:04:05Z",
 ).optional();
 
-export const SEQUENCE = whole(
-  "The last event that this rests on: what happens after it is news",
-  42,
-);
+export const SEQUENCE = whole("The last event that this includes: watch from here", 42);
 
 export function moment(description: string) {
   return whole(`${description}, in ms since 1970`, MOMENT_MS);

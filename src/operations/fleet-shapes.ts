@@ -59,7 +59,7 @@ export const ROW = z
         atMs: moment("When it ended"),
       })
       .nullable()
-      .describe("Of what it did last"),
+      .describe("How its last turn or task ended"),
     stuckSinceMs: moment("Since when nothing happens, if that is too long").nullable(),
     lastActivityAtMs: moment("When it last did something").nullable(),
     jobs: z

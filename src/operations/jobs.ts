@@ -51,7 +51,7 @@ const list = operation({
     status: someOf(STATUSES),
     agent: text("Only of this agent; a bare name means every version").optional(),
     principal: text("Only those done for this principal").optional(),
-    idPrefix: prefix("Only those whose id begins so"),
+    idPrefix: prefix("Only ids with this prefix"),
     at: AT,
   }),
   output: z.strictObject({

@@ -24,7 +24,7 @@ import { check } from "./parse.ts";
 type Needs = Pick<Services, "engine">;
 
 const TASK_ID = text(
-  "The key of what is to be worked on: any text that all who share it agree on",
+  "The key of the work: any text that the agents which share it agree on",
   "deploy/prod",
 );
 
@@ -34,7 +34,7 @@ export const LEASE = z
   .strictObject({
     taskId: TASK_ID,
     holder: text("The agent that holds it", SOME_ID),
-    token: fencingToken("Grows with every grant: refuse what comes with a lower one"),
+    token: fencingToken("Grows with every grant: refuse a write with a lower one"),
     ttlMs: whole("How long it is held from now on", 60_000),
     acquiredAtMs: moment("Since when it is held"),
     expiresAtMs: moment("When it ends unless it is renewed"),
@@ -53,7 +53,7 @@ const list = operation({
   input: z.strictObject({
     ...PAGE,
     holder: text("Only those of this agent").optional(),
-    taskIdPrefix: prefix("Only those whose key begins so"),
+    taskIdPrefix: prefix("Only keys with this prefix"),
   }),
   output: z.strictObject({ ...PAGED, leases: z.array(LEASE) }),
   run: ({ engine }: Needs, { holder, taskIdPrefix, ...wanted }) =>

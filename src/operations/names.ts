@@ -1,4 +1,4 @@
-/** What an agent is called, for whoever only has its id; empty when it is no longer known. */
+/** The name of an agent by its id; empty when it is no longer known. */
 import type { State } from "../core/state.ts";
 
 export function nameOf({ agents }: State, agentId: string): string {

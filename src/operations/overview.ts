@@ -239,7 +239,7 @@ async function lastEvents(engine: Engine, sequence: number): Promise<readonly Re
   return [];
 }
 
-/** Those after `from` up to `to`; none when they can no longer be told. */
+/** The events after `from` up to `to`; none when the log no longer has them. */
 async function eventsBetween(engine: Engine, from: number, to: number): Promise<Recorded[]> {
   const events: Recorded[] = [];
   const watch = engine.watch({ from });

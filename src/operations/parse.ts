@@ -1,5 +1,5 @@
 /**
- * What a caller sends, held against a schema: the same on every wire that takes JSON. A refusal
+ * The input of a caller, held against a schema: the same on every wire that takes JSON. A refusal
  * names the field that is wrong in the caller's own words; what is not known is refused as well,
  * since a filter that is misspelt and ignored shows everything.
  */

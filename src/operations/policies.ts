@@ -28,7 +28,7 @@ const list = operation({
   access: { action: "policy.read", resource: "policy:*" },
   brief: "List the policies",
   about: "List the policies, in order of their ids.",
-  input: z.strictObject({ ...PAGE, subjectPrefix: prefix("Only subjects that begin so") }),
+  input: z.strictObject({ ...PAGE, subjectPrefix: prefix("Only subjects with this prefix") }),
   output: z.strictObject({ ...PAGED, policies: z.array(POLICY) }),
   run: ({ engine }: Needs, { subjectPrefix, ...wanted }) =>
     engine.read(({ policies: { byId } }, sequence) => {
@@ -45,8 +45,8 @@ const checkAccess = operation({
   access: { action: "policy.check", resource: "policy:*" },
   brief: "Ask whether somebody may do something",
   about:
-    "Ask whether a subject may do an action to a resource, and which policy says so. What no " +
-    "policy mentions is denied.",
+    "Ask whether a subject may do an action to a resource, and which policy says so. Denied " +
+    "when no policy matches.",
   input: z.strictObject({
     subject: text("The subject, such as an agent's id or name", "scraper-1"),
     action: text("The action, such as write", "call"),
@@ -73,8 +73,8 @@ const set = operation({
   access: { action: "policy.set", resource: "policy:{id}" },
   brief: "Set a policy",
   about:
-    "Set a policy, in place of one with the same id. A denial beats every allowance, and what " +
-    "nothing allows is denied.",
+    "Set a policy, in place of one with the same id. A denial beats every allowance, and without " +
+    "an allowance all is denied.",
   input: POLICY,
   output: z.strictObject({ policy: POLICY }),
   run: async ({ engine }: Needs, policy) => ({

@@ -54,7 +54,7 @@ const REPORT = z.strictObject({
   facts: FACTS.meta({ examples: [{ liveness: { value: "alive" } }] }),
 });
 
-/** Whose aliases only their own wire speaks for. */
+/** Prefixes of aliases that only their own wire may report. */
 const OWNED = [
   ["file@", "the status files of a machine"],
   ["mcp:", "clients of MCP"],
@@ -68,7 +68,7 @@ function reportOf(body: z.output<typeof REPORT>, nowMs: number): Report {
     }
   }
   const { reportedAtMs = nowMs, order = reportedAtMs } = body;
-  // What was not given is not there: the state tells what is absent from what is undefined.
+  // Absent fields stay absent: the state tells absent from undefined.
   return JSON.parse(JSON.stringify({ ...body, reportedAtMs, order })) as Report;
 }
 
@@ -78,8 +78,8 @@ export const report = operation({
   access: { action: "fleet.report", resource: "agent:{agentId}" },
   brief: "Report what an agent does",
   about:
-    "Say what a script or another program knows of an agent. Reports with the same agentId are " +
-    "one row; one that is older than what is known changes nothing.",
+    "Report what a script or program knows of an agent. Reports with the same agentId are " +
+    "one row; one older than the last known changes nothing.",
   input: REPORT,
   output: z.strictObject({ isNew: yesOrNo("Whether it said anything new") }),
   run: async ({ engine, fleet }: Pick<Services, "engine" | "fleet">, body) => ({

@@ -1,4 +1,4 @@
-/** What goes into a task and comes out of it is bytes; most callers have text. */
+/** Input and output of a task are bytes; most callers have text. */
 import { quoted, wrong } from "./parse.ts";
 
 interface Content {

@@ -23,7 +23,7 @@ const FACTS = {
   maxRetries: z.int().meta({ examples: [3] }),
   retryCount: z.int().meta({ examples: [0] }),
   ttlMs: whole("How long a claim lasts", 60_000),
-  claimedBy: text("The agent that works on it, or did last; empty for nobody", SOME_ID),
+  claimedBy: text("The agent that works on it, or did last; empty before the first", SOME_ID),
   token: fencingToken("Of its claim; 0 without one"),
   expiresAtMs: moment("When the claim ends"),
   failureReason: text("Of the last failure", ""),

@@ -53,7 +53,7 @@ const list = operation({
     status: someOf(STATUSES),
     type: text("Only those of this type").optional(),
     claimedBy: text("Only those that this agent claimed").optional(),
-    idPrefix: prefix("Only those whose id begins so"),
+    idPrefix: prefix("Only ids with this prefix"),
   }),
   output: z.strictObject({ ...PAGED, tasks: z.array(TASK_ROW) }),
   run({ engine }: Needs, { status, type, claimedBy, idPrefix, ...wanted }) {

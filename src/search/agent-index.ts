@@ -8,9 +8,9 @@
  *                            └────┘ goes on after the last event it knows
  *
  * It follows like any watcher, so a registration is acknowledged without waiting for an embedding.
- * It watches agents only: thousands of leases a second are none of its business. Who asks must know
- * that the documents are up to date, and not only that nothing was heard: then it has the watch
- * tell how far it is.
+ * It watches agents only: thousands of leases a second are none of its business. A search must know
+ * that the documents are up to date, and not only that no event arrived: so it asks the watch for
+ * a bookmark.
  */
 import type { Agent } from "../core/agents.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
@@ -23,15 +23,15 @@ import { EmbeddingQueue } from "./embedding-queue.ts";
 import { SEARCH } from "./limits.ts";
 import { pause, within } from "./waiting.ts";
 
-/** What a search needs of an engine. */
-export interface Followed extends Pick<Engine, "head" | "mode" | "peek" | "read"> {
+/** The part of an engine that a search follows. */
+export interface EngineView extends Pick<Engine, "head" | "mode" | "peek" | "read"> {
   watch(options: WatchOptions): Pick<Watch, "pull" | "bookmark" | "close">;
 }
 
 const PREFIXES = ["agent."];
 
 export interface AgentIndexOptions {
-  readonly engine: Followed;
+  readonly engine: EngineView;
   readonly embedder: Embedder;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
@@ -39,7 +39,7 @@ export interface AgentIndexOptions {
 export class AgentIndex {
   readonly documents = new Documents();
   readonly embeddings: EmbeddingQueue;
-  readonly #engine: Followed;
+  readonly #engine: EngineView;
   readonly #onTrouble: (what: string, error: unknown) => void;
   readonly #closing = new AbortController();
   readonly #following: Promise<void>;

@@ -5,7 +5,7 @@ import { codeOf, RollcallError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { openEngine as open, type Fixture } from "../../test/support/engine/fixture.ts";
 import type { WatchItem } from "../engine/watch.ts";
-import type { Followed } from "./agent-index.ts";
+import type { EngineView } from "./agent-index.ts";
 import { AgentSearch } from "./agent-search.ts";
 import type { Embedder } from "./embedder.ts";
 import { SEARCH } from "./limits.ts";
@@ -18,14 +18,14 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-interface Found extends Fixture {
+interface SearchFixture extends Fixture {
   readonly search: AgentSearch;
   readonly register: (name: string, given?: Partial<AgentCard>) => Promise<string>;
   /** The names that are found. */
   readonly names: (...options: Parameters<AgentSearch["find"]>) => Promise<string[]>;
 }
 
-async function openSearch(embedder?: Embedder, given?: Fixture): Promise<Found> {
+async function openSearch(embedder?: Embedder, given?: Fixture): Promise<SearchFixture> {
   const fixture = given ?? (await open());
   const { engine, troubles } = fixture;
   if (!given) closers.push(() => engine.close());
@@ -39,7 +39,7 @@ async function openSearch(embedder?: Embedder, given?: Fixture): Promise<Found> 
     const command = { type: "agent.register", card: card(name, rest), ttlMs: TTL_MS } as const;
     return (await engine.execute(command)).agentId;
   };
-  const names: Found["names"] = async (options) =>
+  const names: SearchFixture["names"] = async (options) =>
     (await search.find(options)).map((agent) => agent.card.name);
   return { ...fixture, search, register, names };
 }
@@ -241,7 +241,7 @@ describe("embedding", () => {
 
 describe("following the engine", () => {
   /** The engine, but for how it is watched. */
-  function watched(engine: Engine, watch: Followed["watch"]): Followed {
+  function watched(engine: Engine, watch: EngineView["watch"]): EngineView {
     return {
       get head() {
         return engine.head;

@@ -1,21 +1,21 @@
 /**
- * Find: which agents can do what somebody needs, in that somebody's words.
+ * Find: which agents can do what the caller needs, in the caller's words.
  *
  * A registration does not wait for an embedding; a find does: until the documents are as far as the
- * engine was when it was asked, so that whoever registered finds itself. What is ranked is what is
- * durable (see agent-index.ts, documents.ts); what is returned is each agent as it is now.
+ * engine was when it was asked, so that an agent that registered finds itself. Durable cards are
+ * ranked (see agent-index.ts, documents.ts); each agent is returned as it is now.
  */
 import { asSeen, type Agent, type AgentEntry } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
 import { atMost, count, tooLong } from "../core/fields.ts";
 import { FIELD } from "../core/limits.ts";
-import { AgentIndex, type Followed } from "./agent-index.ts";
+import { AgentIndex, type EngineView } from "./agent-index.ts";
 import { builtInEmbedder, type Embedder } from "./embedder.ts";
 import { SEARCH } from "./limits.ts";
 import { Top } from "./top.ts";
 
 export interface AgentSearchOptions {
-  readonly engine: Followed;
+  readonly engine: EngineView;
   /** The built-in model unless another is given. */
   readonly embedder?: Embedder;
   /** Something failed and is being dealt with: for the operator. */
@@ -23,7 +23,7 @@ export interface AgentSearchOptions {
 }
 
 export interface FindOptions {
-  /** What is wanted, in plain words; empty lists all, the last heard of first. */
+  /** The query in plain words; empty lists all, the last heard of first. */
   readonly query?: string;
   /** Only agents that have all of these. */
   readonly tools?: readonly string[];
@@ -33,7 +33,7 @@ export interface FindOptions {
 }
 
 export class AgentSearch {
-  readonly #engine: Followed;
+  readonly #engine: EngineView;
   readonly #embedder: Embedder;
   readonly #onTrouble: (what: string, error: unknown) => void;
   readonly #index: AgentIndex;

@@ -1,5 +1,5 @@
 /**
- * What can be found: one document per agent that is not dead, ranked by how alike its vector is to
+ * The index: one document per agent that is not dead, ranked by how alike its vector is to
  * the query's, plus a little for shared words (BM25 weighs 0.02: enough for an exact name to win,
  * too little for a chance word to). Tools are no matter of rank: an agent has them or is left out.
  *
@@ -20,7 +20,7 @@ interface Document {
   isAlive: boolean;
 }
 
-export interface Wanted {
+export interface RankQuery {
   readonly query: string;
   /** The query's vector; absent when it could not be made, and words must do. */
   readonly vector?: Float32Array | undefined;
@@ -93,7 +93,7 @@ export class Documents {
   }
 
   /** The ids of those that fit best, best first. */
-  rank({ query, vector, tools, limit }: Wanted): string[] {
+  rank({ query, vector, tools, limit }: RankQuery): string[] {
     const scores = new Float32Array(this.#slots.length);
     if (vector) this.#vectors.score(vector, scores);
     this.#words.score(query, WORD_WEIGHT, scores);
@@ -134,7 +134,7 @@ export class Documents {
 
 const NOBODY: ReadonlySet<string> = new Set();
 
-/** What an agent says of itself, as one text of bounded length. */
+/** The card of an agent as one text of bounded length. */
 export function textOf({ name, description, capabilities, tools }: AgentCard): string {
   const abilities = capabilities.map((each) => `${each.name}: ${each.description}`);
   const all = [name, description, ...abilities, tools.join(" ")].filter(Boolean).join("\n");

@@ -1,7 +1,7 @@
 /**
- * What turns texts into vectors: the model that comes with us, or somebody else's behind an
- * endpoint. One embedder always gives vectors of the same size, each one unit long (or all zeros,
- * when a text says nothing to it).
+ * An embedder turns texts into vectors: the built-in model, or another one behind an endpoint. One
+ * embedder always gives vectors of the same size, each one unit long (or all zeros, when a text
+ * means nothing to it).
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SEARCH } from "./limits.ts";

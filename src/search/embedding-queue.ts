@@ -1,7 +1,7 @@
 /**
- * Embeds documents in the order in which they came, a batch at a time, away from whoever brought
- * them. When the embedder fails, they wait and are tried again, each time after twice as long; who
- * waits for them is let go, because words find them meanwhile.
+ * Embeds documents in order of arrival, a batch at a time, in the background. When the embedder
+ * fails, they are retried with exponential back-off; callers that wait for them are released,
+ * because words find them meanwhile.
  */
 import type { AgentCard } from "../core/agents.ts";
 import { textOf } from "./documents.ts";
@@ -61,7 +61,7 @@ export class EmbeddingQueue {
     this.#waiting = this.#waiting.filter((each) => each !== waiting);
   }
 
-  /** Does not wait for the embedder, which may not heed its signal: nobody looks at its answer. */
+  /** Does not wait for the embedder, which may not heed its signal: its answer is dropped. */
   close(): void {
     this.#closing.abort();
     this.#cards.clear();
@@ -71,7 +71,7 @@ export class EmbeddingQueue {
   async #run(): Promise<void> {
     this.#isRunning = true;
     let retryMs: number = SEARCH.firstRetryMs;
-    // What else comes in this turn goes along.
+    // Further cards of this turn join the batch.
     await Promise.resolve();
     while (this.#cards.size > 0) {
       try {
@@ -98,7 +98,7 @@ export class EmbeddingQueue {
     for (const [i, [agentId, { number }]] of batch.entries()) {
       const vector = vectors[i];
       if (!vector) throw new Error(`the embedder gave ${vectors.length} of ${batch.length}`);
-      // One that was dropped meanwhile is nobody's any more.
+      // The card was dropped or replaced meanwhile.
       if (this.#cards.get(agentId)?.number !== number) continue;
       this.#options.onVector(agentId, vector);
       this.#cards.delete(agentId);

@@ -6,7 +6,7 @@ import { codeOf } from "../core/errors.ts";
 import { httpEmbedder, type HttpEmbedderOptions } from "./http-embedder.ts";
 import { ENDPOINT } from "./limits.ts";
 
-interface Asked {
+interface EmbeddingRequest {
   readonly model: string;
   readonly input: readonly string[];
 }
@@ -17,11 +17,13 @@ afterEach(async () => {
   await Promise.all(closers.splice(0).map((close) => close()));
 });
 
-type Answer = (asked: Asked, response: ServerResponse, request: IncomingMessage) => void;
+type Answer = (asked: EmbeddingRequest, response: ServerResponse, request: IncomingMessage) => void;
 
 async function endpoint(answer: Answer): Promise<string> {
   const server = createServer((request, response) => {
-    void readText(request).then((body) => answer(JSON.parse(body) as Asked, response, request));
+    void readText(request).then((body) =>
+      answer(JSON.parse(body) as EmbeddingRequest, response, request),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closers.push(async () => {
@@ -84,8 +86,8 @@ describe("an endpoint that does not", () => {
   test.each<[string, Answer, RegExp]>([
     ["refuses", (_, response) => response.writeHead(401).end(), /answers with status 401/],
     ["sends us elsewhere", (_, r) => r.writeHead(307, { location: "/b" }).end(), /be reached/],
-    ["sends no JSON", (_, response) => response.end("<html>"), /does not answer as an emb/],
-    ["sends other JSON", (_, response) => response.end('{"data":[{}]}'), /does not answer as/],
+    ["sends no JSON", (_, response) => response.end("<html>"), /something else than embeddings/],
+    ["sends other JSON", (_, response) => response.end('{"data":[{}]}'), /something else than/],
     ["leaves one out", (_, response) => response.end('{"data":[]}'), /no vector for text 1 of 1/],
     ["hangs up", (_, response) => response.destroy(), /cannot be reached/],
   ])("%s: the error is UNAVAILABLE and says so", async (_, answer, message) => {

@@ -1,6 +1,6 @@
 /**
  * An embedder behind an HTTP endpoint that speaks as OpenAI's does: `{model, input: [texts]}` in,
- * `{data: [{index, embedding}]}` out. Somebody else's program: its answer is measured, timed and
+ * `{data: [{index, embedding}]}` out. It is not trusted: its answer is measured, timed and
  * checked before a number of it is used, and the key goes nowhere but to the address given.
  */
 import { z } from "zod";
@@ -78,7 +78,7 @@ async function post({ url, model, key, texts, ...options }: Post): Promise<strin
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
       },
       body: JSON.stringify({ model, input: texts, encoding_format: "float" }),
-      // Whoever answers may not send the key on to somebody else.
+      // A redirect would send the API key to another server.
       redirect: "error",
       signal,
     });
@@ -122,7 +122,7 @@ function parsed(url: URL, body: string): z.infer<typeof ANSWER> {
   try {
     return ANSWER.parse(JSON.parse(body));
   } catch (error) {
-    throw unusable(url, "does not answer as an embedding endpoint does", error);
+    throw unusable(url, "answers with something else than embeddings", error);
   }
 }
 

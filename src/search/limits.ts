@@ -1,4 +1,4 @@
-/** What a search takes, keeps and waits for, each with its reason. */
+/** The limits of a search, each with its reason. */
 import { KIB, MIB, SECOND } from "../core/units.ts";
 
 export const SEARCH = {

@@ -133,7 +133,9 @@ test("a card signed by a pinned key is of tier signed, until its signature is wr
   lingua.card["description"] = "Translates poems";
   const changed = await directory("verify", lingua.url);
   expect(changed.stdout).toMatch(/^tier +owner$/m);
-  expect(changed.stdout).toMatch(/^signature +not valid: the signature of key ours does not fit/m);
+  expect(changed.stdout).toMatch(
+    /^signature +not valid: the signature of key ours does not match/m,
+  );
   expect((await directory("ls", "--tier", "signed")).stdout).toBe("");
 
   await sign("somebody");

@@ -230,7 +230,7 @@ describe("a hook never fails its host", PATIENT, () => {
     using at = home();
     const tool_response = "x".repeat(40 * 1024 * 1024);
     expect(fire(at, say("PostToolUse", { tool_response })).code).toBe(0);
-    expect(readFileSync(at.log, "utf8")).toContain("too much");
+    expect(readFileSync(at.log, "utf8")).toContain("too long");
   });
 
   test("subagents leave no trace", () => {

@@ -68,6 +68,6 @@ test("rollcall up takes an old folder over, once, and says so", async () => {
     up.signal("SIGTERM");
     return (await up.end()).stderr;
   };
-  expect(await lived()).toContain("takes over the jobs of an older version");
+  expect(await lived()).toContain("importing the jobs of an older version into the log");
   expect(await lived()).not.toContain("takes over");
 });

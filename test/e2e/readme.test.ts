@@ -1,7 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { shellBlock } from "../docs.ts";
-import { environment, Running, scratch } from "./programs.ts";
+import { environment, programFile, Running, scratch } from "./programs.ts";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 
@@ -9,17 +11,35 @@ function shell(commands: string, env: NodeJS.ProcessEnv): Running {
   return new Running("/bin/sh", ["-c", `exec ${commands.trim()}`], env);
 }
 
-test("the README's first two commands do what it says", { timeout: 60_000 }, async () => {
+test("the commands of the README's first screen do what it says", { timeout: 60_000 }, async () => {
   using folder = scratch();
   const doors = { ROLLCALL_ADDR: ":0", ROLLCALL_HTTP_ADDR: ":0" };
   const env = environment(folder.path, { ...doors, XDG_STATE_HOME: folder.path });
   await using up = shell(shellBlock("start", [README]), env);
   const [, url] = await up.says(/HTTP +(http:\S+)\n +gRPC .*\n +state +sqlite at .*\n +only this/);
 
-  const watching = environment(folder.path, { ROLLCALL_URL: url });
-  await using events = shell(shellBlock("events", [README]), watching);
-  await events.says(/1 node\.leading +\S+ leads, epoch 1/);
+  const user = environment(folder.path, { ROLLCALL_URL: url, XDG_STATE_HOME: folder.path });
+  await using hooks = shell(shellBlock("hooks", [README]), user);
+  expect((await hooks.end()).stdout).toContain("Claude Code: installed in ~/.claude/settings.json");
+  askPermission(join(folder.path, "shop"), user);
+  await using events = shell(shellBlock("events", [README]), user);
+  await events.says(/1 node\.leading +\S+ leads, epoch 1[^]*npm run migrate/);
+  await using ls = shell(shellBlock("ls", [README]), user);
+  await ls.says(/^NEEDS YOU +claude-code +~\/shop +Bash: npm run migrate +.* claude-code-a1$/m);
 
   up.signal("SIGTERM");
   expect((await up.end()).code).toBe(0);
 });
+
+/** Claude Code runs its hook: it may not go on before a person allows a command. */
+function askPermission(cwd: string, env: NodeJS.ProcessEnv): void {
+  const input = JSON.stringify({
+    session_id: "a1",
+    hook_event_name: "PermissionRequest",
+    tool_name: "Bash",
+    tool_input: { command: "npm run migrate" },
+    cwd,
+  });
+  const program = programFile("rollcall");
+  spawnSync(process.execPath, [program, "hook", "claude-code"], { env, input });
+}

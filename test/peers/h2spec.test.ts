@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { H2SPEC, lacks } from "../../scripts/prerequisites.mjs";
 import { SERVER_LIMITS } from "../../src/net/grpc/limits.ts";
-import { Connection } from "../../src/net/http2/connection.ts";
+import { Http2Connection } from "../../src/net/http2/connection.ts";
 import { encoded } from "../../src/net/http2/hpack.ts";
 
 const HEADERS = encoded([
@@ -21,9 +21,9 @@ test.skipIf(lacks("h2spec"))(
   "our HTTP/2 passes all that h2spec asks of a server",
   { timeout: 60_000 },
   async () => {
-    const connections = new Set<Connection>();
+    const connections = new Set<Http2Connection>();
     const server = createServer((socket) => {
-      const connection = new Connection(socket, {
+      const connection = new Http2Connection(socket, {
         limits: LIMITS,
         onClose: () => connections.delete(connection),
         onStream: (stream) =>

@@ -1,4 +1,4 @@
-/** What happens in the thread beside a conversation: chunks come in, an attendant makes sense. */
+/** The thread beside a conversation: an attendant derives the status from copied chunks. */
 import { constants, setPriority } from "node:os";
 import type { MessagePort } from "node:worker_threads";
 import { connect } from "../../wires/api/client/client.ts";
@@ -8,7 +8,7 @@ import type { FromAttendant, SeenBytes, ToAttendant } from "../../wires/acp/prox
 import { Recorder } from "../../wires/acp/proxy/recording.ts";
 import { complain } from "../../coding-agents/hooks/complaints.ts";
 
-/** What can be said to another thread. */
+/** The options that can be posted to another thread. */
 export interface AttendantData extends Pick<
   AttendantOptions,
   "id" | "agentId" | "name" | "injection" | "isBehindProxy"

@@ -9,7 +9,7 @@ import type { Readable, Writable } from "node:stream";
 import { isatty } from "node:tty";
 import { findUrl } from "../../net/http/url.ts";
 import { systemClock } from "../../machine/clock.ts";
-import { AgentProcess, type Ended } from "../../wires/acp/proxy/agent-process.ts";
+import { AgentProcess, type ProcessExit } from "../../wires/acp/proxy/agent-process.ts";
 import { AttendantThread } from "../../wires/acp/proxy/attendant-thread.ts";
 import { Conversation } from "../../wires/acp/proxy/conversation.ts";
 import { complaintOf, exitCodeOfFailure, leaveAs } from "../../wires/acp/proxy/leave.ts";
@@ -59,12 +59,12 @@ function refuse(why: string): never {
   process.exit(USAGE);
 }
 
-async function converse(call: Prepared): Promise<Ended> {
+async function converse(call: Prepared): Promise<ProcessExit> {
   const { command, args } = call;
   const clock = systemClock;
   const name = nameOf(command, args);
   const id = newProxyId(name);
-  // Who was told whose it is stays so: hooks of the agent, and a proxy behind us, join that row.
+  // An id that was inherited is kept: the agent's hooks, and a proxy behind us, join that row.
   const agentId = rollcallAgentId(process.env) ?? id;
   const env = { ...process.env, ROLLCALL_AGENT_ID: agentId };
   const agent = new AgentProcess({ command, args, env, clock });
@@ -78,7 +78,7 @@ async function converse(call: Prepared): Promise<Ended> {
     clock,
     note: (sender, chunk) => attendant?.note(sender, chunk),
   });
-  let ended: Ended | undefined;
+  let ended: ProcessExit | undefined;
   try {
     ended = await conversation.over;
     return ended;
@@ -87,7 +87,7 @@ async function converse(call: Prepared): Promise<Ended> {
   }
 }
 
-/** Nobody where that cannot be: the conversation needs none. */
+/** Undefined if the thread cannot start: the conversation works without it. */
 function attend(
   { daemonUrl, folder, injection, recordingFd }: Prepared,
   named: Pick<AttendantData, "id" | "agentId" | "name" | "isBehindProxy">,
@@ -104,7 +104,7 @@ function attend(
 }
 
 /** At a terminal there is no client, but a person who signs in: nobody stands in between. */
-async function runInTerminal(command: string, args: readonly string[]): Promise<Ended> {
+async function runInTerminal(command: string, args: readonly string[]): Promise<ProcessExit> {
   const child = spawn(command, args, { stdio: "inherit" });
   // The terminal sends an interrupt to both; what it means is the agent's to say.
   process.on("SIGINT", () => undefined);

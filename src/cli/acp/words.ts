@@ -33,7 +33,7 @@ const FLAG = /^--(inject|url|dir)(?:=(.*))?$/s;
 
 const MISSING = "the agent's command is missing behind --, as in: rollcall acp -- gemini --acp";
 
-/** What is wrong with the words, or what they mean. */
+/** The parsed call, or an error text for the user. */
 export function readProxyCall(words: readonly string[]): ProxyCall | string {
   const end = words.indexOf("--");
   if (end === -1) return MISSING;

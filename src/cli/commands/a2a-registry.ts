@@ -16,7 +16,7 @@ interface Flags {
   readonly allow?: string;
 }
 
-/** What the peer reads from the environment, and what it is called here. */
+/** The environment variables of the peer, and the settings they stand for. */
 const VARIABLES = {
   STALE_MULTIPLIER: "a2a-stale-multiplier",
   EXPECTED_HEARTBEAT_INTERVAL: "a2a-interval",

@@ -12,7 +12,7 @@ interface Flags {
 }
 
 const flags = {
-  inject: textFlag("MODE", `Say the status in the stream, too: ${INJECTIONS.join(", ")} [off]`),
+  inject: textFlag("MODE", `Send the status to the client, too: ${INJECTIONS.join(", ")} [off]`),
   url: textFlag("URL", "Where the daemon is [ROLLCALL_URL, or http://127.0.0.1:9090]"),
   dir: textFlag("DIR", "Where status files are [AGENT_STATUS_DIR]"),
 } as const;
@@ -20,8 +20,8 @@ const flags = {
 const command = { brief: "The agent's command", placeholder: "-- COMMAND", parse: String } as const;
 
 const WHAT =
-  "What an editor starts instead of its agent. Every byte goes through, both ways; exit code,\n" +
-  "signals and stderr are the agent's. Who reads along finds out what it does, and shows it.";
+  "The proxy: an editor starts it instead of its agent. Every byte goes through, both ways;\n" +
+  "exit code, signals and stderr are the agent's. The proxy derives the status and publishes it.";
 
 const INJECT =
   "--inject meta says it in session_info_update._meta, ext as _rollcall/agent_status, variant\n" +
@@ -47,7 +47,7 @@ export const acpRecord: Command<Context> = buildCommand<Flags, string[], Context
   docs: about(
     `${WHAT}\n\nThe frames go into FILE, for you alone; secrets and long texts are taken out.`,
     { call: "rollcall acp record talk.jsonl -- gemini --acp", does: "in place of the agent" },
-    { call: "rollcall acp replay talk.jsonl", does: "shows what it did" },
+    { call: "rollcall acp replay talk.jsonl", does: "shows the timeline" },
   ),
   parameters: {
     flags,

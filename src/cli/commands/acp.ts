@@ -51,7 +51,7 @@ function unreadOf({ unreadFrames }: ProxiedAgent): string {
   return unreadFrames > 0 ? `${unreadFrames} frames not read` : "";
 }
 
-/** Who waits for a person comes first. */
+/** Agents that wait for a person come first. */
 function rankOf({ status }: ProxiedAgent): number {
   return status === "waiting" ? 0 : 1;
 }
@@ -88,7 +88,7 @@ export const acpTail = buildCommand<TailFlags, [string?], Context>({
     "Follow what agents behind the proxy do: a line for every change, as it happens. What\n" +
       "they did in the last day is there, too.",
     { call: "rollcall acp tail", does: "all of them" },
-    { call: "rollcall acp tail qwen-code --lines 100", does: "one, with what it did before" },
+    { call: "rollcall acp tail qwen-code --lines 100", does: "one, with its last 100 changes" },
   ),
   parameters: {
     flags: {
@@ -98,7 +98,7 @@ export const acpTail = buildCommand<TailFlags, [string?], Context>({
         parse: parseCount,
         default: "10",
         placeholder: "N",
-        brief: "Begin with so many that are there [10]",
+        brief: "Begin with the last N changes [10]",
       },
     },
     positional: {

@@ -29,13 +29,13 @@ interface ListFilters {
 
 const list = listOperation<"agents.list", ListFilters>("agents.list", {
   words: { status: "--status", tool: "--tool TOOL", namePrefix: "--name PREFIX" },
-  flags: { all: switchFlag("The dead as well") },
+  flags: { all: switchFlag("Dead agents as well") },
   fill: ({ all = false, status }) => (all || status ? {} : { status: LIVING }),
   more: "Without --all only those that are here.",
   examples: [
-    { call: "rollcall agents", does: "who is here" },
+    { call: "rollcall agents", does: "all that are alive" },
     { call: "rollcall agents --watch", does: "the same, live" },
-    { call: "rollcall agents --status unreachable", does: "who missed a heartbeat" },
+    { call: "rollcall agents --status unreachable", does: "agents that missed a heartbeat" },
     { call: "rollcall agents --tool browser --json", does: "for programs" },
   ],
   topics: ["agent."],

@@ -13,10 +13,10 @@ export const at = buildCommand<object, string[], Context>({
   docs: about(
     `Show ${PAST_COMMANDS.join(", ")} as they were at a moment of the past, as far as the log ` +
       "reaches back. A time of day is the last time that it was so, by the local clock.",
-    { call: "rollcall at 14:03 ls", does: "who was here then" },
-    { call: "rollcall at yesterday 14:03 inbox", does: "what was asked then" },
-    { call: "rollcall at 10m ago explain claude", does: "why it was shown as it was" },
-    { call: "rollcall at 14:03 jobs --status running", does: "what ran then" },
+    { call: "rollcall at 14:03 ls", does: "the fleet at that time" },
+    { call: "rollcall at yesterday 14:03 inbox", does: "questions that were open then" },
+    { call: "rollcall at 10m ago explain claude", does: "the evidence at that time" },
+    { call: "rollcall at 14:03 jobs --status running", does: "jobs that ran then" },
     { call: "rollcall at 2026-06-20T16:04:05Z ls --json", does: "for programs" },
   ),
   parameters: {

@@ -59,7 +59,7 @@ const ls = listOperation("directory.list", {
   words: FILTERS,
   examples: [
     { call: "rollcall directory", does: "all of them" },
-    { call: "rollcall directory --tier owner --watch", does: "those one can trust, live" },
+    { call: "rollcall directory --tier owner --watch", does: "owned or signed cards only, live" },
     { call: "rollcall directory --skill translate --json", does: "for programs" },
   ],
   topics: ["directory."],
@@ -150,7 +150,7 @@ interface SearchFlags {
   readonly limit?: number;
 }
 
-/** What the daemon may take to fetch a card, all candidates together. */
+/** The time for the daemon to fetch a card, all candidates together. */
 const FETCH_MS = 10_000;
 
 const add = operation("directory.add", {

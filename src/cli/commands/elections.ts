@@ -35,7 +35,7 @@ const list = listOperation("elections.list", {
 
 const get = operation("elections.get", {
   words: { group: "GROUP" },
-  examples: [{ call: "rollcall elections get planners", does: "1 when there is no such group" }],
+  examples: [{ call: "rollcall elections get planners", does: "ends with 1 when there is none" }],
   show: ({ election }, { context }) =>
     printFacts(context, [
       ["group", election.group],
@@ -48,7 +48,7 @@ const get = operation("elections.get", {
 
 type Standing = Pick<ElectionRow, "leader" | "leaderName" | "term">;
 
-/** Prints the id of who leads now, if anybody does. */
+/** Prints the id of the leader, if there is one. */
 async function showLeader(
   { leader, leaderName, term }: Standing,
   { context, input }: CommandRequest<"elections.campaign">,

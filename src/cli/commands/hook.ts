@@ -5,9 +5,9 @@ import { about } from "../help.ts";
 
 export const hook = buildCommand<NonNullable<unknown>, [string], Context>({
   docs: about(
-    "What a coding agent runs at every step: reads the event as JSON on standard input, and\n" +
-      "its status file follows. It prints what the agent wants to read and ends with 0,\n" +
-      "whatever happens; what went wrong is in $XDG_STATE_HOME/rollcall/hooks/errors.log.",
+    "A coding agent runs this at every step: it reads the event as JSON on standard input and\n" +
+      "updates the status file. It prints the answer that the agent expects and always ends\n" +
+      "with 0; errors are in $XDG_STATE_HOME/rollcall/hooks/errors.log.",
     { call: "rollcall hooks install claude-code", does: "makes Claude Code run it" },
     { call: "rollcall hook claude-code < event.json", does: "by hand, to try it" },
   ),

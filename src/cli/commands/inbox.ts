@@ -28,10 +28,10 @@ const line = commandLine<Flags>("questions.list", {
   fill: ({ all = false }) => (all ? {} : { state: ["open"] }),
   more: "`rollcall explain AGENT` shows a long question whole.",
   examples: [
-    { call: "rollcall inbox", does: "what is open" },
-    { call: "rollcall inbox --all", does: "and what was answered, withdrawn or expired" },
+    { call: "rollcall inbox", does: "open questions" },
+    { call: "rollcall inbox --all", does: "and those answered, withdrawn or expired" },
     { call: "rollcall inbox --watch", does: "the same, live" },
-    { call: "rollcall at yesterday 14:03 inbox", does: "what was open then" },
+    { call: "rollcall at yesterday 14:03 inbox", does: "questions that were open then" },
   ],
 });
 

@@ -22,7 +22,7 @@ const JOB = argument("JOB", "The job's id, or enough of its beginning");
 const POSITIONAL = { kind: "tuple", parameters: [JOB] } as const;
 
 const get = buildCommand<Flags, [string], Context>({
-  docs: about("Show one job: what it may do, and how it is.", {
+  docs: about("Show one job: its lease, its budget and its state.", {
     call: "rollcall jobs get job_01KZ4TA0",
     does: "the beginning of its id is enough",
   }),
@@ -49,7 +49,7 @@ const tail = buildCommand<Flags, [string], Context>({
   docs: about(
     "Follow a job: what it said before, what it says, and its result on stdout. Ctrl-C ends " +
       "the looking; the job goes on.",
-    { call: "rollcall jobs tail job_01KZ4TA0", does: "also of a job that is over" },
+    { call: "rollcall jobs tail job_01KZ4TA0", does: "also of a job that ended" },
   ),
   parameters: { flags, positional: POSITIONAL },
   async func(given, id) {
@@ -75,7 +75,7 @@ const cancel = buildCommand<CancelFlags, [string], Context>({
     does: "and says why",
   }),
   parameters: {
-    flags: { reason: textFlag("TEXT", "Why, for whoever looks at it later"), ...flags },
+    flags: { reason: textFlag("TEXT", "Why, for the record"), ...flags },
     positional: POSITIONAL,
   },
   async func({ reason, ...given }, id) {

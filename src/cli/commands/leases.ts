@@ -13,7 +13,7 @@ function holderOf({ holder, holderName }: LeaseRow, id: (id: string) => string):
 const list = listOperation("leases.list", {
   words: { holder: "--holder AGENT", taskIdPrefix: "--prefix KEY" },
   examples: [
-    { call: "rollcall leases", does: "who holds what" },
+    { call: "rollcall leases", does: "all leases and their holders" },
     { call: "rollcall leases --prefix deploy/ --watch", does: "live" },
     { call: "rollcall leases --holder 3f2a9c1b", does: "of one agent" },
   ],
@@ -39,7 +39,7 @@ const list = listOperation("leases.list", {
 
 const get = operation("leases.get", {
   words: { taskId: "KEY" },
-  examples: [{ call: "rollcall leases get deploy/prod", does: "1 when nobody holds it" }],
+  examples: [{ call: "rollcall leases get deploy/prod", does: "ends with 1 when it is free" }],
   async show({ lease }, { context }) {
     const nowMs = Date.now();
     await printFacts(context, [

@@ -25,14 +25,14 @@ interface Flags {
 const line = commandLine<Flags>("fleet.list", {
   words: { all: "--all", at: "--at TIME" },
   flags: {
-    needsMe: switchFlag("Only those that wait for a person"),
-    oneline: switchFlag("How many of each, on one line: for a prompt or a status bar"),
+    needsMe: switchFlag("Only agents that wait for a person"),
+    oneline: switchFlag("Counts on one line, for a prompt or a status bar"),
   },
   fill: ({ needsMe = false }) => (needsMe ? { needs: "me" } : {}),
   more: "Without a daemon on this machine it is told from the status files.",
   examples: [
-    { call: "rollcall ls", does: "everybody, but for those gone for an hour" },
-    { call: "rollcall ls --needs-me", does: "only who waits for you" },
+    { call: "rollcall ls", does: "all but agents gone for an hour" },
+    { call: "rollcall ls --needs-me", does: "only agents that wait for you" },
     { call: "rollcall ls --watch", does: "the same, live" },
     { call: "rollcall ls --oneline", does: "2 need you · 5 working · 3 idle" },
     { call: "rollcall at 14:03 ls", does: "as it was then" },

@@ -12,8 +12,8 @@ function effectOf({ effect }: Policy): Cell {
 const list = listOperation("policies.list", {
   words: { subjectPrefix: "--subject PREFIX" },
   examples: [
-    { call: "rollcall policies", does: "all" },
-    { call: "rollcall policies --subject team:", does: "whose subject begins so" },
+    { call: "rollcall policies", does: "all policies" },
+    { call: "rollcall policies --subject team:", does: "by the start of the subject" },
   ],
   topics: ["policy."],
   columns: [
@@ -46,7 +46,7 @@ const set = operation("policies.set", {
 
 const remove = operation("policies.delete", {
   words: { id: "ID" },
-  examples: [{ call: "rollcall policies delete web", does: "1 when there is no such policy" }],
+  examples: [{ call: "rollcall policies delete web", does: "ends with 1 when there is none" }],
 });
 
 const check = operation("policies.check", {

@@ -29,8 +29,8 @@ export const run = buildCommand<Flags, [string, string?], Context>({
       "a second one leaves it. It ends with 0, or with 1 when the job failed, 124 when it ran " +
       "out of time, 130 when it was cancelled.",
     { call: `rollcall run echo '{"hi": 1}'`, does: "and wait for the result" },
-    { call: "rollcall run indexer /data --lease 'fs.read=/data/**'", does: "what it may do" },
-    { call: "rollcall run writer --budget USD:5 --follow > out.md", does: "and see all it says" },
+    { call: "rollcall run indexer /data --lease 'fs.read=/data/**'", does: "with a lease" },
+    { call: "rollcall run writer --budget USD:5 --follow > out.md", does: "with all its events" },
     { call: "rollcall run nightly --detach", does: "prints the job's id" },
   ),
   parameters: {
@@ -41,7 +41,7 @@ export const run = buildCommand<Flags, [string, string?], Context>({
         variadic: true,
         parse: parseGrant,
         placeholder: "GRANT",
-        brief: "What it may do: fs.read=/data/**, or a lease as JSON; may be given several times",
+        brief: "The lease: fs.read=/data/**, or JSON; may be given several times",
       },
       budget: {
         kind: "parsed",
@@ -49,13 +49,13 @@ export const run = buildCommand<Flags, [string, string?], Context>({
         variadic: true,
         parse: parseBudget,
         placeholder: "AMOUNT",
-        brief: "What it may spend: USD:5; may be given several times",
+        brief: "The budget: USD:5; may be given several times",
       },
       maxRuntime: durationFlag("How long it may take"),
-      key: textFlag("KEY", "Submitted again with this key it is the same job"),
-      follow: { ...SWITCH, brief: "Show all it says, not only what goes wrong" },
+      key: textFlag("KEY", "Idempotency key: submitted again, it is the same job"),
+      follow: { ...SWITCH, brief: "Show all events, not only problems" },
       detach: { ...SWITCH, brief: "Print its id and do not wait" },
-      json: { ...jsonFlag, brief: "How it ended as JSON, for programs" },
+      json: { ...jsonFlag, brief: "The result as JSON, for programs" },
       ...runtimeFlags,
     },
     positional: {

@@ -11,7 +11,7 @@ import { about, kebab, type Example } from "../help.ts";
 import { integerOf, numberOf, type Option, type Value } from "../status/arguments.ts";
 import { STATUS_COMMANDS, Values, type StatusCommand } from "../status/commands.ts";
 
-/** What a value is called in the help, unless its flag says something better. */
+/** The name of a value in the help, unless its flag has its own. */
 const PLACEHOLDERS = {
   text: "TEXT",
   many: "KEY=VALUE",
@@ -26,7 +26,7 @@ export const emit = build("emit", {
       call: "rollcall emit --agent-id pi-1 --agent-name pi --lifecycle running",
       does: "it is here and idle",
     },
-    { call: "… --task-state working --task-summary 'fix the tests'", does: "and what it does" },
+    { call: "… --task-state working --task-summary 'fix the tests'", does: "and its task" },
   ],
 });
 
@@ -34,7 +34,7 @@ export const list = build("list", {
   text: "Show the agents of this machine, from their status files. No daemon is needed.",
   examples: [
     { call: "rollcall list", does: "a table" },
-    { call: "rollcall list --needs-me", does: "only those that wait for you" },
+    { call: "rollcall list --needs-me", does: "only agents that wait for you" },
     { call: "rollcall list --oneline", does: "2 need you · 5 working · 3 idle" },
     { call: "rollcall list --json | jq '.agents[].state'", does: "for programs" },
   ],
@@ -42,7 +42,7 @@ export const list = build("list", {
 
 export const get = build("get", {
   text: "Print the status file of an agent: JSON, keys in order.",
-  examples: [{ call: "rollcall get pi-1 | jq .task", does: "what it does" }],
+  examples: [{ call: "rollcall get pi-1 | jq .task", does: "its task" }],
 });
 
 export const watch = build("watch", {

@@ -36,12 +36,12 @@ interface ListFilters {
 
 const list = listOperation<"tasks.list", ListFilters>("tasks.list", {
   words: { status: "--status", type: "--type TYPE", claimedBy: "--agent AGENT" },
-  flags: { all: switchFlag("Finished ones as well") },
+  flags: { all: switchFlag("Finished tasks as well") },
   fill: ({ all = false, status }) => (all || status ? {} : { status: UNFINISHED }),
   more: "Without --all only those that are not finished.",
   examples: [
-    { call: "rollcall tasks", does: "what waits, and what is worked on" },
-    { call: "rollcall tasks --status dead", does: "what ran out of retries" },
+    { call: "rollcall tasks", does: "tasks that wait or are under way" },
+    { call: "rollcall tasks --status dead", does: "tasks that ran out of retries" },
     { call: "rollcall tasks --type ocr --watch", does: "live" },
   ],
   topics: ["task."],

@@ -13,16 +13,16 @@ interface Flags {
   readonly follow?: boolean;
 }
 
-/** What a daemon gives at most. */
+/** The largest page of a daemon. */
 const MOST = 1_000;
 
 const line = commandLine<Flags>("fleet.timeline", {
   words: { id: "AGENT", limit: "--limit N" },
-  flags: { follow: switchFlag("Go on with what happens") },
+  flags: { follow: switchFlag("Follow new events") },
   fill: ({ limit = MOST }) => ({ limit: Math.min(limit, MOST) }),
   examples: [
     { call: "rollcall timeline claude", does: "by name, id, or enough of its id" },
-    { call: "rollcall timeline claude --follow", does: "and what happens now; Ctrl-C ends it" },
+    { call: "rollcall timeline claude --follow", does: "and new events; Ctrl-C ends it" },
     { call: "rollcall timeline claude --json", does: "for programs" },
   ],
 });

@@ -9,8 +9,8 @@ const claim = operation("tasks.claim", {
   words: { waitMs: "--wait TIME", agentId: "--agent AGENT" },
   more: "Without one it ends with 1.",
   examples: [
-    { call: "rollcall tasks claim --agent 3f2a9c1b", does: "what is there" },
-    { call: "rollcall tasks claim --agent 3f2a9c1b --wait 5m --json", does: "or comes" },
+    { call: "rollcall tasks claim --agent 3f2a9c1b", does: "if a task waits" },
+    { call: "rollcall tasks claim --agent 3f2a9c1b --wait 5m --json", does: "or wait for one" },
   ],
   async ask(send, { context, input: { waitMs = 0 } }) {
     const signal = context.untilInterrupted();

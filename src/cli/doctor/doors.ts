@@ -1,4 +1,4 @@
-/** The ports, and who answers there: our daemon, nobody, or somebody else. */
+/** Checks of the ports: our daemon answers there, another program has them, or they are free. */
 import { createServer } from "node:net";
 import { connect } from "../../wires/api/client/client.ts";
 import { formatAddress, type Address } from "../../daemon/address.ts";
@@ -7,7 +7,7 @@ import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts
 
 export const checkDaemon: Check = async ({ url, config, daemon }) => {
   if (daemon instanceof Error) {
-    const fix = "rollcall up; if one runs elsewhere, say where with --url";
+    const fix = "rollcall up; if a daemon runs elsewhere, give its address with --url";
     const ports = config ? await portFindings(config) : [];
     return [warn("daemon", daemon.message, fix), ...ports];
   }
@@ -16,7 +16,7 @@ export const checkDaemon: Check = async ({ url, config, daemon }) => {
   await using client = connect({ url });
   const readiness = await client.text("/readyz").then(
     () => ok("ready", "it leads and can write"),
-    (error: unknown) => fail("ready", reasonOf(error), "its log says more"),
+    (error: unknown) => fail("ready", reasonOf(error), "read the log of the daemon"),
   );
   return [ok("daemon", `${name}, answers at ${url}`), readiness];
 };
@@ -32,12 +32,16 @@ async function portFinding(check: string, address: Address, flag: string): Promi
   const at = formatAddress(address);
   const problem = await bindProblem(address);
   if (problem === undefined) return ok(check, `${at} is free`);
-  return fail(check, `${at}: ${problem}`, `stop what has it, or choose another with ${flag}`);
+  return fail(
+    check,
+    `${at}: ${problem}`,
+    `stop the program that uses it, or choose another with ${flag}`,
+  );
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {
-  EADDRINUSE: "another program has it",
-  EACCES: "this user may not use it",
+  EADDRINUSE: "another program uses it",
+  EACCES: "this user may not listen on it",
   EADDRNOTAVAIL: "this machine has no such address",
 };
 

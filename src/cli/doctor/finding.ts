@@ -1,4 +1,4 @@
-/** What a check of `rollcall doctor` says: one line, and the way out where there is need of one. */
+/** The result of a check of `rollcall doctor`: one line, and the fix if something is wrong. */
 import type { Config } from "../../daemon/config.ts";
 import type { Environment } from "../terminal/output.ts";
 
@@ -9,13 +9,13 @@ export interface Finding {
   readonly fix?: string;
 }
 
-/** What is looked at: the machine as a daemon started now would find it. */
+/** The subject of the checks: the machine as a daemon started now would find it. */
 export interface Scene {
   readonly env: Environment;
   /** Absent when it cannot be read; that is a finding of its own. */
   readonly config: Config | undefined;
   readonly url: string;
-  /** What the daemon there says of itself, or why there is none. */
+  /** The status of the daemon at the URL, or why there is none. */
   readonly daemon: Readonly<Record<string, unknown>> | Error;
   readonly nowMs: number;
 }

@@ -18,10 +18,10 @@ async function saidOf(env: Readonly<Record<string, string>>): Promise<readonly s
 
 test("a misspelt setting and what slows every start are found", async () => {
   expect(await saidOf({ ROLLCALL_ADDR: ":1", ROLLCALL_DEBUG: "1" })).toEqual([
-    "ok: nothing in the way",
+    "ok: no variable that causes trouble",
   ]);
   expect(await saidOf({ ROLLCALL_HTTP_ADR: ":1" })).toEqual([
-    "warn: ROLLCALL_HTTP_ADR is no setting, so it does nothing",
+    "warn: ROLLCALL_HTTP_ADR is not a setting and has no effect",
   ]);
   expect(await saidOf({ NODE_EXTRA_CA_CERTS: "all.pem", NODE_OPTIONS: "--inspect" })).toEqual([
     "warn: NODE_EXTRA_CA_CERTS is set: it slows the start of every command",

@@ -1,4 +1,4 @@
-/** What the program runs on: Node, SQLite, and what the environment does to them. */
+/** Checks of the runtime: Node, SQLite, and environment variables that affect them. */
 import { connect } from "../../log/sqlite/driver.ts";
 import { SETTINGS } from "../../daemon/settings.ts";
 import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";
@@ -47,8 +47,8 @@ export const checkEnvironment: Check = async ({ env }) => {
   );
   for (const name of strangers) {
     findings.push(
-      warn("environment", `${name} is no setting, so it does nothing`, `unset ${name}`),
+      warn("environment", `${name} is not a setting and has no effect`, `unset ${name}`),
     );
   }
-  return findings.length > 0 ? findings : [ok("environment", "nothing in the way")];
+  return findings.length > 0 ? findings : [ok("environment", "no variable that causes trouble")];
 };

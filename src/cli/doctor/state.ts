@@ -34,7 +34,7 @@ async function nearest(path: string): Promise<string> {
 async function folderFinding(dataDir: string, place: string): Promise<Finding> {
   const about = await stat(place);
   if (!about.isDirectory()) {
-    return fail("state", `${place} is not a directory`, "choose another with --data-dir");
+    return fail("state", `${place} is not a folder`, "choose another with --data-dir");
   }
   try {
     await access(place, constants.W_OK | constants.X_OK);
@@ -81,7 +81,7 @@ export const checkDatabase: Check = async ({ config, daemon, nowMs }) => {
     // In use is what it should be while a daemon runs.
     const holder = reasonOf(error).replace(/: stop .*/, "");
     if (!(daemon instanceof Error)) return [ok("database", holder)];
-    const fix = "if that is a daemon, say where it answers with --url; else end it";
+    const fix = "if that is a daemon, give its address with --url; else end that process";
     return [warn("database", holder, fix)];
   } finally {
     await store.close();

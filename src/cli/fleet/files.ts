@@ -25,7 +25,7 @@ import type { AgentQuery, FleetQuery, FleetSource, ListedFleet } from "./source.
 /** Its sequence is always 0: files have no log. */
 export class FilesFleet implements FleetSource {
   readonly place: string;
-  /** What was read last. */
+  /** The last readings. */
   #readings: readonly StatusReading[] = [];
 
   constructor(folder: string) {

@@ -19,7 +19,7 @@ const WORDS: Readonly<Record<Headline, (count: number) => string>> = {
   GONE: () => "gone",
 };
 
-/** Those that are still here. */
+/** The headlines of agents that are still here. */
 const HERE = HEADLINES.filter((each) => each !== "GONE");
 
 /** "2 need you · 5 working · 3 idle", of those headlines that are told; nothing without agents. */

@@ -21,7 +21,7 @@ const EXIT_OF: Readonly<Record<JobEnd["status"], number>> = {
 export interface FollowOptions {
   readonly isFollowing: boolean;
   readonly isJson: boolean;
-  /** What an interruption does: ends the job, or only the looking at it. */
+  /** The effect of Ctrl-C: cancels the job, or only ends following it. */
   readonly onInterrupt: "cancel" | "leave";
 }
 

@@ -65,7 +65,7 @@ function bar(share: number, width: number): string {
   return `[${"█".repeat(full)}${"░".repeat(width - full)}]`;
 }
 
-/** What an event says, in one line for people; nothing for what the gauges show. */
+/** An event as one line for people; empty for an event that the gauges show. */
 export function sentenceOf(event: ReceivedEvent): string {
   switch (event.kind) {
     case "log":

@@ -1,4 +1,4 @@
-/** What a job is given, as people type it: an input, what it may do, what it may spend. */
+/** The arguments of a job as people type them: its input, its lease, its budget. */
 import { text } from "node:stream/consumers";
 import type { LeaseShape } from "../../wires/arcp/client/types.ts";
 import { RollcallError } from "../../core/errors.ts";
@@ -49,7 +49,11 @@ export function leaseOf(grants: readonly LeaseShape[], budgets: readonly string[
   const lease = new Map<string, readonly string[]>();
   const all = budgets.length === 0 ? grants : [...grants, { "cost.budget": budgets }];
   for (const [name, patterns] of all.flatMap((each) => Object.entries(each))) {
-    if (name === "__proto__") throw new RollcallError("INVALID_ARGUMENT", "--lease is no lease");
+    if (name === "__proto__")
+      throw new RollcallError(
+        "INVALID_ARGUMENT",
+        "--lease has the namespace __proto__, which is reserved",
+      );
     lease.set(name, [...(lease.get(name) ?? []), ...patterns]);
   }
   return Object.fromEntries(lease);

@@ -79,7 +79,7 @@ export class JobView implements AsyncDisposable {
     this.#shown = last;
   }
 
-  /** What the last line says from now on, beside the gauges. */
+  /** Sets the text of the last line, beside the gauges. */
   say(ending: string): void {
     this.#ending = ending;
   }

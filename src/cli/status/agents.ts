@@ -1,4 +1,4 @@
-/** What a folder of status files says, ready to be shown: rows in order, counts, warnings. */
+/** The contents of a folder of status files for display: rows in order, counts, warnings. */
 import { countsOf, type Counts } from "../../fleet/census.ts";
 import { inDisplayOrder, type DerivedFile } from "../../wires/files/derive.ts";
 import { judge, type FileJudgement } from "../../wires/files/judgement.ts";

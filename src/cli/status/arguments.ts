@@ -12,7 +12,7 @@ export interface Option {
   readonly kind: "text" | "integer" | "number" | "many" | "switch" | "toggle";
   readonly choices?: readonly string[];
   readonly isRequired?: boolean;
-  /** What its value is called in the help of `rollcall`. */
+  /** The name of its value in the help of `rollcall`. */
   readonly placeholder?: string;
   readonly help: string;
 }
@@ -32,7 +32,7 @@ export interface Arguments {
   readonly kind: "arguments";
   /** By flag, as far as they were given; the one word by its name. */
   readonly values: ReadonlyMap<string, Value>;
-  /** What has no place. */
+  /** Words beyond the positional arguments. */
   readonly extras: readonly string[];
 }
 
@@ -61,7 +61,7 @@ interface Flag {
   readonly option: Option;
   /** As it is called in full: a toggle has two names. */
   readonly name: string;
-  /** What stands behind its equals sign. */
+  /** The text after its equals sign. */
   readonly attached: string | undefined;
 }
 

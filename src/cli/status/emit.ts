@@ -26,7 +26,7 @@ export async function emit(context: Context, values: Values, folder: string): Pr
   await out.line(pathFor(out, writeStatusSync(status as Status, folder)));
 }
 
-/** What the flags say is not checked yet. */
+/** The status from the flags, not validated yet. */
 function statusFrom(values: Values): object {
   const workspace = values.text("--workspace");
   return {

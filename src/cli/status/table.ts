@@ -74,7 +74,7 @@ function rowOf({ file, state, headline, ageMs, hasEnded }: AgentRow): BoxRow {
   };
 }
 
-/** What thousands of rows say in the same words is made once, for each column. */
+/** A cache of cells: a text that thousands of rows share is measured once. */
 class CommonCells {
   static readonly #most = 1_000;
   readonly #icons: Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ export interface Column {
   readonly isNumber?: boolean;
   /** It may be cut down to so many columns. */
   readonly least?: number;
-  /** What goes when it is cut: of a path the end says more. */
+  /** The side that is cut: of a path the end says more. */
   readonly cut?: "start";
   /** One can do without it, and does when it says nothing. */
   readonly isExtra?: boolean;
@@ -47,7 +47,7 @@ export function measuredCell(cell: Cell): MeasuredCell {
 export interface Fit {
   /** How wide a line may be; Infinity for all that is there. */
   readonly room: number;
-  /** What columns of these widths take, with what stands between them. */
+  /** The width of a whole line of such columns, with the gaps between them. */
   readonly total: (widths: readonly number[]) => number;
   /** Which columns give way first: the widest of all, or the first of them. */
   readonly cut: "widest" | "first";

@@ -19,7 +19,7 @@ const STYLES = {
 
 export type Style = keyof typeof STYLES;
 
-/** What a command needs of a stream; a test gives its own. */
+/** The part of a stream that commands use; a test gives its own. */
 export interface Sink {
   readonly isTTY?: boolean;
   readonly columns?: number;

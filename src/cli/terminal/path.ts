@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 
 const HOME = homedir();
 
-/** With ~ for the home of who reads it. */
+/** With ~ for the user's home. */
 export function fromHome(path: string): string {
   return path === HOME || path.startsWith(`${HOME}/`) ? `~${path.slice(HOME.length)}` : path;
 }

@@ -14,7 +14,7 @@ function terminal() {
       return true;
     },
   } satisfies Sink;
-  /** What was written since the last time. */
+  /** The text written since the last call. */
   const take = () => {
     const { written } = state;
     state.written = "";

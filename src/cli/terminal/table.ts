@@ -45,7 +45,7 @@ export function tableLines(
   });
 }
 
-/** What does not fit ends where the terminal does. */
+/** The columns cut off at the edge of the terminal. */
 function clipped(widths: readonly number[], room: number): readonly number[] {
   let left = room;
   return widths.map((wanted) => {

@@ -41,7 +41,7 @@ export function widthOf(text: string): number {
 
 /** At most so many columns; what was cut shows as an ellipsis. */
 export function truncate(text: string, columns: number): string {
-  // What is far longer than the room for it needs no counting to the end.
+  // A text that is far too long is not measured to its end.
   const most = columns * 16;
   if (text.length <= most && widthOf(text) <= columns) return text;
   if (columns < 1) return "";

@@ -1,7 +1,7 @@
 /**
  * Every session that lives has one sidecar. Its hooks see to it: none there, or one that was
- * killed, and the next hook starts another. A file says which one it is; whoever writes that file
- * last has the word, and a sidecar that reads another's name in it leaves.
+ * killed, and the next hook starts another. A file names it; the last writer of
+ * that file wins, and a sidecar that reads another's name in it exits.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ export function attendanceOf(folder: string): "present" | "absent" | "lost" {
   return isThere ? "present" : "lost";
 }
 
-/** What a sidecar needs to know; not the certificates and options that make Node start slowly. */
+/** The environment of a sidecar: no certificates and options that make Node start slowly. */
 const PASSED_ON = ["HOME", "PATH", "XDG_STATE_HOME", "AGENT_STATUS_DIR"];
 
 /** It outlives the hook and its host, and holds nothing of theirs: no terminal, pipe or folder. */

@@ -18,6 +18,6 @@ export function complain(problem: unknown): void {
     const line = text.replaceAll(/[\p{Cc}\s]+/gu, " ").slice(0, COMPLAINTS.lineLength);
     appendFileSync(path, `${new Date().toISOString()} ${line}\n`, { mode: 0o600 });
   } catch {
-    // Nobody can be told, and the host comes first.
+    // There is no other place to report it, and the host must not fail.
   }
 }

@@ -14,7 +14,7 @@ export function deposit(folder: string, fact: Fact): void {
   fs.renameSync(writeDraft(folder, fact), join(folder, `fact-${fact.id}.json`));
 }
 
-/** Under a name that nobody else has. */
+/** Under a unique name. */
 export function writeDraft(folder: string, value: unknown): string {
   const path = join(folder, `draft-${process.pid}-${process.hrtime.bigint()}`);
   fs.writeFileSync(path, JSON.stringify(value), { flag: "wx", mode: FILE_MODE });

@@ -1,5 +1,5 @@
 /**
- * What one hook says, cut down to what a status needs: small, bounded, without the inputs and
+ * The event of one hook, reduced to the fields of a status: small, bounded, without the inputs and
  * outputs of tools. Payloads of subagents, and events that change nothing, give no fact.
  */
 import type { ProcessProof } from "../../machine/processes.ts";
@@ -33,7 +33,7 @@ export interface Circumstances {
   /** The host's process. */
   readonly process?: ProcessProof;
   readonly tmux?: { readonly socket: string; readonly pane: string };
-  /** Who this agent is for the fleet: ROLLCALL_AGENT_ID. */
+  /** The id of this agent in the fleet: ROLLCALL_AGENT_ID. */
   readonly rollcallAgentId?: string;
 }
 

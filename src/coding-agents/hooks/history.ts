@@ -9,7 +9,7 @@ import { SPOOL } from "./limits.ts";
 import { fold, type Session } from "./session.ts";
 
 export interface History {
-  /** What is settled, and the order of the last fact in it. */
+  /** The session up to the last settled fact, and the order of that fact. */
   readonly settled: Session;
   readonly settledOrder: number;
   /** Since then, in order. */

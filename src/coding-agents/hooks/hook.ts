@@ -35,7 +35,7 @@ export async function hook(host: string): Promise<void> {
 
 async function run(name: string): Promise<void> {
   const text = readStdin();
-  if (text === undefined) throw new Error("standard input was too much, or had no end");
+  if (text === undefined) throw new Error("standard input was too long, or did not end in time");
   const payload = parse(text);
   // A host that ends a turn wants an object in answer; whatever else it reads becomes a message.
   const event = eventOf(payload);
@@ -74,7 +74,7 @@ function say(text: string): void {
   try {
     writeSync(1, text);
   } catch {
-    // Nobody reads it.
+    // The host closed the pipe.
   }
 }
 

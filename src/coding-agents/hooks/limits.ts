@@ -11,17 +11,17 @@ export const PAYLOAD = {
 } as const;
 
 export const TEXT = {
-  /** What the format's readers show of a prompt in a line. */
+  /** The length of a prompt that readers of the format show in a line. */
   summaryLength: 120,
   /** A question is read in full, so it gets more; the first line of a command too. */
   questionLength: 200,
-  /** What a person can choose from at a glance. */
+  /** As many options as a person can choose from at a glance. */
   options: 8,
   optionLength: 80,
 } as const;
 
 export const SPOOL = {
-  /** Each failed attempt is somebody else's success; more in a row than hooks ever run at once. */
+  /** Each failed attempt is another hook's success; more in a row than hooks ever run at once. */
   rounds: 200,
   /** How long after another a hook that began before it may still report: its timeout. */
   lateMs: 10 * SECOND,
@@ -29,9 +29,9 @@ export const SPOOL = {
   recent: 512,
   /** Versions kept behind the latest, for those who are just reading one. */
   versions: 4,
-  /** Whoever wrote a draft or claimed something and did not finish by then was killed. */
+  /** A draft or a claim older than this belongs to a process that was killed. */
   abandonedMs: 60 * SECOND,
-  /** Facts taken in one go: whoever fills the folder does not fill the memory. */
+  /** Facts read in one go: a full folder does not fill the memory. */
   facts: 1000,
   /** How long a session that ended can be resumed and still has its goal. */
   forgetMs: 30 * 24 * HOUR,

@@ -1,5 +1,5 @@
 /**
- * What an agent waits for a person to answer, from what its host says of a tool call. Never the
+ * The question that an agent asks a person, from its host's event about a tool call. Never the
  * whole input: a command's first line, a file's path, the host of a URL, or just the tool's name.
  */
 import { TEXT } from "./limits.ts";
@@ -19,7 +19,7 @@ export function isAsking(tool: string): boolean {
   return ASKING.has(tool) || tool.endsWith("__question");
 }
 
-/** What is asked when a tool is about to be used that asks, or that needs a permission. */
+/** The question of a tool call that asks the user, or that needs a permission. */
 export function questionOf(tool: string, input: unknown): Question {
   if (tool === "ExitPlanMode") return planOf(input);
   return isAsking(tool) ? askedBy(tool, input) : permissionFor(tool, input);

@@ -1,5 +1,5 @@
 /**
- * What the hooks of one session say, put together.
+ * The state of one session, folded from the facts of its hooks.
  *
  *              UserPromptSubmit, PreToolUse, PermissionRequest
  *   at rest ─────────────────────────────────────────────────▶ in a turn: working, or waiting
@@ -33,7 +33,7 @@ export interface Session {
   /** How it was begun last: startup, resume, clear, compact. */
   readonly source?: string;
   readonly goal?: { readonly summary: string; readonly atMs: number };
-  /** What this turn is about. */
+  /** The prompt of this turn. */
   readonly prompt?: string;
   readonly task?: Task;
   readonly question?: Question;
@@ -164,7 +164,7 @@ interface Doing {
   readonly atMs: number;
 }
 
-/** What goes on as before goes on since then. */
+/** The same task keeps its start time. */
 function withTask(session: Session, state: TaskState, { summary, atMs }: Doing): Session {
   const { task } = session;
   if (task?.state === state && task.summary === summary) return session;

@@ -34,7 +34,7 @@ interface View {
 
 export interface SpoolOptions {
   readonly folder: string;
-  /** What the session is before anything was heard. */
+  /** The session before its first fact. */
   readonly initial: Session;
   /** Makes the status say what the session is. May be called more than once. */
   readonly publish: (session: Session) => void;
@@ -113,7 +113,7 @@ export class Spool {
     }
   }
 
-  /** Those that change something; the others are thrown away. */
+  /** The facts that change something; the others are deleted. */
   #read(names: readonly string[], history: History): readonly Fact[] {
     return names.flatMap((name) => {
       const text = readIfThere(this.#path(name));

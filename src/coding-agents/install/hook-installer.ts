@@ -69,7 +69,7 @@ function commandOf(host: string, { env, programs, node }: Scene): string {
   const program = join(programs, "rollcall.cjs");
   const found = (env["PATH"] ?? "")
     .split(delimiter)
-    // Those are there only for what npm runs.
+    // npm adds those folders only for its own scripts.
     .filter((folder) => !folder.includes("node_modules"))
     .map((folder) => join(folder, "rollcall"))
     .find((path) => existsSync(path));

@@ -3,7 +3,7 @@
  *
  *   { "hooks": { "Stop": [ { "hooks": [ { "type": "command", "command": "…" } ] } ] } }
  *
- * What is ours is known by its command, wherever the program lies.
+ * Our hooks are recognised by their command, wherever the program is installed.
  */
 import { RollcallError } from "../../core/errors.ts";
 import type { HookEvent, HookHost } from "../hooks/fact.ts";

@@ -177,7 +177,7 @@ function isOpen(todo: unknown): boolean {
   return status !== "completed" && status !== "cancelled";
 }
 
-/** What it wants to do, and with what: the patterns that a person would allow. */
+/** The permission question: the tool, and the patterns that a person would allow. */
 function permissionOf(properties: unknown): Question {
   const tool = wordOf(field(properties, "permission") ?? field(properties, "type"), 80) ?? "tool";
   const title = wordOf(field(properties, "title"), TEXT.questionLength);

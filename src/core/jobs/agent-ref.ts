@@ -44,7 +44,7 @@ export function isAgentVersion(text: string): boolean {
  * Which agent is meant: the version asked for; without one the default, else the one that was
  * registered last. An agent without versions is known by its bare name only.
  */
-export function resolveAgent(ref: AgentRef, listing: AgentListing | undefined): Resolved {
+export function resolveAgent(ref: AgentRef, listing: AgentListing | undefined): AgentResolution {
   if (!listing || listing.name !== ref.name) {
     return refuse("AGENT_NOT_AVAILABLE", `no agent ${ref.name}`);
   }
@@ -55,4 +55,4 @@ export function resolveAgent(ref: AgentRef, listing: AgentListing | undefined): 
   return { ok: true, ref: { name: ref.name, version } };
 }
 
-export type Resolved = { readonly ok: true; readonly ref: AgentRef } | Refusal;
+export type AgentResolution = { readonly ok: true; readonly ref: AgentRef } | Refusal;

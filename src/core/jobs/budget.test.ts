@@ -219,7 +219,7 @@ test("whatever a family of jobs does, no money appears and none is promised twic
   assert(holds, { numRuns: 300 });
 });
 
-/** What all purses hold together. */
+/** The sum of all purses. */
 function total(jobs: readonly Purse[]): ReadonlyMap<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const job of jobs) {

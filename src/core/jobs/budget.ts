@@ -1,5 +1,5 @@
 /**
- * What a job may spend. A budget is written `USD:5.00`, several currencies side by side; costs that
+ * The money of a job. A budget is written `USD:5.00`, several currencies side by side; costs that
  * the job reports are taken off, and once any counter is used up the job may do nothing more that
  * needs a lease. A counter may go below zero: the cost was already spent when it was told.
  *
@@ -54,7 +54,7 @@ export function budgetEntries(budget: Budget): readonly string[] {
 export interface Purse {
   readonly granted: Budget;
   readonly remaining: Map<string, Amount>;
-  /** Who pays in currencies this one was not granted, and gets back what is left over. */
+  /** Pays in currencies this purse was not granted, and gets the remainder back. */
   readonly parent: Purse | undefined;
   isSettled: boolean;
 }
@@ -82,7 +82,7 @@ export const NO_PURSE: Purse = {
   isSettled: false,
 };
 
-/** The rest of a budget, by currency, in exact decimals. */
+/** The remaining budget, by currency, in exact decimals. */
 export type Counters = Readonly<Record<string, string>>;
 
 /** Undefined where the purse was granted nothing of its own. */
@@ -101,7 +101,8 @@ export type ChildPurse = { readonly ok: true; readonly purse: Purse } | Refusal;
 
 /** Sets a child's budget aside from what its parent has left, or says which currency is short. */
 export function openChildPurse(parent: Purse, granted: Budget): ChildPurse {
-  if (parent.isSettled) return refuse("WRONG_STATE", "a job that has ended sets nothing aside");
+  if (parent.isSettled)
+    return refuse("WRONG_STATE", "the parent has ended: it cannot pass on a budget");
   const short = shortOf(parent, granted);
   if (short) return short;
   for (const [currency, amount] of granted) {
@@ -161,7 +162,7 @@ function remainingIn(purse: Purse, currency: string): Amount {
   return purse.remaining.get(currency) ?? 0n;
 }
 
-/** What is left in each currency this job may spend, its own and those it shares. */
+/** The remainder in each currency this job may spend, its own and those it shares. */
 export function remainingOf(purse: Purse): Budget {
   const left = new Map<string, Amount>();
   for (let each: Purse | undefined = purse; each; each = each.parent) {
@@ -187,8 +188,8 @@ export interface Cost {
 const REMAINING_METRIC = "cost.budget.remaining";
 
 /**
- * What a metric costs: those named `cost.…` whose unit is a currency. Our own report of what is
- * left is none. A negative cost would be a way to earn, and is refused.
+ * The cost in a metric: one named `cost.…` whose unit is a currency. Our own report of the
+ * remainder is none. A negative cost would be a way to earn, and is refused.
  */
 export function costOf({ name, value, unit }: MetricBody): Cost | Refusal | undefined {
   if (!name.startsWith("cost.") || name === REMAINING_METRIC) return undefined;

@@ -1,5 +1,5 @@
 /**
- * What a job says while it runs: ten kinds of the protocol, and vendors' own.
+ * The events of a running job: ten kinds of the protocol, and vendors' own.
  *
  * Bodies keep the names of the wire, so that what an agent said is written once and sent as it is.
  * Two vocabularies are about: the specification's and the Python SDK's. Both are read; only the

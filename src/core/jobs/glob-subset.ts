@@ -132,7 +132,7 @@ function keyOf({ inner, outer }: Pair): string {
   return `${inner.join(",")}|${outer.join(",")}`;
 }
 
-/** What either pattern spells out, the slash, and one character that neither does. */
+/** The literal characters of both patterns, the slash, and one character of neither. */
 function charactersOf(...globs: readonly Glob[]): readonly string[] {
   const spelled = new Set(["/"]);
   for (const { parts } of globs) {

@@ -23,7 +23,7 @@ export type Part =
 export interface Glob {
   readonly pattern: string;
   readonly parts: readonly Part[];
-  /** What every match begins with; all of it where there is no wildcard. */
+  /** The literal prefix of every match; all of it where there is no wildcard. */
   readonly beginning: string;
 }
 

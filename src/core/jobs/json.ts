@@ -3,7 +3,7 @@
  * trusting any. A reader notes the first thing that is wrong, by the name of its field, and goes
  * on with harmless values: reading needs no exceptions, and ends with one look at `problem`.
  *
- * An own field called `__proto__` is legal JSON, and a trap for whoever copies the object: it is
+ * An own field called `__proto__` is legal JSON, and a trap for code that copies the object: it is
  * refused wherever free data is let in.
  */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What is wrong with free data: how deep it nests, or a field no data should have. */
+/** The problem of free data, if any: it nests too deep, or has a field no data should have. */
 export function problemOfJson(value: unknown, depth: number): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (depth === 0) return "nests too deep";
@@ -139,7 +139,7 @@ export class Reader {
     return undefined;
   }
 
-  /** An object whose fields somebody else reads. */
+  /** An object whose fields the caller reads. */
   optionalObject(field: string): JsonObject | undefined {
     const value = this.raw(field);
     if (value === undefined || isObject(value)) return value;

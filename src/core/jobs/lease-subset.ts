@@ -1,6 +1,6 @@
 /**
- * What a lease may be cut from: a child's from its parent's, a submitter's from what policy
- * entitles it to. Patterns are compared by what they match, never by how they are written.
+ * The bounds of a lease: a child's lies within its parent's, a submitter's within its entitlement
+ * by policy. Patterns are compared by what they match, never by how they are written.
  */
 import { refuse, type Refusal } from "../decide.ts";
 import type { ErrorCode } from "../errors.ts";
@@ -46,7 +46,7 @@ function uncovered(
   effort: Effort,
 ): string | undefined {
   if (allowed.includes(pattern)) return undefined;
-  let why = "asks for what is not granted at all";
+  let why = "is not granted at all";
   for (const outer of allowed) {
     const coverage = coverageOf(pattern, outer, effort);
     if (coverage.covered) return undefined;
@@ -58,11 +58,11 @@ function uncovered(
   return why;
 }
 
-/** What policy says of a principal's leases. */
+/** The bounds that policy sets to a principal's leases. */
 export interface Entitlement {
   /** The most it may ask for; undefined where policy sets no bound. */
   readonly allowed?: Lease;
-  /** What it may never touch. */
+  /** Never granted, not even in part. */
   readonly denied?: LeaseRequest;
   /** Beyond the bound: refuse the request, or grant the part that lies within. */
   readonly beyond: "refuse" | "narrow";
@@ -76,9 +76,10 @@ export function boundLease(requested: Lease, entitlement: Entitlement): ParsedLe
   if (wider) return wider;
   const effort = newEffort();
   for (const [namespace, globs] of requested.globs) {
-    if (globs.some(({ pattern }) => isDenied(pattern, denied[namespace] ?? [], effort))) {
-      return refuse("PERMISSION_DENIED", `${namespace} asks for what policy denies`);
-    }
+    const hit = globs.find(({ pattern }) => isDenied(pattern, denied[namespace] ?? [], effort));
+    if (!hit) continue;
+    const reason = `${namespace} ${JSON.stringify(hit.pattern)} includes what policy denies`;
+    return refuse("PERMISSION_DENIED", reason);
   }
   const over = allowed?.budget && overBudget(requested.budget, allowed.budget);
   if (over) return over;
@@ -86,7 +87,7 @@ export function boundLease(requested: Lease, entitlement: Entitlement): ParsedLe
 }
 
 function isDenied(pattern: string, denied: readonly string[], effort: Effort): boolean {
-  // What is too hard to say is denied.
+  // An overlap too costly to decide counts as one.
   return denied.some((other) => overlap(pattern, other, effort) !== false);
 }
 
@@ -99,7 +100,7 @@ function overBudget(requested: Budget | undefined, allowed: Budget): Refusal | u
   return undefined;
 }
 
-/** Who asks for no budget, or no end, gets the bound: leaving it out is no way around it. */
+/** A request without a budget, or without an end, gets the bound: omission is no way around it. */
 function withBounds(requested: Lease, allowed: Lease | undefined): Lease {
   if (!allowed) return requested;
   const budget = allowed.budget && lesser(requested.budget ?? allowed.budget, allowed.budget);

@@ -1,5 +1,5 @@
 /**
- * What a job may do: for each kind of thing the patterns of what it may touch. A lease is asked
+ * A lease lists, for each namespace, the patterns of what a job may touch. It is asked
  * for when the job is submitted, made canonical, bounded by what its submitter is entitled to, and
  * never grows afterwards; what a job passes on to a child is a part of its own.
  *
@@ -30,7 +30,7 @@ const BUDGET_NAME = "cost.budget";
 /** Namespace → patterns, as on the wire. */
 export type LeaseRequest = Readonly<Record<string, readonly string[]>>;
 
-/** What a job was granted: canonical and ready to be asked. */
+/** The rights granted to a job: canonical, and compiled for checks. */
 export interface Lease {
   /** As it is told: without surprises, and the same after reading it again. */
   readonly granted: LeaseRequest;
@@ -93,7 +93,7 @@ const BAD_PATTERN = "a pattern that is empty, leads up (..), or is none of its k
 
 function problemOf(name: string, patterns: readonly string[]): string | undefined {
   if (!isNamespace(name)) {
-    return `a lease has no namespace ${JSON.stringify(asLine(name, LEASE.nameLength))}`;
+    return `unknown lease namespace ${JSON.stringify(asLine(name, LEASE.nameLength))}`;
   }
   if (patterns.length > LEASE.patterns) return `${name} has more than ${LEASE.patterns} patterns`;
   const isLong = patterns.some((pattern) => pattern.length > LEASE.patternLength);

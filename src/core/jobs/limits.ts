@@ -49,7 +49,7 @@ export const EVENT = {
 export const RESULT = {
   /** Encoded text of one chunk: half of what the strictest client takes in a frame. */
   chunkBytes: 512 * KIB,
-  /** What we read in one: other runtimes send up to this much. */
+  /** The largest chunk read: other runtimes send up to this much. */
   receivedChunkBytes: 1 * MIB,
   /** All chunks of a job, decoded: what a client can be asked to hold. */
   totalBytes: 256 * MIB,
@@ -108,7 +108,7 @@ export const SESSIONS = {
   total: 100_000,
   /** Frames of one principal, over all its sessions; 0 means no limit. */
   framesPerSecond: 200_000,
-  /** What is kept of one job's stream and of one session's numbers. Beyond it the oldest go. */
+  /** Kept of one job's stream and of one session's numbers. Beyond it the oldest go. */
   keptEvents: 1_000_000,
   keptBytes: 256 * MIB,
 } as const;

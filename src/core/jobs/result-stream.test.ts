@@ -20,7 +20,9 @@ test("chunks come in order, under one id, and end once", () => {
   expect(assembler().add(chunk(1))?.reason).toBe("chunk_seq is not 0");
   expect(started.add(chunk(0))?.reason).toBe("chunk_seq is not 1");
   expect(started.add(chunk(2))?.reason).toBe("chunk_seq is not 1");
-  expect(started.add(chunk(1, { result_id: "res_2" }))?.reason).toBe("a job has one result_id");
+  expect(started.add(chunk(1, { result_id: "res_2" }))?.reason).toBe(
+    "result_id is not res_1: a job has one result",
+  );
   expect(started.add(chunk(1, { more: false }))).toBeUndefined();
   expect(started.add(chunk(2))?.reason).toBe("the result has ended: no chunk may follow");
   expect(started.stream).toEqual({ resultId: "res_1", nextSeq: 2, size: 2, isEnded: true });

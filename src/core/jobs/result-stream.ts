@@ -30,7 +30,9 @@ export function checkChunk(
 ): CheckedChunk {
   const wrong = (what: string) => refuse("INVALID_ARGUMENT", what);
   const nextSeq = stream?.nextSeq ?? 0;
-  if (stream && chunk.result_id !== stream.resultId) return wrong("a job has one result_id");
+  if (stream && chunk.result_id !== stream.resultId) {
+    return wrong(`result_id is not ${stream.resultId}: a job has one result`);
+  }
   if (stream?.isEnded === true) return wrong("the result has ended: no chunk may follow");
   if (chunk.chunk_seq !== nextSeq) return wrong(`chunk_seq is not ${nextSeq}`);
   if (byteLength(chunk.data) > maxBytes) {

@@ -4,8 +4,8 @@
  * compared, and patterns when they are granted. What could mean something else behind our back
  * (a way out of a root, credentials in a URL) has no canonical name, and is not allowed.
  *
- * A path is compared as text. Where a real file system is behind it, whoever opens the file
- * resolves symbolic links first.
+ * A path is compared as text. Where a real file system is behind it, the caller resolves symbolic
+ * links first.
  */
 export type TargetForm = "path" | "url" | "name";
 

@@ -32,7 +32,7 @@ export interface ModuleAgent extends Shared {
 export interface CommandAgent extends Shared {
   readonly kind: "command";
   readonly command: readonly [program: string, ...args: string[]];
-  /** What the agent is called in its own runtime. */
+  /** The name of the agent in its own runtime. */
   readonly agent: string;
   readonly folder: string;
   /** It may hold secrets, so that what prints a config must not find them. */

@@ -101,7 +101,7 @@ export class DaemonArcp implements AsyncDisposable {
     return { connections, sessions, waitingBytes, children, restarts };
   }
 
-  /** What is under way becomes durable; jobs that run are left as after a crash. Idempotent. */
+  /** Pending writes become durable; running jobs are left as after a crash. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

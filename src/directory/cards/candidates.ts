@@ -4,7 +4,7 @@
  *
  *   http://host/a/b → /a/b/.well-known/…, /a/.well-known/…, /.well-known/…
  *
- * The list is short on purpose: whoever sends us a URL makes us ask that host as many times. Of a
+ * The list is short on purpose: the sender of a URL makes us ask that host as many times. Of a
  * deep path the most specific bases are tried, and always the origin.
  */
 import { httpUrl } from "../../net/http/url.ts";

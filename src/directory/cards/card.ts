@@ -78,8 +78,8 @@ export function endpointsOf({ json, key }: Card): readonly string[] {
 }
 
 /**
- * Whether a card found at an agent's URL is that agent's own: it names that URL. One that speaks of
- * somebody else says nothing about either. `http://host` and `http://host/` are the same place.
+ * Whether a card found at an agent's URL is that agent's own: it names that URL. One that names
+ * another URL proves nothing about either. `http://host` and `http://host/` are the same place.
  */
 export function speaksFor(card: Card, key: string): boolean {
   return endpointsOf(card).some((url) => url === key || placeOf(url) === placeOf(key));

@@ -5,7 +5,7 @@ import { CARD } from "../../core/card-limits.ts";
 import { problem, tooLong, tooMany, type CardProblem, type Path } from "./problems.ts";
 import type { Model, Shape } from "./schema.ts";
 
-/** Those of the first fields come first; a card that is all wrong is not told everything. */
+/** The problems in order of the fields; a card that is all wrong gets only the first ones. */
 export function check(value: Json, shape: Shape, loc: Path): readonly CardProblem[] {
   return [...walk(value, shape, loc)].slice(0, CARD.problems);
 }

@@ -1,5 +1,5 @@
 /**
- * What changed between two cards, for a person who decides whether to trust the new one: the place
+ * The changes between two cards, for a person who decides whether to trust the new one: the place
  * and the value before and after. Skills and interfaces are told apart by their id or url, so that
  * a new one at the top of the list is one change and not a list full of them.
  *

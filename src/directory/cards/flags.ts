@@ -1,4 +1,4 @@
-/** What the peer takes for true and false, beside true and false. */
+/** Values that the peer reads as true and false, beside true and false. */
 import type { Json } from "../../core/json.ts";
 
 const TRUE = new Set(["1", "on", "t", "true", "y", "yes"]);

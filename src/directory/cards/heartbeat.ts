@@ -1,4 +1,4 @@
-/** What an agent's client says, again and again: here is its card, and when it will speak next. */
+/** A heartbeat of an agent's client: its card, and when the next heartbeat is due. */
 import { cardOf, type Card } from "./card.ts";
 import { readJson, type Json } from "../../core/json.ts";
 import { HEARTBEAT } from "../../core/card-limits.ts";

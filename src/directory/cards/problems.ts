@@ -1,6 +1,6 @@
 /**
- * What is wrong with a heartbeat or a card, and where, in the shape and the words in which the
- * peer (FastAPI, pydantic) says it: its users' programs read them.
+ * The problems of a heartbeat or a card, and their places, in the shape and the words of the
+ * peer (FastAPI, pydantic): its users' programs read them.
  */
 import { plain, type Json } from "../../core/json.ts";
 import { CARD } from "../../core/card-limits.ts";
@@ -11,7 +11,7 @@ export interface CardProblem {
   readonly type: string;
   readonly loc: Path;
   readonly msg: string;
-  /** What was found there; null where it is too long to repeat. */
+  /** The value found there; null where it is too long to repeat. */
   readonly input: unknown;
   readonly ctx?: Readonly<Record<string, unknown>>;
 }

@@ -1,5 +1,5 @@
 /**
- * What a card says of its agent, as far as a person, a page or a model may see it. Its author may
+ * The prose of a card, as far as a person, a page or a model may see it. Its author may
  * be anybody: every text is one line, short, and without what cannot be seen. Beyond what a
  * terminal needs (core/clean.ts), the invisible letters go in which whole sentences can be hidden
  * from a person and still reach a model: joiners that join nothing, and variation selectors.

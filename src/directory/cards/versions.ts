@@ -17,7 +17,7 @@ export function cardAs(card: Card, version: CardVersion): string {
   return writeModel(card.json, CARD_MODEL, changesFor(card.json, version));
 }
 
-/** What the peer makes of the header `A2A-Version`. */
+/** Reads the header `A2A-Version` as the peer does. */
 export function versionAsked(header: string): CardVersion {
   return header.startsWith("0") ? "0.3" : "1.0";
 }

@@ -18,14 +18,14 @@ export const SWEEP_WEIGHT = 128 * ROW_WEIGHT;
 
 const NEWLINE = Buffer.from("\n");
 
-interface Glued {
+interface PageRow {
   readonly first: number;
   readonly last: number;
   readonly count: number;
   readonly bytes: Uint8Array;
 }
 
-interface Measured {
+interface PageSize {
   readonly rows: number;
   readonly bytes: number;
   readonly last: number;
@@ -66,7 +66,9 @@ export class Batches {
     if (span.through - span.after <= FEW_ENTRIES) return this.#readFew(scope, span);
     const measured = this.#measurePage(scope, span, PAGE_ROWS);
     if (!measured) return undefined;
-    const page = this.#database.prepare<Glued>(this.#glue).get(...scope, span.after, measured.last);
+    const page = this.#database
+      .prepare<PageRow>(this.#glue)
+      .get(...scope, span.after, measured.last);
     if (!page) return undefined;
     if (page.count !== page.last - page.first + 1) throw this.#gap(page);
     return { first: page.first, last: page.last, bytes: page.bytes };
@@ -96,10 +98,10 @@ export class Batches {
   }
 
   /** The rows of a page: at least one, and no more than have few enough bytes. */
-  #measurePage(scope: Scope, { after, through }: Span, maxRows: number): Measured | undefined {
+  #measurePage(scope: Scope, { after, through }: Span, maxRows: number): PageSize | undefined {
     for (;;) {
       const measured = this.#database
-        .prepare<Measured>(this.#measure)
+        .prepare<PageSize>(this.#measure)
         .get(...scope, after, through, Math.min(maxRows, this.#pageRows));
       if (!measured || measured.rows === 0) return undefined;
       const { rows, bytes } = measured;

@@ -81,7 +81,7 @@ function lock(database: Database, path: string): void {
 
 /**
  * The lock itself is SQLite's: it ends with its process. This file beside it only names the holder,
- * for the one who is turned away, so a stale one blocks nobody.
+ * for the message to a second process, so a stale one blocks no one.
  */
 function nameHolder(path: string): void {
   const holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() };

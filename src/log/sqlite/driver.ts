@@ -17,7 +17,7 @@ export interface Statement<Row> {
 
 export interface Database {
   exec(sql: string): void;
-  /** `Row` is what the SQL gives; whoever writes the one writes the other. */
+  /** `Row` is the shape that the SQL gives; the caller keeps both in step. */
   prepare<Row = unknown>(sql: string): Statement<Row>;
   close(): void;
 }
@@ -58,7 +58,7 @@ async function loadDriver(): Promise<Driver> {
   }
   throw new RollcallError(
     "UNIMPLEMENTED",
-    "there is no SQLite here: use Node 22.13 or newer, or npm install @photostructure/sqlite",
+    "this Node has no SQLite: use Node 22.13 or newer, or npm install @photostructure/sqlite",
     { cause: new AggregateError(failures) },
   );
 }

@@ -106,7 +106,7 @@ export class SqliteSession {
     while (next) {
       const page = await next;
       if (!page || page.first > after + 1) {
-        throw new RollcallError("OUT_OF_RANGE", `${what} lost what follows ${after} while read`);
+        throw new RollcallError("OUT_OF_RANGE", `${what} was truncated after ${after}`);
       }
       next = page.last < through ? read({ after: page.last, through }) : undefined;
       // It rejects when it is awaited, if ever.

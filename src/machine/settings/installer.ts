@@ -28,7 +28,7 @@ export interface Standing {
   readonly path: string;
   readonly state: "installed" | "partly" | "outdated" | "absent";
   readonly details: string;
-  /** What keeps it from working all the same. */
+  /** Problems that keep it from working all the same. */
   readonly warnings: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export interface Installer {
   install(scene: Scene): Plan;
   uninstall(scene: Scene): Plan;
   standing(scene: Scene): Standing;
-  /** What a person does after that. */
+  /** The next step for the user. */
   readonly next: string;
 }
 
@@ -61,7 +61,7 @@ export function readIfThere(path: string): string | undefined {
   return readFileSync(path, "utf8");
 }
 
-/** What is installed names where our programs lie, so they must not go away by themselves. */
+/** Installed settings name the path of our programs, so it must not go away by itself. */
 export function mustStay({ programs }: Scene): void {
   if (!/[/\\]_npx[/\\]/.test(programs)) return;
   const message = "npx keeps rollcall only for a while: install it with npm install -g rollcall";

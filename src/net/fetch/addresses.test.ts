@@ -101,6 +101,6 @@ test("no range opens a metadata service, a group or nobody", () => {
 test.each(["10.0.0.0/33", "10.0.0.0/", "ten", "10.0.0/8", "::/129", "10.0.0.0/8/8x"])(
   "the range %s is refused by its name",
   (range) => {
-    expect(() => judgeFor({ allowed: [range] })).toThrow(`${range} is no range of addresses`);
+    expect(() => judgeFor({ allowed: [range] })).toThrow(`${range} is not a range of addresses`);
   },
 );

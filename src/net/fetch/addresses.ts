@@ -5,10 +5,10 @@
  *
  *   open       an address of the internet
  *   inside     loopback, private, link-local, shared: only where the operator allows it
- *   forbidden  everybody's, nobody's, or a metadata service: never, unless it is allowed by name
+ *   forbidden  multicast, unspecified, or a metadata service: never, unless it is allowed by name
  *
- * IPv6 can carry an IPv4 address inside it (mapped, NAT64); then that one counts. What tunnels one
- * through a relay (6to4, Teredo) is refused: its real end cannot be seen.
+ * IPv6 can carry an IPv4 address inside it (mapped, NAT64); then that one counts. Tunnels
+ * through a relay (6to4, Teredo) are refused: their real end cannot be seen.
  */
 import { BlockList, isIP } from "node:net";
 import { RollcallError } from "../../core/errors.ts";
@@ -72,15 +72,15 @@ export function judgeFor({ allowsLoopback = false, allowed = [] }: Reach): Judge
   const open = ranges(allowed);
   const byName = new Set(allowed.filter((range) => !range.includes("/")).map(unwrap));
   return (written) => {
-    if (isIP(written) === 0 || written.includes("%")) return "no plain address";
+    if (isIP(written) === 0 || written.includes("%")) return "not a plain IP address";
     const address = unwrap(written);
-    if (isIn(FORBIDDEN, address)) return "nobody's or everybody's address";
+    if (isIn(FORBIDDEN, address)) return "a multicast, broadcast or unspecified address";
     if (isIn(METADATA, address)) return byName.has(address) ? undefined : "a metadata service";
     if (isIn(LOOPBACK, address) && allowsLoopback) return undefined;
     if (isIn(open, address)) return undefined;
     const isInside = isIn(LOOPBACK, address) || isIn(INSIDE, address);
     const isGlobal = isIP(address) === 4 || isIn(GLOBAL_V6, address);
-    return isInside || !isGlobal ? "an address inside a network" : undefined;
+    return isInside || !isGlobal ? "not a public address" : undefined;
   };
 }
 
@@ -123,7 +123,10 @@ function ranges(texts: readonly string[]): BlockList {
     const most = family === "ipv6" ? 128 : 32;
     const isWrong = isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits ?? "0");
     if (isWrong || Number(bits ?? 0) > most) {
-      throw new RollcallError("INVALID_ARGUMENT", `${text} is no range of addresses`);
+      throw new RollcallError(
+        "INVALID_ARGUMENT",
+        `${text} is not a range of addresses: write one such as 10.0.0.0/8`,
+      );
     }
     list.addSubnet(address, bits === undefined ? most : Number(bits), family);
   }

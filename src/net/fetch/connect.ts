@@ -1,6 +1,6 @@
 /**
  * Opens a connection to an address that was checked: to the address, never to a name, so that a
- * name that means something else by now cannot lead it elsewhere. TLS still asks for the name, and
+ * name with another address by now cannot lead it elsewhere. TLS still asks for the name, and
  * checks the certificate against it.
  */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
@@ -28,7 +28,7 @@ export function connectWith(ca?: string): Connect {
         reject(signal.reason as Error);
       };
       signal.addEventListener("abort", stop, { once: true });
-      // It stays, for what goes wrong before anybody else listens.
+      // It stays, for errors before the caller listens.
       socket.on("error", reject);
       socket.once(dial.tlsHost === undefined ? "connect" : "secureConnect", () => {
         signal.removeEventListener("abort", stop);
@@ -38,9 +38,9 @@ export function connectWith(ca?: string): Connect {
   };
 }
 
-type Unwatched = Omit<Dial, "signal">;
+type Target = Omit<Dial, "signal">;
 
-function openTls(dial: Unwatched, ca: string | undefined): Socket {
+function openTls(dial: Target, ca: string | undefined): Socket {
   const { tlsHost = "" } = dial;
   return connectTls({
     ...hostOf(dial),
@@ -51,6 +51,6 @@ function openTls(dial: Unwatched, ca: string | undefined): Socket {
   });
 }
 
-function hostOf({ address, port }: Unwatched): { readonly host: string; readonly port: number } {
+function hostOf({ address, port }: Target): { readonly host: string; readonly port: number } {
   return { host: address, port };
 }

@@ -1,4 +1,4 @@
-/** Work that must be over by a time, or when somebody loses interest: whichever comes first. */
+/** Work that ends at a timeout or when its caller aborts, whichever comes first. */
 
 export interface Timers {
   /** Calls once, later; returns how to cancel. */
@@ -17,7 +17,7 @@ export interface Deadline {
   readonly ms: number;
   readonly timers: Timers;
   readonly signal: AbortSignal;
-  /** What the signal inside aborts with when time is up. */
+  /** The reason of the inner signal at the timeout. */
   readonly late: Error;
 }
 
@@ -33,7 +33,7 @@ export async function within<T>(
     return await interruptible(work(both.signal), both.signal);
   } finally {
     cancel();
-    // What was left behind (a socket that still opens) is told, too.
+    // Work left behind (a socket that still opens) sees the abort, too.
     time.abort(late);
   }
 }

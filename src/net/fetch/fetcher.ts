@@ -1,19 +1,19 @@
 /**
  * Fetches JSON from URLs that strangers have sent us, without becoming their tool.
  *
- *   url ──▶ judged ──▶ gate ──▶ resolved once ──▶ every address judged ──▶ dialled by address
+ *   url ──▶ judged ──▶ turn ──▶ resolved once ──▶ every address judged ──▶ dialled by address
  *          (scheme,   (how many                                              │
  *          port, no    at once)           redirect within the origin, ≤ 2 ◀──┤
  *          password)                                                         ▼
  *                                                     200, JSON, bounded in bytes and in time
  *
- * The name is resolved once and the connection opened to the address that was judged: a name that
- * answers differently the second time finds nobody who asks it. If one of its addresses may not be
+ * The name is resolved once and the connection opened to the address that was judged: there is no
+ * second look-up for DNS rebinding to answer differently. If one of its addresses may not be
  * dialled, none is.
  *
- * Whoever asked learns that it failed and nothing else: no status, no time-out, no refused
- * connection, or the registry would be a scanner for networks it can see and he cannot. What
- * happened goes to `onFailure`, for the operator's log.
+ * The caller learns that it failed and nothing else: no status, no timeout, no refused connection,
+ * or the registry would be a scanner for networks that it can see and the caller cannot. The reason
+ * goes to `onFailure`, for the operator's log.
  */
 import { setMaxListeners } from "node:events";
 import { isIP, type Socket } from "node:net";
@@ -22,11 +22,11 @@ import { RollcallError } from "../../core/errors.ts";
 import { judgeFor, type JudgeAddress, type Reach } from "./addresses.ts";
 import { connectWith, type Connect } from "./connect.ts";
 import { joined, systemTimers, within, type Timers } from "./deadline.ts";
-import { Gate } from "./gate.ts";
 import { FETCH, type FetchLimits } from "./limits.ts";
 import { portOf } from "./ports.ts";
 import { limitedLookup, type Resolve } from "./resolve.ts";
-import { ask, failure } from "./response.ts";
+import { failure, send } from "./response.ts";
+import { FetchQueue } from "./queue.ts";
 
 export interface FetcherOptions {
   readonly reach?: Reach;
@@ -48,8 +48,8 @@ export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is behind an origin, once it was judged. */
-interface Place {
+/** The judged addresses of an origin. */
+interface Endpoint {
   readonly addresses: readonly string[];
   readonly port: number;
   readonly tlsHost?: string;
@@ -62,7 +62,7 @@ export class Fetcher implements AsyncDisposable {
   readonly #connect: Connect;
   readonly #timers: Timers;
   readonly #onFailure: (detail: FetchFailure) => void;
-  readonly #gate: Gate;
+  readonly #queue: FetchQueue;
   readonly #closing = new AbortController();
 
   constructor(options: FetcherOptions = {}) {
@@ -72,14 +72,14 @@ export class Fetcher implements AsyncDisposable {
     this.#connect = options.connect ?? connectWith();
     this.#timers = options.timers ?? systemTimers;
     this.#onFailure = options.onFailure ?? (() => undefined);
-    this.#gate = new Gate(this.#limits);
-    // Every fetch listens to it, and as many may wait as the gate lets.
+    this.#queue = new FetchQueue(this.#limits);
+    // Every fetch listens to it, and as many may wait as the queue holds.
     setMaxListeners(0, this.#closing.signal);
   }
 
   /** How many are under way. */
   get running(): number {
-    return this.#gate.inside;
+    return this.#queue.running;
   }
 
   /** The text behind one URL. */
@@ -102,11 +102,12 @@ export class Fetcher implements AsyncDisposable {
     try {
       const targets = urls.map((url) => targetOf(url, this.#limits));
       const [origin, ...others] = new Set(targets.map((target) => target.origin));
-      if (origin === undefined) throw failure("there is no URL to ask");
-      if (others.length > 0) throw failure("these URLs are not of one origin");
+      if (origin === undefined) throw failure("no URL was given");
+      if (others.length > 0)
+        throw failure(`the URLs are of several origins: ${[origin, ...others].join(", ")}`);
       return await this.#inTurn(origin, signal, (inner) => this.#tryEach(targets, read, inner));
     } catch (error) {
-      if (interest?.aborted) throw new RollcallError("CANCELLED", "nobody waits for it any more");
+      if (interest?.aborted) throw new RollcallError("CANCELLED", "the caller cancelled the fetch");
       this.#report(urls[0] ?? "", error);
       throw new RollcallError("UNAVAILABLE", "it could not be fetched");
     }
@@ -125,11 +126,12 @@ export class Fetcher implements AsyncDisposable {
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const leave = await this.#gate.enter(origin, signal);
-    if (!leave) throw failure("too many wait already");
-    const deadline = { ms: this.#limits.budgetMs, timers: this.#timers, signal };
+    const leave = await this.#queue.enter(origin, signal);
+    if (!leave) throw failure(`${this.#limits.waiting} fetches wait already: refused`);
+    const ms = this.#limits.budgetMs;
+    const late = failure(`timeout: the URLs of ${origin} took longer than ${ms} ms together`);
     try {
-      return await within({ ...deadline, late: failure("all of it took too long") }, work);
+      return await within({ ms, timers: this.#timers, signal, late }, work);
     } finally {
       leave();
     }
@@ -141,63 +143,68 @@ export class Fetcher implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<T> {
     const [first] = targets;
-    if (!first) throw failure("there is no URL to ask");
-    const deadline = { ms: this.#limits.requestMs, timers: this.#timers, signal };
-    const place = await within({ ...deadline, late: failure("no name in time") }, async (inner) =>
+    if (!first) throw failure("no URL was given");
+    const ms = this.#limits.requestMs;
+    const deadline = { ms, timers: this.#timers, signal };
+    const slowName = failure(`timeout: ${first.hostname} was not resolved within ${ms} ms`);
+    const endpoint = await within({ ...deadline, late: slowName }, async (inner) =>
       this.#locate(first, inner),
     );
     for (const target of targets) {
       try {
-        const late = failure("it took too long");
+        const late = failure(`timeout: no complete answer within ${ms} ms`);
         const text = await within({ ...deadline, late }, async (inner) =>
-          this.#follow(target, place, inner),
+          this.#follow(target, endpoint, inner),
         );
         const found = read(text, target.href);
         if (found !== undefined) return found;
-        throw failure("it is not what was looked for");
+        throw failure("the JSON is not of the expected form");
       } catch (error) {
         signal.throwIfAborted();
         this.#report(target.href, error);
         if (error instanceof Unreachable) throw error;
       }
     }
-    throw failure("none of its URLs had it");
+    throw failure(`none of the ${targets.length} URLs could be used`);
   }
 
-  async #locate(target: URL, signal: AbortSignal): Promise<Place> {
+  async #locate(target: URL, signal: AbortSignal): Promise<Endpoint> {
     const port = portOf(target);
-    if (port === undefined) throw failure("its port is none of the web's");
+    if (port === undefined)
+      throw failure(`port ${target.port} is refused: serve on 443, 80 or 8080`);
     const host = target.hostname.replace(/^\[|\]$/g, "");
     const addresses = isIP(host) === 0 ? await this.#resolve(host, signal) : [host];
-    if (addresses.length === 0) throw failure("its name means nothing");
-    if (addresses.length > this.#limits.addresses) throw failure("its name means too much");
+    const count = addresses.length;
+    const most = this.#limits.addresses;
+    if (count === 0) throw failure(`${host} resolves to no address`);
+    if (count > most) throw failure(`${host} resolves to ${count} addresses, ${most} are allowed`);
     for (const address of addresses) {
       const why = this.#judge(address);
-      if (why !== undefined) throw failure(`${address} is ${why}`);
+      if (why !== undefined) throw failure(`${host}: ${address} is ${why}: refused`);
     }
     return { addresses, port, ...(target.protocol === "https:" && { tlsHost: host }) };
   }
 
-  async #follow(target: URL, place: Place, signal: AbortSignal): Promise<string> {
+  async #follow(target: URL, endpoint: Endpoint, signal: AbortSignal): Promise<string> {
     let url = target;
     for (let hops = 0; hops <= this.#limits.redirects; hops += 1) {
-      const socket = await this.#dial(place, signal);
+      const socket = await this.#dial(endpoint, signal);
       try {
-        const answer = await ask({ url, socket, limits: this.#limits, signal });
-        if (answer.kind === "body") return answer.text;
-        const { location } = answer;
+        const response = await send({ url, socket, limits: this.#limits, signal });
+        if (response.kind === "body") return response.text;
+        const { location } = response;
         const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
-        if (next?.origin !== target.origin) throw failure("it points to another origin");
+        if (next?.origin !== target.origin) throw failure("redirect to another origin: refused");
         url = targetOf(next.href, this.#limits);
       } finally {
         socket.destroy();
       }
     }
-    throw failure("it points on and on");
+    throw failure(`more than ${this.#limits.redirects} redirects`);
   }
 
   /** Its addresses in turn, until one answers. */
-  async #dial({ addresses, port, tlsHost }: Place, signal: AbortSignal): Promise<Socket> {
+  async #dial({ addresses, port, tlsHost }: Endpoint, signal: AbortSignal): Promise<Socket> {
     const tls = tlsHost === undefined ? {} : { tlsHost };
     let last: unknown;
     for (const address of addresses.slice(0, this.#limits.dials)) {
@@ -219,17 +226,18 @@ export class Fetcher implements AsyncDisposable {
   }
 }
 
-/** Nobody answers at any address: asking for other files there would be pointless. */
+/** No address accepts a connection: a request for another file there would be pointless. */
 class Unreachable extends RollcallError {
   constructor(cause: unknown) {
-    super("UNAVAILABLE", `nobody answers: ${String(cause)}`, { cause });
+    super("UNAVAILABLE", `no address accepts a connection: ${String(cause)}`, { cause });
   }
 }
 
-/** Numbers in other clothes (0x7f.1, 2130706433, 017700000001) are addresses after this. */
+/** Addresses in other forms (0x7f.1, 2130706433, 017700000001) are plain ones after this. */
 function targetOf(text: string, limits: FetchLimits): URL {
-  if (text.length > limits.urlLength) throw failure("its URL is too long");
+  if (text.length > limits.urlLength)
+    throw failure(`the URL is longer than ${limits.urlLength} characters`);
   const url = httpUrl(text);
-  if (!url) throw failure("it is no URL of the web, or holds a password");
+  if (!url) throw failure("not an http or https URL, or one with a password");
   return url;
 }

@@ -20,7 +20,7 @@ export const FETCH = {
   atOnce: 32,
   /** A host that is registered a thousand times is not asked a thousand times at once. */
   atOncePerOrigin: 2,
-  /** Those that wait their turn; the next heartbeat tries again. */
+  /** Fetches that wait their turn; the next heartbeat tries again. */
   waiting: 1024,
 } as const;
 

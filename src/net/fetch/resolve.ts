@@ -1,9 +1,9 @@
 /**
- * What a host name means, as this machine sees it (hosts file, search domains and all).
+ * The addresses of a host name, as this machine resolves it (hosts file, search domains and all).
  *
  * The system's own look-up blocks one of the few threads that files and compression need, too, for
  * as long as a stranger's name server likes, and cannot be called back. So no more than two are
- * under way, whatever is asked; the others wait, and whoever waits too long has gone by then.
+ * under way; the other callers wait, each until its own timeout.
  */
 import { lookup } from "node:dns/promises";
 
@@ -24,7 +24,7 @@ export function limitedLookup(find: Lookup = addressesOf): Resolve {
       signal.throwIfAborted();
       return await find(host);
     } finally {
-      // Whoever waits takes the place over, so that nobody slips in between.
+      // The next caller in line takes the place over, so that no new one slips in between.
       const next = waiting.shift();
       if (next) next();
       else running -= 1;

@@ -6,7 +6,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { RollcallError } from "../../core/errors.ts";
 import type { FetchLimits } from "./limits.ts";
 
-export interface Asked {
+export interface FetchRequest {
   readonly url: URL;
   readonly socket: Socket;
   readonly limits: FetchLimits;
@@ -14,31 +14,32 @@ export interface Asked {
 }
 
 /** The body, or where the agent says it is. */
-export type Answer =
+export type FetchResponse =
   | { readonly kind: "body"; readonly text: string }
   | { readonly kind: "redirect"; readonly location: string };
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
-export async function ask(asked: Asked): Promise<Answer> {
-  const response = await send(asked);
+export async function send(request: FetchRequest): Promise<FetchResponse> {
+  const response = await responseTo(request);
   const { statusCode = 0, headers } = response;
   if (REDIRECTS.has(statusCode)) return { kind: "redirect", location: headers.location ?? "" };
-  if (statusCode !== 200) throw failure(`it answered ${statusCode}`);
-  if (!JSON_TYPE.test(headers["content-type"] ?? "")) throw failure("it is not JSON by its type");
+  if (statusCode !== 200) throw failure(`HTTP status ${statusCode}, not 200`);
+  const type = headers["content-type"] ?? "";
+  if (!JSON_TYPE.test(type)) throw failure(`content-type ${JSON.stringify(type)} is not JSON`);
   const announced = Number(headers["content-length"] ?? 0);
-  if (announced > asked.limits.bodyBytes) throw failure("it is too large");
-  return { kind: "body", text: await bodyOf(response, asked) };
+  if (announced > request.limits.bodyBytes) throw tooLarge(request.limits.bodyBytes);
+  return { kind: "body", text: await bodyOf(response, request.limits) };
 }
 
-async function send({ url, socket, limits, signal }: Asked): Promise<IncomingMessage> {
+async function responseTo({ url, socket, limits, signal }: FetchRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = requestOn({
       createConnection: () => socket,
       method: "GET",
       path: url.pathname + url.search,
-      // Nothing of ours: no cookie, no token, no address of whoever asked for it.
+      // Nothing of ours: no cookie, no token, no address of the caller.
       headers: {
         host: url.host,
         accept: "application/json",
@@ -50,14 +51,14 @@ async function send({ url, socket, limits, signal }: Asked): Promise<IncomingMes
       signal,
     });
     request.once("response", resolve);
-    // It stays: what breaks after the answer began shows in the body.
+    // It stays: an error after the response began shows in the body.
     request.on("error", reject);
     request.end();
   });
 }
 
-/** What is packed comes out in small pieces, so that a bomb is dropped after the first few. */
-async function bodyOf(response: IncomingMessage, { limits }: Asked): Promise<string> {
+/** Decompressed in small pieces, so that a bomb is dropped after the first few. */
+async function bodyOf(response: IncomingMessage, limits: FetchLimits): Promise<string> {
   const encoding = (response.headers["content-encoding"] ?? "identity").trim().toLowerCase();
   const packed = bounded(response, limits.bodyBytes);
   const chunks: Buffer[] = [];
@@ -68,7 +69,7 @@ async function bodyOf(response: IncomingMessage, { limits }: Asked): Promise<str
 function unpack(packed: AsyncIterable<Buffer>, encoding: string): AsyncIterable<Buffer> {
   if (encoding === "identity") return packed;
   const through = unpackers[encoding]?.();
-  if (!through) throw failure("it is packed in an unknown way");
+  if (!through) throw failure(`content-encoding ${JSON.stringify(encoding)} is unknown`);
   // The loop that reads learns of every failure from the stream itself.
   return pipeline(packed, through, () => undefined);
 }
@@ -78,7 +79,7 @@ async function* bounded(source: AsyncIterable<Buffer>, maxBytes: number): AsyncG
   let bytes = 0;
   for await (const chunk of source) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw failure("it is too large");
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
     yield chunk;
   }
 }
@@ -90,7 +91,11 @@ const unpackers: Readonly<Record<string, () => ReturnType<typeof createGunzip>>>
   br: createBrotliDecompress,
 };
 
-/** For the log only; whoever asked is told no more than that it failed. */
+function tooLarge(maxBytes: number): RollcallError {
+  return failure(`the body is larger than ${maxBytes} bytes`);
+}
+
+/** For the log only: the caller learns no more than that it failed. */
 export function failure(reason: string, cause?: unknown): RollcallError {
   return new RollcallError("UNAVAILABLE", reason, { cause });
 }

@@ -16,7 +16,7 @@ import { codeOf, RollcallError } from "../../core/errors.ts";
 import { ProcessHold } from "../../machine/process-hold.ts";
 import { CLIENT_LIMITS, type ClientLimits } from "./client-limits.ts";
 import { CallScope } from "./client-scope.ts";
-import { Session } from "./client-session.ts";
+import { ClientSession } from "./client-session.ts";
 import { MessageStream } from "./client-stream.ts";
 import { backOff, pause, reasonOf, unlessAborted, type Timers } from "../../machine/waiting.ts";
 import { framed } from "./frames.ts";
@@ -39,7 +39,7 @@ export interface CallOptions {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Doing it twice is the same as doing it once. */
   readonly isRepeatable?: boolean;
-  /** Nobody waits for the answer: it does not keep the process alive. */
+  /** No caller awaits the answer: it does not keep the process alive. */
   readonly isBackground?: boolean;
 }
 
@@ -49,12 +49,12 @@ export interface Request extends CallOptions {
   readonly body: Uint8Array;
 }
 
-export interface Answer {
+export interface CallResult {
   readonly message: Buffer;
   readonly header: (name: string) => string | undefined;
 }
 
-/** What came of one try. */
+/** The outcome of one try. */
 type Try<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: unknown; readonly isUnprocessed: boolean };
@@ -65,8 +65,8 @@ export class Channel {
   readonly #hold = new ProcessHold();
   readonly #scopes = new Set<CallScope>();
   readonly #closed = new AbortController();
-  #session: Session | undefined;
-  #opening: Promise<Session> | undefined;
+  #session: ClientSession | undefined;
+  #opening: Promise<ClientSession> | undefined;
   /** Connections that failed since the last that did not, and how. */
   #failures = 0;
   #failure: unknown;
@@ -77,7 +77,7 @@ export class Channel {
   }
 
   /** One request, one answer. */
-  async call(request: Request): Promise<Answer> {
+  async call(request: Request): Promise<CallResult> {
     const scope = this.#begin(request, false);
     try {
       return await this.#persist(request, scope, () => this.#try(request, scope, answerOf));
@@ -162,7 +162,7 @@ export class Channel {
     read: (stream: MessageStream) => Promise<T>,
   ): Promise<Try<T>> {
     let stream: MessageStream | undefined;
-    let session: Session | undefined;
+    let session: ClientSession | undefined;
     try {
       session = await this.#connected(scope.signal);
       stream = this.#send(session, request, scope);
@@ -174,21 +174,21 @@ export class Channel {
     }
   }
 
-  async #connected(signal: AbortSignal): Promise<Session> {
+  async #connected(signal: AbortSignal): Promise<ClientSession> {
     if (signal.aborted) throw reasonOf(signal);
     if (this.#session?.isOpen) return this.#session;
     this.#opening ??= this.#connect().finally(() => (this.#opening = undefined));
     return unlessAborted(this.#opening, signal);
   }
 
-  async #connect(): Promise<Session> {
+  async #connect(): Promise<ClientSession> {
     const { address, timers, random = Math.random } = this.#options;
     const { signal } = this.#closed;
     try {
       if (this.#failures > 0) {
         await pause(timers, backOff(this.#failures - 1, this.#limits, random), signal);
       }
-      const session = await Session.open({ address, timers, limits: this.#limits }, signal);
+      const session = await ClientSession.open({ address, timers, limits: this.#limits }, signal);
       if (signal.aborted) session.destroy();
       this.#session = session;
       this.#failures = 0;
@@ -201,7 +201,7 @@ export class Channel {
     }
   }
 
-  #send(session: Session, request: Request, scope: CallScope): MessageStream {
+  #send(session: ClientSession, request: Request, scope: CallScope): MessageStream {
     const { remainingMs, signal } = scope;
     const http2 = session.request({
       ...request.metadata,
@@ -224,7 +224,7 @@ export class Channel {
   }
 }
 
-async function answerOf(stream: MessageStream): Promise<Answer> {
+async function answerOf(stream: MessageStream): Promise<CallResult> {
   const message = await stream.next();
   if (!message) throw new RollcallError("INTERNAL", "the answer has no message");
   if (!(await stream.next())) return { message, header: (name) => stream.header(name) };

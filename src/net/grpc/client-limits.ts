@@ -2,9 +2,9 @@
 import { KIB, MIB, SECOND } from "../../core/units.ts";
 
 export interface ClientLimits {
-  /** What gRPC servers keep to, unless both sides agree on more. */
+  /** The limit of gRPC servers, unless both sides agree on more. */
   readonly messageBytes: number;
-  /** What a server may send of one stream before we have read it. */
+  /** The flow-control window of one stream. */
   readonly windowBytes: number;
   /** For TCP and the first word of HTTP/2: one that takes longer is stuck, or speaks another. */
   readonly connectMs: number;

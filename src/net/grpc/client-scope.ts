@@ -45,7 +45,7 @@ export class CallScope {
     return this.#isLate;
   }
 
-  /** What is left for the whole; absent when there is no end. */
+  /** The time left for the whole call; absent when it has no deadline. */
   get remainingMs(): number | undefined {
     const { timers, timeoutMs, isOpenEnded } = this.#options;
     if (timeoutMs === undefined || isOpenEnded) return undefined;

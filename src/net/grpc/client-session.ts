@@ -23,7 +23,7 @@ export interface SessionOptions {
   readonly timers: Timers;
 }
 
-export class Session {
+export class ClientSession {
   readonly #http2: ClientHttp2Session;
   readonly #options: SessionOptions;
   #calls = 0;
@@ -43,13 +43,13 @@ export class Session {
     http2.on("close", () => this.#cancelPing?.());
   }
 
-  static open(options: SessionOptions, signal: AbortSignal): Promise<Session> {
+  static open(options: SessionOptions, signal: AbortSignal): Promise<ClientSession> {
     const { address, limits, timers } = options;
     return new Promise((resolve, reject) => {
       const http2 = connect(`http://${address}`, {
         settings: { enablePush: false, initialWindowSize: limits.windowBytes },
       });
-      // Who waits for an answer holds the process; see client-hold.ts.
+      // A caller that waits for an answer holds the process; see process-hold.ts.
       http2.unref();
       const fail = (why: string, cause?: unknown) => {
         settle();
@@ -73,7 +73,7 @@ export class Session {
       http2.on("error", onError).on("close", onClose);
       http2.once("remoteSettings", () => {
         settle();
-        resolve(new Session(http2, options));
+        resolve(new ClientSession(http2, options));
       });
     });
   }

@@ -1,5 +1,5 @@
 /**
- * One call on a session, as messages that are pulled: what nobody pulls is not read, and then the
+ * One call on a session, as messages that are pulled: the others are not read, and then the
  * server may not send. Whatever ends the call, it ends once, with an error of ours that says
  * whether the server surely never acted on it.
  *
@@ -71,7 +71,7 @@ export class MessageStream {
     else this.#endings.push(tell);
   }
 
-  /** What came along, before the messages or after them. */
+  /** The metadata, of headers and trailers. */
   header(name: string): string | undefined {
     return lookup(this.#headers ?? {})(name) ?? lookup(this.#trailers ?? {})(name);
   }
@@ -147,17 +147,20 @@ export class MessageStream {
     const status = this.#headers?.[":status"];
     if (status !== undefined && status !== 200) {
       const code = HTTP_CODES[status] ?? "INTERNAL";
-      return new RollcallError(code, `HTTP status ${status}: what answers does not speak gRPC`);
+      return new RollcallError(code, `HTTP status ${status}: the server does not speak gRPC`);
     }
     switch (this.#stream.rstCode) {
       case constants.NGHTTP2_NO_ERROR:
         if (this.#options.isGone()) return unavailable(this.#options.trouble());
-        return internal("the answer has no status: what answers does not speak gRPC");
+        return internal("the answer has no status: the server does not speak gRPC");
       case constants.NGHTTP2_CANCEL:
-        // Nobody here cancelled it: the connection went, or the server is going.
+        // Not cancelled on this side: the connection went, or the server is going.
         return unavailable(this.#options.trouble());
       case constants.NGHTTP2_ENHANCE_YOUR_CALM:
-        return new RollcallError("LIMIT_EXCEEDED", "the server is asked too much at once");
+        return new RollcallError(
+          "LIMIT_EXCEEDED",
+          "the server limits how much is asked at once: retry later",
+        );
       default:
         return unavailable(`the call was reset with HTTP/2 code ${this.#stream.rstCode}`);
     }

@@ -49,7 +49,7 @@ export async function openStream<Input extends DescMessage, Output extends DescM
           yield decoded(method.output, bytes);
         }
       } finally {
-        stream.cancel(new RollcallError("CANCELLED", "nobody reads the stream any more"));
+        stream.cancel(new RollcallError("CANCELLED", "the reader stopped before the stream ended"));
       }
     },
   };
@@ -78,7 +78,7 @@ function decoded<Output extends DescMessage>(
   try {
     return fromBinary(schema, bytes);
   } catch (cause) {
-    const message = `what came is not a ${schema.typeName}`;
+    const message = `the message is not a valid ${schema.typeName}`;
     throw new RollcallError("INTERNAL", message, { cause });
   }
 }

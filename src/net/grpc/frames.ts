@@ -18,7 +18,7 @@ export function framed(message: Uint8Array): Buffer {
 /** Takes bytes as they come, cut anywhere, and gives the messages that are whole. */
 export class FrameReader {
   readonly #maxBytes: number;
-  /** What has come of a message that is not whole yet, and how much that is. */
+  /** The parts of an incomplete message, and their size. */
   #parts: Buffer[] = [];
   #bytes = 0;
 

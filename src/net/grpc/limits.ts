@@ -3,9 +3,9 @@ import type { ConnectionLimits } from "../http2/connection.ts";
 import { KIB, MIB, SECOND } from "../../core/units.ts";
 
 export interface ServerLimits extends ConnectionLimits {
-  /** What a message may weigh where its method says nothing else. */
+  /** The size of a message, where its method sets no other. */
   readonly messageBytes: number;
-  /** What all requests that have not come whole may hold together. */
+  /** The size of all incomplete requests together. */
   readonly gatheredBytes: number;
   /** How long a request may take to come. */
   readonly requestMs: number;

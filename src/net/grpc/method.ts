@@ -18,7 +18,7 @@ import type { Call, Feed, Meter } from "./service.ts";
 import { grpcStatusOf, type FieldName } from "./status.ts";
 
 export interface MethodOptions {
-  /** What one message to it may weigh. */
+  /** The size limit of one message to it. */
   readonly maxBytes: number;
   /** How long a stream that was cut may take to read its last words. */
   readonly lastWordsMs: number;
@@ -49,7 +49,7 @@ export function serving(method: DescMethod, handler: unknown, options: MethodOpt
           handler as (requests: AsyncIterable<Message>, call: Call) => Stream,
         );
     case "client_streaming":
-      throw new Error(`${method.name}: nobody has asked for client streaming yet`);
+      throw new Error(`${method.name}: client streaming is not supported`);
   }
 }
 
@@ -119,7 +119,7 @@ class Method {
     };
     const onEnd = () => {
       end();
-      // Whoever is gone wants no answer, and what it wanted may be half of it.
+      // A caller that is gone wants no answer, and its request may be incomplete.
       if (call.isOver) return;
       try {
         if (!message || !reader.isBetweenMessages) {
@@ -171,7 +171,7 @@ class Method {
       call.end();
     } catch (error) {
       this.#fail(call, error);
-      // Who was cut for not reading may never read why.
+      // A caller that was cut off for not reading may never read why.
       call.endWithin(this.#options.lastWordsMs);
     } finally {
       feed?.close();
@@ -179,14 +179,14 @@ class Method {
   }
 
   #fail(call: ServerCall, error: unknown): void {
-    // What fails because its caller went away is nobody's fault.
+    // A failure because the caller went away is no fault.
     if (call.isOver) return;
     if (codeOf(error) === "INTERNAL") this.#options.onFault(error);
     call.fail(grpcStatusOf(error, this.#options.fieldName));
   }
 }
 
-/** What comes, as it comes; how much that may be is for the credit given to the caller. */
+/** The chunks as they arrive; flow control bounds how many are in flight. */
 async function* chunksOf(call: ServerCall): AsyncGenerator<Buffer> {
   const chunks: Buffer[] = [];
   let wake: () => void = () => undefined;

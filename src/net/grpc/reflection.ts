@@ -25,7 +25,7 @@ import { ServerReflection as OldReflection } from "./gen/grpc/reflection/v1alpha
 /** The names it goes by, the one in use first; on the wire they are the same. */
 export const REFLECTION = [ServerReflection, OldReflection] as const;
 
-type Answer = NonNullable<
+type ReflectionResponse = NonNullable<
   MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]
 >;
 
@@ -60,7 +60,7 @@ class Reflection {
     }
   }
 
-  #answer(question: ServerReflectionRequest["messageRequest"]): Answer {
+  #answer(question: ServerReflectionRequest["messageRequest"]): ReflectionResponse {
     switch (question.case) {
       case "listServices": {
         const service = this.#services.map(({ typeName: name }) => ({ name }));
@@ -100,7 +100,7 @@ class Reflection {
 }
 
 /** The file and everything it imports: what a tool needs to make sense of it. */
-function filesOf(file: DescFile | undefined, what: string): Answer {
+function filesOf(file: DescFile | undefined, what: string): ReflectionResponse {
   if (!file) return notFound(`no ${what}`);
   const needed = new Set<DescFile>();
   const need = (each: DescFile) => {
@@ -115,11 +115,11 @@ function filesOf(file: DescFile | undefined, what: string): Answer {
   return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
 }
 
-function notFound(errorMessage: string): Answer {
+function notFound(errorMessage: string): ReflectionResponse {
   return failure("NOT_FOUND", errorMessage);
 }
 
-function failure(code: ErrorCode, errorMessage: string): Answer {
+function failure(code: ErrorCode, errorMessage: string): ReflectionResponse {
   const errorCode = wireCodes(code).grpc;
   return { case: "errorResponse", value: { errorCode, errorMessage } };
 }

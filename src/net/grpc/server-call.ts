@@ -14,7 +14,7 @@ import type { Call } from "./service.ts";
 import { grpcStatusOf, trailersOf, type GrpcStatus } from "./status.ts";
 import { parseTimeout } from "./timeout.ts";
 
-/** What a timer can wait, and longer than any call lives. */
+/** The longest delay of a timer, and longer than any call lives. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 const HEADERS = [
@@ -70,7 +70,7 @@ export class ServerCall implements Call {
     if (timeout === undefined) return;
     const ms = parseTimeout(timeout);
     if (ms === undefined) {
-      throw new RollcallError("INVALID_ARGUMENT", "grpc-timeout is no length of time");
+      throw new RollcallError("INVALID_ARGUMENT", "grpc-timeout is not a duration");
     }
     this.#deadline = setTimeout(() => this.#expire(), Math.min(ms, LONGEST_MS));
   }

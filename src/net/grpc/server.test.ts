@@ -174,7 +174,7 @@ describe("a request", () => {
     expect(await second.answered).toMatchObject({ grpcStatus: "8" });
     first.stream.end(request("a".repeat(50)).subarray(15));
     expect((await first.answered).grpcStatus).toBe("0");
-    // What it held is free again.
+    // Its bytes are free again.
     expect((await ask(opened, request("c".repeat(50)))).grpcStatus).toBe("0");
   });
 

@@ -10,7 +10,7 @@
 import { createServer, type Server as NetServer, type Socket } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { RollcallError } from "../../core/errors.ts";
-import { Connection } from "../http2/connection.ts";
+import { Http2Connection } from "../http2/connection.ts";
 import { encoded } from "../http2/hpack.ts";
 import type { Stream } from "../http2/stream.ts";
 import { Gathering } from "./gathering.ts";
@@ -20,7 +20,7 @@ import { ServerCall } from "./server-call.ts";
 import type { Handlers, Meter, ServiceLimits } from "./service.ts";
 import { grpcStatusOf, type FieldName } from "./status.ts";
 
-/** What is known of a caller before its call is served. */
+/** A caller, before its call is served. */
 export interface Caller {
   /** The other end of the connection, as the kernel says. */
   readonly peer: string | undefined;
@@ -46,9 +46,9 @@ export interface AddOptions<Service extends DescService> extends ServiceLimits<S
 export class GrpcServer {
   readonly #options: GrpcServerOptions;
   readonly #methods = new Map<string, Serve>();
-  readonly #connections = new Set<Connection>();
+  readonly #connections = new Set<Http2Connection>();
   readonly #gathering: Gathering;
-  /** What accepts connections; to be bound, counted and closed like that of any other door. */
+  /** Accepts connections; to be bound, counted and closed like that of any other door. */
   readonly listener: NetServer;
 
   constructor(options: GrpcServerOptions) {
@@ -85,7 +85,7 @@ export class GrpcServer {
   }
 
   #greet(socket: Socket): void {
-    const connection = new Connection(socket, {
+    const connection = new Http2Connection(socket, {
       limits: this.#options.limits,
       onStream: (stream) => this.#take(stream),
       onClose: () => this.#connections.delete(connection),

@@ -1,5 +1,5 @@
 /**
- * What a gRPC service is to whoever writes one: a function per method of the proto, with no idea of
+ * A gRPC service, as its author writes it: a function per method of the proto, with no idea of
  * how calls are carried. Answers are messages; streams are messages as they come, or, where many
  * are sent the same, feeds of bytes.
  */
@@ -7,11 +7,11 @@ import type { DescMessage, DescService, MessageShape } from "@bufbuild/protobuf"
 
 /** One call, beside its request. */
 export interface Call {
-  /** Aborts when nobody waits for the answer any more: cancelled, disconnected, too late. */
+  /** Aborts when the caller no longer waits: cancelled, disconnected, past its deadline. */
   readonly signal: AbortSignal;
-  /** What the caller sent along under this name. */
+  /** The caller's metadata of this name. */
   header(name: string): string | undefined;
-  /** Sends something along with the answer. */
+  /** Sends metadata with the answer. */
   tell(name: string, value: string): void;
 }
 
@@ -49,7 +49,7 @@ export type Handlers<Service extends Pick<DescService, "method">> = {
 
 /** Bounds of the methods of a service, by their names here (`createTask`). */
 export interface ServiceLimits<Service extends Pick<DescService, "method">> {
-  /** What a message to a method may weigh, where that is not what `messageBytes` says. */
+  /** The size of a message by method, where it is not `messageBytes`. */
   readonly bytes?: { readonly [Name in keyof Service["method"]]?: number };
 }
 

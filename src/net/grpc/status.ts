@@ -4,7 +4,7 @@
  * numbers, so the name goes along for who knows it; from somebody else's daemon the nearest is
  * taken.
  *
- * What is not ours may hold anything, so only its existence is told.
+ * An error that is not ours may hold anything, so only its existence is told.
  */
 import {
   codeOf,
@@ -74,7 +74,7 @@ const CODES: readonly (ErrorCode | undefined)[] = [
   "UNAUTHENTICATED",
 ];
 
-/** What a call ended with says; nothing when it went well. */
+/** The error in the trailers of a call; undefined when it succeeded. */
 export function errorIn(trailers: (name: string) => string | undefined): RollcallError | undefined {
   const status = trailers("grpc-status") ?? "";
   if (/^0+$/.test(status)) return undefined;

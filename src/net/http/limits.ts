@@ -1,4 +1,4 @@
-/** What a client takes from a daemon, and how long it waits, each with its reason. */
+/** Sizes and timeouts of a client of a daemon, each with its reason. */
 import { MIB } from "../../core/units.ts";
 
 export const CLIENT = {

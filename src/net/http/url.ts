@@ -8,7 +8,7 @@ export const DEFAULT_URL = "http://127.0.0.1:9090";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the flag says, else ROLLCALL_URL, else ROLLCALL_HTTP_ADDR, else the default. */
+/** The flag, else ROLLCALL_URL, else ROLLCALL_HTTP_ADDR, else the default. */
 export function findUrl(flag: string | undefined, env: Environment): string {
   const sources = [
     ["--url", flag],

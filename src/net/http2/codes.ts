@@ -46,11 +46,11 @@ export const ERROR = {
 
 export type ErrorNumber = (typeof ERROR)[keyof typeof ERROR];
 
-/** What a client begins with. */
+/** A client's first bytes. */
 export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 
 export const FRAME_HEADER_BYTES = 9;
-/** What both sides take without having agreed on more. */
+/** The defaults of both sides before SETTINGS. */
 export const DEFAULT_WINDOW = 65_535;
 export const DEFAULT_FRAME_BYTES = 16_384;
 export const MAX_WINDOW = 2 ** 31 - 1;

@@ -4,7 +4,7 @@ import { connect as connectTcp, createServer, type AddressInfo, type Socket } fr
 import { buffer } from "node:stream/consumers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { FLAG, FRAME, PREFACE } from "./codes.ts";
-import { Connection, type ConnectionLimits } from "./connection.ts";
+import { Http2Connection, type ConnectionLimits } from "./connection.ts";
 import { encoded } from "./hpack.ts";
 import type { Stream } from "./stream.ts";
 
@@ -29,10 +29,10 @@ afterEach(async () => {
 });
 
 async function open(serve: (stream: Stream) => void, limits: Partial<ConnectionLimits> = {}) {
-  const connections: Connection[] = [];
+  const connections: Http2Connection[] = [];
   const server = createServer((socket) => {
     const onClose = () => connections.splice(connections.indexOf(connection), 1);
-    const connection = new Connection(socket, {
+    const connection = new Http2Connection(socket, {
       limits: { ...LIMITS, ...limits },
       onStream: serve,
       onClose,

@@ -6,8 +6,8 @@
  *   preface ──settings──▶ open ──GOAWAY (ours)──▶ closing ──last stream ends──▶ closed
  *                           └── what must not be: GOAWAY with the reason ──────────┘
  *
- * Whoever is at the other end may be hostile: headers, frames that only cost us, what waits to be
- * sent and how many streams there are all have a bound, and beyond it the connection ends.
+ * The peer may be hostile: headers, frames that only cost us, bytes that wait to be sent and the
+ * number of streams all have a bound, and beyond it the connection ends.
  */
 import type { Socket } from "node:net";
 import {
@@ -32,10 +32,10 @@ import { Stream, type Carrier, type WholeAnswer } from "./stream.ts";
 export interface ConnectionLimits extends FrameLimits {
   /** At a time. */
   readonly streams: number;
-  /** What may be under way to us on one stream, and on all of them. */
+  /** The receive windows of one stream, and of all together. */
   readonly streamWindow: number;
   readonly connectionWindow: number;
-  /** What may wait for a client that does not read. */
+  /** The most that waits for a client that does not read. */
   readonly waitingBytes: number;
   /** How often the other end is asked whether it is there, and how long it has to answer. */
   readonly keepaliveMs: number;
@@ -53,7 +53,7 @@ const LAST_WORDS_MS = 1_000;
 /** Streams that we reset, whose frames may still be under way. */
 const RESETS_KEPT = 1_000;
 
-export class Connection implements Carrier {
+export class Http2Connection implements Carrier {
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
   readonly #decoder: HeaderDecoder;
@@ -339,11 +339,13 @@ export class Connection implements Carrier {
           if (value > 1) throw wrong("ENABLE_PUSH is neither 0 nor 1");
           break;
         case SETTING.INITIAL_WINDOW_SIZE:
-          if (value > MAX_WINDOW) throw new ConnectionError(ERROR.FLOW_CONTROL_ERROR, "too large");
+          if (value > MAX_WINDOW)
+            throw new ConnectionError(ERROR.FLOW_CONTROL_ERROR, "INITIAL_WINDOW_SIZE");
           this.#outbox.resizeWindows(value, this.#streams.values());
           break;
         case SETTING.MAX_FRAME_SIZE:
-          if (value < DEFAULT_FRAME_BYTES || value > 2 ** 24 - 1) throw wrong("MAX_FRAME_SIZE");
+          if (value < DEFAULT_FRAME_BYTES || value > 2 ** 24 - 1)
+            throw wrong(`MAX_FRAME_SIZE ${value}`);
           break;
       }
     }
@@ -360,7 +362,7 @@ export class Connection implements Carrier {
     if (payload.length !== 4) throw tooLong();
     const increment = payload.readUInt32BE(0) & 0x7fffffff;
     if (id === 0) {
-      if (increment === 0) throw wrong("a window grows by nothing");
+      if (increment === 0) throw wrong("WINDOW_UPDATE by 0");
       return this.#outbox.grow(increment);
     }
     if (id > this.#lastId) throw wrong("WINDOW_UPDATE on no stream");

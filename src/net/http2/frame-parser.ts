@@ -32,7 +32,7 @@ export interface FrameLimits {
 }
 
 /** A header block that goes on in further frames. */
-interface Continued {
+interface HeaderBlock {
   readonly id: number;
   readonly flags: number;
   readonly parts: Buffer[];
@@ -46,7 +46,7 @@ export class FrameParser {
   readonly #frame: Frame = { type: 0, flags: 0, id: 0, payload: Buffer.alloc(0), length: 0 };
   #rest: Buffer | undefined;
   #stage: "preface" | "settings" | "open" = "preface";
-  #continued: Continued | undefined;
+  #continued: HeaderBlock | undefined;
   #idleFrames = 0;
   #countedFromMs = performance.now();
 
@@ -79,7 +79,7 @@ export class FrameParser {
   /** How much of it came; all of it or it is waited for. */
   #preface(bytes: Buffer): number {
     const begun = bytes.subarray(0, PREFACE.length);
-    if (!begun.equals(PREFACE.subarray(0, begun.length))) throw wrong("this is no HTTP/2");
+    if (!begun.equals(PREFACE.subarray(0, begun.length))) throw wrong("not the preface of HTTP/2");
     if (begun.length < PREFACE.length) return 0;
     this.#stage = "settings";
     return PREFACE.length;
@@ -87,7 +87,7 @@ export class FrameParser {
 
   #sort(frame: Frame): void {
     if (this.#stage === "settings") {
-      if (frame.type !== FRAME.SETTINGS) throw wrong("the first frame is no SETTINGS");
+      if (frame.type !== FRAME.SETTINGS) throw wrong("the first frame is not SETTINGS");
       this.#stage = "open";
     }
     if (this.#continued) return this.#continue(frame, this.#continued);
@@ -101,7 +101,7 @@ export class FrameParser {
         if (!(frame.flags & FLAG.END_HEADERS)) return this.#begin(frame);
         break;
       case FRAME.CONTINUATION:
-        throw wrong("nothing to continue");
+        throw wrong("CONTINUATION without HEADERS");
       case FRAME.WINDOW_UPDATE:
         break;
       default:
@@ -114,7 +114,7 @@ export class FrameParser {
     this.#continued = { id, flags, parts: [payload], bytes: payload.length };
   }
 
-  #continue(frame: Frame, continued: Continued): void {
+  #continue(frame: Frame, continued: HeaderBlock): void {
     if (frame.type !== FRAME.CONTINUATION || frame.id !== continued.id) {
       throw wrong("a header block was not finished");
     }

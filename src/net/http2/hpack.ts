@@ -72,11 +72,11 @@ const STATIC: readonly Field[] = [
   ["www-authenticate", ""],
 ];
 
-/** What a field of the table weighs beside its texts. */
+/** The size of a table entry beside its texts. */
 const OVERHEAD_BYTES = 32;
-/** What a client may have us remember: the size nobody needs to ask for. */
+/** The size of the dynamic table: the default, without SETTINGS. */
 const TABLE_BYTES = 4_096;
-/** Lengths and places: more bits than this nobody needs. */
+/** Lengths and indexes need no more bits than this. */
 const MAX_SHIFT = 28;
 
 export class HeaderDecoder {

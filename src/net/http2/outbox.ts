@@ -1,5 +1,5 @@
 /**
- * What goes out on a connection. Frames gather until the turn of the event loop is over and are
+ * The outbound side of a connection. Frames gather until the turn of the event loop is over and are
  * written as one piece; data waits in its stream while the other end has no room for it.
  */
 import type { Socket } from "node:net";
@@ -17,7 +17,7 @@ import {
 import type { Stream, WholeAnswer } from "./stream.ts";
 
 export interface OutboxOptions {
-  /** What the socket may hold for a client that does not read. */
+  /** The most the socket holds for a client that does not read. */
   readonly waitingBytes: number;
   readonly onOverflow: () => void;
   /** All that a stream had to say is out. */
@@ -35,7 +35,7 @@ export class Outbox {
   #window = DEFAULT_WINDOW;
   /** Streams with something to send and no room for it, in the order in which they get some. */
   readonly #blocked = new Set<Stream>();
-  /** What a new stream may be sent. */
+  /** The send window of a new stream. */
   initialWindow = DEFAULT_WINDOW;
 
   constructor(socket: Socket, options: OutboxOptions) {

@@ -6,12 +6,12 @@
  *     │                                    ▲
  *     └── reset by either, connection gone ┘
  *
- * What comes is handed on at once; credit for more is given when whoever takes it says so. What
- * goes waits here until the other side has room, and asks whoever sends to wait as well.
+ * Received data is handed on at once; the window grows when the receiver has consumed it. Data to
+ * send waits here until the other side has room, and the sender is asked to wait (back-pressure).
  */
 import { ERROR, type ErrorNumber } from "./codes.ts";
 
-/** What a stream needs of its connection. */
+/** The connection, as far as a stream needs it. */
 export interface Carrier {
   /** Sends what waits, as far as there is room. */
   send(stream: Stream): void;
@@ -28,14 +28,14 @@ export interface WholeAnswer {
   readonly trailers: Buffer;
 }
 
-/** Who takes what comes. */
-export interface Taker {
+/** Receives the data of a stream. */
+export interface DataReceiver {
   data(chunk: Buffer): void;
   /** The caller has said all. */
   end(): void;
 }
 
-/** What may wait in a stream before whoever fills it is asked to stop. */
+/** Bytes that may wait in a stream before its sender is asked to stop. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
 export class Stream {
@@ -43,8 +43,8 @@ export class Stream {
   readonly headers: ReadonlyMap<string, string>;
   readonly peer: string | undefined;
   readonly #carrier: Carrier;
-  #taker: Taker | undefined;
-  /** What came before there was anybody to take it. */
+  #taker: DataReceiver | undefined;
+  /** Data from before there was a receiver. */
   #early: Buffer[] = [];
   #onDrain: (() => void) | undefined;
   /** Called once, when nothing more comes or goes. */
@@ -57,9 +57,9 @@ export class Stream {
   uncredited = 0;
   readonly waiting: Uint8Array[] = [];
   waitingBytes = 0;
-  /** What is sent when nothing waits any more; then it is over. */
+  /** Sent after the last data; then the stream is over. */
   trailers: Buffer | undefined;
-  /** What came so far. */
+  /** Bytes received so far. */
   dataBytes = 0;
   isRemoteEnded = false;
   isLocalEnded = false;
@@ -84,7 +84,7 @@ export class Stream {
   }
 
   /** From here on what comes, and came, is handed on. */
-  take(taker: Taker): void {
+  take(taker: DataReceiver): void {
     this.#taker = taker;
     for (const chunk of this.#early.splice(0)) taker.data(chunk);
     if (this.isRemoteEnded) taker.end();

@@ -23,7 +23,7 @@ export interface AcpStream<Message = unknown> {
 }
 
 export interface AgentStatusReporter<Message> {
-  /** What to make the agent's connection on. */
+  /** The stream for the agent's connection. */
   readonly stream: AcpStream<Message>;
   /**
    * Tells the client, in the form that it asked for or else hidden in `_meta`, which every client

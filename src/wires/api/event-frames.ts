@@ -1,6 +1,6 @@
 /**
- * What is watched, in the words of server-sent events. A thousand watchers of one event send the
- * same bytes, so they are made once.
+ * Watched events as server-sent events. A thousand subscribers of one event get the same bytes, so
+ * they are made once.
  */
 import { jsonOf, type Recorded } from "../../core/events.ts";
 import type { WatchItem } from "../../engine/watch.ts";

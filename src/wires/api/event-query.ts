@@ -1,4 +1,4 @@
-/** What a client asks of the event stream: `?from=SEQ&topic=PREFIX&topic=…`, and where it stood. */
+/** The query of an event stream: `?from=SEQ&topic=PREFIX&topic=…`, and its cursor. */
 import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../../core/errors.ts";
 import { FIELD } from "../../core/limits.ts";

@@ -30,7 +30,7 @@ export class EventStreams extends Streams {
     await this.send(response, () => {
       const { head } = this.#engine;
       const watch = this.#engine.watch(options);
-      // Who starts now learns where that is, and can resume even if nothing happens before it must.
+      // A new subscriber gets its cursor first, so it can resume even before the first event.
       const first = options.from === undefined ? [placeFrame("bookmark", head)] : [];
       return { frames: framesOf(watch, first), cut: watch.cut, close: () => watch.close() };
     });

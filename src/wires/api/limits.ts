@@ -12,7 +12,7 @@ export const EVENT_STREAM = {
   stallMs: 60 * SECOND,
   /** For the last words to reach a client that was cut and may not read them. */
   farewellMs: 1 * SECOND,
-  /** What a client waits before it comes back. */
+  /** The delay before a client retries. */
   retryMs: 1 * SECOND,
 } as const;
 

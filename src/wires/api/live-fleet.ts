@@ -103,7 +103,7 @@ async function* questionFrames(
   } while ((await watch.pull()).length > 0);
 }
 
-/** What happened up to a sequence, then what happens, as in `/v1/events`. */
+/** The events up to a sequence, then the live ones, as in `/v1/events`. */
 export function timelineSource(
   engine: Engine,
   { events, sequence, trail }: Omit<Timeline, "id">,

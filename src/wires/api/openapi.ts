@@ -59,7 +59,10 @@ const EVENTS = {
     "live; `resync` where the log no longer reaches back so far.",
   input: z.strictObject({
     from: z.string().optional().describe("The sequence of the last event that the caller has"),
-    topic: z.array(z.string()).default([]).describe("How the topics wanted begin, such as lease."),
+    topic: z
+      .array(z.string())
+      .default([])
+      .describe("Prefixes of the topics to send, such as lease."),
   }),
 } as const;
 

@@ -1,6 +1,6 @@
 /** How HTTP says no: one body for every refusal, with the status of the table of codes. */
 import { wireCodes, type ErrorCode } from "../../core/errors.ts";
-import { told } from "../told.ts";
+import { errorReply } from "../error-reply.ts";
 
 export interface HttpRefusal {
   readonly code: ErrorCode;
@@ -9,7 +9,7 @@ export interface HttpRefusal {
 }
 
 export function refusalOf(error: unknown): HttpRefusal {
-  const { code, message, retry } = told(error);
+  const { code, message, retry } = errorReply(error);
   const status = wireCodes(code).http;
   return { code, status, body: JSON.stringify({ error: { code, message, retry } }) };
 }

@@ -1,5 +1,5 @@
 /**
- * What the state of an agent is, from what it wrote and how long ago:
+ * The state of an agent, from what it wrote and how long ago:
  *
  *   silent for longer than staleAfter          → stale   (evidence, not garbage: kept)
  *   running, nothing to do                     → idle

@@ -25,7 +25,7 @@ export interface StatusEmitterOptions {
   readonly workspace?: string;
   readonly a2a?: NonNullable<Status["a2a"]>;
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** What is left at the end: nothing, or a file that says so. */
+  /** At the end the file is removed, or says so. */
   readonly atEnd?: "remove" | "stopped";
   readonly heartbeatMs?: number;
   readonly now?: () => number;
@@ -33,7 +33,7 @@ export interface StatusEmitterOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** What may be known only later, or change. */
+/** The fields that may be known only later, or change. */
 export type StatusDescription = Pick<StatusEmitterOptions, "agentName" | "workspace" | "meta">;
 
 export class StatusEmitter implements AsyncDisposable {
@@ -66,19 +66,19 @@ export class StatusEmitter implements AsyncDisposable {
     else this.#changed();
   }
 
-  /** What it is called, where it works and what else is to be said of it from now on. */
+  /** Sets its name, workspace and meta from now on. */
   describe(description: Partial<StatusDescription>): void {
     this.#options = { ...this.#options, ...description };
     this.#changed();
   }
 
-  /** What the session is for: its first prompt. */
+  /** The goal of the session: its first prompt. */
   goal(summary: string): void {
     this.#goal = { summary, updated_at: this.#now(), source: "initial-prompt" };
     this.#changed();
   }
 
-  /** What it does now; nothing when it has nothing to do. */
+  /** Its current task; undefined while it is idle. */
   task(task: Omit<StatusTask, "status_timestamp"> | undefined): void {
     this.#task = task && { ...task, status_timestamp: this.#sinceOf(task) };
     this.activity();

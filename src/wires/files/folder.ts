@@ -33,7 +33,10 @@ function tidyPath(path: string): string {
 
 function homeOf(user: string, env: Environment): string {
   if (user === "" || user === userInfo().username) return env["HOME"] || homedir();
-  throw new RollcallError("INVALID_ARGUMENT", `where ~${user} is at home is not known here`);
+  throw new RollcallError(
+    "INVALID_ARGUMENT",
+    `the home folder of ~${user} is unknown: give the whole path`,
+  );
 }
 
 /** The file of an agent; an id that is no file name is refused. */

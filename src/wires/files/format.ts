@@ -37,14 +37,14 @@ export interface StatusRuntime {
   readonly workspace?: string;
 }
 
-/** What the session is for: its first prompt, kept while the agent is idle. */
+/** The goal of the session: its first prompt, kept while the agent is idle. */
 export interface StatusGoal {
   readonly summary: string;
   readonly updated_at: string;
   readonly source: GoalSource;
 }
 
-/** What the agent does now. */
+/** The current task of the agent. */
 export interface StatusTask {
   readonly id?: string;
   readonly context_id?: string;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { readJson, withPlainNumbers } from "./json-read.ts";
 import { inCodePointOrder, jsonText } from "./json-text.ts";
 
-/** What both programs make of a text: read, and written again. */
+/** A text, read and written again, by both programs. */
 function again(text: string): string {
   const read = readJson(text);
   return read.ok ? jsonText(read.value) : read.problem;

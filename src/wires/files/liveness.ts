@@ -4,7 +4,7 @@ import type { ProcessProof } from "../../machine/processes.ts";
 import type { StatusFile } from "./read.ts";
 import type { Processes } from "./writers.ts";
 
-export interface Observed {
+export interface Sighting {
   readonly file: StatusFile;
   /** The process that wrote it, as it says or as it was first seen. */
   readonly writer: ProcessProof | undefined;
@@ -24,7 +24,7 @@ export interface Vitality {
   readonly hasEnded: boolean;
 }
 
-export function vitalityOf(observed: Observed, signs: Signs): Vitality {
+export function vitalityOf(observed: Sighting, signs: Signs): Vitality {
   const standing = standingOf(observed, signs);
   const hasEnded = standing === "gone" || standing === "another";
   return { liveness: livenessOf(observed, standing, signs), hasEnded };
@@ -33,7 +33,7 @@ export function vitalityOf(observed: Observed, signs: Signs): Vitality {
 type Standing = "there" | "gone" | "another" | "unknown";
 
 function livenessOf(
-  { file, isRemoved = false }: Observed,
+  { file, isRemoved = false }: Sighting,
   standing: Standing,
   { nowMs, staleAfterMs }: Signs,
 ): Ruled<Liveness> {
@@ -47,7 +47,7 @@ function livenessOf(
   return lifecycle === "running" ? FRESH : UNKNOWN;
 }
 
-function standingOf({ file, writer }: Observed, { processes }: Signs): Standing {
+function standingOf({ file, writer }: Sighting, { processes }: Signs): Standing {
   const { pid = 0 } = file.status.runtime;
   if (pid <= 0) return "unknown";
   const found = processes.find(pid);

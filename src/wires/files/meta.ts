@@ -1,12 +1,12 @@
 /**
- * What our own emitters say beyond the public format, in `x_meta`. Written here and read here: as
+ * Fields of our emitters beyond the public format, in `x_meta`. Written here and read here: as
  * any program may write a status file, a reader takes what has the right shape and no more.
  */
 import {
   ACTIVITIES,
   QUESTION_KINDS,
   type Activity,
-  type Asked,
+  type ReportedQuestion,
   type QuestionKind,
 } from "../../core/reports.ts";
 import { field } from "../../core/text.ts";
@@ -15,14 +15,14 @@ import type { TmuxPane } from "../../machine/surroundings.ts";
 import type { Status } from "./format.ts";
 
 export interface OwnMeta {
-  /** Whose row of the fleet it is, where that is not the file's own agent. */
+  /** The agent whose row of the fleet it is, where that is not the file's own agent. */
   readonly agentId?: string | undefined;
   /** The process that the file speaks for. */
   readonly process?: ProcessProof | undefined;
   /** Finer than the state of its task. */
   readonly activity?: Activity | undefined;
   readonly question?: AskedInFile | undefined;
-  /** What the ACP proxy tells of its conversation. */
+  /** The ACP proxy's facts of its conversation. */
   readonly acp?: Readonly<Record<string, unknown>> | undefined;
   readonly tmux?: TmuxPane | undefined;
 }
@@ -50,7 +50,7 @@ export function writeMeta(own: OwnMeta, coding: Readonly<Record<string, unknown>
 
 /** The same, as far as it is there. */
 export interface MetaRead extends Omit<OwnMeta, "question" | "tmux"> {
-  readonly question: Partial<Omit<Asked, "sinceMs">>;
+  readonly question: Partial<Omit<ReportedQuestion, "sinceMs">>;
 }
 
 export function readMeta({ x_meta }: Status): MetaRead {

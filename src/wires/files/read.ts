@@ -32,7 +32,7 @@ export interface StatusFile {
   readonly status: Status;
   /** When it was updated. Not in the future: then it is when the file was written. */
   readonly updatedAtMs: number;
-  /** What is odd about it, though it can be read. */
+  /** Its oddities, though it can be read. */
   readonly oddities: readonly Oddity[];
 }
 
@@ -96,9 +96,9 @@ function ageRank(reading: StatusReading): number {
 
 export interface StatusNames {
   readonly names: readonly string[];
-  /** Those of them that are known to be plain files. */
+  /** The names that are known to be plain files. */
   readonly files: ReadonlySet<string>;
-  /** What is said instead of those that are too many. */
+  /** The refusal in place of those that are too many. */
   readonly overfull: readonly RefusedFile[];
 }
 
@@ -142,13 +142,13 @@ export function parseStatus(text: string): { readonly status: Status } | Refusal
 /** The one number whose form matters, in a form that the fast way does not see: 7.0 is no id. */
 const ODD_PID = /"pid"\s*:\s*-?\d+[.eE]/;
 
-interface Parsed {
+interface ParsedJson {
   readonly value: unknown;
   /** With numbers as they were written, where that makes a difference. */
   readonly exact?: unknown;
 }
 
-function parseJson(text: string): Parsed | Refusal {
+function parseJson(text: string): ParsedJson | Refusal {
   try {
     const value: unknown = JSON.parse(text);
     if (!ODD_PID.test(text) && !mayBeDeep(text)) return { value };
@@ -160,7 +160,7 @@ function parseJson(text: string): Parsed | Refusal {
   return { value: withPlainNumbers(read.value), exact: read.value };
 }
 
-/** What has few brackets has few of them in each other; the other reader looks closely. */
+/** A text with few brackets cannot nest deep; the other reader looks closely. */
 function mayBeDeep(text: string): boolean {
   return countOf("{", text) + countOf("[", text) > JSON_DEPTH;
 }
@@ -203,7 +203,7 @@ export function readText(
       return unreadable(tooBig(Math.max(length, fstatSync(file).size)));
     }
     const text = buffer.toString("utf8", 0, length);
-    // What is wrong is read as this character, which may also be meant.
+    // Invalid bytes are read as this character, which may also be meant.
     if (text.includes("\ufffd") && !isUtf8(buffer.subarray(0, length))) {
       return unreadable("is not UTF-8");
     }

@@ -1,14 +1,14 @@
 /** A status file as a report to the fleet: what it says, in the fleet's words, with the rule. */
 import { asLine, asProse } from "../../core/fields.ts";
 import { FLEET } from "../../core/limits.ts";
-import type { Asked, Facts, Report, ReportedProcess } from "../../core/reports.ts";
+import type { ReportedQuestion, Facts, Report, ReportedProcess } from "../../core/reports.ts";
 import type { Status } from "./format.ts";
 import type { Vitality } from "./liveness.ts";
 import { readMeta, type MetaRead } from "./meta.ts";
 import type { StatusFile } from "./read.ts";
 import { activeAtMs, activityIn, isAsking, outcomeIn, sinceMs } from "./standing.ts";
 
-/** What is known of an agent beside its file. */
+/** Facts of an agent beside its file. */
 export interface Circumstances extends Vitality {
   readonly host: string;
   /** When the process of the file began, where that is known. */
@@ -82,7 +82,7 @@ function questionOf(
   askedAtMs: number,
 ): NonNullable<Facts["question"]> {
   const fallback = task?.state === "auth-required" ? "auth" : "text";
-  const asked: Asked = {
+  const asked: ReportedQuestion = {
     kind: said.kind ?? fallback,
     text: asProse(said.text ?? task?.summary ?? "", FLEET.questionLength),
     ...(said.options && {

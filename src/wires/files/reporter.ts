@@ -26,7 +26,7 @@ export interface FileReporterOptions {
   readonly folder: string;
   readonly host: string;
   readonly report: (report: Report) => Promise<unknown>;
-  /** What the fleet believes of files of this host; what it knows and is not there is over. */
+  /** The fleet's reports of files of this host; one whose file is not there is over. */
   readonly known: () => Promise<readonly Report[]>;
   readonly clock: Clock;
   readonly staleAfterMs?: number;
@@ -41,11 +41,11 @@ const PROOFS_PER_LOOK = 50;
 /** Reports become durable together; more than this would only wait in memory. */
 const TOLD_AT_ONCE = 500;
 
-interface Followed {
+interface FollowedFile {
   readonly file: StatusFile;
   readonly writer: ProcessProof | undefined;
   isRemoved: boolean;
-  /** What was made of it last. */
+  /** As last judged. */
   vitality: Vitality;
   /** When its task came into the state it is in, as far as was seen. */
   inState: { readonly key: string; readonly sinceMs: number };
@@ -60,13 +60,13 @@ export class FileReporter {
   readonly #processes: Processes;
   readonly #staleAfterMs: number;
   readonly #abort = new AbortController();
-  readonly #byAlias = new Map<string, Followed>();
+  readonly #byAlias = new Map<string, FollowedFile>();
   readonly #aliasOf = new Map<string, string>();
-  /** Whose process is looked for at every look; the others only change when they ring. */
+  /** Files whose process is checked at every look; the others only change when they ring. */
   readonly #pids = new Map<string, number>();
   readonly #silence = new Heap<string>();
   readonly #untold = new Set<string>();
-  /** What the fleet knew of our files at the start; empty once they were all read. */
+  /** The fleet's reports of our files at the start; empty once they were all read. */
   readonly #known = new Map<string, Report>();
   readonly #following: Promise<void>;
   #stopLooking: (() => void) | undefined;
@@ -101,7 +101,7 @@ export class FileReporter {
     }
   }
 
-  /** What the fleet knows of our files from before. */
+  /** Loads the reports of our files from before. */
   async #remember(): Promise<void> {
     const prefix = `file@${this.#options.host}:`;
     try {
@@ -109,11 +109,11 @@ export class FileReporter {
         if (report.alias.startsWith(prefix)) this.#known.set(report.alias, report);
       }
     } catch (error) {
-      this.#options.onTrouble?.("what is known of status files could not be read", error);
+      this.#options.onTrouble?.("the fleet's records of status files could not be read", error);
     }
   }
 
-  /** What can no longer be read leaves what it said before; in time that is stale. */
+  /** A file that can no longer be read keeps its last report; in time that is stale. */
   async #take({ read, removed }: StatusChanges): Promise<void> {
     const files = read.filter((reading) => reading.kind === "status");
     await Promise.all(removed.map((path) => this.#end(path)));
@@ -145,7 +145,7 @@ export class FileReporter {
   }
 
   /** As the file says, as it is there now, or as it was there when it was last looked for. */
-  #writerOf(file: StatusFile, before: Followed | undefined): ProcessProof | undefined {
+  #writerOf(file: StatusFile, before: FollowedFile | undefined): ProcessProof | undefined {
     const { pid = 0 } = file.status.runtime;
     const said = writerIn(file.status);
     if (said || pid <= 0) return said;
@@ -187,7 +187,7 @@ export class FileReporter {
     await this.#tell(alias);
   }
 
-  /** Those whose file was removed while nobody looked. */
+  /** Ends the agents whose file was removed while we did not run. */
   async #endUnknown(): Promise<void> {
     const reportedAtMs = this.#options.clock.wallMs();
     try {
@@ -253,9 +253,9 @@ export class FileReporter {
     return { nowMs, staleAfterMs: this.#staleAfterMs, processes: this.#processes };
   }
 
-  /** What cannot be told now is told at the next look. */
+  /** A report that fails is retried at the next look. */
   async #tell(alias: string): Promise<void> {
-    // Before it is told: what changes meanwhile is told again.
+    // Before the report: a change meanwhile is reported again.
     this.#untold.delete(alias);
     const followed = this.#byAlias.get(alias);
     if (!followed) return;

@@ -42,7 +42,7 @@ let usual = { text: "1970-01-01T00:00:00Z", atMs: 0 };
 const DIGITS = "0".charCodeAt(0);
 
 /**
- * What writers write, 2026-06-20T16:45:00Z, on days that every month has: nearly all that is ever
+ * The usual form, 2026-06-20T16:45:00Z, on days that every month has: nearly all that is ever
  * read, and ten times as fast as the rest.
  */
 function readUsual(text: string): number | undefined {

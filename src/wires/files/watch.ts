@@ -46,7 +46,7 @@ export class StatusWatch implements AsyncIterable<StatusChanges>, Disposable {
   #watcher: FSWatcher | undefined;
   /** The folder that is watched, as the disk knows it; nothing while it is awaited. */
   #identity: string | undefined;
-  /** What was last read, by name: to tell a change from a mere notice. */
+  /** Stamps of the files last read, by name: to tell a change from a mere notice. */
   readonly #stamps = new Map<string, string>();
   /** Names to be looked at. */
   readonly #noticed = new Set<string>();

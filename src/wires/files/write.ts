@@ -70,7 +70,7 @@ function mustBeUnsyncable(error: unknown): void {
   if (!["EINVAL", "ENOTSUP", "EPERM"].includes(systemCode(error))) throw error;
 }
 
-/** What went wrong is told; that its draft cannot be removed either is no news. */
+/** The caller gets the first error; that the draft cannot be removed either adds nothing. */
 function removeQuietly(draft: string): void {
   try {
     fs.rmSync(draft, { force: true });
@@ -91,13 +91,13 @@ export function sweepDrafts(folder: string, beforeMs: number): void {
   }
 }
 
-interface Prepared {
+interface Draft {
   readonly path: string;
   readonly draft: string;
   readonly text: string;
 }
 
-function prepare(status: Status, folder: string): Prepared {
+function prepare(status: Status, folder: string): Draft {
   const problems = validate(status);
   if (problems.length > 0) throw new RollcallError("INVALID_ARGUMENT", problems.join("; "));
   const path = statusPath(status.agent_id, folder);

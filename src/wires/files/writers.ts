@@ -53,7 +53,7 @@ export function processesNow(of: Processes = processes): Pick<Processes, "find" 
   };
 }
 
-/** What our own emitters say of the process that they speak for. */
+/** The process that our own emitters name as the one they speak for. */
 export function writerIn(status: Status): ProcessProof | undefined {
   const { process: writer } = readMeta(status);
   return writer?.pid === status.runtime.pid ? writer : undefined;

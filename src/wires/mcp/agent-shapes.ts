@@ -4,7 +4,7 @@ import type { Agent } from "../../core/agents.ts";
 import type { AgentQuestion } from "../../fleet/inbox.ts";
 import type { Row } from "../../fleet/row.ts";
 import { moment, shown, shownOrNull } from "./data.ts";
-import type { Listed } from "./directory.ts";
+import type { ListedAgent } from "./directory.ts";
 
 const text = z.string();
 const maybe = text.nullable();
@@ -99,7 +99,7 @@ export function fromRegistry({ agentId, card }: Agent): z.input<typeof FOUND> {
   };
 }
 
-export function fromA2a({ url, tier, card }: Listed): z.input<typeof FOUND> {
+export function fromA2a({ url, tier, card }: ListedAgent): z.input<typeof FOUND> {
   const { name, description, skills } = card;
   const names = (Array.isArray(skills) ? (skills as readonly unknown[]) : []).slice(0, 50);
   return {

@@ -1,4 +1,4 @@
-/** Who is here, what each does, who can do what, and which one needs a person. */
+/** Tools to find agents, to list the fleet, and to see which agent needs a person. */
 import { z } from "zod";
 import type { Agent } from "../../core/agents.ts";
 import { RollcallError } from "../../core/errors.ts";
@@ -11,7 +11,7 @@ import type { Row } from "../../fleet/row.ts";
 import { check } from "../../operations/parse.ts";
 import { fromA2a, fromRegistry, FOUND, QUESTION, questionOf, ROW, rowOf } from "./agent-shapes.ts";
 import { shownCard } from "./data.ts";
-import type { Listed } from "./directory.ts";
+import type { ListedAgent } from "./directory.ts";
 import { SHOWN, URI } from "./limits.ts";
 import { READS, tool, type Tool } from "./tool.ts";
 
@@ -42,7 +42,7 @@ const findAgents = tool({
 });
 
 /** The best of each, then the second best…: their scores cannot be compared. */
-function inTurns(here: readonly Agent[], listed: readonly Listed[]): z.input<typeof FOUND>[] {
+function inTurns(here: readonly Agent[], listed: readonly ListedAgent[]): z.input<typeof FOUND>[] {
   const found: z.input<typeof FOUND>[] = [];
   for (let i = 0; i < Math.max(here.length, listed.length); i += 1) {
     const [agent, entry] = [here[i], listed[i]];

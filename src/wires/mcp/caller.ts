@@ -1,4 +1,4 @@
-/** Who calls a tool, and what the tools stand on. */
+/** The caller of a tool, and the services of all tools. */
 import type { TaskClaims } from "../../engine/claims.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -7,7 +7,7 @@ import type { Call } from "../../operations/operation.ts";
 import type { AgentSearch } from "../../search/agent-search.ts";
 import type { Directory } from "./directory.ts";
 
-/** What all calls share. */
+/** The services that all calls share. */
 export interface Ground {
   readonly engine: Engine;
   readonly claims: TaskClaims;

@@ -1,7 +1,6 @@
 /**
- * What subscribers are told: that a resource is no longer what it was. They read it again, so a
- * hundred changes in a second are one notice. Looking on costs something, so it is done while
- * somebody listens:
+ * Tells subscribers that a resource has changed. They read it again, so a hundred changes in a
+ * second are one notice. Watching costs something, so it is done while there are subscribers:
  *
  *   nobody ──first listens──▶ looking ──last leaves──▶ nobody
  */

@@ -1,5 +1,5 @@
 /**
- * What this wire needs of the directory of A2A agents: little, so that a test brings its own. Cards
+ * The directory of A2A agents, as far as MCP needs it: little, so that a test brings its own. Cards
  * are in the generation that their agents speak, as the registry that this is a drop-in for has it.
  */
 import { readCard } from "../../directory/cards/card.ts";
@@ -10,8 +10,8 @@ import { shown } from "../../directory/shown-card.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Watch } from "../../engine/watch.ts";
 
-export interface Listed {
-  /** What the agent is registered under. */
+export interface ListedAgent {
+  /** The URL that the agent is registered under. */
   readonly url: string;
   readonly tier: Tier;
   readonly card: Readonly<Record<string, unknown>>;
@@ -19,11 +19,11 @@ export interface Listed {
 
 export interface Directory {
   /** The agents that are available. */
-  list(): Promise<readonly Listed[]>;
+  list(): Promise<readonly ListedAgent[]>;
   /** Nothing when it is not available. */
-  get(url: string): Promise<Listed | undefined>;
-  /** Those that fit best, best first. */
-  search(query: string, limit: number): Promise<readonly Listed[]>;
+  get(url: string): Promise<ListedAgent | undefined>;
+  /** The best matches, best first. */
+  search(query: string, limit: number): Promise<readonly ListedAgent[]>;
   /** Calls after something changed, until the returned function is called. */
   watch(changed: () => void): () => void;
 }
@@ -52,19 +52,19 @@ export function servedDirectory(
   };
 }
 
-function listedOf({ url, tier, card }: DirectoryEntry): readonly Listed[] {
+function listedOf({ url, tier, card }: DirectoryEntry): readonly ListedAgent[] {
   return card ? [{ url, tier, card: valueOf(card) }] : [];
 }
 
-const known = new WeakMap<CardText, Listed["card"]>();
+const known = new WeakMap<CardText, ListedAgent["card"]>();
 
 /** Parsed once for each card; a card that is replaced takes it along. */
-function valueOf(card: CardText): Listed["card"] {
+function valueOf(card: CardText): ListedAgent["card"] {
   const found = known.get(card);
   if (found) return found;
   const reading = readCard(card.text);
   const version = reading.ok ? reading.card.version : "1.0";
-  const value = JSON.parse(shown(card).bytes[version].toString()) as Listed["card"];
+  const value = JSON.parse(shown(card).bytes[version].toString()) as ListedAgent["card"];
   known.set(card, value);
   return value;
 }

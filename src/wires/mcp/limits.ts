@@ -10,11 +10,11 @@ export const MCP = {
   connections: 1_000,
   /** Streams of `subscriptions/listen`, over all clients and for one connection. */
   listeners: 256,
-  /** What one session may subscribe to: there are few kinds of resources. */
+  /** Subscriptions of one session: there are few kinds of resources. */
   subscriptions: 64,
   /** Messages in one body; only clients of one old revision send more than one at all. */
   batch: 32,
-  /** What may wait for a client that does not read: the longest resource, and some more. */
+  /** Back-pressure of a client that does not read: the longest resource, and some more. */
   unreadBytes: 16 * MIB,
   /** Shorter than what proxies wait for before they call a connection dead. */
   keepAliveMs: 15 * SECOND,
@@ -22,7 +22,7 @@ export const MCP = {
   changeMs: 1 * SECOND,
 } as const;
 
-/** What goes to a model: it pays for every word, and believes too many of them. */
+/** Texts for a model: it pays for every word, and believes too many of them. */
 export const SHOWN = {
   /** Of a text that an agent wrote, in an answer of a tool. */
   textLength: 1 * KIB,

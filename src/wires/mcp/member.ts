@@ -5,7 +5,7 @@
  *
  *   nobody ──first needs an id──▶ registered, heartbeats ──connection closes──▶ deregistered
  *
- * Whoever was given an id by what started it (ROLLCALL_AGENT_ID) is that one: as it is, if it is
+ * A client whose parent process gave it an id (ROLLCALL_AGENT_ID) is that agent: as it is, if it is
  * registered, else as another name of the same row of the fleet.
  */
 import { RollcallError } from "../../core/errors.ts";

@@ -117,7 +117,7 @@ export class McpPipe {
       if (this.#options.signal.aborted) return;
       const { id, method } = message;
       if (id === undefined || method === undefined) return;
-      // Whoever was told already that the daemon went away is not told twice.
+      // A request that was already refused because the daemon went away is not refused twice.
       if (!this.#unanswered.delete(JSON.stringify(id)) && isSent) return;
       await this.#refuse(id, -32_000, told(error));
     }

@@ -1,4 +1,4 @@
-/** Who may do what. */
+/** The tool that checks policies. */
 import { z } from "zod";
 import { policies } from "../../operations/policies.ts";
 import { shown } from "./data.ts";

@@ -1,7 +1,7 @@
 /**
- * What a client may read: the cards of A2A agents, as the A2A registry's own users know them, and
- * the fleet. The card of an agent is data; what a client shows as our description of a resource is
- * in our words, unless whoever wrote the card is known to be that agent.
+ * Resources for clients: the cards of A2A agents, as the A2A registry's own users know them, and
+ * the fleet. The card of an agent is data; the description of a resource, which a client shows as
+ * ours, is in our words, unless the author of the card is known to be that agent.
  */
 import {
   ProtocolError,
@@ -15,7 +15,7 @@ import type { Fleet } from "../../fleet/fleet.ts";
 import { countsOf } from "../../fleet/census.ts";
 import { rowOf } from "./agent-shapes.ts";
 import { shown, shownCard } from "./data.ts";
-import { isOwned, type Directory, type Listed } from "./directory.ts";
+import { isOwned, type Directory, type ListedAgent } from "./directory.ts";
 import { SHOWN, URI } from "./limits.ts";
 
 export const AGENTS_URI = "a2a://agents";
@@ -57,7 +57,7 @@ export async function listResources({ directory }: Sources): Promise<Resource[]>
   return [...FIXED, ...listed.slice(0, SHOWN.listed).map(resourceOf)];
 }
 
-function resourceOf({ url, tier, card }: Listed): Resource {
+function resourceOf({ url, tier, card }: ListedAgent): Resource {
   const uri = `${AGENTS_URI}/${encodeURIComponent(url)}`;
   const { name, description } = card;
   const isTheirs = isOwned(tier) && typeof name === "string";

@@ -32,7 +32,7 @@ async function call(name: string, args: Fields = {}) {
   return { data: result.structuredContent as Fields, text, isError: result.isError === true };
 }
 
-/** What a refusal says, and that it is one. */
+/** The text of a refusal, and that it is one. */
 async function refusal(name: string, args: Fields = {}): Promise<string> {
   const { isError, text } = await call(name, args);
   expect(isError).toBe(true);
@@ -121,7 +121,7 @@ describe("the tools", () => {
   test("a fault of ours keeps its details to the log", async () => {
     vi.spyOn(ground.options.fleet, "rows").mockRejectedValue(new Error("secret path"));
     const text = await refusal("list_agents");
-    expect(text).toMatch(/^INTERNAL: something went wrong here/);
+    expect(text).toMatch(/^INTERNAL: internal error/);
     expect(ground.faults).toEqual([new Error("secret path")]);
   });
 });

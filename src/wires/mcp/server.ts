@@ -48,7 +48,7 @@ export interface ServerOptions {
   readonly ground: Ground;
   readonly version: string;
   readonly changes: Changes;
-  /** What the connection is kept for; a single request has none. */
+  /** The state of a kept connection; a single request has none. */
   readonly connection?: {
     readonly era: "legacy" | "modern";
     readonly ownId?: string | undefined;
@@ -111,13 +111,13 @@ function clientName(server: PlainServer, { mcpReq }: ServerContext): string {
   return client?.title ?? client?.name ?? "";
 }
 
-interface Called {
+interface ToolCall {
   readonly member: Member | undefined;
   readonly name: string;
   readonly signal: AbortSignal;
 }
 
-function callerOf(ground: Ground, { member, name, signal }: Called): Caller {
+function callerOf(ground: Ground, { member, name, signal }: ToolCall): Caller {
   return {
     ...ground,
     signal,
@@ -126,7 +126,7 @@ function callerOf(ground: Ground, { member, name, signal }: Called): Caller {
       if (member) return member.id(name);
       throw new RollcallError(
         "INVALID_ARGUMENT",
-        "agent_id is not set, and a single request is nobody: name a registered agent " +
+        "agent_id is not set, and a single request has no agent: name a registered one " +
           "(`rollcall agents register`), or connect by `rollcall mcp`, which is one itself",
       );
     },
@@ -188,7 +188,7 @@ async function tell(server: PlainServer, event: ServerEvent, wanted?: Set<string
   }
 }
 
-/** What is said of all agents may be so for each of them. */
+/** A change of all agents may be one of each of them. */
 function meantOf(uri: string, wanted: ReadonlySet<string>): readonly string[] {
   return [...wanted].filter((each) => each === uri || each.startsWith(`${uri}/`));
 }

@@ -24,17 +24,17 @@ export interface SessionsOptions {
   readonly maxSessions?: number;
 }
 
-export interface Asked {
+export interface SessionRequest {
   readonly request: Request;
-  /** What was read of its body; nothing when it has none. */
+  /** Its parsed body; undefined when it has none. */
   readonly body: unknown;
   readonly principal: string;
 }
 
-/** Makes what answers in a session, and hears when that is over. */
+/** Makes the server of a session, and learns when the session is over. */
 type NewServer = (onClose: () => void) => { connect(transport: Transport): Promise<void> };
 
-interface Session {
+interface OpenSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly principal: string;
   /** Answers and streams under way. */
@@ -45,7 +45,7 @@ interface Session {
 export class Sessions {
   readonly #options: SessionsOptions;
   /** The one that was used last is last. */
-  readonly #open = new Map<string, Session>();
+  readonly #open = new Map<string, OpenSession>();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -55,7 +55,7 @@ export class Sessions {
     return this.#open.size;
   }
 
-  async answer(asked: Asked, newServer: NewServer): Promise<Response> {
+  async answer(asked: SessionRequest, newServer: NewServer): Promise<Response> {
     const id = asked.request.headers.get("mcp-session-id");
     if (id !== null) {
       const session = this.#open.get(id);
@@ -74,7 +74,7 @@ export class Sessions {
     await Promise.all(Array.from(this.#open.keys(), (id) => this.#end(id)));
   }
 
-  async #begin(asked: Asked, newServer: NewServer): Promise<Response> {
+  async #begin(asked: SessionRequest, newServer: NewServer): Promise<Response> {
     this.#makeRoom();
     const id = randomUUID();
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -84,7 +84,7 @@ export class Sessions {
       keepAliveMs: MCP.keepAliveMs,
     });
     const { principal } = asked;
-    const session: Session = { transport, principal, busy: 0, stopTimer: () => undefined };
+    const session: OpenSession = { transport, principal, busy: 0, stopTimer: () => undefined };
     this.#open.set(id, session);
     await newServer(() => this.#forget(id)).connect(transport);
     const response = await this.#use(id, session, asked);
@@ -92,7 +92,11 @@ export class Sessions {
     return response;
   }
 
-  async #use(id: string, session: Session, { request, body }: Asked): Promise<Response> {
+  async #use(
+    id: string,
+    session: OpenSession,
+    { request, body }: SessionRequest,
+  ): Promise<Response> {
     session.busy += 1;
     session.stopTimer();
     const rest = () => {
@@ -108,7 +112,7 @@ export class Sessions {
     }
   }
 
-  #rest(id: string, session: Session): void {
+  #rest(id: string, session: OpenSession): void {
     if (session.busy > 0 || this.#open.get(id) !== session) return;
     this.#open.delete(id);
     this.#open.set(id, session);
@@ -131,7 +135,7 @@ export class Sessions {
     await session?.transport.close();
   }
 
-  #forget(id: string): Session | undefined {
+  #forget(id: string): OpenSession | undefined {
     const session = this.#open.get(id);
     session?.stopTimer();
     this.#open.delete(id);

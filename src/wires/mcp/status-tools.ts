@@ -1,4 +1,4 @@
-/** What an agent says of itself, so that people see what it does and whether it needs them. */
+/** An agent reports its own status, so that people see what it does and whether it needs them. */
 import { z } from "zod";
 import {
   ACTIVITIES,
@@ -27,7 +27,7 @@ const INPUT = z.strictObject({
     })
     .optional()
     .describe("What you wait for a person to answer; leave it out once it is answered"),
-  outcome: z.enum(OUTCOMES).optional().describe("How what you did last ended"),
+  outcome: z.enum(OUTCOMES).optional().describe("How your last turn or task ended"),
   has_ended: z.boolean().default(false).describe("You are done for good, and will not come back"),
   ttl_seconds: z
     .int()
@@ -39,7 +39,7 @@ const INPUT = z.strictObject({
 
 const RULE = "it says so";
 
-/** What comes before the agent's id in its alias. */
+/** The prefix of the agent's id in its alias. */
 const ALIAS = "mcp:";
 
 const publishStatus = tool({
@@ -92,7 +92,7 @@ function reportOf(given: z.output<typeof INPUT>, { agentId, nowMs, before }: Abo
     lastActivityAtMs: nowMs,
   };
   const alias = `${ALIAS}${agentId}`;
-  // Nobody hears when a model stops: it does not say good-bye.
+  // A model that stops does not say good-bye.
   const ttlMs = given.ttl_seconds * 1000;
   return { alias, agentId, links: [], order: nowMs, reportedAtMs: nowMs, ttlMs, facts };
 }

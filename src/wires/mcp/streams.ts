@@ -98,7 +98,7 @@ async function pump(
   }
 }
 
-/** Who was cancelled meanwhile cannot fail as well. */
+/** A stream that was cancelled meanwhile cannot fail as well. */
 function fail(controller: ReadableStreamDefaultController<Uint8Array>, error: unknown): void {
   try {
     controller.error(error);

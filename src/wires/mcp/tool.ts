@@ -12,7 +12,7 @@ import { z } from "zod";
 import type { ErrorCode } from "../../core/errors.ts";
 import { inSnakeCase } from "../field-names.ts";
 import { parse } from "../../operations/parse.ts";
-import { told } from "../told.ts";
+import { errorReply } from "../error-reply.ts";
 import type { Caller } from "./caller.ts";
 import { dataText, shown } from "./data.ts";
 
@@ -22,7 +22,7 @@ export interface Answer<Output> {
   readonly data: Output;
 }
 
-/** What to do about a refusal, where the tool knows more than the code says. */
+/** The way out of a refusal, where the tool knows more than the code says. */
 export type Advice = Partial<Readonly<Record<ErrorCode, string>>>;
 
 export interface ToolOptions<Input extends z.ZodObject, Output extends z.ZodObject> {
@@ -101,7 +101,7 @@ function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): Described["i
   return { ...rest, type: "object" } as Described["inputSchema"];
 }
 
-interface Refused {
+interface RefusedCall {
   readonly name: string;
   readonly advice: Advice;
   readonly quotesAgents: boolean;
@@ -109,9 +109,9 @@ interface Refused {
   readonly caller: Caller;
 }
 
-function refusal(error: unknown, refused: Refused): CallToolResult {
+function refusal(error: unknown, refused: RefusedCall): CallToolResult {
   const { name, advice, quotesAgents, fieldName, caller } = refused;
-  const { code, message, retry } = told(error, fieldName);
+  const { code, message, retry } = errorReply(error, fieldName);
   if (code === "INTERNAL") caller.onFault(error);
   const next = advice[code] ?? nextStep(code, retry, name);
   const why = quotesAgents ? dataText("see the data.", shown(message)) : shown(message);

@@ -28,7 +28,7 @@ export interface Bindings {
   readonly principal: { readonly name: string };
 }
 
-export type Asked = Context<{ Bindings: Bindings }>;
+export type HttpContext = Context<{ Bindings: Bindings }>;
 
 /** How many are there: with a session, on a connection, or listening to changes. */
 export interface Clients {
@@ -73,7 +73,7 @@ export class Transports {
     };
   }
 
-  async answer(c: Asked): Promise<Response> {
+  async answer(c: HttpContext): Promise<Response> {
     const { method, path } = c.req;
     switch (`${method} ${path}`) {
       case "POST /mcp":
@@ -96,25 +96,25 @@ export class Transports {
     this.#changes.close();
   }
 
-  async #request(c: Asked): Promise<Response> {
+  async #request(c: HttpContext): Promise<Response> {
     const body = await bodyOf(c);
     if (body instanceof Response) return body;
     if (await isLegacyRequest(c.req.raw, body)) return this.#inSession(c, body);
     return bounded(await this.#single.fetch(c.req.raw, { parsedBody: body }), () => undefined);
   }
 
-  #inSession(c: Asked, body: unknown): Promise<Response> {
+  #inSession(c: HttpContext, body: unknown): Promise<Response> {
     const asked = { request: c.req.raw, body, principal: c.env.principal.name };
     return this.#sessions.answer(asked, (onClose) => this.#server({ era: "legacy", onClose }));
   }
 
-  #connect(c: Asked): Response {
+  #connect(c: HttpContext): Response {
     const ownId = idOf(c.req.header(OWN_ID_HEADER));
     const factory: McpServerFactory = ({ era }) => this.#server({ era, ownId });
     return this.#connections.open(c.env.principal.name, factory);
   }
 
-  async #message(c: Asked): Promise<Response> {
+  async #message(c: HttpContext): Promise<Response> {
     const body = await bodyOf(c);
     if (body instanceof Response) return body;
     this.#connections.take(c.req.query("session_id") ?? "", c.env.principal.name, body);
@@ -134,7 +134,7 @@ function idOf(given: string | undefined): string | undefined {
 }
 
 /** The JSON that was sent, or why it is refused. */
-async function bodyOf(c: Asked): Promise<unknown> {
+async function bodyOf(c: HttpContext): Promise<unknown> {
   if (!isJsonContentType(c.req.header("content-type"))) {
     return refused(415, "Unsupported Media Type: send application/json");
   }

@@ -6,7 +6,7 @@
 import { Hono } from "hono";
 import { RollcallError } from "../../core/errors.ts";
 import type { Ground } from "./caller.ts";
-import type { Asked, Bindings, Clients, Transports } from "./transports.ts";
+import type { HttpContext, Bindings, Clients, Transports } from "./transports.ts";
 
 export interface McpOptions extends Ground {
   readonly version: string;
@@ -40,7 +40,7 @@ export class McpWire {
     await (await this.#loading)?.close();
   }
 
-  async #answer(c: Asked): Promise<Response> {
+  async #answer(c: HttpContext): Promise<Response> {
     this.#loading ??= this.#load();
     const transports = await this.#loading;
     if (this.#isClosed) throw new RollcallError("UNAVAILABLE", "this node is closing");

@@ -5,30 +5,30 @@ import { openEngine, type Fixture } from "../engine/fixture.ts";
 import { Fleet } from "../../../src/fleet/fleet.ts";
 import type { FindOptions } from "../../../src/search/agent-search.ts";
 import { Changes } from "../../../src/wires/mcp/changes.ts";
-import type { Directory, Listed } from "../../../src/wires/mcp/directory.ts";
+import type { Directory, ListedAgent } from "../../../src/wires/mcp/directory.ts";
 import { mcpServer } from "../../../src/wires/mcp/server.ts";
 import type { McpOptions } from "../../../src/wires/mcp/wire.ts";
 
 export class MemoryDirectory implements Directory {
-  readonly #entries = new Map<string, Listed>();
+  readonly #entries = new Map<string, ListedAgent>();
   readonly #watchers = new Set<() => void>();
 
-  put(...entries: readonly Listed[]): void {
+  put(...entries: readonly ListedAgent[]): void {
     for (const each of entries) this.#entries.set(each.url, each);
     for (const changed of this.#watchers) changed();
   }
 
-  async list(): Promise<readonly Listed[]> {
+  async list(): Promise<readonly ListedAgent[]> {
     return [...this.#entries.values()];
   }
 
-  async get(url: string): Promise<Listed | undefined> {
+  async get(url: string): Promise<ListedAgent | undefined> {
     return this.#entries.get(url);
   }
 
-  async search(query: string, limit: number): Promise<readonly Listed[]> {
+  async search(query: string, limit: number): Promise<readonly ListedAgent[]> {
     const words = query.toLowerCase().split(/\s+/);
-    const isMeant = ({ card }: Listed) => {
+    const isMeant = ({ card }: ListedAgent) => {
       const text = JSON.stringify(card).toLowerCase();
       return words.some((word) => text.includes(word));
     };

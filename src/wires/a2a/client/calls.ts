@@ -21,7 +21,7 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
-export interface Answer {
+export interface RegistryResponse {
   readonly status: number;
   readonly text: string;
   readonly retryAfterS: number | undefined;
@@ -36,7 +36,7 @@ export const TOKEN_HEADER = "rollcall-registration-token";
 export async function call(
   { url, headers, body, maxBytes, timeoutMs, signal }: Call,
   { fetch, clock }: { readonly fetch: Fetch; readonly clock: Clock },
-): Promise<Answer> {
+): Promise<RegistryResponse> {
   const late = new RollcallError("DEADLINE_EXCEEDED", `no answer from ${url} in time`);
   try {
     return await within({ ms: timeoutMs, timers: clock, signal, late }, async (inner) => {
@@ -97,7 +97,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   429: "LIMIT_EXCEEDED",
 };
 
-export function refusal(url: string, { status, text }: Answer): RollcallError {
+export function refusal(url: string, { status, text }: RegistryResponse): RollcallError {
   const code = CODES[status] ?? (status >= 500 ? "UNAVAILABLE" : "INTERNAL");
   const detail = status === 422 ? `: ${problemIn(text)}` : "";
   return new RollcallError(code, `${url} answers ${status}${detail}`);

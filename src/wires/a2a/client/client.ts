@@ -22,7 +22,15 @@ import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
 import { joined } from "../../../net/fetch/deadline.ts";
 import { parseUrl } from "../../../net/http/url.ts";
-import { call, isToken, parsed, refusal, TOKEN_HEADER, type Answer, type Fetch } from "./calls.ts";
+import {
+  call,
+  isToken,
+  parsed,
+  refusal,
+  TOKEN_HEADER,
+  type RegistryResponse,
+  type Fetch,
+} from "./calls.ts";
 import { BEAT } from "./limits.ts";
 import { pages, type Ask, type ListOptions } from "./listing.ts";
 import type { Awaitable } from "./provider.ts";
@@ -98,7 +106,7 @@ export class RegistryClient implements AsyncDisposable {
     this.#cardText = textOf(card, asked === undefined ? undefined : versionAsked(asked));
   }
 
-  /** What the registry wants it to be by now. */
+  /** The interval that the registry last asked for. */
   get intervalS(): number {
     return this.#intervalS;
   }
@@ -118,7 +126,7 @@ export class RegistryClient implements AsyncDisposable {
     const body = `{"agent_card":${this.#cardText},"interval":${this.#intervalS}}`;
     const { answer, url } = await this.#post(body, signal);
     const isTaken = answer.status === 200 || answer.status === 202;
-    if (!isTaken) throw new Refused(refusal(url, answer), answer);
+    if (!isTaken) throw new RegistryRefusal(refusal(url, answer), answer);
     if (answer.retryAfterS !== undefined) this.#intervalS = allowed(answer.retryAfterS);
     await this.#keep(answer.registrationToken);
     return { verified: verifiedIn(answer.text, url) };
@@ -167,7 +175,7 @@ export class RegistryClient implements AsyncDisposable {
   }
 
   #retryMs(failure: unknown, failures: number): number {
-    const asked = failure instanceof Refused ? failure.retryAfterS : undefined;
+    const asked = failure instanceof RegistryRefusal ? failure.retryAfterS : undefined;
     if (asked !== undefined) return allowed(asked) * 1000;
     const backoffMs = BEAT.firstRetryMs * 2 ** Math.min(failures - 1, 20);
     return Math.min(backoffMs, this.#intervalS * 1000);
@@ -193,14 +201,14 @@ export class RegistryClient implements AsyncDisposable {
   async #post(
     body: string,
     signal: AbortSignal | undefined,
-  ): Promise<{ readonly answer: Answer; readonly url: string }> {
+  ): Promise<{ readonly answer: RegistryResponse; readonly url: string }> {
     const held = this.#registrationToken;
     const headers = {
       "content-type": "application/json",
       ...(held !== undefined && { [TOKEN_HEADER]: held }),
     };
     const paths = [this.#path, ...BEATS.filter((path) => path !== this.#path)];
-    let last: { readonly answer: Answer; readonly url: string } | undefined;
+    let last: { readonly answer: RegistryResponse; readonly url: string } | undefined;
     for (const path of paths) {
       const url = this.registryUrl + path;
       const answer = await this.#call(url, headers, { body, signal });
@@ -218,7 +226,7 @@ export class RegistryClient implements AsyncDisposable {
     url: string,
     headers: Readonly<Record<string, string>>,
     more: { readonly body?: string; readonly signal?: AbortSignal | undefined },
-  ): Promise<Answer> {
+  ): Promise<RegistryResponse> {
     const { token, fetch = globalThis.fetch, timeoutMs = BEAT.answerMs } = this.#options;
     const closing = this.#closing.signal;
     using either = joined(more.signal ? [more.signal, closing] : [closing]);
@@ -237,10 +245,10 @@ export class RegistryClient implements AsyncDisposable {
 }
 
 /** A refusal that says when to come back. */
-class Refused extends RollcallError {
+class RegistryRefusal extends RollcallError {
   readonly retryAfterS: number | undefined;
 
-  constructor({ code, message }: RollcallError, { retryAfterS }: Answer) {
+  constructor({ code, message }: RollcallError, { retryAfterS }: RegistryResponse) {
     super(code, message);
     this.retryAfterS = retryAfterS;
   }

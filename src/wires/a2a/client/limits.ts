@@ -25,6 +25,6 @@ export const REGISTRY = {
   sweepMs: 30 * SECOND,
   /** Of the store in memory: as many as one process lists in one answer. */
   agents: 10_000,
-  /** What their cards may weigh together: 10,000 of the usual 2 KiB are 20 MiB. */
+  /** The size of all cards together: 10,000 of the usual 2 KiB are 20 MiB. */
   bytes: 64 * MIB,
 } as const;

@@ -4,7 +4,7 @@
  */
 import type { CardVersion } from "../../../directory/cards/card.ts";
 import { RollcallError } from "../../../core/errors.ts";
-import { parsed, refusal, type Answer } from "./calls.ts";
+import { parsed, refusal, type RegistryResponse } from "./calls.ts";
 import { BEAT } from "./limits.ts";
 import type { AgentCard } from "./types.ts";
 
@@ -25,7 +25,7 @@ export type Ask = (
   url: string,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal | undefined,
-) => Promise<Answer>;
+) => Promise<RegistryResponse>;
 
 export async function* pages(
   ask: Ask,
@@ -39,20 +39,20 @@ export async function* pages(
     if (page > BEAT.pages) {
       throw new RollcallError("TOO_LARGE", `${agentsUrl} has more than ${BEAT.pages} pages`);
     }
-    const answer: Answer = await ask(next.href, { "a2a-version": version }, signal);
+    const answer: RegistryResponse = await ask(next.href, { "a2a-version": version }, signal);
     yield cardsIn(answer, next.href);
     next = nextOf(answer, next);
   }
 }
 
-function cardsIn(answer: Answer, url: string): readonly AgentCard[] {
+function cardsIn(answer: RegistryResponse, url: string): readonly AgentCard[] {
   if (answer.status !== 200) throw refusal(url, answer);
   const cards = parsed(answer.text, url);
   if (!Array.isArray(cards)) throw new RollcallError("INTERNAL", `${url} sends no list`);
   return cards as readonly AgentCard[];
 }
 
-function nextOf({ link = "" }: Answer, page: URL): URL | undefined {
+function nextOf({ link = "" }: RegistryResponse, page: URL): URL | undefined {
   const target = /<([^<>]*)>\s*;\s*rel="?next"?/.exec(link)?.[1];
   if (target === undefined) return undefined;
   const next = URL.canParse(target, page.href) ? new URL(target, page) : undefined;

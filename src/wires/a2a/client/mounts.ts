@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RegistryAnswer, RegistryRequest } from "./server.ts";
 
-type Answer = (request: RegistryRequest) => Promise<RegistryAnswer | undefined>;
+type RequestHandler = (request: RegistryRequest) => Promise<RegistryAnswer | undefined>;
 
 export interface Mounts {
   /** `createServer(registry.mount.node())`: all other paths are 404. */
@@ -31,7 +31,7 @@ export interface HonoContext {
   readonly req: { readonly raw: Request };
 }
 
-/** What of Fastify is needed. */
+/** The part of Fastify that is needed. */
 export interface FastifyApp {
   removeAllContentTypeParsers(): void;
   addContentTypeParser(
@@ -59,7 +59,7 @@ export interface FastifyReply {
 
 const PATHS = ["/.well-known/agents", "/.well-known/agents/heartbeat", "/registry/heartbeat"];
 
-export function mounts(answer: Answer): Mounts {
+export function mounts(answer: RequestHandler): Mounts {
   return {
     node: () => (request, response) => {
       answer(fromNode(request))

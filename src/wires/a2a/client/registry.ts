@@ -7,8 +7,8 @@
  *       └─┘                                │
  *       └──────────── silence ─────────────┴──▶ gone
  *
- * What is listed is only ever what the agent itself publishes at its URL, never what somebody sent
- * us in its name. A heartbeat waits a moment for the fetch it set off and answers with what is
+ * Only the card that the agent itself publishes at its URL is listed, never one that was sent in
+ * its name. A heartbeat waits a moment for the fetch it set off and answers with what is
  * known by then; the fetch goes on without it.
  */
 import { setMaxListeners } from "node:events";
@@ -21,7 +21,7 @@ import { systemClock } from "../../../machine/clock.ts";
 import { REGISTRY } from "./limits.ts";
 import { MemoryRegistryProvider, type RegistryEntry, type RegistryProvider } from "./provider.ts";
 
-/** What of the safe fetcher is needed here. */
+/** The part of the safe fetcher that is needed here. */
 export interface CardFetcher {
   first<T>(
     urls: readonly string[],

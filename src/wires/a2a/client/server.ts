@@ -43,7 +43,7 @@ export interface RegistryServerOptions {
   readonly clock?: Clock;
 }
 
-/** What a mount hands over, whatever it is mounted in. */
+/** A request, whatever framework it is mounted in. */
 export interface RegistryRequest {
   readonly method: string;
   /** Without the query. */
@@ -118,7 +118,7 @@ export class RegistryServer implements AsyncDisposable {
     }
     const read = readHeartbeat(text);
     const isJson = JSON_TYPE.test(request.header("content-type") ?? "");
-    // What does not call itself JSON is a text to the peer, and a text has no fields.
+    // A body without a JSON content-type is a text to the peer, and a text has no fields.
     const untyped =
       isJson || text === "" ? undefined : problem("model_attributes_type", ["body"], undefined);
     if (untyped || !read.ok) {

@@ -57,7 +57,7 @@ export function identifierOf(agentUrl: string): string {
   return `urn:air:${host}:a2a:${[path.slice(0, 64), own].filter(Boolean).join("-")}`;
 }
 
-/** What its author says one could ask it. */
+/** Example queries by the card's author. */
 function queriesIn(text: string): readonly string[] {
   const reading = readCard(text);
   if (!reading.ok) return [];

@@ -4,7 +4,7 @@
  * is known already, thousands of them a second, so they are answered before any router, and before
  * anybody reads what they say.
  *
- * What is wrong is said as the peer says it: 422, and a list of what and where.
+ * Errors have the form of the peer: 422, and a list of problems with their places.
  */
 import type { IncomingMessage } from "node:http";
 import { HEARTBEAT } from "../../../core/card-limits.ts";
@@ -17,11 +17,11 @@ const TOKEN_HEADER = "rollcall-registration-token";
 
 export interface HeartbeatsOptions {
   readonly directory: Pick<DirectoryService, "again" | "hear">;
-  /** What agents are asked to wait between two, in seconds. */
+  /** The interval that agents are asked for, in seconds. */
   readonly intervalS: number;
 }
 
-export interface Answer {
+export interface HeartbeatResponse {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: string;
@@ -31,7 +31,7 @@ type Handler = (
   request: IncomingMessage,
   body: Buffer,
   principal: { readonly name: string },
-) => Answer | Promise<Answer>;
+) => HeartbeatResponse | Promise<HeartbeatResponse>;
 
 const JSON_TYPE = ["Content-Type", "application/json"] as const;
 const VERIFIED = '{"status":"ok","verified":true}';
@@ -49,7 +49,7 @@ export function heartbeatHandlers(options: HeartbeatsOptions): Readonly<Record<s
   };
 }
 
-function handler(directory: HeartbeatsOptions["directory"], usual: Answer): Handler {
+function handler(directory: HeartbeatsOptions["directory"], usual: HeartbeatResponse): Handler {
   return (request, body, principal) => {
     const { method = "", url = "" } = request;
     if (method !== "POST") throw new RollcallError("NOT_FOUND", `no ${method} ${url}`);
@@ -62,9 +62,9 @@ function handler(directory: HeartbeatsOptions["directory"], usual: Answer): Hand
 
 async function hear(
   directory: HeartbeatsOptions["directory"],
-  { status, headers }: Answer,
+  { status, headers }: HeartbeatResponse,
   { body, sender }: { readonly body: Buffer; readonly sender: Sender },
-): Promise<Answer> {
+): Promise<HeartbeatResponse> {
   if (body.length > HEARTBEAT.bytes) {
     throw new RollcallError("TOO_LARGE", `the body has more than ${HEARTBEAT.bytes} bytes`);
   }
@@ -93,6 +93,6 @@ async function heard(
   }
 }
 
-function refusal(detail: readonly CardProblem[]): Answer {
+function refusal(detail: readonly CardProblem[]): HeartbeatResponse {
   return { status: 422, headers: JSON_TYPE, body: JSON.stringify({ detail }) };
 }

@@ -1,7 +1,7 @@
 /** The bounds of the A2A wire, each with its reason; those of cards are in core/cards. */
 
 export const CATALOG = {
-  /** What one page of `POST /search` holds, as its draft says. */
+  /** Entries on one page of `POST /search`, as its draft says. */
   pageDefault: 10,
   pageMost: 100,
   /** A query is a sentence or two; it is embedded. */
@@ -9,7 +9,7 @@ export const CATALOG = {
   /** Keys of a filter, and values of a key. */
   filters: 16,
   values: 64,
-  /** What a registry is asked to show of an agent's own examples. */
+  /** How many of an agent's own examples a registry should show. */
   queries: 5,
   queryLength: 256,
 } as const;

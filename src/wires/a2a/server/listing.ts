@@ -8,7 +8,7 @@ import type { CardVersion } from "../../../directory/cards/card.ts";
 import { versionAsked } from "../../../directory/cards/versions.ts";
 import { TIERS } from "../../../core/directory.ts";
 import { RollcallError } from "../../../core/errors.ts";
-import type { Asked, DirectoryService } from "../../../directory/directory.ts";
+import type { DirectoryQuery, DirectoryService } from "../../../directory/directory.ts";
 import { QUERY } from "../../../directory/limits.ts";
 import type { ListingBytes } from "../../../directory/listing.ts";
 import { SEARCH } from "../../../search/limits.ts";
@@ -70,7 +70,7 @@ function isKnown(given: string | undefined, etag: string): boolean {
 
 const KNOWN = ["q", "skill", "tag", "tier", "limit", "cursor"];
 
-function askedIn(params: URLSearchParams): Asked {
+function askedIn(params: URLSearchParams): DirectoryQuery {
   for (const name of params.keys()) {
     if (!KNOWN.includes(name)) throw wrong(`${name} is unknown; there are ${KNOWN.join(", ")}`);
     if (params.getAll(name).length > 1) throw wrong(`${name} is given more than once`);
@@ -92,13 +92,13 @@ function askedIn(params: URLSearchParams): Asked {
   };
 }
 
-function tierIn(params: URLSearchParams): Asked["tier"] {
+function tierIn(params: URLSearchParams): DirectoryQuery["tier"] {
   const given = params.get("tier");
   if (given === null) return undefined;
   const tiers = TIERS.filter((tier) => tier !== "unverified");
   const tier = tiers.find((each) => each === given);
   if (tier) return tier;
-  throw wrong(`tier is none of ${tiers.join(", ")}: what was not verified is not listed`);
+  throw wrong(`tier must be one of ${tiers.join(", ")}: unverified agents are not listed`);
 }
 
 function limitIn(params: URLSearchParams): number | undefined {

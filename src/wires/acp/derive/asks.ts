@@ -1,4 +1,4 @@
-/** What a person is asked in a `session/request_permission` or an `elicitation/create`. */
+/** The question to a person in a `session/request_permission` or an `elicitation/create`. */
 import { field, idText, list, text } from "./frames.ts";
 import { SHOWN } from "./limits.ts";
 import type { AcpOption } from "./record.ts";

@@ -1,5 +1,5 @@
 /**
- * What is known of the connection itself: who talks to whom, whether the agent starts, wants a
+ * The state of the connection itself: both ends, whether the agent starts, wants a
  * sign-in or is gone (rows 0 and 1 of the table), and questions that belong to no session.
  *
  *   initialize sent ──▶ session/new sent ──▶ sessions speak ──▶ exited

@@ -1,6 +1,6 @@
 /**
- * What the sessions of one ACP connection do, derived from its frames. No clock and no I/O: frames
- * go in with their time, records that changed come out, and `nextDeadlineMs` says when to `tick`.
+ * The status of the sessions of one ACP connection, from its frames. No clock and no I/O: frames go
+ * in with their time, records that changed come out, and `nextDeadlineMs` says when to `tick`.
  *
  * Times are milliseconds since 1970 of a clock that never goes back; one that does is held. After
  * a sleep of the machine call `woke`, or the silence of the night counts as silence of the agent.

@@ -1,5 +1,5 @@
 /**
- * What each frame of a connection does to what is remembered: requests open and close something,
+ * The effect of each frame of a connection on the memory: requests open and close something,
  * notifications change it. Which sessions were touched is noted; what follows from it is not
  * decided here but in `precedence.ts`.
  */

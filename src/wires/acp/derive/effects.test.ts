@@ -1,4 +1,4 @@
-// What each frame does (the table of section 4.3), how several tools and agents add up (4.4), and
+// Effects of frames (the table of section 4.3), how several tools and agents add up (4.4), and
 // the facts that are kept.
 import { expect, test } from "vitest";
 import { inWords, Play } from "../../../../test/support/acp/fixture.ts";

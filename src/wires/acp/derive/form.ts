@@ -19,7 +19,7 @@ export const STATUS_KEY = "rollcall/status";
 export const STATUS_METHOD = "_rollcall/agent_status";
 export const STATUS_VARIANT = "agent_status_update";
 
-/** What an agent says of itself: the three fields of the proposal. */
+/** The status that an agent reports: the three fields of the proposal. */
 export interface AgentStatus {
   readonly status: AcpStatus;
   readonly message?: string | null;

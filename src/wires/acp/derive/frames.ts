@@ -4,7 +4,7 @@
  */
 import { MEMORY } from "./limits.ts";
 
-/** Who sent it. Ids are counted per sender: both may have a request 2 open at the same time. */
+/** The sender. Ids are counted per sender: both may have a request 2 open at the same time. */
 export type Sender = "client" | "agent";
 
 export type FrameId = string | number;

@@ -53,7 +53,7 @@ export const SHOWN = {
 export const TURN = {
   /** Frames this late belong to the turn that just ended; they change nothing. */
   stragglerMs: 2 * SECOND,
-  /** Nobody says when work without a prompt is over: silence for this long does. */
+  /** Work without a prompt has no end on the wire: silence for this long is one. */
   backgroundQuietMs: 30 * SECOND,
 } as const;
 

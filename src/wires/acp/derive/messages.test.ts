@@ -1,4 +1,4 @@
-// What is said of a tool (section 4.5), of a plan (4.6), and of silence (4.7).
+// Messages of a tool (section 4.5), of a plan (4.6), and of silence (4.7).
 import { expect, test } from "vitest";
 import { Play } from "../../../../test/support/acp/fixture.ts";
 import { SECOND } from "../../../core/units.ts";

@@ -157,13 +157,13 @@ function mostPatient(situations: readonly Situation[]): Situation {
 
 const PATIENCE: readonly Situation[] = ["execute", "read", "edit"];
 
-interface Served {
+interface ClientService {
   readonly status: AcpStatus;
   readonly verb: string;
   readonly quiet: Situation;
 }
 
-const SERVED: ReadonlyMap<string, Served> = new Map([
+const SERVED: ReadonlyMap<string, ClientService> = new Map([
   ["fs/read_text_file", { status: "reading", verb: "Reading", quiet: "read" }],
   ["terminal/output", { status: "reading", verb: "Reading output of", quiet: "execute" }],
   ["fs/write_text_file", { status: "writing", verb: "Writing", quiet: "edit" }],

@@ -43,7 +43,7 @@ export class FrameReader {
     this.#unread += 1;
   }
 
-  /** What comes next is the end of a line whose beginning is missing. */
+  /** The next bytes are the end of a line whose beginning is missing. */
   skipLine(): void {
     this.#isSkipping = true;
   }

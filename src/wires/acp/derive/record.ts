@@ -1,5 +1,5 @@
 /**
- * What is derived from the frames of one session, in the words of the Agent Status Update proposal.
+ * The record of one session, from its frames, in the words of the Agent Status Update proposal.
  *
  * Two layers: `state` is what a person acts on, `status` the five words of the proposal. The record
  * is the one that is published (status file, fleet, `_meta`); its fields are those of the wire
@@ -81,7 +81,7 @@ export interface AcpProgram {
   readonly version: string | null;
 }
 
-/** Who talks to whom. */
+/** Both ends of the connection. */
 export interface AcpFacts {
   readonly protocolVersion: number | null;
   readonly agent: AcpProgram | null;
@@ -102,7 +102,7 @@ export interface AcpSessionFacts {
 /** How a status travels inside ACP: see `form.ts`. */
 export type StatusForm = "meta" | "ext" | "variant";
 
-/** What is more urgent comes first. */
+/** The more urgent comes first. */
 export const URGENCY: Readonly<Record<AcpStatus, number>> = {
   waiting: 4,
   writing: 3,

@@ -15,11 +15,11 @@ export interface Pending {
   readonly sessionId: string | undefined;
   readonly askedAtMs: number;
   readonly ask?: Ask;
-  /** What is read or written, or the command that runs, of what a client serves. */
+  /** The path, or the command that runs, of a request that the client serves. */
   readonly detail?: string;
 }
 
-/** What a person is asked. */
+/** A question to a person. */
 export interface Ask {
   readonly kind: "permission" | "elicitation";
   readonly text: string;

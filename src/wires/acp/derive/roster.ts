@@ -59,7 +59,7 @@ export class Roster {
     for (const each of this.#lineage(session)) each.quietSinceMs = nowMs;
   }
 
-  /** What changed of it and of those above it. */
+  /** The changed records, of it and of its parents. */
   refresh(session: Session, nowMs: number): readonly AcpRecord[] {
     return this.#lineage(session).flatMap((each) => {
       const before = each.record;
@@ -155,12 +155,16 @@ const NOTHING: AcpRecord = {
   questions: [],
 };
 
-type Told = Pick<
+type RecordStatus = Pick<
   AcpRecord,
   "state" | "status" | "message" | "currentTask" | "since" | "source" | "background"
 >;
 
-function told(derived: Omit<Told, "since">, before: AcpRecord | undefined, nowMs: number): Told {
+function told(
+  derived: Omit<RecordStatus, "since">,
+  before: AcpRecord | undefined,
+  nowMs: number,
+): RecordStatus {
   const { state, status, message, currentTask, source, background } = derived;
   const isAsBefore = before?.state === state && before.status === status;
   const since = isAsBefore ? before.since : new Date(nowMs).toISOString();

@@ -1,5 +1,5 @@
 /**
- * What is remembered of one session. The rules that read it are in `precedence.ts`; here is what
+ * The memory of one session. The rules that read it are in `precedence.ts`; here is what
  * opens and closes a turn.
  *
  *           prompt, running                      answer (v1), state idle (v2)
@@ -24,7 +24,7 @@ export interface Session {
   readonly id: string;
   /** Open requests by their key. */
   readonly prompts: Set<string>;
-  /** Those of them whose answer may have been missed. */
+  /** The requests whose answer may have been missed. */
   readonly doubted: Set<string>;
   readonly loads: Set<string>;
   readonly asks: Map<string, Pending>;

@@ -28,7 +28,7 @@ export type Tools = Map<string, Tool>;
 
 interface Kind {
   readonly status: Exclude<AcpStatus, "waiting" | "idle">;
-  /** What to say of a call that has no name. */
+  /** The text for a call that has no name. */
   readonly verb: string;
   readonly quiet: Situation;
 }
@@ -89,7 +89,7 @@ function forgetOne(tools: Tools): void {
   if (oldest !== undefined) tools.delete(oldest);
 }
 
-/** Those that hold the session out of idle: neither paused nor said to be in the background. */
+/** The tools that keep the session from idle: neither paused nor said to be in the background. */
 export function openTools(tools: Tools, inBackground: ReadonlySet<string>): readonly Tool[] {
   return running(tools).filter(({ id, status }) => status !== "paused" && !inBackground.has(id));
 }
@@ -99,7 +99,7 @@ export function running(tools: Tools): readonly Tool[] {
   return [...tools.values()].filter(({ status }) => !OVER.has(status));
 }
 
-/** What runs leads, then what changes the world, then what was heard of last. */
+/** Running tools lead, then those that change the world, then the latest update. */
 export function leadingTool(open: readonly Tool[]): Tool | undefined {
   let leading: Tool | undefined;
   for (const tool of open) {

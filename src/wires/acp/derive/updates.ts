@@ -1,6 +1,6 @@
 /**
- * What each `session/update` does to a session. Most of them change no status and are only a sign
- * of life; that is counted by whoever calls.
+ * The effect of each `session/update` on a session. Most change no status and are only a sign of
+ * life; the caller counts those.
  */
 import { saidIn } from "./form.ts";
 import { field, idText, number, text } from "./frames.ts";
@@ -35,7 +35,7 @@ export function applyUpdate(session: Session, params: unknown, context: UpdateCo
   const update = field(params, "update");
   const variant = text(update, "sessionUpdate");
   if (session.loads.size > 0) {
-    // What comes is history, but the state is a snapshot of now: a resumed session must send it.
+    // This is history, but the state is a snapshot of now: a resumed session must send it.
     if (variant === "state_update" && context.hasStates)
       setRunState(session, update, context.nowMs);
     return;

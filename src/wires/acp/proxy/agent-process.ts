@@ -16,7 +16,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../../core/clock.ts";
 import { ENDING } from "./limits.ts";
 
-export interface Ended {
+export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -34,7 +34,7 @@ export class AgentProcess {
   readonly input: Writable;
   readonly output: Readable;
   /** Rejects when it could not be started. */
-  readonly exited: Promise<Ended>;
+  readonly exited: Promise<ProcessExit>;
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #clock: Clock;
   #stopTimer: () => void = () => undefined;
@@ -62,7 +62,7 @@ export class AgentProcess {
         resolve({ code, signal });
       });
     });
-    // Whoever waits for it is told; until somebody does, it is no fault.
+    // The caller that awaits it gets the error; until one does, it is no fault.
     this.exited.catch(() => undefined);
   }
 
@@ -70,7 +70,7 @@ export class AgentProcess {
     return this.#child.pid;
   }
 
-  /** What was sent to us is for the agent. */
+  /** Passes a signal that we got on to the agent. */
   pass(signal: NodeJS.Signals): void {
     if (this.#isExited) return;
     this.#isUnwanted = true;

@@ -4,19 +4,19 @@
  *
  *   running ──▶ the conversation is over ──▶ last words ──▶ ended
  *      │                                        └── too late ──▶ stopped
- *      └── failed: complained of, once ──▶ nobody reads along
+ *      └── failed: complained of, once ──▶ no observer
  */
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../core/clock.ts";
 import type { Sender } from "../derive/frames.ts";
-import type { Ended } from "./agent-process.ts";
+import type { ProcessExit } from "./agent-process.ts";
 import { Feed, newSeenBytes, type FromAttendant, type ToAttendant } from "./feed.ts";
 import { FEED } from "./limits.ts";
 
 export interface AttendantThreadOptions {
   /** The program of the thread. */
   readonly program: URL;
-  /** What it is told at its start, besides the count of what it has looked at. */
+  /** Its worker data, besides the count of bytes it has read. */
   readonly data: object;
   readonly interject: (line: string) => boolean;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export class AttendantThread {
     this.#clock = clock;
     this.#worker = new Worker(program, {
       workerData: { ...data, seen },
-      // What it prints, warnings of Node among it, is for nobody.
+      // Its output, warnings of Node among it, is dropped.
       stdout: true,
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: FEED.heapMib },
@@ -59,7 +59,7 @@ export class AttendantThread {
   }
 
   /** The conversation is over: what is left is looked at and published, within a bounded time. */
-  async close(how: Ended | undefined): Promise<void> {
+  async close(how: ProcessExit | undefined): Promise<void> {
     if (this.#isGone) return;
     this.#feed.flush();
     if (how) this.#post([{ kind: "ended", how }]);

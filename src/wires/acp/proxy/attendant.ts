@@ -6,7 +6,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { Frame, Sender } from "../derive/frames.ts";
 import type { AcpRecord } from "../derive/record.ts";
-import type { Ended } from "./agent-process.ts";
+import type { ProcessExit } from "./agent-process.ts";
 import { Injector, type InjectorOptions } from "./injection.ts";
 import { Publisher, type PublisherOptions } from "./publisher.ts";
 import { Reading } from "./reading.ts";
@@ -32,7 +32,7 @@ export class Attendant implements AsyncDisposable {
   readonly #publisher: Publisher;
   readonly #timeline: TimelineWriter;
   readonly #recorder: Recorder | undefined;
-  /** What the last line of each session in the timeline says. */
+  /** The last line of each session in the timeline. */
   readonly #told = new Map<string | null, string>();
   #isTaking = false;
 
@@ -73,13 +73,13 @@ export class Attendant implements AsyncDisposable {
 
   /** So did one that nobody looked at. */
   lost(sender: Sender): void {
-    // Who does not know whether a turn is open says nothing any more.
+    // It no longer knows whether a turn is open, so it injects nothing any more.
     this.#injector.close();
     this.#reading.lost(sender);
   }
 
   /** The agent is gone, and all that it said went by. */
-  ended(how: Ended): void {
+  ended(how: ProcessExit): void {
     this.#injector.close();
     this.#reading.ended(how);
   }

@@ -5,7 +5,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../../core/clock.ts";
 import type { Sender } from "../derive/frames.ts";
-import type { AgentProcess, Ended } from "./agent-process.ts";
+import type { AgentProcess, ProcessExit } from "./agent-process.ts";
 import { ENDING } from "./limits.ts";
 import { Pump } from "./pump.ts";
 
@@ -19,7 +19,7 @@ export interface ConversationOptions {
 
 export class Conversation {
   /** How the agent ended; rejects when it could not be started. */
-  readonly over: Promise<Ended>;
+  readonly over: Promise<ProcessExit>;
   readonly #toClient: Pump;
   readonly #clock: Clock;
 
@@ -47,7 +47,7 @@ export class Conversation {
     return this.#toClient.interject(line);
   }
 
-  async #last(agent: AgentProcess, toAgent: Pump): Promise<Ended> {
+  async #last(agent: AgentProcess, toAgent: Pump): Promise<ProcessExit> {
     const ended = await agent.exited;
     const stop = this.#endWhenSilent();
     await this.#toClient.done;

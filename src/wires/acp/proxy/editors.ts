@@ -6,7 +6,7 @@
  *   { "agent_servers": { "NAME": { "command": "node", "args":
  *       ["…/rollcall.cjs", "acp", "--", "gemini", "--acp"] } } }
  *
- * What is ours is known by these words, wherever the program lies.
+ * Our entries are known by these words, wherever the program lies.
  */
 import { join } from "node:path";
 import { RollcallError } from "../../../core/errors.ts";
@@ -37,7 +37,7 @@ export type Editor = (typeof EDITORS)[number];
 interface EditorFacts {
   readonly name: string;
   readonly file: (scene: Scene) => string;
-  /** What a person does after that. */
+  /** The next step for the user. */
   readonly next: string;
 }
 

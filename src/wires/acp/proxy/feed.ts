@@ -12,7 +12,7 @@
  */
 import type { Clock } from "../../../core/clock.ts";
 import type { Sender } from "../derive/frames.ts";
-import type { Ended } from "./agent-process.ts";
+import type { ProcessExit } from "./agent-process.ts";
 import { FEED } from "./limits.ts";
 
 export type ToAttendant =
@@ -26,7 +26,7 @@ export type ToAttendant =
   | { readonly kind: "lost"; readonly sender: Sender }
   /** Whether the line that it wanted to say was said. */
   | { readonly kind: "said"; readonly isSaid: boolean }
-  | { readonly kind: "ended"; readonly how: Ended };
+  | { readonly kind: "ended"; readonly how: ProcessExit };
 
 /** A line for the client, from one who has looked at that many bytes. */
 export interface FromAttendant {
@@ -87,7 +87,7 @@ export class Feed {
     if (this.#batchBytes >= FEED.batchBytes) this.flush();
   }
 
-  /** What is held back is handed over now. */
+  /** Hands over the held back chunks now. */
   flush(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;

@@ -42,7 +42,7 @@ export interface InjectorOptions {
 export class Injector {
   readonly #options: InjectorOptions;
   readonly #due = new Map<string, AcpRecord>();
-  /** What the client was told last of each session in this turn. */
+  /** The status last sent to the client, by session, in this turn. */
   readonly #said = new Map<string, string>();
   #hasSpoken = false;
   #isSpeaking = false;
@@ -70,7 +70,7 @@ export class Injector {
     if (isOurs || (isComplaint && this.#hasSpoken)) this.close();
   }
 
-  /** What a display would show now, of one session; it is said when everything was looked at. */
+  /** The record to show of one session; it is sent when all input was read. */
   show(record: AcpRecord): void {
     const { sessionId, status } = record;
     if (this.#isSilent || sessionId === null) return;

@@ -3,9 +3,9 @@
  * the signal, so a signal is died of and not only reported.
  */
 import { constants } from "node:os";
-import type { Ended } from "./agent-process.ts";
+import type { ProcessExit } from "./agent-process.ts";
 
-/** What shells say of a command that is not there, and of one that cannot be run. */
+/** Exit codes of shells for a command that is not there, and for one that cannot be run. */
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 
@@ -13,7 +13,7 @@ const NOT_RUNNABLE = 126;
 const NOT_DEADLY = new Set<NodeJS.Signals>(["SIGUSR1", "SIGPIPE"]);
 
 /** Everything was written: this ends the process, now. */
-export function leaveAs({ code, signal }: Ended): void {
+export function leaveAs({ code, signal }: ProcessExit): void {
   if (signal === null) process.exit(code ?? 0);
   process.removeAllListeners(signal);
   if (!NOT_DEADLY.has(signal)) process.kill(process.pid, signal);

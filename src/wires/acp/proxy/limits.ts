@@ -13,7 +13,7 @@ export const ENDING = {
   drainMs: 5 * SECOND,
 } as const;
 
-/** What reads along, in a thread of its own. */
+/** The observer, in a thread of its own. */
 export const FEED = {
   /** Bytes that wait to be looked at; what comes beyond is forwarded and not looked at. */
   waitingBytes: 16 * MIB,
@@ -23,7 +23,7 @@ export const FEED = {
   batchBytes: 256 * KIB,
   /** Not looked at, at least, after too much came. */
   restMs: 1 * SECOND,
-  /** What it may hold in memory: what waits, twice, and what is remembered. Then it ends, alone. */
+  /** Its heap: the waiting bytes, twice, and the remembered state. Beyond it, it alone ends. */
   heapMib: 128,
   /** From the agent's end to ours, while an editor may wait for it: the last words are written. */
   lastMs: 2 * SECOND,
@@ -40,7 +40,7 @@ export const PUBLISHER = {
   /** A daemon that does not answer is tried again after this long, doubled up to the most. */
   retryMs: 1 * SECOND,
   retryMostMs: 15 * SECOND,
-  /** Who says nothing for so long may have been killed, on a machine that nobody looks at. */
+  /** A proxy that is silent for so long may have been killed, where no daemon watches. */
   ttlMs: 60 * SECOND,
   /** Three times in it, so that one may be lost; another daemon learns of us this soon, too. */
   repeatMs: 20 * SECOND,
@@ -60,7 +60,7 @@ export const TIMELINE = {
 } as const;
 
 export const RECORDING = {
-  /** What waits for the disk; frames beyond are left out. */
+  /** Bytes that wait for the disk; frames beyond are left out. */
   queuedBytes: 8 * MIB,
   /** Of a text: enough for titles and prompts, too little for files. */
   textLength: 512,

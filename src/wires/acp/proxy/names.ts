@@ -1,4 +1,4 @@
-/** What an agent is called before it says so itself, and the ids that are made of it. */
+/** The name of an agent before it gives its own, and the ids that are made of it. */
 import { basename } from "node:path";
 
 /** They run what is named behind them. */

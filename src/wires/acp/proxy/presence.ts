@@ -1,10 +1,16 @@
 /**
- * What an agent behind the proxy is and does, in the words of others: of a status file, and of the
- * fleet. Pure: one moment in, one picture out.
+ * An agent behind the proxy, in the terms of others: of a status file, and of the fleet.
+ * Pure: one moment in, one picture out.
  */
 import { asLine, asProse } from "../../../core/fields.ts";
 import { FLEET } from "../../../core/limits.ts";
-import type { Asked, Facts, Outcome, QuestionKind, Report } from "../../../core/reports.ts";
+import type {
+  ReportedQuestion,
+  Facts,
+  Outcome,
+  QuestionKind,
+  Report,
+} from "../../../core/reports.ts";
 import type { AcpProgram, AcpQuestion, AcpRecord, AcpSource } from "../derive/record.ts";
 import type { StatusTask } from "../../files/format.ts";
 import type { OwnMeta } from "../../files/meta.ts";
@@ -47,7 +53,7 @@ export function taskOf({ record }: Presence): Omit<StatusTask, "status_timestamp
   }
 }
 
-/** What our readers find beyond the format of the file. */
+/** The fields for our readers beyond the format of the file. */
 export function metaOf(presence: Presence): Pick<OwnMeta, "activity" | "question" | "acp"> {
   const { record, sessionId, client, version, unreadFrames } = presence;
   const { state, status, message, currentTask, source, background, stalled } = record;
@@ -136,11 +142,11 @@ function livenessOf({ state }: AcpRecord): Facts["liveness"] {
   }
 }
 
-function askedOf(question: AcpQuestion): Asked {
+function askedOf(question: AcpQuestion): ReportedQuestion {
   return { ...wordsOf(question), sinceMs: Date.parse(question.since) };
 }
 
-function wordsOf({ kind, text, options }: AcpQuestion): Omit<Asked, "sinceMs"> {
+function wordsOf({ kind, text, options }: AcpQuestion): Omit<ReportedQuestion, "sinceMs"> {
   return {
     kind: kindOf(kind, options.length > 0),
     text: asProse(text, FLEET.questionLength),
@@ -155,7 +161,7 @@ function kindOf(kind: AcpQuestion["kind"], hasOptions: boolean): QuestionKind {
   return kind;
 }
 
-function unknownAsked({ message, since }: AcpRecord): Asked {
+function unknownAsked({ message, since }: AcpRecord): ReportedQuestion {
   const text = asProse(message ?? "Input needed", FLEET.questionLength);
   return { kind: "text", text, sinceMs: Date.parse(since) };
 }

@@ -14,7 +14,7 @@ import { metaOf, reportOf, taskOf, type Identity, type Presence } from "./presen
 export interface PublisherOptions extends Pick<CourierOptions, "deliver"> {
   /** Names the status file, and the report. */
   readonly id: string;
-  /** Whose row it is. */
+  /** The agent whose row it is. */
   readonly agentId: string;
   /** Until the agent says what it is called. */
   readonly name: string;

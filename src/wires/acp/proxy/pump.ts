@@ -71,7 +71,7 @@ export class Pump {
     return true;
   }
 
-  /** What was read still arrives; nothing more is read. Idempotent. */
+  /** Chunks that were read still arrive; nothing more is read. Idempotent. */
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -90,7 +90,7 @@ export class Pump {
     this.#tell(chunk);
   }
 
-  /** Who listens may fail; the stream does not. */
+  /** A listener may fail; the stream does not. */
   #tell(chunk: Buffer): void {
     try {
       this.#tap?.(chunk);

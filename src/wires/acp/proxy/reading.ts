@@ -1,10 +1,10 @@
 /**
- * What comes of reading along: bytes become frames, frames go to the deriver, every change to the
+ * Observes a conversation: bytes become frames, frames go to the deriver, every change to the
  * timeline, and what stays so long enough to be seen to those who show it.
  *
  *   bytes ──▶ frame ──▶ observer ──changed──▶ onChange ──▶ … calm enough ──▶ onShow
  *
- * What throws here ends the reading: half of a story would be a wrong one.
+ * An error here ends the reading: half of a story would be a wrong one.
  */
 import type { Clock } from "../../../core/clock.ts";
 import type { Frame, Sender } from "../derive/frames.ts";
@@ -13,7 +13,7 @@ import { FrameReader } from "../derive/reader.ts";
 import { URGENCY, type AcpRecord, type AcpSessionFacts } from "../derive/record.ts";
 import { redact } from "../../../core/redact.ts";
 import { wordOf } from "../../../core/text.ts";
-import type { Ended } from "./agent-process.ts";
+import type { ProcessExit } from "./agent-process.ts";
 import type { Presence } from "./presence.ts";
 
 /** As hooks cut it: what readers of the status format show of a prompt in a line. */
@@ -21,7 +21,7 @@ const GOAL_LENGTH = 120;
 
 export interface ReadingOptions {
   readonly clock: Clock;
-  /** What the agent is called until it says so. */
+  /** The agent's name until it gives its own. */
   readonly name: string;
   /** Every frame, before anything comes of it. */
   readonly onFrame?: (sender: Sender, frame: Frame) => void;
@@ -75,7 +75,7 @@ export class Reading {
   }
 
   /** The agent is gone; a last line may lack its end. */
-  ended({ code, signal }: Ended): void {
+  ended({ code, signal }: ProcessExit): void {
     this.#guarded(() => {
       for (const sender of ["client", "agent"] as const) {
         for (const frame of this.#readers[sender].finish()) this.#look(sender, frame);

@@ -13,7 +13,7 @@ import { systemCode } from "../../../machine/system-error.ts";
 import { redact } from "../../../core/redact.ts";
 import { RECORDING } from "./limits.ts";
 
-export interface Recorded {
+export interface RecordedFrame {
   readonly at: number;
   readonly from: Sender;
   readonly frame: Frame;

@@ -7,15 +7,15 @@ import type { Frame } from "../derive/frames.ts";
 import type { AcpRecord } from "../derive/record.ts";
 import { systemCode } from "../../../machine/system-error.ts";
 import { field } from "../../../core/text.ts";
-import type { Recorded } from "./recording.ts";
+import type { RecordedFrame } from "./recording.ts";
 
-export interface Replayed {
+export interface ReplayStep {
   readonly atMs: number;
   readonly record: AcpRecord;
 }
 
 /** Every change, of sessions and (without a session) of the agent as a whole. */
-export async function* replay(path: string): AsyncGenerator<Replayed> {
+export async function* replay(path: string): AsyncGenerator<ReplayStep> {
   const deriver = new AcpDeriver();
   let number = 0;
   for await (const text of linesOf(path)) {
@@ -26,7 +26,7 @@ export async function* replay(path: string): AsyncGenerator<Replayed> {
       throw new RollcallError("INVALID_ARGUMENT", message);
     }
     const { at, from, frame } = recorded;
-    // What silence made of it lay in between.
+    // Changes by silence lay in between.
     for (let due = deriver.nextDeadlineMs; due !== undefined && due < at;) {
       for (const record of deriver.tick(due)) yield { atMs: due, record };
       due = laterThan(due, deriver.nextDeadlineMs);
@@ -48,7 +48,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   }
 }
 
-function recordedIn(text: string): Recorded | undefined {
+function recordedIn(text: string): RecordedFrame | undefined {
   try {
     const value: unknown = JSON.parse(text);
     const { at, from, frame } = {

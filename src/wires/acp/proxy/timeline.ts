@@ -1,7 +1,7 @@
 /**
- * What every agent behind a proxy did, kept for a day: one small file each, a line for every
- * change. Only what was derived goes in, never a frame. Best effort: a disk that is slow or full
- * costs lines, and nobody's time.
+ * The history of every agent behind a proxy, kept for a day: one small file each, a line for every
+ * change. Only derived records go in, never a frame. Best effort: a disk that is slow or full
+ * costs lines, and no time.
  */
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
@@ -81,7 +81,7 @@ export class TimelineWriter {
   }
 }
 
-/** Those that nobody will ask for any more. */
+/** Removes the timelines that are too old to be asked for. */
 export async function sweepTimelines(nowMs: number, folder: string): Promise<void> {
   try {
     for (const name of await fs.promises.readdir(folder)) {

@@ -55,7 +55,7 @@ export class Client {
     return this.#json(path, await readBody(url, response));
   }
 
-  /** What is at a path, as it is. */
+  /** The body at a path, not parsed. */
   async text(path: string, options: GetOptions = {}): Promise<string> {
     const url = new URL(this.url + path);
     return readBody(url, await open(url, { agent: this.#agent, signal: options.signal }));
@@ -69,7 +69,7 @@ export class Client {
   #json(path: string, text: string): Json {
     const answer = parse(text);
     if (answer) return answer;
-    throw new RollcallError("UNAVAILABLE", `what answers at ${this.url}${path} is not rollcall`);
+    throw new RollcallError("UNAVAILABLE", `the server at ${this.url}${path} is not rollcall`);
   }
 
   /** Ends all connections. Idempotent. */

@@ -5,7 +5,7 @@ import { codeOf, RollcallError } from "../../../core/errors.ts";
 import { connect } from "./client.ts";
 import type { EventsOptions, StreamItem } from "./events.ts";
 
-/** What the server does with each connection, in turn; the last one stays for all that follow. */
+/** How the server treats each connection, in turn; the last one holds for all that follow. */
 type Act = (response: ServerResponse, request: IncomingMessage) => void;
 
 const servers: Server[] = [];

@@ -24,7 +24,7 @@ export interface DaemonEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What happened after `after` (where we stood) and up to `sequence` can no longer be told. */
+/** The log no longer has all events after `after` (our cursor) and up to `sequence`. */
 export interface Resync {
   readonly kind: "resync";
   readonly after: number | undefined;
@@ -146,7 +146,7 @@ class EventStream {
     return { kind: "event", sequence, topic: event, atMs, data: parsed };
   }
 
-  /** What was never open is for the caller; what was is expected back, unless it refuses us. */
+  /** A first connection that fails is an error; a lost one is retried unless the daemon refuses. */
   #mayRetry(error: unknown): boolean {
     return this.#wasOpen && wireCodes(codeOf(error)).retry !== "never";
   }

@@ -41,7 +41,7 @@ import type {
   SubscribeOptions,
 } from "./types.ts";
 
-interface Asked {
+interface PendingCall {
   readonly type: RequestType;
   readonly jobId?: string;
   readonly traceId?: string;
@@ -112,7 +112,7 @@ export class ArcpClient implements AsyncDisposable {
     return client;
   }
 
-  /** What was agreed on with the runtime. */
+  /** The session as negotiated with the runtime. */
   get session(): Pick<Session, "sessionId" | "runtime" | "features" | "agents"> {
     if (this.#session) return this.#session;
     throw new RollcallError("WRONG_STATE", "there is no session yet");
@@ -227,7 +227,7 @@ export class ArcpClient implements AsyncDisposable {
   }
 
   /** Sends when there is a connection, and waits for the answer; both within one time limit. */
-  async #ask<Answer>(call: CallOptions, asked: Asked): Promise<Answer> {
+  async #ask<Answer>(call: CallOptions, asked: PendingCall): Promise<Answer> {
     const { type, jobId, traceId, send } = asked;
     const { signal, timeoutMs = CLIENT.answerMs } = call;
     signal?.throwIfAborted();

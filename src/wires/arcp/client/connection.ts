@@ -122,7 +122,7 @@ export class Connection {
     if (this.#isOver) return;
     this.#heardMs = this.#options.clock.monotonicMs();
     const decoded = decodeReply(frame);
-    // What cannot be read is not for us; whoever waited for it runs into its time limit.
+    // A frame that cannot be read is ignored; a request that waits for it meets its timeout.
     if (!decoded.ok) return;
     const { message } = decoded;
     if (this.#greeted) this.#welcome(message);

@@ -47,16 +47,16 @@ const OF_THE_SESSION = new Set(["HEARTBEAT_LOST", "RESUME_WINDOW_EXPIRED", "UNAU
 export class Followed {
   readonly #options: FollowedOptions;
   readonly #jobs = new Map<string, JobHandle>();
-  /** Those that a runtime may number by themselves. */
+  /** Subscribed jobs, which a runtime may number by themselves. */
   readonly #subscriptions = new WeakSet<JobHandle>();
-  /** Those whose readers fell behind; and how to stop the timer of each. */
+  /** Jobs whose readers fell behind, each with the way to stop its timer. */
   readonly #behind = new Map<JobHandle, () => void>();
   readonly #acks: Acks;
   #place = new Place(0);
   #session: Session | undefined;
   /** Events of jobs that nobody here submitted are those of an earlier client. */
   #isInherited = false;
-  /** Those of them that nobody has asked for yet: even one that is over is kept until then. */
+  /** Jobs that the caller has not asked for yet: even an ended one is kept until then. */
   readonly #unclaimed = new Set<JobHandle>();
 
   constructor(options: FollowedOptions) {
@@ -275,7 +275,7 @@ export class Followed {
     }
   }
 
-  /** Whoever waits for the end of a job without reading on must not wait for ever. */
+  /** A caller that awaits the end of a job without reading its events must not wait for ever. */
   #waitFor(job: JobHandle): void {
     const seen = job.oldestUnread;
     const stop = this.#options.clock.after(CLIENT.stalledMs, () => {
@@ -298,7 +298,7 @@ export class Followed {
     }
   }
 
-  /** What was acknowledged is gone there, and with it what a resume would need. */
+  /** The runtime drops acknowledged events, and with them those that a resume would need. */
   get #mayAck(): boolean {
     const session = this.#session;
     if (!this.#options.autoAck || !session || session.losesLiveEvents) return false;

@@ -1,5 +1,5 @@
 /**
- * What this client sends, in the form that every runtime takes: ids that all of them accept, a
+ * The frames of this client, in the form that every runtime takes: ids that all of them accept, a
  * reason wherever one of them wants it, no nulls. The hello has an id of another prefix: a runtime
  * that tells SDKs apart by it takes this client for one that follows the text.
  */

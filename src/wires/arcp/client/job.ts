@@ -5,7 +5,7 @@
  *       └──the client closes, or the job cannot be found again──▶ failed
  *
  * `ended` tells how, whichever way; `done` is for who only wants the result, and throws when the
- * job failed. Nobody needs to look at either: an end that nobody waits for is no fault.
+ * job failed. The caller may ignore either: an end that is not awaited is no fault.
  */
 import { RollcallError } from "../../../core/errors.ts";
 import type { JsonObject } from "../../../core/jobs/json.ts";
@@ -15,7 +15,7 @@ import { EventQueue } from "./event-queue.ts";
 import { ResultAssembly } from "./result.ts";
 import type { Amount, JobEnd, LeaseShape, ReceivedEvent } from "./types.ts";
 
-/** What a runtime said of a job when it took it, or when it was subscribed to. */
+/** The facts of a job in the answer to its submit or subscribe. */
 export interface JobFacts {
   readonly jobId: string;
   readonly agent: string;
@@ -28,10 +28,10 @@ export interface JobFacts {
   readonly status: string;
 }
 
-/** What a job needs of its client. */
+/** The client, as far as a job needs it. */
 export interface JobControl {
   cancel(jobId: string, reason: string): Promise<void>;
-  /** Nobody follows it any more. */
+  /** The caller no longer follows it. */
   leave(job: JobHandle): void;
   /** Its reader fell behind, or caught up. */
   behind(job: JobHandle, isBehind: boolean): void;
@@ -76,7 +76,7 @@ export class JobHandle implements AsyncDisposable {
     return this.#facts.lease;
   }
 
-  /** What it may spend, by currency, as it was when the job was taken. */
+  /** Its budget by currency, as it was when the job was accepted. */
   get budget(): ReadonlyMap<string, Amount> {
     return this.#facts.budget;
   }
@@ -97,7 +97,7 @@ export class JobHandle implements AsyncDisposable {
     return this.#isOver;
   }
 
-  /** What it says, in order, until it ends. One reader at a time; a slow one is told. */
+  /** Its events, in order, until it ends. One reader at a time; a slow one is told. */
   events(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<ReceivedEvent, void> {
     return this.#queue.read(options.signal);
   }
@@ -170,7 +170,7 @@ export class JobHandle implements AsyncDisposable {
   }
 }
 
-/** What is called JSON and is none stays what it is. */
+/** A text that is declared as JSON and is not stays a text. */
 function valueOf(whole: unknown): unknown {
   const text = whole instanceof Uint8Array ? Buffer.from(whole).toString() : whole;
   try {

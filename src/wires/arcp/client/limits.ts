@@ -1,4 +1,4 @@
-/** What an ARCP client holds, and how long it waits, each with its reason. */
+/** Buffers and timeouts of an ARCP client, each with its reason. */
 import { MIB } from "../../../core/units.ts";
 
 export const CLIENT = {

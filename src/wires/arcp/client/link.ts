@@ -41,7 +41,7 @@ export class Link {
   readonly #stop = new AbortController();
   readonly #hold = new ProcessHold();
   #connection: Connection | undefined;
-  /** Those who wait for a connection. */
+  /** Callers that wait for a connection. */
   #waiting: (() => void)[] = [];
   #dead: RollcallError | undefined;
   #losesLiveEvents = false;
@@ -108,7 +108,7 @@ export class Link {
     this.#losesLiveEvents = session.losesLiveEvents;
     this.#connection = connection;
     onLive(session, resume !== undefined && welcome.sessionId === resume.sessionId);
-    // What came in the same turn as the welcome.
+    // Frames of the same turn as the welcome.
     const came = early;
     early = undefined;
     for (const each of came) each();

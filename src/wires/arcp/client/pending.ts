@@ -31,7 +31,7 @@ export interface Request extends CallOptions {
   readonly jobId?: string;
 }
 
-/** What an answer says of its request. */
+/** The fields of an answer that identify its request. */
 export interface Clues {
   readonly type: RequestType;
   readonly requestId?: string | undefined;

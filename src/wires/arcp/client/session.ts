@@ -1,6 +1,6 @@
 /**
- * What a client knows of its session: how to resume it, where in its events it is, what was agreed
- * on, and in what the runtime at the other end differs from the text.
+ * The session of a client: how to resume it, its cursor, the negotiated features, and in what the
+ * runtime at the other end differs from the specification.
  *
  * The Python runtime loses what running jobs say after a resume, numbers each subscription by
  * itself, and forgets what was acknowledged; it is known by the form of its resume tokens.
@@ -37,7 +37,7 @@ export class Place {
     this.lastSeq = lastSeq;
   }
 
-  /** What an event's number says; those without one are taken as they come. */
+  /** Judges an event by its number; one without a number is taken as it comes. */
   arrive(seq: number | undefined): Arrival {
     if (seq === undefined) return "next";
     if (seq <= this.lastSeq) return "repeated";

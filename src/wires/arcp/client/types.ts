@@ -1,4 +1,4 @@
-/** What callers of the ARCP client give and get. */
+/** Inputs and outputs of the ARCP client. */
 import type { Amount } from "../../../core/jobs/decimal.ts";
 import type { JobEvent } from "../../../core/jobs/events.ts";
 import type { JsonObject } from "../../../core/jobs/json.ts";
@@ -19,12 +19,12 @@ export type ReceivedEvent = JobEvent & {
 /** How a job ended, whichever way. */
 export interface JobEnd {
   readonly status: "success" | "error" | "cancelled" | "timed_out";
-  /** What it gave: a value, or for a streamed result its text, or bytes where a part was binary. */
+  /** Its result: a value, or for a streamed result its text, or bytes where a part was binary. */
   readonly result: unknown;
   /** Of a result that came in parts. */
   readonly resultId: string | undefined;
   readonly summary: string | undefined;
-  /** What went wrong, where the runtime says so. */
+  /** The error, where the runtime gives one. */
   readonly error: ToldError | undefined;
   readonly completedAt: string | undefined;
   /** The runtime's own words. */
@@ -45,11 +45,11 @@ export interface Resumption {
 }
 
 export interface ArcpClientOptions {
-  /** Who we are, to the runtime: the bearer token. */
+  /** The bearer token. */
   readonly token: string;
-  /** What runs here, by name and version. */
+  /** The name and version of this program. */
   readonly client?: { readonly name: string; readonly version: string };
-  /** What this client can do; all of it unless said otherwise. */
+  /** The features to offer; all unless set. */
   readonly features?: readonly Feature[];
   /** Goes on with the session of an earlier client. */
   readonly resume?: Resumption;
@@ -64,7 +64,7 @@ export interface ArcpClientOptions {
   readonly random?: () => number;
 }
 
-/** What became of the connection. */
+/** The state of the connection. */
 export type ClientState =
   | { readonly kind: "live" }
   | { readonly kind: "lost"; readonly reason: string }
@@ -85,7 +85,7 @@ export interface SubmitOptions extends CallOptions {
   /** `name`, or `name@version`. */
   readonly agent: string;
   readonly input?: unknown;
-  /** What the job may do: `{"fs.read": ["/data/**"], "cost.budget": ["USD:5"]}`. */
+  /** The rights of the job: `{"fs.read": ["/data/**"], "cost.budget": ["USD:5"]}`. */
   readonly lease?: LeaseShape;
   /** When the lease ends, and the job with it. */
   readonly expiresAt?: Date;

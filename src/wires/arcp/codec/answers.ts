@@ -38,7 +38,7 @@ export interface SubscribedTerms {
   readonly requestId: string;
   readonly replayed: boolean;
   readonly subscribedFrom: number;
-  /** What is left of the budget. */
+  /** The rest of the budget. */
   readonly remaining: Budget;
 }
 

@@ -11,7 +11,7 @@ import type { ArcpError } from "./errors.ts";
 import type { Feature, LeaseShape } from "./messages.ts";
 import type { Profile } from "./profile.ts";
 
-/** What an envelope says. `sessionId` may be invented before there is a session. */
+/** The fields of an envelope. `sessionId` may be invented before there is a session. */
 export interface Head {
   readonly id: string;
   readonly sessionId: string;
@@ -96,7 +96,7 @@ export interface WelcomeFields {
   readonly resumeWindowSec: number;
   /** Only where `heartbeat` was agreed. */
   readonly heartbeatIntervalSec?: number | undefined;
-  /** What both sides have. */
+  /** The negotiated features. */
   readonly features: readonly Feature[];
   readonly agents: readonly AgentListing[];
   readonly acceptedAt: string;
@@ -181,9 +181,9 @@ export interface SubscribedFields {
   readonly agent: string;
   readonly lease: LeaseShape;
   readonly expiresAt?: string | undefined;
-  /** What is left. */
+  /** The rest of the budget. */
   readonly budget: ReadonlyMap<string, Amount>;
-  /** For the principal that submitted the job; nobody else. */
+  /** Only for the principal that submitted the job. */
   readonly credentials?: readonly WireCredential[] | undefined;
   readonly parentJobId?: string | undefined;
   readonly traceId?: string | undefined;

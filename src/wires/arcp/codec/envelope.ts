@@ -17,7 +17,7 @@ export interface FrameRefusal {
   readonly code: "INVALID_REQUEST";
   /** Short, and nothing of the frame but the names of its fields and its type. */
   readonly message: string;
-  /** What the refused frame called itself, where that much could be read. */
+  /** The id and type of the refused frame, where they could be read. */
   readonly requestId: string | undefined;
   readonly requestType: string | undefined;
   readonly traceId: string | undefined;

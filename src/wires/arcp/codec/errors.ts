@@ -98,7 +98,7 @@ export function arcpCodeOf(code: ErrorCode): ArcpCode {
   return TO_ARCP[code];
 }
 
-/** What a client throws for a code it was told; what it does not know is a fault of the runtime. */
+/** The code a client throws for one on the wire; an unknown one is a fault of the runtime. */
 export function errorCodeOf(code: string): ErrorCode {
   return isArcpCode(code) ? FROM_ARCP[code] : "INTERNAL";
 }

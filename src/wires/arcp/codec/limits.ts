@@ -2,9 +2,9 @@
 import { KIB, MIB } from "../../../core/units.ts";
 
 export const FRAME = {
-  /** What we read. Transports count bytes; the decoder counts characters once more. */
+  /** The largest frame we read. Transports count bytes; the decoder counts characters once more. */
   inboundBytes: 4 * MIB,
-  /** What we send to anybody: the Python client ends at one byte more. */
+  /** The largest frame we send: the Python client ends at one byte more. */
   outboundBytes: 1 * MIB,
   /** Ids of others: `any non-empty`, but they are echoed, kept and indexed. */
   idLength: 128,
@@ -35,7 +35,7 @@ export const REQUEST = {
   cursorLength: 1 * KIB,
 } as const;
 
-/** What a client takes from a runtime, beyond the size of a frame. */
+/** The limits of a client for replies of a runtime, beyond the size of a frame. */
 export const REPLY = {
   messageLength: 16 * KIB,
   agents: 100_000,

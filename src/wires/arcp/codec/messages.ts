@@ -12,7 +12,7 @@ import type { JsonObject } from "../../../core/jobs/json.ts";
 import type { JobStatus } from "../../../core/jobs/outcome.ts";
 import type { Profile } from "./profile.ts";
 
-/** What surrounds every payload. */
+/** The fields around every payload. */
 export interface Envelope {
   readonly id: string;
   readonly sessionId: string | undefined;
@@ -71,7 +71,7 @@ export interface Hello extends Envelope {
   readonly profile: Profile;
   readonly client: { readonly name: string; readonly version: string };
   readonly token: string;
-  /** Those we know, in the client's order. */
+  /** The features we know, in the client's order. */
   readonly features: readonly Feature[];
   readonly resume: Resume | undefined;
 }
@@ -116,7 +116,7 @@ export interface Submit extends Envelope {
   readonly leaseConstraints: LeaseConstraints | undefined;
   readonly idempotencyKey: string | undefined;
   readonly maxRuntimeSec: number | undefined;
-  /** What the client claims; nobody has checked it. */
+  /** As the client claims; not checked yet. */
   readonly parentJobId: string | undefined;
   readonly delegateId: string | undefined;
 }
@@ -241,7 +241,7 @@ export interface EventMessage extends Envelope {
   /** As they came. */
   readonly kind: string;
   readonly body: JsonObject;
-  /** What it means; undefined for kinds and bodies nobody knows, which are ignored. */
+  /** The event, typed; undefined for unknown kinds and bodies, which are ignored. */
   readonly event: JobEvent | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What runtimes send, read as a client must to work with each of them: null is absent, budgets are
- * numbers or text, both names of a field count, what a runtime leaves out has a harmless value.
- * Only what a client cannot do without refuses a frame.
+ * Frames of runtimes, read as a client must to work with each of them: null is absent, budgets are
+ * numbers or text, both names of a field count, a missing field has a harmless value. A frame is
+ * refused only without a field that a client needs.
  */
 import { readEvent } from "../../../core/jobs/event-reading.ts";
 import { amountOfNumber, type Amount } from "../../../core/jobs/decimal.ts";

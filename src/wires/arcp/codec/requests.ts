@@ -1,4 +1,4 @@
-/** What clients send: one frame of text to one typed message, or a refusal. */
+/** The requests of clients: one frame of text to one typed message, or a refusal. */
 import { agentRefOf } from "../../../core/jobs/agent-ref.ts";
 import { instantOf, utcInstantOf } from "../../../core/jobs/instant.ts";
 import type { Reader } from "../../../core/jobs/json.ts";

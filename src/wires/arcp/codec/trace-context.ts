@@ -7,7 +7,7 @@ import type { TraceContext } from "../../../jobs/run.ts";
 export const TRACE_CONTEXT = "x-vendor.opentelemetry.tracecontext";
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
-/** What the specification asks every receiver to keep. */
+/** The specification asks every receiver to keep as much. */
 const TRACESTATE_LENGTH = 512;
 
 export function traceContextOf(value: unknown): TraceContext | undefined {

@@ -27,7 +27,7 @@ export interface ChildProgram {
   readonly name: string;
   readonly version?: string | undefined;
   readonly command: readonly [program: string, ...args: string[]];
-  /** What the agent is called in its own runtime. */
+  /** The agent's name in its own runtime. */
   readonly agent: string;
   readonly folder: string;
   /** It may hold secrets, so that what prints a config must not find them. */

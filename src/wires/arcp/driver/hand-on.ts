@@ -12,7 +12,7 @@ import type { JobContext } from "../../../jobs/context.ts";
 import type { ResultWriter } from "../../../jobs/result-writer.ts";
 
 export interface HandedOn {
-  /** What the agent is called there. */
+  /** The agent's name there. */
   readonly agent: string;
   readonly input: unknown;
   readonly context: JobContext;
@@ -59,7 +59,7 @@ function dataOf({ data, encoding }: ResultChunkBody): string | Uint8Array {
   return encoding === "utf8" ? data : Buffer.from(data, "base64");
 }
 
-/** What a runtime says of its own: the one here says it, too. */
+/** Events that every runtime emits itself: ours does, too. */
 function isOurs({ kind, body }: ReceivedEvent): boolean {
   if (kind === "metric") return "name" in body && body.name === "cost.budget.remaining";
   if (kind !== "status") return false;

@@ -1,4 +1,4 @@
-/** What is rare in a ledger: trimmed sessions, lost jobs, half a history. */
+/** Rare states of a ledger: trimmed sessions, lost jobs, half a history. */
 import { expect, test } from "vitest";
 import { decodeEntry, decodeSessionEntry } from "../../../core/job-stream.ts";
 import { rules } from "../../../core/rules.ts";

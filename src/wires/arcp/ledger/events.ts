@@ -222,7 +222,7 @@ function reasonOf(ending: LedgerJob["ending"]): Pick<Job, "code" | "reason"> {
   }
 }
 
-/** What a job needs to run again: what it was given, and what is left of its budget. */
+/** A job needs these to run again: its input, and the rest of its budget. */
 function keptEntries({ at, input = null, budget }: LedgerJob): readonly string[] {
   const entry = (kind: string, value: unknown) =>
     encodeEntry({ atMs: at, seq: 0, kind, body: JSON.stringify(value) });

@@ -5,7 +5,7 @@
  *
  *   | ses 7 | job 1 | job+ 1 | sub 7 1 | job 2 | job- 1 | …
  *
- * What jobs said is not here: it stands as frames in the stream of each session (see frames.ts).
+ * Events of jobs are not here: they stand as frames in the stream of each session (see frames.ts).
  */
 import type { LeaseRequest } from "../../../core/jobs/lease.ts";
 import type { JobStatus, Outcome } from "../../../core/jobs/outcome.ts";
@@ -24,7 +24,7 @@ export interface LedgerJob {
   readonly at: number;
   readonly lease: LeaseRequest;
   readonly expires?: number;
-  /** What is left of it. */
+  /** The rest of it. */
   readonly budget?: Counters;
   /** Its longest run, in seconds. */
   readonly max?: number;

@@ -96,7 +96,7 @@ export class FrameImport {
     else numbers.push(entry);
   }
 
-  /** What was taken and is not written yet. */
+  /** Writes what was taken since the last call. */
   async write(): Promise<void> {
     if (this.#numbers.size === 0) return;
     const jobs = Array.from(this.#entries, ([id, entries]) => ({ stream: jobStream(id), entries }));

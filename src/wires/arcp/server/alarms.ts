@@ -9,15 +9,15 @@ import type { Clock } from "../../../core/clock.ts";
 /** Longer waits are cut in pieces: a timer of Node takes no more than 2^31 ms. */
 const LONGEST_MS = 2 ** 30;
 
-export interface Alarmed {
+export interface AlarmListener {
   onAlarm(nowMs: number): void;
 }
 
-export type Alarm = Slot<Alarmed>;
+export type Alarm = Slot<AlarmListener>;
 
 export class Alarms {
   readonly clock: Clock;
-  readonly #heap = new Heap<Alarmed>();
+  readonly #heap = new Heap<AlarmListener>();
   #cancel: (() => void) | undefined;
   #armedMs = Infinity;
   #isClosed = false;
@@ -31,7 +31,7 @@ export class Alarms {
   }
 
   /** At a moment of the monotonic clock. */
-  set(atMs: number, who: Alarmed): Alarm {
+  set(atMs: number, who: AlarmListener): Alarm {
     const alarm = this.#heap.add(atMs, who);
     this.#arm();
     return alarm;
@@ -66,7 +66,7 @@ export class Alarms {
     this.#armedMs = Infinity;
     const nowMs = this.nowMs();
     // Each slot once: one that is set again for this very moment waits for the next turn.
-    const due: Alarmed[] = [];
+    const due: AlarmListener[] = [];
     for (let slot = this.#heap.takeDue(nowMs); slot; slot = this.#heap.takeDue(nowMs)) {
       due.push(slot.value);
     }

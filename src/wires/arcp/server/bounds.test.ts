@@ -1,4 +1,4 @@
-/** What has an end: frames, pages, sessions; and what others who look on may break. */
+/** Limits of frames, pages and sessions; and faults of observers. */
 import { expect, test } from "vitest";
 import { RollcallError } from "../../../core/errors.ts";
 import { quiet } from "../../../../test/support/engine/fixture.ts";

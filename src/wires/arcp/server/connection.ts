@@ -8,7 +8,7 @@
  * Nothing goes out before the welcome. What comes in before it waits, within bounds.
  */
 import { codeOf } from "../../../core/errors.ts";
-import type { Alarm, Alarmed } from "./alarms.ts";
+import type { Alarm, AlarmListener } from "./alarms.ts";
 import { Dispatch, refusalOf } from "./dispatch.ts";
 import { frameText, sessionErrorPayload, welcomePayload, type Answered } from "../codec/encode.ts";
 import { refusedSubmit } from "../codec/endings.ts";
@@ -24,13 +24,13 @@ import type { Verifier } from "./verifiers.ts";
 import type { AgentListing } from "../../../core/jobs/agent-ref.ts";
 import type { Rate } from "../../../core/rate.ts";
 
-/** What a frame is about: a job, or only a trace. */
+/** The subject of a frame: a job, or only a trace. */
 export interface FrameSubject {
   readonly id?: string | undefined;
   readonly traceId?: string | undefined;
 }
 
-/** What all connections of a runtime share. */
+/** The parts that all connections of a runtime share. */
 export interface ConnectionHost {
   readonly runtime: { readonly name: string; readonly version: string };
   readonly sessions: Sessions;
@@ -45,7 +45,7 @@ export interface ConnectionHost {
 
 const NORMAL: TransportEnding = { code: 1000, reason: "" };
 
-export class Connection implements TransportListener, Alarmed {
+export class Connection implements TransportListener, AlarmListener {
   readonly openedMs: number;
   /** When a frame came last. */
   heardMs: number;

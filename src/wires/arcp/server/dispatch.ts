@@ -1,6 +1,6 @@
 /**
- * What a client asks, once it was welcomed: one frame, one answer. Every answer waits until what it
- * tells of is durable, and answers to submits go out in the order in which they came: two of the
+ * The requests of a client, once it was welcomed: one frame, one answer. Every answer waits until
+ * its contents are durable, and answers to submits go out in the order of the submits: two of the
  * three clients match them by that order alone.
  */
 import { RollcallError } from "../../../core/errors.ts";
@@ -8,7 +8,7 @@ import { isTerminal } from "../../../core/jobs/outcome.ts";
 import { remainingOf, type Budget, type Counters } from "../../../core/jobs/budget.ts";
 import { amountOfNumber } from "../../../core/jobs/decimal.ts";
 import type { Job } from "../../../core/jobs.ts";
-import type { JobOrder, Submitted } from "../../../jobs/submissions.ts";
+import type { JobOrder, Submission } from "../../../jobs/submissions.ts";
 import { acceptedOf, listedOf, subscribedOf } from "../codec/answers.ts";
 import { arcpError, arcpErrorOf, type ArcpError } from "../codec/errors.ts";
 import type { Answered } from "../codec/encode.ts";
@@ -30,7 +30,7 @@ import type { Sessions } from "./sessions.ts";
 import { ONLY_THE_END, Subscription, type Beginning } from "./subscription.ts";
 import { TRACE_CONTEXT, traceContextOf } from "../codec/trace-context.ts";
 
-/** What it needs of the connection it answers on. */
+/** The connection, as far as answers need it. */
 export interface Answering {
   readonly heardMs: number;
   readonly host: {
@@ -51,9 +51,9 @@ export class Dispatch {
   readonly #session: Session;
   readonly #sessions: Sessions;
   readonly #recent = new Set<string>();
-  /** What goes on when the ping of this nonce is answered. */
+  /** Continuations by the nonce of the ping whose pong they wait for. */
   readonly #barriers = new Map<string, () => void>();
-  /** Submits behind one that waits for somebody: a policy, or credentials. */
+  /** Submits behind one that waits for a policy or for credentials. */
   #line: (() => void | Promise<void>)[] | undefined;
 
   constructor(connection: Answering, session: Session) {
@@ -64,7 +64,7 @@ export class Dispatch {
 
   onFrame(frame: string): void {
     const decoded = decodeRequest(frame);
-    // Whoever says anything has read the welcome, and with it the new token.
+    // A client that sends a frame has read the welcome, and with it the new token.
     this.#prove();
     const { frames } = this.#connection.host;
     if (!frames.take(this.#session.principal, this.#connection.heardMs)) {
@@ -194,20 +194,20 @@ export class Dispatch {
   #submit(message: Submit): void | Promise<void> {
     const session = this.#session;
     const again = this.#sessions.job(session.submits.get(message.id) ?? "");
-    // What it said since is among the numbers of this very session.
+    // Its events since then are numbered in this very session.
     if (again) return this.#accepted({ job: again, isRepeated: false }, message);
     const refuse = (error: unknown) => this.#refuseSubmit(arcpErrorOf(error), message);
     try {
       const submitted = this.#order(message);
       if (!(submitted instanceof Promise)) return this.#accepted(submitted, message);
-      const accept = (done: Submitted) => this.#accepted(done, message);
+      const accept = (done: Submission) => this.#accepted(done, message);
       return submitted.then(accept, refuse);
     } catch (error) {
       refuse(error);
     }
   }
 
-  #order(message: Submit): Submitted | Promise<Submitted> {
+  #order(message: Submit): Submission | Promise<Submission> {
     const { jobs } = this.#sessions;
     const session = this.#session;
     if (message.leaseConstraints) this.#need("lease_expires_at");
@@ -229,7 +229,7 @@ export class Dispatch {
     };
     const { parentJobId: parent } = message;
     if (parent === undefined) return jobs.submit(order);
-    // Nobody is a child by its own word: the rules of a delegation hold for every caller.
+    // The claim to be a child is checked: the rules of a delegation hold for every caller.
     if (this.#sessions.job(parent)?.principal !== session.principal) throw notFound(parent);
     return jobs.submit({ ...order, parent });
   }
@@ -243,7 +243,7 @@ export class Dispatch {
     this.#reply(() => this.#connection.refuseSubmit(error, told));
   }
 
-  #accepted({ job, isRepeated }: Submitted, message: Submit): void {
+  #accepted({ job, isRepeated }: Submission, message: Submit): void {
     const session = this.#session;
     const isOver = isTerminal(job.status);
     const isOwn = job.session === session.id;

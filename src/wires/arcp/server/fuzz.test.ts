@@ -95,7 +95,7 @@ test("a million spoilt frames give messages or INVALID_REQUEST, and nothing else
   expect(slowestMs).toBeLessThan(5_000);
 }, 600_000);
 
-/** What a decoder did that it may not do. */
+/** The rule that a decoder broke. */
 function problemOf(
   decode: (text: string) => Decoded<unknown>,
   text: string,

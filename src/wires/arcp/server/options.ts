@@ -1,4 +1,4 @@
-/** What an ARCP runtime is made of. */
+/** The options of an ARCP runtime. */
 import type { Clock } from "../../../core/clock.ts";
 import type { JobLimits } from "../../../core/jobs.ts";
 import type { SessionLimits } from "../../../core/sessions.ts";
@@ -9,15 +9,15 @@ import type { Verifier } from "./verifiers.ts";
 export interface ArcpOptions {
   /** As it is told to clients. */
   readonly runtime: { readonly name: string; readonly version: string };
-  /** Who a token belongs to: `staticTokens`, `jwtTokens`, or a function of your own. */
+  /** The principal of a token: `staticTokens`, `jwtTokens`, or a function of your own. */
   readonly bearer: Verifier;
   /** Makes credentials for jobs of clients that ask for them. */
   readonly provisioner?: Provisioner;
   readonly authorizer?: JobAuthorizer;
   readonly observers?: readonly JobObserver[];
-  /** What agents find around them when they start; `withTracing` sets it. */
+  /** Wraps every run of an agent; `withTracing` sets it. */
   readonly around?: RunAround;
-  /** Who may cancel: the session that submitted the job, or any of the same principal. */
+  /** May cancel: the session that submitted the job, or any of the same principal. */
   readonly cancelBy?: "session" | "principal";
   readonly limits?: Partial<JobLimits>;
   readonly sessions?: Partial<SessionLimits>;

@@ -1,4 +1,4 @@
-/** What survives the process: everything that anybody was told. */
+/** A restart loses nothing that a client was sent. */
 import { expect, test } from "vitest";
 import { quiet, TestClock } from "../../../../test/support/engine/fixture.ts";
 import type { JobContext } from "../../../jobs/context.ts";

@@ -88,7 +88,7 @@ export class ArcpRuntime implements AsyncDisposable {
     });
   }
 
-  /** What there is, for gauges. */
+  /** The counts for gauges. */
   stats(): ArcpStats {
     return this.#service.stats();
   }

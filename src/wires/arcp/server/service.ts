@@ -21,7 +21,7 @@ import { Jobs } from "../../../jobs/jobs.ts";
 import type { Streams } from "../../../log/streams.ts";
 import { systemClock } from "../../../machine/clock.ts";
 import { FEATURES, type Feature } from "../codec/messages.ts";
-import { Alarms, type Alarmed } from "./alarms.ts";
+import { Alarms, type AlarmListener } from "./alarms.ts";
 import { Connection, type ConnectionHost } from "./connection.ts";
 import type { ArcpOptions } from "./options.ts";
 import { OUTPUT } from "./session-limits.ts";
@@ -40,7 +40,7 @@ export class ArcpService implements Companion {
   readonly #alarms: Alarms;
   readonly #sessions: Sessions;
   readonly #connections = new Set<Connection>();
-  /** Those that came before the first term. */
+  /** Connections that came before the first term. */
   readonly #early: { readonly transport: Transport; readonly connection: Connection }[] = [];
   readonly #host: ConnectionHost;
   #mode: "starting" | "leading" | "stopped" | "closed" = "starting";
@@ -133,7 +133,7 @@ export class ArcpService implements Companion {
     else this.#early.push({ transport, connection });
   }
 
-  /** What there is, for gauges. */
+  /** The counts for gauges. */
   stats(): ArcpStats {
     const isLeading = this.#mode === "leading";
     return {
@@ -144,7 +144,7 @@ export class ArcpService implements Companion {
     };
   }
 
-  readonly #sweeper: Alarmed = {
+  readonly #sweeper: AlarmListener = {
     onAlarm: () => {
       if (this.#mode !== "leading") return;
       this.jobs.sweep();

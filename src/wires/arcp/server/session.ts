@@ -15,7 +15,7 @@ import {
 import type { Job } from "../../../core/jobs.ts";
 import type { SessionEntry } from "../../../core/sessions.ts";
 import type { StreamWriter } from "../../../engine/committer.ts";
-import type { Heard, Owner } from "../../../jobs/run.ts";
+import type { PositionedEntry, Owner } from "../../../jobs/run.ts";
 import { FRAME } from "../codec/limits.ts";
 import { jobFrame, type JobFrame } from "../codec/job-frames.ts";
 import type { Feature } from "../codec/messages.ts";
@@ -26,21 +26,21 @@ import { INPUT, OUTPUT } from "./session-limits.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** What a client says of itself when it opens a session, or resumes it. */
+/** The terms of a client that opens or resumes a session. */
 export interface SessionTerms {
   readonly profile: Profile;
-  /** What both sides have. */
+  /** The negotiated features. */
   readonly features: readonly Feature[];
   readonly client: string;
 }
 
 /** Entries of jobs, and notices, that are numbered one after the other and not durable yet. */
-interface Numbered {
+interface FrameBatch {
   first: number;
-  readonly heard: Heard[];
+  readonly heard: PositionedEntry[];
 }
 
-/** What a frame is made of. */
+/** The contents of a frame. */
 type FrameContents = Pick<JobFrame, "job" | "entry" | "outcome">;
 
 /** About what a span takes. */
@@ -67,8 +67,8 @@ export class Session implements Owner, StreamWriter {
   readonly #sessions: Sessions;
   readonly #entry: SessionEntry;
   #isLagTold = false;
-  #gathering: Numbered = { first: 0, heard: [] };
-  readonly #batches: Numbered[] = [];
+  #gathering: FrameBatch = { first: 0, heard: [] };
+  readonly #batches: FrameBatch[] = [];
   /** The position of the last span, and where some of the numbers stand. */
   #spans = 0;
   readonly #marks: Mark[] = [];
@@ -120,7 +120,7 @@ export class Session implements Owner, StreamWriter {
     return this.features.includes(feature);
   }
 
-  hear(heard: Heard): number {
+  hear(heard: PositionedEntry): number {
     if (!this.#takes(heard)) return 0;
     const seq = this.#number(heard);
     // Nothing is said of a job after its end.
@@ -128,14 +128,14 @@ export class Session implements Owner, StreamWriter {
     return seq;
   }
 
-  /** What was not agreed on is as if it were not said. */
-  #takes({ entry }: Heard): boolean {
+  /** An entry of a feature that was not negotiated is not sent. */
+  #takes({ entry }: PositionedEntry): boolean {
     const { kind } = entry;
     if (kind === "progress" || kind === "result_chunk") return this.has(kind);
     return isShown(entry);
   }
 
-  #number(heard: Heard): number {
+  #number(heard: PositionedEntry): number {
     this.#sessions.term.join(this, SPAN_LENGTH);
     this.#entry.seq += 1;
     const gathering = this.#gathering;
@@ -177,7 +177,7 @@ export class Session implements Owner, StreamWriter {
   }
 
   /** One notice to a client that acknowledges too little; the next after it caught up by half. */
-  #noticeLag({ job }: Heard): void {
+  #noticeLag({ job }: PositionedEntry): void {
     const lag = this.head - this.acked;
     if (this.#isLagTold || lag <= OUTPUT.lagEvents || !this.has("ack")) return;
     this.#isLagTold = true;
@@ -231,12 +231,12 @@ export class Session implements Owner, StreamWriter {
   }
 }
 
-const NOTHING: Numbered = { first: 0, heard: [] };
+const NOTHING: FrameBatch = { first: 0, heard: [] };
 /** A notice stands in no job's stream. */
 const NO_POSITION = 0;
 
 /** Frames that follow each other in one job are one span. */
-function spansOf({ first, heard }: Numbered): readonly SessionStreamEntry[] {
+function spansOf({ first, heard }: FrameBatch): readonly SessionStreamEntry[] {
   const entries: SessionStreamEntry[] = [];
   let open: { -readonly [Field in keyof Span]: Span[Field] } | undefined;
   for (const [index, { job, position, entry }] of heard.entries()) {

@@ -46,13 +46,13 @@ export interface ResumeRequest {
   readonly connection: Connection;
 }
 
-export interface Opened {
+export interface OpenResult {
   readonly session: Session;
   /** Told once; only its digest is kept. */
   readonly token: string;
 }
 
-/** What the disk has of a session's numbers. */
+/** The numbers of a session's frames on disk. */
 interface Found {
   readonly oldest: number;
   readonly seq: number;
@@ -230,7 +230,7 @@ export class Sessions {
     this.#forgetSome();
   }
 
-  open(principal: string, terms: SessionTerms, connection: Connection): Opened {
+  open(principal: string, terms: SessionTerms, connection: Connection): OpenResult {
     const { token, tokenHash } = newToken();
     const sessionId = `sess_${this.newId()}`;
     this.term.decide({ type: "session.open", sessionId, principal, ...terms, tokenHash });
@@ -242,7 +242,7 @@ export class Sessions {
     return { session, token };
   }
 
-  resume({ principal, terms, resume, connection }: ResumeRequest): Opened {
+  resume({ principal, terms, resume, connection }: ResumeRequest): OpenResult {
     const { sessionId, resumeToken, lastEventSeq } = resume;
     const session = this.#byId.get(sessionId);
     const name = `${sessionId} ${principal}`;

@@ -70,7 +70,7 @@ export interface NumberedSource {
   readonly job: (jobId: string) => Job | undefined;
 }
 
-/** What the frames after a number carry. Rejects with OUT_OF_RANGE where it is no longer there. */
+/** The entries of the frames after a number. OUT_OF_RANGE where they are no longer there. */
 export async function* numberedEntries(
   { streams, job: jobOf }: NumberedSource,
   place: StreamPlace,

@@ -30,7 +30,7 @@ async function say(...texts: readonly string[]): Promise<void> {
   await quiet();
 }
 
-/** What a stream tells of one job, shortly. */
+/** The frames of one job in a stream, shortened. */
 function toldOf(peer: TestPeer, jobId: string | undefined): readonly unknown[] {
   return peer.stream
     .filter(({ job_id }) => job_id === jobId)

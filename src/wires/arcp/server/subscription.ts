@@ -4,13 +4,13 @@
  *
  *   reading ── the stream after `cursor`, a page at a time ──▶ live ──▶ over
  *
- * What it hears is numbered in the session's own stream, so after a crash it goes on after the last
+ * Its entries are numbered in the session's own stream, so after a crash it goes on after the last
  * number. The step from reading to live is made in one turn: what was added and the disk has not
  * yet is still in memory.
  */
 import { decodeEntry, isShown, jobStream } from "../../../core/job-stream.ts";
 import type { Job } from "../../../core/jobs.ts";
-import type { Heard, Listener } from "../../../jobs/run.ts";
+import type { PositionedEntry, Listener } from "../../../jobs/run.ts";
 import type { Session } from "./session.ts";
 import { SUBSCRIPTIONS } from "./session-limits.ts";
 import type { Sessions } from "./sessions.ts";
@@ -57,7 +57,7 @@ export class Subscription implements Listener {
     if (beginning.after === undefined && run && !run.isOver) this.#goLive();
   }
 
-  /** What a start after a crash needs to know. */
+  /** The cursor, to resume at after a crash. */
   get after(): number {
     return this.#cursor;
   }
@@ -111,7 +111,7 @@ export class Subscription implements Listener {
     }
   }
 
-  #take(heard: Heard): void {
+  #take(heard: PositionedEntry): void {
     const { position, entry } = heard;
     if (position <= this.#cursor || this.#isClosed) return;
     this.#cursor = position;
@@ -120,7 +120,7 @@ export class Subscription implements Listener {
     else if (entry.kind === "end") this.close();
   }
 
-  hear(heard: Heard): number {
+  hear(heard: PositionedEntry): number {
     this.#cursor = heard.position;
     if (!isShown(heard.entry)) return 0;
     const seq = this.#session.hear(heard);

@@ -42,7 +42,7 @@ class Actor {
   readonly #script: Script;
   readonly #transport: Transport;
   #frames = 0;
-  /** What it takes to come back. */
+  /** The fields that a resume needs. */
   heard: object = {};
 
   constructor(script: Script, transport: Transport) {

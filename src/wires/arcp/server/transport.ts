@@ -1,6 +1,6 @@
 /**
- * What carries frames between an ARCP client and a runtime: a WebSocket, the standard streams of
- * a child, or a pair in memory. Both ends see the same small contract, so neither knows which.
+ * Carries frames between an ARCP client and a runtime: a WebSocket, the standard streams of a
+ * child, or a pair in memory. Both ends see the same small contract, so neither knows which.
  *
  *   created --open(listener)--> delivering --close() | the peer left--> closed (onClosed, once)
  *

@@ -7,5 +7,5 @@ test("a token is compared whole: no prefix, and no name that every object has", 
   for (const token of ["", "bob", "bob-token2", "BOB-TOKEN", "__proto__", "constructor"]) {
     expect(await verify(token)).toBeUndefined();
   }
-  expect(() => staticTokens({ "": "nobody" })).toThrow("not empty");
+  expect(() => staticTokens({ "": "nobody" })).toThrow("must not be empty");
 });

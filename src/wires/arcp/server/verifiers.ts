@@ -1,5 +1,5 @@
 /**
- * Who is it? A verifier turns the token of a hello into a principal, or into nothing. Tokens are
+ * A verifier turns the token of a hello into a principal, or into nothing. Tokens are
  * compared as digests and all of them each time: how long it takes says nothing about any token.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
@@ -20,7 +20,7 @@ export type Verifier = (token: string) => string | undefined | Promise<string | 
 export function staticTokens(tokens: Readonly<Record<string, string>>): Verifier {
   const known = Object.entries(tokens).map(([token, principal]) => {
     if (token === "" || principal === "") {
-      throw new RollcallError("INVALID_ARGUMENT", "a token and its principal are not empty");
+      throw new RollcallError("INVALID_ARGUMENT", "a token and its principal must not be empty");
     }
     return { digest: digestOf(token), principal };
   });

@@ -1,4 +1,4 @@
-/** What a transport takes, gives and waits for, each with its reason. */
+/** Sizes and timeouts of transports, each with its reason. */
 import { RollcallError } from "../../../core/errors.ts";
 import type { TransportEnding } from "../server/transport.ts";
 import { KIB, MIB } from "../../../core/units.ts";
@@ -10,7 +10,7 @@ export const TRANSPORT = {
   outboundBytes: MIB,
   /** A line we send, with its end: the Python runtime dies of one of more than 64 KiB. */
   lineBytes: 64 * KIB - 1,
-  /** What a pair in memory holds for an end that does not read. */
+  /** Held by a pair in memory for an end that does not read. */
   memoryBytes: 16 * MIB,
   /** For a WebSocket to open; a runtime that needs longer is stuck. */
   connectMs: 10_000,

@@ -19,7 +19,7 @@ export interface LineSink {
 export class LineReader {
   readonly #maxBytes: number;
   readonly #sink: LineSink;
-  /** What has come of a line that is not whole yet: pieces, each larger than the one after it. */
+  /** The beginning of an incomplete line: pieces, each larger than the one after it. */
   #begun: Uint8Array[] = [];
   #begunBytes = 0;
   #isBroken = false;

@@ -1,7 +1,7 @@
 /**
  * A client and a runtime in one process. Frames cross at the end of the turn of the event loop in
  * which they were sent, as they would on a wire: nobody is called from within their own `send`.
- * What is sent before the other end opens waits; an end that lets too much wait is overloaded, and
+ * Frames sent before the other end opens wait; an end that lets too much wait is overloaded, and
  * the pair ends.
  */
 import { RollcallError } from "../../../core/errors.ts";
@@ -53,7 +53,7 @@ export class MemoryLink {
   }
 }
 
-/** What waits in `#inbox` was sent by the other end and is on its way here. */
+/** `#inbox` holds frames of the other end that are on their way here. */
 class MemoryEnd implements Transport {
   readonly maxFrameBytes = TRANSPORT.outboundBytes;
   readonly #link: MemoryLink;

@@ -21,7 +21,7 @@ export interface UpgradeOptions {
 
 const PATH = "/arcp";
 const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
-/** What we choose of what a client offers; one that offers others gets its first. */
+/** The subprotocol we prefer; a client that does not offer it gets its first. */
 const PROTOCOL = "arcp.v1.1";
 
 export class Upgrades {

@@ -21,14 +21,14 @@ export interface ConnectOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What both ends ask of `ws`. */
+/** Options of `ws` at both ends. */
 export const SOCKET_OPTIONS = {
   perMessageDeflate: false,
   maxPayload: TRANSPORT.inboundBytes,
   closeTimeout: TRANSPORT.closingMs,
 } as const;
 
-/** Connects to `ws://HOST:PORT/arcp`, or `wss:`. UNAVAILABLE when nobody answers there. */
+/** Connects to `ws://HOST:PORT/arcp`, or `wss:`. UNAVAILABLE when no server answers there. */
 export async function connectWebSocket(
   url: string,
   { timeoutMs = TRANSPORT.connectMs, signal, headers }: ConnectOptions = {},
@@ -193,7 +193,7 @@ class WebSocketTransport implements Transport {
     if (this.#ending) return;
     this.#ending = ending;
     this.#socket.resume();
-    // What was sent goes before the frame that closes.
+    // Queued frames go before the close frame.
     this.#outbox.flush();
     this.#socket.close(ending.code === ENDING.lost ? ENDING.leaving : ending.code, fitting(ending));
   }
@@ -226,7 +226,7 @@ class WebSocketTransport implements Transport {
   };
 }
 
-/** What was wrong with a peer, by the name that `ws` has for it. */
+/** Close codes by the error code of `ws`. */
 const CODES: Readonly<Record<string, number>> = {
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: ENDING.tooLarge,
   WS_ERR_INVALID_UTF8: ENDING.notText,

@@ -5,9 +5,9 @@
  *    ▲ └──somebody has it──▶ waiting ──released, expired──┐
  *    └────────────────────────────────────────────────────┘
  *
- * Who waits is woken by the event and does not poll. The watch is open before the second try, so
- * there is no moment in which a release goes unseen. Among several who wait, whoever asks first
- * after the release gets it: the daemon keeps no queue.
+ * A waiting caller is woken by the event: no polling. The watch is open before the second try, so
+ * there is no moment in which a release goes unseen. Among several waiting callers the first to
+ * ask after the release gets it: the daemon keeps no queue.
  */
 import { TTL } from "../../../core/limits.ts";
 import { markOf } from "../../../core/clock.ts";
@@ -28,7 +28,7 @@ export interface AcquireOptions extends CallOptions {
   readonly wait?: boolean;
 }
 
-export interface Wanted {
+export interface AcquireRequest {
   readonly taskId: string;
   readonly agentId: string;
   readonly life?: Life | undefined;
@@ -37,7 +37,7 @@ export interface Wanted {
 /** Nothing when somebody else has it, another of this program included. */
 export function acquire(
   wire: Wire,
-  wanted: Wanted,
+  wanted: AcquireRequest,
   options: AcquireOptions,
 ): Promise<HeldLease | undefined> {
   const { agentId, taskId } = wanted;
@@ -46,7 +46,7 @@ export function acquire(
 
 async function ask(
   wire: Wire,
-  { taskId, agentId, life }: Wanted,
+  { taskId, agentId, life }: AcquireRequest,
   options: AcquireOptions,
 ): Promise<HeldLease | undefined> {
   const ttlSeconds = secondsOf(options.ttlMs ?? TTL.leaseDefaultMs);
@@ -65,7 +65,7 @@ async function ask(
 /** When it is free. */
 export async function acquireInTime(
   wire: Wire,
-  wanted: Wanted,
+  wanted: AcquireRequest,
   options: AcquireOptions,
 ): Promise<HeldLease> {
   const atOnce = await acquire(wire, wanted, options);

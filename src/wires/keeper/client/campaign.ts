@@ -5,9 +5,9 @@
  *                              └── no word with the daemon for the agent's ttl ──▶ not leading, for
  *                                  all we know; again when there is, if nobody else was elected
  *
- * Who leads is told by the election's own events, without a gap; an agent that died and came back
- * stands again under its new id. Each time of leading has its own signal: whoever works as the
- * leader stops when it aborts.
+ * The leader is known by the election's own events, without a gap; one that died and came back
+ * stands again under its new id. Each term as leader has its own signal: work as the leader stops
+ * when it aborts.
  */
 import { codeOf, RollcallError } from "../../../core/errors.ts";
 import { linked, reasonOf, unlessAborted } from "../../../machine/waiting.ts";
@@ -44,7 +44,7 @@ export class Campaign implements AsyncDisposable {
   readonly #changed = new Bell();
   #resigning: Promise<void> | undefined;
 
-  private constructor(wire: Wire, presence: Presence, joined: Joined) {
+  private constructor(wire: Wire, presence: Presence, joined: Candidacy) {
     this.group = joined.election.group;
     this.#wire = wire;
     this.#presence = presence;
@@ -86,7 +86,7 @@ export class Campaign implements AsyncDisposable {
     return this.#leadership !== undefined && this.#presence.life.isConfirmed;
   }
 
-  /** Whoever leads, as far as is known; absent while nobody does. */
+  /** The leader, as far as is known; absent while there is none. */
   get leader(): string | undefined {
     return this.#election.leader;
   }
@@ -159,7 +159,7 @@ export class Campaign implements AsyncDisposable {
         if (item.kind === "resync") void this.#stand();
       }
     } catch (error) {
-      // Nobody tells any more who leads.
+      // The leader is no longer known.
       this.#closed.abort(error);
       this.#judge();
     }
@@ -206,12 +206,12 @@ export class Campaign implements AsyncDisposable {
     const why =
       leader === life.id
         ? "the daemon could not be reached in time: another may have been elected"
-        : `${leader ?? "nobody"} leads in term ${term}`;
+        : `${leader ?? "no agent"} leads in term ${term}`;
     return new RollcallError("NOT_HOLDER", `no longer the leader of ${this.group}: ${why}`);
   }
 }
 
-interface Joined {
+interface Candidacy {
   readonly watch: Watch;
   readonly election: ElectionState;
 }

@@ -20,7 +20,7 @@ import {
 } from "./from-wire.ts";
 import type { AgentInfo, ElectionState, LeaseInfo, Policy, Task } from "./types.ts";
 
-interface Happened<Kind extends string, Topic extends string> {
+interface EventBase<Kind extends string, Topic extends string> {
   readonly kind: Kind;
   readonly topic: Topic;
   readonly sequence: number;
@@ -38,23 +38,23 @@ type TaskTopic =
   | "task.died";
 
 export type KeeperEvent =
-  | (Happened<"event", AgentTopic> & { readonly agent: AgentInfo })
-  | (Happened<"event", LeaseTopic> & { readonly lease: LeaseInfo })
-  | (Happened<"event", "leader.changed"> & { readonly election: ElectionState })
-  | (Happened<"event", "policy.set"> & { readonly policy: Policy })
-  | (Happened<"event", "policy.deleted"> & { readonly policyId: string })
+  | (EventBase<"event", AgentTopic> & { readonly agent: AgentInfo })
+  | (EventBase<"event", LeaseTopic> & { readonly lease: LeaseInfo })
+  | (EventBase<"event", "leader.changed"> & { readonly election: ElectionState })
+  | (EventBase<"event", "policy.set"> & { readonly policy: Policy })
+  | (EventBase<"event", "policy.deleted"> & { readonly policyId: string })
   /** Beside its id and status only what changed is filled in; `task.created` has all. */
-  | (Happened<"event", TaskTopic> & { readonly task: Task });
+  | (EventBase<"event", TaskTopic> & { readonly task: Task });
 
 /** Of a topic that says no more than that it happened, or that this version does not know. */
-export type OtherEvent = Happened<"other", string>;
+export type OtherEvent = EventBase<"other", string>;
 
-/** What happened between the two can no longer be told: read anew what you need, then go on. */
+/** The log no longer has the events between the two: read the state anew, then go on. */
 export interface Resync {
   readonly kind: "resync";
   /** The last sequence that was told before. */
   readonly after: number | undefined;
-  /** What comes next is everything after this one. */
+  /** The next event is the first after this sequence. */
   readonly sequence: number;
 }
 

@@ -74,7 +74,7 @@ export function electionFrom(election: WireElection | undefined): ElectionState 
 export function policyFrom(policy: WirePolicy | undefined): Policy {
   if (!policy) throw missing("policy");
   const { id, subject, action, resource } = policy;
-  // What is not understood must not open a door.
+  // An unknown effect must not allow anything.
   const effect = policy.effect === PolicyEffect.ALLOW ? "allow" : "deny";
   return { id, subject, action, resource, effect };
 }

@@ -1,7 +1,7 @@
 /**
- * Who of this program has which lease. To the daemon all of an agent is one holder: it gets its own
- * lease back as often as it asks, and whoever gives it back gives it back for all. So an agent that
- * is used by several at once is told here that its lease is taken.
+ * The leases that this program holds. To the daemon an agent is one holder: it gets its own lease
+ * back as often as it asks, and one release releases it for all. So a second caller that uses the
+ * same agent learns here that the lease is taken.
  *
  *   free ──ask──▶ asked ──granted──▶ held ──lost──▶ lost
  *    ▲              │ refused         │ released      │ asked for again

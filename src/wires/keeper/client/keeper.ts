@@ -49,7 +49,7 @@ export interface RegisterOptions extends Partial<AgentCard>, CallOptions {
 }
 
 export interface FindOptions extends CallOptions {
-  /** What it should be good at, in plain words; the best match comes first. */
+  /** The skill to look for, in plain words; the best match comes first. */
   readonly query?: string;
   /** It must have all of these. */
   readonly tools?: readonly string[];
@@ -100,7 +100,7 @@ export class Keeper implements AsyncDisposable {
     return agents.map(agentFrom);
   }
 
-  /** Whoever it is, dead ones included as long as they are remembered. */
+  /** Any agent, dead ones included as long as they are remembered. */
   async getAgent(agentId: string, options: CallOptions = {}): Promise<AgentInfo> {
     const { agent } = await this.#wire.call(RegistryService.method.getAgent, { agentId }, options);
     return agentFrom(agent);
@@ -119,7 +119,7 @@ export class Keeper implements AsyncDisposable {
     return (options.wait ? acquireInTime : acquire)(this.#wire, { taskId, agentId }, options);
   }
 
-  /** Whether somebody may do something, and why. */
+  /** Whether a subject may do an action, and why. */
   check(access: Access, options: CallOptions = {}): Promise<Verdict> {
     return this.policies.check(access, options);
   }

@@ -2,7 +2,7 @@
  * A claim that is kept while its task is worked on: renewed by heartbeats that name the task, and
  * known to be lost no later than another agent can get it.
  *
- * Nobody knows when the daemon made the claim (the call may have waited for hours), so until the
+ * It is unknown when the daemon made the claim (the call may have waited for hours), so until the
  * first renewal it counts from when it was heard of; the token covers the difference. A daemon that
  * does not tell how long a claim lasts is taken at its word: the claim lasts as long as the agent.
  */

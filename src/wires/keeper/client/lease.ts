@@ -29,7 +29,7 @@ export interface Held {
   readonly life?: Life | undefined;
 }
 
-/** What its holder sees of it. */
+/** A lease, as its holder sees it. */
 export interface Lease extends AsyncDisposable {
   readonly taskId: string;
   readonly holder: string;
@@ -73,7 +73,7 @@ export class HeldLease implements Lease {
       refusals: ["NOT_FOUND", "NOT_HOLDER", "PERMISSION_DENIED"],
       ...(life && { alsoLeftMs: () => life.leftMs() }),
       renew: (options) => this.#renew(options),
-      onDoubt: () => this.#lose("no renewal got through in time: somebody else may have it"),
+      onDoubt: () => this.#lose("no renewal got through in time: another agent may hold it"),
       onRefusal: (error) => this.#refused(error),
     });
     life?.signal.addEventListener("abort", this.#onDeath, { once: true });

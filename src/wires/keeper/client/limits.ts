@@ -13,14 +13,14 @@ export const PACE = {
   /** After one that failed: a tenth of the ttl, but no longer than this. */
   againMs: 1 * SECOND,
   /**
-   * What is given up before the daemon can: clocks of two machines drift apart, and who is told to
-   * stop needs a moment to do it.
+   * The margin by which we give up before the daemon does: clocks of two machines drift apart, and
+   * a holder needs a moment to stop.
    */
   margin: 0.05,
   leastMarginMs: 50,
   /** How often held things are looked at: a machine that slept wakes with its timers behind. */
   watchdogMs: 1 * SECOND,
-  /** Who waits for a lease is woken by events; this is for the case that none can come. */
+  /** A caller that waits for a lease is woken by events; this is for when none can come. */
   waitAgainMs: 30 * SECOND,
   firstRetryMs: 50,
   lastRetryMs: 2 * SECOND,

@@ -1,4 +1,4 @@
-/** Who may do what. Denial wins, and where nothing matches the answer is no. */
+/** Policies. Denial wins, and where nothing matches the answer is no. */
 import { EntitlementsService, PolicyEffect } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { policyFrom } from "./from-wire.ts";
 import type { Policy, Verdict } from "./types.ts";
@@ -26,7 +26,7 @@ export class Policies {
     return policyFrom((await this.#wire.call(method.setPolicy, request, options)).policy);
   }
 
-  /** Those whose subject begins so; all without. */
+  /** The policies with this prefix of the subject; all without one. */
   async list(
     options: CallOptions & { readonly subjectPrefix?: string } = {},
   ): Promise<readonly Policy[]> {

@@ -67,7 +67,7 @@ export class Presence {
   #state: AgentState;
   #closing: Promise<void> | undefined;
 
-  private constructor(wire: Wire, options: PresenceOptions, life: Lived) {
+  private constructor(wire: Wire, options: PresenceOptions, life: Registration) {
     this.card = options.card;
     this.ttlMs = options.ttlMs;
     this.#wire = wire;
@@ -113,7 +113,7 @@ export class Presence {
       .catch(() => undefined);
   }
 
-  #live({ id, since }: Lived): LivedLife {
+  #live({ id, since }: Registration): LivedLife {
     const { clock, random } = this.#wire;
     const abort = new AbortController();
     // Every lease and claim of the agent listens.
@@ -192,7 +192,7 @@ interface LivedLife extends Life {
   end(reason: RollcallError): void;
 }
 
-interface Lived {
+interface Registration {
   readonly id: string;
   readonly since: ReturnType<typeof markOf>;
 }
@@ -202,7 +202,7 @@ async function registered(
   options: Pick<PresenceOptions, "card" | "ttlMs" | "signal" | "timeoutMs"> & {
     readonly isBackground?: boolean;
   },
-): Promise<Lived> {
+): Promise<Registration> {
   const { card, ttlMs, signal, timeoutMs, isBackground = false } = options;
   const since = markOf(wire.clock);
   const { capabilities, tools } = card;

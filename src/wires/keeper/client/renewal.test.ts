@@ -4,7 +4,7 @@ import { markOf } from "../../../core/clock.ts";
 import { TestClock } from "../../../../test/support/engine/fixture.ts";
 import { Renewal, type RenewalOptions } from "./renewal.ts";
 
-/** What is renewed every ttl of 9 s, as the test says. */
+/** A renewal with a ttl of 9 s, unless the test sets another. */
 function kept(options: Partial<RenewalOptions> = {}, clock = new TestClock()) {
   const heard: string[] = [];
   const renewal = new Renewal({

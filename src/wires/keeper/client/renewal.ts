@@ -1,5 +1,5 @@
 /**
- * What lasts only as long as it is said again: an agent's life, a lease, a claim.
+ * The renewal of what expires: an agent's life, a lease, a claim.
  *
  *   proven ──a renewal gets through──▶ proven …
  *     │ none did for a whole ttl            ▲
@@ -27,9 +27,9 @@ export interface RenewalOptions {
   readonly ttlMs: number;
   /** Taken before it was asked for the first time. */
   readonly since: Mark;
-  /** What else it hangs on: how long that lasts yet. */
+  /** How long the thing that it depends on lasts yet. */
   readonly alsoLeftMs?: () => number;
-  /** What says that it is over; whatever else goes wrong may pass. */
+  /** The codes that end it; any other error is retried. */
   readonly refusals: readonly ErrorCode[];
   readonly renew: (sent: Sent) => Promise<void>;
   /** For all that is known here it may be over. */

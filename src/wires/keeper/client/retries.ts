@@ -1,6 +1,6 @@
 /**
- * Which calls may be sent again when the answer was lost, and why. What the daemon surely never saw
- * is always sent again; this is about what it may have done already.
+ * Which calls may be sent again when the answer was lost, and why. A call that surely never
+ * reached the daemon is always sent again; this is about those it may have done already.
  */
 import type {
   ElectionService,
@@ -33,10 +33,10 @@ const RULES: Readonly<Record<MethodName, Rule>> = {
   renewLease: again("it only moves a deadline, and the token keeps it to this grant"),
   releaseLease: again("the token keeps it to this grant"),
   campaign: again("a candidate that campaigns stays where it is"),
-  resign: again("who has left has left"),
+  resign: again("an agent that has resigned stays so"),
   watchElection: again("it goes on from a sequence"),
-  setPolicy: again("it says what shall be, under an id"),
-  deletePolicy: never("it might hit one that somebody has set since"),
+  setPolicy: again("it replaces the policy of its id"),
+  deletePolicy: never("it might delete one that was set since"),
   listPolicies: again("it reads"),
   checkPolicy: again("it reads"),
   createTask: never("a second one would be a second task"),

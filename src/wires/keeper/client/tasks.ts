@@ -90,7 +90,7 @@ export class Tasks {
     return taskFrom((await this.#wire.call(method.getTask, { taskId }, options)).task);
   }
 
-  /** Those with this status; all without. */
+  /** The tasks with this status; all without one. */
   async list(
     options: CallOptions & { readonly status?: TaskStatus } = {},
   ): Promise<readonly Task[]> {

@@ -1,4 +1,4 @@
-/** What users see of agents, leases, elections and tasks: plain objects, times in milliseconds. */
+/** Agents, leases, elections and tasks for users: plain objects, times in milliseconds. */
 import type { AgentCard, AgentStatus } from "../../../core/agents.ts";
 import type { TaskStatus } from "../../../core/tasks.ts";
 
@@ -14,7 +14,7 @@ export interface AgentInfo {
   readonly lastHeartbeatAtMs: number;
 }
 
-/** Who holds what, as the daemon tells it. */
+/** A lease and its holder, as the daemon reports it. */
 export interface LeaseInfo {
   readonly taskId: string;
   readonly holder: string;

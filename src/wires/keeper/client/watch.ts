@@ -66,7 +66,7 @@ export class Watch implements AsyncIterable<WatchItem>, AsyncDisposable {
     wire.adopt(this);
     this.#first = this.#connect({ timeoutMs: options.timeoutMs });
     this.#items = this.#follow();
-    // Who reads is told.
+    // The reader gets the error.
     this.#first.catch(() => undefined);
   }
 

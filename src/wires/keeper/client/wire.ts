@@ -1,4 +1,4 @@
-/** What everything here shares: the calls, the clock, and who must be closed before the end. */
+/** Shared by all handles: the calls, the clock, and the handles to close before the end. */
 import type {
   DescMessage,
   DescMethodServerStreaming,
@@ -16,7 +16,7 @@ import type {
 import { Holdings } from "./holdings.ts";
 import { isRepeatable } from "./retries.ts";
 
-/** What every call takes. */
+/** The options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for the answer, a daemon that is away included. */
@@ -30,7 +30,7 @@ interface Sent extends CallOptions {
   readonly isPatient?: boolean;
 }
 
-/** What lives until it is closed. */
+/** A handle that lives until it is closed. */
 export interface Closable {
   close(): Promise<void>;
 }
@@ -111,12 +111,12 @@ export class Wire {
     this.#works.delete(living);
   }
 
-  /** Aborts when the end begins: nobody waits for anything new. */
+  /** Aborts when the end begins: no new call is made. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** What agents do ends before they do; so does what was still begun meanwhile. */
+  /** Handles of agents close before the agents; so do those that were opened meanwhile. */
   async close(): Promise<void> {
     this.#closing.abort(new RollcallError("CANCELLED", "this client is closed"));
     for (const living of [this.#works, this.#agents]) {

@@ -21,7 +21,7 @@ import type { Task } from "./types.ts";
 import type { Wire } from "./wire.ts";
 
 export interface WorkContext {
-  /** Aborts when the claim is lost, or the worker must stop: then nobody waits for the result. */
+  /** Aborts when the claim is lost, or the worker must stop: then the result is not used. */
   readonly signal: AbortSignal;
   /** To be sent along with whatever the task changes elsewhere. */
   readonly token: number | undefined;
@@ -77,7 +77,7 @@ export class Worker implements AsyncDisposable {
     this.#handler = handler;
     this.#options = options;
     this.finished = Promise.resolve().then(() => this.#work());
-    // Whoever wants to know asks.
+    // The caller may await it or not.
     this.finished.catch(() => undefined);
     this.#stopListening = parts.presence.onState(() => this.#lifeChanged.ring());
     options.signal?.addEventListener("abort", this.#onAbort, { once: true });

@@ -9,7 +9,7 @@ export function bounded<T>(what: string, items: Iterable<T>, weigh: (item: T) =>
   for (const item of items) {
     bytes += weigh(item) + OVERHEAD_BYTES;
     if (bytes > KEEPER.answerBytes) {
-      const message = `the ${what} asked for weigh more than ${KEEPER.answerBytes} bytes together`;
+      const message = `the requested ${what} have more than ${KEEPER.answerBytes} bytes together`;
       throw new RollcallError("TOO_LARGE", `${message}: ask for fewer`);
     }
     list.push(item);

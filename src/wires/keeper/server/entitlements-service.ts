@@ -1,4 +1,4 @@
-/** Who may do what: policies, and the answer they give. */
+/** Policies, and checks against them. */
 import { create } from "@bufbuild/protobuf";
 import { tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";

@@ -48,7 +48,7 @@ export class EventFeed implements Feed {
         return [];
       case "resync": {
         const message =
-          "the log cannot tell what happened since the sequence asked for: read the state anew, " +
+          "the log no longer has all events since the requested sequence: read the state anew, " +
           `then watch from ${item.sequence}`;
         throw new RollcallError("OUT_OF_RANGE", message);
       }

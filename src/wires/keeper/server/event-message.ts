@@ -57,7 +57,7 @@ let joined: { readonly events: readonly Recorded[]; readonly frames: Buffer } = 
   frames: Buffer.alloc(0),
 };
 
-/** What it is about, where the proto has a message for it; of a task, what changed. */
+/** The subject of the event, where the proto has a message for it; of a task, the change. */
 function payloadOf(event: Event): Any | undefined {
   switch (event.type) {
     case "agent.registered":

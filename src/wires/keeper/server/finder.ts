@@ -1,8 +1,8 @@
 /** Finding agents. Which of those that have the tools come first is for whoever finds to say. */
 import type { Agent } from "../../../core/agents.ts";
 
-export interface Wanted {
-  /** What the agent should be good at; empty lists them all. */
+export interface AgentQuery {
+  /** The skill to look for; empty lists all agents. */
   readonly query: string;
   /** It must have every one of these. */
   readonly tools: readonly string[];
@@ -11,5 +11,5 @@ export interface Wanted {
 
 export interface Finder {
   /** Agents that are alive, the best first, at most as many as wanted. */
-  find(wanted: Wanted): Promise<readonly Agent[]>;
+  find(wanted: AgentQuery): Promise<readonly Agent[]>;
 }

@@ -1,4 +1,4 @@
-/** What callers say, as the rules want it; what the rules cannot express is refused here. */
+/** Messages of callers as commands of core; values that core cannot express are refused here. */
 import type { Agent, AgentCard } from "../../../core/agents.ts";
 import type { Refusal } from "../../../core/decide.ts";
 import { RollcallError } from "../../../core/errors.ts";

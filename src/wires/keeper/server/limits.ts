@@ -6,9 +6,9 @@ export const KEEPER = {
   /** What `Find` gives when nobody says how many; the SDK asks for as many. */
   findDefault: 10,
   findMost: 1_000,
-  /** What an answer may weigh: gRPC clients refuse messages of more than 4 MiB. */
+  /** The size of an answer: gRPC clients refuse messages of more than 4 MiB. */
   answerBytes: 4 * MIB - 64 * KIB,
-  /** What messages to the methods that take much may weigh: the largest field and the rest. */
+  /** The size of messages to the methods that take much: the largest field and the rest. */
   registerBytes: 4 * FIELD.cardLength,
   createTaskBytes: FIELD.taskInputBytes + 512 * KIB,
   completeTaskBytes: FIELD.taskOutputBytes + 64 * KIB,

@@ -1,4 +1,4 @@
-/** What travels beside the messages because the proto has no field for it; all of it optional. */
+/** Metadata beside the messages, where the proto has no field; all of it optional. */
 
 /** Asked of a stream: every event after this sequence, then live. */
 export const FROM_SEQUENCE = "rollcall-from-sequence";

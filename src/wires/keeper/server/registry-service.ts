@@ -1,4 +1,4 @@
-/** Who is here: agents register, stay by heartbeats, and are found. Also the bus of all events. */
+/** The registry: agents register, stay by heartbeats, and are found. Also the bus of all events. */
 import { create } from "@bufbuild/protobuf";
 import { asSeen, unknownAgent } from "../../../core/agents.ts";
 import { atMost, count, tooLong } from "../../../core/fields.ts";
@@ -71,7 +71,7 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
 
 const HEARD = create(HeartbeatResponseSchema);
 
-/** Who starts now is told where that is, and can resume even if nothing happens before it must. */
+/** A new subscriber gets its cursor first, so it can resume even before the first event. */
 export function placeOf(engine: Engine, call: Call): { readonly from?: number } {
   const from = numberFrom(call, FROM_SEQUENCE);
   if (from !== undefined) return { from };

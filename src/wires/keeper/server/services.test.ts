@@ -244,7 +244,7 @@ test("a list that no client would take is refused, and calls are counted", async
   }
   await expect(call(client, listTasks, {})).rejects.toMatchObject({
     code: grpc.status.RESOURCE_EXHAUSTED,
-    details: expect.stringContaining("the tasks asked for weigh more than") as string,
+    details: expect.stringContaining("the requested tasks have more than") as string,
   });
   const claimed = await call<ListTasksResponse>(client, listTasks, { status: 2 });
   expect(claimed.tasks).toEqual([]);

@@ -24,10 +24,10 @@ export interface KeeperOptions {
   readonly finder: Finder;
 }
 
-/** What takes services: a door. */
-type Taker = Pick<GrpcServer, "add">;
+/** The server, as far as services are added to it. */
+type ServiceHost = Pick<GrpcServer, "add">;
 
-export function addKeeper(door: Taker, { engine, claims, finder }: KeeperOptions): void {
+export function addKeeper(door: ServiceHost, { engine, claims, finder }: KeeperOptions): void {
   const { registerBytes, createTaskBytes, completeTaskBytes } = KEEPER;
   const fieldName = inSnakeCase;
   door.add(RegistryService, registryService(engine, finder), {

@@ -1,4 +1,4 @@
-/** What the rules say, as messages of the proto. A moment that has not come is left out. */
+/** Values of core as messages of the proto. A moment that has not come is left out. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, type Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Agent, AgentStatus } from "../../../core/agents.ts";

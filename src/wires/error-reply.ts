@@ -1,4 +1,4 @@
-/** What whoever called is told of an error. A fault of ours keeps its details to the log. */
+/** An error as its caller gets it, on every wire. Details of a fault of ours stay in the log. */
 import {
   codeOf,
   messageFor,
@@ -8,18 +8,18 @@ import {
   type ErrorCode,
 } from "../core/errors.ts";
 
-export interface Told {
+export interface ErrorReply {
   readonly code: ErrorCode;
   readonly message: string;
   readonly retry: CodeRow["retry"];
 }
 
-/** `nameOf` says what the caller calls a field of core. */
-export function told(error: unknown, nameOf: (field: string) => string = String): Told {
+/** `nameOf` gives the caller's name of a field of core. */
+export function errorReply(error: unknown, nameOf: (field: string) => string = String): ErrorReply {
   const code = codeOf(error);
   const isTheirs = error instanceof RollcallError && code !== "INTERNAL";
   const message = isTheirs
     ? messageFor(error, nameOf)
-    : "something went wrong here; the log of the daemon says what";
+    : "internal error: the log of the daemon has the details";
   return { code, message, retry: wireCodes(code).retry };
 }

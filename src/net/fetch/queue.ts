@@ -1,27 +1,27 @@
 /**
- * How many may fetch at once, in all and from one origin. Whoever comes too many waits his turn, in
- * order; one whose origin is busy lets those behind him pass.
+ * How many fetches run at once, in all and from one origin. The others wait in order; one whose
+ * origin is busy lets later ones pass.
  */
 import type { FetchLimits } from "./limits.ts";
 
-interface Waiting {
+interface QueuedFetch {
   readonly origin: string;
   readonly enter: () => void;
 }
 
 export type Leave = () => void;
 
-export class Gate {
+export class FetchQueue {
   readonly #limits: FetchLimits;
-  readonly #inside = new Map<string, number>();
+  readonly #byOrigin = new Map<string, number>();
   #count = 0;
-  #waiting: readonly Waiting[] = [];
+  #waiting: readonly QueuedFetch[] = [];
 
   constructor(limits: FetchLimits) {
     this.#limits = limits;
   }
 
-  get inside(): number {
+  get running(): number {
     return this.#count;
   }
 
@@ -31,7 +31,7 @@ export class Gate {
     if (this.#hasRoom(origin)) return this.#let(origin);
     if (this.#waiting.length >= this.#limits.waiting) return undefined;
     return new Promise((resolve) => {
-      const waiting: Waiting = {
+      const waiting: QueuedFetch = {
         origin,
         enter: () => {
           signal.removeEventListener("abort", goAway);
@@ -49,20 +49,20 @@ export class Gate {
 
   #hasRoom(origin: string): boolean {
     const { atOnce, atOncePerOrigin } = this.#limits;
-    return this.#count < atOnce && (this.#inside.get(origin) ?? 0) < atOncePerOrigin;
+    return this.#count < atOnce && (this.#byOrigin.get(origin) ?? 0) < atOncePerOrigin;
   }
 
   #let(origin: string): Leave {
     this.#count += 1;
-    this.#inside.set(origin, (this.#inside.get(origin) ?? 0) + 1);
+    this.#byOrigin.set(origin, (this.#byOrigin.get(origin) ?? 0) + 1);
     let isInside = true;
     return () => {
       if (!isInside) return;
       isInside = false;
       this.#count -= 1;
-      const left = (this.#inside.get(origin) ?? 1) - 1;
-      if (left === 0) this.#inside.delete(origin);
-      else this.#inside.set(origin, left);
+      const left = (this.#byOrigin.get(origin) ?? 1) - 1;
+      if (left === 0) this.#byOrigin.delete(origin);
+      else this.#byOrigin.set(origin, left);
       this.#next();
     };
   }
