@@ -85,7 +85,7 @@ export class ArcpClient {
     } else if (payload["code"] === "RESUME_WINDOW_EXPIRED") {
       this.#fail("a session can be resumed", `at ${this.#at}`);
     }
-    // What has no number is an answer: a subscription or a cancel that came too late is refused.
+    // A frame without a number is an answer, for example to a cancel that came too late.
     if (frame.event_seq !== undefined) this.#number(frame.event_seq, text);
   }
 

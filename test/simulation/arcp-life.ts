@@ -205,7 +205,7 @@ class ArcpLife {
   }
 }
 
-/** What is wrong with what one client was told of one job; nothing when all is well. */
+/** The first fault in the frames that one client has of one job; nothing when all is well. */
 function faultOf(frames: readonly Frame[]): string | undefined {
   let next = 0;
   let ends = 0;

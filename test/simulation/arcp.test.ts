@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { liveArcp } from "./arcp-life.ts";
+import { KEPT_ARCP_SEEDS } from "./kept-seeds.ts";
 import { ARCP_PLANTS } from "./plants.ts";
 
 const SECOND = 1000;
@@ -18,6 +19,12 @@ test(
     }
   },
 );
+
+for (const { seed, found } of KEPT_ARCP_SEEDS) {
+  test(`seed ${seed} goes well: ${found}`, { timeout: 30 * SECOND }, async () => {
+    expect(await liveArcp(seed)).toEqual([]);
+  });
+}
 
 for (const plant of ARCP_PLANTS) {
   test(`a planted bug is found: ${plant.name}`, { timeout: 120 * SECOND }, async () => {

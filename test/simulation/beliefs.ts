@@ -46,7 +46,7 @@ export class Beliefs {
   readonly claims: Task[] = [];
   /** Each as it last was told. */
   sessions: Session[] = [];
-  /** What a session of its own follows: the last one. */
+  /** The last subscription of one of its sessions. */
   followed: { readonly sessionId: string; readonly jobId: string } | undefined;
 
   learn<C extends Command>(command: C, reply: ReplyTo<C>, known: Names): void {

@@ -107,7 +107,7 @@ const EVENTS: Record<Topic, true> = {
   "node.resumed": true,
 };
 
-/** What stands in the streams of jobs. */
+/** Kinds of entries in the streams of jobs. */
 const ENTRIES = ["input", "log", "metric", "budget", "progress", "status", "delegate", "end"];
 
 const FAULTS = [

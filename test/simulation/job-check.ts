@@ -1,6 +1,6 @@
 /**
- * What must hold of jobs and sessions in the log itself, read event by event and kept apart from
- * the rules: a rule that is wrong must not be able to hide it.
+ * Checks jobs and sessions in the log itself, event by event and apart from the rules: a rule that
+ * is wrong must not be able to hide it.
  */
 import type { Event, Recorded } from "../../src/core/events.ts";
 

@@ -59,7 +59,7 @@ function asked(state: JobState, op: Op): JobState | undefined {
   if (commandOf(op, "job.submit")) return submitted(state, op);
   if (commandOf(op, "job.cancel")) {
     const answer = told<{ readonly isCancelled: boolean }>(op);
-    // Whose job it is is not modelled: anybody may be refused.
+    // The owner of a job is not modelled: any client may be refused.
     if (answer.kind === "refused") return state;
     if (answer.kind === "ok" && answer.reply.isCancelled !== isAlive) return undefined;
     if (status === "pending") return over(state, "cancelled");

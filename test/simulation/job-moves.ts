@@ -1,4 +1,4 @@
-/** What a client may want next of jobs, sessions and credentials. */
+/** The moves of a client that are about jobs, sessions and credentials. */
 import type { Ending } from "../../src/core/job-rules.ts";
 import type { LeaseRequest } from "../../src/core/jobs/lease.ts";
 import type { Command } from "../../src/core/rules.ts";

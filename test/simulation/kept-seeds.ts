@@ -9,9 +9,21 @@ interface KeptSeed {
 }
 
 export const KEPT_SEEDS: readonly KeptSeed[] = [
-  { seed: 88, found: "a follower that once failed to lead deposed healthy leaders for ever after" },
-  { seed: 71, found: "a leader that was replaced without knowing answered from memory" },
-  { seed: 3, found: "leases ran out and agents died because a claim to lead took its time" },
-  { seed: 135, found: "a read that slept through a change of leader saw what was not durable" },
-  { seed: 189, found: "a watcher was told to start over while its node, alone, was rebuilding" },
+  { seed: 12, found: "a follower that once failed to lead deposed healthy leaders for ever after" },
+  { seed: 1982, found: "a leader that was replaced without knowing answered from memory" },
+  { seed: 7, found: "leases ran out and agents died because a claim to lead took its time" },
+  { seed: 1852, found: "a watcher was told to start over while its node, alone, was rebuilding" },
+  { seed: 5, found: "the jobs of a node that died never ended" },
+  {
+    seed: 322,
+    found: "an agent that ran on after its node lost the lead wrote to its job's stream",
+  },
+  { seed: 2, found: "a budget was written to a job's stream after its end" },
+  { seed: 38, found: "a submit that came twice began a job twice" },
+];
+
+/** Of the simulator of a whole ARCP runtime. */
+export const KEPT_ARCP_SEEDS: readonly KeptSeed[] = [
+  { seed: 16, found: "a client that lost two welcomes in a row could not resume its session" },
+  { seed: 195, found: "a follower missed the end of a job that ended while its history was read" },
 ];

@@ -1,5 +1,5 @@
 /**
- * What must hold of the streams of jobs, and of streams and log together: they are one commit.
+ * Checks the streams of jobs, and streams and log together: they are one commit.
  *
  * - What an agent counts from 0 is there without a gap and without a repeat; it begins anew where
  *   the job says that it was restarted.
@@ -72,6 +72,8 @@ function checkStream(
 
 interface Append {
   readonly step: number;
+  /** The node that wrote it. */
+  writer: string;
   readonly events: Event[];
   readonly entries: { readonly jobId: string; readonly entry: JobStreamEntry }[];
 }
@@ -80,13 +82,15 @@ interface Append {
 function appendsOf({ archive, recorded, streams }: Written): readonly Append[] {
   const byStep = new Map<number, Append>();
   const at = (step: number): Append => {
-    const append = byStep.get(step) ?? { step, events: [], entries: [] };
+    const append = byStep.get(step) ?? { step, writer: "", events: [], entries: [] };
     byStep.set(step, append);
     return append;
   };
-  for (const [i, { step }] of archive.entries()) {
+  for (const [i, { step, writer }] of archive.entries()) {
+    const append = at(step);
+    append.writer = writer;
     const event = recorded[i]?.event;
-    if (event) at(step).events.push(event);
+    if (event) append.events.push(event);
   }
   for (const [stream, entries] of streams) {
     const jobId = stream.slice("job/".length);
@@ -103,7 +107,7 @@ interface Account {
   isOver: boolean;
 }
 
-/** What can be left of each budget, counted from what is durable alone. */
+/** Counts from what is durable alone how much can be left of each budget. */
 class Ledger {
   readonly #fail: Fail;
   readonly #accounts = new Map<string, Account>();
@@ -117,10 +121,11 @@ class Ledger {
    * of what others spent in the second. So it is compared with what was left before and came back,
    * less what its own job spent until then; all the rest is taken off afterwards.
    */
-  take({ events, entries }: Append): void {
+  take({ writer, events, entries }: Append): void {
     const begun = events.flatMap((event) => (event.type === "job.submitted" ? [event.job] : []));
     const ended = events.flatMap((event) => (event.type === "job.ended" ? [event.job] : []));
-    for (const job of begun) this.#open(job);
+    // A job for another node than the one that decided it is nobody's to run, nor to write down.
+    for (const job of begun) if (job.node === writer) this.#open(job);
     for (const { parent, budget } of ended) this.#move(parent, signed(budget, 1), 1);
     for (const { id, budget = {} } of ended) this.#compare(id, budget, {});
     const spent = new Map<string, Record<string, number>>();
@@ -147,7 +152,7 @@ class Ledger {
     this.#accounts.set(job.id, { job, left, isOver: false });
   }
 
-  /** What a job gets or pays is its own, or of the one above it that has such a budget. */
+  /** Of the job's own budget, or of the nearest one above it that has such a currency. */
   #move(jobId: string, sums: Readonly<Record<string, string | number>>, sign: 1 | -1): void {
     for (const [currency, sum] of Object.entries(sums)) {
       const account = this.#payer(jobId, currency);
@@ -166,7 +171,9 @@ class Ledger {
   #compare(jobId: string, counters: Counters, spent: Readonly<Record<string, number>>): void {
     const account = this.#accounts.get(jobId);
     for (const [currency, left] of Object.entries(counters)) {
-      const most = (account?.left.get(currency) ?? 0) - (spent[currency] ?? 0);
+      const before = account?.left.get(currency);
+      if (before === undefined) continue;
+      const most = before - (spent[currency] ?? 0);
       if (Number(left) <= most) continue;
       const detail = `${jobId} has ${currency} ${left}, at most ${most} can be left`;
       this.#fail("a budget never goes up by itself", detail);
@@ -174,12 +181,12 @@ class Ledger {
   }
 }
 
-/** What is left over, or what is owed. */
+/** The counters above zero, or those below. */
 function signed(counters: Counters = {}, sign: 1 | -1): Record<string, string> {
   return Object.fromEntries(Object.entries(counters).filter(([, sum]) => Number(sum) * sign > 0));
 }
 
-/** What an entry costs; nothing where it is no cost. */
+/** The cost that an entry tells of; 0 for none. */
 function costOf({ kind, body }: JobStreamEntry): { currency: string; sum: number } {
   if (kind !== "metric") return { currency: "", sum: 0 };
   const { name, value, unit } = JSON.parse(body) as MetricBody;

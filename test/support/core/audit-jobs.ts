@@ -1,4 +1,4 @@
-/** What must hold of jobs, their queues and purses, and of sessions, between two commands. */
+/** The audit of jobs, with their queues and purses, and of sessions. */
 import type { Amount } from "../../../src/core/jobs/decimal.ts";
 import { isTerminal } from "../../../src/core/jobs/outcome.ts";
 import {
@@ -103,7 +103,7 @@ function agentProblems(jobs: Jobs): string[] {
   return problems;
 }
 
-/** Who runs and who waits is counted right, and nobody waits while a slot is free. */
+/** Slots and lines are counted right, and no job waits while a slot is free. */
 function queueProblems(jobs: Jobs): string[] {
   const problems: string[] = [];
   const top = allOf(jobs).filter(({ parent }) => parent === "");
@@ -127,7 +127,7 @@ function queueProblems(jobs: Jobs): string[] {
   return problems;
 }
 
-/** What is left of a budget, and what is set aside for others, is never more than was granted. */
+/** No purse has more left, with all that it set aside for others, than it was granted. */
 function purseProblems(jobs: Jobs): string[] {
   const problems: string[] = [];
   const reserved = new Map<string, Amount>();

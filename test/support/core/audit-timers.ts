@@ -1,4 +1,4 @@
-/** What must hold of every heap: for the audits of all nouns. */
+/** Timers and sizes of heaps, for the audits of all nouns. */
 import type { Slot } from "../../../src/core/heap.ts";
 
 /** A timer may ring early, never late. */

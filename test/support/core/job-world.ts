@@ -27,7 +27,7 @@ export class JobWorld extends World {
     return entry;
   }
 
-  /** What came of it. */
+  /** Gives the events that came of it. */
   end(jobId: string, ending: Ending = DONE): Event[] {
     return this.eventsOf(() => this.run({ type: "job.end", jobId, ending }));
   }
@@ -52,7 +52,7 @@ export class JobWorld extends World {
     charge(this.entry(jobId).purse, "USD", amountOf(amount) ?? 0n);
   }
 
-  /** What is left of a budget, in dollars. */
+  /** The rest of a budget, in dollars. */
   left(jobId: string): string {
     return amountText(this.entry(jobId).purse.remaining.get("USD") ?? 0n);
   }
@@ -67,7 +67,7 @@ export function told(events: readonly Event[]): string[] {
   return events.map((event) => ("job" in event ? `${event.type} ${event.job.id}` : event.type));
 }
 
-/** What an order asks for, in dollars. */
+/** The lease of an order that asks for dollars. */
 export function budget(amount: string) {
   return { lease: { "cost.budget": [`USD:${amount}`] } };
 }

@@ -221,8 +221,8 @@ export function attachSomebody(state: State, { who, what }: Picks, nowMs: number
 }
 
 /**
- * What is left of budgets, as the streams of the jobs have it: whenever a counter may have moved,
- * the job and those above it write it down.
+ * The budgets as the streams of the jobs have them: whenever a counter may have moved, the job and
+ * all above it write it down.
  */
 export class KeptBudgets {
   readonly byJob = new Map<string, Counters>();
@@ -244,7 +244,7 @@ function someUnfinished(state: State, who: number): JobEntry | undefined {
   return state.jobs.byId.get(pick(idsOf(state, isUnfinished), who) ?? "");
 }
 
-/** Those that came last. */
+/** Of the last few. */
 function idsOf({ jobs }: State, isMeant: (entry: JobEntry) => boolean = () => true): string[] {
   return [...jobs.byId].flatMap(([id, entry]) => (isMeant(entry) ? [id] : [])).slice(-6);
 }
@@ -258,7 +258,7 @@ function pickOne<T>([first]: readonly T[]): T {
   return first;
 }
 
-/** What an event says of which job. */
+/** The job that an event is about. */
 export function jobIn(event: Event): string | undefined {
   if ("job" in event) return event.job.id;
   return event.type.startsWith("job.") && "jobId" in event ? event.jobId : undefined;

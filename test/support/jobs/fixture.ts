@@ -59,7 +59,7 @@ export class JobsCompanion implements Companion {
   }
 }
 
-/** What a service needs at least. */
+/** The options of a service that has nothing special. */
 export function jobsOptions(
   given: Partial<JobsOptions> & Pick<JobsOptions, "streams">,
 ): JobsOptions {
