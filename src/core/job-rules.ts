@@ -16,7 +16,7 @@ import {
   agentRowId,
   deadlineOf,
   forgettable,
-  subjectOf,
+  stepOf,
   type Job,
   type JobEntry,
   type JobStep,
@@ -132,18 +132,16 @@ interface Cancelling {
 /** The job, and all its children below it. */
 function cancelEvents(state: State, entry: JobEntry, { reason, moment }: Cancelling): Event[] {
   const { job } = entry;
+  const { status } = job;
   if (job.cancelReason !== undefined) return [];
   const cancelReason = asLine(reason, TERMS.reasonLength);
-  if (job.status === "pending") {
+  if (status === "pending") {
     const ending = { status: "cancelled", code: "CANCELLED", reason: cancelReason } as const;
     return endEvents(state, entry, { ending, moment });
   }
   const graceEndsAtMs = moment.nowMs + state.jobs.limits.cancelGraceMs;
   return [
-    {
-      type: "job.cancelling",
-      job: { ...subjectOf(job), status: "running", cancelReason, graceEndsAtMs },
-    },
+    { type: "job.cancelling", job: stepOf(job, { status, cancelReason, graceEndsAtMs }) },
     ...childEvents(state, entry, { reason: `parent ${job.id} was cancelled`, moment }),
   ];
 }
@@ -167,8 +165,7 @@ function endEvents(state: State, entry: JobEntry, { ending, moment }: End): Even
   const { status, code, reason } = kept(job, ending);
   // The end is the next thing that the session hears.
   const seq = state.sessions.byId.get(job.session ?? "")?.seq;
-  const ended: JobStep = {
-    ...subjectOf(job),
+  const ended = stepOf(job, {
     status,
     startedAtMs: job.startedAtMs,
     endedAtMs: moment.nowMs,
@@ -176,7 +173,7 @@ function endEvents(state: State, entry: JobEntry, { ending, moment }: End): Even
     reason: reason === "" ? undefined : asLine(reason, TERMS.reasonLength),
     budget: countersOf(purse),
     lastSeq: seq === undefined ? undefined : seq + 1,
-  };
+  });
   return [
     { type: "job.ended", job: ended },
     ...unaskEvents(state, ended, moment),

@@ -10,7 +10,7 @@ import { checkSubset, inherited } from "./jobs/lease-subset.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal } from "./jobs/outcome.ts";
 import { countersOf } from "./jobs/budget.ts";
-import { afterStep, subjectOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
+import { afterStep, stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
 import { COUNT, FIELD } from "./limits.ts";
 import type { State } from "./state.ts";
 
@@ -216,5 +216,5 @@ const EMPTY_PURSE = { granted: new Map(), parent: undefined, isSettled: false };
 
 /** The step by which a job begins to run. */
 export function startOf(job: Job, nowMs: number): JobStep {
-  return { ...subjectOf(job), status: "running", startedAtMs: nowMs };
+  return stepOf(job, { status: "running", startedAtMs: nowMs });
 }

@@ -148,7 +148,15 @@ export function agentRowId({ node, agent }: Pick<Job, "node" | "agent">): string
  * One step of a job: the fields that it changes, and whose job it is. Programs before schema 2
  * wrote the whole record at every step, which reads as a step that changes everything.
  */
-export interface JobStep extends JobSubject {
+export interface JobStep extends JobChange {
+  readonly id: string;
+  readonly agent: string;
+  readonly node: string;
+  readonly principal: string;
+  readonly parent: string;
+}
+
+interface JobChange {
   readonly status: JobStatus;
   readonly startedAtMs?: number | undefined;
   readonly endedAtMs?: number | undefined;
@@ -160,8 +168,6 @@ export interface JobStep extends JobSubject {
   readonly graceEndsAtMs?: number | undefined;
   readonly lastSeq?: number | undefined;
 }
-
-type JobSubject = Pick<Job, "id" | "agent" | "node" | "principal" | "parent">;
 
 export type JobEvent =
   | { readonly type: "job.submitted"; readonly job: Job }
@@ -247,9 +253,25 @@ function isWhole(step: JobStep | Job): step is Job {
   return "submittedAtMs" in step;
 }
 
-/** Whose job it is, as every step of it says. */
-export function subjectOf({ id, agent, node, principal, parent }: Job): JobSubject {
-  return { id, agent, node, principal, parent };
+/** All fields in one go: putting an object together from parts costs ten times as much. */
+export function stepOf(job: Job, change: JobChange): JobStep {
+  return {
+    id: job.id,
+    agent: job.agent,
+    node: job.node,
+    principal: job.principal,
+    parent: job.parent,
+    status: change.status,
+    startedAtMs: change.startedAtMs,
+    endedAtMs: change.endedAtMs,
+    restarts: change.restarts,
+    code: change.code,
+    reason: change.reason,
+    budget: change.budget,
+    cancelReason: change.cancelReason,
+    graceEndsAtMs: change.graceEndsAtMs,
+    lastSeq: change.lastSeq,
+  };
 }
 
 /** The record after a step. */
