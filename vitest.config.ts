@@ -1,4 +1,4 @@
-/** Files run side by side, one process each; a machine with other work may need a minute for a test of a second. */
+/** Files run side by side, one process each. A busy machine may need long for a short test. */
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
