@@ -17,7 +17,8 @@ import { Hono, type Env } from "hono";
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
 import type { Address } from "./address.ts";
-import type { Authenticator, Principal } from "./auth.ts";
+import type { Principal } from "../core/principals.ts";
+import type { Authenticator } from "../identity/caller.ts";
 import { readBody, takeBody } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
 import { Gate, TooOften, type GateOptions } from "./gate.ts";
@@ -123,6 +124,11 @@ export class HttpDoor {
     for (const [path, handler] of Object.entries(hot)) this.#hot.set(path, handler);
     for (const [path, handler] of Object.entries(upgrades)) this.#upgrades.set(path, handler);
     if (routes) this.#routes.route("/", routes);
+  }
+
+  /** Takes connections that were accepted elsewhere, too. */
+  get listener(): Server {
+    return this.#server;
   }
 
   get failed(): Promise<Error> {
