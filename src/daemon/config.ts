@@ -17,6 +17,7 @@ import { DEFAULT_PATIENCE, type Patience } from "../fleet/stuck.ts";
 import { statusFolder } from "../wires/files/folder.ts";
 import { embedderConfig, type EmbedderConfig } from "./embedder.ts";
 import { DEFAULT_LOCAL_TRUST, type AllowedUser, type LocalTrust } from "../identity/local-users.ts";
+import { SOCKET_NAME } from "../machine/places.ts";
 import { usersOf } from "../machine/users.ts";
 import { MAX_SOCKET_PATH } from "./local-socket.ts";
 import type { NotifyConfig } from "./notifications.ts";
@@ -175,7 +176,7 @@ function socketPath(given: string | undefined, folder: string | undefined): stri
     const message = `the path of the socket has more than ${MAX_SOCKET_PATH} bytes: ${given}`;
     throw new RollcallError("INVALID_ARGUMENT", message);
   }
-  const path = folder === undefined ? undefined : join(folder, "rollcall.sock");
+  const path = folder === undefined ? undefined : join(folder, SOCKET_NAME);
   return path === undefined || Buffer.byteLength(path) > MAX_SOCKET_PATH ? undefined : path;
 }
 

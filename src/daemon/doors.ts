@@ -26,7 +26,7 @@ import type { Authenticator } from "../identity/caller.ts";
 import { LocalSocket } from "./local-socket.ts";
 import type { Config } from "./config.ts";
 import { GrpcDoor } from "./grpc-door.ts";
-import { HttpDoor } from "./http-door.ts";
+import { HttpDoor, type WholeAnswer } from "./http-door.ts";
 import { bindError, isTaken } from "./listen.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
@@ -202,11 +202,21 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
       lookers,
       clock,
       metrics,
-      notReady: () => notReady(options),
       status: () => statusOf(options, startedAt),
     }),
   });
   http.mount({ routes: pageRoutes() });
+  http.mount({
+    anybody: {
+      "/healthz": () => word(200, "ok"),
+      "/readyz": () =>
+        notReady(options) === undefined ? word(200, "ready") : word(503, "not ready"),
+    },
+  });
+}
+
+function word(status: number, body: string): WholeAnswer {
+  return { status, headers: ["Content-Type", "text/plain"], body };
 }
 
 function mcpWire({ engine, services, clock, logger, version }: DoorsOptions): McpWire {
@@ -256,6 +266,7 @@ function statusOf(options: Mounted, startedAt: string): Status {
     grpcAddress: formatAddress(bound.grpc),
     httpAddress: formatAddress(bound.http),
     state: store.description,
+    trouble: notReady(options) ?? "",
     loopbackOnly: authenticator.isLoopbackOnly,
   };
 }
