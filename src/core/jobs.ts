@@ -254,23 +254,23 @@ function isWhole(step: JobStep | Job): step is Job {
 }
 
 /** All fields in one go: putting an object together from parts costs ten times as much. */
-export function stepOf(job: Job, change: JobChange): JobStep {
+export function stepOf(job: Job, changes: JobChange): JobStep {
   return {
     id: job.id,
     agent: job.agent,
     node: job.node,
     principal: job.principal,
     parent: job.parent,
-    status: change.status,
-    startedAtMs: change.startedAtMs,
-    endedAtMs: change.endedAtMs,
-    restarts: change.restarts,
-    code: change.code,
-    reason: change.reason,
-    budget: change.budget,
-    cancelReason: change.cancelReason,
-    graceEndsAtMs: change.graceEndsAtMs,
-    lastSeq: change.lastSeq,
+    status: changes.status,
+    startedAtMs: changes.startedAtMs,
+    endedAtMs: changes.endedAtMs,
+    restarts: changes.restarts,
+    code: changes.code,
+    reason: changes.reason,
+    budget: changes.budget,
+    cancelReason: changes.cancelReason,
+    graceEndsAtMs: changes.graceEndsAtMs,
+    lastSeq: changes.lastSeq,
   };
 }
 

@@ -67,8 +67,8 @@ describe("a caller on this machine", () => {
     expect(asked()).toBe(1);
     const stranger = users(1002);
     const other = caller();
-    await expect(stranger.local.authenticate(other)).rejects.toThrow();
-    await expect(stranger.local.authenticate(other)).rejects.toThrow();
+    await expect(stranger.local.authenticate(other)).rejects.toThrow("not served here");
+    await expect(stranger.local.authenticate(other)).rejects.toThrow("not served here");
     expect(stranger.asked()).toBe(2);
   });
 

@@ -84,9 +84,9 @@ export class LocalUsers implements Authenticator {
   }
 }
 
-function forwardingHeader({ header }: Caller): string | undefined {
+function forwardingHeader(caller: Caller): string | undefined {
   const names = [...FORWARDING, ...FORWARDED_PARTS.map((part) => FORWARDED + part)];
-  return names.find((name) => header(name) !== undefined);
+  return names.find((name) => caller.header(name) !== undefined);
 }
 
 function userNamed(name: string, role: Role): Principal {

@@ -72,7 +72,7 @@ describe.runIf(isRoot)("another user of this machine", () => {
   });
 
   test("cannot open the socket, which the owner uses without a word", async () => {
-    await using home = scratch();
+    using home = scratch();
     const env = { XDG_STATE_HOME: home.path };
     const { up } = await daemon("--data-dir", join(home.path, "rollcall"), "--no-status-files");
     await using _ = up;

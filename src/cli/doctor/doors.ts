@@ -12,9 +12,10 @@ export const checkDaemon: Check = async ({ url, config, daemon }) => {
   }
   const { version, pid, state, trouble } = daemon;
   const name = `rollcall ${String(version)}, process ${String(pid)}, state in ${String(state)}`;
-  const readiness = trouble
-    ? fail("ready", String(trouble), "read the log of the daemon")
-    : ok("ready", "it leads and can write");
+  const readiness =
+    typeof trouble === "string" && trouble !== ""
+      ? fail("ready", trouble, "read the log of the daemon")
+      : ok("ready", "it leads and can write");
   return [ok("daemon", `${name}, answers at ${url}`), readiness];
 };
 
