@@ -55,7 +55,8 @@ export class LocalSocket {
     } catch (cause) {
       server.close();
       const why = cause instanceof Error ? cause.message : String(cause);
-      const message = `cannot listen on the socket ${this.#path}: ${why}; choose another with --socket PATH, or --socket off`;
+      const fix = "choose another with --socket PATH, or --socket off";
+      const message = `cannot listen on the socket ${this.#path}: ${why}; ${fix}`;
       throw new RollcallError("UNAVAILABLE", message, { cause });
     }
   }

@@ -42,8 +42,7 @@ async function table(text: string): Promise<string> {
   return join(folder, "tcp");
 }
 
-const HEAD =
-  "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
+const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt\n";
 
 async function namedIn(text: string): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();

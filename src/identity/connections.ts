@@ -2,8 +2,8 @@
  * The users of TCP connections on this machine. Linux lists every connection in /proc/net/tcp and
  * tcp6, with the user that owns it; a loopback peer's own end is one of the lines.
  *
- *     sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
- *      7: 0100007F:D431 0100007F:2382 01 00000000:00000000 00:00000000 00000000  1000        0 81922 …
+ *   sl local_address rem_address   st tx_queue:rx_queue tr:when    retrnsmt uid  timeout inode
+ *   7: 0100007F:D431 0100007F:2382 01 00000000:00000000 00:00000000 00000000 1000      0 81922
  *
  * Only a line with an inode names a user: a socket that its process closed has none, and stands
  * there as if it were root's.

@@ -49,6 +49,10 @@ const socket = require("node:net").connect(Number(port), "127.0.0.1", () => {
   socket.write(head + body, () => process.exit());
 });`;
 
+const OPEN = `
+const socket = require("node:net").connect(process.argv[1]);
+socket.on("error", ({ code }) => console.log(code));`;
+
 const REGISTER = JSON.stringify({ card: { name: "evil", version: "1" } });
 
 describe.runIf(isRoot)("another user of this machine", () => {
@@ -78,8 +82,7 @@ describe.runIf(isRoot)("another user of this machine", () => {
     await using _ = up;
     const path = join(home.path, "rollcall", "rollcall.sock");
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    const open = `require("node:net").connect(process.argv[1]).on("error", (e) => console.log(e.code))`;
-    expect(await asOther(open, path)).toBe("EACCES\n");
+    expect(await asOther(OPEN, path)).toBe("EACCES\n");
     expect((await run(["agents"], { env })).code).toBe(0);
   });
 
