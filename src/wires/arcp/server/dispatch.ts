@@ -265,12 +265,9 @@ export class Dispatch {
     const session = this.#session;
     const subscription = new Subscription({ sessions, session, job }, beginning);
     const { after } = subscription;
-    sessions.term.decide({
-      type: "session.subscribe",
-      sessionId: session.id,
-      jobId: job.id,
-      after,
-    });
+    const { ownerSeq } = beginning;
+    const record = { sessionId: session.id, jobId: job.id, after, seq: session.head, ownerSeq };
+    sessions.term.decide({ type: "session.subscribe", ...record });
     return subscription;
   }
 

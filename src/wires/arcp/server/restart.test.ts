@@ -243,6 +243,45 @@ test("subscriptions hold: who followed hears the end, who read history the rest"
   }
 });
 
+test("a history that is asked for again is told again, also after a kill", async () => {
+  const { live } = world();
+  const first = await live();
+  const [owner, reader] = [await first.open(), await first.open({ profile: "py" })];
+  const { job_id } = await owner.submit("echo", { input: "kept" });
+  await quiet();
+  const ask = async () => {
+    reader.send("job.subscribe", { job_id, history: true });
+    await quiet();
+    return reader.frames.at(-1)?.payload["nonce"];
+  };
+  reader.send("session.pong", { ping_nonce: await ask(), received_at: "now" });
+  await quiet();
+  expect(reader.stream).toMatchObject([{ event_seq: 1, payload: { result: "kept" } }]);
+  // Subscribed once more; the process dies before it begins to read.
+  await ask();
+  first.store.kill();
+  const next = await resume(await live(), reader);
+  await quiet();
+  expect(next.stream).toMatchObject([{ event_seq: 2, payload: { result: "kept" } }]);
+});
+
+test("a history from a number on is told from there on, also after a kill", async () => {
+  const { live, puppets } = world();
+  const first = await live();
+  const [owner, reader] = [await first.open(), await first.open({ profile: "py" })];
+  const { job_id } = await owner.submit("phoenix");
+  await quiet();
+  for (const text of ["one", "two", "three"]) await puppets[0]?.job.thought(text);
+  await quiet();
+  reader.send("job.subscribe", { job_id, history: true, from_event_seq: 2 });
+  await quiet();
+  first.store.kill();
+  const next = await resume(await live(), reader, 0);
+  await quiet();
+  const texts = next.stream.flatMap(({ payload }) => payload.body["text"] ?? []);
+  expect(texts).toEqual(["three"]);
+});
+
 test("a follower hears nothing twice, also where its numbers of the job were trimmed", async () => {
   const { live, puppets, clock } = world();
   const first = await live();
