@@ -6,9 +6,9 @@
  *   meta      session/update { update: { sessionUpdate: "session_info_update", _meta } }
  *   ext       _rollcall/agent_status { sessionId, status, … }
  *
- * `meta` is valid everywhere. The variant is unknown to every client of ACP v1, and some take it for
- * another update. The flat form is the proposal's own example, which no schema allows: clients drop
- * it with an error, or fail; it is sent to nobody who did not ask for it by name.
+ * `meta` is valid everywhere. The variant is unknown to every client of ACP v1, and some take it
+ * for another update. The flat form is the proposal's own example, which no schema allows: clients
+ * drop it with an error, or fail; it is only sent when it was asked for by name.
  */
 import { field, text } from "./frames.ts";
 import { STATUSES, type AcpSource, type AcpStatus, type StatusForm } from "./record.ts";
