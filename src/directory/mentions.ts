@@ -1,8 +1,8 @@
 /**
  * Agents whose card somebody names without sending it: a status file with `a2a.agent_card_url`. A
- * mention is a heartbeat for the URL of the card, with a card that holds the name alone. So it is an
- * entry like every other: unverified until the card was fetched, within the bounds of its source,
- * and gone when nobody mentions it any more.
+ * mention is a heartbeat for the URL of the card, with a card that holds the name alone. So it
+ * makes an entry like every other: unverified until the card was fetched, within the bounds of its
+ * source, and gone when nobody mentions it any more.
  *
  * A URL in a file is as trustworthy as the last text that an agent read. A few are fetched at a
  * time, through the guards of all fetches, so that a folder full of them holds up no heartbeat.

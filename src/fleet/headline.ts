@@ -62,8 +62,8 @@ function judged(headline: Headline, because: string): Judgement {
 const NEWS_MS = 15 * MINUTE;
 
 /**
- * An end is proved, so it comes first: an ended agent asks nothing. Silence proves no end: its agent
- * may be suspended or slow. But a person cannot count on one that is silent, whatever it asked.
+ * An end is proved, so it comes first: an ended agent asks nothing. Silence proves no end: the
+ * agent may be suspended or slow. But no person can count on it, whatever it asked.
  */
 export function situationOf(standing: Standing, options: HeadlineOptions): Situation {
   const { liveness, activity, outcome } = standing;

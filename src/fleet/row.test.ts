@@ -90,7 +90,7 @@ describe("the headline", () => {
   test.each([
     ["NEEDS YOU", "asks", asking("may I?"), "may I?"],
     ["GONE", "asked and left", { ...asking("may I?"), ...liveness("exited") }, "says exited"],
-    ["PROBLEM", "asked and fell silent", { ...asking("x"), ...liveness("stale") }, "asking: x"],
+    ["PROBLEM", "asked and fell silent", { ...asking("x"), ...liveness("stale") }, "asked: x"],
     ["PROBLEM", "does not answer", { ...WORKING, ...liveness("unreachable") }, "does not answer"],
     ["PROBLEM", "fell silent at work", { ...WORKING, ...liveness("stale") }, "silent since"],
     ["IDLE", "fell silent at rest", { ...IDLE, ...liveness("stale") }, "silent since"],
@@ -114,8 +114,8 @@ describe("the headline", () => {
         { id: "a", sources: [report("file@box:1", { ...facts, ...liveness("stale") }, atMs)] },
         { nowMs, patience: DEFAULT_PATIENCE },
       ).why;
-    expect(silent(WORKING, atMs + 1)).toBe("silent since 14:03 while working");
-    expect(silent(asking("rm?"), atMs + 1)).toBe("silent since 14:03, asking: rm?");
+    expect(silent(WORKING, atMs + 1)).toBe("silent since 14:03 · working");
+    expect(silent(asking("rm?"), atMs + 1)).toBe("silent since 14:03 · asked: rm?");
     expect(silent(IDLE, atMs + 1)).toBe("silent since 14:03");
     expect(silent(IDLE, atMs + DAY)).toBe("silent since 2026-06-20 14:03");
   });

@@ -101,20 +101,20 @@ function standingOf(axes: Axes, lastActivityAtMs: number | null): Standing {
 }
 
 function whyOf(situation: Situation, axes: Axes, nowMs: number): string {
-  const { liveness, activity, blockedOn, outcome } = axes;
+  const { liveness, activity, outcome } = axes;
   const ended = outcome && (outcome.text ?? outcome.value);
   switch (situation) {
     case "asks":
-      return blockedOn?.value.text || `asks for ${blockedOn?.value.kind}`;
+      return questionIn(axes);
     case "died":
     case "ended":
       return liveness.evidence.rule;
     case "unreachable":
       return "does not answer";
     case "silentAtWork":
-      return `${silenceOf(liveness, nowMs)} while ${doingOf(activity)}`;
+      return `${silenceOf(liveness, nowMs)} · ${doingOf(activity)}`;
     case "silentAsking":
-      return `${silenceOf(liveness, nowMs)}, asking: ${blockedOn?.value.text || blockedOn?.value.kind}`;
+      return `${silenceOf(liveness, nowMs)} · asked: ${questionIn(axes)}`;
     case "silent":
       return silenceOf(liveness, nowMs);
     case "stuck":
@@ -127,12 +127,16 @@ function whyOf(situation: Situation, axes: Axes, nowMs: number): string {
   }
 }
 
+function questionIn({ blockedOn }: Axes): string {
+  return blockedOn?.value.text || `asks for ${blockedOn?.value.kind}`;
+}
+
 /** "silent since 14:03", by the clock of the machine that says so. */
 function silenceOf({ evidence }: Axes["liveness"], nowMs: number): string {
   return `silent since ${sinceWhen(evidence.reportedAtMs, nowMs)}`;
 }
 
-/** "reading · Step 2/5: Finding Rust files". That it is "working" says no more than the headline. */
+/** "reading · Step 2/5: Finding Rust files"; "working" says no more than the headline. */
 function doingOf({ value, message, task }: ActivityAxis): string {
   const about = task ?? message;
   if (about === null) return value;

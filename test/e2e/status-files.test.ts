@@ -71,7 +71,7 @@ describe("list", () => {
       stuck: "PROBLEM",
       quiet: "IDLE",
       silent: "PROBLEM",
-      asking: "NEEDS YOU",
+      asking: "PROBLEM",
     });
     const heard = agents.map(({ agent_id, headline }) => [agent_id, headline]);
     expect(Object.fromEntries(heard)).toEqual(said);

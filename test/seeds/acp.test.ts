@@ -31,7 +31,8 @@ let prompt;
 const say = (frame) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...frame }) + "\\n");
 require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
-  if (method === "initialize") say({ id, result: { protocolVersion: 1, agentInfo: { name: "acpagent", version: "1" } } });
+  const agentInfo = { name: "acpagent", version: "1" };
+  if (method === "initialize") say({ id, result: { protocolVersion: 1, agentInfo } });
   if (method === "session/new") say({ id, result: { sessionId: "sess_abc123" } });
   if (method === "session/prompt") prompt = id;
   if (method === "say") say(params);
@@ -61,7 +62,7 @@ describe.each([
   ["flat", FLAT],
   ["nested", NESTED],
 ])("the proposal's example, %s", PATIENT, (_form, frame) => {
-  test("is shown with its word and its step, in `acp` and in `ls`, and passes as it is", async () => {
+  test("is shown with its word and its step by `acp` and `ls`, and passes as it is", async () => {
     using home = proxyHome();
     await using proxy = await inTurn(home);
     proxy.say({ method: "say", params: frame });

@@ -136,7 +136,7 @@ describe.skipIf(isMissing).each([
 
   const result = ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr });
 
-  test("the samples are valid, and its example; what is wrong is wrong in the same words", async () => {
+  test("the samples and its example are valid; what is wrong is wrong in the same words", async () => {
     using folder = scratch();
     const [right, wrong, empty] = [EXAMPLE, WRONG, {}].map((each, i) => {
       const path = join(folder.path, `${i}.json`);
@@ -196,7 +196,7 @@ describe.skipIf(isMissing).each([
     expect(lastOf(mine)).toEqual(lastOf(its));
   });
 
-  test("the folder is AGENT_STATUS_DIR, else in XDG_STATE_HOME; files are for their owner", async () => {
+  test("the folder is where the environment says; files are for their owner", async () => {
     using home = scratch();
     const words = ["emit", "--agent-id", "a", "--agent-name", "pi", "--lifecycle", "running"];
     for (const name of ["XDG_STATE_HOME", "AGENT_STATUS_DIR"]) {
@@ -240,8 +240,8 @@ test("an agent that fell silent is never gone: at nothing IDLE, at work a PROBLE
   await emit("asks", "--task-state", "input-required", "--task-summary", "drop it?");
   const shown = await run(["ls", "--url", "http://127.0.0.1:9"], { env });
   const since = String.raw`silent since (?:\d{4}-\d\d-\d\d )?\d\d:\d\d`;
-  expect(shown.stdout).toMatch(new RegExp(`^PROBLEM +asks +.*${since}, asking: drop it\\?`, "m"));
-  expect(shown.stdout).toMatch(new RegExp(`^PROBLEM +works +.*${since} while tests`, "m"));
+  expect(shown.stdout).toMatch(new RegExp(`^PROBLEM +asks +.*${since} · asked: drop it\\?`, "m"));
+  expect(shown.stdout).toMatch(new RegExp(`^PROBLEM +works +.*${since} · tests`, "m"));
   expect(shown.stdout).toMatch(new RegExp(`^IDLE +rests +.*${since} `, "m"));
   const listed = await run(["list"], { env, program: "agent-status" });
   expect(listed.stdout).toMatch(/3 agents {2}· {2}2 problems · 1 idle\n/);
@@ -249,7 +249,7 @@ test("an agent that fell silent is never gone: at nothing IDLE, at work a PROBLE
 });
 
 // Its roadmap: "registry bridge".
-test("an agent whose file names its card is in the directory, unverified, then verified", async () => {
+test("an agent whose file names its card is in the directory, then verified", async () => {
   using folder = scratch();
   let isPublished = false;
   const card = { name: "Echo", description: "", url: "", version: "1", skills: [] };

@@ -4,8 +4,8 @@
  *
  *   http://host/a/b → /a/b/.well-known/…, /a/.well-known/…, /.well-known/…
  *
- * A URL that names a JSON file is where the card itself is said to be; then only the origin is tried
- * beside it.
+ * A URL that names a JSON file is where the card itself is said to be; beside it, only the origin
+ * is tried.
  *
  * The list is short on purpose: the sender of a URL makes us ask that host as many times. Of a
  * deep path the most specific bases are tried, and always the origin.
