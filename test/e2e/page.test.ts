@@ -161,7 +161,7 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("with 10,000 agents of status files somebody is here, and the question is first", async () => {
+  test("with 10,000 agents of files somebody is here, and the question is first", async () => {
     const { engine, url } = await inProcess();
     const names = Array.from({ length: 9_999 }, (_, i) => `agent-${i}`);
     await Promise.all(names.map((name) => tell(engine, name, { activity: WORKS })));

@@ -136,7 +136,7 @@ describe.skipIf(isMissing).each([
 
   const result = ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr });
 
-  test("the samples and its example are valid; what is wrong is wrong in the same words", async () => {
+  test("the samples and its example are valid; errors are in the same words", async () => {
     using folder = scratch();
     const [right, wrong, empty] = [EXAMPLE, WRONG, {}].map((each, i) => {
       const path = join(folder.path, `${i}.json`);
