@@ -123,11 +123,14 @@ describe.skipIf(isMissing).each([
   ["0.1.30", AGENT_STATUS_PYTHON],
 ])("beside agent-status %s", (_version, python) => {
   async function both(words: readonly string[], env: NodeJS.ProcessEnv = {}) {
-    const home = "/nowhere";
-    const given = environment(home, { COLUMNS: "200", PYTHONDONTWRITEBYTECODE: "1", ...env });
-    await using theirs = new Running(python, ["-m", "agent_status", ...words], given);
-    const [its, mine] = await Promise.all([theirs.end(), ours(words, env)]);
+    const [mine, its] = await Promise.all([ours(words, env), theirs(words, env)]);
     return { mine, its };
+  }
+
+  async function theirs(words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+    const given = environment("/nowhere", { PYTHONDONTWRITEBYTECODE: "1", ...env });
+    await using peer = new Running(python, ["-m", "agent_status", ...words], given);
+    return await peer.end();
   }
 
   function ours(words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
@@ -138,15 +141,16 @@ describe.skipIf(isMissing).each([
 
   test("the samples and its example are valid; errors are in the same words", async () => {
     using folder = scratch();
-    const [right, wrong, empty] = [EXAMPLE, WRONG, {}].map((each, i) => {
+    const odd = { ...EXAMPLE, runtime: { ...EXAMPLE.runtime, pid: -5, workspace: "src" } };
+    const written = [EXAMPLE, WRONG, {}, odd].map((each, i) => {
       const path = join(folder.path, `${i}.json`);
       writeFileSync(path, JSON.stringify(each));
       return path;
     });
-    const files = [...SAMPLES, right ?? "", wrong ?? "", empty ?? ""];
+    const files = [...SAMPLES, ...written];
     const ends = await Promise.all(files.map((path) => both(["validate", path])));
     for (const { mine, its } of ends) expect(result(mine)).toEqual(result(its));
-    expect(ends.map(({ mine }) => mine.code)).toEqual([0, 0, 0, 1, 1]);
+    expect(ends.map(({ mine }) => mine.code)).toEqual([0, 0, 0, 1, 1, 0]);
   });
 
   // "get prints one snapshot": in either program the file of either.
@@ -206,19 +210,42 @@ describe.skipIf(isMissing).each([
     }
   });
 
+  // "removes snapshots older than 24 hours if they are already stale, along with older […] stopped"
+  test("prune removes the same files, by default those of more than a day", async () => {
+    const outcome = async (program: typeof ours, ...flags: readonly string[]) => {
+      using folder = scratch();
+      for (const [agent_id, lifecycle, ageS] of [
+        ["here", "running", 0],
+        ["silent", "running", 148 * 86_400],
+        ["stopped", "stopped", 1],
+        ["stopped-before", "stopped", 6 * 86_400],
+      ] as const) {
+        const updated_at = new Date(Date.now() - ageS * 1000).toISOString();
+        const status = { ...EXAMPLE, agent_id, runtime: { lifecycle, updated_at } };
+        writeFileSync(join(folder.path, `${agent_id}.json`), JSON.stringify(status));
+      }
+      await program(["prune", ...flags, "--status-dir", folder.path]);
+      return readdirSync(folder.path).toSorted();
+    };
+    for (const flags of [[], ["--prune-after", "0"]]) {
+      expect(await outcome(ours, ...flags)).toEqual(await outcome(theirs, ...flags));
+    }
+    expect(await outcome(ours)).toEqual(["here.json", "stopped.json"]);
+  });
+
   test("watch prints a table at every interval into a pipe, and its ages grow", async () => {
     using folder = scratch();
     const words = ["--agent-id", "a", "--agent-name", "pi", "--lifecycle", "running"];
     await ours(["emit", ...words, "--status-dir", folder.path]);
     const watch = ["watch", "--interval", "0.1", "--status-dir", folder.path];
     const given = environment("/nowhere", { PYTHONDONTWRITEBYTECODE: "1", PYTHONUNBUFFERED: "1" });
-    await using theirs = new Running(python, ["-m", "agent_status", ...watch], given);
+    await using its = new Running(python, ["-m", "agent_status", ...watch], given);
     await using mine = new Running(
       process.execPath,
       [programFile("agent-status"), ...watch],
       given,
     );
-    for (const each of [theirs, mine]) {
+    for (const each of [its, mine]) {
       await each.says(new RegExp(`^(?:${CLEAR}[^\u001b]*AGENT ID[^\u001b]*){3}`));
       await each.says(/\| (\d+)s ago[^]*\| (?!\1s)\d+s ago/);
     }
