@@ -1,6 +1,6 @@
 /**
- * What the page is made of. What agents call themselves is data: it is set as text, without what is
- * invisible, and never as markup.
+ * The building blocks of the page. Text of agents is data: it is set as text, without invisible
+ * characters, and never as markup.
  */
 
 const TEXT_LENGTH = 300;

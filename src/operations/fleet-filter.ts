@@ -23,7 +23,7 @@ export function isWanted(row: Row, filters: Filters, nowMs: number): boolean {
   return filters.all || !isFolded(row, nowMs);
 }
 
-/** What is over, or as good as over, is shown for a while. */
+/** An agent that is gone, or as good as gone, is shown for a while. */
 function isFolded(row: Row, nowMs: number): boolean {
   const isGone = row.headline === "GONE" && nowMs - row.reportedAtMs > FLEET.goneMs;
   return isGone || isLongSilent(row, nowMs);

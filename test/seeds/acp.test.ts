@@ -1,6 +1,6 @@
 /**
- * What the proposal "Agent Status Update" for ACP shows, with its own example: an agent says its
- * status, people see it, and every byte goes through. Between agent and client stands the proxy.
+ * The proposal "Agent Status Update" for ACP, with its own example: an agent says its status,
+ * people see it, and every byte goes through. Between agent and client stands the proxy.
  */
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";

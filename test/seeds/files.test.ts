@@ -1,6 +1,6 @@
 /**
- * What the description of agent-status promises, sentence by sentence, beside the real program: in
- * the version that it describes (0.1.4) and in the newest. Its commands run as they stand there.
+ * The promises of agent-status' own description, one by one, beside the real program: in the
+ * version that it describes (0.1.4) and in the newest. Its commands run as they stand there.
  */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";

@@ -36,7 +36,7 @@ export async function watch(context: Context, given: WatchOptions): Promise<void
   await keepShowing({ context, source: new WatchedFolder(options), view, limit: Infinity });
 }
 
-/** What the peer writes before each table: read over ssh without a terminal, it is a picture. */
+/** The peer clears the screen before each table: over ssh without a terminal, that redraws. */
 const CLEAR = "\u001b[2J\u001b[H";
 
 async function printEach(context: Context, options: WatchOptions): Promise<void> {
