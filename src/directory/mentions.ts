@@ -15,7 +15,7 @@ import { MENTIONS } from "./limits.ts";
 
 export interface CardMention {
   readonly cardUrl: string;
-  /** What the agent is called there; hearsay until its card was fetched. */
+  /** The name of its agent there; hearsay until the card was fetched. */
   readonly name: string;
 }
 

@@ -90,7 +90,7 @@ describe("the headline", () => {
   test.each([
     ["NEEDS YOU", "asks", asking("may I?"), "may I?"],
     ["GONE", "asked and left", { ...asking("may I?"), ...liveness("exited") }, "says exited"],
-    ["PROBLEM", "asked and fell silent", { ...asking("x"), ...liveness("stale") }, "asked: x"],
+    ["PROBLEM", "asked and fell silent", { ...asking("x"), ...liveness("stale") }, "· x"],
     ["PROBLEM", "does not answer", { ...WORKING, ...liveness("unreachable") }, "does not answer"],
     ["PROBLEM", "fell silent at work", { ...WORKING, ...liveness("stale") }, "silent since"],
     ["IDLE", "fell silent at rest", { ...IDLE, ...liveness("stale") }, "silent since"],
@@ -115,7 +115,7 @@ describe("the headline", () => {
         { nowMs, patience: DEFAULT_PATIENCE },
       ).why;
     expect(silent(WORKING, atMs + 1)).toBe("silent since 14:03 · working");
-    expect(silent(asking("rm?"), atMs + 1)).toBe("silent since 14:03 · asked: rm?");
+    expect(silent(asking("rm?"), atMs + 1)).toBe("silent since 14:03 · rm?");
     expect(silent(IDLE, atMs + 1)).toBe("silent since 14:03");
     expect(silent(IDLE, atMs + DAY)).toBe("silent since 2026-06-20 14:03");
   });

@@ -114,7 +114,7 @@ function whyOf(situation: Situation, axes: Axes, nowMs: number): string {
     case "silentAtWork":
       return `${silenceOf(liveness, nowMs)} · ${doingOf(activity)}`;
     case "silentAsking":
-      return `${silenceOf(liveness, nowMs)} · asked: ${questionIn(axes)}`;
+      return `${silenceOf(liveness, nowMs)} · ${questionIn(axes)}`;
     case "silent":
       return silenceOf(liveness, nowMs);
     case "stuck":
