@@ -105,6 +105,16 @@ describe("the fleet", () => {
     expect(idsOf(await api.get("/v1/fleet?all=true"))).toEqual(["left"]);
   });
 
+  test("folds away who fell silent at nothing a day ago, unless all are asked for", async () => {
+    await say("quiet", { ...IDLE, liveness: { value: "stale", rule: "its file is old" } });
+    await api.clock.advance(24 * 3_600_000);
+    expect(idsOf(await api.get("/v1/fleet"))).toEqual(["quiet"]);
+    await api.clock.advance(1_000);
+    const reply = await api.get("/v1/fleet");
+    expect(reply.body).toMatchObject({ total: 0, counts: { IDLE: 0, GONE: 0 } });
+    expect(idsOf(await api.get("/v1/fleet?all=true"))).toEqual(["quiet"]);
+  });
+
   test("of a past moment is the one of then, by milliseconds and by ISO time", async () => {
     await say("claude", asking("then?", 1));
     const thenMs = api.engine.nowMs;

@@ -1,6 +1,7 @@
 /** Services on the engine that the wires of a daemon share; closed with it. */
 import { hostname } from "node:os";
 import { DirectoryService } from "../directory/directory.ts";
+import { Mentions } from "../directory/mentions.ts";
 import { TaskClaims } from "../engine/claims.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -52,6 +53,7 @@ export function startServices(options: ServicesOptions): Services {
     trust: { pinned: config.a2a.keys },
     onTrouble,
   });
+  const mentions = new Mentions({ engine, directory });
   const files =
     config.statusDir === undefined
       ? undefined
@@ -61,6 +63,7 @@ export function startServices(options: ServicesOptions): Services {
           clock,
           report: (report) => fleet.report(report),
           known: () => fleet.reports(),
+          onCard: (card) => mentions.add(card),
           onTrouble,
         });
   const notifications = new Notifications({ config: config.notify, fleet, clock, onTrouble });
@@ -72,6 +75,7 @@ export function startServices(options: ServicesOptions): Services {
     async close() {
       claims.close();
       fleet.close();
+      mentions.close();
       await fetcher.close();
       await Promise.all([search.close(), directory.close(), files?.close(), notifications.close()]);
     },

@@ -10,6 +10,18 @@ export const SERVICE = {
   verifications: 4_096,
 } as const;
 
+export const MENTIONS = {
+  /** All of them are one sender: see COUNT.entriesPerSource. */
+  source: "status files",
+  /** A first heartbeat may wait for its fetch; these shall not take the places of agents. */
+  atOnce: 4,
+  /** As many as their source may have; the others come again. */
+  due: 5_000,
+  /** Two repeats may be missed. */
+  intervalS: 60,
+  nameLength: 256,
+} as const;
+
 export const QUERY = {
   limitMost: 1_000,
   /** Skills, tags: what one asks for has a few words. */

@@ -26,7 +26,8 @@ const WHAT =
 const INJECT =
   "--inject meta says it in session_info_update._meta, ext as _rollcall/agent_status, variant\n" +
   "as agent_status_update; auto as the client asks for it. Only inside a turn, and not to a\n" +
-  "client that complains.";
+  "client that complains. flat is the example of the proposal, which no schema of ACP allows:\n" +
+  "clients that check what they get log an error for each, some fail at it.";
 
 export const acpRun: Command<Context> = buildCommand<Flags, string[], Context>({
   docs: about(

@@ -4,6 +4,9 @@
  *
  *   http://host/a/b → /a/b/.well-known/…, /a/.well-known/…, /.well-known/…
  *
+ * A URL that names a JSON file is where the card itself is said to be; beside it, only the origin
+ * is tried.
+ *
  * The list is short on purpose: the sender of a URL makes us ask that host as many times. Of a
  * deep path the most specific bases are tried, and always the origin.
  */
@@ -21,6 +24,9 @@ export function candidateUrls(card: Pick<Card, "key" | "version">): readonly str
   const url = httpUrl(card.key);
   if (!url) return [];
   const files = FILES[card.version];
+  if (url.pathname.endsWith(".json")) {
+    return [url.origin + url.pathname + url.search, ...files.map((file) => url.origin + file)];
+  }
   const segments = url.pathname.split("/").filter((segment) => segment !== "");
   const most = CANDIDATES.urls / files.length - 1;
   const fewest = Math.max(1, segments.length - most + 1);

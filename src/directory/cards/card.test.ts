@@ -152,6 +152,14 @@ describe("where a card may be found", () => {
     expect(paths({ name: "x", url: "http://h.example" })).toHaveLength(2);
   });
 
+  test("at the very URL of a JSON file, then at the origin", () => {
+    expect(paths({ name: "x", url: "http://h.example/cards/x.json?v=2#f" })).toEqual([
+      "/cards/x.json?v=2",
+      "/.well-known/agent.json",
+      "/.well-known/agent-card.json",
+    ]);
+  });
+
   test("at no more than eight places, and always at the origin", () => {
     const found = paths({ name: "x", url: `http://h.example${"/s".repeat(500)}` });
     expect(found).toHaveLength(8);

@@ -328,7 +328,7 @@ describe("agents", () => {
     await call("publish_status", { activity: "writing", name: "Me", message: "pushing" });
     expect((await call("list_agents")).data).toMatchObject({
       total: 1,
-      agents: [{ name: "Me", headline: "WORKING", activity: "writing", why: "pushing" }],
+      agents: [{ name: "Me", headline: "WORKING", activity: "writing", why: "writing · pushing" }],
     });
     await call("publish_status", { activity: "idle", outcome: "success", has_ended: true });
     expect((await call("get_agent", { agent: "a test" })).data).toMatchObject({
