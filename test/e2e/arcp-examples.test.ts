@@ -1,4 +1,4 @@
-/** Every example of ARCP runs, prints, ends by itself, complains of nothing; its assertions hold. */
+/** Every example of ARCP runs, prints something, and ends by itself; its assertions hold. */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";

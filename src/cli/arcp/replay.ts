@@ -28,8 +28,8 @@ const ORDER = ["arcp", "id", "type", "session_id", "trace_id", "job_id", "event_
 export const replay = buildCommand<Flags, [], Context>({
   docs: about(
     "Print what a runtime kept of a session, one frame a line, from the file that `arcp serve " +
-      "--db` writes: ours, or that of the Python SDK. Nothing is printed for a session that is " +
-      "not in it.",
+      "--db` writes, also while it runs: ours, or that of the Python SDK. Nothing is printed for " +
+      "a session that is not in it.",
     {
       call: "arcp replay --db arcp.db --session sess_01J… --after-seq 40",
       does: "what came after event 40",

@@ -104,11 +104,13 @@ function demoRuntime({ token, principal, store, onImport }: DemoOptions): ArcpRu
 async function explain(error: unknown, db = ""): Promise<never> {
   using python = codeOf(error) === "STORAGE_CORRUPT" ? await PythonLog.open(db) : undefined;
   if (!python) throw error;
+  const sessions = python.sessions();
+  const [kept, them] = sessions === 1 ? ["1 session", "it"] : [`${sessions} sessions`, "them"];
   throw new RollcallError(
     "WRONG_STATE",
-    `--db ${db} was written by the Python SDK's arcp serve and has frames of ` +
-      `${python.sessions()} sessions, but no tokens to resume them with: use another file for ` +
-      "this runtime; `arcp replay` reads this one",
+    `--db ${db} was written by the Python SDK's arcp serve and has frames of ${kept}, ` +
+      `but no tokens to resume ${them} with: use another file for this runtime; ` +
+      "`arcp replay` reads this one",
     { cause: error },
   );
 }

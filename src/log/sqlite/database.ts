@@ -27,8 +27,8 @@ import { lockForWriting, lockedError, nameHolder } from "./writer-lock.ts";
  * and shorter is slower for large ones.
  */
 const CHECKPOINT_PAGES = 2000;
-/** A writer that begins waits for readers to go, and lets none in meanwhile: this is longer. */
-const READER_WAITS_MS = 1500;
+/** A writer that begins has the file for itself for an instant. */
+const READER_WAITS_MS = 1000;
 
 /** The one writer of the file. */
 export async function openDatabase(path: string): Promise<Database> {

@@ -21,7 +21,7 @@ import { codeOf, RollcallError } from "../../core/errors.ts";
 import { connect, storageError, type Database } from "./driver.ts";
 import { refuseForeign } from "./schema.ts";
 
-/** For readers to go. By chance one of two that begin at once gives up first, and the other wins. */
+/** For readers to go. Of two writers that begin at once, chance lets one give up first. */
 const WAIT_MS = { least: 200, most: 1000 };
 /** For a statement of somebody who looks into the file by hand. */
 const BUSY_MS = 5000;
