@@ -87,9 +87,10 @@ test("the TypeScript SDK is sent a child's job.accepted before what the child sa
   delegate();
   await quiet();
   const [parent, child] = peer.of("job.accepted");
+  const event = peer.of("job.event").find(({ payload }) => payload["kind"] === "delegate");
   expect(child?.payload).toMatchObject({
     parent_job_id: parent?.job_id,
-    delegate_id: peer.of("job.event")[0]?.payload.body["delegate_id"],
+    delegate_id: event?.payload.body["delegate_id"],
     trace_id: parent?.payload["trace_id"],
   });
   const order = peer.frames.filter(({ job_id }) => job_id === child?.job_id);
