@@ -13,8 +13,8 @@ import { forgetHolder } from "./writer-lock.ts";
 const gate = new Gate(workerData as SharedArrayBuffer);
 let path = "";
 let opened: Tables | undefined;
-/** Of a reader: the file, open. */
-let looked: Database | undefined;
+/** The file, where this thread only reads it. */
+let reading: Database | undefined;
 
 function tables(): Tables {
   if (!opened) throw new RollcallError("WRONG_STATE", "the database is not open");
@@ -23,10 +23,10 @@ function tables(): Tables {
 
 const operations: Operations = {
   async open(options) {
-    ({ path } = options);
-    if (options.isReader) looked = await openForReading(path);
+    path = options.path;
+    if (options.isReader) reading = await openForReading(path);
     else opened = new Tables(await openDatabase(path), options.writtenBy);
-    return looked ? look(looked, () => tables().opened()) : tables().opened();
+    return reading ? readOnce(reading, () => tables().opened()) : tables().opened();
   },
   range: () => tables().range(),
   commit: (commit) => tables().commit(commit),
@@ -46,7 +46,7 @@ const operations: Operations = {
 
   sweep: () => tables().sweep(),
   close() {
-    if (opened && !looked) forgetHolder(path);
+    if (opened && !reading) forgetHolder(path);
     opened?.close();
     opened = undefined;
     parentPort?.close();
@@ -57,7 +57,7 @@ const operations: Operations = {
  * A reader sees one moment in one call, and remembers nothing of it for the next one: the writer
  * goes on beside it.
  */
-function look<T>(database: Database, read: () => T): T {
+function readOnce<T>(database: Database, read: () => T): T {
   database.exec("BEGIN");
   try {
     opened = new Tables(database, "");
@@ -70,8 +70,8 @@ function look<T>(database: Database, read: () => T): T {
 /** A request carries the argument of the operation it names: the compiler cannot follow that. */
 function run({ name, argument }: Request): unknown {
   const operation = operations[name] as (argument: unknown) => ReturnType<Operations[Name]>;
-  if (!looked || name === "close") return operation(argument);
-  return look(looked, () => operation(argument));
+  if (!reading || name === "close") return operation(argument);
+  return readOnce(reading, () => operation(argument));
 }
 
 async function answer(request: Request): Promise<Reply> {

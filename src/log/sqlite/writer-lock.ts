@@ -10,7 +10,7 @@
  * second writer. It ends with its process, however that ends. And a program of before, which keeps
  * the exclusive lock, and a program of today keep each other out.
  *
- * A reader keeps a writer from beginning, too, so that one waits a little for readers to go.
+ * A reader keeps a writer from beginning, too, so a writer waits a little for readers to go.
  *
  * Readers find what is new by an index that they share with the writer as memory. Where it cannot
  * be made (a full disk, a disk on the network) the writer keeps the file for itself.
@@ -23,7 +23,7 @@ import { refuseForeign } from "./schema.ts";
 
 /** For readers to go. Of two writers that begin at once, chance lets one give up first. */
 const WAIT_MS = { least: 200, most: 1000 };
-/** For a statement of somebody who looks into the file by hand. */
+/** How long a commit waits for an operator who writes to the file by hand. */
 const BUSY_MS = 5000;
 
 /** Opens a file of ours, or an empty one, as its only writer. */
