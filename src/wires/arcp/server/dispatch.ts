@@ -122,6 +122,7 @@ export class Dispatch {
       case "session.list_jobs":
         return this.#once(message.id, () => this.#list(message));
       case "job.submit":
+        this.#session.lastSubmit = message.id;
         return this.#once(message.id, () => this.#inLine(() => this.#submit(message)));
       case "job.cancel":
         return this.#once(message.id, () => this.#cancel(message));

@@ -212,15 +212,27 @@ export class Sessions {
     }
   }
 
-  /** The SDKs would take it for the answer to the next submit of their own. */
   #tellChild(job: Job): void {
     const session = this.#byId.get(job.session ?? "");
-    if (job.requestId !== undefined || session?.profile !== "spec" || !session.connection) return;
+    if (job.requestId !== undefined || !session?.connection) return;
     this.term.after(() => {
+      if (!this.#knowsChildren(session, job)) return;
       const credentials = this.jobs.run(job.id)?.credentials ?? [];
       const terms = { at: this.time(job.submittedAtMs), credentials };
       session.send("job.accepted", acceptedOf(session.profile, job, terms), job);
     });
+  }
+
+  /**
+   * The SDKs take any job.accepted for the answer to their oldest open submit. Python's has no use
+   * for a child's. TypeScript's shows it, and gets it while the family's own submit is the last one
+   * it sent: a client that does not wait for its job gets the `delegate` event alone.
+   */
+  #knowsChildren({ profile, lastSubmit }: Session, child: Job): boolean {
+    if (profile !== "ts") return profile === "spec";
+    let root: Job | undefined = child;
+    while (root && root.parent !== "") root = this.job(root.parent);
+    return root?.requestId !== undefined && root.requestId === lastSubmit;
   }
 
   #remove(sessionId: string): void {
