@@ -5,7 +5,7 @@
  */
 import { homedir, hostname } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import type { CardVersion } from "../directory/cards/card.ts";
+import type { ListedVersion } from "../directory/cards/versions.ts";
 import { RollcallError } from "../core/errors.ts";
 import { parseAgents, type AgentConfig } from "./arcp/agents-config.ts";
 import type { PinnedKey } from "../directory/signatures.ts";
@@ -24,9 +24,12 @@ import type { LogLevel } from "./settings.ts";
 export interface A2aConfig {
   /** A door of its own; absent: on the HTTP door alone. */
   readonly addr: Address | undefined;
-  readonly version: CardVersion;
+  /** Of the cards, for readers that ask for none. */
+  readonly version: ListedVersion;
   readonly intervalS: number;
   readonly staleMultiplier: number;
+  /** How much longer a silent agent stays listed. */
+  readonly cleanupMs: number;
   readonly fetchTimeoutMs: number;
   /** Private ones from which cards may be fetched. */
   readonly allowedAddresses: readonly string[];
@@ -113,9 +116,10 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     }),
     a2a: {
       addr: values.a2a_addr,
-      version: values.a2a_version ?? "1.0",
+      version: values.a2a_version ?? "own",
       intervalS: values.a2a_interval ?? DEFAULT_A2A.intervalS,
       staleMultiplier: values.a2a_stale_multiplier ?? DEFAULT_A2A.staleMultiplier,
+      cleanupMs: 1000 * (values.a2a_cleanup_interval ?? DEFAULT_A2A.cleanupIntervalS),
       fetchTimeoutMs: 1000 * (values.a2a_fetch_timeout ?? DEFAULT_A2A.fetchTimeoutS),
       allowedAddresses: values.a2a_allowed_addresses ?? [],
       keys: await cardKeys(pathOf("a2a_keys_file", voices, home)),
