@@ -18,7 +18,7 @@ export function announce({ config, store, doors, version }: Announced): string[]
   const lines = [
     `rollcall ${version} is up`,
     `  HTTP   http://${formatAddress(reachable(httpAddress))}${moved}`,
-    `  gRPC   ${formatAddress(grpcAddress)}`,
+    ...(grpcAddress ? [`  gRPC   ${formatAddress(grpcAddress)}`] : []),
     ...(a2aAddress ? [`  A2A    http://${formatAddress(reachable(a2aAddress))}`] : []),
     ...(arcpAddress ? [`  ARCP   ws://${formatAddress(reachable(arcpAddress))}/arcp`] : []),
     `  state  ${store.description}${config.dataDir === undefined ? ", gone when it stops" : ""}`,

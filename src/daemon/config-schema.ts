@@ -92,7 +92,7 @@ const range = z
   });
 
 const schema = {
-  addr: address,
+  addr: z.union([z.literal("off"), address]),
   http_addr: address,
   arcp_addr: address,
   data_dir: z.string().min(1),
@@ -128,7 +128,7 @@ const schema = {
 } satisfies Record<SettingName, z.ZodType>;
 
 const EXPECTED: Readonly<Record<SettingName, string>> = {
-  addr: ADDRESS_SYNTAX,
+  addr: `${ADDRESS_SYNTAX}, or off`,
   http_addr: ADDRESS_SYNTAX,
   arcp_addr: ADDRESS_SYNTAX,
   data_dir: "the path of a folder",

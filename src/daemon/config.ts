@@ -38,7 +38,8 @@ export interface A2aConfig {
 }
 
 export interface Config {
-  readonly addr: Address;
+  /** Of gRPC; absent: there is none. */
+  readonly addr: Address | undefined;
   readonly httpAddr: Address;
   /** The operator set no port, so a free one will do when this is taken. */
   readonly httpAddrIsDefault: boolean;
@@ -98,7 +99,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     {},
   );
   return {
-    addr: values.addr ?? parseAddress(DEFAULT_ADDR),
+    addr: values.addr === "off" ? undefined : (values.addr ?? parseAddress(DEFAULT_ADDR)),
     httpAddr: values.http_addr ?? parseAddress(DEFAULT_HTTP_ADDR),
     httpAddrIsDefault: values.http_addr === undefined,
     arcpAddr: values.arcp_addr,

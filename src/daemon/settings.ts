@@ -70,7 +70,10 @@ export const DEFAULT_A2A = {
 } as const;
 
 export const SETTINGS: readonly Setting[] = [
-  setting("addr", "where gRPC listens", { placeholder: "HOST:PORT", default: DEFAULT_ADDR }),
+  setting("addr", "where gRPC listens, or off", {
+    placeholder: "HOST:PORT",
+    default: DEFAULT_ADDR,
+  }),
   setting("http_addr", "where HTTP listens", {
     placeholder: "HOST:PORT",
     default: DEFAULT_HTTP_ADDR,

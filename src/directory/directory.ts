@@ -287,7 +287,7 @@ export class DirectoryService {
     return entry?.isOwned !== true || entry.intervalMs !== intervalMs;
   }
 
-  /** An agent that is served never waits: what its new card comes to, its heartbeat does not say. */
+  /** An agent that is served never waits: its answer is the same whatever its new card is. */
   async #answer(url: string, reply: HeartbeatReply, token: string): Promise<HeartbeatAnswer> {
     const { isNew, isServed, mustVerify } = reply;
     const verifying = mustVerify ? this.#verifier.verify(url) : undefined;

@@ -22,7 +22,7 @@ test("a caller goes when the work is done, whether it came to something or not",
   expect([gone.count, clock.timers]).toEqual([1, 0]);
 });
 
-test("a caller waits as long as the fetch may take, and no longer than clients listen", async () => {
+test("a caller waits as long as the fetch may take, no longer than clients listen", async () => {
   const short = room(3_000);
   short.wait();
   await short.clock.advance(2_999);
@@ -36,7 +36,7 @@ test("a caller waits as long as the fetch may take, and no longer than clients l
   expect(long.gone.count).toBe(1);
 });
 
-test("callers beyond the most that may wait are let go after a moment, until one has left", async () => {
+test("callers beyond the most that may wait go after a moment, until one has left", async () => {
   const { clock, gone, wait } = room();
   let finish: () => void = () => undefined;
   wait(new Promise<void>((resolve) => (finish = resolve)));
