@@ -38,6 +38,7 @@ import { arrayOf, Listing, ListingBytes } from "./listing.ts";
 import { isWanted, pageOf, type Filters, type Page, type PageBounds } from "./query.ts";
 import type { SignatureTrust } from "./signatures.ts";
 import { hashOf, newToken } from "./tokens.ts";
+import { Turnstile } from "./turnstile.ts";
 import { NO_CARD, Verifier } from "./verifier.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
@@ -95,6 +96,7 @@ export class DirectoryService {
   readonly #options: DirectoryOptions;
   readonly #engine: Engine;
   readonly #verifier: Verifier;
+  readonly #turnstile = new Turnstile();
   readonly #waiting: WaitingRoom;
   readonly #finder: Finder;
   readonly #listing = new Listing();
@@ -130,6 +132,7 @@ export class DirectoryService {
   }
 
   async hear(body: Buffer, sender: Sender): Promise<HeartbeatAnswer> {
+    await this.#turnstile.pass();
     const reading = readHeartbeat(body.toString("utf8"));
     if (!reading.ok) return reading;
     const { card, intervalS } = reading.heartbeat;

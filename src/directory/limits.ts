@@ -11,6 +11,14 @@ export const WAITING = {
   shortMs: 0.5 * SECOND,
 } as const;
 
+/** Of heartbeats that must be read and decided on, as those of new agents. */
+export const TURNSTILE = {
+  /** Half a millisecond of work: so long they keep a heartbeat of a known agent waiting. */
+  perTurn: 4,
+  /** Each holds its body; they are through in a second. */
+  waiting: 4_096,
+} as const;
+
 export const SERVICE = {
   /** Heartbeats known by their very bytes, in bytes: some 20,000 of 1.5 KiB. */
   knownLength: 32 * MIB,
