@@ -7,7 +7,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
-test("so many pass in one turn of the event loop, the others in order, in the next ones", async () => {
+test("so many pass in one turn of the event loop, the others in order afterwards", async () => {
   const turnstile = new Turnstile();
   const passed: number[] = [];
   const all = Array.from({ length: 2 * TURNSTILE.perTurn + 1 }, (_, i) => i);

@@ -4,6 +4,7 @@
  */
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { Agent, request } from "node:http";
+// tidy-allow sleep: a client that measures must leave the processor to the flood
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -66,7 +67,6 @@ async function p99(
       sent.end(body);
     });
     tookMs.push(performance.now() - startedMs);
-    // The processor is for the flood.
     await pause(1);
   }
   agent.destroy();

@@ -135,7 +135,7 @@ describe.skipIf(isMissing)("the table", SLOW, () => {
     expect(outcome("ours", client)?.verified).toEqual(outcome("real", client)?.verified);
   });
 
-  test("GET /.well-known/agents returns the cards as the seed does, each in its own version", () => {
+  test("GET /.well-known/agents has the cards as the seed has, each in its own version", () => {
     const cards = outcome("ours", "0.1.0")?.listed;
     expect(cards?.map(({ name }) => name)).toEqual(NAMES.slice(0, -1));
     expect(cards).toEqual(outcome("real", "0.1.0")?.listed);
@@ -170,7 +170,7 @@ describe.skipIf(isMissing)("the table", SLOW, () => {
     expect(site.asked).toHaveLength(1);
   });
 
-  test("silence for 3 intervals evicts; a client that speaks as often as we ask stays", async () => {
+  test("silence for 3 intervals evicts; a client that speaks when we ask it to stays", async () => {
     using stays = await openSite({ cards: (url) => ({ "/.well-known/agent.json": oneAt(url) }) });
     using falls = await openSite({ cards: (url) => ({ "/.well-known/agent.json": oneAt(url) }) });
     const urls = async () => (await listed(own.url)).map(({ url }) => url);

@@ -43,7 +43,7 @@ export function python(version: Generation, ...args: readonly string[]): Running
   return new Running(CLIENTS[version].python, args, ENV);
 }
 
-/** What the real client learns of one heartbeat for each card: is it verified, when to come back. */
+/** What the real client learns of one heartbeat for each card: verified or not, the interval. */
 export async function sendOnce(version: Generation, registry: string, cards: readonly Card[]) {
   const told = JSON.stringify({ registry, cards, options: {} });
   await using running = python(version, join(SCRIPTS, "send.py"), told);

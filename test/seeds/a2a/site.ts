@@ -22,6 +22,7 @@ export async function openSite({ cards, delayMs = 0 }: SiteOptions): Promise<Sit
     asked.push(url);
     const card = cards(origin)[url];
     response.writeHead(card ? 200 : 404, { "content-type": "application/json" });
+    // tidy-allow sleep: an agent that takes its time is what is tested
     setTimeout(() => response.end(JSON.stringify(card ?? {})), card ? delayMs : 0);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
