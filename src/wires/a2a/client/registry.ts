@@ -45,7 +45,7 @@ export interface RegistryOptions {
   readonly onFailure?: (error: unknown) => void;
 }
 
-export interface Heard {
+export interface HeartbeatOutcome {
   /** Whether the agent is listed. */
   readonly verified: boolean;
   /** How long it may be silent. */
@@ -79,7 +79,7 @@ export class Registry implements AsyncDisposable {
    * not less; it never waits. Where another card is announced than before (or before this process
    * began), the agent's own is fetched again.
    */
-  async hear({ card, intervalS: said }: Heartbeat): Promise<Heard> {
+  async hear({ card, intervalS: said }: Heartbeat): Promise<HeartbeatOutcome> {
     this.#sweepLater();
     const known = await this.provider.get(card.key);
     const isListed = known?.status === "available";
