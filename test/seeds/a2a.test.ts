@@ -106,14 +106,15 @@ describe.skipIf(isMissing)("the table", SLOW, () => {
     const [one, first, second] = await Promise.all([ours(), theirs("0.1.0"), theirs("0.2.0")]);
     own = one;
     real = { "0.1.0": first, "0.2.0": second };
-    const pairs = GENERATIONS.flatMap((client) => [
-      { key: `ours ${client}`, registry: own, client },
-      { key: `real ${client}`, registry: real[client], client },
-    ]);
-    const found = await Promise.all(
-      pairs.map(async ({ key, registry, client }) => [key, await outcomeOf(registry, client)]),
-    );
-    outcomes = new Map(found as [string, Outcome][]);
+    const found = new Map<string, Outcome>();
+    for (const client of GENERATIONS) {
+      const pair = { ours: own, real: real[client] };
+      const both = Object.entries(pair).map(async ([whose, registry]) => {
+        found.set(`${whose} ${client}`, await outcomeOf(registry, client));
+      });
+      await Promise.all(both);
+    }
+    outcomes = found;
   }, SLOW.timeout);
 
   afterAll(async () => {

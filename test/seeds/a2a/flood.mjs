@@ -1,12 +1,12 @@
 /**
  * Heartbeats of agents that never were, from a process of its own: flood.mjs REGISTRY COUNT REST
- * ORIGIN…. Each is sent once, a thousand at a time. It says "hanging" when all but REST of them
+ * ORIGIN…. Each is sent once, 400 at a time. It says "hanging" when all but REST of them
  * were answered.
  */
 import { Agent, request } from "node:http";
 
 const [registry = "", count = "", rest = "", ...origins] = process.argv.slice(2);
-const agent = new Agent({ keepAlive: true, maxSockets: 1_000 });
+const agent = new Agent({ keepAlive: true, maxSockets: 400 });
 const headers = { "content-type": "application/json" };
 const url = `${registry}/.well-known/agents/heartbeat`;
 let left = Number(count);
