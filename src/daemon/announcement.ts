@@ -19,7 +19,7 @@ export function announce({ config, store, doors, version }: Announced): string[]
   const lines = [
     `rollcall ${version} is up`,
     `  HTTP   http://${formatAddress(reachable(httpAddress))}${moved}`,
-    `  gRPC   ${formatAddress(grpcAddress)}`,
+    ...(grpcAddress ? [`  gRPC   ${formatAddress(grpcAddress)}`] : []),
     ...(a2aAddress ? [`  A2A    http://${formatAddress(reachable(a2aAddress))}`] : []),
     ...(arcpAddress ? [`  ARCP   ws://${formatAddress(reachable(arcpAddress))}/arcp`] : []),
     ...(doors.socket === undefined ? [] : [`  socket ${doors.socket}`]),

@@ -50,7 +50,7 @@ describe("a daemon that is up", () => {
     expect(daemon.announcement()).toEqual([
       expect.stringMatching(/^rollcall \d+\.\d+\.\d+ is up$/),
       `  HTTP   http://127.0.0.1:${httpPort(daemon)}`,
-      `  gRPC   127.0.0.1:${daemon.grpcAddress.port}`,
+      `  gRPC   127.0.0.1:${daemon.grpcAddress?.port}`,
       "  state  memory, gone when it stops",
       expect.stringContaining("  only this machine is answered, and of its users "),
     ]);
@@ -69,7 +69,7 @@ describe("a daemon that is up", () => {
       mode: "leading",
       head: 1,
       pid: process.pid,
-      grpcAddress: `127.0.0.1:${daemon.grpcAddress.port}`,
+      grpcAddress: `127.0.0.1:${daemon.grpcAddress?.port}`,
       httpAddress: `127.0.0.1:${port}`,
       state: "memory",
       loopbackOnly: true,

@@ -27,7 +27,7 @@ import { startServices, type Services } from "./services.ts";
 import { releaseVersion } from "./version.ts";
 
 export interface Daemon {
-  readonly grpcAddress: Address;
+  readonly grpcAddress: Address | undefined;
   readonly httpAddress: Address | undefined;
   /** Where ARCP has a port of its own. */
   readonly arcpAddress: Address | undefined;

@@ -5,7 +5,7 @@
  */
 import { homedir, hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import type { CardVersion } from "../directory/cards/card.ts";
+import type { ListedVersion } from "../directory/cards/versions.ts";
 import { RollcallError } from "../core/errors.ts";
 import { parseAgents, type AgentConfig } from "./arcp/agents-config.ts";
 import type { PinnedKey } from "../directory/signatures.ts";
@@ -28,9 +28,12 @@ import type { LogLevel } from "./settings.ts";
 export interface A2aConfig {
   /** A door of its own; absent: on the HTTP door alone. */
   readonly addr: Address | undefined;
-  readonly version: CardVersion;
+  /** Of the cards, for readers that ask for none. */
+  readonly version: ListedVersion;
   readonly intervalS: number;
   readonly staleMultiplier: number;
+  /** How much longer a silent agent stays listed. */
+  readonly cleanupMs: number;
   readonly fetchTimeoutMs: number;
   /** Private ones from which cards may be fetched. */
   readonly allowedAddresses: readonly string[];
@@ -39,7 +42,8 @@ export interface A2aConfig {
 }
 
 export interface Config {
-  readonly addr: Address;
+  /** Of gRPC; absent: there is none. */
+  readonly addr: Address | undefined;
   readonly httpAddr: Address;
   /** The operator set no port, so a free one will do when this is taken. */
   readonly httpAddrIsDefault: boolean;
@@ -105,7 +109,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   );
   const state = dataDir(voices, { ...env, HOME: home });
   return {
-    addr: values.addr ?? parseAddress(DEFAULT_ADDR),
+    addr: values.addr === "off" ? undefined : (values.addr ?? parseAddress(DEFAULT_ADDR)),
     httpAddr: values.http_addr ?? parseAddress(DEFAULT_HTTP_ADDR),
     httpAddrIsDefault: values.http_addr === undefined,
     arcpAddr: values.arcp_addr,
@@ -126,9 +130,10 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     }),
     a2a: {
       addr: values.a2a_addr,
-      version: values.a2a_version ?? "1.0",
+      version: values.a2a_version ?? "own",
       intervalS: values.a2a_interval ?? DEFAULT_A2A.intervalS,
       staleMultiplier: values.a2a_stale_multiplier ?? DEFAULT_A2A.staleMultiplier,
+      cleanupMs: 1000 * (values.a2a_cleanup_interval ?? DEFAULT_A2A.cleanupIntervalS),
       fetchTimeoutMs: 1000 * (values.a2a_fetch_timeout ?? DEFAULT_A2A.fetchTimeoutS),
       allowedAddresses: values.a2a_allowed_addresses ?? [],
       keys: await cardKeys(pathOf("a2a_keys_file", voices, home)),

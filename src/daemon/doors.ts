@@ -1,6 +1,7 @@
 /**
- * The doors of a daemon, and what is behind each: the one place where wires are mounted. HTTP and
- * gRPC are always there; A2A and ARCP, which HTTP serves as well, may have ports of their own.
+ * The doors of a daemon, and what is behind each: the one place where wires are mounted. HTTP is
+ * always there, gRPC unless it is off; A2A and ARCP, which HTTP serves as well, may have ports of
+ * their own.
  *
  * A taken HTTP port that nobody asked for must not stop a daemon: programs that bring their own
  * daemon along run side by side. It gets a free port instead, and says so.
@@ -49,7 +50,7 @@ export interface DoorsOptions {
 }
 
 export interface Doors {
-  readonly grpcAddress: Address;
+  readonly grpcAddress: Address | undefined;
   readonly httpAddress: Address;
   readonly arcpAddress: Address | undefined;
   readonly a2aAddress: Address | undefined;
@@ -141,7 +142,8 @@ async function openArcp(
   }
 }
 
-async function openGrpc(door: GrpcDoor, { addr }: Config): Promise<Address> {
+async function openGrpc(door: GrpcDoor, { addr }: Config): Promise<Address | undefined> {
+  if (!addr) return undefined;
   try {
     return await door.listen(addr);
   } catch (error) {
@@ -159,7 +161,7 @@ async function openA2a(door: HttpDoor, { a2a: { addr } }: Config): Promise<Addre
 }
 
 function registryOf({ services, config: { a2a } }: DoorsOptions): A2aOptions {
-  return { directory: services.directory, version: a2a.version, intervalS: a2a.intervalS };
+  return { directory: services.directory, version: a2a.version };
 }
 
 async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise<Address> {
@@ -177,7 +179,7 @@ async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise
 }
 
 interface Mounted extends DoorsOptions {
-  readonly bound: { readonly grpc: Address; readonly http: Address };
+  readonly bound: { readonly grpc: Address | undefined; readonly http: Address };
   readonly grpc: GrpcDoor;
   readonly a2a: HttpDoor | undefined;
   readonly mcp: McpWire;
@@ -263,7 +265,7 @@ function statusOf(options: Mounted, startedAt: string): Status {
     head: engine.head,
     pid: process.pid,
     startedAt,
-    grpcAddress: formatAddress(bound.grpc),
+    ...(bound.grpc && { grpcAddress: formatAddress(bound.grpc) }),
     httpAddress: formatAddress(bound.http),
     state: store.description,
     trouble: notReady(options) ?? "",

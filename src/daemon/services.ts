@@ -41,7 +41,7 @@ export function startServices(options: ServicesOptions): Services {
   const fleet = new Fleet({ engine, clock, patience: config.patience });
   const fetcher = new Fetcher({
     reach: { allowsLoopback: options.isLoopbackOnly, allowed: config.a2a.allowedAddresses },
-    limits: { requestMs: config.a2a.fetchTimeoutMs },
+    limits: { requestMs: config.a2a.fetchTimeoutMs, budgetMs: config.a2a.fetchTimeoutMs },
     onFailure: (detail) => logger.debug(detail, "a card could not be fetched"),
   });
   const directory = new DirectoryService({
@@ -49,7 +49,10 @@ export function startServices(options: ServicesOptions): Services {
     clock,
     fetcher,
     embedder,
+    intervalS: config.a2a.intervalS,
     staleMultiplier: config.a2a.staleMultiplier,
+    cleanupMs: config.a2a.cleanupMs,
+    fetchTimeoutMs: config.a2a.fetchTimeoutMs,
     trust: { pinned: config.a2a.keys },
     onTrouble,
   });

@@ -21,7 +21,7 @@ export const checkDaemon: Check = async ({ url, config, daemon }) => {
 
 function portFindings(config: Config): Promise<readonly Finding[]> {
   return Promise.all([
-    portFinding("grpc port", config.addr, "--addr"),
+    ...(config.addr ? [portFinding("grpc port", config.addr, "--addr")] : []),
     portFinding("http port", config.httpAddr, "--http-addr"),
   ]);
 }

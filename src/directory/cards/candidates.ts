@@ -1,14 +1,15 @@
 /**
- * Where an agent's own card may be found: at every base from the full path of its URL down to the
- * origin, the file name of its generation first, then the other's.
+ * Where an agent's own card may be found: at the origin, where the first generation of registries
+ * looks, then at every base from the full path of its URL upwards, where the second does. At each,
+ * the file name of the card's generation comes first, then the other's.
  *
- *   http://host/a/b → /a/b/.well-known/…, /a/.well-known/…, /.well-known/…
+ *   http://host/a/b → /.well-known/…, /a/b/.well-known/…, /a/.well-known/…
  *
  * A URL that names a JSON file is where the card itself is said to be; beside it, only the origin
  * is tried.
  *
  * The list is short on purpose: the sender of a URL makes us ask that host as many times. Of a
- * deep path the most specific bases are tried, and always the origin.
+ * deep path only the most specific bases are tried.
  */
 import { httpUrl } from "../../net/http/url.ts";
 import type { Card } from "./card.ts";
@@ -34,5 +35,5 @@ export function candidateUrls(card: Pick<Card, "key" | "version">): readonly str
   for (let length = segments.length; length >= fewest; length -= 1) {
     bases.push(`${url.origin}/${segments.slice(0, length).join("/")}`);
   }
-  return [...bases, url.origin].flatMap((base) => files.map((file) => base + file));
+  return [url.origin, ...bases].flatMap((base) => files.map((file) => base + file));
 }

@@ -1,11 +1,11 @@
 /**
  * `GET /.well-known/agents`: the cards of all agents that were verified, as an array, in the
- * generation that the header `A2A-Version` asks for. Asked again with the ETag of last time, it is
- * 304 while nothing changed. Filters and pages are in the query; the next page is in `Link`.
+ * generation that the header `A2A-Version` asks for; without it each in its own, unless the
+ * operator set one. Asked again with the ETag of last time, it is 304 while nothing changed.
+ * Filters and pages are in the query; the next page is in `Link`.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { CardVersion } from "../../../directory/cards/card.ts";
-import { versionAsked } from "../../../directory/cards/versions.ts";
+import { versionAsked, type ListedVersion } from "../../../directory/cards/versions.ts";
 import { TIERS } from "../../../core/directory.ts";
 import { RollcallError } from "../../../core/errors.ts";
 import type { DirectoryQuery, DirectoryService } from "../../../directory/directory.ts";
@@ -17,8 +17,8 @@ export const AGENTS_PATH = "/.well-known/agents";
 
 export interface ListingOptions {
   readonly directory: Pick<DirectoryService, "listing" | "cards">;
-  /** For those who do not say. */
-  readonly version: CardVersion;
+  /** For readers that send no header. */
+  readonly version: ListedVersion;
 }
 
 export function listingHandler({ directory, version: usual }: ListingOptions) {
