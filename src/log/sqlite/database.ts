@@ -57,11 +57,13 @@ export async function openDatabase(path: string): Promise<Database> {
 
 /** Only its owner may read what agents do. */
 function prepareFile(path: string): void {
+  const missing: string[] = [];
   let existing = dirname(path);
-  while (!existsSync(existing)) existing = dirname(existing);
+  for (; !existsSync(existing); existing = dirname(existing)) missing.unshift(existing);
   // Asked first, because mkdir says "no such file" of a disk that is read-only.
   accessSync(existing, constants.W_OK);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // One by one: in /proc, where none can be made, a recursive mkdir of Node never returns.
+  for (const folder of missing) mkdirSync(folder, { mode: 0o700 });
   closeSync(openSync(path, "a", 0o600));
 }
 

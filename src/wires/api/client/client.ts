@@ -4,11 +4,10 @@
  *   const daemon = connect({ url });
  *   for await (const item of daemon.events({ from: 0 })) …
  */
-import { Agent } from "node:http";
 import { RollcallError } from "../../../core/errors.ts";
 import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
-import { isRecord, open, readBody } from "../../../net/http/request.ts";
+import { isRecord, open, readBody, reusedConnections } from "../../../net/http/request.ts";
 import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
 
 export interface ConnectOptions {
@@ -29,7 +28,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 export class Client {
   readonly url: string;
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent = reusedConnections();
 
   constructor(options: ConnectOptions = {}) {
     this.url = parseUrl(options.url ?? DEFAULT_URL);
