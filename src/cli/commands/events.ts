@@ -6,7 +6,9 @@
 import { buildCommand } from "@stricli/core";
 import { connect } from "../../wires/api/client/client.ts";
 import { findUrl } from "../../net/http/url.ts";
+import type { Topic } from "../../core/events.ts";
 import type { Context } from "../context.ts";
+import { note } from "../daemon.ts";
 import { JsonView, LineView, Notices } from "../event-lines.ts";
 import { daemonFlags, jsonFlag, type DaemonFlags } from "../flags.ts";
 import { about } from "../help.ts";
@@ -17,17 +19,32 @@ interface Flags extends DaemonFlags {
   readonly json?: boolean;
 }
 
-const TOPICS = [
-  "agent.",
-  "election.",
-  "fleet.",
-  "leader.",
-  "lease.",
-  "node.",
-  "policy.",
-  "question.",
-  "task.",
-];
+type NounOf<T extends Topic> = T extends `${infer Noun}.${string}` ? Noun : never;
+
+const NOUNS: Readonly<Record<NounOf<Topic>, true>> = {
+  agent: true,
+  credential: true,
+  directory: true,
+  election: true,
+  fleet: true,
+  job: true,
+  leader: true,
+  lease: true,
+  node: true,
+  policy: true,
+  question: true,
+  session: true,
+  task: true,
+};
+
+const TOPICS = Object.keys(NOUNS).map((noun) => `${noun}.`);
+
+/** A newer daemon may have more topics: a word that fits none is told, and followed. */
+function unknownTopics(given: readonly string[]): readonly string[] {
+  return given.filter(
+    (prefix) => !TOPICS.some((each) => each.startsWith(prefix) || prefix.startsWith(each)),
+  );
+}
 
 export const events = buildCommand<Flags, [], Context>({
   docs: about(
@@ -64,6 +81,9 @@ export const events = buildCommand<Flags, [], Context>({
     const signal = this.untilInterrupted();
     const view = json ? new JsonView(this) : new LineView(this);
     const notices = new Notices(this);
+    for (const unknown of unknownTopics(topic)) {
+      await note(this, `no topic begins with ${unknown}; there are ${TOPICS.join(" ")}`);
+    }
     await using daemon = connect({ url: findUrl(url, this.env) });
     const stream = daemon.events({
       from,

@@ -1,7 +1,7 @@
 /** Where jobs run: the daemon's door for ARCP, or any runtime that is named in full. */
 import { ArcpClient } from "../../wires/arcp/client/client.ts";
 import { findUrl } from "../../net/http/url.ts";
-import { RollcallError } from "../../core/errors.ts";
+import { codeOf, RollcallError } from "../../core/errors.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
@@ -42,6 +42,10 @@ export async function connectRuntime(
     },
   });
   return connecting.catch((error: unknown) => {
+    if (codeOf(error) === "UNAUTHENTICATED" && !(token ?? env["ROLLCALL_TOKEN"])) {
+      const message = "the runtime wants a token: give one with --token, or set ROLLCALL_TOKEN";
+      throw new RollcallError("UNAUTHENTICATED", message, { cause: error });
+    }
     if (!isDaemon || !(error instanceof RollcallError) || error.code !== "UNAVAILABLE") throw error;
     const daemon = `no daemon answers at ${findUrl(url, env)}`;
     const message = error.message.replace(/^no runtime answers at \S+/, daemon);

@@ -109,7 +109,7 @@ export class Fetcher implements AsyncDisposable {
     } catch (error) {
       if (interest?.aborted) throw new RollcallError("CANCELLED", "the caller cancelled the fetch");
       this.#report(urls[0] ?? "", error);
-      throw new RollcallError("UNAVAILABLE", "it could not be fetched");
+      throw new RollcallError("UNAVAILABLE", "it could not be fetched", { cause: error });
     }
   }
 
