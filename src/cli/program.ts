@@ -175,7 +175,7 @@ function settings(
       text: {
         ...text_en,
         noCommandRegisteredForInput: ({ input, corrections }) =>
-          usage(`there is no command \`${input}\`${suggestion(corrections, hints[input])}`),
+          usage(`there is no command \`${input}\`${suggestion(corrections, called.length === 0 ? hints[input] : undefined)}`),
         exceptionWhileParsingArguments: (error) => usage(complaintOf(error)),
         exceptionWhileLoadingCommandFunction: failure,
         exceptionWhileRunningCommand: failure,
