@@ -22,15 +22,15 @@ console.log(lease?.isHeld, lease?.token); // true 1
 
 // Claims tasks that fit its tools, keeps them while it works, and reports what came of them.
 const worker = scraper.work(async (task) => {
-  const url = String(decodeJson(task.input));
-  return { url, host: new URL(url).host };
+  const { host } = new URL(String(decodeJson(task.input)));
+  return { host };
 });
 await keeper.tasks.create({ type: "host", json: "https://example.org/a", maxRetries: 3 });
 
 // Every event once and in order, even if the daemon restarts meanwhile.
 for await (const event of events) {
   if (event.kind !== "event" || event.topic !== "task.completed") continue;
-  console.log(decodeJson(event.task.output)); // { url: 'https://example.org/a', host: 'example.org' }
+  console.log(decodeJson(event.task.output)); // { host: 'example.org' }
   break;
 }
 

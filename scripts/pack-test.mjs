@@ -1,7 +1,8 @@
 /**
  * What `npm pack` gives works for those who install it, without install scripts: the metadata is
  * sound, the types resolve, every program says its version, every export can be imported, the
- * README's links lead somewhere and its program runs, and the daemon has its page. And it brings nothing that nobody needs.
+ * README has no dead link and its program runs, and the daemon has its page. And it brings nothing
+ * that nobody needs.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

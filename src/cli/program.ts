@@ -146,7 +146,7 @@ function overview({ name, tagline, groups, closing }: Program): readonly string[
   return [tagline, "", `Usage: ${name} COMMAND [FLAGS]`, ...sections, "", ...closing];
 }
 
-/** Words that look alike, and not just any: a letter that is left out costs one, a wrong one two. */
+/** Words that look alike: a letter that is left out costs one, a wrong one two. */
 const SIMILAR = {
   threshold: 3,
   weights: { insertion: 1, deletion: 2, substitution: 2, transposition: 1 },
@@ -162,6 +162,10 @@ function settings(
     return `${error}\n${err.paint("dim", "try:")} ${[name, ...called].join(" ")} --help`;
   };
   const failure = (error: unknown) => describeError(error, err, env);
+  const hintOf = (input: string) => {
+    const hint = called.length === 0 ? hints[input] : undefined;
+    return hint === undefined ? undefined : `: ${hint}`;
+  };
   return {
     name,
     scanner: {
@@ -175,7 +179,7 @@ function settings(
       text: {
         ...text_en,
         noCommandRegisteredForInput: ({ input, corrections }) =>
-          usage(`there is no command \`${input}\`${suggestion(corrections, called.length === 0 ? hints[input] : undefined)}`),
+          usage(`there is no command \`${input}\`${hintOf(input) ?? suggestion(corrections)}`),
         exceptionWhileParsingArguments: (error) => usage(complaintOf(error)),
         exceptionWhileLoadingCommandFunction: failure,
         exceptionWhileRunningCommand: failure,
@@ -185,8 +189,7 @@ function settings(
   } satisfies PartialApplicationConfiguration;
 }
 
-function suggestion(corrections: readonly string[], hint: string | undefined): string {
-  if (hint !== undefined) return `: ${hint}`;
+function suggestion(corrections: readonly string[]): string {
   return corrections.length > 0 ? `; did you mean ${corrections.join(" or ")}?` : "";
 }
 

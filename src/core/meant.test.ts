@@ -34,8 +34,7 @@ test.each([
 
 test("a word that fits several is refused with a choice", () => {
   expect(find("web")).toBe(
-    "INVALID_ARGUMENT: 2 agents here may be meant by web: web-1 (3f2a9c1b), web-2 (aaaa); " +
-      "give an id",
+    "INVALID_ARGUMENT: 2 agents may be meant by web: 3f2a9c1b (web-1), aaaa (web-2); give an id",
   );
 });
 

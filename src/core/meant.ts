@@ -50,10 +50,15 @@ export function meant<T>(
   const exact = all.find(({ id, aliases = [] }) => id === word || aliases.includes(word));
   if (exact) return { ok: true, item: exact.item };
   const named = all.filter(({ name }) => name === word);
-  const found = preferHere(named.length > 0 ? named : all.filter((each) => hasPart(each, word)));
+  const isNamed = named.length > 0;
+  const found = preferHere(isNamed ? named : all.filter((each) => hasPart(each, word)));
   const [only, ...others] = found;
   if (!only) return unknown(all, search);
-  return others.length === 0 ? { ok: true, item: only.item } : ambiguous(found, search);
+  if (others.length === 0) return { ok: true, item: only.item };
+  const { noun } = search;
+  const how = isNamed ? "are called" : "may be meant by";
+  const reason = `${found.length} ${noun}s ${how} ${word}: ${choiceOf(found)}; give an id`;
+  return refuse("INVALID_ARGUMENT", reason);
 }
 
 function hasPart({ id, name }: Nameable, word: string): boolean {
@@ -73,10 +78,8 @@ function unknown(all: readonly Nameable[], { word, noun, place = "" }: Search): 
   return refuse("NOT_FOUND", `no ${noun} ${word || '""'}${place}${question}`);
 }
 
-function ambiguous(found: readonly Nameable[], { word, noun, place = "" }: Search): Refusal {
-  const shown = found.slice(0, CHOICES).map(({ id, name }) => `${name} (${shortId(id)})`);
+function choiceOf(found: readonly Nameable[]): string {
+  const shown = found.slice(0, CHOICES).map(({ id, name }) => `${shortId(id)} (${name})`);
   const more = found.length > CHOICES ? `, and ${found.length - CHOICES} more` : "";
-  const choice = `${shown.join(", ")}${more}`;
-  const reason = `${found.length} ${noun}s${place} may be meant by ${word}: ${choice}; give an id`;
-  return refuse("INVALID_ARGUMENT", reason);
+  return `${shown.join(", ")}${more}`;
 }

@@ -157,7 +157,7 @@ describe("one agent", () => {
     const both = await api.get("/v1/fleet/cod");
     expect(both.status).toBe(400);
     expect(message(both)).toBe(
-      "2 agents in the fleet may be meant by cod: coder (codex-2), codex (codex-1); give an id",
+      "2 agents may be meant by cod: codex-1 (codex), codex-2 (coder); give an id",
     );
     const none = await api.get("/v1/fleet/x");
     expect(none.status).toBe(404);

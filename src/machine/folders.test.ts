@@ -17,7 +17,7 @@ test("a folder is made with those above it, all for their owner alone", () => {
 test("a file in the way is told", () => {
   fs.writeFileSync(join(place, "file"), "");
   expect(() => makeFolder(join(place, "file"))).toThrow("EEXIST");
-  expect(() => makeFolder(join(place, "file", "below"))).toThrow("EEXIST");
+  expect(() => makeFolder(join(place, "file", "below"))).toThrow("ENOTDIR");
 });
 
 test.skipIf(process.platform !== "linux")("a place that takes no folders is told at once", () => {

@@ -9,7 +9,7 @@ import { systemCode } from "./system-error.ts";
 export function makeFolder(path: string, mode = 0o777): void {
   if (isFolder(path)) return;
   const above = dirname(path);
-  if (above !== path) makeFolder(above, mode);
+  if (!fs.existsSync(above)) makeFolder(above, mode);
   try {
     fs.mkdirSync(path, { mode });
   } catch (error) {

@@ -70,7 +70,7 @@ describe("agents", () => {
     expect(JSON.parse(listed)).toMatchObject({ agents: [{ agentId: id, card: { name: evil } }] });
   });
 
-  test("an agent goes by a part of its name or id, but of no other's and by no accident", async () => {
+  test("an agent goes by a part of its name or id, and by no accident", async () => {
     const missing = await rc("agents", "get", "zzzz");
     expect(missing).toMatchObject({ code: 1, stdout: "", stderr: "error: no agent zzzz\n" });
     expect((await rc("agents", "deregister", "")).code).toBe(2);

@@ -70,7 +70,7 @@ const list = listOperation("directory.list", {
 const get = operation("directory.get", {
   words: { url: "AGENT" },
   examples: [
-    { call: "rollcall directory get Echo", does: "by its name, a part of it, or its URL" },
+    { call: "rollcall directory get Echo", does: "by its name or its URL" },
     { call: "rollcall directory get http://localhost:8001 --json", does: "with the whole card" },
   ],
   show,

@@ -81,15 +81,17 @@ export const events = buildCommand<Flags, [], Context>({
     const signal = this.untilInterrupted();
     const view = json ? new JsonView(this) : new LineView(this);
     const notices = new Notices(this);
-    for (const unknown of unknownTopics(topic)) {
-      await note(this, `no topic begins with ${unknown}; there are ${TOPICS.join(" ")}`);
-    }
+    let unknown = unknownTopics(topic);
     await using daemon = connect({ url: findUrl(url, this.env) });
     const stream = daemon.events({
       from,
       topics: topic,
       signal,
-      onState: (state) => notices.connection(daemon.url, state),
+      onState: (state) => {
+        notices.connection(daemon.url, state);
+        if (unknown.length > 0) void note(this, `${none(unknown)}; there are ${TOPICS.join(" ")}`);
+        unknown = [];
+      },
     });
     for await (const item of stream) {
       if (item.kind === "event") await view.show(item);
@@ -98,6 +100,10 @@ export const events = buildCommand<Flags, [], Context>({
     }
   },
 });
+
+function none(unknown: readonly string[]): string {
+  return `no topic begins with ${unknown.join(" or ")}`;
+}
 
 function parseSequence(text: string): number {
   const sequence = Number(text);

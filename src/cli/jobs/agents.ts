@@ -7,7 +7,7 @@ import { lookOf, note, printJson } from "../daemon.ts";
 import { tableLines } from "../terminal/table.ts";
 
 const NONE =
-  "no agent takes jobs here: [agents.NAME] in the daemon's config file adds one, as docs/jobs.md says";
+  "no agent takes jobs here: [agents.NAME] in the daemon's config file adds one (docs/jobs.md)";
 
 /** NAME or NAME@VERSION, with the name whole; a name may be given by a part that no other has. */
 export function jobAgent(agents: readonly AgentListing[], given: string): string {

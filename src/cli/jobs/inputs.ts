@@ -14,7 +14,7 @@ export async function inputOf(
 }
 
 /** JSON where it is JSON, else the text itself; but a slip in JSON is no text. */
-export function parseInput(said: string): unknown {
+function parseInput(said: string): unknown {
   try {
     return JSON.parse(said) as unknown;
   } catch (cause) {

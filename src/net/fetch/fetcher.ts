@@ -150,6 +150,7 @@ export class Fetcher implements AsyncDisposable {
     const endpoint = await within({ ...deadline, late: slowName }, async (inner) =>
       this.#locate(first, inner),
     );
+    const reasons: string[] = [];
     for (const target of targets) {
       try {
         const late = failure(`timeout: no complete answer within ${ms} ms`);
@@ -163,9 +164,10 @@ export class Fetcher implements AsyncDisposable {
         signal.throwIfAborted();
         this.#report(target.href, error);
         if (error instanceof Unreachable) throw error;
+        reasons.push(`${target.pathname}: ${(error as Error).message}`);
       }
     }
-    throw failure(`none of the ${targets.length} URLs could be used`);
+    throw failure(`none of the ${targets.length} URLs could be used: ${reasons.join("; ")}`);
   }
 
   async #locate(target: URL, signal: AbortSignal): Promise<Endpoint> {

@@ -252,7 +252,7 @@ describe("agents", () => {
     await register(ground.engine);
     const ambiguous = await refusal("get_agent", { agent: "scraper-1" });
     expect(ambiguous).toMatch(
-      /^INVALID_ARGUMENT: see.*<agent-data>\n"2 agents in the fleet may be.*"\n<\//s,
+      /^INVALID_ARGUMENT: see.*<agent-data>\n"2 agents are called.*"\n<\//s,
     );
     expect(await refusal("get_agent", { agent: "nobody" })).toMatch(/^NOT_FOUND.*\n.*list_agents/s);
     expect(await refusal("get_agent", { agent: "http://nobody" })).toMatch(/^NOT_FOUND/);
