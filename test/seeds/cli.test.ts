@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { daemon, environment, run, scratch, start, type Running } from "../e2e/programs.ts";
+import { daemon, environment, programFile, run, Running, scratch, start } from "../e2e/programs.ts";
 import { firstExamples, Newcomer } from "./newcomer.ts";
 
 const folder = scratch();
@@ -201,6 +201,24 @@ describe("the machine", () => {
     const env = { AGENT_STATUS_DIR: "/proc/rollcall" };
     const { code, stderr } = await run(args, { env });
     expect([code, stderr]).toEqual([4, expect.stringContaining("no folder can be made in /proc")]);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("a user without a home is told what to do", async () => {
+    const asNobody = async (...words: readonly string[]) => {
+      const identity = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+      const program = [process.execPath, programFile("rollcall"), ...words];
+      const env = environment("/nonexistent", { ROLLCALL_URL: "127.0.0.1:1" });
+      await using nobody = new Running("setpriv", [...identity, ...program], env);
+      return await nobody.end();
+    };
+    const hooks = await asNobody("hooks", "install", "claude-code");
+    expect(hooks.code).toBe(4);
+    expect(hooks.stderr).toMatch(/^error: cannot write \/nonexistent\/.*EACCES.*or set HOME to /);
+    const doctor = await asNobody("doctor");
+    expect(doctor.stdout).toMatch(
+      /fail +state +\/nonexistent\/\S+ cannot be made: this user may not/,
+    );
+    expect(doctor.stdout).not.toContain("chown");
   });
 
   test("a default HTTP port that is taken stops rollcall up, with the way out", async () => {
