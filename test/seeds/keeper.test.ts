@@ -1,24 +1,43 @@
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
-import { AGENTKEEPER_PYTHON, lacks } from "../../scripts/prerequisites.mjs";
+import { describe, expect, test } from "vitest";
+import { AGENTKEEPER_PYTHON, AGENTKEEPER_TESTS, lacks } from "../../scripts/prerequisites.mjs";
 import { daemon, environment, programFile, Running, scratch } from "../e2e/programs.ts";
 
-const SCRIPT = fileURLToPath(new URL("keeper/snippets.py", import.meta.url));
+const SCRIPTS = fileURLToPath(new URL("keeper/", import.meta.url));
 
-test.skipIf(lacks("agentkeeper-sdk"))(
-  "every snippet of the AgentKeeper SDK's page runs as it stands, and prints what it says",
-  { timeout: 60_000 },
-  async () => {
-    using home = scratch();
-    const { up } = await daemon("--memory", "--no-status-files");
-    await using running = up;
-    const [, port = ""] = await running.says(/gRPC +127\.0\.0\.1:(\d+)/);
-    const bin = { AGENTKEEPER_BIN: programFile("agentkeeper"), PYTHONDONTWRITEBYTECODE: "1" };
-    const env = environment(home.path, bin);
-    await using snippets = new Running(AGENTKEEPER_PYTHON, [SCRIPT, port, home.path], env);
-    const { code, stdout, stderr } = await snippets.end();
-    expect([code, stderr]).toEqual([0, ""]);
-    const [, count] = /^(\d+) snippets$/m.exec(stdout) ?? [];
-    expect(Number(count)).toBeGreaterThanOrEqual(23);
-  },
-);
+/** Runs Python with the SDK, which finds the daemon under test at the addresses of its page. */
+async function python(...args: readonly string[]): Promise<string> {
+  using home = scratch();
+  const { up } = await daemon("--memory", "--no-status-files");
+  await using running = up;
+  const [, port] = await running.says(/gRPC +127\.0\.0\.1:(\d+)/);
+  const env = environment(home.path, {
+    AGENTKEEPER_BIN: programFile("agentkeeper"),
+    PYTHONDONTWRITEBYTECODE: "1",
+    PYTHONPATH: SCRIPTS,
+    ROLLCALL_TEST_PORT: port,
+    ROLLCALL_TEST_FOLDER: home.path,
+  });
+  await using script = new Running(AGENTKEEPER_PYTHON, args, env);
+  const { code, stdout, stderr } = await script.end();
+  expect([code, stderr, stdout]).toEqual([0, "", stdout]);
+  return stdout;
+}
+
+const isMissing = lacks("agentkeeper-sdk") || lacks("agentkeeper-tests");
+
+describe.concurrent("the AgentKeeper SDK", () => {
+  test.skipIf(isMissing)(
+    "every snippet of its page runs as it stands, and prints what it says",
+    { timeout: 60_000 },
+    async () => {
+      const [, count] = /^(\d+) snippets$/m.exec(await python(`${SCRIPTS}snippets.py`)) ?? [];
+      expect(Number(count)).toBeGreaterThanOrEqual(23);
+    },
+  );
+
+  test.skipIf(isMissing)("its own tests pass", { timeout: 60_000 }, async () => {
+    const args = ["-m", "pytest", "-q", "-p", "here", "-p", "no:cacheprovider"];
+    expect(await python(...args, AGENTKEEPER_TESTS)).toContain("23 passed");
+  });
+});

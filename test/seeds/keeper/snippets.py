@@ -1,8 +1,5 @@
 """The snippets of the SDK's own page, taken from the installed package and run as they stand there.
-Only what a reader must supply is supplied: the work itself, an agent, a lease; and the addresses of
-the page (port 7070, a host, a data folder) are those of the daemon under test.
-
-    snippets.py PORT FOLDER"""
+Only what a reader must supply is supplied: the work itself, an agent, a lease."""
 
 import ast
 import contextlib
@@ -12,30 +9,8 @@ import sys
 from importlib.metadata import distribution
 
 import agentkeeper
-from agentkeeper import AgentKeeperClient
+from here import Here
 
-port, folder = int(sys.argv[1]), sys.argv[2]
-
-
-class Here(AgentKeeperClient):
-    def __init__(self, host="localhost", port=7070):
-        super().__init__(host="127.0.0.1", port=globals()["port"] if port == 7070 else port)
-
-    @classmethod
-    def embedded(cls, binary=None, port=None, data_dir=None):
-        opened = super().embedded(binary=binary, data_dir=folder if data_dir else None)
-        clients.append(opened)
-        return opened
-
-    def register(self, name, *described, **more):
-        """`register("my-agent", ...)` leaves the rest to the reader."""
-        said = [each for each in described if each is not ...]
-        more = {"description": "Does something", "version": "1.0.0", **more} if not said else more
-        return super().register(name, *said, **more)
-
-
-agentkeeper.AgentKeeperClient = Here
-clients = []
 client = Here()
 agent = client.register("scraper-1", "Fetches and parses web pages", "1.0.0", tools=["browser"])
 client.campaign("orchestrator:pipeline-A", agent.agent_id)
@@ -87,7 +62,6 @@ for number, snippet in enumerate(snippets, 1):
         assert text in said.getvalue().splitlines(), f"{number} prints {said.getvalue()}, not {text}"
     if "sub" in names:
         names["sub"].cancel()
-    for opened in clients:
-        opened.close()
-    clients.clear()
+    if names["client"] is not client:
+        names["client"].close()
 print(f"{len(snippets)} snippets")
