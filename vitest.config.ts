@@ -1,4 +1,4 @@
-/** Files run side by side, one process each; a test that needs more than 15 s says so itself. */
+/** Files run side by side, one process each. A busy machine may need long for a short test. */
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -9,8 +9,8 @@ export default defineConfig({
     setupFiles: "test/patience.ts",
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 15_000,
-    hookTimeout: 15_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,
   },

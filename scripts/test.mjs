@@ -7,7 +7,7 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, join, relative } from "node:path";
 import { install } from "./install.mjs";
 import { provide } from "./prerequisites.mjs";
 import { hasCode, root } from "./root.mjs";
@@ -25,7 +25,8 @@ const GROUPS = [
     format: "oxfmt --check",
     unused: "knip --no-progress",
   },
-  { vitest: `vitest run --reporter=default --reporter=json --outputFile.json=${report}` },
+  // Only failures are shown: where an output is cut, its beginning is what is left.
+  { vitest: `vitest run --reporter=dot --reporter=json --outputFile.json=${report}` },
   { simulation: "node scripts/run-ts.mjs test/simulation/main.ts --seeds 600" },
 ];
 
@@ -63,9 +64,10 @@ async function run(name, command) {
   });
   clearTimeout(timer);
   process.off("exit", end);
-  count(name, !problem);
+  const failures = count(name, !problem);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(`${problem ? "FAILED" : "ok    "} ${name} ${seconds} s`);
+  for (const failure of failures) console.log(failure);
   if (problem) console.log(problem);
 }
 
@@ -82,13 +84,15 @@ function endGroup(leader) {
 }
 
 /**
+ * Gives the names of the tests that failed.
  * @param {string} name
  * @param {boolean} isOk
+ * @returns {string[]}
  */
 function count(name, isOk) {
   if (name !== "vitest" || !existsSync(join(root, report))) {
     total[isOk ? "passed" : "failed"]++;
-    return;
+    return [];
   }
   const tests = JSON.parse(readFileSync(join(root, report), "utf8"));
   rmSync(join(root, report));
@@ -96,6 +100,21 @@ function count(name, isOk) {
   total.skipped += tests.numPendingTests + tests.numTodoTests;
   // A file that cannot even be loaded has no failed test, and yet failed.
   total.failed += Math.max(tests.numFailedTests, isOk ? 0 : 1);
+  return failuresOf(tests);
+}
+
+/**
+ * @param {{ testResults: { name: string, status: string, assertionResults: Failure[] }[] }} tests
+ * @typedef {{ status: string, fullName: string }} Failure
+ */
+function failuresOf({ testResults }) {
+  return testResults
+    .filter(({ status }) => status === "failed")
+    .flatMap(({ name, assertionResults }) => {
+      const failed = assertionResults.filter(({ status }) => status === "failed");
+      const names = failed.length > 0 ? failed.map(({ fullName }) => fullName) : ["does not load"];
+      return names.map((each) => `  ${relative(root, name)}: ${each}`);
+    });
 }
 
 /** @param {(name: string) => boolean} isWanted */

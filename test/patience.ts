@@ -5,7 +5,7 @@
  */
 import { vi } from "vitest";
 
-const PATIENCE_MS = 9_000;
+const PATIENCE_MS = 30_000;
 
 const { waitFor } = vi;
 vi.waitFor = (callback, options) =>

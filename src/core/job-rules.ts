@@ -12,8 +12,16 @@ import { progressOf, type JobProgress } from "./job-progress.ts";
 import { countersOf } from "./jobs/budget.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
-import { agentRowId, deadlineOf, forgettable, type Job, type JobEntry } from "./jobs.ts";
-import { asStarted, submit, type SubmitCommand, type SubmitReply } from "./job-submit.ts";
+import {
+  agentRowId,
+  deadlineOf,
+  forgettable,
+  stepOf,
+  type Job,
+  type JobEntry,
+  type JobStep,
+} from "./jobs.ts";
+import { startOf, submit, type SubmitCommand, type SubmitReply } from "./job-submit.ts";
 import { FIELD } from "./limits.ts";
 import { questionEvents } from "./questions.ts";
 import type { Facts, Report } from "./reports.ts";
@@ -124,15 +132,16 @@ interface Cancelling {
 /** The job, and all its children below it. */
 function cancelEvents(state: State, entry: JobEntry, { reason, moment }: Cancelling): Event[] {
   const { job } = entry;
+  const { status } = job;
   if (job.cancelReason !== undefined) return [];
   const cancelReason = asLine(reason, TERMS.reasonLength);
-  if (job.status === "pending") {
+  if (status === "pending") {
     const ending = { status: "cancelled", code: "CANCELLED", reason: cancelReason } as const;
     return endEvents(state, entry, { ending, moment });
   }
   const graceEndsAtMs = moment.nowMs + state.jobs.limits.cancelGraceMs;
   return [
-    { type: "job.cancelling", job: { ...job, cancelReason, graceEndsAtMs } },
+    { type: "job.cancelling", job: stepOf(job, { status, cancelReason, graceEndsAtMs }) },
     ...childEvents(state, entry, { reason: `parent ${job.id} was cancelled`, moment }),
   ];
 }
@@ -154,18 +163,17 @@ function endEvents(state: State, entry: JobEntry, { ending, moment }: End): Even
   const { jobs } = state;
   const { job, purse } = entry;
   const { status, code, reason } = kept(job, ending);
-  const budget = countersOf(purse);
   // The end is the next thing that the session hears.
   const seq = state.sessions.byId.get(job.session ?? "")?.seq;
-  const ended: Job = {
-    ...job,
+  const ended = stepOf(job, {
     status,
-    code: code.slice(0, FIELD.nameLength),
-    reason: asLine(reason, TERMS.reasonLength),
+    startedAtMs: job.startedAtMs,
     endedAtMs: moment.nowMs,
-    budget: budget ?? job.budget,
+    code: code === "" ? undefined : code.slice(0, FIELD.nameLength),
+    reason: reason === "" ? undefined : asLine(reason, TERMS.reasonLength),
+    budget: countersOf(purse),
     lastSeq: seq === undefined ? undefined : seq + 1,
-  };
+  });
   return [
     { type: "job.ended", job: ended },
     ...unaskEvents(state, ended, moment),
@@ -175,7 +183,7 @@ function endEvents(state: State, entry: JobEntry, { ending, moment }: End): Even
 }
 
 /** A job that ended, or begins again, no longer waits for the answer to its question. */
-function unaskEvents(state: State, job: Job, moment: Moment): readonly Event[] {
+function unaskEvents(state: State, job: JobStep, moment: Moment): readonly Event[] {
   if (!state.questions.openOf.has(aliasOf(job))) return [];
   return questionEvents(state, reportOf(job), moment);
 }
@@ -183,7 +191,7 @@ function unaskEvents(state: State, job: Job, moment: Moment): readonly Event[] {
 /** The job that has a slot now, if there is one. */
 function startEvents({ jobs }: State, jobId: string | undefined, { nowMs }: Moment): Event[] {
   const entry = jobs.byId.get(jobId ?? "");
-  return entry ? [{ type: "job.started", job: asStarted(entry.job, nowMs) }] : [];
+  return entry ? [{ type: "job.started", job: startOf(entry.job, nowMs) }] : [];
 }
 
 /** Once cancelled, whatever the agent does, unless its time was over first. */
@@ -210,7 +218,7 @@ function revive(
   }
   const mayRun = job.cancelReason === undefined && job.parent === "";
   if (again && mayRun && job.restarts < jobs.limits.restarts) {
-    const started = { ...asStarted(job, moment.nowMs), restarts: job.restarts + 1 };
+    const started = { ...startOf(job, moment.nowMs), restarts: job.restarts + 1 };
     const events: Event[] = [{ type: "job.started", job: started }];
     return decided([...events, ...unaskEvents(state, started, moment)], null);
   }
@@ -256,7 +264,7 @@ function aliasOf({ id }: Pick<Job, "id">): string {
 }
 
 /** A job as the source of a report, for the question that it asks. */
-function reportOf(job: Job, progress?: JobProgress): Report {
+function reportOf(job: JobStep, progress?: JobProgress): Report {
   const isOver = isTerminal(job.status);
   const facts: Facts = {
     name: job.agent,
@@ -271,7 +279,7 @@ function reportOf(job: Job, progress?: JobProgress): Report {
     agentId: agentRowId(job),
     links: [],
     order: 0,
-    reportedAtMs: progress?.atMs ?? job.endedAtMs,
+    reportedAtMs: progress?.atMs ?? job.endedAtMs ?? 0,
     facts,
   };
 }

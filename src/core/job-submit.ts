@@ -10,7 +10,7 @@ import { checkSubset, inherited } from "./jobs/lease-subset.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal } from "./jobs/outcome.ts";
 import { countersOf } from "./jobs/budget.ts";
-import type { Job, JobEntry } from "./jobs.ts";
+import { afterStep, stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
 import { COUNT, FIELD } from "./limits.ts";
 import type { State } from "./state.ts";
 
@@ -78,9 +78,9 @@ export function submit(
   const job = newJob(command, lease, nowMs);
   const submitted: Event = { type: "job.submitted", job };
   if (isWaiting) return decided([submitted], { job, isRepeated: false });
-  const started = asStarted(job, nowMs);
+  const started = startOf(job, nowMs);
   const events: Event[] = [submitted, { type: "job.started", job: started }];
-  return decided(events, { job: started, isRepeated: false });
+  return decided(events, { job: afterStep(job, started), isRepeated: false });
 }
 
 function problemOf({ jobs }: State, command: SubmitCommand): Refusal | undefined {
@@ -214,6 +214,7 @@ function newJob(command: SubmitCommand, lease: Lease, nowMs: number): Job {
 
 const EMPTY_PURSE = { granted: new Map(), parent: undefined, isSettled: false };
 
-export function asStarted(job: Job, nowMs: number): Job {
-  return { ...job, status: "running", startedAtMs: nowMs };
+/** The step by which a job begins to run. */
+export function startOf(job: Job, nowMs: number): JobStep {
+  return stepOf(job, { status: "running", startedAtMs: nowMs });
 }

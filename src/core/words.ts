@@ -7,7 +7,7 @@
 import { deathReason } from "./death.ts";
 import type { Event, Topic } from "./events.ts";
 import type { JobProgress } from "./job-progress.ts";
-import type { Job } from "./jobs.ts";
+import type { Job, JobStep } from "./jobs.ts";
 import { isGone } from "./questions.ts";
 import type { Report } from "./reports.ts";
 
@@ -103,7 +103,7 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "question.forgotten": ({ id }) => `question ${shortId(id)} is forgotten`,
     "job.submitted": ({ job }) => `${job.id} for ${job.agent}, by ${job.principal}`,
     "job.started": ({ job }) =>
-      `${job.id} runs on ${job.agent}${job.restarts > 0 ? `, again (${job.restarts})` : ""}`,
+      `${job.id} runs on ${job.agent}${job.restarts ? `, again (${job.restarts})` : ""}`,
     "job.cancelling": ({ job }) => `${job.id} is being cancelled: ${job.cancelReason ?? ""}`,
     "job.ended": ({ job }) => jobEndWords(job),
     "job.imported": ({ job }) => `${job.id} was imported from a file of an older version`,
@@ -156,7 +156,8 @@ const ENDINGS: Readonly<Partial<Record<Job["status"], string>>> = {
   timed_out: "ran out of time",
 };
 
-function jobEndWords({ id, agent, status, startedAtMs, endedAtMs, code, reason }: Job): string {
+function jobEndWords({ id, agent, status, code, reason, ...times }: JobStep): string {
+  const { startedAtMs = 0, endedAtMs = 0 } = times;
   const took =
     startedAtMs > 0 ? ` after ${shortDuration(Math.max(0, endedAtMs - startedAtMs))}` : "";
   const why = [code, reason].filter(Boolean).join(", ");

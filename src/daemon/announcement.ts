@@ -1,4 +1,5 @@
 /** The lines that a started daemon prints: its addresses, where its state is, whom it answers. */
+import { userInfo } from "node:os";
 import type { Store } from "../log/store.ts";
 import { formatAddress, isWide, isWildcard, type Address } from "./address.ts";
 import type { Config } from "./config.ts";
@@ -21,6 +22,7 @@ export function announce({ config, store, doors, version }: Announced): string[]
     `  gRPC   ${formatAddress(grpcAddress)}`,
     ...(a2aAddress ? [`  A2A    http://${formatAddress(reachable(a2aAddress))}`] : []),
     ...(arcpAddress ? [`  ARCP   ws://${formatAddress(reachable(arcpAddress))}/arcp`] : []),
+    ...(doors.socket === undefined ? [] : [`  socket ${doors.socket}`]),
     `  state  ${store.description}${config.dataDir === undefined ? ", gone when it stops" : ""}`,
   ];
   if (doors.isLoopbackOnly) {
@@ -29,9 +31,17 @@ export function announce({ config, store, doors, version }: Announced): string[]
     )
       ? ", whatever it is bound to"
       : "";
-    lines.push(`  only this machine is answered${wide}: calls from other machines are refused`);
+    lines.push(`  only this machine is answered${wide}, ${usersOf(config)}`);
   }
   return lines;
+}
+
+/** The users of this machine that are let in. */
+function usersOf({ localTrust, allowedUsers }: Config): string {
+  if (localTrust === "any") return "whichever user calls";
+  if (localTrust === "none") return "and on it only the socket";
+  const names = [userInfo().username, ...allowedUsers.map(({ name }) => name)];
+  return `and of its users ${names.join(", ")} and root`.replace("root and root", "root");
 }
 
 /** The address for clients: they cannot connect to "every interface". */

@@ -9,6 +9,7 @@ import { startDaemon, type Daemon } from "./compose.ts";
 import { loadConfig, type Config } from "./config.ts";
 import { createLogger } from "./logger.ts";
 import { ask, say } from "../../test/support/daemon/fixture.ts";
+import type { Status } from "../operations/daemon.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -51,7 +52,7 @@ describe("a daemon that is up", () => {
       `  HTTP   http://127.0.0.1:${httpPort(daemon)}`,
       `  gRPC   127.0.0.1:${daemon.grpcAddress.port}`,
       "  state  memory, gone when it stops",
-      "  only this machine is answered: calls from other machines are refused",
+      expect.stringContaining("  only this machine is answered, and of its users "),
     ]);
     const wide = await start({ addr: { host: "0.0.0.0", port: 0 } });
     expect(wide.announcement().at(-1)).toContain("whatever it is bound to");
@@ -79,8 +80,9 @@ describe("a daemon that is up", () => {
     const daemon = await start();
     await daemon.engine.close();
     const { status, body } = await ask(httpPort(daemon), "/readyz");
-    expect(status).toBe(503);
-    expect(body).toContain("this node is closed");
+    expect({ status, body }).toEqual({ status: 503, body: "not ready" });
+    const told = JSON.parse((await ask(httpPort(daemon), "/v1/status")).body) as Status;
+    expect(told.trouble).toContain("this node is closed");
     expect((await ask(httpPort(daemon), "/healthz")).status).toBe(200);
   });
 

@@ -15,7 +15,9 @@ import { importLedger } from "../wires/arcp/ledger/import.ts";
 import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
 import { DaemonArcp } from "./arcp/service.ts";
-import { LOCAL, loopbackOnly } from "./auth.ts";
+import { LOCAL } from "../core/principals.ts";
+import { LocalUsers } from "../identity/local-users.ts";
+import { PeerUsers } from "../identity/peer-users.ts";
 import type { Config } from "./config.ts";
 import { openDoors, type Doors } from "./doors.ts";
 import { CLOSING } from "./limits.ts";
@@ -87,7 +89,12 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       },
     });
     opened.engine = engine;
-    const authenticator = loopbackOnly();
+    const authenticator = new LocalUsers({
+      trust: config.localTrust,
+      allowed: config.allowedUsers,
+      users: new PeerUsers({ clock }),
+      uid: process.getuid?.(),
+    });
     const { isLoopbackOnly } = authenticator;
     const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
     opened.services = services;

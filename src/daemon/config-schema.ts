@@ -4,6 +4,8 @@ import { z } from "zod";
 import { HEARTBEAT } from "../core/card-limits.ts";
 import { RollcallError } from "../core/errors.ts";
 import { DIRECTORY } from "../core/limits.ts";
+import { isRole, ROLES } from "../core/principals.ts";
+import { LOCAL_TRUSTS } from "../identity/local-users.ts";
 import { ADDRESS_SYNTAX, parseAddress } from "./address.ts";
 import { LOG_LEVELS, type SettingName } from "./settings.ts";
 import { MINUTE } from "../core/units.ts";
@@ -89,6 +91,18 @@ const range = z
     return isIP(ip) !== 0 && Number(bits) <= (isIP(ip) === 4 ? 32 : 128);
   });
 
+/** A name or a number, and the role that this user of the machine has. */
+const user = z
+  .string()
+  .trim()
+  .transform((text, context) => {
+    const [name = "", role = "agent", ...rest] = text.split("=");
+    const isNamed = /^[a-z0-9_][a-z0-9_.@-]{0,63}$/i.test(name);
+    if (isNamed && isRole(role) && rest.length === 0) return { name, role };
+    context.addIssue("not a user");
+    return z.NEVER;
+  });
+
 const schema = {
   addr: address,
   http_addr: address,
@@ -96,6 +110,9 @@ const schema = {
   data_dir: z.string().min(1),
   memory: isOn,
   node: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/),
+  socket: z.string().min(1),
+  local_trust: z.enum(LOCAL_TRUSTS),
+  allowed_users: listed(user),
   reflection: isOn,
   allowed_hosts: listed(host),
   rate_limit: amount(z.int().min(0).max(MAX_RATE_LIMIT)),
@@ -131,6 +148,9 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   data_dir: "the path of a folder",
   memory: "true or false",
   node: "1 to 128 letters, digits or . _ : @ -, the first a letter or digit",
+  socket: "the path of a socket, or off",
+  local_trust: `one of ${LOCAL_TRUSTS.join(", ")}`,
+  allowed_users: `at most ${MAX_LISTED} of USER or USER=ROLE with one of ${ROLES.join(", ")}`,
   reflection: "true or false",
   allowed_hosts: `at most ${MAX_LISTED} of HOST or HOST:PORT, no scheme and no path`,
   rate_limit: `a whole number from 0 to ${MAX_RATE_LIMIT}`,

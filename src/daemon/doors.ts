@@ -22,10 +22,11 @@ import { McpWire } from "../wires/mcp/wire.ts";
 import { formatAddress, type Address } from "./address.ts";
 import { arcpMount } from "./arcp/mount.ts";
 import type { DaemonArcp } from "./arcp/service.ts";
-import type { Authenticator } from "./auth.ts";
+import type { Authenticator } from "../identity/caller.ts";
+import { LocalSocket } from "./local-socket.ts";
 import type { Config } from "./config.ts";
 import { GrpcDoor } from "./grpc-door.ts";
-import { HttpDoor } from "./http-door.ts";
+import { HttpDoor, type WholeAnswer } from "./http-door.ts";
 import { bindError, isTaken } from "./listen.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
@@ -52,6 +53,8 @@ export interface Doors {
   readonly httpAddress: Address;
   readonly arcpAddress: Address | undefined;
   readonly a2aAddress: Address | undefined;
+  /** The path of the unix socket. */
+  readonly socket: string | undefined;
   readonly isLoopbackOnly: boolean;
   /** Resolves when a door broke after it was open. */
   readonly failed: Promise<Error>;
@@ -72,7 +75,9 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   });
   const doors = [grpc, http, ...(a2a ? [a2a] : []), ...(arcp ? [arcp.door] : [])];
   const mcp = mcpWire(options);
+  let socket: LocalSocket | undefined;
   const close = async (graceMs: number) => {
+    socket?.close();
     await mcp.close();
     await Promise.all(doors.map((door) => door.close(graceMs)));
   };
@@ -87,6 +92,8 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     const health = mountOnGrpc(grpc, options);
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
+    const behind = { http: http.listener, grpc: grpc.listener };
+    if (config.socket !== undefined) socket = await LocalSocket.open(config.socket, behind);
     const a2aAddress = a2a && (await openA2a(a2a, config));
     const arcpAddress = arcp && (await openArcp(arcp.door, arcp.address, options));
     return {
@@ -94,11 +101,13 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       httpAddress: bound.http,
       a2aAddress,
       arcpAddress,
+      socket: config.socket,
       isLoopbackOnly: authenticator.isLoopbackOnly,
       failed: Promise.race(doors.map((door) => door.failed)),
       stopAccepting: () => {
         health.close();
         void mcp.close();
+        socket?.close();
         for (const door of doors) door.stopAccepting();
       },
       close,
@@ -193,11 +202,21 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
       lookers,
       clock,
       metrics,
-      notReady: () => notReady(options),
       status: () => statusOf(options, startedAt),
     }),
   });
   http.mount({ routes: pageRoutes() });
+  http.mount({
+    anybody: {
+      "/healthz": () => word(200, "ok"),
+      "/readyz": () =>
+        notReady(options) === undefined ? word(200, "ready") : word(503, "not ready"),
+    },
+  });
+}
+
+function word(status: number, body: string): WholeAnswer {
+  return { status, headers: ["Content-Type", "text/plain"], body };
 }
 
 function mcpWire({ engine, services, clock, logger, version }: DoorsOptions): McpWire {
@@ -247,6 +266,7 @@ function statusOf(options: Mounted, startedAt: string): Status {
     grpcAddress: formatAddress(bound.grpc),
     httpAddress: formatAddress(bound.http),
     state: store.description,
+    trouble: notReady(options) ?? "",
     loopbackOnly: authenticator.isLoopbackOnly,
   };
 }

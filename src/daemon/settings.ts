@@ -12,6 +12,9 @@ export type SettingName =
   | "data_dir"
   | "memory"
   | "node"
+  | "socket"
+  | "local_trust"
+  | "allowed_users"
   | "reflection"
   | "allowed_hosts"
   | "rate_limit"
@@ -84,6 +87,18 @@ export const SETTINGS: readonly Setting[] = [
   setting("node", "the name of this daemon in its own log", {
     placeholder: "NAME",
     default: "the host's name",
+  }),
+  setting("socket", "a unix socket for HTTP and gRPC, for this user alone; or off", {
+    placeholder: "PATH",
+    default: "rollcall.sock beside the state",
+  }),
+  setting("local_trust", "callers on this machine to let in: user (see allowed_users), any, none", {
+    placeholder: "WHOM",
+    default: "user; any where the system does not tell",
+  }),
+  setting("allowed_users", "other users of this machine to let in, as an agent or in a role", {
+    placeholder: "USER[=ROLE],…",
+    kind: "list",
   }),
   setting("reflection", "let gRPC clients ask which services there are", {
     kind: "switch",

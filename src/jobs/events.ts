@@ -20,7 +20,7 @@ import { checkBodySize, checkEvent } from "../core/jobs/event-reading.ts";
 import type { JobEvent, MetricBody } from "../core/jobs/events.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import { checkChunk } from "../core/jobs/result-stream.ts";
-import type { Job } from "../core/jobs.ts";
+import type { JobStep } from "../core/jobs.ts";
 import type { Term } from "../engine/companion.ts";
 import type { Run } from "./run.ts";
 
@@ -142,7 +142,7 @@ export class JobEvents {
 }
 
 /** How a job ended, where nobody knows more than its record. */
-export function outcomeOf({ status, code, reason }: Job): Outcome {
+export function outcomeOf({ status, code = "", reason = "" }: JobStep): Outcome {
   switch (status) {
     case "cancelled":
       return { status, reason };

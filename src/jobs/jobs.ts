@@ -23,7 +23,14 @@ import { checkTarget } from "../core/job-submit.ts";
 import { budgetOf, decodeEntry, jobStream } from "../core/job-stream.ts";
 import { JOBS } from "../core/jobs/limits.ts";
 import { isTerminal } from "../core/jobs/outcome.ts";
-import { limitJobs, restoreBudget, type Job, type JobEntry, type JobLimits } from "../core/jobs.ts";
+import {
+  limitJobs,
+  restoreBudget,
+  type Job,
+  type JobEntry,
+  type JobLimits,
+  type JobStep,
+} from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
 import type { Term } from "../engine/companion.ts";
 import type { Streams } from "../log/streams.ts";
@@ -220,10 +227,10 @@ export class Jobs {
     this.#observe((observer) => observer.onAccepted?.(run));
   }
 
-  #started(job: Job): void {
+  #started(job: JobStep): void {
     const run = this.#runs.get(job.id);
     if (!run) return;
-    if (job.restarts > 0) this.events.tell(run, { kind: "status", body: { phase: "restarted" } });
+    if (job.restarts) this.events.tell(run, { kind: "status", body: { phase: "restarted" } });
     this.term.after(() => this.#start(run));
   }
 
@@ -245,7 +252,7 @@ export class Jobs {
   }
 
   /** Cleans up at an end, whatever caused it. */
-  #ended(job: Job): void {
+  #ended(job: JobStep): void {
     const run = this.#runs.get(job.id);
     if (!run) return;
     const { outcome: told } = run;

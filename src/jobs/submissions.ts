@@ -82,11 +82,12 @@ export class Submissions {
     const question = { principal, agent: agent.ref, lease, parent: above };
     const entitled = authorizer?.entitle?.(question);
     const takesCredentials = this.#jobs.credentials && order.takesCredentials === true;
-    const accepting = { term, order, agent, print, jobId: `job_${newId()}` };
+    const jobId = `job_${newId()}`;
     if (!takesCredentials && !(entitled instanceof Promise)) {
-      return this.#accept({ ...accepting, lease: bounded(lease, entitled) });
+      return this.#accept({ term, order, agent, print, jobId, lease: bounded(lease, entitled) });
     }
-    return this.#underKey(order, this.#submitSlowly({ ...accepting, lease }, entitled));
+    const accepting = { term, order, agent, print, jobId, lease };
+    return this.#underKey(order, this.#submitSlowly(accepting, entitled));
   }
 
   #known(order: JobOrder, print: string | undefined): Submission | Promise<Submission> | undefined {

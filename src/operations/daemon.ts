@@ -14,6 +14,7 @@ const STATUS = z.strictObject({
   grpcAddress: z.string().meta({ examples: ["127.0.0.1:7070"] }),
   httpAddress: z.string().meta({ examples: ["127.0.0.1:9090"] }),
   state: text("The store of the state, and its place"),
+  trouble: text("Why commands cannot be answered now; empty when they can"),
   loopbackOnly: yesOrNo("Whether only this machine is answered"),
 });
 

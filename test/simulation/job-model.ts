@@ -1,5 +1,5 @@
 /** One job: submitted once, it waits or runs until it ends, once; a cancel before that counts. */
-import type { Job } from "../../src/core/jobs.ts";
+import type { Job, JobStep } from "../../src/core/jobs.ts";
 import type { Event } from "../../src/core/events.ts";
 import type { Op } from "./history.ts";
 import type { Model } from "./linearizable.ts";
@@ -112,7 +112,7 @@ export function isEffectOfJob(event: Event, op: Op): boolean {
 }
 
 /** A client that was told so ended it; one that was not may have, if the job bears its words. */
-function isEndOf({ id, reason, startedAtMs }: Job, op: Op): boolean {
+function isEndOf({ id, reason = "", startedAtMs }: JobStep, op: Op): boolean {
   const cancel = commandOf(op, "job.cancel");
   // While it waited a cancel was its end; later it was a promise.
   if (cancel) return cancel.jobId === id && cancel.reason === reason && startedAtMs === 0;

@@ -1,5 +1,8 @@
 /** Where jobs run: the daemon's door for ARCP, or any runtime that is named in full. */
 import { ArcpClient } from "../../wires/arcp/client/client.ts";
+import type { Destination } from "../../wires/arcp/client/types.ts";
+import { connectWebSocket } from "../../wires/arcp/transports/websocket.ts";
+import { daemonAgent } from "../../net/http/agent.ts";
 import { findUrl } from "../../net/http/url.ts";
 import { codeOf, RollcallError } from "../../core/errors.ts";
 import { releaseVersion } from "../../daemon/version.ts";
@@ -31,7 +34,7 @@ export async function connectRuntime(
 ): Promise<ArcpClient> {
   const { env } = context;
   const isDaemon = !isRuntimeUrl(url);
-  const connecting = ArcpClient.connect(arcpUrl(url, env), {
+  const connecting = ArcpClient.connect(dialer(url, env), {
     token: token ?? (env["ROLLCALL_TOKEN"] || NO_TOKEN),
     client: { name: "rollcall", version: releaseVersion() },
     signal,
@@ -64,7 +67,10 @@ export function isRuntimeUrl(url: string | undefined): url is string {
   return url !== undefined && /^wss?:\/\//.test(url);
 }
 
-function arcpUrl(flag: string | undefined, env: Context["env"]): string {
+/** A daemon is called by its own socket where it has one. */
+function dialer(flag: string | undefined, env: Context["env"]): Destination {
   if (isRuntimeUrl(flag)) return flag;
-  return `${findUrl(flag, env).replace(/^http/, "ws")}/arcp`;
+  const url = findUrl(flag, env);
+  const agent = daemonAgent(url, env);
+  return (signal) => connectWebSocket(`${url.replace(/^http/, "ws")}/arcp`, { signal, agent });
 }

@@ -8,7 +8,7 @@ import { Fleet } from "../../fleet/fleet.ts";
 import type { Log } from "../../log/log.ts";
 import { memoryStore } from "../../log/memory/store.ts";
 import { pairMemoryTransports } from "../../wires/arcp/transports/memory.ts";
-import { LOCAL } from "../auth.ts";
+import { LOCAL } from "../../core/principals.ts";
 import { createLogger } from "../logger.ts";
 import { DaemonArcp } from "./service.ts";
 

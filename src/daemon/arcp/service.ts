@@ -13,7 +13,7 @@ import type { JobObserver } from "../../jobs/observer.ts";
 import type { Streams } from "../../log/streams.ts";
 import { ArcpService } from "../../wires/arcp/server/service.ts";
 import type { Transport } from "../../wires/arcp/server/transport.ts";
-import type { Principal } from "../auth.ts";
+import type { Principal } from "../../core/principals.ts";
 import type { Logger } from "../logger.ts";
 import { AgentRows } from "./agent-rows.ts";
 import type { AgentConfig } from "./agents-config.ts";

@@ -22,8 +22,8 @@ import { grpcStatusOf, type FieldName } from "./status.ts";
 
 /** A caller, before its call is served. */
 export interface Caller {
-  /** The other end of the connection, as the kernel says. */
-  readonly peer: string | undefined;
+  /** Of the connection that the call came by. */
+  readonly socket: Socket;
   header(name: string): string | undefined;
 }
 
@@ -102,7 +102,7 @@ export class GrpcServer {
       const serve = this.#methods.get(path);
       if (!serve) throw new RollcallError("UNIMPLEMENTED", `there is no method ${path}`);
       const admitted = this.#options.admit({
-        peer: stream.peer,
+        socket: stream.socket,
         header: (name) => call.header(name),
       });
       if (admitted instanceof Promise) void this.#serveLater(call, serve, admitted);

@@ -4,7 +4,7 @@
  * On node:http and not on fetch: loading fetch costs a command 40 ms of its start-up, and its body
  * timeout cuts a stream on which nothing happens.
  */
-import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpRequest, type Agent, type IncomingMessage } from "node:http";
 import { isErrorCode, RollcallError, wireCodes, type ErrorCode } from "../../core/errors.ts";
 import { failureReason } from "../reasons.ts";
 import { CLIENT } from "./limits.ts";
@@ -17,14 +17,6 @@ export interface RequestOptions {
   readonly body?: string | undefined;
   /** How long it may take until the answer begins, where that is longer than usual. */
   readonly answerMs?: number | undefined;
-}
-
-/**
- * Connections that are used again, and let go well before a daemon closes them: a request that is
- * sent just then is lost, and nobody knows whether it was done.
- */
-export function reusedConnections(idleMs: number = CLIENT.idleMs): Agent {
-  return new Agent({ keepAlive: true, timeout: idleMs });
 }
 
 /** Resolves with the head of a good answer; the body is the caller's to read or destroy. */

@@ -20,8 +20,6 @@ export interface ApiOptions extends Services {
   readonly streams: Streams;
   /** Streams that remember the whole fleet; there may be fewer of them. */
   readonly lookers: Streams;
-  /** Why commands cannot be answered now; nothing when they can. */
-  notReady(): string | undefined;
   readonly metrics: { readonly contentType: string; page(): Promise<string> };
 }
 
@@ -41,12 +39,6 @@ export function apiRoutes(options: ApiOptions): Routes {
     mount(routes, { operation, live: LIVE[name] }, options);
   }
   routes.get("/openapi.json", (c) => c.body(openApiText(), 200, JSON_TYPE));
-  routes.get("/healthz", (c) => c.text("ok"));
-  routes.get("/readyz", (c) => {
-    const reason = options.notReady();
-    if (reason !== undefined) throw new RollcallError("UNAVAILABLE", reason);
-    return c.text("ready");
-  });
   routes.get("/metrics", async (c) => {
     const page = await options.metrics.page();
     return c.body(page, 200, { "Content-Type": options.metrics.contentType });

@@ -73,7 +73,6 @@ export async function openApi(
       lookers,
       clock,
       search,
-      notReady: () => undefined,
       status: () => {
         throw new Error("nobody asks for it here");
       },
