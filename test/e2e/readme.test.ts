@@ -19,7 +19,9 @@ test("the commands of the README's first screen do what it says", { timeout: 60_
   const doors = { ROLLCALL_ADDR: ":0", ROLLCALL_HTTP_ADDR: ":0" };
   const env = environment(folder.path, { ...doors, XDG_STATE_HOME: folder.path });
   await using up = shell(shellBlock("start", [README]), env);
-  const [, url] = await up.says(/HTTP +(http:\S+)\n +gRPC .*\n +state +sqlite at .*\n +only this/);
+  const [, url] = await up.says(
+    /HTTP +(http:\S+)\n +gRPC .*\n[^]*?state +sqlite at .*\n +only this/,
+  );
 
   const state = { ROLLCALL_URL: url, XDG_STATE_HOME: folder.path };
   const user = environment(folder.path, { ...state, PATH, npm_config_prefix: prefix });

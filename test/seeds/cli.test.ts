@@ -136,7 +136,7 @@ describe("one verb per thing", () => {
     ["rollcall directory ls", "rollcall directory list"],
     ["rollcall policies ls", "rollcall policies list"],
   ])("%s is %s", async (one, other) => {
-    expect(await done(one)).toBe(await done(other));
+    expect(await done(`${one} --json`)).toBe(await done(`${other} --json`));
   });
 
   test.each([
