@@ -172,7 +172,7 @@ export class DirectoryService {
     const place = httpUrl(given);
     if (!place) throw new RollcallError("INVALID_ARGUMENT", "url is not an http or https URL");
     const found = await this.#verifier
-      .find({ key: given, version: "1.0" })
+      .find({ key: given, version: "1.0" }, { tellsWhy: true })
       .catch((cause: unknown) => {
         // The caller of this one is the operator, and may know what the network says.
         const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;

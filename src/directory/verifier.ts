@@ -62,14 +62,17 @@ export class Verifier {
   }
 
   /** The card that is published for a URL; rejects with UNAVAILABLE, whatever went wrong. */
-  find(said: Pick<Card, "key" | "version">): Promise<FetchedCard> {
+  find(
+    said: Pick<Card, "key" | "version">,
+    { tellsWhy = false }: { readonly tellsWhy?: boolean } = {},
+  ): Promise<FetchedCard> {
     return this.#options.fetcher.first(
       candidateUrls(said),
       (text, from) => {
         const reading = readCard(text);
         return reading.ok && !reading.card.isAmbiguous ? { card: reading.card, from } : undefined;
       },
-      { signal: this.#closing.signal },
+      { signal: this.#closing.signal, tellsWhy },
     );
   }
 

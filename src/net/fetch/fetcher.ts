@@ -46,6 +46,8 @@ export interface FetchFailure {
 
 export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
+  /** The reason is the cause of the error: for the operator, never for who sent the URL. */
+  readonly tellsWhy?: boolean;
 }
 
 /** The judged addresses of an origin. */
@@ -94,7 +96,7 @@ export class Fetcher implements AsyncDisposable {
   async first<T>(
     urls: readonly string[],
     read: (text: string, url: string) => T | undefined,
-    { signal: interest }: FetchOptions = {},
+    { signal: interest, tellsWhy = false }: FetchOptions = {},
   ): Promise<T> {
     const closing = this.#closing.signal;
     using either = joined(interest ? [interest, closing] : [closing]);
@@ -109,7 +111,11 @@ export class Fetcher implements AsyncDisposable {
     } catch (error) {
       if (interest?.aborted) throw new RollcallError("CANCELLED", "the caller cancelled the fetch");
       this.#report(urls[0] ?? "", error);
-      throw new RollcallError("UNAVAILABLE", "it could not be fetched", { cause: error });
+      throw new RollcallError(
+        "UNAVAILABLE",
+        "it could not be fetched",
+        tellsWhy ? { cause: error } : {},
+      );
     }
   }
 
