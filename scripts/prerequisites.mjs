@@ -29,6 +29,9 @@ const acpPrograms = packageFolder("acp");
 
 /** The Python that has the AgentKeeper SDK. */
 export const AGENTKEEPER_PYTHON = keeper.python;
+const keeperSource = join(root, ".cache", "source", "agentkeeper");
+/** The tests that the SDK has of its own. */
+export const AGENTKEEPER_TESTS = join(keeperSource, "tests");
 /** The Pythons that have the program agent-status, the newest and the one of the seed. */
 export const AGENT_STATUS_PYTHON = status.python;
 export const AGENT_STATUS_014_PYTHON = oldStatus.python;
@@ -73,6 +76,12 @@ export const PREREQUISITES = [
     need: "the client that our gRPC door is a drop-in for",
     isThere: keeper.isThere,
     install: keeper.install,
+  },
+  {
+    name: "agentkeeper-tests",
+    need: "the tests of that client, which only its source has",
+    isThere: () => existsSync(AGENTKEEPER_TESTS),
+    install: installKeeperSource,
   },
   {
     name: "agent-status",
@@ -195,6 +204,16 @@ export function provide(names) {
     install();
   }
   return missing.filter((each) => !each.isThere());
+}
+
+function installKeeperSource() {
+  mkdirSync(keeperSource, { recursive: true });
+  const source = ["--no-deps", "--no-binary", "agentkeeper", "agentkeeper==0.1.1"];
+  const archive = join(keeperSource, "agentkeeper-0.1.1.tar.gz");
+  return (
+    run(keeper.python, "-m", "pip", "download", "--quiet", "--dest", keeperSource, ...source) &&
+    run("tar", "-xzf", archive, "-C", keeperSource, "--strip-components=1")
+  );
 }
 
 function installH2spec() {

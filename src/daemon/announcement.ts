@@ -15,7 +15,7 @@ export interface Announced {
 export function announce({ config, store, doors, version }: Announced): string[] {
   const { grpcAddress, httpAddress, a2aAddress, arcpAddress } = doors;
   const isMoved = config.httpAddr.port !== 0 && config.httpAddr.port !== httpAddress.port;
-  const moved = isMoved ? ` (port ${config.httpAddr.port} is taken)` : "";
+  const moved = isMoved ? ` (port ${config.httpAddr.port} is taken): give commands this --url` : "";
   const lines = [
     `rollcall ${version} is up`,
     `  HTTP   http://${formatAddress(reachable(httpAddress))}${moved}`,

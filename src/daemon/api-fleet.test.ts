@@ -155,18 +155,19 @@ describe("the fleet", () => {
 });
 
 describe("one agent", () => {
-  test("is found by id, by alias, by name and by how its id begins", async () => {
+  test("is found by id, by alias, by name and by a part of one", async () => {
     await say("claude-7d5d6ca5", { ...WORKING, name: "claude" });
     await say("codex-1", { ...IDLE, name: "codex" });
-    for (const given of ["claude-7d5d6ca5", "script@box:claude-7d5d6ca5", "claude", "cl"]) {
+    for (const given of ["claude-7d5d6ca5", "script@box:claude-7d5d6ca5", "claude", "cla"]) {
       expect((await api.get(`/v1/fleet/${given}`)).body).toMatchObject({
         row: { id: "claude-7d5d6ca5" },
       });
     }
-    const both = await api.get("/v1/fleet/c");
+    await say("codex-2", { ...IDLE, name: "coder" });
+    const both = await api.get("/v1/fleet/cod");
     expect(both.status).toBe(400);
     expect(message(both)).toBe(
-      "2 agents have an id that begins c: claude-7d5d6ca5 (claude), codex-1 (codex)",
+      "2 agents may be meant by cod: codex-1 (codex), codex-2 (coder); give an id",
     );
     const none = await api.get("/v1/fleet/x");
     expect(none.status).toBe(404);

@@ -100,19 +100,19 @@ describe("a daemon that is up", () => {
 });
 
 describe("a port that is taken", () => {
-  test("stops no daemon when nobody asked for it: it takes another and says so", async () => {
+  test("stops no drop-in that was told no HTTP port: it takes another and says so", async () => {
     const port = await takenPort();
-    const daemon = await start({ httpAddr: { host: "127.0.0.1", port }, httpAddrIsDefault: true });
+    const daemon = await start({ httpAddr: { host: "127.0.0.1", port }, httpMayMove: true });
     expect(httpPort(daemon)).not.toBe(port);
     expect((await ask(httpPort(daemon), "/healthz")).body).toBe("ok");
     expect(daemon.announcement()[1]).toContain(`(port ${port} is taken)`);
   });
 
-  test("stops it when it was asked for, with the port and the fix", async () => {
+  test("stops every other, with the port and the fix", async () => {
     const port = await takenPort();
     const address = { host: "127.0.0.1", port };
     const wanted = `cannot listen on 127.0.0.1:${port}: another program has this port`;
-    const http = startDaemon(await configured({ httpAddr: address, httpAddrIsDefault: false }));
+    const http = startDaemon(await configured({ httpAddr: address }));
     await expect(http).rejects.toThrow(wanted);
     await expect(http).rejects.toThrow("choose another with --http-addr HOST:PORT");
     await expect(startDaemon(await configured({ addr: address }))).rejects.toThrow(

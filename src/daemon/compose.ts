@@ -3,10 +3,10 @@
  * the opposite one. What cannot be opened closes what was.
  */
 import { join } from "node:path";
-import { mkdir } from "node:fs/promises";
 import { RollcallError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
 import { systemClock } from "../machine/clock.ts";
+import { makeFolder } from "../machine/folders.ts";
 import { Engine } from "../engine/engine.ts";
 import { memoryStore } from "../log/memory/store.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
@@ -201,7 +201,7 @@ async function openStore({ dataDir }: Config, release: string): Promise<Store> {
   if (dataDir === undefined) return memoryStore();
   try {
     // Tasks and cards may hold secrets.
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir, 0o700);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `cannot keep the state in ${dataDir}: ${why}; choose another with --data-dir`;

@@ -32,7 +32,7 @@ describe("told nothing", () => {
     expect(await load({})).toMatchObject({
       addr: { host: "127.0.0.1", port: 7070 },
       httpAddr: { host: "127.0.0.1", port: 9090 },
-      httpAddrIsDefault: true,
+      httpMayMove: false,
       dataDir: join(home, ".local", "state", "rollcall"),
       reflection: true,
       allowedHosts: [],
@@ -72,9 +72,12 @@ describe("who says it", () => {
     expect(config.addr?.port).toBe(1);
   });
 
-  test("an HTTP address that was given is not a default, whoever gave it", async () => {
-    expect((await load({ flags: { config: path } })).httpAddrIsDefault).toBe(false);
-    expect((await load({ flags: { "http-addr": ":9090" } })).httpAddrIsDefault).toBe(false);
+  test("an HTTP address that was given stays, also where another would do", async () => {
+    const mayMove = async (sources: Partial<ConfigSources>) =>
+      (await load({ mayMoveHttp: true, ...sources })).httpMayMove;
+    expect(await mayMove({})).toBe(true);
+    expect(await mayMove({ flags: { config: path } })).toBe(false);
+    expect(await mayMove({ flags: { "http-addr": ":9090" } })).toBe(false);
   });
 
   test("--metrics-addr and ROLLCALL_METRICS_ADDR are older names of the HTTP address", async () => {

@@ -45,8 +45,8 @@ export interface Config {
   /** Of gRPC; absent: there is none. */
   readonly addr: Address | undefined;
   readonly httpAddr: Address;
-  /** The operator set no port, so a free one will do when this is taken. */
-  readonly httpAddrIsDefault: boolean;
+  /** Whether a free port will do when this one is taken. */
+  readonly httpMayMove: boolean;
   /** A port for ARCP alone; absent: HTTP serves it. */
   readonly arcpAddr: Address | undefined;
   /** The agents that the daemon hosts. */
@@ -78,6 +78,8 @@ export interface ConfigSources {
   /** By the names in SETTINGS, without the dashes; a switch is "true" or "false". */
   readonly flags: Partial<Record<string, string>>;
   readonly env: NodeJS.ProcessEnv;
+  /** Whether HTTP may take a free port where none was set and the default one is taken. */
+  readonly mayMoveHttp?: boolean;
   /** The base of relative paths. */
   readonly cwd?: string;
   readonly home?: string;
@@ -111,7 +113,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   return {
     addr: values.addr === "off" ? undefined : (values.addr ?? parseAddress(DEFAULT_ADDR)),
     httpAddr: values.http_addr ?? parseAddress(DEFAULT_HTTP_ADDR),
-    httpAddrIsDefault: values.http_addr === undefined,
+    httpMayMove: sources.mayMoveHttp === true && values.http_addr === undefined,
     arcpAddr: values.arcp_addr,
     agents,
     dataDir: state,

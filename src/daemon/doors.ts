@@ -3,8 +3,8 @@
  * always there, gRPC unless it is off; A2A and ARCP, which HTTP serves as well, may have ports of
  * their own.
  *
- * A taken HTTP port that nobody asked for must not stop a daemon: programs that bring their own
- * daemon along run side by side. It gets a free port instead, and says so.
+ * A taken port stops the daemon: commands would talk to whatever has it. Only the drop-in for
+ * agentkeeper, which programs bring along side by side, takes a free port for HTTP and says so.
  */
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -165,11 +165,11 @@ function registryOf({ services, config: { a2a } }: DoorsOptions): A2aOptions {
 }
 
 async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise<Address> {
-  const { httpAddr, httpAddrIsDefault } = config;
+  const { httpAddr, httpMayMove } = config;
   try {
     return await door.listen(httpAddr);
   } catch (error) {
-    if (!httpAddrIsDefault || !isTaken(error)) throw bindError("http-addr", httpAddr, error);
+    if (!httpMayMove || !isTaken(error)) throw bindError("http-addr", httpAddr, error);
   }
   logger.warn(
     { taken: formatAddress(httpAddr) },

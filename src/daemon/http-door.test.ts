@@ -5,6 +5,9 @@ import { RollcallError } from "../core/errors.ts";
 import type { HttpDoorOptions, Mount } from "./http-door.ts";
 import { LOCAL } from "../core/principals.ts";
 import { ask, openDoor, say, STRANGER, type OpenDoor } from "../../test/support/daemon/fixture.ts";
+import { daemonAgent } from "../net/http/agent.ts";
+import { CLIENT } from "../net/http/limits.ts";
+import { HTTP_LIMITS } from "./limits.ts";
 
 const doors: OpenDoor[] = [];
 
@@ -331,4 +334,10 @@ describe("closing", () => {
     expect(await hanging).toBeInstanceOf(Error);
     await expect(ask(port, "/slow")).rejects.toThrow("ECONNREFUSED");
   });
+});
+
+test("our clients let a connection go well before the door closes it", () => {
+  const agent = daemonAgent("http://127.0.0.1:1", {});
+  expect(agent).toMatchObject({ options: { keepAlive: true, timeout: CLIENT.idleMs } });
+  expect(CLIENT.idleMs).toBeLessThan(HTTP_LIMITS.idleMs / 2);
 });

@@ -198,9 +198,11 @@ export class DirectoryService {
     const place = httpUrl(given);
     if (!place) throw new RollcallError("INVALID_ARGUMENT", "url is not an http or https URL");
     const found = await this.#verifier
-      .find({ key: given, version: "1.0" })
+      .find({ key: given, version: "1.0" }, { tellsWhy: true })
       .catch((cause: unknown) => {
-        const message = `${given}: ${NO_CARD}; at log level debug the daemon says why`;
+        // The caller of this one is the operator, and may know what the network says.
+        const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+        const message = `${given}: ${NO_CARD}: ${(why as Error).message}`;
         throw new RollcallError("UNAVAILABLE", message, { cause });
       });
     // An agent's site, or the file of its card, is as good a name for it as the agent's own URL.

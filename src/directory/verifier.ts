@@ -65,7 +65,10 @@ export class Verifier {
    * The card that is published for a URL: one that names it, else the first of any agent there,
    * since several may share a host. Rejects with UNAVAILABLE, whatever went wrong.
    */
-  async find(said: Pick<Card, "key" | "version">): Promise<FetchedCard> {
+  async find(
+    said: Pick<Card, "key" | "version">,
+    { tellsWhy = false }: { readonly tellsWhy?: boolean } = {},
+  ): Promise<FetchedCard> {
     let other: FetchedCard | undefined;
     const read = (text: string, from: string): FetchedCard | undefined => {
       const reading = readCard(text);
@@ -77,7 +80,7 @@ export class Verifier {
     };
     const { signal } = this.#closing;
     try {
-      return await this.#options.fetcher.first(candidateUrls(said), read, { signal });
+      return await this.#options.fetcher.first(candidateUrls(said), read, { signal, tellsWhy });
     } catch (error) {
       if (other && !signal.aborted) return other;
       throw error;

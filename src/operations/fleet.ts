@@ -19,7 +19,7 @@ import { report } from "./reports.ts";
 type Needs = Pick<Services, "fleet">;
 
 const AGENT = text(
-  "An agent by its id, an alias, its name, or enough of its id",
+  "An agent by its id, an alias, its name, or a part of one that no other has",
   "claude-7d5d6ca5",
 );
 

@@ -4,7 +4,7 @@ import type { Destination } from "../../wires/arcp/client/types.ts";
 import { connectWebSocket } from "../../wires/arcp/transports/websocket.ts";
 import { daemonAgent } from "../../net/http/agent.ts";
 import { findUrl } from "../../net/http/url.ts";
-import { RollcallError } from "../../core/errors.ts";
+import { codeOf, RollcallError } from "../../core/errors.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
@@ -45,6 +45,10 @@ export async function connectRuntime(
     },
   });
   return connecting.catch((error: unknown) => {
+    if (codeOf(error) === "UNAUTHENTICATED" && !(token ?? env["ROLLCALL_TOKEN"])) {
+      const message = "the runtime wants a token: give one with --token, or set ROLLCALL_TOKEN";
+      throw new RollcallError("UNAUTHENTICATED", message, { cause: error });
+    }
     if (!isDaemon || !(error instanceof RollcallError) || error.code !== "UNAVAILABLE") throw error;
     const daemon = `no daemon answers at ${findUrl(url, env)}`;
     const message = error.message.replace(/^no runtime answers at \S+/, daemon);

@@ -74,12 +74,14 @@ export async function openForReading(path: string): Promise<Database> {
  * the locks that this process has on it.
  */
 function prepareFile(path: string): void {
+  const missing: string[] = [];
   let existing = path;
-  while (!existsSync(existing)) existing = dirname(existing);
+  for (; !existsSync(existing); existing = dirname(existing)) missing.unshift(existing);
   // Asked first, because mkdir says "no such file" of a disk that is read-only.
   accessSync(existing, constants.W_OK);
-  if (existing === path) return;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (missing.length === 0) return;
+  // One by one: in /proc, where none can be made, a recursive mkdir of Node never returns.
+  for (const folder of missing.slice(0, -1)) mkdirSync(folder, { mode: 0o700 });
   closeSync(openSync(path, "ax", 0o600));
 }
 

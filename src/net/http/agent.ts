@@ -8,18 +8,25 @@ import { connect, type NetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
 import { socketPath } from "../../machine/places.ts";
 import type { Environment } from "../../machine/surroundings.ts";
+import { CLIENT } from "./limits.ts";
 import { DEFAULT_URL } from "./url.ts";
+
+/**
+ * Connections are used again, and let go well before a daemon closes them: a request that is sent
+ * just then is lost, and nobody knows whether it was done.
+ */
+const REUSED = { keepAlive: true, timeout: CLIENT.idleMs } as const;
 
 export function daemonAgent(url: string, env: Environment = process.env): Agent {
   const path = url === DEFAULT_URL ? socketPath(env) : "";
-  return path !== "" && existsSync(path) ? new SocketAgent(path) : new Agent({ keepAlive: true });
+  return path !== "" && existsSync(path) ? new SocketAgent(path) : new Agent(REUSED);
 }
 
 class SocketAgent extends Agent {
   readonly #path: string;
 
   constructor(path: string) {
-    super({ keepAlive: true });
+    super(REUSED);
     this.#path = path;
   }
 

@@ -248,6 +248,8 @@ describe("agents", () => {
     for (const agent of [id, `keeper:${id}`]) {
       expect((await call("get_agent", { agent })).data).toMatchObject({ agent: { id }, a2a: null });
     }
+    expect((await call("get_agent", { agent: "scraper-1" })).data).toMatchObject({ agent: { id } });
+    await register(ground.engine);
     const ambiguous = await refusal("get_agent", { agent: "scraper-1" });
     expect(ambiguous).toMatch(
       /^INVALID_ARGUMENT: see.*<agent-data>\n"2 agents are called.*"\n<\//s,

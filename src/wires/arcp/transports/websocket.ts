@@ -77,7 +77,10 @@ function checkUrl(url: string): void {
 /** The address without what may be secret in it. */
 function unreachable(url: string, cause: Error): string {
   const { protocol, host, pathname } = new URL(url);
-  return `no runtime answers at ${protocol}//${host}${pathname} (${failureReason(cause)})`;
+  const at = `${protocol}//${host}${pathname}`;
+  const isPathless = pathname === "/" && /response: 40\d/.test(cause.message);
+  const hint = isPathless ? `; the path is missing, as in ws://${host}/arcp` : "";
+  return `no runtime answers at ${at} (${failureReason(cause)})${hint}`;
 }
 
 /** The server's end of a socket that is open, on the stream it was made of. */
