@@ -27,6 +27,9 @@ export const LOCAL: Principal = {
   roles: ["admin"],
 };
 
+/** May do nothing. */
+export const NOBODY: Principal = { ...LOCAL, name: "nobody", roles: [] };
+
 export function isRole(text: string): text is Role {
   return ROLES.some((role) => role === text);
 }

@@ -15,7 +15,6 @@ import { importLedger } from "../wires/arcp/ledger/import.ts";
 import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
 import { DaemonArcp } from "./arcp/service.ts";
-import { LOCAL } from "../core/principals.ts";
 import { LocalUsers } from "../identity/local-users.ts";
 import { PeerUsers } from "../identity/peer-users.ts";
 import type { Config } from "./config.ts";
@@ -74,7 +73,6 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       logger,
       version: release,
       env: options.env ?? process.env,
-      local: LOCAL,
     });
     opened.arcp = arcp;
     const engine = await Engine.open({

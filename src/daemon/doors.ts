@@ -7,6 +7,7 @@
  * agentkeeper, which programs bring along side by side, takes a free port for HTTP and says so.
  */
 import type { Clock } from "../core/clock.ts";
+import { permit } from "../core/roles.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
 import type { Status } from "../operations/daemon.ts";
@@ -193,7 +194,12 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
   http.mount(arcpMount(options.arcp));
   const startedAt = new Date().toISOString();
   http.mount({
-    hot: { "/v1/events": streams.serve },
+    hot: {
+      "/v1/events": (request, response, principal) => {
+        permit(principal, "event.read");
+        return streams.serve(request, response);
+      },
+    },
     routes: apiRoutes({
       engine,
       claims: services.claims,

@@ -10,6 +10,8 @@ import type { Handlers, Meter } from "../net/grpc/service.ts";
 import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
 import { peerOf as peerOfSocket, type Authenticator, type Peer } from "../identity/caller.ts";
+import type { Principal } from "../core/principals.ts";
+import { permit } from "../core/roles.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Sockets } from "./sockets.ts";
@@ -32,11 +34,15 @@ export class GrpcDoor {
     this.#grpc = new GrpcServer({
       ...options,
       limits: SERVER_LIMITS,
-      admit: (caller) =>
-        authenticator.authenticate({
+      admit: (caller) => {
+        const admitted = authenticator.authenticate({
           peer: peerOf(caller.socket),
           header: (name) => caller.header(name),
-        }),
+        });
+        const { action } = caller;
+        const check = (principal: Principal) => action && permit(principal, action);
+        return admitted instanceof Promise ? admitted.then(check) : check(admitted);
+      },
     });
     this.#sockets = new Sockets(this.#grpc.listener, GRPC_CONNECTIONS);
   }

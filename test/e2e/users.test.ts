@@ -86,14 +86,25 @@ describe.runIf(isRoot)("another user of this machine", () => {
     expect((await run(["agents"], { env })).code).toBe(0);
   });
 
-  test("is let in where the operator names it", async () => {
+  test("is let in where the operator names it, as far as its role goes", async () => {
     const { up, url } = await daemon(
       "--memory",
       "--no-status-files",
-      "--allowed-users",
-      "65534=agent",
+      "--allowed-users=65534=viewer",
     );
     await using _ = up;
     expect((await fetchAsOther(`${url}/v1/fleet`)).status).toBe(200);
+    expect(await fetchAsOther(`${url}/v1/agents/register`, REGISTER)).toEqual({
+      status: 403,
+      body: expect.stringContaining("user:65534 (viewer) may not agent.register") as string,
+    });
+    const asAgent = await daemon("--memory", "--no-status-files", "--allowed-users=65534");
+    await using other = asAgent.up;
+    const registered = await fetchAsOther(`${asAgent.url}/v1/agents/register`, REGISTER);
+    expect(registered.status).toBe(200);
+    const policy = { id: "p", subject: "*", action: "*", resource: "*", effect: "allow" };
+    const set = await fetchAsOther(`${asAgent.url}/v1/policies/set`, JSON.stringify(policy));
+    expect(set.body).toContain("may not policy.set");
+    expect(other.pid).toBeGreaterThan(0);
   });
 });

@@ -10,6 +10,8 @@ import type { IncomingMessage } from "node:http";
 import { HEARTBEAT } from "../../../core/card-limits.ts";
 import type { CardProblem } from "../../../directory/cards/problems.ts";
 import { RollcallError } from "../../../core/errors.ts";
+import type { Principal } from "../../../core/principals.ts";
+import { permit } from "../../../core/roles.ts";
 import type { DirectoryService, HeartbeatAnswer, Sender } from "../../../directory/directory.ts";
 
 /** Where the token is, in an answer and in what comes later. */
@@ -28,7 +30,7 @@ export interface HeartbeatResponse {
 type Handler = (
   request: IncomingMessage,
   body: Buffer,
-  principal: { readonly name: string },
+  principal: Principal,
 ) => HeartbeatResponse | Promise<HeartbeatResponse>;
 
 /** A response to a heartbeat that was taken, in the form of one generation. */
@@ -65,6 +67,7 @@ function handler(directory: HeartbeatsOptions["directory"], form: Form): Handler
   /** By the seconds of Retry-After: the door sends what it has sent before faster. */
   const usual = new Map<number, HeartbeatResponse>();
   return (request, body, principal) => {
+    permit(principal, "directory.add");
     const { method = "", url = "" } = request;
     if (method !== "POST") throw new RollcallError("NOT_FOUND", `no ${method} ${url}`);
     const given = request.headers[TOKEN_HEADER];
