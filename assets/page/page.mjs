@@ -228,7 +228,7 @@ async function read(path, signal) {
 
 /** @param {AbortSignal} signal */
 async function introduce(signal) {
-  const { node, version, grpcAddress } = await read("/v1/status", signal);
+  const { node, version, grpcAddress = "" } = await read("/v1/status", signal);
   find("#daemon").textContent = clean(`${node} · ${version}`);
   find("#grpc-port").textContent = /\d+$/.exec(grpcAddress)?.[0] ?? "7070";
 }

@@ -41,7 +41,7 @@ export interface GrpcServerOptions {
 
 /** One for every method: a method without an action does not compile. */
 export type Actions<Service extends DescService> = {
-  readonly [Method in keyof Service["method"]]: Action;
+  readonly [Name in keyof Service["method"]]: Action;
 };
 
 interface Method {
