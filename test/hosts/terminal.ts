@@ -73,6 +73,15 @@ export class Terminal {
     await this.#becomes(`a screen without ${unwanted}`, () => !this.#has(unwanted));
   }
 
+  /** Until its program has ended, and its pane with it. */
+  async ends(): Promise<void> {
+    await until("the end of the program", () => {
+      return (
+        !this.#tmux.run(["list-panes", "-a", "-F", "#{pane_id}"]).includes(this.pane) || undefined
+      );
+    });
+  }
+
   async #becomes(what: string, isSo: () => boolean): Promise<void> {
     try {
       await until(what, () => isSo() || undefined);
