@@ -5,6 +5,8 @@ import type { Question } from "./question.ts";
 export interface HookDialect {
   /** The events that it is to tell us of, with the seconds that each hook may take. */
   readonly events: Readonly<Partial<Record<HookEvent, number>>>;
+  /** Whether the command line of a host's process is that of a server for several terminals. */
+  isShared?(commandLine: string): boolean;
   /** The words of a person, from what it calls a prompt. */
   promptOf(prompt: unknown): unknown;
   /** The question of a tool call that asks the user, or that needs a permission. */
