@@ -1,7 +1,8 @@
 /** `rollcall hooks`: makes coding agents show up by themselves, in their own settings. */
 import { buildCommand } from "@stricli/core";
 import { apply } from "../../machine/settings/apply.ts";
-import { HOSTS, INSTALLERS, type Host } from "../../coding-agents/install/hosts.ts";
+import type { CodingAgent } from "../../coding-agents/adapter.ts";
+import { agentNamed, CODING_AGENTS } from "../../coding-agents/agents.ts";
 import type { Scene, Standing } from "../../machine/settings/installer.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
@@ -30,18 +31,14 @@ const project = {
   brief: "Only in this project, not for all",
 } as const;
 
-const hostWord = {
-  brief: "claude-code, codex, opencode or pi",
-  placeholder: "HOST",
-  parse: hostOf,
-  proposeCompletions: (partial: string) => HOSTS.filter((host) => host.startsWith(partial)),
-};
+const NAMES = CODING_AGENTS.map(({ name }) => name);
 
-function hostOf(text: string): Host {
-  const host = HOSTS.find((each) => each === text);
-  if (host) return host;
-  throw new Error(`not one of ${HOSTS.join(", ")}`);
-}
+const agentWord = {
+  brief: `One of ${NAMES.join(", ")}`,
+  placeholder: "AGENT",
+  parse: agentNamed,
+  proposeCompletions: (partial: string) => NAMES.filter((name) => name.startsWith(partial)),
+};
 
 function change(word: "install" | "uninstall", does: string, examples: readonly Example[]) {
   const dryRun = {
@@ -50,19 +47,18 @@ function change(word: "install" | "uninstall", does: string, examples: readonly 
     withNegated: false,
     brief: "Show what would change, and change nothing",
   } as const;
-  return buildCommand<ChangeFlags, [Host], Context>({
+  return buildCommand<ChangeFlags, [CodingAgent], Context>({
     docs: about(`${does}. ${KEPT}`, ...examples),
     parameters: {
       flags: { project, dryRun },
-      positional: { kind: "tuple", parameters: [hostWord] },
+      positional: { kind: "tuple", parameters: [agentWord] },
     },
-    async func(flags, host) {
-      const installer = INSTALLERS[host];
+    async func(flags, { title, install: installer }) {
       const plan = installer[word](sceneOf(this, flags.project));
       const path = shown(this, plan.path);
       if (plan.before === plan.after) {
         const state = word === "install" ? "is installed already in" : "is not installed in";
-        return this.out.line(`${installer.name} ${state} ${path}`);
+        return this.out.line(`${title} ${state} ${path}`);
       }
       if (flags.dryRun) {
         await showPlan(this, plan);
@@ -70,7 +66,7 @@ function change(word: "install" | "uninstall", does: string, examples: readonly 
       }
       const backup = apply(plan);
       const done = word === "install" ? "installed in" : "taken out of";
-      await this.out.line(`${this.out.paint("green", "✓")} ${installer.name}: ${done} ${path}`);
+      await this.out.line(`${this.out.paint("green", "✓")} ${title}: ${done} ${path}`);
       if (backup !== undefined) await this.out.line(`  what was there: ${shown(this, backup)}`);
       if (word === "install") await this.out.line(`  next: ${installer.next}`);
     },
@@ -91,7 +87,7 @@ const uninstall = change("uninstall", "Take our hooks out again", [
   { call: "rollcall hooks uninstall claude-code", does: "leaves all other hooks" },
 ]);
 
-const status = buildCommand<StatusFlags, [Host?], Context>({
+const status = buildCommand<StatusFlags, [CodingAgent?], Context>({
   docs: about(
     "Say which coding agents show up by themselves, and what keeps them from it.",
     { call: "rollcall hooks status", does: "all of them" },
@@ -99,12 +95,12 @@ const status = buildCommand<StatusFlags, [Host?], Context>({
   ),
   parameters: {
     flags: { project, json: jsonFlag },
-    positional: { kind: "tuple", parameters: [{ ...hostWord, optional: true }] },
+    positional: { kind: "tuple", parameters: [{ ...agentWord, optional: true }] },
   },
   async func(flags, only) {
     const scene = sceneOf(this, flags.project);
-    const rows = HOSTS.filter((host) => only === undefined || host === only).map((host) => {
-      return { host, ...standingOf(host, scene) };
+    const rows = (only ? [only] : CODING_AGENTS).map((agent) => {
+      return { host: agent.name, ...standingOf(agent, scene) };
     });
     if (flags.json) await this.out.line(cleanJson({ hosts: rows }));
     else for (const row of rows) await showStanding(this, row);
@@ -113,14 +109,14 @@ const status = buildCommand<StatusFlags, [Host?], Context>({
 });
 
 type Row = Omit<Standing, "state"> & {
-  readonly host: Host;
+  readonly host: string;
   readonly state: Standing["state"] | "unreadable";
 };
 
 /** One that cannot be read does not keep the others from being told. */
-function standingOf(host: Host, scene: Scene): Omit<Row, "host"> {
+function standingOf({ install: installer }: CodingAgent, scene: Scene): Omit<Row, "host"> {
   try {
-    return INSTALLERS[host].standing(scene);
+    return installer.standing(scene);
   } catch (error) {
     const details = error instanceof Error ? error.message : String(error);
     return { path: "", state: "unreadable", details, warnings: [] };

@@ -17,11 +17,10 @@ interface HookHostOptions extends Omit<HookPlan, "command"> {
   readonly next: string;
 }
 
-export function hookInstaller(name: string, options: HookHostOptions): Installer {
+export function hookInstaller(options: HookHostOptions): Installer {
   const { host, events, file, warnings, next } = options;
   const planOf = (scene: Scene): HookPlan => ({ host, events, command: commandOf(host, scene) });
   return {
-    name,
     next,
     install(scene) {
       const path = file(scene);

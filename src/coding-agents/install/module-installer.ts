@@ -11,6 +11,8 @@ import {
 
 interface ModuleHostOptions {
   readonly host: string;
+  /** What it calls a module of ours. */
+  readonly noun: string;
   /** Below dist/coding-agents. */
   readonly module: string;
   readonly file: (scene: Scene) => string;
@@ -18,10 +20,8 @@ interface ModuleHostOptions {
   readonly next: string;
 }
 
-export function moduleInstaller(
-  name: string,
-  { host, module, file, text, next }: ModuleHostOptions,
-): Installer {
+export function moduleInstaller(options: ModuleHostOptions): Installer {
+  const { host, noun, module, file, text, next } = options;
   const mark = `// Written by \`rollcall hooks install ${host}\`; uninstall takes it away.`;
   const wanted = ({ programs }: Scene) => {
     const url = pathToFileURL(join(programs, "..", "coding-agents", module)).href;
@@ -33,7 +33,6 @@ export function moduleInstaller(
     return { path, before, isOurs: before?.startsWith(mark) ?? false };
   };
   return {
-    name,
     next,
     install(scene) {
       const { path, before, isOurs } = read(scene);
@@ -52,7 +51,7 @@ export function moduleInstaller(
       const isCurrent = before === wanted(scene);
       const state = isCurrent ? "installed" : isOurs ? "outdated" : "absent";
       const warnings = before === undefined || isOurs ? [] : ["another file has this name"];
-      return { path, state, details: name === "Pi" ? "extension" : "plugin", warnings };
+      return { path, state, details: noun, warnings };
     },
   };
 }

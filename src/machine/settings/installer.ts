@@ -33,7 +33,6 @@ export interface Standing {
 }
 
 export interface Installer {
-  readonly name: string;
   install(scene: Scene): Plan;
   uninstall(scene: Scene): Plan;
   standing(scene: Scene): Standing;

@@ -1,0 +1,30 @@
+/** Claude Code: hooks in its settings. */
+import { join } from "node:path";
+import type { CodingAgent } from "../adapter.ts";
+import { HOOK_EVENTS } from "../hooks/fact.ts";
+import { hookInstaller } from "../install/hook-installer.ts";
+import { meaningOf, memberOf, readJson } from "../../machine/settings/json-edit.ts";
+
+export const claudeCode: CodingAgent<"claude-code"> = {
+  name: "claude-code",
+  title: "Claude Code",
+  tried: ["2.1.197", "2.1.325"],
+  observe: { by: "hooks" },
+  install: hookInstaller({
+    host: "claude-code",
+    events: HOOK_EVENTS,
+    file: ({ env, home, project }) =>
+      project === undefined
+        ? join(env["CLAUDE_CONFIG_DIR"] || join(home, ".claude"), "settings.json")
+        : join(project, ".claude", "settings.json"),
+    warnings: (settings) => disabled(settings),
+    next: "sessions that are started from now on show up",
+  }),
+};
+
+function disabled(settings: string | undefined): readonly string[] {
+  const value = settings?.trim() ? memberOf(readJson(settings), "disableAllHooks") : undefined;
+  return value && meaningOf(value) === true
+    ? ["disableAllHooks is true in it: no hooks run until that is taken out"]
+    : [];
+}

@@ -1,0 +1,34 @@
+/** Codex: hooks in a file of their own, which run once a person trusted them. */
+import { join } from "node:path";
+import type { CodingAgent } from "../adapter.ts";
+import { HOOK_EVENTS } from "../hooks/fact.ts";
+import { hookInstaller } from "../install/hook-installer.ts";
+import { readIfThere, type Scene } from "../../machine/settings/installer.ts";
+
+export const codex: CodingAgent<"codex"> = {
+  name: "codex",
+  title: "Codex",
+  tried: ["0.166.0"],
+  observe: { by: "hooks" },
+  install: hookInstaller({
+    host: "codex",
+    // It has no SessionEnd: the sidecar sees its process end.
+    events: HOOK_EVENTS.filter((event) => event !== "SessionEnd"),
+    file: (scene) => join(codexHome(scene), "hooks.json"),
+    warnings: (_, scene) => switchedOff(readIfThere(join(codexHome(scene), "config.toml")) ?? ""),
+    next: "start codex, and trust the new hooks with /hooks",
+  }),
+};
+
+function codexHome({ env, home, project }: Scene): string {
+  return project === undefined
+    ? env["CODEX_HOME"] || join(home, ".codex")
+    : join(project, ".codex");
+}
+
+/** The switch of its config file, under its name and the one it had before. */
+function switchedOff(toml: string): readonly string[] {
+  const features = /^\s*\[features\]\s*$(?<table>[^]*?)(?=^\s*\[|$(?![^]))/m.exec(toml)?.groups;
+  const isOff = /^\s*(?:codex_)?hooks\s*=\s*false\b/m.test(features?.["table"] ?? "");
+  return isOff ? ["hooks = false stands under [features] in config.toml: no hooks run"] : [];
+}
