@@ -74,8 +74,12 @@ export class HostSession {
     this.works();
   }
 
+  get isWorking(): boolean {
+    return this.#doing?.state === "working";
+  }
+
   works(): void {
-    if (this.#doing?.state === "working") return this.activity();
+    if (this.isWorking) return this.activity();
     this.#doing = { state: "working", ...defined({ summary: this.#prompt }) };
     this.#show();
   }

@@ -157,8 +157,7 @@ export class Sessions {
     const next = idOf(field(info, "id"));
     if (field(info, "role") !== "assistant" || next === undefined) return;
     this.#questions.closeWhere(
-      ({ sessionId, messageId }) =>
-        sessionId === id && messageId !== undefined && messageId < next,
+      ({ sessionId, messageId }) => sessionId === id && messageId !== undefined && messageId < next,
     );
   }
 
