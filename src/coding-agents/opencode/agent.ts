@@ -18,13 +18,14 @@ export const openCode: CodingAgent<"opencode"> = {
       const folder = project === undefined ? all : join(project, ".opencode");
       return join(folder, "plugins", "rollcall.js");
     },
-    text: (module) => [
+    text: [
       "export const RollcallPlugin = async (input) => {",
       "  try {",
-      `    const { RollcallPlugin } = await import(${JSON.stringify(module)});`,
-      "    return await RollcallPlugin(input);",
-      "  } catch {",
-      "    return {}; // rollcall is not where it was: install it anew",
+      "    return await (await load()).RollcallPlugin(input);",
+      "  } catch (error) {",
+      '    const body = { title: "Rollcall", message: error.message, variant: "warning" };',
+      "    const tell = () => input.client.tui.showToast({ body });",
+      '    return { "chat.message": async () => void tell().catch(() => {}) };',
       "  }",
       "};",
     ],
