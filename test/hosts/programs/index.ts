@@ -2,5 +2,6 @@
 import type { Program } from "../program.ts";
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
+import { openCode } from "./opencode.ts";
 
-export const PROGRAMS: readonly Program[] = [claudeCode, codex];
+export const PROGRAMS: readonly Program[] = [claudeCode, codex, openCode];
