@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { apply } from "../../machine/settings/apply.ts";
 import { agentNamed } from "../agents.ts";
 
 let home = "";
@@ -79,4 +80,13 @@ test("Pi says at its start that Rollcall is gone", async () => {
   await run("pi", { on });
   const message = "rollcall is not where it was: run `rollcall hooks install pi`";
   expect(notify).toHaveBeenCalledWith(message, "warning");
+});
+
+test("a file of ours leaves no copy behind", () => {
+  const scene = { env: {}, home, project: undefined, programs: home, node: "/usr/bin/node" };
+  const { install } = agentNamed("opencode");
+  apply(install.install(scene));
+  apply(install.install({ ...scene, programs: join(home, "elsewhere") }));
+  apply(install.uninstall(scene));
+  expect(fs.readdirSync(join(home, ".config/opencode/plugins"))).toEqual([]);
 });

@@ -44,11 +44,11 @@ export function moduleInstaller(options: ModuleHostOptions): Installer {
       if (before !== undefined && !isOurs) {
         throw new RollcallError("ALREADY_EXISTS", `${path} is not ours: move it away first`);
       }
-      return { path, before, after: wanted(scene) };
+      return { path, before, after: wanted(scene), isOurs };
     },
     uninstall(scene) {
       const { path, before, isOurs } = read(scene);
-      return { path, before, after: isOurs ? undefined : before };
+      return { path, before, after: isOurs ? undefined : before, isOurs };
     },
     standing(scene) {
       const { path, before, isOurs } = read(scene);
