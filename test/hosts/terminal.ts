@@ -1,5 +1,6 @@
 /** Terminals of a tmux of our own: a person's screen and keys. */
 import { spawnSync } from "node:child_process";
+import { hasProcess } from "../../src/machine/processes.ts";
 import { until } from "../tour/until.ts";
 
 export class Tmux implements Disposable {
@@ -71,6 +72,11 @@ export class Terminal {
 
   async hides(unwanted: string | RegExp): Promise<void> {
     await this.#becomes(`a screen without ${unwanted}`, () => !this.#has(unwanted));
+  }
+
+  /** Its program is over, by itself. */
+  async ends(): Promise<void> {
+    await until("its end", () => !hasProcess(this.pid) || undefined);
   }
 
   async #becomes(what: string, isSo: () => boolean): Promise<void> {

@@ -3,5 +3,6 @@ import type { Program } from "../program.ts";
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
 import { openCode } from "./opencode.ts";
+import { oldPi, pi } from "./pi.ts";
 
-export const PROGRAMS: readonly Program[] = [claudeCode, codex, openCode];
+export const PROGRAMS: readonly Program[] = [claudeCode, codex, openCode, pi, oldPi];
