@@ -3,7 +3,8 @@
  * moment is something that a person or the program does, and the rows that must be shown within
  * two seconds of it, and then stay.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -11,6 +12,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { root } from "../../scripts/root.mjs";
 import { Daemon } from "../tour/daemon.ts";
+import { until } from "../tour/until.ts";
 import { areAsExpected, Fleet, inWords, type ExpectedRow, type ShownRow } from "./fleet.ts";
 import { startModel, type Model } from "./model/server.ts";
 import { Tmux, type Terminal } from "./terminal.ts";
@@ -112,6 +114,17 @@ export class Stage implements AsyncDisposable {
     });
     if (status === 0) return stdout;
     throw new Error(`${program} ${words.join(" ")} ended with ${status}: ${stdout}${stderr}`);
+  }
+
+  /** The same, beside all else. */
+  async background(program: string, ...words: readonly string[]): Promise<void> {
+    const child = spawn(program, words, { env: this.#env, cwd: this.project, stdio: "ignore" });
+    await once(child, "exit");
+  }
+
+  /** Until a row is as wanted. */
+  async settled(wanted: ExpectedRow): Promise<void> {
+    await until("a row", async () => areAsExpected(await this.rows(), [wanted]) || undefined);
   }
 
   terminal(command: string): Terminal {

@@ -1,6 +1,5 @@
 /** Terminals of a tmux of our own: a person's screen and keys. */
 import { spawnSync } from "node:child_process";
-import { hasProcess } from "../../src/machine/processes.ts";
 import { until } from "../tour/until.ts";
 
 export class Tmux implements Disposable {
@@ -74,9 +73,13 @@ export class Terminal {
     await this.#becomes(`a screen without ${unwanted}`, () => !this.#has(unwanted));
   }
 
-  /** Its program is over, by itself. */
+  /** Until its program has ended, and its pane with it. */
   async ends(): Promise<void> {
-    await until("its end", () => !hasProcess(this.pid) || undefined);
+    await until("the end of the program", () => {
+      return (
+        !this.#tmux.run(["list-panes", "-a", "-F", "#{pane_id}"]).includes(this.pane) || undefined
+      );
+    });
   }
 
   async #becomes(what: string, isSo: () => boolean): Promise<void> {

@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { badgePath } from "../../src/coding-agents/hooks/attendance.ts";
 import { deposit } from "../../src/coding-agents/hooks/deposit.ts";
+import { DIALECTS } from "../../src/coding-agents/hooks/dialects.ts";
 import { factOf, sessionIdOf, type HookHost } from "../../src/coding-agents/hooks/fact.ts";
 import { recordOf } from "../../src/coding-agents/hooks/record.ts";
 import { Sidecar } from "../../src/coding-agents/hooks/sidecar.ts";
@@ -75,12 +76,13 @@ class Stage {
     this.#hooks += 1;
     const beganMs = this.nowMs - ((payload as { late_ms?: number }).late_ms ?? 0);
     const order = (beganMs - START_MS) * 1000 + 1_000_000 + this.#hooks;
-    const fact = factOf(payload, {
+    const circumstances = {
       id: `${String(order).padStart(16, "0")}-${this.#hooks}`,
       order,
       atMs: beganMs,
       process: { pid, start: "1" },
-    });
+    };
+    const fact = factOf(payload, circumstances, DIALECTS[host]);
     if (!fact) return;
     const session = { host, sessionId: sessionIdOf(payload) ?? "", now: () => this.nowMs };
     const { folder, spool } = recordOf(session);

@@ -1,7 +1,7 @@
 /** Claude Code: hooks in its settings. */
 import { join } from "node:path";
 import type { CodingAgent } from "../adapter.ts";
-import { HOOK_EVENTS } from "../hooks/fact.ts";
+import { claudeCodeDialect } from "./dialect.ts";
 import { hookInstaller } from "../install/hook-installer.ts";
 import { meaningOf, memberOf, readJson } from "../../machine/settings/json-edit.ts";
 
@@ -9,10 +9,10 @@ export const claudeCode: CodingAgent<"claude-code"> = {
   name: "claude-code",
   title: "Claude Code",
   tried: ["2.1.197", "2.1.325"],
-  observe: { by: "hooks" },
+  observe: { by: "hooks", beside: "sessions/PID.json" },
   install: hookInstaller({
     host: "claude-code",
-    events: HOOK_EVENTS,
+    events: claudeCodeDialect.events,
     file: ({ env, home, project }) =>
       project === undefined
         ? join(env["CLAUDE_CONFIG_DIR"] || join(home, ".claude"), "settings.json")

@@ -1,7 +1,7 @@
 /** Codex: hooks in a file of their own, which run once a person trusted them. */
 import { join } from "node:path";
 import type { CodingAgent } from "../adapter.ts";
-import { HOOK_EVENTS } from "../hooks/fact.ts";
+import { codexDialect } from "./dialect.ts";
 import { hookInstaller } from "../install/hook-installer.ts";
 import { readIfThere, type Scene } from "../../machine/settings/installer.ts";
 
@@ -9,11 +9,10 @@ export const codex: CodingAgent<"codex"> = {
   name: "codex",
   title: "Codex",
   tried: ["0.166.0"],
-  observe: { by: "hooks" },
+  observe: { by: "hooks", beside: "its app-server" },
   install: hookInstaller({
     host: "codex",
-    // It has no SessionEnd: the sidecar sees its process end.
-    events: HOOK_EVENTS.filter((event) => event !== "SessionEnd"),
+    events: codexDialect.events,
     file: (scene) => join(codexHome(scene), "hooks.json"),
     warnings: (_, scene) => switchedOff(readIfThere(join(codexHome(scene), "config.toml")) ?? ""),
     next: "start codex, and trust the new hooks with /hooks",

@@ -18,10 +18,13 @@ import {
   type HookHost,
 } from "./fact.ts";
 import { deposit, factId } from "./deposit.ts";
+import { DIALECTS } from "./dialects.ts";
 import { agentIdOf, sessionFolder } from "../../machine/places.ts";
 import type * as recording from "./record.ts";
 import type { Session } from "./session.ts";
 import { readStdin } from "./stdin.ts";
+import { surprise } from "./surprises.ts";
+import { field } from "../../core/text.ts";
 import { attend, attendanceOf } from "./attendance.ts";
 import { hostProcess, rollcallAgentId, tmuxPane } from "../../machine/surroundings.ts";
 
@@ -42,7 +45,9 @@ async function run(name: string): Promise<void> {
   if (event === "Stop") say("{}\n");
   const host = HOOK_HOSTS.find((each) => each === name);
   if (host === undefined) throw new Error(`there are no hooks for ${JSON.stringify(name)}`);
-  const fact = factOf(payload, circumstances(event));
+  if (event === undefined)
+    return surprise(host, `the event ${String(field(payload, "hook_event_name"))}`);
+  const fact = factOf(payload, circumstances(event), DIALECTS[host]);
   if (!fact) return;
   const sessionId = sessionIdOf(payload);
   if (sessionId === undefined) throw new Error(`a ${fact.event} of ${host} without a session_id`);

@@ -56,6 +56,15 @@ export const SIDECAR = {
   orphanMs: 24 * HOUR,
 } as const;
 
+export const WITNESS = {
+  /** How long a state that contradicts a later hook must stand: it follows within some 100 ms. */
+  graceMs: 2 * SECOND,
+  /** How long a dialog may be open before its hook is heard: a slow start of Node. */
+  hookMs: 0.7 * SECOND,
+  /** As much of a conversation's end as holds the last few entries, with what tools answered. */
+  tailBytes: 256 * KIB,
+} as const;
+
 export const IN_PROCESS = {
   /** Sessions of one process of a host that are shown: more than a person has open. */
   sessions: 256,

@@ -19,6 +19,7 @@ interface HookHostOptions extends Omit<HookPlan, "command"> {
 
 export function hookInstaller(options: HookHostOptions): Installer {
   const { host, events, file, warnings, next } = options;
+  const names = Object.keys(events);
   const planOf = (scene: Scene): HookPlan => ({ host, events, command: commandOf(host, scene) });
   return {
     next,
@@ -41,8 +42,8 @@ export function hookInstaller(options: HookHostOptions): Installer {
       const path = file(scene);
       const text = readIfThere(path);
       const { current, outdated } = inFile(path, () => censusOf(text ?? "", planOf(scene)));
-      const missing = events.filter((event) => ![...current, ...outdated].includes(event));
-      const there = events.length - missing.length;
+      const missing = names.filter((event) => ![...current, ...outdated].includes(event));
+      const there = names.length - missing.length;
       const state = stateOf({ there, missing: missing.length, outdated: outdated.length });
       const details =
         missing.length > 0 && there > 0 ? `missing: ${missing.join(", ")}` : `${there} events`;

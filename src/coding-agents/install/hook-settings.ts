@@ -6,7 +6,8 @@
  * Our hooks are recognised by their command, wherever the program is installed.
  */
 import { RollcallError } from "../../core/errors.ts";
-import type { HookEvent, HookHost } from "../hooks/fact.ts";
+import type { HookDialect } from "../hooks/dialect.ts";
+import type { HookHost } from "../hooks/fact.ts";
 import {
   append,
   cut,
@@ -22,12 +23,9 @@ import {
 
 export interface HookPlan {
   readonly host: HookHost;
-  readonly events: readonly HookEvent[];
+  readonly events: HookDialect["events"];
   readonly command: string;
 }
-
-/** In seconds. A hook takes a few hundredths of one; a host must not wait for one that hangs. */
-const TIMEOUT = 10;
 
 interface Handler {
   readonly event: string;
@@ -77,8 +75,9 @@ export function withHooks(before: string, { host, events, command }: HookPlan): 
     if (meaningOf(node) !== command) text = replace(text, node, command);
   }
   const there = new Set(handlersOf(readJson(text), host).map(({ event }) => event));
-  for (const event of events.filter((each) => !there.has(each))) {
-    text = withGroup(text, event, { hooks: [{ type: "command", command, timeout: TIMEOUT }] });
+  for (const [event, timeout] of Object.entries(events)) {
+    if (there.has(event)) continue;
+    text = withGroup(text, event, { hooks: [{ type: "command", command, timeout }] });
   }
   return text;
 }

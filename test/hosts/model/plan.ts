@@ -72,7 +72,7 @@ export function answerTo({ prompt, tools, results }: Turn): Answer {
   return { kind: "calls", calls };
 }
 
-export function text(words: string): Answer {
+function text(words: string): Answer {
   return { kind: "text", words: [words], pauseMs: 0 };
 }
 

@@ -1,0 +1,15 @@
+/** How one program speaks through its hooks: the little in which the payloads differ. */
+import type { HookEvent } from "./fact.ts";
+import type { Question } from "./question.ts";
+
+export interface HookDialect {
+  /** The events that it is to tell us of, with the seconds that each hook may take. */
+  readonly events: Readonly<Partial<Record<HookEvent, number>>>;
+  /** The words of a person, from what it calls a prompt. */
+  promptOf(prompt: unknown): unknown;
+  /** The question of a tool call that asks the user, or that needs a permission. */
+  questionOf(tool: string, input: unknown): Question;
+}
+
+/** In seconds. A hook takes a few hundredths of one; a host must not wait for one that hangs. */
+export const HOOK_TIMEOUT = 10;
