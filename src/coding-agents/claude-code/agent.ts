@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { CodingAgent } from "../adapter.ts";
 import { claudeCodeDialect } from "./dialect.ts";
 import { hookInstaller } from "../install/hook-installer.ts";
-import { meaningOf, memberOf, readJson } from "../../machine/settings/json-edit.ts";
+import { hooksSwitchedOff } from "../install/hook-settings.ts";
 
 export const claudeCode: CodingAgent<"claude-code"> = {
   name: "claude-code",
@@ -17,14 +17,7 @@ export const claudeCode: CodingAgent<"claude-code"> = {
       project === undefined
         ? join(env["CLAUDE_CONFIG_DIR"] || join(home, ".claude"), "settings.json")
         : join(project, ".claude", "settings.json"),
-    warnings: (settings) => disabled(settings),
+    warnings: (settings) => hooksSwitchedOff(settings, ["disableAllHooks"], true),
     next: "sessions that are started from now on show up",
   }),
 };
-
-function disabled(settings: string | undefined): readonly string[] {
-  const value = settings?.trim() ? memberOf(readJson(settings), "disableAllHooks") : undefined;
-  return value && meaningOf(value) === true
-    ? ["disableAllHooks is true in it: no hooks run until that is taken out"]
-    : [];
-}
