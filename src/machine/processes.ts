@@ -41,6 +41,32 @@ export function hasProcess(pid: number): boolean {
   }
 }
 
+/** Its program and its words; empty where the system does not tell. */
+export function commandLineOf(pid: number): string {
+  if (process.platform === "linux") return procFile(pid, "cmdline").replaceAll("\0", " ").trim();
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  const options = { encoding: "utf8", timeout: PS_TIMEOUT_MS } as const;
+  return spawnSync("ps", ["-o", "command=", "-p", String(pid)], options).stdout.trim();
+}
+
+/** What it was started with. Only Linux tells. */
+export function environmentOf(pid: number): Readonly<Record<string, string>> {
+  const environment: Record<string, string> = {};
+  for (const line of procFile(pid, "environ").split("\0")) {
+    const at = line.indexOf("=");
+    if (at > 0) environment[line.slice(0, at)] = line.slice(at + 1);
+  }
+  return environment;
+}
+
+function procFile(pid: number, name: "cmdline" | "environ"): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 /** All numbers that are taken, also by the dead that nobody buried. Only Linux tells. */
 export function runningPids(): ReadonlySet<number> {
   const pids = new Set<number>();

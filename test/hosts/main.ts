@@ -63,7 +63,9 @@ async function play(program: Program, version: string): Promise<number> {
       folder,
       onCell,
     });
-    await program.play(stage);
+    await program.play(stage).catch((error: unknown) => {
+      onCell({ moment: "all moments", expected: "played", afterMs: 0, problem: String(error) });
+    });
   }
   const right = cells.filter(({ problem }) => problem === undefined).length;
   process.stdout.write(`  ${right} of ${cells.length} cells right\n`);

@@ -181,6 +181,7 @@ export class Stage implements AsyncDisposable {
     await this.#daemon?.[Symbol.asyncDispose]();
     this.model[Symbol.dispose]();
     // What the program left behind may still write, and ends with the namespace.
-    rmSync(this.home, { recursive: true, force: true, maxRetries: 20 });
+    if (!process.env["HOSTS_KEEP"])
+      rmSync(this.home, { recursive: true, force: true, maxRetries: 20 });
   }
 }

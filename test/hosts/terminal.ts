@@ -1,5 +1,6 @@
 /** Terminals of a tmux of our own: a person's screen and keys. */
 import { spawnSync } from "node:child_process";
+import { findProcess } from "../../src/machine/processes.ts";
 import { until } from "../tour/until.ts";
 
 export class Tmux implements Disposable {
@@ -37,6 +38,9 @@ export class Tmux implements Disposable {
   }
 }
 
+/** A program on a busy machine takes its time to draw. */
+const PATIENCE_MS = 20_000;
+
 export class Terminal {
   readonly #tmux: Tmux;
   readonly pane: string;
@@ -73,18 +77,19 @@ export class Terminal {
     await this.#becomes(`a screen without ${unwanted}`, () => !this.#has(unwanted));
   }
 
-  /** Until its program has ended, and its pane with it. */
+  /** Until its program has ended. */
   async ends(): Promise<void> {
-    await until("the end of the program", () => {
-      return (
-        !this.#tmux.run(["list-panes", "-a", "-F", "#{pane_id}"]).includes(this.pane) || undefined
-      );
-    });
+    await until("the end of the program", () => !findProcess(this.pid) || undefined);
   }
 
   async #becomes(what: string, isSo: () => boolean): Promise<void> {
     try {
-      await until(what, () => isSo() || undefined);
+      const giveUpAt = performance.now() + PATIENCE_MS;
+      await until(
+        what,
+        () => isSo() || undefined,
+        () => performance.now() > giveUpAt,
+      );
     } catch (error) {
       throw new Error(`no ${what}:\n${this.screen.trimEnd()}`, { cause: error });
     }

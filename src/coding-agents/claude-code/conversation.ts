@@ -1,7 +1,7 @@
 /**
  * The end of a conversation that Claude Code wrote down, for versions that keep no state of their
- * processes: one JSON object a line, the newest last. Of all entries three end what hooks leave
- * open: a turn that was interrupted, one that failed, and the result of a tool that was asked about.
+ * processes: one JSON object a line, the newest last. Three kinds of entries end what hooks leave
+ * open: a turn that was interrupted, one that failed, and the result of a tool.
  */
 import type { Presence } from "../hooks/presence.ts";
 import { TEXT } from "../hooks/limits.ts";
@@ -25,14 +25,15 @@ function presenceOf(line: string): Presence | undefined {
   switch (field(entry, "type")) {
     case "assistant": {
       const isError = field(entry, "isApiErrorMessage") === true;
-      return isError ? { state: "failed", sinceMs, failure: texts.join(" ") } : undefined;
+      const failure = texts.join(" ");
+      return isError ? { state: "failed", sinceMs, isEvent: true, failure } : undefined;
     }
     case "user": {
       if (texts.some((text) => text.startsWith("[Request interrupted by user"))) {
-        return { state: "idle", sinceMs };
+        return { state: "idle", sinceMs, isEvent: true };
       }
       const isResult = parts.some((part) => field(part, "type") === "tool_result");
-      return isResult ? { state: "busy", sinceMs } : undefined;
+      return isResult ? { state: "busy", sinceMs, isEvent: true } : undefined;
     }
     default:
       return undefined;

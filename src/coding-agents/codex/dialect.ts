@@ -5,7 +5,7 @@ import { TEXT } from "../hooks/limits.ts";
 import { questionOf } from "../hooks/question.ts";
 import { field, wordOf } from "../../core/text.ts";
 
-/** In seconds: it takes no more at the end of a turn or session, and warns of what asks for more. */
+/** In seconds: all that it gives at the end of a turn or session; of more it warns. */
 const LAST_TIMEOUT = 3;
 
 export const codexDialect: HookDialect = {
@@ -21,6 +21,7 @@ export const codexDialect: HookDialect = {
     Interrupt: LAST_TIMEOUT,
     SessionEnd: LAST_TIMEOUT,
   },
+  isShared: (commandLine) => commandLine.includes("app-server"),
   promptOf: (prompt) => prompt,
   questionOf(tool, input) {
     const question = questionOf(tool, input);

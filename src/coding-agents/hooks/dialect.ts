@@ -6,6 +6,8 @@ export interface HookDialect {
   readonly events: Readonly<Record<string, number>>;
   /** Its payload in the words that fact.ts reads, where it uses others. */
   translate?(payload: unknown): unknown;
+  /** Whether the command line of a host's process is that of a server for several terminals. */
+  isShared?(commandLine: string): boolean;
   /** The words of a person, from what it calls a prompt. */
   promptOf(prompt: unknown): unknown;
   /** The question of a tool call that asks the user, or that needs a permission. */

@@ -48,6 +48,8 @@ export interface Circumstances {
   readonly tmux?: TmuxPane;
   /** The id of this agent in the fleet: ROLLCALL_AGENT_ID. */
   readonly rollcallAgentId?: string;
+  /** Whether the host's process is a server that several terminals share. */
+  readonly isShared?: boolean;
 }
 
 /** Where a person sits in front of a session. */

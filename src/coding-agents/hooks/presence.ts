@@ -1,7 +1,7 @@
 /**
- * Hooks tell what happens, and of some things nothing: that a question was answered, that a turn was
- * interrupted. Some hosts keep the state of each session elsewhere. That second source cannot say
- * what is asked or done, but whether the session works, waits or rests it knows better.
+ * Hooks tell what happens, and of some things nothing: that a question was answered, that a turn
+ * was interrupted. Some hosts keep the state of each session elsewhere. That second source cannot
+ * say what is asked or done, but whether the session works, waits or rests it knows better.
  *
  * The rule: where the two disagree, the source whose word is the later one counts. Hooks take a
  * moment to be heard, so a state that began before the last of them counts only when it stands.
@@ -15,6 +15,8 @@ export type PresenceState = "busy" | "waiting" | "idle" | "failed" | "gone";
 export interface Presence {
   readonly state: PresenceState;
   readonly sinceMs: number;
+  /** Whether it is only known to have become so then, and may have changed since. */
+  readonly isEvent?: boolean;
   /** Its question, as far as it knows, for when the hooks tell of none. */
   readonly question?: Question;
   /** Why it failed. */
@@ -24,7 +26,9 @@ export interface Presence {
 /** When the presence is to be believed; nothing where both say the same. */
 export function believedAtMs(session: Session, presence: Presence): number | undefined {
   if (!disagrees(session, presence)) return undefined;
-  if (presence.sinceMs < session.activityMs) return session.activityMs + WITNESS.graceMs;
+  if (presence.sinceMs < session.activityMs) {
+    return presence.isEvent ? undefined : session.activityMs + WITNESS.graceMs;
+  }
   // The hook knows what is asked, and comes with it or a little later.
   return presence.sinceMs + (presence.state === "waiting" ? WITNESS.hookMs : 0);
 }

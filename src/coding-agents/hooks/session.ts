@@ -54,6 +54,7 @@ export interface Session {
   readonly rollcallAgentId?: string;
   readonly conversation?: string;
   /** Whether a second source watches it, and in which terminal that says it is. */
+  readonly isShared?: boolean;
   readonly isWitnessed?: boolean;
   readonly seat?: Seat;
 }
@@ -161,7 +162,7 @@ function announcedBy({ announced }: Session): Partial<Fact> {
 /** Where it works is where it began: agents change their folder all the time. */
 function withCircumstances(session: Session, fact: Fact): Session {
   const isStart = fact.event === "SessionStart";
-  const { model, permissionMode, process, tmux, rollcallAgentId, conversation } = fact;
+  const { model, permissionMode, process, tmux, rollcallAgentId, conversation, isShared } = fact;
   const workspace = isStart ? fact.workspace : (session.workspace ?? fact.workspace);
   return {
     ...active(session, fact),
@@ -172,6 +173,7 @@ function withCircumstances(session: Session, fact: Fact): Session {
     ...(rollcallAgentId !== undefined && { rollcallAgentId }),
     ...(workspace !== undefined && { workspace }),
     ...(conversation !== undefined && { conversation }),
+    ...(isShared && { isShared }),
   };
 }
 

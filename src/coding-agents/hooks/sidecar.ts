@@ -15,7 +15,7 @@ import { isRunning, type ProcessProof } from "../../machine/processes.ts";
 import { badgePath, claim, readBadge } from "./attendance.ts";
 import { complain } from "./complaints.ts";
 import { deposit, factId } from "./deposit.ts";
-import { HOOK_HOSTS, type Fact, type HookHost, type Seat } from "./fact.ts";
+import { defined, HOOK_HOSTS, type Fact, type HookHost, type Seat } from "./fact.ts";
 import { SIDECAR } from "./limits.ts";
 import { believedAtMs } from "./presence.ts";
 import { recordOf, type SessionRecord } from "./record.ts";
@@ -118,10 +118,15 @@ export class Sidecar {
       this.#againAtMs = believedMs;
       return session;
     }
-    const { state, sinceMs, ...rest } = presence;
+    const { state, sinceMs, question, failure } = presence;
     // What is older than the last hook is said anew: it still stands.
     const atMs = sinceMs < session.activityMs ? this.#now() : sinceMs;
-    return this.#add({ event: "Presence", presence: state, atMs, ...rest });
+    return this.#add({
+      event: "Presence",
+      presence: state,
+      atMs,
+      ...defined({ question, failure }),
+    });
   }
 
   /** When nobody sits in front of it any more it goes on by itself, if it does. */

@@ -17,12 +17,12 @@
 
 export interface Tool {
   readonly name: string;
+  readonly namespace?: string;
   /** The names of its parameters, with their JSON types. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-export interface Call {
-  readonly name: string;
+export interface Call extends Pick<Tool, "name" | "namespace"> {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
@@ -68,7 +68,12 @@ export function answerTo({ prompt, tools, results }: Turn): Answer {
   const tool = tools.find(({ name }) => NAMES[kind]?.includes(name));
   if (!tool) return text(`There is no tool for ${word}: ${tools.map((each) => each.name).join()}`);
   const values = word === "sh2" ? value.split(";;") : [value];
-  const calls = values.map((each) => ({ name: tool.name, input: inputOf(word, tool, each) }));
+  const { name, namespace } = tool;
+  const calls = values.map((each) => ({
+    name,
+    input: inputOf(word, tool, each),
+    ...(namespace !== undefined && { namespace }),
+  }));
   return { kind: "calls", calls };
 }
 

@@ -1,6 +1,7 @@
 /** OpenAI's Responses. */
 import { field } from "../../../src/core/text.ts";
 import { freshId, listOf, proseOf, stringOf, toolOf } from "./read.ts";
+import type { Tool } from "./plan.ts";
 import type { Chunk, ModelWire } from "./server.ts";
 
 const USAGE = {
@@ -16,9 +17,6 @@ const ITS_OWN = /^\s*(?:<(?:environment_context|user_instructions|turn_aborted|h
 
 export const responses: ModelWire = {
   turnOf(body) {
-    const tools = listOf(field(body, "tools")).flatMap((tool) => {
-      return field(tool, "type") === "namespace" ? listOf(field(tool, "tools")) : [tool];
-    });
     const items = listOf(field(body, "input"));
     const asked = items.findLastIndex((item) => {
       return field(item, "role") === "user" && !ITS_OWN.test(proseOf(field(item, "content")));
@@ -26,7 +24,7 @@ export const responses: ModelWire = {
     const later = items.slice(asked + 1).map((item) => stringOf(field(item, "type")));
     return {
       prompt: proseOf(field(items[asked], "content")),
-      tools: tools.map((tool) => toolOf(field(tool, "name"), field(tool, "parameters"))),
+      tools: listOf(field(body, "tools")).flatMap(toolsOf),
       results: later.filter((type) => type.endsWith("_call_output")).length,
     };
   },
@@ -48,8 +46,8 @@ export const responses: ModelWire = {
       const content = [{ type: "output_text", text, annotations: [] }];
       output.push({ ...item, status: "completed", content });
     } else {
-      for (const { name, input } of answer.calls) {
-        const call = { name, call_id: freshId("call"), arguments: JSON.stringify(input) };
+      for (const { input, ...tool } of answer.calls) {
+        const call = { ...tool, call_id: freshId("call"), arguments: JSON.stringify(input) };
         output.push({ id: freshId("fc"), type: "function_call", status: "completed", ...call });
       }
     }
@@ -61,6 +59,17 @@ export const responses: ModelWire = {
     yield named({ type: "response.completed", response });
   },
 };
+
+/** One, or a group of them under a name. */
+function toolsOf(tool: unknown): readonly Tool[] {
+  if (field(tool, "type") !== "namespace") {
+    return [toolOf(field(tool, "name"), field(tool, "parameters"))];
+  }
+  const namespace = stringOf(field(tool, "name"));
+  return listOf(field(tool, "tools"))
+    .flatMap(toolsOf)
+    .map((each) => ({ ...each, namespace }));
+}
 
 function added(output_index: number, item: object): Chunk {
   return named({ type: "response.output_item.added", output_index, item });

@@ -156,7 +156,7 @@ async function subagents(stage: Stage, a: Terminal): Promise<void> {
 }
 
 async function endings(stage: Stage, claude: string, a: Terminal): Promise<void> {
-  await stage.moment("/clear", { act: () => command(a, "/clear"), rows: [IDLE] });
+  await stage.moment("/clear", { act: () => order(a, "/clear"), rows: [IDLE] });
   const b = stage.terminal(claude);
   await stage.moment("a second terminal", {
     act: () => b.shows(ready),
@@ -180,7 +180,7 @@ async function endings(stage: Stage, claude: string, a: Terminal): Promise<void>
   });
   await stage.moment("the first one is closed", {
     act: async () => {
-      await command(a, "/exit");
+      await a.enter("/exit");
       await a.ends();
     },
     rows: [],
@@ -211,7 +211,8 @@ async function escape(terminal: Terminal): Promise<void> {
   await terminal.shows("Interrupted");
 }
 
-async function command(terminal: Terminal, line: string): Promise<void> {
+async function order(terminal: Terminal, line: string): Promise<void> {
   await terminal.enter(line);
-  await terminal.hides(line);
+  await terminal.hides(ready);
+  await terminal.shows(ready);
 }
