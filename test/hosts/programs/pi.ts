@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ExpectedRow } from "../fleet.ts";
-import { folderOf, type Package } from "../packages.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import type { Terminal } from "../terminal.ts";
+import { NODE, nodePath } from "./node.ts";
 
 const WORKING: ExpectedRow = { headline: "WORKING" };
 const IDLE: ExpectedRow = { headline: "IDLE" };
@@ -14,9 +14,6 @@ const IDLE: ExpectedRow = { headline: "IDLE" };
 const READY = "/100k (auto)";
 const BUSY = /Working|Retrying/;
 const DIALOG = "enter select";
-
-/** Newer than the one that runs Rollcall's own tests. */
-const NODE: Package = { name: `node-${process.platform}-${process.arch}`, version: "24.9.0" };
 
 export const pi: Program = {
   name: "pi",
@@ -86,8 +83,7 @@ function prepare(stage: Stage, program: string): string {
   });
   stage.write(".pi/agent/extensions/gate.ts", GATE);
   stage.run("rollcall", "hooks", "install", "pi");
-  const node = join(folderOf(NODE), "node_modules", NODE.name, "bin/node");
-  return `${node} ${program} --provider mock --model mock`;
+  return `${nodePath()} ${program} --provider mock --model mock`;
 }
 
 async function firstTurn(stage: Stage, command: string): Promise<Terminal> {
