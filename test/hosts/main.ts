@@ -33,6 +33,7 @@ async function prepare(names: readonly string[]): Promise<number> {
   if (spawnSync(process.execPath, build, { stdio: "inherit" }).status !== 0) return 1;
   for (const each of chosen) {
     for (const version of each.versions) fetchPackage({ name: each.package, version });
+    for (const other of each.also ?? []) fetchPackage(other);
   }
   const script = join(root, "scripts/hosts.mjs");
   return inNamespace([process.execPath, script, INSIDE, ...chosen.map(({ name }) => name)]);
@@ -57,7 +58,11 @@ async function play(program: Program, version: string): Promise<number> {
   };
   const folder = folderOf({ name: program.package, version });
   {
-    await using stage = await Stage.open({ program: program.name, folder, onCell });
+    await using stage = await Stage.open({
+      program: program.shownAs ?? program.name,
+      folder,
+      onCell,
+    });
     await program.play(stage).catch((error: unknown) => {
       onCell({ moment: "all moments", expected: "played", afterMs: 0, problem: String(error) });
     });

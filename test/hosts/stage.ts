@@ -52,6 +52,8 @@ export class Stage implements AsyncDisposable {
   readonly home = realpathSync(mkdtempSync(join(tmpdir(), "hosts-")));
   readonly project = join(this.home, "project");
   readonly folder: string;
+  /** The folder of Rollcall's own package. */
+  readonly rollcall = root;
   readonly model: Model;
   readonly #onCell: (cell: Cell) => void;
   #env: NodeJS.ProcessEnv;

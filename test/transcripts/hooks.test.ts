@@ -82,7 +82,8 @@ class Stage {
       atMs: beganMs,
       process: { pid, start: "1" },
     };
-    const fact = factOf(payload, circumstances, DIALECTS[host]);
+    const dialect = DIALECTS[host];
+    const fact = factOf(dialect.translate?.(payload) ?? payload, circumstances, dialect);
     if (!fact) return;
     const session = { host, sessionId: sessionIdOf(payload) ?? "", now: () => this.nowMs };
     const { folder, spool } = recordOf(session);

@@ -4,7 +4,7 @@ import type { CodingAgent } from "../adapter.ts";
 import { claudeCodeDialect } from "./dialect.ts";
 import type { Scene } from "../../machine/settings/installer.ts";
 import { hookInstaller } from "../install/hook-installer.ts";
-import { meaningOf, memberOf, readJson } from "../../machine/settings/json-edit.ts";
+import { hooksSwitchedOff } from "../install/hook-settings.ts";
 
 export const claudeCode: CodingAgent<"claude-code"> = {
   name: "claude-code",
@@ -16,7 +16,7 @@ export const claudeCode: CodingAgent<"claude-code"> = {
     host: "claude-code",
     events: claudeCodeDialect.events,
     file: (scene) => join(claudeHome(scene), "settings.json"),
-    warnings: (settings) => disabled(settings),
+    warnings: (settings) => hooksSwitchedOff(settings, ["disableAllHooks"], true),
     next: "sessions that are started from now on show up",
   }),
 };
@@ -25,11 +25,4 @@ function claudeHome({ env, home, project }: Scene): string {
   return project === undefined
     ? env["CLAUDE_CONFIG_DIR"] || join(home, ".claude")
     : join(project, ".claude");
-}
-
-function disabled(settings: string | undefined): readonly string[] {
-  const value = settings?.trim() ? memberOf(readJson(settings), "disableAllHooks") : undefined;
-  return value && meaningOf(value) === true
-    ? ["disableAllHooks is true in it: no hooks run until that is taken out"]
-    : [];
 }

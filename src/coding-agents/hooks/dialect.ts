@@ -1,10 +1,11 @@
 /** How one program speaks through its hooks: the little in which the payloads differ. */
-import type { HookEvent } from "./fact.ts";
 import type { Question } from "./question.ts";
 
 export interface HookDialect {
-  /** The events that it is to tell us of, with the seconds that each hook may take. */
-  readonly events: Readonly<Partial<Record<HookEvent, number>>>;
+  /** The events that it is to tell us of, by its own names, with the time that each hook may take. */
+  readonly events: Readonly<Record<string, number>>;
+  /** Its payload in the words that fact.ts reads, where it uses others. */
+  translate?(payload: unknown): unknown;
   /** Whether the command line of a host's process is that of a server for several terminals. */
   isShared?(commandLine: string): boolean;
   /** The words of a person, from what it calls a prompt. */

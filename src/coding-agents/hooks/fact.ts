@@ -10,7 +10,7 @@ import type { PresenceState } from "./presence.ts";
 import { isAsking, questionAtEnd, type Question } from "./question.ts";
 import { field, oneLine, wordOf } from "../../core/text.ts";
 
-export const HOOK_HOSTS = ["claude-code", "codex"] as const;
+export const HOOK_HOSTS = ["claude-code", "codex", "gemini", "qwen-code"] as const;
 
 export type HookHost = (typeof HOOK_HOSTS)[number];
 
@@ -180,6 +180,7 @@ function particulars(
 const WAITING = new Set<unknown>(["permission_prompt", "agent_needs_input", "elicitation_dialog"]);
 
 function asked(event: "Notification" | "Elicitation", payload: unknown): Partial<Fact> | undefined {
+  if (field(payload, "notification_type") === "idle_prompt") return { presence: "idle" };
   if (event === "Notification" && !WAITING.has(field(payload, "notification_type"))) {
     return undefined;
   }

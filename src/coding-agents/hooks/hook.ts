@@ -41,11 +41,12 @@ export async function hook(host: string): Promise<void> {
 async function run(name: string): Promise<void> {
   const text = readStdin();
   if (text === undefined) throw new Error("standard input was too long, or did not end in time");
-  const payload = parse(text);
+  const host = HOOK_HOSTS.find((each) => each === name);
+  const given = parse(text);
+  const payload = (host && DIALECTS[host].translate?.(given)) ?? given;
   // A host that ends a turn wants an object in answer; whatever else it reads becomes a message.
   const event = eventOf(payload);
   if (event === "Stop") say("{}\n");
-  const host = HOOK_HOSTS.find((each) => each === name);
   if (host === undefined) throw new Error(`there are no hooks for ${JSON.stringify(name)}`);
   if (event === undefined)
     return surprise(host, `the event ${String(field(payload, "hook_event_name"))}`);

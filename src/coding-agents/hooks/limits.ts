@@ -81,6 +81,12 @@ export const APP_SERVER = {
 export const IN_PROCESS = {
   /** Sessions of one process of a host that are shown: more than a person has open. */
   sessions: 256,
+  /** Subagents of them, and theirs, since the process began. */
+  subagents: 10_000,
+  /** Subagents of subagents of …: deeper than any host lets them go. */
+  depth: 16,
+  /** Questions that were answered and are not asked anew by an event that comes late. */
+  closedQuestions: 1000,
 } as const;
 
 export const COMPLAINTS = {

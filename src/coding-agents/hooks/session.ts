@@ -79,6 +79,7 @@ export function fold(session: Session, fact: Fact): Session {
     case "Elicitation":
       return asking(opened(known), fact);
     case "Notification":
+      if (fact.presence) return known.isOver ? known : present(known, fact);
       return known.isOver || known.question ? known : asking(opened(known), fact);
     case "PermissionDenied":
     case "PostToolUse":
@@ -188,8 +189,9 @@ function started(session: Session, { source }: Fact): Session {
 }
 
 function prompted(session: Session, fact: Fact): Session {
-  const { prompt: _old, ...rest } = session;
-  const { prompt } = fact;
+  const { prompt: before, ...rest } = session;
+  // In the middle of a turn a prompt without words is none of a person's.
+  const prompt = fact.prompt ?? (session.isAtRest ? undefined : before);
   const goal =
     session.goal ?? (prompt === undefined ? undefined : { summary: prompt, atMs: fact.atMs });
   const next = opened({

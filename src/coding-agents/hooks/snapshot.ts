@@ -7,7 +7,12 @@ import { agentIdOf } from "../../machine/places.ts";
 import type { Session } from "./session.ts";
 
 /** Where a host's own words go in x_meta. */
-const META: Readonly<Record<HookHost, string>> = { "claude-code": "claude_code", codex: "codex" };
+const META: Readonly<Record<HookHost, string>> = {
+  "claude-code": "claude_code",
+  codex: "codex",
+  gemini: "gemini",
+  "qwen-code": "qwen_code",
+};
 
 export function snapshotOf(session: Session, nowMs: number): Status {
   const { goal, task, activityMs, workspace } = session;

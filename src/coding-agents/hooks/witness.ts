@@ -12,5 +12,10 @@ export interface Witness {
   close(): void;
 }
 
+/** Of a program whose hooks tell everything. */
+export function noWitness(): Witness {
+  return { presence: () => undefined, close: () => undefined };
+}
+
 /** Looks after a session until it is closed, and says when there may be something new. */
 export type WitnessMaker = (sessionId: string, noticed: () => void) => Witness;

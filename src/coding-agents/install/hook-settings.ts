@@ -1,5 +1,6 @@
 /**
- * The hooks of Claude Code and Codex: both list, for each event, groups of commands to run.
+ * The hooks of Claude Code, Codex, Gemini CLI and Qwen Code: all list, for each event, groups of
+ * commands to run.
  *
  *   { "hooks": { "Stop": [ { "hooks": [ { "type": "command", "command": "…" } ] } ] } }
  *
@@ -157,4 +158,19 @@ export function censusOf(text: string, { host, command }: HookPlan): HookCensus 
     current: handlers.filter(isCurrent).map(({ event }) => event),
     outdated: handlers.filter((each) => !isCurrent(each)).map(({ event }) => event),
   };
+}
+
+/** A warning where a switch in the settings stands so that no hooks run. */
+export function hooksSwitchedOff(
+  settings: string | undefined,
+  path: readonly string[],
+  off: boolean,
+): readonly string[] {
+  if (!settings?.trim()) return [];
+  const found = path.reduce<Node | undefined>(
+    (node, key) => node && memberOf(node, key),
+    readJson(settings),
+  );
+  if (!found || meaningOf(found) !== off) return [];
+  return [`${path.join(".")} is ${off} in it: no hooks run until that is taken out`];
 }

@@ -1,4 +1,8 @@
-/** Pi: it loads our extension. */
+/**
+ * Pi: it loads our extension, from its folder of extensions or, with `pi install`, from the package
+ * (see "pi" in package.json). `@mariozechner/pi-coding-agent` up to 0.73, then
+ * `@earendil-works/pi-coding-agent`: both have the same folders.
+ */
 import { join } from "node:path";
 import type { CodingAgent } from "../adapter.ts";
 import type { Scene } from "../../machine/settings/installer.ts";
@@ -15,13 +19,12 @@ export const pi: CodingAgent<"pi"> = {
     noun: "extension",
     module: "pi/extension.js",
     file: (scene) => join(piHome(scene), "extensions", "rollcall.ts"),
-    text: (module) => [
+    text: [
       "export default async function (pi) {",
       "  try {",
-      `    const { rollcallExtension } = await import(${JSON.stringify(module)});`,
-      "    rollcallExtension(pi);",
-      "  } catch {",
-      "    // rollcall is not where it was: install it anew",
+      "    (await load()).rollcallExtension(pi);",
+      "  } catch (error) {",
+      '    pi.on("session_start", (_, { ui }) => ui.notify(error.message, "warning"));',
       "  }",
       "}",
     ],

@@ -6,16 +6,17 @@ import * as fs from "node:fs";
 import { dirname } from "node:path";
 import type { Plan } from "./installer.ts";
 
-/** Where the text from before lies now, if there was one. */
-export function apply({ path, before, after }: Plan): string | undefined {
+/** Where the text from before lies now, if there was one worth keeping. */
+export function apply({ path, before, after, isOurs = false }: Plan): string | undefined {
   if (before === after) return undefined;
   const target = fs.existsSync(path) ? fs.realpathSync(path) : path;
   const backup = `${target}.before-rollcall`;
   const mode = fs.statSync(target, { throwIfNoEntry: false })?.mode ?? 0o600;
-  if (before !== undefined) replaceFile(backup, before, mode);
+  const isKept = before !== undefined && !isOurs;
+  if (isKept) replaceFile(backup, before, mode);
   if (after === undefined) fs.rmSync(target, { force: true });
   else replaceFile(target, after, mode);
-  return before === undefined ? undefined : backup;
+  return isKept ? backup : undefined;
 }
 
 function replaceFile(path: string, text: string, mode: number): void {

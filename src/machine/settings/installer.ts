@@ -22,6 +22,8 @@ export interface Plan {
   /** Nothing where there is no file. */
   readonly before: string | undefined;
   readonly after: string | undefined;
+  /** Nobody but us has written to it: what was in it need not be kept. */
+  readonly isOurs?: boolean;
 }
 
 export interface Standing {

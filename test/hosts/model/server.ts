@@ -5,6 +5,7 @@
  *   POST /v1/messages           Anthropic's (Claude Code)
  *   POST /v1/responses          OpenAI's newer one (Codex)
  *   POST /v1/chat/completions   OpenAI's older one (OpenCode, Pi, Qwen Code)
+ *   POST …:streamGenerateContent   Gemini's (Gemini CLI)
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,6 +14,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { anthropic } from "./anthropic.ts";
 import { chat } from "./chat.ts";
+import { gemini } from "./gemini.ts";
 import type { Answer, Turn } from "./plan.ts";
 import { answerTo } from "./plan.ts";
 import { responses } from "./responses.ts";
@@ -32,13 +34,17 @@ const WIRES: Readonly<Record<string, ModelWire>> = {
   "/v1/chat/completions": chat,
 };
 
+function wireAt(path: string): ModelWire | undefined {
+  return path.endsWith(":streamGenerateContent") ? gemini : WIRES[path];
+}
+
 export interface Model extends Disposable {
   readonly url: string;
 }
 
 export async function startModel(): Promise<Model> {
   const server = createServer((request, response) => {
-    const wire = WIRES[(request.url ?? "").split("?")[0] ?? ""];
+    const wire = wireAt((request.url ?? "").split("?")[0] ?? "");
     const served = wire ? serve(wire, request, response) : Promise.resolve(refuse(response, 404));
     served.catch(() => response.destroy());
   });
