@@ -138,6 +138,7 @@ export class Stage implements AsyncDisposable {
 
   async moment(name: string, { act, rows, withinMs = WITHIN_MS }: Moment): Promise<void> {
     const cell = { moment: name, expected: inWords(rows) };
+    const before = new Set((await this.rows()).map(({ id }) => id));
     try {
       await act();
     } catch (error) {
@@ -150,7 +151,7 @@ export class Stage implements AsyncDisposable {
     for (;;) {
       const seen = await this.rows();
       const nowAt = performance.now();
-      if (!areAsExpected(seen, rows)) {
+      if (!areAsExpected(seen, rows, before)) {
         if (rightAt !== undefined || nowAt - startedAt > withinMs) {
           const word = rightAt === undefined ? "saw" : "changed to";
           const afterMs = nowAt - startedAt;

@@ -170,10 +170,10 @@ async function terminals(stage: Stage, program: string, a: Terminal): Promise<vo
   await stage.moment("/clear in the first one", {
     act: async () => {
       await a.enter("/clear");
-      await a.hides("Would you like");
+      await a.shows(ready);
     },
     rows: [
-      { ...IDLE, pane: a.pane },
+      { ...IDLE, pane: a.pane, isNew: true },
       { ...IDLE, pane: b.pane },
     ],
   });
