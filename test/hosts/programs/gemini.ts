@@ -142,7 +142,7 @@ async function terminals(stage: Stage, first: Terminal, command: string): Promis
       await first.enter("/clear");
       await first.hides("fails as told");
     },
-    rows: [{ ...IDLE, pane: first.pane }],
+    rows: [IDLE],
   });
   const second = stage.terminal(command);
   await stage.moment("second terminal works", {
