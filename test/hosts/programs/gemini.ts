@@ -31,7 +31,12 @@ export const gemini: Program = {
 
 /** Its settings, with the model on loopback and without asking anything else of the network. */
 export function prepareGemini(stage: Stage): string {
-  stage.tellAll({ GEMINI_API_KEY: "test", GOOGLE_GEMINI_BASE_URL: stage.model.url });
+  stage.tellAll({
+    GEMINI_API_KEY: "test",
+    GOOGLE_GEMINI_BASE_URL: stage.model.url,
+    // It would ask another model which one to ask.
+    GEMINI_MODEL: "gemini-2.5-pro",
+  });
   stage.write(".gemini/settings.json", {
     security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
     general: { enableAutoUpdate: false },
