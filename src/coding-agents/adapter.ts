@@ -9,7 +9,7 @@
  *
  * Answering its questions, prompting it and running it get their members here when they come.
  */
-import type { Installer } from "../machine/settings/installer.ts";
+import type { Installer, Scene } from "../machine/settings/installer.ts";
 
 export interface CodingAgent<Name extends string = string> {
   /** Its word on the command line, and what the agent ids of its sessions begin with. */
@@ -17,6 +17,8 @@ export interface CodingAgent<Name extends string = string> {
   readonly title: string;
   /** The versions that `npm run hosts` was last right for, oldest first. */
   readonly tried: readonly string[];
+  /** Where it keeps its settings: found where that exists. */
+  readonly home: (scene: Scene) => string;
   readonly install: Installer;
   readonly observe: Observation;
 }

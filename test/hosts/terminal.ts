@@ -69,8 +69,8 @@ export class Terminal {
     this.press("Enter");
   }
 
-  async shows(wanted: string | RegExp): Promise<void> {
-    await this.#becomes(`${wanted} on the screen`, () => this.#has(wanted));
+  async shows(wanted: string | RegExp, withinMs = PATIENCE_MS): Promise<void> {
+    await this.#becomes(`${wanted} on the screen`, () => this.#has(wanted), withinMs);
   }
 
   async hides(unwanted: string | RegExp): Promise<void> {
@@ -82,9 +82,9 @@ export class Terminal {
     await until("the end of the program", () => !findProcess(this.pid) || undefined);
   }
 
-  async #becomes(what: string, isSo: () => boolean): Promise<void> {
+  async #becomes(what: string, isSo: () => boolean, withinMs = PATIENCE_MS): Promise<void> {
     try {
-      const giveUpAt = performance.now() + PATIENCE_MS;
+      const giveUpAt = performance.now() + withinMs;
       await until(
         what,
         () => isSo() || undefined,

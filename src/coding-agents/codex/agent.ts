@@ -3,21 +3,37 @@ import { join } from "node:path";
 import type { CodingAgent } from "../adapter.ts";
 import { codexDialect } from "./dialect.ts";
 import { hookInstaller } from "../install/hook-installer.ts";
+import { ownHooks } from "../install/hook-settings.ts";
 import { readIfThere, type Scene } from "../../machine/settings/installer.ts";
+import { trustIn } from "./trust.ts";
+
+const HOW_TO_TRUST = "start codex, type /hooks and press t to trust them";
 
 export const codex: CodingAgent<"codex"> = {
   name: "codex",
   title: "Codex",
   tried: ["0.166.0"],
+  home: codexHome,
   observe: { by: "hooks", beside: "its app-server" },
   install: hookInstaller({
     host: "codex",
     events: codexDialect.events,
     file: (scene) => join(codexHome(scene), "hooks.json"),
-    warnings: (_, scene) => switchedOff(readIfThere(join(codexHome(scene), "config.toml")) ?? ""),
-    next: "start codex, and trust the new hooks with /hooks",
+    warnings(settings, scene) {
+      const config = { ...scene, project: undefined };
+      const toml = readIfThere(join(codexHome(config), "config.toml")) ?? "";
+      const hooks = ownHooks(settings ?? "", "codex");
+      const { untrusted } = trustIn(toml, join(codexHome(scene), "hooks.json"), hooks);
+      return [...switchedOff(toml), ...untrustedHooks(untrusted)];
+    },
+    keepsPlaces: true,
+    next: HOW_TO_TRUST,
   }),
 };
+
+function untrustedHooks(count: number): readonly string[] {
+  return count === 0 ? [] : [`${count} hooks are not trusted, and do not run: ${HOW_TO_TRUST}`];
+}
 
 function codexHome({ env, home, project }: Scene): string {
   return project === undefined

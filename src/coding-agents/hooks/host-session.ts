@@ -12,6 +12,7 @@ import { writeMeta, type OwnMeta } from "../../wires/files/meta.ts";
 import { StatusEmitter, type StatusEmitterOptions } from "../../wires/files/emitter.ts";
 import { complain } from "./complaints.ts";
 import { defined } from "./fact.ts";
+import { markHeard } from "./heard.ts";
 import { TEXT } from "./limits.ts";
 import { agentIdOf } from "../../machine/places.ts";
 import type { Question } from "./question.ts";
@@ -63,6 +64,7 @@ export class HostSession {
 
   /** A person said what to do. */
   prompted(text: string, model?: string): void {
+    markHeard(this.#host);
     this.#model = model ?? this.#model;
     const prompt = oneLine(text, TEXT.summaryLength);
     this.#prompt = prompt || undefined;

@@ -138,7 +138,7 @@ function withSubagent(session: Session, fact: Fact): Session {
 function present(session: Session, fact: Fact): Session {
   switch (fact.presence) {
     case "busy":
-      return working(opened(session), fact);
+      return working(opened(isTurnOver(session) ? withoutPrompt(session) : session), fact);
     case "waiting":
       if (isAskedByDialog(session)) return session;
       return asking(opened(session), { ...fact, ...announcedBy(session) });
@@ -153,6 +153,15 @@ function present(session: Session, fact: Fact): Session {
     default:
       return session;
   }
+}
+
+/** What it does next is not what it was asked before. */
+function isTurnOver(session: Session): boolean {
+  return session.isAtRest && !isAskedByDialog(session);
+}
+
+function withoutPrompt({ prompt: _before, ...session }: Session): Session {
+  return session;
 }
 
 function announcedBy({ announced }: Session): Partial<Fact> {

@@ -47,6 +47,7 @@ export class Sidecar {
   readonly #witness: Witness | undefined;
   #beatAtMs = -Infinity;
   #isNew = true;
+  #told = 0;
   #againAtMs: number | undefined;
 
   constructor({ host, sessionId, token, ...options }: SidecarOptions) {
@@ -144,7 +145,9 @@ export class Sidecar {
 
   #add({ atMs = this.#now(), ...told }: Pick<Fact, "event"> & Partial<Fact>): Session {
     const order = this.#nowOrder() - Math.round((this.#now() - atMs) * 1000);
-    deposit(this.#record.folder, { id: factId(order), order, atMs, ...told });
+    // Several may be of the same moment.
+    this.#told += 1;
+    deposit(this.#record.folder, { id: `${factId(order)}-${this.#told}`, order, atMs, ...told });
     return this.#record.spool.settle();
   }
 }

@@ -14,11 +14,13 @@ import {
 interface HookHostOptions extends Omit<HookPlan, "command"> {
   readonly file: (scene: Scene) => string;
   readonly warnings: (settings: string | undefined, scene: Scene) => readonly string[];
+  /** Whether it knows hooks by their places, so that those of others must keep theirs. */
+  readonly keepsPlaces?: boolean;
   readonly next: string;
 }
 
 export function hookInstaller(options: HookHostOptions): Installer {
-  const { host, events, file, warnings, next } = options;
+  const { host, events, file, warnings, next, keepsPlaces } = options;
   const names = Object.keys(events);
   const planOf = (scene: Scene): HookPlan => ({ host, events, command: commandOf(host, scene) });
   return {
@@ -33,7 +35,7 @@ export function hookInstaller(options: HookHostOptions): Installer {
       const path = file(scene);
       const before = readIfThere(path);
       if (before === undefined) return { path, before, after: before };
-      const after = inFile(path, () => withoutHooks(before, host));
+      const after = inFile(path, () => withoutHooks(before, host, { keepsPlaces }));
       // Nothing but our hooks was in it.
       const isEmpty = after !== before && after.replaceAll(/\s/g, "") === "{}";
       return { path, before, after: isEmpty ? undefined : after };

@@ -88,18 +88,60 @@ function withGroup(text: string, event: string, group: object): string {
   const hooks = hooksOf(root)?.value;
   if (!hooks) return append(text, root, ["hooks", { [event]: [group] }]);
   const groups = memberOf(hooks, event);
+  const free = groups && partsOf(groups).find(isFreePlace);
+  if (free) return replace(text, free, group);
   return groups ? append(text, groups, ["", group]) : append(text, hooks, [event, [group]]);
 }
 
-export function withoutHooks(before: string, host: HookHost): string {
+/** What we leave where others stand behind us, and take again. */
+const FREE_PLACE = { hooks: [] };
+
+function isFreePlace(group: Node): boolean {
+  return JSON.stringify(meaningOf(group)) === JSON.stringify(FREE_PLACE);
+}
+
+interface Removal {
+  /** Whether the host knows hooks by their places, so that those behind ours must keep theirs. */
+  readonly keepsPlaces?: boolean | undefined;
+}
+
+export function withoutHooks(before: string, host: HookHost, removal: Removal = {}): string {
   let text = before;
   for (;;) {
-    const [ours] = handlersOf(readJson(text), host);
+    const ours = handlersOf(readJson(text), host).at(-1);
     if (!ours) return text;
     // With it goes what would be left empty.
-    const [, , , hooks] = ours.nest;
+    const [, group, , hooks] = ours.nest;
+    const isAlone = partsOf(memberOf(group, "hooks")).length === 1;
+    if (removal.keepsPlaces && isAlone && partsOf(group.parent).at(-1) !== group) {
+      text = replace(text, group, FREE_PLACE);
+      continue;
+    }
     text = cut(text, ours.nest.find((part) => partsOf(part.parent).length > 1) ?? hooks);
   }
+}
+
+/** A hook of ours, and its place: the group of its event, and the position in that. */
+export interface OwnHook {
+  readonly event: string;
+  readonly group: number;
+  readonly index: number;
+  readonly command: unknown;
+  readonly timeout: unknown;
+}
+
+export function ownHooks(text: string, host: HookHost): readonly OwnHook[] {
+  const handlers = text.trim() === "" ? [] : handlersOf(readJson(text), host);
+  return handlers.map(({ event, command, nest: [handler, group] }) => {
+    const timeout = memberOf(handler, "timeout");
+    return {
+      event,
+      group: partsOf(group.parent).indexOf(group),
+      index: partsOf(handler.parent).indexOf(handler),
+      command: meaningOf(command),
+      timeout: timeout && meaningOf(timeout),
+    };
+  });
 }
 
 export interface HookCensus {

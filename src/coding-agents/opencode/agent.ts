@@ -1,23 +1,20 @@
 /** OpenCode: it loads our plugin. */
 import { join } from "node:path";
 import type { CodingAgent } from "../adapter.ts";
+import type { Scene } from "../../machine/settings/installer.ts";
 import { moduleInstaller } from "../install/module-installer.ts";
 
 export const openCode: CodingAgent<"opencode"> = {
   name: "opencode",
   title: "OpenCode",
   tried: ["1.18.33"],
+  home: openCodeHome,
   observe: { by: "module" },
   install: moduleInstaller({
     host: "opencode",
     noun: "plugin",
     module: "opencode/plugin.js",
-    file: ({ env, home, project }) => {
-      const config = env["XDG_CONFIG_HOME"] || join(home, ".config");
-      const all = env["OPENCODE_CONFIG_DIR"] || join(config, "opencode");
-      const folder = project === undefined ? all : join(project, ".opencode");
-      return join(folder, "plugins", "rollcall.js");
-    },
+    file: (scene) => join(openCodeHome(scene), "plugins", "rollcall.js"),
     text: [
       "export const RollcallPlugin = async (input) => {",
       "  try {",
@@ -32,3 +29,9 @@ export const openCode: CodingAgent<"opencode"> = {
     next: "restart OpenCode",
   }),
 };
+
+function openCodeHome({ env, home, project }: Scene): string {
+  if (project !== undefined) return join(project, ".opencode");
+  const config = env["XDG_CONFIG_HOME"] || join(home, ".config");
+  return env["OPENCODE_CONFIG_DIR"] || join(config, "opencode");
+}

@@ -5,22 +5,20 @@
  */
 import { join } from "node:path";
 import type { CodingAgent } from "../adapter.ts";
+import type { Scene } from "../../machine/settings/installer.ts";
 import { moduleInstaller } from "../install/module-installer.ts";
 
 export const pi: CodingAgent<"pi"> = {
   name: "pi",
   title: "Pi",
   tried: ["0.73.1", "0.87.1"],
+  home: piHome,
   observe: { by: "module" },
   install: moduleInstaller({
     host: "pi",
     noun: "extension",
     module: "pi/extension.js",
-    file: ({ env, home, project }) => {
-      const all = env["PI_CODING_AGENT_DIR"] || join(home, ".pi", "agent");
-      const folder = project === undefined ? all : join(project, ".pi");
-      return join(folder, "extensions", "rollcall.ts");
-    },
+    file: (scene) => join(piHome(scene), "extensions", "rollcall.ts"),
     text: [
       "export default async function (pi) {",
       "  try {",
@@ -33,3 +31,8 @@ export const pi: CodingAgent<"pi"> = {
     next: "run /reload in Pi, or restart it",
   }),
 };
+
+function piHome({ env, home, project }: Scene): string {
+  if (project !== undefined) return join(project, ".pi");
+  return env["PI_CODING_AGENT_DIR"] || join(home, ".pi", "agent");
+}

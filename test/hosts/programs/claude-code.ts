@@ -11,6 +11,13 @@ const IDLE = { headline: "IDLE" } as const;
 const WORKING = { headline: "WORKING" } as const;
 const ready = /^❯\s*$/m;
 
+/** Whatever it asks at its very first start. */
+const ACCEPTED = (project: string) => ({
+  hasCompletedOnboarding: true,
+  customApiKeyResponses: { approved: ["test"] },
+  projects: { [project]: { hasTrustDialogAccepted: true } },
+});
+
 export const claudeCode: Program = {
   name: "claude-code",
   package: "@anthropic-ai/claude-code",
@@ -19,7 +26,9 @@ export const claudeCode: Program = {
   async play(stage) {
     const claude = prepare(stage);
     await withoutTerminal(stage, claude);
+    await anew(stage, claude);
     const a = stage.terminal(claude);
+    await dismissed(a);
     await stage.moment("start", {
       act: () => a.shows(ready),
       rows: [{ ...IDLE, pane: a.pane }],
@@ -40,11 +49,7 @@ function prepare(stage: Stage): string {
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     DISABLE_AUTOUPDATER: "1",
   });
-  stage.write(".claude.json", {
-    hasCompletedOnboarding: true,
-    customApiKeyResponses: { approved: ["test"] },
-    projects: { [stage.project]: { hasTrustDialogAccepted: true } },
-  });
+  stage.write(".claude.json", ACCEPTED(stage.project));
   stage.write(".claude/settings.json", SETTINGS);
   stage.run("rollcall", "hooks", "install", "claude-code");
   const platform = `@anthropic-ai/claude-code-${process.platform}-${process.arch}`;
@@ -59,10 +64,54 @@ async function withoutTerminal(stage: Stage, claude: string): Promise<void> {
   await stage.moment("-p: a permission is denied", { act: () => denied, rows: [] });
 }
 
+/**
+ * Newer versions ask at their first start whether to go on in auto mode, in a dialog that no hook
+ * tells of. After a yes the process executes itself anew, with another session.
+ */
+async function anew(stage: Stage, claude: string): Promise<void> {
+  const folder = join(stage.home, ".claude-anew");
+  stage.write(".claude-anew/settings.json", SETTINGS);
+  stage.write(".claude-anew/.claude.json", ACCEPTED(stage.project));
+  const env = `CLAUDE_CONFIG_DIR=${folder}`;
+  stage.run("env", env, "rollcall", "hooks", "install", "claude-code");
+  const first = stage.terminal(`env ${env} ${claude}`);
+  await first.shows(/^❯|Make auto mode/m);
+  if (await asksForAutoMode(first)) {
+    await stage.moment("a dialog of its start", {
+      act: () => first.shows("Make auto mode"),
+      rows: [{ headline: "NEEDS YOU", asks: "it waits: dialog open", pane: first.pane }],
+    });
+    await stage.moment("it executed itself anew", {
+      act: async () => {
+        first.press("Enter");
+        await first.hides("Make auto mode");
+      },
+      rows: [{ ...IDLE, pane: first.pane }],
+    });
+  }
+  first.kill();
+  await stage.moment("kill -9 at rest", { act: () => first.ends(), rows: [], withinMs: 3_000 });
+}
+
+/** The dialog comes a moment after the first screen. */
+async function asksForAutoMode(terminal: Terminal): Promise<boolean> {
+  return terminal.shows("Make auto mode", 6_000).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function dismissed(terminal: Terminal): Promise<void> {
+  await terminal.shows(/^❯|Make auto mode/m);
+  if (!(await asksForAutoMode(terminal))) return;
+  terminal.press("Down", "Enter");
+  await terminal.hides("Make auto mode");
+}
+
 async function turns(stage: Stage, a: Terminal): Promise<void> {
   await stage.moment("prompt, stream", {
-    act: () => say(a, "[[slow 4]]", "word1 "),
-    rows: [{ ...WORKING, why: "[[slow 4]]" }],
+    act: () => say(a, "[[slow 8]]", "word1 "),
+    rows: [{ ...WORKING, why: "[[slow 8]]" }],
   });
   await stage.moment("turn over", { act: () => a.hides("esc to interrupt"), rows: [IDLE] });
   await stage.moment("stream again", {
@@ -75,7 +124,7 @@ async function turns(stage: Stage, a: Terminal): Promise<void> {
     rows: [{ headline: "PROBLEM", why: /the model fails as told/ }],
   });
   await stage.moment("retry of an API error", {
-    act: () => say(a, "[[flaky 4]]", "word1 "),
+    act: () => say(a, "[[flaky 8]]", "word1 "),
     rows: [WORKING],
   });
   await stage.moment("after the retry", { act: () => a.hides("esc to interrupt"), rows: [IDLE] });
