@@ -3,7 +3,7 @@
 // cue is an event by its name. Changes are written below their cue: UPDATE_TRANSCRIPTS=1 anew.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { RollcallPlugin, type OpenCodeHooks } from "../../src/coding-agents/opencode/plugin.ts";
 import type { PiUi } from "../../src/coding-agents/pi/dialogs.ts";
