@@ -59,6 +59,16 @@ export function environmentOf(pid: number): Readonly<Record<string, string>> {
   return environment;
 }
 
+/** The processes that it started and that are not over. Only Linux tells. */
+export function childrenOf(pid: number): readonly number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1");
+    return text.split(" ").filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
 function procFile(pid: number, name: "cmdline" | "environ"): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, "utf8");

@@ -82,9 +82,8 @@ export class Editor implements AsyncDisposable {
     this.#asked += 1;
     const id = `editor-${this.#asked}`;
     this.#say({ id, method, params });
-    const answer = await until(`an answer to ${method}`, () =>
-      this.#heard.find((each) => field(each, "id") === id && !field(each, "method")),
-    );
+    const isAnswer = (each: unknown) => field(each, "id") === id && !field(each, "method");
+    const answer = await until(`an answer to ${method}`, () => this.#heard.find(isAnswer));
     return field(answer, "result") ?? field(answer, "error");
   }
 

@@ -9,7 +9,7 @@
  * when the tool is over, and that it was denied by no hook: see witness.ts.
  */
 import { field, wordOf } from "../../core/text.ts";
-import { HOOK_TIMEOUT, type HookDialect } from "../hooks/dialect.ts";
+import { HOOK_TIMEOUT, retold, type HookDialect } from "../hooks/dialect.ts";
 import { TEXT } from "../hooks/limits.ts";
 import { questionOf, type Question } from "../hooks/question.ts";
 
@@ -39,7 +39,7 @@ export const geminiDialect: HookDialect = {
     const name = NAMES[event];
     if (name === undefined) return payload;
     const last_assistant_message = field(payload, "prompt_response");
-    return { ...Object(payload), hook_event_name: name, last_assistant_message };
+    return retold(payload, { hook_event_name: name, last_assistant_message });
   },
   promptOf: (prompt) => prompt,
   questionOf: (tool, input) =>
@@ -55,7 +55,7 @@ function permissionIn(payload: unknown): unknown {
   const isAsked = field(payload, "notification_type") === "ToolPermission";
   if (!isAsked || field(details, "type") === "ask_user") return payload;
   const event = { hook_event_name: "PermissionRequest", tool_name: PERMISSION };
-  return { ...Object(payload), ...event, tool_input: details };
+  return retold(payload, { ...event, tool_input: details });
 }
 
 function permissionOf(details: unknown): Question {
@@ -63,7 +63,7 @@ function permissionOf(details: unknown): Question {
   const command = word("command");
   const title = word("title")?.replace(/^Confirm (?:\w+: )?/u, "");
   const path = word("filePath");
-  const text = command === undefined ? (path ?? title ?? "it needs permission") : command;
+  const text = command ?? path ?? title ?? "it needs permission";
   const kind = word("type") ?? "tool";
   return { kind: "permission", text: `${LABELS[kind] ?? kind}: ${text}` };
 }

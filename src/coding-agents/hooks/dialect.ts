@@ -14,5 +14,10 @@ export interface HookDialect {
   questionOf(tool: string, input: unknown): Question;
 }
 
+/** The same payload, but for what is said differently. */
+export function retold(payload: unknown, changes: object): unknown {
+  return typeof payload === "object" ? { ...payload, ...changes } : payload;
+}
+
 /** In seconds. A hook takes a few hundredths of one; a host must not wait for one that hangs. */
 export const HOOK_TIMEOUT = 10;

@@ -173,12 +173,14 @@ function withCircumstances(session: Session, fact: Fact): Session {
   const isStart = fact.event === "SessionStart";
   const { model, permissionMode, process, tmux, rollcallAgentId, conversation, isShared } = fact;
   const workspace = isStart ? fact.workspace : (session.workspace ?? fact.workspace);
+  // Some hosts run their last hooks from a helper, which ends at once and has no terminal.
+  const isMoved = isStart || session.isOver || !session.process;
   return {
     ...active(session, fact),
     ...(model !== undefined && { model }),
     ...(permissionMode !== undefined && { permissionMode }),
-    ...(process && { process }),
-    ...(tmux && { tmux }),
+    ...(process && isMoved && { process }),
+    ...(tmux && isMoved && { tmux }),
     ...(rollcallAgentId !== undefined && { rollcallAgentId }),
     ...(workspace !== undefined && { workspace }),
     ...(conversation !== undefined && { conversation }),

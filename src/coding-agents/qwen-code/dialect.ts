@@ -5,7 +5,7 @@
  * tools to its model as a prompt without words.
  */
 import { field } from "../../core/text.ts";
-import { HOOK_TIMEOUT, type HookDialect } from "../hooks/dialect.ts";
+import { HOOK_TIMEOUT, retold, type HookDialect } from "../hooks/dialect.ts";
 import { isAsking, questionOf } from "../hooks/question.ts";
 
 export const qwenCodeDialect: HookDialect = {
@@ -28,7 +28,7 @@ export const qwenCodeDialect: HookDialect = {
   translate(payload) {
     const isBegun = field(payload, "hook_event_name") === "PreToolUse";
     const isAnswered = isBegun && isAsking(String(field(payload, "tool_name")));
-    return isAnswered ? { ...Object(payload), hook_event_name: "PostToolUse" } : payload;
+    return isAnswered ? retold(payload, { hook_event_name: "PostToolUse" }) : payload;
   },
   promptOf: (prompt) => prompt,
   questionOf,

@@ -29,7 +29,8 @@ export const gemini: ModelWire = {
       const parts = answer.calls.map(({ name, input }) => ({
         functionCall: { name, args: input },
       }));
-      return yield said(parts, "STOP");
+      yield said(parts, "STOP");
+      return;
     }
     for (const text of answer.words) {
       yield said([{ text }]);

@@ -55,7 +55,7 @@ async function turns(stage: Stage, editor: Editor): Promise<void> {
   turn = editor.prompt("more [[slow 30]]");
   await stage.moment("cancelled", {
     act: async () => {
-      await editor.hears("word0");
+      await editor.hears("word3");
       editor.cancel();
       await turn;
     },

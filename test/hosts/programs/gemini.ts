@@ -31,7 +31,12 @@ export const gemini: Program = {
 
 /** Its settings, with the model on loopback and without asking anything else of the network. */
 export function prepareGemini(stage: Stage): string {
-  stage.tellAll({ GEMINI_API_KEY: "test", GOOGLE_GEMINI_BASE_URL: stage.model.url });
+  stage.tellAll({
+    GEMINI_API_KEY: "test",
+    GOOGLE_GEMINI_BASE_URL: stage.model.url,
+    // It would ask another model which one to ask.
+    GEMINI_MODEL: "gemini-2.5-pro",
+  });
   stage.write(".gemini/settings.json", {
     security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
     general: { enableAutoUpdate: false },
@@ -142,7 +147,7 @@ async function terminals(stage: Stage, first: Terminal, command: string): Promis
       await first.enter("/clear");
       await first.hides("fails as told");
     },
-    rows: [{ ...IDLE, pane: first.pane }],
+    rows: [IDLE],
   });
   const second = stage.terminal(command);
   await stage.moment("second terminal works", {

@@ -83,7 +83,13 @@ async function dialogs(stage: Stage, terminal: Terminal): Promise<void> {
     rows: [{ headline: "NEEDS YOU", asks: "run_shell_command: touch made && sleep 5" }],
   });
   await stage.moment("granted: the tool runs", { act: answer("Enter"), rows: [WORKING] });
-  await stage.moment("tool and turn over", { act: () => terminal.hides(BUSY), rows: [IDLE] });
+  await stage.moment("tool and turn over", {
+    act: async () => {
+      await terminal.shows("Done: the tool has run");
+      await terminal.hides(BUSY);
+    },
+    rows: [IDLE],
+  });
   await stage.moment("asks again", {
     act: asks("[[sh touch no]]"),
     rows: [{ headline: "NEEDS YOU", asks: "run_shell_command: touch no" }],
@@ -135,7 +141,13 @@ async function endings(stage: Stage, terminal: Terminal): Promise<void> {
     },
     rows: [WORKING],
   });
-  await stage.moment("retry over", { act: () => terminal.hides(BUSY), rows: [IDLE] });
+  await stage.moment("retry over", {
+    act: async () => {
+      await terminal.shows("word9");
+      await terminal.hides(BUSY);
+    },
+    rows: [IDLE],
+  });
 }
 
 async function terminals(stage: Stage, first: Terminal, command: string): Promise<void> {
@@ -144,7 +156,7 @@ async function terminals(stage: Stage, first: Terminal, command: string): Promis
       await first.enter("/clear");
       await first.hides("word0");
     },
-    rows: [{ ...IDLE, pane: first.pane }],
+    rows: [IDLE],
   });
   const second = stage.terminal(command);
   await stage.moment("second terminal works", {
