@@ -122,9 +122,9 @@ export class Stage implements AsyncDisposable {
     await once(child, "exit");
   }
 
-  /** Until a row is as wanted. */
-  async settled(wanted: ExpectedRow): Promise<void> {
-    await until("a row", async () => areAsExpected(await this.rows(), [wanted]) || undefined);
+  /** Until the rows are as wanted. */
+  async settled(...wanted: readonly ExpectedRow[]): Promise<void> {
+    await until("rows", async () => areAsExpected(await this.rows(), wanted) || undefined);
   }
 
   terminal(command: string): Terminal {

@@ -104,7 +104,9 @@ async function asksForAutoMode(terminal: Terminal): Promise<boolean> {
 async function dismissed(terminal: Terminal): Promise<void> {
   await terminal.shows(/^❯|Make auto mode/m);
   if (!(await asksForAutoMode(terminal))) return;
-  terminal.press("Down", "Enter");
+  terminal.press("Down");
+  await terminal.shows("❯ No");
+  terminal.press("Enter");
   await terminal.hides("Make auto mode");
 }
 
