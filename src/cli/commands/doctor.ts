@@ -7,6 +7,7 @@ import { connect } from "../../wires/api/client/client.ts";
 import { findUrl } from "../../net/http/url.ts";
 import { loadConfig } from "../../daemon/config.ts";
 import type { Context } from "../context.ts";
+import { checkCodingAgents } from "../doctor/coding-agents.ts";
 import { checkDaemon } from "../doctor/doors.ts";
 import { fail, reasonOf, type Check, type Finding } from "../doctor/finding.ts";
 import { checkEnvironment, checkNode, checkSqlite } from "../doctor/runtime.ts";
@@ -32,6 +33,7 @@ const CHECKS: readonly Check[] = [
   checkState,
   checkDatabase,
   checkDaemon,
+  checkCodingAgents,
 ];
 
 export const doctor = buildCommand<Flags, [], Context>({

@@ -1,0 +1,21 @@
+/** The programs that are tried, in the order in which they are. */
+import type { Program } from "../program.ts";
+import { geminiByProxy, qwenByProxy } from "./acp.ts";
+import { claudeCode } from "./claude-code.ts";
+import { codex } from "./codex.ts";
+import { gemini } from "./gemini.ts";
+import { openCode } from "./opencode.ts";
+import { oldPi, pi } from "./pi.ts";
+import { qwenCode } from "./qwen-code.ts";
+
+export const PROGRAMS: readonly Program[] = [
+  claudeCode,
+  codex,
+  openCode,
+  pi,
+  oldPi,
+  qwenCode,
+  gemini,
+  geminiByProxy,
+  qwenByProxy,
+];
