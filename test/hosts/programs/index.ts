@@ -5,7 +5,7 @@ import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
 import { gemini } from "./gemini.ts";
 import { openCode } from "./opencode.ts";
-import { oldPi, pi } from "./pi.ts";
+import { brieflyPi, oldPi, pi } from "./pi.ts";
 import { qwenCode } from "./qwen-code.ts";
 
 export const PROGRAMS: readonly Program[] = [
@@ -14,6 +14,7 @@ export const PROGRAMS: readonly Program[] = [
   openCode,
   pi,
   oldPi,
+  brieflyPi,
   qwenCode,
   gemini,
   geminiByProxy,
