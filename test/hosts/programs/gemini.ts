@@ -61,6 +61,8 @@ async function turn(stage: Stage, terminal: Terminal): Promise<void> {
   await stage.moment("start", {
     act: () => terminal.shows("Type your message"),
     rows: [{ ...IDLE, pane: terminal.pane }],
+    // Its hook of the start follows the first screen.
+    withinMs: 5_000,
   });
   await stage.moment("prompt, stream", {
     act: async () => {
@@ -157,6 +159,7 @@ async function terminals(stage: Stage, first: Terminal, command: string): Promis
     act: async () => {
       await enter(first, "/clear");
       await first.hides(/word0|fails as told/);
+      await first.shows("Type your message");
       await enter(first, "anew [[slow 3]]");
       await first.shows("word0");
     },

@@ -155,6 +155,7 @@ async function terminals(stage: Stage, first: Terminal, command: string): Promis
     act: async () => {
       await first.enter("/clear");
       await first.hides(/word0|fails as told/);
+      await first.shows("Type your message");
       await first.enter("anew [[slow 3]]");
       await first.shows("word0");
     },
