@@ -1,5 +1,6 @@
 /** Services on the engine that the wires of a daemon share; closed with it. */
 import { hostname } from "node:os";
+import { CodexDiscovery } from "../coding-agents/codex/discovery.ts";
 import { DirectoryService } from "../directory/directory.ts";
 import { TaskClaims } from "../engine/claims.ts";
 import type { Clock } from "../core/clock.ts";
@@ -63,6 +64,7 @@ export function startServices(options: ServicesOptions): Services {
           known: () => fleet.reports(),
           onTrouble,
         });
+  const discovery = config.statusDir === undefined ? undefined : new CodexDiscovery(clock);
   const notifications = new Notifications({ config: config.notify, fleet, clock, onTrouble });
   return {
     claims,
@@ -71,6 +73,7 @@ export function startServices(options: ServicesOptions): Services {
     directory,
     async close() {
       claims.close();
+      discovery?.close();
       fleet.close();
       await fetcher.close();
       await Promise.all([search.close(), directory.close(), files?.close(), notifications.close()]);

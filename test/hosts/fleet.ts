@@ -4,6 +4,7 @@ import { connect, type Client } from "../../src/wires/api/client/client.ts";
 import { readStatusDir } from "../../src/wires/files/read.ts";
 
 export interface ShownRow {
+  readonly id: string;
   readonly headline: Row["headline"];
   /** Its question; nothing where it asks none. */
   readonly asks?: string;
@@ -18,6 +19,8 @@ export type ExpectedRow = Pick<ShownRow, "headline"> & {
   readonly options?: readonly string[];
   readonly why?: string | RegExp;
   readonly pane?: string;
+  /** Whether it must not have been there before the moment. */
+  readonly isNew?: boolean;
 };
 
 export class Fleet implements AsyncDisposable {
@@ -56,9 +59,10 @@ export class Fleet implements AsyncDisposable {
   }
 }
 
-function shownRow({ headline, why, blockedOn }: Row, pane: string | undefined): ShownRow {
+function shownRow({ id, headline, why, blockedOn }: Row, pane: string | undefined): ShownRow {
   const question = blockedOn?.value;
   return {
+    id,
     headline,
     why,
     ...(question && { asks: question.text }),
@@ -71,11 +75,15 @@ function shownRow({ headline, why, blockedOn }: Row, pane: string | undefined): 
 export function areAsExpected(
   rows: readonly ShownRow[],
   expected: readonly ExpectedRow[],
+  before: ReadonlySet<string> = new Set(),
 ): boolean {
   if (rows.length !== expected.length) return false;
   const [wanted, ...others] = expected;
   if (!wanted) return true;
-  return rows.some((row) => isAsExpected(row, wanted) && areAsExpected(without(rows, row), others));
+  return rows.some((row) => {
+    if (wanted.isNew && before.has(row.id)) return false;
+    return isAsExpected(row, wanted) && areAsExpected(without(rows, row), others, before);
+  });
 }
 
 function without(rows: readonly ShownRow[], row: ShownRow): readonly ShownRow[] {

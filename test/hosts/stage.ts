@@ -122,9 +122,9 @@ export class Stage implements AsyncDisposable {
     await once(child, "exit");
   }
 
-  /** Until a row is as wanted. */
-  async settled(wanted: ExpectedRow): Promise<void> {
-    await until("a row", async () => areAsExpected(await this.rows(), [wanted]) || undefined);
+  /** Until the rows are as wanted. */
+  async settled(...wanted: readonly ExpectedRow[]): Promise<void> {
+    await until("rows", async () => areAsExpected(await this.rows(), wanted) || undefined);
   }
 
   terminal(command: string): Terminal {
@@ -138,6 +138,7 @@ export class Stage implements AsyncDisposable {
 
   async moment(name: string, { act, rows, withinMs = WITHIN_MS }: Moment): Promise<void> {
     const cell = { moment: name, expected: inWords(rows) };
+    const before = new Set((await this.rows()).map(({ id }) => id));
     try {
       await act();
     } catch (error) {
@@ -150,7 +151,7 @@ export class Stage implements AsyncDisposable {
     for (;;) {
       const seen = await this.rows();
       const nowAt = performance.now();
-      if (!areAsExpected(seen, rows)) {
+      if (!areAsExpected(seen, rows, before)) {
         if (rightAt !== undefined || nowAt - startedAt > withinMs) {
           const word = rightAt === undefined ? "saw" : "changed to";
           const afterMs = nowAt - startedAt;

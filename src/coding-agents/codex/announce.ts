@@ -13,8 +13,8 @@ export interface Announcement {
   readonly sessionId: string;
   readonly workspace: unknown;
   readonly seat: Seat;
-  /** One of the same app-server. */
-  readonly beside: Session;
+  /** One of the same app-server, as far as it is known. */
+  readonly beside: Pick<Session, "host" | "process">;
   readonly atMs: number;
 }
 

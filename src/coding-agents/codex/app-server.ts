@@ -23,9 +23,12 @@ export interface AppServerOptions {
   readonly onClose: () => void;
 }
 
+export function codexHome(): string {
+  return process.env["CODEX_HOME"] || join(homedir(), ".codex");
+}
+
 export function controlSocket(): string | undefined {
-  const home = process.env["CODEX_HOME"] || join(homedir(), ".codex");
-  const path = join(home, "app-server-control", "app-server-control.sock");
+  const path = join(codexHome(), "app-server-control", "app-server-control.sock");
   return existsSync(path) ? path : undefined;
 }
 

@@ -17,10 +17,9 @@ import { surprise } from "../hooks/surprises.ts";
 import { tailOf } from "../hooks/tail.ts";
 import type { Witness } from "../hooks/witness.ts";
 import { field } from "../../core/text.ts";
-import { announce } from "./announce.ts";
 import { AppServer, controlSocket, type Notice } from "./app-server.ts";
+import { seatIn, welcome } from "./begun.ts";
 import { endOfLastTurn } from "./conversation.ts";
-import { seatOf, TERMINAL_TOOLS } from "./seat.ts";
 import { presenceOf, stateOf, type Thread } from "./threads.ts";
 
 export function codexWitness(sessionId: string, noticed: () => void): Witness {
@@ -104,15 +103,9 @@ class CodexWitness implements Witness {
   }
 
   async #sit(server: AppServer): Promise<void> {
-    const seat = await this.#seatOf(server, this.#id);
+    const seat = await seatIn(server, this.#id);
     this.#seating = seat ? { seat } : {};
     this.#noticed();
-  }
-
-  async #seatOf(server: AppServer, threadId: string): Promise<Seat | undefined> {
-    const detail = "toolsAndAuthOnly";
-    const asked = { threadId, serverName: TERMINAL_TOOLS, detail };
-    return seatOf(await server.ask("mcpServerStatus/list", asked));
   }
 
   #hear(server: AppServer, { method, params, atMs }: Notice): void {
@@ -130,13 +123,10 @@ class CodexWitness implements Witness {
   }
 
   async #begun(server: AppServer, thread: unknown, atMs: number): Promise<void> {
-    const id = field(thread, "id");
-    // Titles are made in threads that nobody sees.
-    if (typeof id !== "string" || field(thread, "ephemeral") === true || id === this.#id) return;
-    const seat = await this.#seatOf(server, id);
-    if (!seat || !this.#session) return;
-    announce({ sessionId: id, workspace: field(thread, "cwd"), seat, beside: this.#session, atMs });
-    if (seat.process.pid === this.#seating?.seat?.process.pid) this.#leftAtMs = atMs;
+    if (!this.#session || field(thread, "id") === this.#id) return;
+    const seat = await welcome(server, { thread, atMs, beside: this.#session });
+    if (!seat || seat.process.pid !== this.#seating?.seat?.process.pid) return;
+    this.#leftAtMs = atMs;
     this.#noticed();
   }
 }

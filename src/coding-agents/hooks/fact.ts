@@ -110,6 +110,7 @@ export function factOf(
   // It may call itself by its conversation alone.
   const isOfSubagent = path("agent_transcript_path") !== undefined;
   const subagent = name("agent_id") ?? (isOfSubagent ? "subagent" : undefined);
+  if (subagent !== undefined && !OF_SUBAGENTS.has(event)) return undefined;
   const own = subagent === undefined ? path("transcript_path") : undefined;
   return {
     ...circumstances,
@@ -124,6 +125,17 @@ export function factOf(
     ...told,
   };
 }
+
+/** What a subagent asks and does concerns the session; its turns do not. */
+const OF_SUBAGENTS = new Set<HookEvent>([
+  "PreToolUse",
+  "PermissionRequest",
+  "PermissionDenied",
+  "PostToolUse",
+  "PostToolUseFailure",
+  "SubagentStart",
+  "SubagentStop",
+]);
 
 function pathOf(value: unknown): string | undefined {
   return typeof value === "string" && value.startsWith("/") ? value : undefined;

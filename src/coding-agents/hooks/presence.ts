@@ -29,8 +29,12 @@ export function believedAtMs(session: Session, presence: Presence): number | und
   if (presence.sinceMs < session.activityMs) {
     return presence.isEvent ? undefined : session.activityMs + WITNESS.graceMs;
   }
-  // The hook knows what is asked, and comes with it or a little later.
-  return presence.sinceMs + (presence.state === "waiting" ? WITNESS.hookMs : 0);
+  return presence.sinceMs + (isHalfKnown(presence) ? WITNESS.hookMs : 0);
+}
+
+/** What is asked a hook knows, and why it failed the conversation: both come a little later. */
+function isHalfKnown({ state, failure }: Presence): boolean {
+  return state === "waiting" || (state === "failed" && failure === undefined);
 }
 
 function disagrees(session: Session, { state }: Presence): boolean {

@@ -104,18 +104,20 @@ async function asksForAutoMode(terminal: Terminal): Promise<boolean> {
 async function dismissed(terminal: Terminal): Promise<void> {
   await terminal.shows(/^❯|Make auto mode/m);
   if (!(await asksForAutoMode(terminal))) return;
-  terminal.press("Down", "Enter");
+  terminal.press("Down");
+  await terminal.shows("❯ No");
+  terminal.press("Enter");
   await terminal.hides("Make auto mode");
 }
 
 async function turns(stage: Stage, a: Terminal): Promise<void> {
   await stage.moment("prompt, stream", {
-    act: () => say(a, "[[slow 8]]", "word1 "),
+    act: () => say(a, "[[slow 8]]", "esc to interrupt"),
     rows: [{ ...WORKING, why: "[[slow 8]]" }],
   });
   await stage.moment("turn over", { act: () => a.hides("esc to interrupt"), rows: [IDLE] });
   await stage.moment("stream again", {
-    act: () => say(a, "again [[slow 20]]", "word1 "),
+    act: () => say(a, "again [[slow 20]]", "esc to interrupt"),
     rows: [WORKING],
   });
   await stage.moment("Esc in a stream", { act: () => escape(a), rows: [IDLE] });
@@ -124,7 +126,7 @@ async function turns(stage: Stage, a: Terminal): Promise<void> {
     rows: [{ headline: "PROBLEM", why: /the model fails as told/ }],
   });
   await stage.moment("retry of an API error", {
-    act: () => say(a, "[[flaky 8]]", "word1 "),
+    act: () => say(a, "[[flaky 8]]", "esc to interrupt"),
     rows: [WORKING],
   });
   await stage.moment("after the retry", { act: () => a.hides("esc to interrupt"), rows: [IDLE] });
@@ -205,7 +207,7 @@ async function subagents(stage: Stage, a: Terminal): Promise<void> {
 }
 
 async function endings(stage: Stage, claude: string, a: Terminal): Promise<void> {
-  await stage.moment("/clear", { act: () => order(a, "/clear"), rows: [IDLE] });
+  await stage.moment("/clear", { act: () => order(a, "/clear"), rows: [{ ...IDLE, isNew: true }] });
   const b = stage.terminal(claude);
   await stage.moment("a second terminal", {
     act: () => b.shows(ready),

@@ -1,6 +1,7 @@
 /** Codex. Its hooks run once a person trusted them, which is done here in its own dialog. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ExpectedRow } from "../fleet.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import type { Terminal } from "../terminal.ts";
@@ -25,9 +26,12 @@ export const codex: Program = {
       rows: [],
     });
     stage.check("hooks status: not trusted", () => wordOfStatus(stage, /not trusted/));
-    await trust(a);
+    await stage.moment("trusted, start", {
+      act: () => trust(a),
+      rows: [{ ...IDLE, pane: a.pane }],
+    });
     stage.check("hooks status: trusted", () => wordOfStatus(stage, /installed(?![^]*not trusted)/));
-    await withoutTerminal(stage, program);
+    await withoutTerminal(stage, program, { ...IDLE, pane: a.pane });
     await turns(stage, a);
     await permissions(stage, a);
     await subagents(stage, a);
@@ -70,10 +74,11 @@ async function trust(a: Terminal): Promise<void> {
   await a.shows(ready);
 }
 
-async function withoutTerminal(stage: Stage, program: string): Promise<void> {
+async function withoutTerminal(stage: Stage, program: string, other: ExpectedRow): Promise<void> {
   const run = stage.background(program, "exec", "--skip-git-repo-check", "[[slow 4]]");
-  await stage.moment("exec: works", { act: () => stage.settled(WORKING), rows: [WORKING] });
-  await stage.moment("exec: ends", { act: () => run, rows: [], withinMs: 3_000 });
+  const rows = [other, WORKING];
+  await stage.moment("exec: works", { act: () => stage.settled(...rows), rows });
+  await stage.moment("exec: ends", { act: () => run, rows: [other], withinMs: 3_000 });
 }
 
 async function turns(stage: Stage, a: Terminal): Promise<void> {
@@ -170,10 +175,10 @@ async function terminals(stage: Stage, program: string, a: Terminal): Promise<vo
   await stage.moment("/clear in the first one", {
     act: async () => {
       await a.enter("/clear");
-      await a.hides("Would you like");
+      await a.shows(ready);
     },
     rows: [
-      { ...IDLE, pane: a.pane },
+      { ...IDLE, pane: a.pane, isNew: true },
       { ...IDLE, pane: b.pane },
     ],
   });

@@ -52,12 +52,8 @@ export class HookStage {
   }
 
   #stamped(record: unknown): object {
-    return {
-      procStart: "1",
-      statusUpdatedAt: this.nowMs,
-      updatedAt: this.nowMs,
-      ...Object(record),
-    };
+    const times = { statusUpdatedAt: this.nowMs, updatedAt: this.nowMs };
+    return { procStart: "1", ...times, ...(record as object) };
   }
 
   #tell(notice: unknown): void {
