@@ -11,6 +11,6 @@ test.skipIf(lacks("tmux") || lacks("namespaces"))(
   () => {
     const script = join(root, "scripts/hosts.mjs");
     const played = spawnSync(process.execPath, [script, "pi-brief"], { encoding: "utf8" });
-    expect(played.stdout, played.stdout + played.stderr).toContain("7 of 7 cells right");
+    expect(played.stdout + played.stderr).toContain("7 of 7 cells right");
   },
 );

@@ -1,4 +1,4 @@
-/** Copilot CLI, with our hooks. Its licence is proprietary: it is installed only when it is named. */
+/** Copilot CLI, with our hooks. Its licence is proprietary: installed only when it is named. */
 import { join } from "node:path";
 import type { ExpectedRow } from "../fleet.ts";
 import type { Program } from "../program.ts";
@@ -27,7 +27,7 @@ export const copilot: Program = {
     await stage.moment("stream escaped", {
       act: async () => {
         await terminal.enter("more [[slow 30]]");
-        await terminal.shows("word0");
+        await terminal.shows(BUSY);
         terminal.press("Escape", "Escape");
         await terminal.hides(BUSY);
       },

@@ -58,7 +58,7 @@ async function play(stage: Stage, program: string): Promise<void> {
   await asPackage(stage, command);
 }
 
-/** Extensions as people write them: one asks before it lets a command run, one asks for the model. */
+/** As people write them: it asks before it lets a command run, and has a tool that asks. */
 const GATE = `export default (pi) => {
   pi.on("tool_call", async ({ toolName, input }, { ui }) => {
     if (toolName !== "bash" || !input.command.includes("touch")) return undefined;
