@@ -151,13 +151,17 @@ async function endings(stage: Stage, terminal: Terminal): Promise<void> {
 }
 
 async function terminals(stage: Stage, first: Terminal, command: string): Promise<void> {
-  await stage.moment("/clear", {
+  await stage.moment("/clear, prompt", {
     act: async () => {
       await first.enter("/clear");
-      await first.hides("word0");
+      await first.hides(/word0|fails as told/);
+      await first.shows("Type your message");
+      await first.enter("anew [[slow 3]]");
+      await first.shows("word0");
     },
-    rows: [IDLE],
+    rows: [{ ...WORKING, pane: first.pane }],
   });
+  await stage.moment("turn over again", { act: () => first.hides(BUSY), rows: [IDLE] });
   const second = stage.terminal(command);
   await stage.moment("second terminal works", {
     act: async () => {
