@@ -31,6 +31,8 @@ const WITHIN_MS = 2_000;
 /** What is right must stay right. */
 const STEADY_MS = 800;
 const LOOK_EVERY_MS = 40;
+/** Nothing of ours is to be seen in a program. */
+const OURS = /rollcall|hook (?:error|failed)/iu;
 
 interface Moment {
   /** Ends when the program's screen shows that it has happened. */
@@ -146,6 +148,9 @@ export class Stage implements AsyncDisposable {
       this.#onCell({ ...cell, afterMs: 0, problem });
       return;
     }
+    const ours = this.#tmux?.screens().find((screen) => OURS.test(screen));
+    if (ours !== undefined)
+      this.#onCell({ ...cell, afterMs: 0, problem: `on the screen:\n${ours}` });
     const startedAt = performance.now();
     let rightAt: number | undefined;
     for (;;) {

@@ -24,6 +24,11 @@ export class Tmux implements Disposable {
     return terminal;
   }
 
+  /** Of those whose program still runs. */
+  screens(): readonly string[] {
+    return this.#opened.filter(({ pid }) => findProcess(pid)).map(({ screen }) => screen);
+  }
+
   run(words: readonly string[]): string {
     const { status, stdout, stderr } = spawnSync("tmux", ["-S", this.#socket, ...words], {
       env: this.#env,

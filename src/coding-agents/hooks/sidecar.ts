@@ -48,6 +48,7 @@ export class Sidecar {
   #beatAtMs = -Infinity;
   #isNew = true;
   #told = 0;
+  #seen: Session | undefined;
   #againAtMs: number | undefined;
 
   constructor({ host, sessionId, token, ...options }: SidecarOptions) {
@@ -69,11 +70,20 @@ export class Sidecar {
     return this.#againAtMs === undefined ? undefined : this.#againAtMs - this.#now();
   }
 
+  /** Whether nothing is to be done: asked of every session every 2 s, so it reads very little. */
+  get isQuiet(): boolean {
+    const session = this.#seen;
+    if (!session || this.#isBeatDue() || this.#isDeserted(session)) return false;
+    const presence = this.#witness?.presence(session);
+    return presence === undefined || believedAtMs(session, presence) === undefined;
+  }
+
   /** Looks after the session once; whether it is to go on. */
   look(): boolean {
     const { folder, spool } = this.#record;
     if (readBadge(folder)?.token !== this.#token) return false;
     const session = this.#consult(this.#isBeatDue() ? this.#beat() : spool.settle());
+    this.#seen = session;
     if (!session.isOver && this.#isDeserted(session)) this.#endFor(session);
     if (this.#isNew) this.#replace(session);
     return !spool.present().isOver || !this.#leave();
@@ -185,7 +195,10 @@ export function sidecar([name, sessionId = "", token = ""]: readonly string[]): 
     clearTimeout(soon);
     soon = setTimeout(look, SIDECAR.settleMs);
   });
-  const timer = setInterval(look, watcher ? SIDECAR.lookMs : SIDECAR.pollMs);
+  const glance = () => {
+    if (!attending.isQuiet) look();
+  };
+  const timer = watcher ? setInterval(glance, SIDECAR.lookMs) : setInterval(look, SIDECAR.pollMs);
   const stop = () => {
     watcher?.close();
     witness.close();

@@ -88,7 +88,8 @@ function slowly(seconds: number): Answer {
   return { kind: "text", words, pauseMs: PAUSE_MS };
 }
 
-function inputOf(word: string, { parameters }: Tool, value: string): Call["input"] {
+function inputOf(word: string, tool: Tool, value: string): Call["input"] {
+  const { parameters } = tool;
   switch (word) {
     case "write":
       return { [known(parameters, PATHS) ?? "path"]: value, content: "hello\n" };
@@ -97,7 +98,7 @@ function inputOf(word: string, { parameters }: Tool, value: string): Call["input
     case "todo":
       return "plan" in parameters ? { plan: [STEP] } : { todos: [ITEM] };
     case "sub":
-      return subagent(parameters, value.replaceAll("<<", "[[").replaceAll(">>", "]]"));
+      return subagent(tool, value.replaceAll("<<", "[[").replaceAll(">>", "]]"));
     case "esc":
       return { ...command(parameters, value), ...ESCALATED };
     default:
@@ -140,11 +141,9 @@ const QUESTION = {
 const STEP = { step: "First step", status: "in_progress" };
 const ITEM = { id: "1", content: "First step", status: "in_progress", priority: "high" };
 
-function subagent(parameters: Tool["parameters"], prompt: string): Call["input"] {
+function subagent({ name, parameters }: Tool, prompt: string): Call["input"] {
   const kinds = (parameters["subagent_type"] as { enum?: readonly string[] } | undefined)?.enum;
-  const subagent_type =
-    kinds?.[0] ?? ("run_in_background" in parameters ? DEFAULT_KIND : "general");
+  const isClaude = /^[A-Z]/u.test(name) || "run_in_background" in parameters;
+  const subagent_type = kinds?.[0] ?? (isClaude ? "general-purpose" : "general");
   return { description: "sub work", prompt, message: prompt, subagent_type };
 }
-
-const DEFAULT_KIND = "general-purpose";

@@ -207,7 +207,7 @@ async function subagents(stage: Stage, a: Terminal): Promise<void> {
 }
 
 async function endings(stage: Stage, claude: string, a: Terminal): Promise<void> {
-  await stage.moment("/clear", { act: () => order(a, "/clear"), rows: [{ ...IDLE, isNew: true }] });
+  await stage.moment("/clear", { act: () => clear(a), rows: [{ ...IDLE, isNew: true }] });
   const b = stage.terminal(claude);
   await stage.moment("a second terminal", {
     act: () => b.shows(ready),
@@ -262,8 +262,7 @@ async function escape(terminal: Terminal): Promise<void> {
   await terminal.shows("Interrupted");
 }
 
-async function order(terminal: Terminal, line: string): Promise<void> {
-  await terminal.enter(line);
-  await terminal.hides(ready);
-  await terminal.shows(ready);
+async function clear(terminal: Terminal): Promise<void> {
+  await terminal.enter("/clear");
+  await terminal.hides("[[sub");
 }
