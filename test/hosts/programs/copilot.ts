@@ -24,11 +24,11 @@ export const copilot: Program = {
     const terminal = stage.terminal(prepare(stage));
     await turn(stage, terminal);
     await dialogs(stage, terminal);
-    await stage.moment("stream escaped", {
+    await stage.moment("stream interrupted", {
       act: async () => {
         await terminal.enter("more [[slow 30]]");
         await terminal.shows(BUSY);
-        terminal.press("Escape", "Escape");
+        terminal.press("C-c");
         await terminal.hides(BUSY);
       },
       rows: [IDLE],
