@@ -35,6 +35,7 @@ const NOUNS: Readonly<Record<NounOf<Topic>, true>> = {
   question: true,
   session: true,
   task: true,
+  token: true,
 };
 
 const TOPICS = Object.keys(NOUNS).map((noun) => `${noun}.`);
