@@ -14,6 +14,7 @@ import { Heap, type Slot } from "./heap.ts";
 import { COUNT, FIELD, RETENTION, TOKEN } from "./limits.ts";
 import { DEFAULT_NAMESPACE, type Principal, type PrincipalKind, type Role } from "./principals.ts";
 import type { State } from "./state.ts";
+import { DAY, SECOND } from "./units.ts";
 
 export interface Token {
   readonly name: string;
@@ -114,7 +115,8 @@ function hostProblem({ role, host }: Pick<Create, "role" | "host">): Problem {
 function ttlProblem(ttlMs: number): Problem {
   const { ttlMinMs, ttlMaxMs } = TOKEN;
   if (ttlMs === 0 || (ttlMs >= ttlMinMs && ttlMs <= ttlMaxMs)) return undefined;
-  return `ttlMs is ${ttlMs}, allowed are ${ttlMinMs} to ${ttlMaxMs}`;
+  const range = `${ttlMinMs / SECOND} s to ${ttlMaxMs / DAY} days`;
+  return `ttlMs is ${ttlMs / SECOND} s, allowed are ${range}`;
 }
 
 function hashProblem(hash: string): Problem {
