@@ -218,6 +218,7 @@ export const PROGRAM: Program = {
       leases: LEASES,
       elections: ELECTIONS,
       policies: POLICIES,
+      tokens: TOKENS,
       tasks: TASKS,
     },
     "Status files": {

@@ -133,11 +133,7 @@ function newHttpDoor({ config, authenticator, clock, logger }: DoorsOptions): Ht
   });
 }
 
-async function openArcp(
-  door: HttpDoor,
-  address: Address,
-  options: DoorsOptions,
-): Promise<Address> {
+async function openArcp(door: HttpDoor, address: Address, options: DoorsOptions): Promise<Address> {
   door.mount(arcpMount(options));
   try {
     return await door.listen(address);

@@ -8,7 +8,8 @@ import { LOCAL } from "../core/principals.ts";
 import { newSecret, secretHash } from "../machine/secrets.ts";
 import type { Caller, Peer } from "./caller.ts";
 import { chain } from "./chain.ts";
-import { BearerTokens, NO_TOKEN } from "./tokens.ts";
+import { NO_TOKEN } from "../wires/arcp/codec/messages.ts";
+import { BearerTokens } from "./tokens.ts";
 
 class FakeSocket extends EventEmitter {
   destroyed = false;

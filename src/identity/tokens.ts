@@ -13,6 +13,7 @@ import { permit } from "../core/roles.ts";
 import type { State } from "../core/state.ts";
 import { principalOf, statusOf, type Token } from "../core/tokens.ts";
 import { secretHash } from "../machine/secrets.ts";
+import { NO_TOKEN } from "../wires/arcp/codec/messages.ts";
 import type { Caller, Peer } from "./caller.ts";
 import type { IdentityStep } from "./chain.ts";
 import { farReason } from "./nearness.ts";
@@ -35,9 +36,6 @@ export interface AdmittedCaller {
   readonly principal: Principal;
   readonly peer: Peer;
 }
-
-/** The hello of a client that has no token: ARCP has no way to send none. */
-export const NO_TOKEN = "anonymous";
 
 /** Longer than any of ours: there is no need to digest more. */
 const HEADER_LENGTH = 1024;
