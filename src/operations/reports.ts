@@ -69,7 +69,7 @@ function checkHost({ alias, links }: ReportInput, host: string): void {
   const isThere = (each: string) => /^[^@:]+@([^:]+):/.exec(each)?.[1] === host;
   const elsewhere = [alias, ...links].find((each) => !isThere(each));
   if (elsewhere === undefined) return;
-  const message = `${quoted(elsewhere)} is not on ${host}, the host of this token: WIRE@${host}:NAME`;
+  const message = `${quoted(elsewhere)} is not on ${host}: this token reports WIRE@${host}:NAME`;
   throw new RollcallError("PERMISSION_DENIED", message);
 }
 
