@@ -146,10 +146,10 @@ describe("open connections", () => {
     const [one, other] = [create({ role: "agent" }), create({ name: "other", ttlMs: 60 * SECOND })];
     const sockets = [open(), open(), open()] as const;
     const [http, arcp, kept] = sockets;
-    for (let calls = 0; calls < 20; calls += 1) door.authenticate(bearer(one, http.peer));
+    for (let calls = 0; calls < 20; calls += 1) void door.authenticate(bearer(one, http.peer));
     expect(http.fake.listenerCount("close")).toBe(1);
     tokens.hello(one, { principal: LOCAL, peer: { ...caller({}).peer, ...arcp.peer } });
-    door.authenticate(bearer(other, kept.peer));
+    void door.authenticate(bearer(other, kept.peer));
     const ended = () => sockets.map(({ fake }) => fake.destroyed);
     await clock.advance(10 * SECOND);
     expect(ended()).toEqual([false, false, false]);
@@ -164,7 +164,7 @@ describe("open connections", () => {
   test("that are closed are not kept, and nothing is looked at without any", async () => {
     const { door, clock, create } = ground();
     const { fake, peer } = open();
-    door.authenticate(bearer(create(), peer));
+    void door.authenticate(bearer(create(), peer));
     expect(clock.timers).toBe(1);
     fake.destroy();
     await clock.advance(SECOND);

@@ -43,8 +43,8 @@ async function watchHealth(port: string, token: string) {
     authorization: `Bearer ${token}`,
   });
   const state = { status: "", isOpen: false, isClosed: false };
-  const take = (headers: Record<string, unknown>) => {
-    state.status = String(headers["grpc-status"] ?? state.status);
+  const take = ({ "grpc-status": status }: Record<string, unknown>) => {
+    if (typeof status === "string") state.status = status;
   };
   stream
     .on("response", take)
