@@ -189,7 +189,7 @@ describe("a second source", () => {
   });
 
   test("that tells the terminal gives its process and its pane to the session", () => {
-    const tmux = { socket: "/tmp/tmux", pane: "%7" };
+    const tmux = { socket: "/run/tmux", pane: "%7" };
     seating = { seat: { process: { pid: 9, start: "2" }, tmux } };
     witnessed().look();
     expect(status()?.runtime.pid).toBe(9);
