@@ -2,6 +2,7 @@
 import type { CodingAgent } from "./adapter.ts";
 import { claudeCode } from "./claude-code/agent.ts";
 import { codex } from "./codex/agent.ts";
+import { copilot } from "./copilot/agent.ts";
 import { gemini } from "./gemini/agent.ts";
 import { openCode } from "./opencode/agent.ts";
 import { pi } from "./pi/agent.ts";
@@ -10,6 +11,7 @@ import { qwenCode } from "./qwen-code/agent.ts";
 export const CODING_AGENTS: readonly CodingAgent[] = [
   claudeCode,
   codex,
+  copilot,
   gemini,
   openCode,
   pi,

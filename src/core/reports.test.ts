@@ -287,7 +287,7 @@ describe("an answer that the closest source saw", () => {
     expect(openIn(world)).toEqual(["acp:claude"]);
   });
 
-  test("says nothing of the question that a turn ended with, nor of one that it did not see", () => {
+  test("says nothing of the question at the end of a turn, nor of one that it did not see", () => {
     const world = new World();
     topics(world, proxy(10, permission(world.nowMs)));
     topics(world, report(11, asking("Shall I?", world.nowMs)));

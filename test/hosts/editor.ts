@@ -4,6 +4,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { field } from "../../src/core/text.ts";
 import { until } from "../tour/until.ts";
@@ -16,7 +17,8 @@ export class Editor implements AsyncDisposable {
   #sessionId: unknown;
 
   constructor(stage: Stage, command: readonly string[]) {
-    this.#agent = spawn("rollcall", ["acp", "--", ...command], {
+    const rollcall = join(stage.rollcall, "dist/bin/rollcall.cjs");
+    this.#agent = spawn(process.execPath, [rollcall, "acp", "--", ...command], {
       cwd: stage.project,
       env: stage.env,
       stdio: ["pipe", "pipe", "ignore"],

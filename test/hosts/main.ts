@@ -26,8 +26,8 @@ async function prepare(names: readonly string[]): Promise<number> {
     process.stderr.write(`npm run hosts: no program ${unknown}; there is: ${known}\n`);
     return 2;
   }
-  const chosen = PROGRAMS.filter(({ name, isProprietary = false }) =>
-    names.length === 0 ? !isProprietary : names.includes(name),
+  const chosen = PROGRAMS.filter(({ name, isProprietary = false, isBrief = false }) =>
+    names.length === 0 ? !isProprietary && !isBrief : names.includes(name),
   );
   const build = [join(root, "scripts/build.mjs")];
   if (spawnSync(process.execPath, build, { stdio: "inherit" }).status !== 0) return 1;

@@ -14,5 +14,7 @@ export interface Program {
   readonly also?: readonly Package[];
   /** Whether its licence forbids to install it for people who did not name it. */
   readonly isProprietary?: boolean;
+  /** Whether it plays a part of another's moments, for CI: only when it is named. */
+  readonly isBrief?: boolean;
   play(stage: Stage): Promise<void>;
 }

@@ -70,9 +70,14 @@ export class Terminal {
 
   /** A line and Enter, once the program has drawn the line. */
   async enter(text: string): Promise<void> {
+    await this.type(text);
+    this.press("Enter");
+  }
+
+  /** Without Enter; until the program has drawn it. */
+  async type(text: string): Promise<void> {
     this.#tmux.run(["send-keys", "-l", "-t", this.pane, text]);
     await this.shows(text.slice(-40));
-    this.press("Enter");
   }
 
   async shows(wanted: string | RegExp, withinMs = PATIENCE_MS): Promise<void> {

@@ -1,8 +1,8 @@
 /**
- * The end of a conversation that Gemini CLI wrote down, one JSON object a line. Two kinds of entries
- * end what its hooks leave open: that the person cancelled the request, and that the model failed.
- * After the first it writes the whole history anew, in the same moment; an entry that is younger
- * belongs to the next turn.
+ * The end of a conversation that Gemini CLI wrote down, one JSON object a line. Two kinds of
+ * entries end what its hooks leave open: that the person cancelled the request, and that the model
+ * failed. After the first it writes the whole history anew, in the same moment; an entry that is
+ * younger belongs to the next turn.
  */
 import { field, wordOf } from "../../core/text.ts";
 import { TEXT } from "../hooks/limits.ts";

@@ -2,7 +2,7 @@
 import type { Question } from "./question.ts";
 
 export interface HookDialect {
-  /** The events that it is to tell us of, by its own names, with the time that each hook may take. */
+  /** The events that it is to tell us of, by its own names, with the time that each may take. */
   readonly events: Readonly<Record<string, number>>;
   /** Its payload in the words that fact.ts reads, where it uses others. */
   translate?(payload: unknown): unknown;

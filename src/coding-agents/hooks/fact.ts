@@ -10,7 +10,7 @@ import type { PresenceState } from "./presence.ts";
 import { isAsking, questionAtEnd, type Question } from "./question.ts";
 import { field, oneLine, wordOf } from "../../core/text.ts";
 
-export const HOOK_HOSTS = ["claude-code", "codex", "gemini", "qwen-code"] as const;
+export const HOOK_HOSTS = ["claude-code", "codex", "copilot", "gemini", "qwen-code"] as const;
 
 export type HookHost = (typeof HOOK_HOSTS)[number];
 

@@ -10,6 +10,7 @@ import type { Session } from "./session.ts";
 const META: Readonly<Record<HookHost, string>> = {
   "claude-code": "claude_code",
   codex: "codex",
+  copilot: "copilot",
   gemini: "gemini",
   "qwen-code": "qwen_code",
 };

@@ -66,7 +66,8 @@ export function rollcallExtension(pi: PiApi): void {
   on("session_shutdown", () => watch.stop());
 }
 
-// oxlint-disable-next-line import/no-default-export -- Pi calls it: see "pi" in package.json
+/** @alias Pi calls it: see "pi" in package.json. */
+// oxlint-disable-next-line import/no-default-export -- so it wants it
 export default rollcallExtension;
 
 /**

@@ -1,8 +1,8 @@
 /**
- * Qwen Code's hooks, which are called as Claude Code's. They tell more: PreToolUse comes when a tool
- * really begins, so after a permission was granted, and a notification when it waits for a prompt,
- * so also after a permission was denied and after a turn was interrupted. It hands the results of
- * tools to its model as a prompt without words.
+ * Qwen Code's hooks, which are called as Claude Code's. They tell more: PreToolUse comes when a
+ * tool really begins, so after a permission was granted, and a notification when it waits for a
+ * prompt, so also after a permission was denied and after a turn was interrupted. It hands the
+ * results of tools to its model as a prompt without words.
  */
 import { field } from "../../core/text.ts";
 import { HOOK_TIMEOUT, retold, type HookDialect } from "../hooks/dialect.ts";

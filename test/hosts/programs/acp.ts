@@ -63,7 +63,7 @@ async function turns(stage: Stage, editor: Editor): Promise<void> {
   });
   await stage.moment("API error", {
     act: () => settled(editor.prompt("[[fail]]")),
-    rows: [{ headline: "PROBLEM", why: /fails as told|Error/ }],
+    rows: [{ headline: "PROBLEM", why: /fails as told|error/i }],
   });
 }
 

@@ -1,5 +1,7 @@
 /** Gemini CLI, with our hooks. */
 import { join } from "node:path";
+// tidy-allow sleep: the program measures how fast a person types
+import { setTimeout as pause } from "node:timers/promises";
 import type { ExpectedRow } from "../fleet.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
@@ -46,14 +48,25 @@ export function prepareGemini(stage: Stage): string {
   return `${nodePath()} ${join(stage.folder, "node_modules/@google/gemini-cli/bundle/gemini.js")}`;
 }
 
+/** Enter right behind text counts as a part of something pasted. */
+const PASTE_MS = 300;
+
+async function enter(terminal: Terminal, text: string): Promise<void> {
+  await terminal.type(text);
+  await pause(PASTE_MS);
+  terminal.press("Enter");
+}
+
 async function turn(stage: Stage, terminal: Terminal): Promise<void> {
   await stage.moment("start", {
     act: () => terminal.shows("Type your message"),
     rows: [{ ...IDLE, pane: terminal.pane }],
+    // Its hook of the start follows the first screen.
+    withinMs: 5_000,
   });
   await stage.moment("prompt, stream", {
     act: async () => {
-      await terminal.enter("please [[slow 5]]");
+      await enter(terminal, "please [[slow 5]]");
       await terminal.shows("word0");
     },
     rows: [WORKING],
@@ -63,7 +76,7 @@ async function turn(stage: Stage, terminal: Terminal): Promise<void> {
 
 async function dialogs(stage: Stage, terminal: Terminal): Promise<void> {
   const asks = (prompt: string) => async () => {
-    await terminal.enter(prompt);
+    await enter(terminal, prompt);
     await terminal.shows(DIALOG);
   };
   const answer = (key: string) => async () => {
@@ -99,7 +112,7 @@ async function dialogs(stage: Stage, terminal: Terminal): Promise<void> {
   await stage.moment("escaped", { act: answer("Escape"), rows: [IDLE], withinMs: 5_000 });
   await stage.moment("question", {
     act: async () => {
-      await terminal.enter("[[ask]]");
+      await enter(terminal, "[[ask]]");
       await terminal.shows("Which color");
     },
     rows: [
@@ -123,8 +136,9 @@ async function dialogs(stage: Stage, terminal: Terminal): Promise<void> {
 async function endings(stage: Stage, terminal: Terminal): Promise<void> {
   await stage.moment("stream escaped", {
     act: async () => {
-      await terminal.enter("more [[slow 30]]");
-      await terminal.shows(BUSY);
+      await enter(terminal, "more [[slow 30]]");
+      // No turn before it said so much.
+      await terminal.shows("word11");
       terminal.press("Escape");
       await terminal.hides(BUSY);
     },
@@ -132,7 +146,7 @@ async function endings(stage: Stage, terminal: Terminal): Promise<void> {
   });
   await stage.moment("API error", {
     act: async () => {
-      await terminal.enter("[[fail]]");
+      await enter(terminal, "[[fail]]");
       await terminal.shows("fails as told");
     },
     rows: [{ headline: "PROBLEM", why: /fails as told/ }],
@@ -142,18 +156,22 @@ async function endings(stage: Stage, terminal: Terminal): Promise<void> {
 }
 
 async function terminals(stage: Stage, first: Terminal, command: string): Promise<void> {
-  await stage.moment("/clear", {
+  await stage.moment("/clear, prompt", {
     act: async () => {
-      await first.enter("/clear");
-      await first.hides("fails as told");
+      await enter(first, "/clear");
+      await first.hides(/word0|fails as told/);
+      await first.shows("Type your message");
+      await enter(first, "anew [[slow 3]]");
+      await first.shows("word0");
     },
-    rows: [IDLE],
+    rows: [{ ...WORKING, pane: first.pane }],
   });
+  await stage.moment("turn over again", { act: () => first.hides(BUSY), rows: [IDLE] });
   const second = stage.terminal(command);
   await stage.moment("second terminal works", {
     act: async () => {
       await second.shows("Type your message");
-      await second.enter("there [[slow 4]]");
+      await enter(second, "there [[slow 4]]");
       await second.shows("word0");
     },
     rows: [
@@ -171,7 +189,7 @@ async function terminals(stage: Stage, first: Terminal, command: string): Promis
   );
   await stage.moment("quit", {
     act: async () => {
-      await first.enter("/quit");
+      await enter(first, "/quit");
       await first.ends();
     },
     rows: [],

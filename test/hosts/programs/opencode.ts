@@ -14,6 +14,9 @@ const BUSY = "esc interrupt";
 const PERMISSION = "Permission required";
 const QUESTION = "esc dismiss";
 
+/** It starts slowly, and more so on a busy machine. */
+const START_MS = 60_000;
+
 export const openCode: Program = {
   name: "opencode",
   package: "opencode-ai",
@@ -63,7 +66,7 @@ function prepare(stage: Stage): string {
 async function firstTurn(stage: Stage, opencode: string): Promise<Terminal> {
   const terminal = stage.terminal(opencode);
   await stage.moment("start: no session yet", {
-    act: () => terminal.shows("Ask anything"),
+    act: () => terminal.shows("Ask anything", START_MS),
     rows: [],
   });
   await stage.moment("prompt, stream", {
@@ -181,7 +184,7 @@ async function terminals(stage: Stage, first: Terminal, opencode: string): Promi
   const second = stage.terminal(opencode);
   await stage.moment("second terminal works", {
     act: async () => {
-      await second.shows("Ask anything");
+      await second.shows("Ask anything", START_MS);
       await second.enter("there [[slow 4]]");
       await second.shows("word0");
     },

@@ -32,16 +32,33 @@ export const oldPi: Program = {
   play: (stage) => play(stage, "@mariozechner/pi-coding-agent/dist/cli.js"),
 };
 
+/** On the Node that runs the tests, and in a quarter of the time. */
+export const brieflyPi: Program = {
+  name: "pi-brief",
+  shownAs: "pi",
+  package: "@mariozechner/pi-coding-agent",
+  versions: ["0.73.1"],
+  isBrief: true,
+  async play(stage) {
+    const program = "node_modules/@mariozechner/pi-coding-agent/dist/cli.js";
+    const command = prepare(stage, process.execPath, join(stage.folder, program));
+    const terminal = await firstTurn(stage, command);
+    await permission(stage, terminal);
+    await stage.moment("killed", { act: () => terminal.kill(), rows: [] });
+  },
+};
+
 async function play(stage: Stage, program: string): Promise<void> {
-  const command = prepare(stage, join(stage.folder, "node_modules", program));
+  const command = prepare(stage, nodePath(), join(stage.folder, "node_modules", program));
   const terminal = await firstTurn(stage, command);
+  await permission(stage, terminal);
   await dialogs(stage, terminal);
   await endings(stage, terminal);
   await terminals(stage, terminal, command);
   await asPackage(stage, command);
 }
 
-/** Extensions as people write them: one asks before it lets a command run, one asks for the model. */
+/** As people write them: it asks before it lets a command run, and has a tool that asks. */
 const GATE = `export default (pi) => {
   pi.on("tool_call", async ({ toolName, input }, { ui }) => {
     if (toolName !== "bash" || !input.command.includes("touch")) return undefined;
@@ -61,7 +78,7 @@ const GATE = `export default (pi) => {
 };
 `;
 
-function prepare(stage: Stage, program: string): string {
+function prepare(stage: Stage, node: string, program: string): string {
   stage.tellAll({ PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1" });
   const model = { id: "mock", name: "mock", contextWindow: 100_000, maxTokens: 10_000 };
   stage.write(".pi/agent/models.json", {
@@ -83,7 +100,7 @@ function prepare(stage: Stage, program: string): string {
   });
   stage.write(".pi/agent/extensions/gate.ts", GATE);
   stage.run("rollcall", "hooks", "install", "pi");
-  return `${nodePath()} ${program} --provider mock --model mock`;
+  return `${node} ${program} --provider mock --model mock`;
 }
 
 async function firstTurn(stage: Stage, command: string): Promise<Terminal> {
@@ -103,37 +120,49 @@ async function firstTurn(stage: Stage, command: string): Promise<Terminal> {
   return terminal;
 }
 
-async function dialogs(stage: Stage, terminal: Terminal): Promise<void> {
-  const asks = (prompt: string) => async () => {
+function asks(terminal: Terminal, prompt: string): () => Promise<void> {
+  return async () => {
     await terminal.enter(prompt);
     await terminal.shows(DIALOG);
   };
-  const answer = (...keys: readonly string[]) => {
-    return async () => {
-      for (const key of keys) terminal.press(key);
-      await terminal.hides(DIALOG);
-    };
+}
+
+function answer(terminal: Terminal, ...keys: readonly string[]): () => Promise<void> {
+  return async () => {
+    for (const key of keys) terminal.press(key);
+    await terminal.hides(DIALOG);
   };
-  const asked = (command: string): ExpectedRow => ({
-    headline: "NEEDS YOU",
-    asks: `Run ${command}?`,
-    options: ["Yes", "No"],
-  });
+}
+
+function asked(command: string): ExpectedRow {
+  return { headline: "NEEDS YOU", asks: `Run ${command}?`, options: ["Yes", "No"] };
+}
+
+async function permission(stage: Stage, terminal: Terminal): Promise<void> {
   await stage.moment("an extension asks", {
-    act: asks("[[sh touch made && sleep 4]]"),
+    act: asks(terminal, "[[sh touch made && sleep 4]]"),
     rows: [asked("touch made && sleep 4")],
   });
-  await stage.moment("granted: the tool runs", { act: answer("Enter"), rows: [WORKING] });
+  await stage.moment("granted: the tool runs", {
+    act: answer(terminal, "Enter"),
+    rows: [WORKING],
+  });
   await stage.moment("tool and turn over", { act: () => terminal.hides(BUSY), rows: [IDLE] });
-  await stage.moment("asks again", { act: asks("[[sh touch no]]"), rows: [asked("touch no")] });
-  await stage.moment("denied", { act: answer("Down", "Enter"), rows: [IDLE] });
+}
+
+async function dialogs(stage: Stage, terminal: Terminal): Promise<void> {
+  await stage.moment("asks again", {
+    act: asks(terminal, "[[sh touch no]]"),
+    rows: [asked("touch no")],
+  });
+  await stage.moment("denied", { act: answer(terminal, "Down", "Enter"), rows: [IDLE] });
   await stage.moment("asks once more", {
-    act: asks("[[sh touch never]]"),
+    act: asks(terminal, "[[sh touch never]]"),
     rows: [asked("touch never")],
   });
-  await stage.moment("escaped", { act: answer("Escape"), rows: [IDLE] });
+  await stage.moment("escaped", { act: answer(terminal, "Escape"), rows: [IDLE] });
   await stage.moment("question", {
-    act: asks("[[ask]]"),
+    act: asks(terminal, "[[ask]]"),
     rows: [
       {
         headline: "NEEDS YOU",
@@ -142,7 +171,7 @@ async function dialogs(stage: Stage, terminal: Terminal): Promise<void> {
       },
     ],
   });
-  await stage.moment("question answered", { act: answer("Enter"), rows: [IDLE] });
+  await stage.moment("question answered", { act: answer(terminal, "Enter"), rows: [IDLE] });
 }
 
 async function endings(stage: Stage, terminal: Terminal): Promise<void> {

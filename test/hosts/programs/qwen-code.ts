@@ -119,7 +119,8 @@ async function endings(stage: Stage, terminal: Terminal): Promise<void> {
   await stage.moment("stream escaped", {
     act: async () => {
       await terminal.enter("more [[slow 30]]");
-      await terminal.shows(BUSY);
+      // No turn before it said so much.
+      await terminal.shows("word11");
       terminal.press("Escape");
       await terminal.hides(BUSY);
     },
@@ -136,14 +137,14 @@ async function endings(stage: Stage, terminal: Terminal): Promise<void> {
   });
   await stage.moment("retry", {
     act: async () => {
-      await terminal.enter("try [[flaky 5]]");
+      await terminal.enter("try [[flaky 8]]");
       await terminal.shows("word0");
     },
     rows: [WORKING],
   });
   await stage.moment("retry over", {
     act: async () => {
-      await terminal.shows("word9");
+      await terminal.shows("word15");
       await terminal.hides(BUSY);
     },
     rows: [IDLE],
@@ -151,13 +152,17 @@ async function endings(stage: Stage, terminal: Terminal): Promise<void> {
 }
 
 async function terminals(stage: Stage, first: Terminal, command: string): Promise<void> {
-  await stage.moment("/clear", {
+  await stage.moment("/clear, prompt", {
     act: async () => {
       await first.enter("/clear");
-      await first.hides("word0");
+      await first.hides(/word0|fails as told/);
+      await first.shows("Type your message");
+      await first.enter("anew [[slow 3]]");
+      await first.shows("word0");
     },
-    rows: [IDLE],
+    rows: [{ ...WORKING, pane: first.pane }],
   });
+  await stage.moment("turn over again", { act: () => first.hides(BUSY), rows: [IDLE] });
   const second = stage.terminal(command);
   await stage.moment("second terminal works", {
     act: async () => {

@@ -31,7 +31,7 @@ export function statuses({ home }: Stage): readonly Status[] {
 }
 
 /** "working: fix it", or "nobody"; of several, in the order of their ids. */
-export function shown(stage: Stage): string {
+function shown(stage: Stage): string {
   const told = statuses(stage).map(({ task }) =>
     task?.state ? [task.state, task.summary].filter(Boolean).join(": ") : "idle",
   );
