@@ -196,7 +196,11 @@ async function subagents(stage: Stage, a: Terminal): Promise<void> {
   });
   await stage.moment("granted, the subagent works", { act: () => answer(a, "1"), rows: [WORKING] });
   await stage.moment("the subagent is done", {
-    act: () => stage.settled(IDLE),
+    act: async () => {
+      await stage.settled(IDLE);
+      // One in the background wakes the session when it is done.
+      await a.calms();
+    },
     rows: [IDLE],
   });
   await stage.moment("a subagent asks again", {
