@@ -19,6 +19,7 @@ describe("the events that it writes down", () => {
     ],
     ["was answered", [requested, event("permission.completed")], { state: "busy" }],
     ["was interrupted", [event("assistant.turn_end"), event("abort")], { state: "idle" }],
+    ["was, told late", [event("abort"), event("assistant.turn_end")], { state: "idle" }],
     [
       "failed",
       [event("session.error", { message: "400 no" })],

@@ -10,11 +10,18 @@ import { TEXT } from "../hooks/limits.ts";
 import type { Presence } from "../hooks/presence.ts";
 
 export function presenceAtEnd(lines: readonly string[]): Presence | undefined {
+  let isOver = false;
   for (const line of lines.toReversed()) {
     const presence = presenceOf(line);
-    if (presence !== undefined) return presence === "over" ? undefined : presence;
+    if (presence === "over") isOver = true;
+    else if (presence) return isOver && !isEnding(presence) ? undefined : presence;
   }
   return undefined;
+}
+
+/** A turn that was interrupted has its end written down too, before or after. */
+function isEnding({ state }: Presence): boolean {
+  return state === "idle" || state === "failed";
 }
 
 /** "over" where the hooks know better: the turn has come to its own end. */
