@@ -24,9 +24,10 @@ export class Tmux implements Disposable {
     return terminal;
   }
 
-  /** Of those whose program still runs. */
+  /** Of all that are still open. */
   screens(): readonly string[] {
-    return this.#opened.filter(({ pid }) => findProcess(pid)).map(({ screen }) => screen);
+    const open = this.run(["list-panes", "-a", "-F", "#{pane_id}"]).split("\n");
+    return this.#opened.filter(({ pane }) => open.includes(pane)).map(({ screen }) => screen);
   }
 
   run(words: readonly string[]): string {

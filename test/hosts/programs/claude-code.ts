@@ -196,7 +196,7 @@ async function subagents(stage: Stage, a: Terminal): Promise<void> {
   });
   await stage.moment("granted, the subagent works", { act: () => answer(a, "1"), rows: [WORKING] });
   await stage.moment("the subagent is done", {
-    act: () => a.hides(/esc to interrupt|Waiting for 1/),
+    act: () => stage.settled(IDLE),
     rows: [IDLE],
   });
   await stage.moment("a subagent asks again", {

@@ -15,7 +15,7 @@ import { Sidecar } from "../../../src/coding-agents/hooks/sidecar.ts";
 import type { Witness } from "../../../src/coding-agents/hooks/witness.ts";
 import { field } from "../../../src/core/text.ts";
 
-export const START_MS = Date.UTC(2026, 0, 1, 12);
+const START_MS = Date.UTC(2026, 0, 1, 12);
 
 export class HookStage {
   nowMs = START_MS;
@@ -99,6 +99,7 @@ export class HookStage {
 
   #witness(host: HookHost, sessionId: string): Witness {
     return {
+      isLive: true,
       presence: ({ process: { pid } = { pid: 0 } }) =>
         host === "codex"
           ? presenceOf(this.#threads, sessionId)
