@@ -203,7 +203,14 @@ async function subagents(stage: Stage, a: Terminal): Promise<void> {
     act: () => say(a, "[[sub please <<sh touch sub2>>]]", "Do you want"),
     rows: [{ headline: "NEEDS YOU", asks: "Bash: touch sub2" }],
   });
-  await stage.moment("the subagent is denied", { act: () => answer(a, "Escape"), rows: [IDLE] });
+  await stage.moment("the subagent is denied", {
+    act: async () => {
+      await answer(a, "Escape");
+      // It may tell the session, which then goes on for a moment.
+      await a.calms();
+    },
+    rows: [IDLE],
+  });
 }
 
 async function endings(stage: Stage, claude: string, a: Terminal): Promise<void> {
