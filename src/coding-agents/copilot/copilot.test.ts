@@ -18,6 +18,11 @@ describe("the events that it writes down", () => {
       { state: "waiting", question: { text: "Run command: touch a && sleep 4" } },
     ],
     ["was answered", [requested, event("permission.completed")], { state: "busy" }],
+    [
+      "was cancelled",
+      [requested, event("permission.completed", { result: { kind: "cancelled" } })],
+      { state: "idle" },
+    ],
     ["was interrupted", [event("assistant.turn_end"), event("abort")], { state: "idle" }],
     ["was, told late", [event("abort"), event("assistant.turn_end")], { state: "idle" }],
     [

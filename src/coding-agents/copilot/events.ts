@@ -38,7 +38,11 @@ function presenceOf(line: string): Presence | "over" | undefined {
       const text = command === undefined ? `Allow ${kind}?` : `Run command: ${command}`;
       return { state: "waiting", sinceMs, question: { kind: "permission", text } };
     }
-    case "permission.completed":
+    case "permission.completed": {
+      // Esc at the dialog interrupts the turn, which is written down a moment later.
+      const isCancelled = field(field(data, "result"), "kind") === "cancelled";
+      return { state: isCancelled ? "idle" : "busy", sinceMs };
+    }
     case "assistant.turn_start":
       return { state: "busy", sinceMs };
     case "abort":
