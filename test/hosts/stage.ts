@@ -31,7 +31,7 @@ const WITHIN_MS = 2_000;
 /** What is right must stay right. */
 const STEADY_MS = 800;
 const LOOK_EVERY_MS = 40;
-/** Nothing of ours is to be seen in a program, but for the name of our file where it lists those. */
+/** Nothing of ours is to be seen in a program, but for the name of a file in a list of those. */
 const OURS = /rollcall(?!\.ts)|hook (?:error|failed)/iu;
 
 interface Moment {
