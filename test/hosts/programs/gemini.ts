@@ -42,8 +42,6 @@ export function prepareGemini(stage: Stage): string {
   stage.write(".gemini/settings.json", {
     security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
     general: { enableAutoUpdate: false },
-    // It would show the name of each hook while it runs.
-    hooksConfig: { notifications: false },
     privacy: { usageStatisticsEnabled: false },
     telemetry: { enabled: false },
   });
