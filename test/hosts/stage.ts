@@ -31,8 +31,8 @@ const WITHIN_MS = 2_000;
 /** What is right must stay right. */
 const STEADY_MS = 800;
 const LOOK_EVERY_MS = 40;
-/** Nothing of ours is to be seen in a program. */
-const OURS = /rollcall|hook (?:error|failed)/iu;
+/** Nothing of ours is to be seen in a program but names: Pi lists files, Gemini CLI its hooks. */
+const OURS = /rollcall(?!\.ts| hook gemini)|hook (?:error|failed)/iu;
 
 interface Moment {
   /** Ends when the program's screen shows that it has happened. */
