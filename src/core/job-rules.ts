@@ -147,7 +147,8 @@ function cancelEvents(state: State, entry: JobEntry, { reason, moment }: Cancell
 }
 
 function childEvents(state: State, { children }: JobEntry, how: Cancelling): Event[] {
-  return [...(children ?? [])].flatMap((id) => {
+  if (!children) return [];
+  return [...children].flatMap((id) => {
     const child = unfinished(state, id);
     return child ? cancelEvents(state, child, how) : [];
   });

@@ -109,7 +109,7 @@ const RECENT = 20;
 
 export class Jobs {
   readonly byId = new Map<string, JobEntry>();
-  readonly index = new JobIndex();
+  readonly index = new JobIndex((id) => this.byId.has(id));
   /** Ids of jobs by the session that submitted them. */
   readonly bySession = new IndexBy();
   /** By the row of the fleet that the agent has. */
@@ -254,23 +254,23 @@ function isWhole(step: JobStep | Job): step is Job {
 }
 
 /** All fields in one go: putting an object together from parts costs ten times as much. */
-export function stepOf(job: Job, change: JobChange): JobStep {
+export function stepOf(job: Job, to: JobChange): JobStep {
   return {
     id: job.id,
     agent: job.agent,
     node: job.node,
     principal: job.principal,
     parent: job.parent,
-    status: change.status,
-    startedAtMs: change.startedAtMs,
-    endedAtMs: change.endedAtMs,
-    restarts: change.restarts,
-    code: change.code,
-    reason: change.reason,
-    budget: change.budget,
-    cancelReason: change.cancelReason,
-    graceEndsAtMs: change.graceEndsAtMs,
-    lastSeq: change.lastSeq,
+    status: to.status,
+    startedAtMs: to.startedAtMs,
+    endedAtMs: to.endedAtMs,
+    restarts: to.restarts,
+    code: to.code,
+    reason: to.reason,
+    budget: to.budget,
+    cancelReason: to.cancelReason,
+    graceEndsAtMs: to.graceEndsAtMs,
+    lastSeq: to.lastSeq,
   };
 }
 

@@ -63,7 +63,7 @@ export class TestClock implements Clock {
 
 /** Everything that does not wait for time has happened. */
 export async function quiet(): Promise<void> {
-  for (let i = 0; i < 60; i += 1) await new Promise((resolve) => setImmediate(resolve));
+  for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** A log in memory whose appends can be held back and made to fail. */
