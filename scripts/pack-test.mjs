@@ -1,7 +1,8 @@
 /**
  * What `npm pack` gives works for those who install it, without install scripts: the metadata is
- * sound, the types resolve, every program says its version, every export can be imported and the
- * daemon has its page. And it brings nothing that nobody needs.
+ * sound, the types resolve, every program says its version, every export can be imported, the
+ * README has no dead link and its program runs, and the daemon has its page. And it brings nothing
+ * that nobody needs.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -50,6 +51,26 @@ function checkFiles(files, folder) {
 }
 
 /**
+ * Its readers have no other files: the links of the README lead to some of these, and its program
+ * runs as it stands.
+ * @param {readonly string[]} files
+ * @param {string} folder where they are installed
+ */
+function checkReadme(files, folder) {
+  const readme = readFileSync(join(folder, "README.md"), "utf8");
+  for (const [, link = ""] of readme.matchAll(/\]\((?!\w+:)([^)#]+)/g)) {
+    const isThere = files.some((path) => path === link || path.startsWith(`${link}/`));
+    must(isThere, `README.md links to ${link}, which is not packed`);
+  }
+  const [, program = ""] = /^```js\n(.*?)^```$/ms.exec(readme) ?? [];
+  writeFileSync(join(place, "readme.mjs"), program);
+  const said = run(process.execPath, ["readme.mjs"], place);
+  for (const [, promised = ""] of program.matchAll(/console\.log\(.*\/\/ (.*)$/gm)) {
+    must(said.includes(`${promised}\n`), `the program of the README says ${said}`);
+  }
+}
+
+/**
  * The files that the page of a daemon is made of, all there.
  * @param {string} program
  */
@@ -89,6 +110,7 @@ try {
   );
   const paths = packed.files.map((/** @type {{ path: string }} */ { path }) => path);
   checkFiles(paths, join(place, "node_modules", name));
+  checkReadme(paths, join(place, "node_modules", name));
   for (const program of Object.keys(bin)) {
     const said = run(join(place, "node_modules", ".bin", program), ["--version"], place);
     must(said.includes(version), `${program} --version says ${said}`);

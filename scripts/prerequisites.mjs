@@ -19,6 +19,7 @@ import { root } from "./root.mjs";
 
 const keeper = environment("agentkeeper", "keeper");
 const status = environment("agent-status", "agent-status");
+const oldStatus = environment("agent-status-0.1.4", "agent-status-0.1.4");
 const oldRegistry = environment("a2a-0.1", "a2a-0.1");
 const registry = environment("a2a-0.2", "a2a-0.2");
 const fastRegistry = environment("a2a-bench", "a2a-bench");
@@ -28,8 +29,12 @@ const acpPrograms = packageFolder("acp");
 
 /** The Python that has the AgentKeeper SDK. */
 export const AGENTKEEPER_PYTHON = keeper.python;
-/** The Python that has the program agent-status. */
+const keeperSource = join(root, ".cache", "source", "agentkeeper");
+/** The tests that the SDK has of its own. */
+export const AGENTKEEPER_TESTS = join(keeperSource, "tests");
+/** The Pythons that have the program agent-status, the newest and the one of the seed. */
 export const AGENT_STATUS_PYTHON = status.python;
+export const AGENT_STATUS_014_PYTHON = oldStatus.python;
 /** The Pythons that have the A2A registry, in its two generations; the newer also has MCP. */
 export const A2A_01_PYTHON = oldRegistry.python;
 export const A2A_02_PYTHON = registry.python;
@@ -73,10 +78,22 @@ export const PREREQUISITES = [
     install: keeper.install,
   },
   {
+    name: "agentkeeper-tests",
+    need: "the tests of that client, which only its source has",
+    isThere: () => existsSync(AGENTKEEPER_TESTS),
+    install: installKeeperSource,
+  },
+  {
     name: "agent-status",
     need: "the program whose files and commands ours are",
     isThere: status.isThere,
     install: status.install,
+  },
+  {
+    name: "agent-status-0.1.4",
+    need: "the version of it that its own description is of",
+    isThere: oldStatus.isThere,
+    install: oldStatus.install,
   },
   {
     name: "a2a-registry-0.1",
@@ -187,6 +204,16 @@ export function provide(names) {
     install();
   }
   return missing.filter((each) => !each.isThere());
+}
+
+function installKeeperSource() {
+  mkdirSync(keeperSource, { recursive: true });
+  const source = ["--no-deps", "--no-binary", "agentkeeper", "agentkeeper==0.1.1"];
+  const archive = join(keeperSource, "agentkeeper-0.1.1.tar.gz");
+  return (
+    run(keeper.python, "-m", "pip", "download", "--quiet", "--dest", keeperSource, ...source) &&
+    run("tar", "-xzf", archive, "-C", keeperSource, "--strip-components=1")
+  );
 }
 
 function installH2spec() {

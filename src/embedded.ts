@@ -46,7 +46,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
     env: {},
   });
   const daemon = await startDaemon(config, clock ? { clock } : {});
-  const grpcAddress = formatAddress(daemon.grpcAddress);
+  const grpcAddress = daemon.grpcAddress ? formatAddress(daemon.grpcAddress) : "";
   return {
     grpcAddress,
     url: daemon.httpAddress ? `http://${formatAddress(daemon.httpAddress)}` : "",

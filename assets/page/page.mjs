@@ -7,9 +7,24 @@
  *                                               ▲                                     │
  *                                               └───────────── tried again ───────────┘
  *
- * A page that nobody sees lets go of its connection. What agents call themselves is data: it is
- * set as text, without what is invisible, and never as markup.
+ * A page that nobody sees lets go of its connection.
  */
+import {
+  bdi,
+  cell,
+  clean,
+  duration,
+  element,
+  find,
+  headlineOf,
+  idOf,
+  moment,
+  number,
+  rowHead,
+  shortId,
+  statusOf,
+  toolList,
+} from "./elements.mjs";
 
 /** @typedef {import("../../src/operations/overview.ts").Overview} Overview */
 /** @typedef {Overview["leases"][number]["holder"]} Who */
@@ -24,98 +39,18 @@ const REREAD_MS = 5_000;
 const SILENCE_MS = 40_000;
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 4_000;
-const TEXT_LENGTH = 300;
+/** An answer that takes longer will not come: the daemon hangs. */
+const ANSWER_MS = 5_000;
 
 /** How far the daemon's clock is ahead of ours. */
 let aheadMs = 0;
 /** What each table shows, so that what did not change is left alone. */
 const shown = new Map();
 
-/**
- * @param {string} selector
- * @param {ParentNode} [within]
- * @returns {HTMLElement}
- */
-function find(selector, within = document) {
-  const found = within.querySelector(selector);
-  if (found instanceof HTMLElement) return found;
-  throw new Error(`the page has no ${selector}`);
-}
-
-/**
- * One line of what an agent wrote: without controls, direction overrides and what is invisible
- * (the joiner of emoji stays), with a few marks on a letter and not hundreds.
- * @param {string} text
- */
-function clean(text) {
-  const visible = text
-    .replace(/\s+/gu, " ")
-    .replace(/(?!\u200d)[\p{Cc}\p{Cf}\p{Cs}]/gu, "")
-    .replace(/(\p{M}{4})\p{M}+/gu, "$1")
-    .trim();
-  if (visible === "") return "(nothing visible)";
-  return visible.length > TEXT_LENGTH ? `${visible.slice(0, TEXT_LENGTH)}…` : visible;
-}
-
-/**
- * @param {string} tag
- * @param {{ readonly class?: string, readonly text?: string, readonly title?: string }} [options]
- * @param {...Node} children
- */
-function element(tag, options = {}, ...children) {
-  const made = document.createElement(tag);
-  if (options.class) made.className = options.class;
-  if (options.text !== undefined) made.textContent = clean(options.text);
-  if (options.title !== undefined) made.title = clean(options.title);
-  made.append(...children);
-  return made;
-}
-
-/** @param {string} text */
-const bdi = (text) => element("bdi", { text, title: text });
-
-/** @param {string} id */
-const shortId = (id) => (/^[0-9a-f]{32}$/.test(id) ? id.slice(0, 8) : id);
-
-/** @param {string} id */
-const idOf = (id) => element("small", { class: "id", text: shortId(id), title: id });
-
 /** @param {Who} who */
 function agentName({ agentId, name }) {
   return name === "" ? [idOf(agentId)] : [bdi(name), idOf(agentId)];
 }
-
-/** @param {string} status */
-function statusOf(status) {
-  const made = element("span", { class: "status", text: status });
-  made.dataset["status"] = status;
-  return made;
-}
-
-/**
- * A moment that `tick` keeps in words.
- * @param {number} atMs
- * @param {"ago" | "left"} way
- */
-function moment(atMs, way = "ago") {
-  const made = document.createElement("time");
-  made.dateTime = new Date(atMs).toISOString();
-  made.title = new Date(atMs).toLocaleString();
-  made.dataset[way] = String(atMs);
-  return made;
-}
-
-/** @param {number} ms */
-function duration(ms) {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`;
-  return `${Math.floor(seconds / 86_400)} d`;
-}
-
-/** @param {number} value */
-const number = (value) => value.toLocaleString("en");
 
 function tick() {
   const nowMs = Date.now() + aheadMs;
@@ -125,26 +60,6 @@ function tick() {
     if (time.textContent !== text) time.textContent = text;
   }
 }
-
-/**
- * @param {string} className
- * @param {...Node} children
- */
-const cell = (className, ...children) => element("td", { class: className }, ...children);
-
-/**
- * @param {...(Node | string)} children
- * @returns {HTMLTableCellElement}
- */
-function rowHead(...children) {
-  const made = document.createElement("th");
-  made.scope = "row";
-  made.append(...children);
-  return made;
-}
-
-/** @param {readonly string[]} tools */
-const toolList = (tools) => tools.map((tool) => element("span", { class: "tool", text: tool }));
 
 /**
  * Draws a table, or says why there is none, if that is not what is there already.
@@ -178,14 +93,29 @@ function tell(name, { count, note, isWarning = false }) {
   line.classList.toggle("warning", isWarning);
 }
 
-/** @param {Overview} overview */
-function drawCounts({ counts, sequence }) {
-  const { alive, unreachable, leases, leaders, pending, claimed, dead, waiting } = counts;
-  tell("agents", {
-    count: alive + unreachable,
-    note: unreachable > 0 ? `${number(unreachable)} unreachable` : alive > 0 ? "all alive" : "",
-    isWarning: unreachable > 0,
+/** The headlines in the order in which they deserve a look, counted: of one, and of several. */
+const SUMMARY = /** @type {const} */ ([
+  ["NEEDS YOU", "needs you", "need you"],
+  ["PROBLEM", "problem", "problems"],
+  ["WORKING", "working", "working"],
+  ["IDLE", "idle", "idle"],
+]);
+
+/** @param {Overview["fleet"]["counts"]} counts */
+function summaryOf(counts) {
+  const told = SUMMARY.flatMap(([headline, one, many]) => {
+    const count = counts[headline];
+    return count === 0 ? [] : `${number(count)} ${count === 1 ? one : many}`;
   });
+  return told.join(" · ");
+}
+
+/** @param {Overview} overview */
+function drawCounts({ counts, fleet, sequence }) {
+  const { leases, leaders, pending, claimed, dead, waiting } = counts;
+  const summary = summaryOf(fleet.counts);
+  const isWarning = fleet.counts["NEEDS YOU"] + fleet.counts.PROBLEM > 0;
+  tell("agents", { count: fleet.total, note: summary, isWarning });
   tell("leases", { count: leases, note: leases > 0 ? "held" : "" });
   tell("leaders", { count: leaders, note: leaders > 0 ? "one per group" : "" });
   const notes = [
@@ -195,15 +125,24 @@ function drawCounts({ counts, sequence }) {
   ];
   tell("queue", { count: pending, note: notes.join(" · "), isWarning: dead > 0 });
   tell("events", { count: sequence, note: "in the log" });
-  const here = alive + unreachable;
-  document.title = `${number(here)} ${here === 1 ? "agent" : "agents"} · Rollcall`;
+  document.title = `${summary || "0 agents"} · Rollcall`;
 }
 
 /** @param {Overview} overview */
 function draw(overview) {
-  const { counts, agents, leases, leaders, pending, claimed, events } = overview;
+  const { counts, fleet, agents, leases, leaders, pending, claimed, events } = overview;
   aheadMs = overview.atMs - Date.now();
   drawCounts(overview);
+  fill("fleet", fleet.rows, {
+    total: fleet.total,
+    row: (each) => [
+      cell("", headlineOf(each.headline)),
+      rowHead(bdi(each.name), ...(each.name === each.id ? [] : [idOf(each.id)])),
+      cell("doing", ...(each.why === "" ? [] : [bdi(each.why)])),
+      cell("wide place", ...(each.workspace === null ? [] : [bdi(each.workspace)])),
+      cell("age", ...(each.sinceMs === null ? [] : [moment(each.sinceMs)])),
+    ],
+  });
   fill("agents", agents, {
     total: counts.alive + counts.unreachable,
     row: (agent) => [
@@ -281,14 +220,15 @@ function setState(state) {
  * @returns {Promise<Path extends "/v1/overview" ? Overview : Status>}
  */
 async function read(path, signal) {
-  const response = await fetch(path, { signal });
+  const late = AbortSignal.timeout(ANSWER_MS);
+  const response = await fetch(path, { signal: AbortSignal.any([signal, late]) });
   if (!response.ok) throw new Error(`${path} answers ${response.status}`);
   return response.json();
 }
 
 /** @param {AbortSignal} signal */
 async function introduce(signal) {
-  const { node, version, grpcAddress } = await read("/v1/status", signal);
+  const { node, version, grpcAddress = "" } = await read("/v1/status", signal);
   find("#daemon").textContent = clean(`${node} · ${version}`);
   find("#grpc-port").textContent = /\d+$/.exec(grpcAddress)?.[0] ?? "7070";
 }

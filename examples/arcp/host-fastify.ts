@@ -19,8 +19,10 @@ const { port } = app.server.address() as AddressInfo;
 await using client = await ArcpClient.connect(`ws://127.0.0.1:${port}/arcp`, { token: "demo" });
 const job = await client.submit({ agent: "echo", input: "hi" });
 const page = await (await fetch(`http://127.0.0.1:${port}/`)).text();
+const { result } = await job.done;
+console.log(`port ${port} answers GET / with "${page}" and /arcp with "${String(result)}"`);
 
-assert.equal((await job.done).result, "hi");
+assert.equal(result, "hi");
 assert.equal(page, "a page");
 await client.close();
 await app.close();

@@ -22,7 +22,9 @@ const { port } = server.address() as AddressInfo;
 await using client = await ArcpClient.connect(`ws://127.0.0.1:${port}/arcp`, { token: "demo" });
 const job = await client.submit({ agent: "echo", input: "hi" });
 const page = await (await fetch(`http://127.0.0.1:${port}/`)).text();
+const { result } = await job.done;
+console.log(`port ${port} answers GET / with "${page}" and /arcp with "${String(result)}"`);
 
-assert.equal((await job.done).result, "hi");
+assert.equal(result, "hi");
 assert.equal(page, "a page");
 server.close(); // the rest ends with the scope

@@ -1,53 +1,43 @@
 import { describe, expect, test } from "vitest";
-import { actingAgent, agentId, pathOf, taskId } from "./daemon.ts";
+import { actingAgent, agentId, directoryUrl, pathOf, taskId } from "./daemon.ts";
 
 const [ONE, TWO] = ["abcd1".padEnd(32, "0"), "abcd2".padEnd(32, "0")];
 
-/** A daemon with these agents, which writes down what it is asked. */
-function daemon(...ids: readonly string[]) {
+/** A daemon that finds one agent and one task, and writes down what it is asked. */
+function daemon(id: string) {
   const asked: string[] = [];
   return {
     asked,
     get: async (path: string) => {
       asked.push(path);
-      const agents = ids.map((id, i) => ({ agentId: id, card: { name: `a${i}` } }));
-      const tasks = ids.map((id) => ({ id, type: "ocr" }));
-      return { agents: agents.slice(0, 5), tasks: tasks.slice(0, 5), total: ids.length };
+      return { agent: { agentId: id }, task: { id }, entry: { url: "http://localhost:8001" } };
     },
   };
 }
 
-describe("an id that is cut short", () => {
-  test("is looked up; a whole one is taken as it is", async () => {
+describe("an agent", () => {
+  test("that is named as people do is looked up; a whole id is taken as it is", async () => {
     const one = daemon(ONE);
-    expect(await agentId(one, "abcd")).toBe(ONE);
-    expect(one.asked).toEqual(["/v1/agents?idPrefix=abcd&limit=5"]);
+    expect(await agentId(one, "web/1")).toBe(ONE);
+    expect(await taskId(one, "ocr")).toBe(ONE);
+    expect(await directoryUrl(one, "Echo")).toBe("http://localhost:8001");
+    expect(one.asked).toEqual(["/v1/agents/web%2F1", "/v1/tasks/ocr", "/v1/directory/Echo"]);
     expect(await agentId(one, TWO)).toBe(TWO);
-    expect(one.asked).toHaveLength(1);
-    expect(await taskId(one, "abcd")).toBe(ONE);
+    expect(await directoryUrl(one, "http://x")).toBe("http://x");
+    expect(one.asked).toHaveLength(3);
   });
 
-  test("is refused with those it could be when it is not one's alone", async () => {
-    await expect(agentId(daemon(ONE, TWO), "abcd")).rejects.toMatchObject({
-      code: "INVALID_ARGUMENT",
-      message: "the ids of 2 agents begin abcd: abcd10000000 (a0), abcd20000000 (a1)",
-    });
-    const many = daemon(...Array.from({ length: 9 }, () => ONE));
-    await expect(taskId(many, "abcd")).rejects.toThrow(/^the ids of 9 tasks .*, and 4 more$/);
-  });
-
-  test("is refused when it is nobody's, or too short to be meant", async () => {
-    await expect(agentId(daemon(), "abcd")).rejects.toMatchObject({ code: "NOT_FOUND" });
-    for (const given of ["", "abc"]) {
-      await expect(agentId(daemon(ONE), given)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
-    }
+  test("is not named by an empty variable", async () => {
+    await expect(agentId(daemon(ONE), "")).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
   test("is the flag's before the environment's", async () => {
     const env = { ROLLCALL_AGENT_ID: TWO };
-    expect(await actingAgent(daemon(), { env }, ONE)).toBe(ONE);
-    expect(await actingAgent(daemon(), { env }, undefined)).toBe(TWO);
-    await expect(actingAgent(daemon(), { env: {} }, undefined)).rejects.toThrow("--agent is not");
+    expect(await actingAgent(daemon(ONE), { env }, ONE)).toBe(ONE);
+    expect(await actingAgent(daemon(ONE), { env }, undefined)).toBe(TWO);
+    await expect(actingAgent(daemon(ONE), { env: {} }, undefined)).rejects.toThrow(
+      "--agent is not",
+    );
   });
 });
 

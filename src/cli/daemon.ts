@@ -3,7 +3,7 @@ import { connect, type Client } from "../wires/api/client/client.ts";
 import { findUrl } from "../net/http/url.ts";
 import { RollcallError } from "../core/errors.ts";
 import { shortId } from "../core/words.ts";
-import type { AgentList, TaskList } from "../wires/api/answers.ts";
+import type { AnswerOf } from "../operations/table.ts";
 import type { Context } from "./context.ts";
 import type { DaemonFlags } from "./flags.ts";
 import { clean, cleanJson } from "./terminal/clean.ts";
@@ -37,7 +37,7 @@ export function pathOf(path: string, params: Readonly<Record<string, Value>> = {
 /** A key may be any text but two that no URL can hold. */
 function keyInPath(key: string): string {
   if (key !== "." && key !== ".." && key !== "") return encodeURIComponent(key);
-  throw new RollcallError("INVALID_ARGUMENT", `"${key}" cannot be in a URL: use the list`);
+  throw new RollcallError("INVALID_ARGUMENT", `"${key}" cannot be looked up: use the list`);
 }
 
 /** All that looking something up takes. */
@@ -62,51 +62,31 @@ export async function actingAgent(
   throw new RollcallError("INVALID_ARGUMENT", message);
 }
 
-/** An agent's whole id, from its beginning. */
+/** The whole id of an agent of the registry that is named as people do. */
 export async function agentId(daemon: Reader, given: string): Promise<string> {
-  if (isWhole("agent", given)) return given;
-  const path = pathOf("/v1/agents", { idPrefix: given, limit: CANDIDATES });
-  const { agents, total } = await read<AgentList>(daemon, path);
-  const found = agents.map((each) => ({ id: each.agentId, name: each.card.name }));
-  return only({ what: "agent", given, found, total });
+  if (WHOLE_ID.test(given)) return given;
+  const { agent } = await read<AnswerOf<"agents.get">>(
+    daemon,
+    pathOf("/v1/agents/{id}", { id: given }),
+  );
+  return agent.agentId;
 }
 
-/** A task's whole id, from its beginning. */
+/** The same of a task. */
 export async function taskId(daemon: Reader, given: string): Promise<string> {
-  if (isWhole("task", given)) return given;
-  const path = pathOf("/v1/tasks", { idPrefix: given, limit: CANDIDATES });
-  const { tasks, total } = await read<TaskList>(daemon, path);
-  const found = tasks.map(({ id, type }) => ({ id, name: type }));
-  return only({ what: "task", given, found, total });
+  if (WHOLE_ID.test(given)) return given;
+  const { task } = await read<AnswerOf<"tasks.get">>(
+    daemon,
+    pathOf("/v1/tasks/{id}", { id: given }),
+  );
+  return task.id;
 }
 
-/** A script whose variable is empty must not hit the only one there is. */
-const SHORTEST = 4;
-
-function isWhole(what: string, given: string): boolean {
-  if (given.length >= SHORTEST) return WHOLE_ID.test(given);
-  const message = `"${given}" is too short for the id of ${what}: ${SHORTEST} characters at least`;
-  throw new RollcallError("INVALID_ARGUMENT", message);
-}
-
-/** As many as one reads to see which was meant. */
-const CANDIDATES = 5;
-
-interface Candidates {
-  readonly what: string;
-  readonly given: string;
-  readonly found: readonly { readonly id: string; readonly name: string }[];
-  readonly total: number;
-}
-
-function only({ what, given, found, total }: Candidates): string {
-  const [first, ...others] = found;
-  if (!first) throw new RollcallError("NOT_FOUND", `no ${what} has an id that begins ${given}`);
-  if (others.length === 0) return first.id;
-  const names = found.map(({ id, name }) => `${id.slice(0, given.length + 8)} (${name})`);
-  const more = total > found.length ? `, and ${total - found.length} more` : "";
-  const message = `the ids of ${total} ${what}s begin ${given}: ${names.join(", ")}${more}`;
-  throw new RollcallError("INVALID_ARGUMENT", message);
+/** The URL of an agent of the directory. */
+export async function directoryUrl(daemon: Reader, given: string): Promise<string> {
+  if (given.includes("://")) return given;
+  const path = pathOf("/v1/directory/{url}", { url: given });
+  return (await read<AnswerOf<"directory.get">>(daemon, path)).entry.url;
 }
 
 /** An agent by its name, where that is known, and always by its id. */

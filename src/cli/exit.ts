@@ -20,6 +20,8 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 const EXIT_OF: Partial<Record<ErrorCode, ExitCode>> = {
   NOT_FOUND: EXIT.nothingFound,
+  AGENT_NOT_AVAILABLE: EXIT.nothingFound,
+  AGENT_VERSION_NOT_AVAILABLE: EXIT.nothingFound,
   INVALID_ARGUMENT: EXIT.usage,
   UNAVAILABLE: EXIT.unreachable,
   DEADLINE_EXCEEDED: EXIT.unreachable,

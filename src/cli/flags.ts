@@ -59,7 +59,7 @@ export const actingFlag = {
   optional: true,
   parse: String,
   placeholder: "AGENT",
-  brief: "The agent that acts: its id, or enough of its beginning [ROLLCALL_AGENT_ID]",
+  brief: "The agent that acts: its name, its id, or a part of one [ROLLCALL_AGENT_ID]",
 } as const;
 
 /** Of what can be looked at as it was. */

@@ -2,7 +2,7 @@
 import type { Client } from "../wires/api/client/client.ts";
 import type { Field } from "./api.ts";
 import type { Context } from "./context.ts";
-import { actingAgent, agentId, taskId } from "./daemon.ts";
+import { actingAgent, agentId, directoryUrl, taskId } from "./daemon.ts";
 import { parseDuration } from "./durations.ts";
 import { actingFlag, atFlag, parseToken } from "./flags.ts";
 
@@ -87,7 +87,7 @@ interface Lookup {
   readonly context: Context;
 }
 
-/** The value of a field: a whole id for its beginning, the agent that acts. */
+/** The value of a field: the id of what a person named, the agent that acts. */
 export function valueOf(
   { field, text, placeholder }: Word,
   typed: unknown,
@@ -98,5 +98,6 @@ export function valueOf(
   }
   if (typeof typed !== "string") return typed;
   if (OF_AGENTS.includes(field)) return agentId(daemon, typed);
-  return placeholder === "TASK" ? taskId(daemon, typed) : typed;
+  if (placeholder === "TASK") return taskId(daemon, typed);
+  return field === "url" && placeholder === "AGENT" ? directoryUrl(daemon, typed) : typed;
 }

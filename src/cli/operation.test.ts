@@ -7,9 +7,7 @@ const ID = "0123456789abcdef0123456789abcdef";
 const context = { env: { ROLLCALL_AGENT_ID: ID } } as unknown as Context;
 
 /** A daemon that is only asked for one agent. */
-const daemon = {
-  get: async () => ({ agents: [{ agentId: ID, card: { name: "a" } }], total: 1 }),
-};
+const daemon = { get: async () => ({ agent: { agentId: ID } }) };
 
 test("flags and arguments become fields; a field that was not typed is left out", async () => {
   const register = commandLine("agents.register", {
@@ -23,14 +21,14 @@ test("flags and arguments become fields; a field that was not typed is left out"
   });
 });
 
-test("an id may be cut short, the agent that acts may be in the environment", async () => {
+test("an agent goes by its name, the agent that acts may be in the environment", async () => {
   const campaign = commandLine("elections.campaign", {
     words: { group: "GROUP", agentId: "--agent AGENT" },
     examples: [],
   });
   const input = (flags: object) => campaign.input({ flags, args: ["g"], daemon, context });
   expect(await input({})).toEqual({ group: "g", agentId: ID });
-  expect(await input({ agent: ID.slice(0, 8) })).toEqual({ group: "g", agentId: ID });
+  expect(await input({ agent: "web-1" })).toEqual({ group: "g", agentId: ID });
 });
 
 test("a refusal is told in the words that were typed", () => {

@@ -5,8 +5,8 @@
  *
  *   words: { taskId: "KEY", ttlMs: "--ttl TIME", agentId: "--agent AGENT" }
  *
- * An id may be cut short where the word for it is AGENT or TASK. `--agent` is the agent that acts,
- * and may be in the environment.
+ * AGENT and TASK are named as people do (core/meant.ts), and become ids. `--agent` is the agent
+ * that acts, and may be in the environment.
  */
 import { buildCommand, type Command, type TypedCommandParameters } from "@stricli/core";
 import { messageFor, RollcallError } from "../core/errors.ts";

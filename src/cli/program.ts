@@ -61,6 +61,8 @@ export interface Program {
   readonly groups: Readonly<Record<string, Readonly<Record<string, Entry>>>>;
   /** Printed below the commands. */
   readonly closing: readonly string[];
+  /** What to do instead of a command that people expect and that there is not. */
+  readonly hints?: Readonly<Record<string, string>>;
 }
 
 export function entriesOf(program: Program): Readonly<Record<string, Entry>> {
@@ -96,7 +98,7 @@ export async function applicationFor(
   const isNamed = word !== undefined && Object.hasOwn(routes, word);
   const isNextNamed = next !== undefined && Object.hasOwn(called?.commands ?? {}, next);
   const words = [...(isNamed ? [word] : []), ...(isNextNamed ? [next] : [])];
-  return buildApplication(root, settings(program.name, words, context), { help });
+  return buildApplication(root, settings(program, words, context), { help });
 }
 
 /** A program that is one command. */
@@ -105,7 +107,7 @@ export function applicationOf(
   command: Command<Context>,
   context: Context,
 ): Application<Context> {
-  return buildApplication(command, settings(name, [], context), {
+  return buildApplication(command, settings({ name }, [], context), {
     help: helpFlag(context.out, []),
   });
 }
@@ -144,22 +146,40 @@ function overview({ name, tagline, groups, closing }: Program): readonly string[
   return [tagline, "", `Usage: ${name} COMMAND [FLAGS]`, ...sections, "", ...closing];
 }
 
-function settings(name: string, called: readonly string[], { err, env }: Context) {
+/** Words that look alike: a letter that is left out costs one, a wrong one two. */
+const SIMILAR = {
+  threshold: 3,
+  weights: { insertion: 1, deletion: 2, substitution: 2, transposition: 1 },
+} as const;
+
+function settings(
+  { name, hints = {} }: Pick<Program, "name" | "hints">,
+  called: readonly string[],
+  { err, env }: Context,
+) {
   const usage = (complaint: string) => {
     const error = `${err.paint("red", "error:")} ${clean(complaint)}`;
     return `${error}\n${err.paint("dim", "try:")} ${[name, ...called].join(" ")} --help`;
   };
   const failure = (error: unknown) => describeError(error, err, env);
+  const hintOf = (input: string) => {
+    const hint = called.length === 0 ? hints[input] : undefined;
+    return hint === undefined ? undefined : `: ${hint}`;
+  };
   return {
     name,
-    scanner: { caseStyle: "allow-kebab-for-camel", allowArgumentEscapeSequence: true },
+    scanner: {
+      caseStyle: "allow-kebab-for-camel",
+      allowArgumentEscapeSequence: true,
+      distanceOptions: SIMILAR,
+    },
     completion: { includeAliases: false },
     determineExitCode: exitCodeOf,
     localization: {
       text: {
         ...text_en,
         noCommandRegisteredForInput: ({ input, corrections }) =>
-          usage(`there is no command \`${input}\`${suggestion(corrections)}`),
+          usage(`there is no command \`${input}\`${hintOf(input) ?? suggestion(corrections)}`),
         exceptionWhileParsingArguments: (error) => usage(complaintOf(error)),
         exceptionWhileLoadingCommandFunction: failure,
         exceptionWhileRunningCommand: failure,

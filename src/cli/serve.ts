@@ -1,11 +1,20 @@
 /**
  * Runs the daemon in this process until it is told to stop. Shared by `rollcall up` and
- * `agentkeeper`, which differ in their flags and in nothing else.
+ * `agentkeeper`, which differ in their flags, and in that HTTP may take a free port in the latter.
  */
 import type { Context } from "./context.ts";
 import { describeError, EXIT, startExitCodeOf } from "./exit.ts";
 
-export async function serve(context: Context, flags: Record<string, string>): Promise<void> {
+export interface ServeOptions {
+  /** Whether HTTP may take a free port when the default one is taken. */
+  readonly mayMoveHttp?: boolean;
+}
+
+export async function serve(
+  context: Context,
+  flags: Record<string, string>,
+  options: ServeOptions = {},
+): Promise<void> {
   const { out, err, env } = context;
   try {
     // Only here: the daemon is most of what there is to load.
@@ -14,7 +23,7 @@ export async function serve(context: Context, flags: Record<string, string>): Pr
       import("../daemon/compose.ts"),
       import("../daemon/signals.ts"),
     ]);
-    const daemon = await startDaemon(await loadConfig({ flags, env }));
+    const daemon = await startDaemon(await loadConfig({ flags, env, ...options }));
     // Before the announcement: its reader may send a signal at once.
     const stopped = untilStopped(daemon);
     for (const line of daemon.announcement()) await out.line(line);

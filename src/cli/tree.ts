@@ -71,10 +71,10 @@ const TASKS = group({
 
 const JOBS = group({
   brief: "Jobs: list, follow and cancel them",
-  usual: "ls",
+  usual: "list",
   load: async () => (await import("./commands/jobs.ts")).jobs,
   commands: {
-    ls: "List the jobs, the oldest first",
+    list: "List the jobs, the oldest first",
     get: "Show one job: its lease, its budget and its state",
     tail: "Follow a job, from its beginning to its end",
     cancel: "Cancel a job, and wait for its end",
@@ -83,14 +83,14 @@ const JOBS = group({
 
 const DIRECTORY = group({
   brief: "Agents that others can call, and how far to trust each",
-  usual: "ls",
+  usual: "list",
   load: async () => (await import("./commands/directory.ts")).directory,
   commands: {
-    ls: "List the agents that others can call",
+    list: "List the agents that others can call",
     get: "Show one agent, and what of its card waits to change",
     search: "Find agents of the directory by what they are good at",
     add: "Add an agent by its URL, until it is removed",
-    rm: "Remove an agent; a heartbeat would bring it back",
+    delete: "Remove an agent; a heartbeat would bring it back",
     verify: "Fetch the card of an agent anew, now",
   },
 });
@@ -143,6 +143,8 @@ const ACP: Group = {
     },
   },
 };
+
+const STOP = "the daemon runs in the foreground of `rollcall up`: Ctrl-C ends it there";
 
 export const PROGRAM: Program = {
   name: "rollcall",
@@ -264,6 +266,22 @@ export const PROGRAM: Program = {
   },
   closing: [
     "rollcall COMMAND --help says more, with examples.",
-    "Exit codes: 0 done, 1 nothing found, 2 wrong usage, 3 no daemon, 4 refused.",
+    "Exit codes: 0 done, 1 nothing found, 2 wrong usage, 3 no daemon, 4 refused, 70 a fault of",
+    "rollcall; `run` also 1 failed, 124 out of time, 130 cancelled.",
   ],
+  hints: {
+    "-v": "--version says which version this is, --verbose where an error came from",
+    status: "`rollcall ls` shows the agents, `rollcall doctor` the daemon",
+    ps: "`rollcall ls` shows the agents",
+    start: "`rollcall up` starts the daemon",
+    serve: "`rollcall up` starts the daemon",
+    stop: STOP,
+    down: STOP,
+    restart: STOP,
+    logs: "`rollcall events --from 0` shows what happened; the daemon logs to its stderr",
+    config: "`rollcall up --help` lists the settings",
+    install: "`rollcall hooks install HOST` or `rollcall acp install EDITOR`",
+    register: "`rollcall agents register NAME`",
+    submit: "`rollcall run AGENT INPUT`",
+  },
 };

@@ -1,14 +1,14 @@
 /**
  * The words of a command line in the order that the parser wants: what stands before the command
- * (`rollcall --url X events`) goes behind it; `--version`, `help COMMAND`, `at TIME COMMAND` and a
- * group without a command become what they mean.
+ * (`rollcall --url X events`) goes behind it; `--version`, `help COMMAND`, `at TIME COMMAND`, a
+ * group without a command and other words for a command become what they mean.
  */
 import { entriesOf, groupOf, type Group, type Program } from "./program.ts";
 
 export function normalise(words: readonly string[], program: Program): readonly string[] {
   const [first, ...rest] = words;
   if (first === "--version" || first === "-V") return ["version", ...rest];
-  if (first === "help") return [...rest, "--help"];
+  if (first === "help") return normalise([...rest, "--help"], program);
   const entries = entriesOf(program);
   const at = words.findIndex((word) => Object.hasOwn(entries, word));
   const isLed =
@@ -45,9 +45,24 @@ type Split = readonly [command: readonly string[], rest: readonly string[]];
 function commandOf(group: Group | undefined, after: readonly string[]): Split {
   const [next, ...rest] = after;
   if (!group) return [[], after];
-  if (next !== undefined && Object.hasOwn(group.commands, next)) return [[next], rest];
+  const named = next === undefined ? undefined : namedIn(group, next);
+  if (named !== undefined) return [[named], rest];
   const isOther = next !== undefined && (!next.startsWith("-") || HELP.includes(next));
   return isOther ? [[], after] : [[group.usual], after];
 }
 
 const HELP = ["--help", "-h"];
+
+/** What people call a command elsewhere; the first of these that a group has is meant. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ["list", "ls"],
+  ["get", "show"],
+  ["delete", "rm", "remove", "deregister", "release"],
+  ["cancel", "stop"],
+];
+
+function namedIn({ commands }: Group, word: string): string | undefined {
+  if (Object.hasOwn(commands, word)) return word;
+  const same = SYNONYMS.find((each) => each.includes(word)) ?? [];
+  return same.find((each) => Object.hasOwn(commands, each));
+}

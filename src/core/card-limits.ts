@@ -31,7 +31,7 @@ export const HEARTBEAT = {
 } as const;
 
 export const CANDIDATES = {
-  /** Two file names at four bases: the three most specific, and the origin. */
+  /** Two file names at four bases: the origin, and the three most specific. */
   urls: 8,
 } as const;
 

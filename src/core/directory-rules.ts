@@ -37,6 +37,8 @@ export interface HeartbeatCommand {
   readonly intervalMs: number;
   /** After how many intervals of silence it goes. */
   readonly staleMultiplier: number;
+  /** How much longer it stays then; without it, not at all. */
+  readonly cleanupMs?: number;
   /** Of the token that is issued if this is its first sight. */
   readonly newTokenHash: string;
   /** Of the token that came with it; empty without one. */
@@ -257,11 +259,20 @@ function timesAfter(before: DirectoryEntry, command: HeartbeatCommand, isOwner: 
   return !isByHand && (isOwner || mayLengthen) ? asked : { intervalMs, ttlMs };
 }
 
-function timesOf({ intervalMs: asked, staleMultiplier }: HeartbeatCommand) {
+function timesOf({ intervalMs: asked, staleMultiplier, cleanupMs = 0 }: HeartbeatCommand) {
+  if (asked === 0) return { intervalMs: 0, ttlMs: 0 };
   const { minIntervalS, maxIntervalS } = HEARTBEAT;
-  const within = Math.min(Math.max(asked, minIntervalS * 1000), maxIntervalS * 1000);
-  const intervalMs = asked === 0 ? 0 : within;
-  return { intervalMs, ttlMs: intervalMs * staleMultiplier };
+  const intervalMs = Math.min(Math.max(asked, minIntervalS * 1000), maxIntervalS * 1000);
+  return { intervalMs, ttlMs: intervalMs * staleMultiplier + cleanupMs };
+}
+
+/**
+ * In how many seconds an agent shall send its next heartbeat: as the operator wishes, but thrice
+ * within the time after which it is evicted, so that two may be lost. `ttlMs` 0 is for ever.
+ */
+export function retryAfterS(ttlMs: number, wishedS: number): number {
+  if (ttlMs === 0) return wishedS;
+  return Math.min(wishedS, Math.max(HEARTBEAT.minIntervalS, Math.floor(ttlMs / 3000)));
 }
 
 function replyFor({ tier, card, waiting }: DirectoryEntry, isNew: boolean): HeartbeatReply {
@@ -284,7 +295,7 @@ function tooHeavy({ directory }: State, source: string, more: number) {
 }
 
 function problemsOf(command: HeartbeatCommand): Problem[] {
-  const { url, origin, source, card, intervalMs, staleMultiplier } = command;
+  const { url, origin, source, card, intervalMs, staleMultiplier, cleanupMs = 0 } = command;
   return [
     key("url", url, DIRECTORY.urlLength),
     key("origin", origin, DIRECTORY.urlLength),
@@ -292,5 +303,6 @@ function problemsOf(command: HeartbeatCommand): Problem[] {
     tooLong("card", card.text, CARD.bytes),
     count("intervalMs", intervalMs, Number.MAX_SAFE_INTEGER),
     count("staleMultiplier", staleMultiplier, DIRECTORY.staleMultiplierMost),
+    count("cleanupMs", cleanupMs, DIRECTORY.cleanupMsMost),
   ];
 }

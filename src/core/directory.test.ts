@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { HeartbeatCommand } from "./directory-rules.ts";
+import { retryAfterS, type HeartbeatCommand } from "./directory-rules.ts";
 import { refreshEntry, type CardText, type DirectoryEntry } from "./directory.ts";
 import { CARD } from "./card-limits.ts";
 import { COUNT, DIRECTORY } from "./limits.ts";
@@ -94,6 +94,19 @@ test("silence for longer than the multiple of its interval evicts it", () => {
   expect(world.topicsOf(() => world.pass(1))).toEqual(["directory.evicted"]);
   expect(world.state.directory.length).toBe(0);
   expect(world.run(heartbeat()).isNew).toBe(true);
+});
+
+test("it stays for as much longer as its registry cleans up late", () => {
+  const world = new World();
+  world.run(heartbeat({ cleanupMs: 30 * SECOND }));
+  world.pass(60 * SECOND - 1);
+  expect(entryIn(world)).toBeDefined();
+  expect(world.topicsOf(() => world.pass(1))).toEqual(["directory.evicted"]);
+});
+
+test("an agent is asked to speak thrice before it is evicted, and never without a pause", () => {
+  const asked = [0, 9, 90, 180, 1_000, 2].map((ttlS) => retryAfterS(ttlS * SECOND, 60));
+  expect(asked).toEqual([60, 3, 30, 60, 60, 1]);
 });
 
 test("another card waits until it is verified; the old one is served meanwhile", () => {

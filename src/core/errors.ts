@@ -81,8 +81,10 @@ export function messageFor(
   { code, message }: RollcallError,
   nameOf: (field: string) => string,
 ): string {
-  return code === "INVALID_ARGUMENT" ? message.replace(/^[\w.]+/, nameOf) : message;
+  return NAMES_A_FIELD.includes(code) ? message.replace(/^[\w.]+/, nameOf) : message;
 }
+
+const NAMES_A_FIELD: readonly ErrorCode[] = ["INVALID_ARGUMENT", "TOO_LARGE"];
 
 /** The code of anything that was thrown; what is not ours is a fault of the program. */
 export function codeOf(error: unknown): ErrorCode {

@@ -254,23 +254,23 @@ function isWhole(step: JobStep | Job): step is Job {
 }
 
 /** All fields in one go: putting an object together from parts costs ten times as much. */
-export function stepOf(job: Job, to: JobChange): JobStep {
+export function stepOf(job: Job, changes: JobChange): JobStep {
   return {
     id: job.id,
     agent: job.agent,
     node: job.node,
     principal: job.principal,
     parent: job.parent,
-    status: to.status,
-    startedAtMs: to.startedAtMs,
-    endedAtMs: to.endedAtMs,
-    restarts: to.restarts,
-    code: to.code,
-    reason: to.reason,
-    budget: to.budget,
-    cancelReason: to.cancelReason,
-    graceEndsAtMs: to.graceEndsAtMs,
-    lastSeq: to.lastSeq,
+    status: changes.status,
+    startedAtMs: changes.startedAtMs,
+    endedAtMs: changes.endedAtMs,
+    restarts: changes.restarts,
+    code: changes.code,
+    reason: changes.reason,
+    budget: changes.budget,
+    cancelReason: changes.cancelReason,
+    graceEndsAtMs: changes.graceEndsAtMs,
+    lastSeq: changes.lastSeq,
   };
 }
 

@@ -58,6 +58,8 @@ export const DIRECTORY = {
   sourceLength: 256,
   reasonLength: 256,
   staleMultiplierMost: 100,
+  /** More would be an agent that nobody misses for an hour. */
+  cleanupMsMost: 1 * HOUR,
   /** Between two changes of one entry by senders without its token: each costs a fetch. */
   changeMs: 60 * SECOND,
 } as const;

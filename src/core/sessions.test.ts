@@ -147,7 +147,7 @@ describe("a subscription", () => {
     const jobId = world.submit();
     world.run({ type: "session.subscribe", sessionId: "s1", jobId, after: 3 });
     const { subscriptions } = world.state.sessions.byId.get("s1") ?? {};
-    expect([...(subscriptions ?? [])]).toEqual([[jobId, 3]]);
+    expect([...(subscriptions?.values() ?? [])]).toMatchObject([{ jobId, after: 3 }]);
     const end = () => world.run({ type: "session.unsubscribe", sessionId: "s1", jobId });
     expect(world.topicsOf(end)).toEqual(["session.unsubscribed"]);
     expect(world.topicsOf(end)).toEqual([]);

@@ -45,8 +45,8 @@ export interface SessionEntry {
   detachedAtMs: number;
   /** Soft: the number of its last frame; its stream has it. */
   seq: number;
-  /** Jobs that it follows → the position in their stream after which it began. */
-  readonly subscriptions: Map<string, number>;
+  /** By the job that it follows. */
+  readonly subscriptions: Map<string, Subscription>;
   /** Rings when its window may be over. */
   readonly timer: Slot<string>;
 }
@@ -88,12 +88,7 @@ export type SessionCommand =
   | ResumeCommand
   /** The client spoke after a resume: it has the new token. */
   | { readonly type: "session.prove"; readonly sessionId: string }
-  | {
-      readonly type: "session.subscribe";
-      readonly sessionId: string;
-      readonly jobId: string;
-      readonly after: number;
-    }
+  | ({ readonly type: "session.subscribe" } & Subscription)
   | {
       readonly type: "session.unsubscribe";
       readonly sessionId: string;
@@ -118,7 +113,12 @@ export interface SessionReplies {
 export interface Subscription {
   readonly sessionId: string;
   readonly jobId: string;
+  /** The position in the job's stream after which it began. */
   readonly after: number;
+  /** The number of the session's last frame then: what it heard of the job before is not of it. */
+  readonly seq?: number | undefined;
+  /** Entries that the session which submitted the job had up to this number are left out. */
+  readonly ownerSeq?: number | undefined;
 }
 
 export type SessionEvent =
@@ -148,10 +148,11 @@ export function decideSession(
       return decided([{ type: "session.proved", sessionId: session.id }], null);
     }
     case "session.subscribe": {
-      const { sessionId, jobId, after } = command;
+      const { sessionId, jobId, after, seq, ownerSeq } = command;
       if (!sessions.byId.has(sessionId)) return refuse("NOT_FOUND", `no session ${sessionId}`);
       if (!state.jobs.byId.has(jobId)) return refuse("NOT_FOUND", `no job ${jobId}`);
-      return decided([{ type: "session.subscribed", sessionId, jobId, after }], null);
+      const subscription = { sessionId, jobId, after, seq, ownerSeq };
+      return decided([{ type: "session.subscribed", ...subscription }], null);
     }
     case "session.unsubscribe": {
       const { sessionId, jobId } = command;
@@ -248,9 +249,11 @@ export function evolveSession(state: State, event: SessionEvent): void {
     case "session.gone":
       remove(state.sessions, event.sessionId);
       return;
-    case "session.subscribed":
-      byId.get(event.sessionId)?.subscriptions.set(event.jobId, event.after);
+    case "session.subscribed": {
+      const { type: _, ...subscription } = event;
+      restoreSubscription(state, subscription);
       return;
+    }
     case "session.unsubscribed":
       byId.get(event.sessionId)?.subscriptions.delete(event.jobId);
       return;
@@ -268,6 +271,11 @@ export function restoreSession({ sessions, lastAtMs }: State, session: Session):
     timer,
   });
   sessions.byPrincipal.add(session.principal, session.id);
+}
+
+export function restoreSubscription({ sessions }: State, subscription: Subscription): void {
+  const { sessionId, jobId } = subscription;
+  sessions.byId.get(sessionId)?.subscriptions.set(jobId, subscription);
 }
 
 function remove(sessions: Sessions, id: string): void {

@@ -19,7 +19,8 @@ import type { Leadership } from "./nodes.ts";
 import { evolvePolicy, type Policy } from "./policies.ts";
 import { restoreQuestion, type Question } from "./questions.ts";
 import { restoreReport, type Report } from "./reports.ts";
-import { restoreSession, type Session } from "./sessions.ts";
+import { restoreSession, restoreSubscription } from "./sessions.ts";
+import type { Session, Subscription } from "./sessions.ts";
 import { emptyState, type State } from "./state.ts";
 import { restorePlace, restoreTask, type Task } from "./tasks.ts";
 
@@ -53,7 +54,7 @@ interface Turns {
 
 interface KeptSession {
   readonly session: Session;
-  readonly subscriptions: readonly (readonly [jobId: string, after: number])[];
+  readonly subscriptions: readonly Subscription[];
 }
 
 type Piece =
@@ -120,7 +121,7 @@ function partsOf(state: State): readonly Piece[] {
       part: "sessions",
       records: Array.from(state.sessions.byId.values(), ({ session, subscriptions }) => ({
         session,
-        subscriptions: [...subscriptions],
+        subscriptions: [...subscriptions.values()],
       })),
     },
     { part: "credentials", records: [...state.credentials.byJob.values()] },
@@ -214,8 +215,7 @@ function restorePiece(state: State, piece: Piece): void {
     case "sessions":
       for (const { session, subscriptions } of piece.records) {
         restoreSession(state, session);
-        const entry = state.sessions.byId.get(session.id);
-        for (const [jobId, after] of subscriptions) entry?.subscriptions.set(jobId, after);
+        for (const subscription of subscriptions) restoreSubscription(state, subscription);
       }
       return;
     case "credentials":

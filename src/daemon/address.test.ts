@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { formatAddress, isLoopback, isWide, parseAddress } from "./address.ts";
+import { isLoopback } from "../net/loopback.ts";
+import { formatAddress, isWide, parseAddress } from "./address.ts";
 
 describe("an address", () => {
   test.each([

@@ -1,6 +1,7 @@
 /** Where a door listens: HOST:PORT, [IPV6]:PORT, or :PORT for this machine only. */
 import { isIP, isIPv6 } from "node:net";
 import { RollcallError } from "../core/errors.ts";
+import { isLoopback } from "../net/loopback.ts";
 
 export interface Address {
   /** A name or an IP address, IPv6 without its brackets. */
@@ -34,15 +35,6 @@ export function formatAddress({ host, port }: Address): string {
 /** A host as it stands in a URL. */
 export function bracketed(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
-}
-
-/** Whether a peer is on this machine; IPv4 may come mapped into IPv6. */
-export function isLoopback(peer: string | undefined): boolean {
-  // Most calls; looking closer costs a regular expression or two.
-  if (peer === "127.0.0.1") return true;
-  if (peer === undefined) return false;
-  const plain = peer.startsWith("::ffff:") ? peer.slice("::ffff:".length) : peer;
-  return plain === "::1" || (isIP(plain) === 4 && plain.startsWith("127."));
 }
 
 /** Whether a door bound here can be reached from other machines. */

@@ -1,4 +1,5 @@
 /** The lines that a started daemon prints: its addresses, where its state is, whom it answers. */
+import { userInfo } from "node:os";
 import type { Store } from "../log/store.ts";
 import { formatAddress, isWide, isWildcard, type Address } from "./address.ts";
 import type { Config } from "./config.ts";
@@ -14,13 +15,14 @@ export interface Announced {
 export function announce({ config, store, doors, version }: Announced): string[] {
   const { grpcAddress, httpAddress, a2aAddress, arcpAddress } = doors;
   const isMoved = config.httpAddr.port !== 0 && config.httpAddr.port !== httpAddress.port;
-  const moved = isMoved ? ` (port ${config.httpAddr.port} is taken)` : "";
+  const moved = isMoved ? ` (port ${config.httpAddr.port} is taken): give commands this --url` : "";
   const lines = [
     `rollcall ${version} is up`,
     `  HTTP   http://${formatAddress(reachable(httpAddress))}${moved}`,
-    `  gRPC   ${formatAddress(grpcAddress)}`,
+    ...(grpcAddress ? [`  gRPC   ${formatAddress(grpcAddress)}`] : []),
     ...(a2aAddress ? [`  A2A    http://${formatAddress(reachable(a2aAddress))}`] : []),
     ...(arcpAddress ? [`  ARCP   ws://${formatAddress(reachable(arcpAddress))}/arcp`] : []),
+    ...(doors.socket === undefined ? [] : [`  socket ${doors.socket}`]),
     `  state  ${store.description}${config.dataDir === undefined ? ", gone when it stops" : ""}`,
   ];
   if (doors.isLoopbackOnly) {
@@ -29,9 +31,17 @@ export function announce({ config, store, doors, version }: Announced): string[]
     )
       ? ", whatever it is bound to"
       : "";
-    lines.push(`  only this machine is answered${wide}: calls from other machines are refused`);
+    lines.push(`  only this machine is answered${wide}, ${usersOf(config)}`);
   }
   return lines;
+}
+
+/** The users of this machine that are let in. */
+function usersOf({ localTrust, allowedUsers }: Config): string {
+  if (localTrust === "any") return "whichever user calls";
+  if (localTrust === "none") return "and on it only the socket";
+  const names = [userInfo().username, ...allowedUsers.map(({ name }) => name)];
+  return `and of its users ${names.join(", ")} and root`.replace("root and root", "root");
 }
 
 /** The address for clients: they cannot connect to "every interface". */

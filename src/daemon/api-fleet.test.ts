@@ -105,6 +105,16 @@ describe("the fleet", () => {
     expect(idsOf(await api.get("/v1/fleet?all=true"))).toEqual(["left"]);
   });
 
+  test("folds away who fell silent at nothing a day ago, unless all are asked for", async () => {
+    await say("quiet", { ...IDLE, liveness: { value: "stale", rule: "its file is old" } });
+    await api.clock.advance(24 * 3_600_000);
+    expect(idsOf(await api.get("/v1/fleet"))).toEqual(["quiet"]);
+    await api.clock.advance(1_000);
+    const reply = await api.get("/v1/fleet");
+    expect(reply.body).toMatchObject({ total: 0, counts: { IDLE: 0, GONE: 0 } });
+    expect(idsOf(await api.get("/v1/fleet?all=true"))).toEqual(["quiet"]);
+  });
+
   test("of a past moment is the one of then, by milliseconds and by ISO time", async () => {
     await say("claude", asking("then?", 1));
     const thenMs = api.engine.nowMs;
@@ -145,18 +155,19 @@ describe("the fleet", () => {
 });
 
 describe("one agent", () => {
-  test("is found by id, by alias, by name and by how its id begins", async () => {
+  test("is found by id, by alias, by name and by a part of one", async () => {
     await say("claude-7d5d6ca5", { ...WORKING, name: "claude" });
     await say("codex-1", { ...IDLE, name: "codex" });
-    for (const given of ["claude-7d5d6ca5", "script@box:claude-7d5d6ca5", "claude", "cl"]) {
+    for (const given of ["claude-7d5d6ca5", "script@box:claude-7d5d6ca5", "claude", "cla"]) {
       expect((await api.get(`/v1/fleet/${given}`)).body).toMatchObject({
         row: { id: "claude-7d5d6ca5" },
       });
     }
-    const both = await api.get("/v1/fleet/c");
+    await say("codex-2", { ...IDLE, name: "coder" });
+    const both = await api.get("/v1/fleet/cod");
     expect(both.status).toBe(400);
     expect(message(both)).toBe(
-      "2 agents have an id that begins c: claude-7d5d6ca5 (claude), codex-1 (codex)",
+      "2 agents may be meant by cod: codex-1 (codex), codex-2 (coder); give an id",
     );
     const none = await api.get("/v1/fleet/x");
     expect(none.status).toBe(404);

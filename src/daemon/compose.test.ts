@@ -9,6 +9,7 @@ import { startDaemon, type Daemon } from "./compose.ts";
 import { loadConfig, type Config } from "./config.ts";
 import { createLogger } from "./logger.ts";
 import { ask, say } from "../../test/support/daemon/fixture.ts";
+import type { Status } from "../operations/daemon.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -49,9 +50,9 @@ describe("a daemon that is up", () => {
     expect(daemon.announcement()).toEqual([
       expect.stringMatching(/^rollcall \d+\.\d+\.\d+ is up$/),
       `  HTTP   http://127.0.0.1:${httpPort(daemon)}`,
-      `  gRPC   127.0.0.1:${daemon.grpcAddress.port}`,
+      `  gRPC   127.0.0.1:${daemon.grpcAddress?.port}`,
       "  state  memory, gone when it stops",
-      "  only this machine is answered: calls from other machines are refused",
+      expect.stringContaining("  only this machine is answered, and of its users "),
     ]);
     const wide = await start({ addr: { host: "0.0.0.0", port: 0 } });
     expect(wide.announcement().at(-1)).toContain("whatever it is bound to");
@@ -68,7 +69,7 @@ describe("a daemon that is up", () => {
       mode: "leading",
       head: 1,
       pid: process.pid,
-      grpcAddress: `127.0.0.1:${daemon.grpcAddress.port}`,
+      grpcAddress: `127.0.0.1:${daemon.grpcAddress?.port}`,
       httpAddress: `127.0.0.1:${port}`,
       state: "memory",
       loopbackOnly: true,
@@ -79,8 +80,9 @@ describe("a daemon that is up", () => {
     const daemon = await start();
     await daemon.engine.close();
     const { status, body } = await ask(httpPort(daemon), "/readyz");
-    expect(status).toBe(503);
-    expect(body).toContain("this node is closed");
+    expect({ status, body }).toEqual({ status: 503, body: "not ready" });
+    const told = JSON.parse((await ask(httpPort(daemon), "/v1/status")).body) as Status;
+    expect(told.trouble).toContain("this node is closed");
     expect((await ask(httpPort(daemon), "/healthz")).status).toBe(200);
   });
 
@@ -98,19 +100,19 @@ describe("a daemon that is up", () => {
 });
 
 describe("a port that is taken", () => {
-  test("stops no daemon when nobody asked for it: it takes another and says so", async () => {
+  test("stops no drop-in that was told no HTTP port: it takes another and says so", async () => {
     const port = await takenPort();
-    const daemon = await start({ httpAddr: { host: "127.0.0.1", port }, httpAddrIsDefault: true });
+    const daemon = await start({ httpAddr: { host: "127.0.0.1", port }, httpMayMove: true });
     expect(httpPort(daemon)).not.toBe(port);
     expect((await ask(httpPort(daemon), "/healthz")).body).toBe("ok");
     expect(daemon.announcement()[1]).toContain(`(port ${port} is taken)`);
   });
 
-  test("stops it when it was asked for, with the port and the fix", async () => {
+  test("stops every other, with the port and the fix", async () => {
     const port = await takenPort();
     const address = { host: "127.0.0.1", port };
     const wanted = `cannot listen on 127.0.0.1:${port}: another program has this port`;
-    const http = startDaemon(await configured({ httpAddr: address, httpAddrIsDefault: false }));
+    const http = startDaemon(await configured({ httpAddr: address }));
     await expect(http).rejects.toThrow(wanted);
     await expect(http).rejects.toThrow("choose another with --http-addr HOST:PORT");
     await expect(startDaemon(await configured({ addr: address }))).rejects.toThrow(

@@ -3,10 +3,10 @@
  * the opposite one. What cannot be opened closes what was.
  */
 import { join } from "node:path";
-import { mkdir } from "node:fs/promises";
 import { RollcallError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
 import { systemClock } from "../machine/clock.ts";
+import { makeFolder } from "../machine/folders.ts";
 import { Engine } from "../engine/engine.ts";
 import { memoryStore } from "../log/memory/store.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
@@ -15,7 +15,8 @@ import { importLedger } from "../wires/arcp/ledger/import.ts";
 import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
 import { DaemonArcp } from "./arcp/service.ts";
-import { LOCAL, loopbackOnly } from "./auth.ts";
+import { LocalUsers } from "../identity/local-users.ts";
+import { PeerUsers } from "../identity/peer-users.ts";
 import type { Config } from "./config.ts";
 import { openDoors, type Doors } from "./doors.ts";
 import { CLOSING } from "./limits.ts";
@@ -25,7 +26,7 @@ import { startServices, type Services } from "./services.ts";
 import { releaseVersion } from "./version.ts";
 
 export interface Daemon {
-  readonly grpcAddress: Address;
+  readonly grpcAddress: Address | undefined;
   readonly httpAddress: Address | undefined;
   /** Where ARCP has a port of its own. */
   readonly arcpAddress: Address | undefined;
@@ -72,7 +73,6 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       logger,
       version: release,
       env: options.env ?? process.env,
-      local: LOCAL,
     });
     opened.arcp = arcp;
     const engine = await Engine.open({
@@ -87,7 +87,12 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       },
     });
     opened.engine = engine;
-    const authenticator = loopbackOnly();
+    const authenticator = new LocalUsers({
+      trust: config.localTrust,
+      allowed: config.allowedUsers,
+      users: new PeerUsers({ clock }),
+      uid: process.getuid?.(),
+    });
     const { isLoopbackOnly } = authenticator;
     const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
     opened.services = services;
@@ -194,7 +199,7 @@ async function openStore({ dataDir }: Config, release: string): Promise<Store> {
   if (dataDir === undefined) return memoryStore();
   try {
     // Tasks and cards may hold secrets.
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir, 0o700);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `cannot keep the state in ${dataDir}: ${why}; choose another with --data-dir`;

@@ -2,11 +2,14 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { HEARTBEAT } from "../core/card-limits.ts";
+import { LISTED_VERSIONS } from "../directory/cards/versions.ts";
 import { RollcallError } from "../core/errors.ts";
 import { DIRECTORY } from "../core/limits.ts";
+import { isRole, ROLES } from "../core/principals.ts";
+import { LOCAL_TRUSTS } from "../identity/local-users.ts";
 import { ADDRESS_SYNTAX, parseAddress } from "./address.ts";
 import { LOG_LEVELS, type SettingName } from "./settings.ts";
-import { MINUTE } from "../core/units.ts";
+import { MINUTE, SECOND } from "../core/units.ts";
 
 /** A value as it was given, and its source: "--addr", "ROLLCALL_ADDR", "addr in FILE". */
 export interface Said {
@@ -16,6 +19,7 @@ export interface Said {
 
 const MAX_RATE_LIMIT = 1_000_000;
 const MAX_FETCH_S = 30;
+const MAX_CLEANUP_S = DIRECTORY.cleanupMsMost / SECOND;
 
 const isOn = z.union([
   z.boolean(),
@@ -89,13 +93,28 @@ const range = z
     return isIP(ip) !== 0 && Number(bits) <= (isIP(ip) === 4 ? 32 : 128);
   });
 
+/** A name or a number, and the role that this user of the machine has. */
+const user = z
+  .string()
+  .trim()
+  .transform((text, context) => {
+    const [name = "", role = "agent", ...rest] = text.split("=");
+    const isNamed = /^[a-z0-9_][a-z0-9_.@-]{0,63}$/i.test(name);
+    if (isNamed && isRole(role) && rest.length === 0) return { name, role };
+    context.addIssue("not a user");
+    return z.NEVER;
+  });
+
 const schema = {
-  addr: address,
+  addr: z.union([z.literal("off"), address]),
   http_addr: address,
   arcp_addr: address,
   data_dir: z.string().min(1),
   memory: isOn,
   node: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/),
+  socket: z.string().min(1),
+  local_trust: z.enum(LOCAL_TRUSTS),
+  allowed_users: listed(user),
   reflection: isOn,
   allowed_hosts: listed(host),
   rate_limit: amount(z.int().min(0).max(MAX_RATE_LIMIT)),
@@ -103,9 +122,10 @@ const schema = {
   embedder_model: z.string().regex(/^[\x21-\x7e]{1,256}$/),
   embedder_key_file: z.string().min(1),
   a2a_addr: address,
-  a2a_version: z.enum(["0.3", "1.0"]),
+  a2a_version: z.enum(LISTED_VERSIONS),
   a2a_interval: amount(z.int().min(1).max(HEARTBEAT.maxIntervalS)),
   a2a_stale_multiplier: amount(z.int().min(1).max(DIRECTORY.staleMultiplierMost)),
+  a2a_cleanup_interval: amount(z.int().min(0).max(MAX_CLEANUP_S)),
   a2a_fetch_timeout: amount(z.number().min(0.1).max(MAX_FETCH_S)),
   a2a_allowed_addresses: listed(range),
   a2a_keys_file: z.string().min(1),
@@ -125,12 +145,15 @@ const schema = {
 } satisfies Record<SettingName, z.ZodType>;
 
 const EXPECTED: Readonly<Record<SettingName, string>> = {
-  addr: ADDRESS_SYNTAX,
+  addr: `${ADDRESS_SYNTAX}, or off`,
   http_addr: ADDRESS_SYNTAX,
   arcp_addr: ADDRESS_SYNTAX,
   data_dir: "the path of a folder",
   memory: "true or false",
   node: "1 to 128 letters, digits or . _ : @ -, the first a letter or digit",
+  socket: "the path of a socket, or off",
+  local_trust: `one of ${LOCAL_TRUSTS.join(", ")}`,
+  allowed_users: `at most ${MAX_LISTED} of USER or USER=ROLE with one of ${ROLES.join(", ")}`,
   reflection: "true or false",
   allowed_hosts: `at most ${MAX_LISTED} of HOST or HOST:PORT, no scheme and no path`,
   rate_limit: `a whole number from 0 to ${MAX_RATE_LIMIT}`,
@@ -138,9 +161,10 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   embedder_model: "1 to 256 letters, digits or signs",
   embedder_key_file: "the path of a file",
   a2a_addr: ADDRESS_SYNTAX,
-  a2a_version: "0.3 or 1.0",
+  a2a_version: "own, 0.3 or 1.0",
   a2a_interval: `a whole number of seconds from 1 to ${HEARTBEAT.maxIntervalS}`,
   a2a_stale_multiplier: `a whole number from 1 to ${DIRECTORY.staleMultiplierMost}`,
+  a2a_cleanup_interval: `a whole number of seconds from 0 to ${MAX_CLEANUP_S}`,
   a2a_fetch_timeout: `seconds from 0.1 to ${MAX_FETCH_S}`,
   a2a_allowed_addresses: `at most ${MAX_LISTED} of ADDRESS or ADDRESS/BITS`,
   a2a_keys_file: "the path of a file",

@@ -32,7 +32,7 @@ describe("told nothing", () => {
     expect(await load({})).toMatchObject({
       addr: { host: "127.0.0.1", port: 7070 },
       httpAddr: { host: "127.0.0.1", port: 9090 },
-      httpAddrIsDefault: true,
+      httpMayMove: false,
       dataDir: join(home, ".local", "state", "rollcall"),
       reflection: true,
       allowedHosts: [],
@@ -61,7 +61,7 @@ describe("who says it", () => {
       flags: { addr: ":11", config: path },
       env: { ROLLCALL_ADDR: ":21", ROLLCALL_HTTP_ADDR: ":22" },
     });
-    expect(config.addr.port).toBe(11);
+    expect(config.addr?.port).toBe(11);
     expect(config.httpAddr.port).toBe(22);
     expect(config.node).toBe("from-file");
     expect(config.logLevel).toBe("warn");
@@ -69,12 +69,15 @@ describe("who says it", () => {
 
   test("the environment can name the file; an empty variable says nothing", async () => {
     const config = await load({ env: { ROLLCALL_CONFIG: path, ROLLCALL_ADDR: "" } });
-    expect(config.addr.port).toBe(1);
+    expect(config.addr?.port).toBe(1);
   });
 
-  test("an HTTP address that was given is not a default, whoever gave it", async () => {
-    expect((await load({ flags: { config: path } })).httpAddrIsDefault).toBe(false);
-    expect((await load({ flags: { "http-addr": ":9090" } })).httpAddrIsDefault).toBe(false);
+  test("an HTTP address that was given stays, also where another would do", async () => {
+    const mayMove = async (sources: Partial<ConfigSources>) =>
+      (await load({ mayMoveHttp: true, ...sources })).httpMayMove;
+    expect(await mayMove({})).toBe(true);
+    expect(await mayMove({ flags: { config: path } })).toBe(false);
+    expect(await mayMove({ flags: { "http-addr": ":9090" } })).toBe(false);
   });
 
   test("--metrics-addr and ROLLCALL_METRICS_ADDR are older names of the HTTP address", async () => {

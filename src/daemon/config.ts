@@ -4,8 +4,8 @@
  * would be overruled: a mistake should not wait for the day it counts.
  */
 import { homedir, hostname } from "node:os";
-import { dirname, isAbsolute, join, resolve } from "node:path";
-import type { CardVersion } from "../directory/cards/card.ts";
+import { basename, dirname, join, resolve } from "node:path";
+import type { ListedVersion } from "../directory/cards/versions.ts";
 import { RollcallError } from "../core/errors.ts";
 import { parseAgents, type AgentConfig } from "./arcp/agents-config.ts";
 import type { PinnedKey } from "../directory/signatures.ts";
@@ -16,6 +16,10 @@ import { fromEnvironment, fromFile, fromFlags } from "./config-sources.ts";
 import { DEFAULT_PATIENCE, type Patience } from "../fleet/stuck.ts";
 import { statusFolder } from "../wires/files/folder.ts";
 import { embedderConfig, type EmbedderConfig } from "./embedder.ts";
+import { DEFAULT_LOCAL_TRUST, type AllowedUser, type LocalTrust } from "../identity/local-users.ts";
+import { SOCKET_NAME, stateFolder } from "../machine/places.ts";
+import { usersOf } from "../machine/users.ts";
+import { MAX_SOCKET_PATH } from "./local-socket.ts";
 import type { NotifyConfig } from "./notifications.ts";
 import { DEFAULT_A2A, DEFAULT_ADDR, DEFAULT_HTTP_ADDR, DEFAULT_RATE_LIMIT } from "./settings.ts";
 import type { LogLevel } from "./settings.ts";
@@ -24,9 +28,12 @@ import type { LogLevel } from "./settings.ts";
 export interface A2aConfig {
   /** A door of its own; absent: on the HTTP door alone. */
   readonly addr: Address | undefined;
-  readonly version: CardVersion;
+  /** Of the cards, for readers that ask for none. */
+  readonly version: ListedVersion;
   readonly intervalS: number;
   readonly staleMultiplier: number;
+  /** How much longer a silent agent stays listed. */
+  readonly cleanupMs: number;
   readonly fetchTimeoutMs: number;
   /** Private ones from which cards may be fetched. */
   readonly allowedAddresses: readonly string[];
@@ -35,10 +42,11 @@ export interface A2aConfig {
 }
 
 export interface Config {
-  readonly addr: Address;
+  /** Of gRPC; absent: there is none. */
+  readonly addr: Address | undefined;
   readonly httpAddr: Address;
-  /** The operator set no port, so a free one will do when this is taken. */
-  readonly httpAddrIsDefault: boolean;
+  /** Whether a free port will do when this one is taken. */
+  readonly httpMayMove: boolean;
   /** A port for ARCP alone; absent: HTTP serves it. */
   readonly arcpAddr: Address | undefined;
   /** The agents that the daemon hosts. */
@@ -46,6 +54,11 @@ export interface Config {
   /** Absent: in memory. */
   readonly dataDir: string | undefined;
   readonly node: string;
+  /** The path of the unix socket; absent: there is none. */
+  readonly socket: string | undefined;
+  readonly localTrust: LocalTrust;
+  /** Other users of this machine that are let in. */
+  readonly allowedUsers: readonly AllowedUser[];
   readonly reflection: boolean;
   readonly allowedHosts: readonly string[];
   /** Requests a second from one address; 0 means no limit. */
@@ -65,6 +78,8 @@ export interface ConfigSources {
   /** By the names in SETTINGS, without the dashes; a switch is "true" or "false". */
   readonly flags: Partial<Record<string, string>>;
   readonly env: NodeJS.ProcessEnv;
+  /** Whether HTTP may take a free port where none was set and the default one is taken. */
+  readonly mayMoveHttp?: boolean;
   /** The base of relative paths. */
   readonly cwd?: string;
   readonly home?: string;
@@ -94,13 +109,17 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     (weaker, voice) => ({ ...weaker, ...voice.values }),
     {},
   );
+  const state = dataDir(voices, { ...env, HOME: home });
   return {
-    addr: values.addr ?? parseAddress(DEFAULT_ADDR),
+    addr: values.addr === "off" ? undefined : (values.addr ?? parseAddress(DEFAULT_ADDR)),
     httpAddr: values.http_addr ?? parseAddress(DEFAULT_HTTP_ADDR),
-    httpAddrIsDefault: values.http_addr === undefined,
+    httpMayMove: sources.mayMoveHttp === true && values.http_addr === undefined,
     arcpAddr: values.arcp_addr,
     agents,
-    dataDir: dataDir(voices, { home, stateHome: env["XDG_STATE_HOME"] }),
+    dataDir: state,
+    socket: socketPath(pathOf("socket", voices, home), state),
+    localTrust: values.local_trust ?? DEFAULT_LOCAL_TRUST,
+    allowedUsers: await usersOf(values.allowed_users ?? []),
     node: values.node ?? nodeName(hostname()),
     reflection: values.reflection ?? true,
     allowedHosts: values.allowed_hosts ?? [],
@@ -113,9 +132,10 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     }),
     a2a: {
       addr: values.a2a_addr,
-      version: values.a2a_version ?? "1.0",
+      version: values.a2a_version ?? "own",
       intervalS: values.a2a_interval ?? DEFAULT_A2A.intervalS,
       staleMultiplier: values.a2a_stale_multiplier ?? DEFAULT_A2A.staleMultiplier,
+      cleanupMs: 1000 * (values.a2a_cleanup_interval ?? DEFAULT_A2A.cleanupIntervalS),
       fetchTimeoutMs: 1000 * (values.a2a_fetch_timeout ?? DEFAULT_A2A.fetchTimeoutS),
       allowedAddresses: values.a2a_allowed_addresses ?? [],
       keys: await cardKeys(pathOf("a2a_keys_file", voices, home)),
@@ -136,28 +156,35 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   };
 }
 
-interface Homes {
-  readonly home: string;
-  readonly stateHome: string | undefined;
-}
-
 /** The strongest voice that says either a folder or "in memory" decides between the two. */
-function dataDir(voices: readonly Voice[], { home, stateHome }: Homes): string | undefined {
+function dataDir(voices: readonly Voice[], env: NodeJS.ProcessEnv): string | undefined {
   for (const { values, folder } of voices) {
     if (values.memory && values.data_dir !== undefined) {
       const message = `memory and data_dir ${values.data_dir} exclude each other: give one of them`;
       throw new RollcallError("INVALID_ARGUMENT", message);
     }
     if (values.memory) return undefined;
+    const home = env["HOME"] ?? "";
     if (values.data_dir !== undefined) return atHome(values.data_dir, { folder, home });
   }
-  const isUsable = stateHome !== undefined && isAbsolute(stateHome);
-  return join(isUsable ? stateHome : join(home, ".local", "state"), "rollcall");
+  return stateFolder(env);
+}
+
+/** In memory there is no folder that it could lie in, and a path that is too long takes none. */
+function socketPath(given: string | undefined, folder: string | undefined): string | undefined {
+  if (given !== undefined) {
+    if (basename(given) === "off") return undefined;
+    if (Buffer.byteLength(given) <= MAX_SOCKET_PATH) return given;
+    const message = `the path of the socket has more than ${MAX_SOCKET_PATH} bytes: ${given}`;
+    throw new RollcallError("INVALID_ARGUMENT", message);
+  }
+  const path = folder === undefined ? undefined : join(folder, SOCKET_NAME);
+  return path === undefined || Buffer.byteLength(path) > MAX_SOCKET_PATH ? undefined : path;
 }
 
 /** A path starts from where it was said. */
 function pathOf(
-  name: "a2a_keys_file" | "embedder_key_file" | "status_dir",
+  name: "a2a_keys_file" | "embedder_key_file" | "status_dir" | "socket",
   voices: readonly Voice[],
   home: string,
 ): string | undefined {

@@ -1,11 +1,13 @@
 /**
- * The doors of a daemon, and what is behind each: the one place where wires are mounted. HTTP and
- * gRPC are always there; A2A and ARCP, which HTTP serves as well, may have ports of their own.
+ * The doors of a daemon, and what is behind each: the one place where wires are mounted. HTTP is
+ * always there, gRPC unless it is off; A2A and ARCP, which HTTP serves as well, may have ports of
+ * their own.
  *
- * A taken HTTP port that nobody asked for must not stop a daemon: programs that bring their own
- * daemon along run side by side. It gets a free port instead, and says so.
+ * A taken port stops the daemon: commands would talk to whatever has it. Only the drop-in for
+ * agentkeeper, which programs bring along side by side, takes a free port for HTTP and says so.
  */
 import type { Clock } from "../core/clock.ts";
+import { permit } from "../core/roles.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
 import type { Status } from "../operations/daemon.ts";
@@ -22,10 +24,11 @@ import { McpWire } from "../wires/mcp/wire.ts";
 import { formatAddress, type Address } from "./address.ts";
 import { arcpMount } from "./arcp/mount.ts";
 import type { DaemonArcp } from "./arcp/service.ts";
-import type { Authenticator } from "./auth.ts";
+import type { Authenticator } from "../identity/caller.ts";
+import { LocalSocket } from "./local-socket.ts";
 import type { Config } from "./config.ts";
 import { GrpcDoor } from "./grpc-door.ts";
-import { HttpDoor } from "./http-door.ts";
+import { HttpDoor, type WholeAnswer } from "./http-door.ts";
 import { bindError, isTaken } from "./listen.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
@@ -48,10 +51,12 @@ export interface DoorsOptions {
 }
 
 export interface Doors {
-  readonly grpcAddress: Address;
+  readonly grpcAddress: Address | undefined;
   readonly httpAddress: Address;
   readonly arcpAddress: Address | undefined;
   readonly a2aAddress: Address | undefined;
+  /** The path of the unix socket. */
+  readonly socket: string | undefined;
   readonly isLoopbackOnly: boolean;
   /** Resolves when a door broke after it was open. */
   readonly failed: Promise<Error>;
@@ -72,7 +77,9 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   });
   const doors = [grpc, http, ...(a2a ? [a2a] : []), ...(arcp ? [arcp.door] : [])];
   const mcp = mcpWire(options);
+  let socket: LocalSocket | undefined;
   const close = async (graceMs: number) => {
+    socket?.close();
     await mcp.close();
     await Promise.all(doors.map((door) => door.close(graceMs)));
   };
@@ -87,6 +94,8 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     const health = mountOnGrpc(grpc, options);
     bound.grpc = await openGrpc(grpc, config);
     bound.http = await openHttp(http, config, logger);
+    const behind = { http: http.listener, grpc: grpc.listener };
+    if (config.socket !== undefined) socket = await LocalSocket.open(config.socket, behind);
     const a2aAddress = a2a && (await openA2a(a2a, config));
     const arcpAddress = arcp && (await openArcp(arcp.door, arcp.address, options));
     return {
@@ -94,11 +103,13 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       httpAddress: bound.http,
       a2aAddress,
       arcpAddress,
+      socket: config.socket,
       isLoopbackOnly: authenticator.isLoopbackOnly,
       failed: Promise.race(doors.map((door) => door.failed)),
       stopAccepting: () => {
         health.close();
         void mcp.close();
+        socket?.close();
         for (const door of doors) door.stopAccepting();
       },
       close,
@@ -132,7 +143,8 @@ async function openArcp(
   }
 }
 
-async function openGrpc(door: GrpcDoor, { addr }: Config): Promise<Address> {
+async function openGrpc(door: GrpcDoor, { addr }: Config): Promise<Address | undefined> {
+  if (!addr) return undefined;
   try {
     return await door.listen(addr);
   } catch (error) {
@@ -150,15 +162,15 @@ async function openA2a(door: HttpDoor, { a2a: { addr } }: Config): Promise<Addre
 }
 
 function registryOf({ services, config: { a2a } }: DoorsOptions): A2aOptions {
-  return { directory: services.directory, version: a2a.version, intervalS: a2a.intervalS };
+  return { directory: services.directory, version: a2a.version };
 }
 
 async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise<Address> {
-  const { httpAddr, httpAddrIsDefault } = config;
+  const { httpAddr, httpMayMove } = config;
   try {
     return await door.listen(httpAddr);
   } catch (error) {
-    if (!httpAddrIsDefault || !isTaken(error)) throw bindError("http-addr", httpAddr, error);
+    if (!httpMayMove || !isTaken(error)) throw bindError("http-addr", httpAddr, error);
   }
   logger.warn(
     { taken: formatAddress(httpAddr) },
@@ -168,7 +180,7 @@ async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise
 }
 
 interface Mounted extends DoorsOptions {
-  readonly bound: { readonly grpc: Address; readonly http: Address };
+  readonly bound: { readonly grpc: Address | undefined; readonly http: Address };
   readonly grpc: GrpcDoor;
   readonly a2a: HttpDoor | undefined;
   readonly mcp: McpWire;
@@ -182,7 +194,12 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
   http.mount(arcpMount(options.arcp));
   const startedAt = new Date().toISOString();
   http.mount({
-    hot: { "/v1/events": streams.serve },
+    hot: {
+      "/v1/events": (request, response, principal) => {
+        permit(principal, "event.read");
+        return streams.serve(request, response);
+      },
+    },
     routes: apiRoutes({
       engine,
       claims: services.claims,
@@ -193,11 +210,21 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
       lookers,
       clock,
       metrics,
-      notReady: () => notReady(options),
       status: () => statusOf(options, startedAt),
     }),
   });
   http.mount({ routes: pageRoutes() });
+  http.mount({
+    anybody: {
+      "/healthz": () => word(200, "ok"),
+      "/readyz": () =>
+        notReady(options) === undefined ? word(200, "ready") : word(503, "not ready"),
+    },
+  });
+}
+
+function word(status: number, body: string): WholeAnswer {
+  return { status, headers: ["Content-Type", "text/plain"], body };
 }
 
 function mcpWire({ engine, services, clock, logger, version }: DoorsOptions): McpWire {
@@ -244,9 +271,10 @@ function statusOf(options: Mounted, startedAt: string): Status {
     head: engine.head,
     pid: process.pid,
     startedAt,
-    grpcAddress: formatAddress(bound.grpc),
+    ...(bound.grpc && { grpcAddress: formatAddress(bound.grpc) }),
     httpAddress: formatAddress(bound.http),
     state: store.description,
+    trouble: notReady(options) ?? "",
     loopbackOnly: authenticator.isLoopbackOnly,
   };
 }

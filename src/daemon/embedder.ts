@@ -7,7 +7,7 @@ import { open } from "node:fs/promises";
 import { RollcallError } from "../core/errors.ts";
 import type { Embedder } from "../search/embedder.ts";
 import { httpEmbedder } from "../search/http-embedder.ts";
-import { isLoopback } from "./address.ts";
+import { isLoopback } from "../net/loopback.ts";
 import type { Logger } from "./logger.ts";
 
 export interface EmbedderConfig {

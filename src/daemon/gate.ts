@@ -5,10 +5,12 @@
  */
 import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../core/errors.ts";
-import type { Authenticator, Principal } from "./auth.ts";
+import type { Principal } from "../core/principals.ts";
+import { peerOf, type Authenticator, type Peer } from "../identity/caller.ts";
 import { bodyTooLarge } from "./body.ts";
 import { checkBrowser } from "./browsers.ts";
 import type { HttpLimits } from "./limits.ts";
+import { isLoopback } from "../net/loopback.ts";
 import type { Rate } from "../core/rate.ts";
 
 export interface GateOptions {
@@ -20,7 +22,7 @@ export interface GateOptions {
   /** The values of Host that are ours; known once the door is bound. */
   readonly hosts: () => ReadonlySet<string>;
   /** The other end of the connection; a test puts a stranger in its place. */
-  readonly peerOf?: (request: IncomingMessage) => string | undefined;
+  readonly peerOf?: (request: IncomingMessage) => Peer;
 }
 
 /** Says when the bucket of the peer has something again. */
@@ -43,11 +45,12 @@ export class Gate {
   /** The principal of an admitted request; throws the reason for a refusal. */
   admit(request: IncomingMessage): Principal | Promise<Principal> {
     const { authenticator, rate, hosts, monotonicMs } = this.#options;
-    const peer = this.#options.peerOf?.(request) ?? request.socket.remoteAddress;
+    const peer = this.#options.peerOf?.(request) ?? peerOf(request.socket);
     const nowMs = monotonicMs();
-    if (!rate.take(peer ?? "", nowMs)) throw new TooOften(rate.waitMs(peer ?? "", nowMs));
+    const bucket = bucketOf(peer);
+    if (!rate.take(bucket, nowMs)) throw new TooOften(rate.waitMs(bucket, nowMs));
     this.#checkShape(request);
-    checkBrowser(request, hosts());
+    if (!peer.isOwnSocket) checkBrowser(request, hosts());
     return authenticator.authenticate({
       peer,
       header: (name) => {
@@ -68,4 +71,9 @@ export class Gate {
     if (Number(headers["content-length"] ?? 0) > limits.bodyBytes)
       throw bodyTooLarge(limits.bodyBytes);
   }
+}
+
+/** Every address of the loopback range is this machine. */
+function bucketOf({ address }: Peer): string {
+  return address === undefined || isLoopback(address) ? "" : address;
 }

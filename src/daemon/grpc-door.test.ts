@@ -18,9 +18,9 @@ import {
   type ServerReflectionResponse,
 } from "../net/grpc/gen/grpc/reflection/v1/reflection_pb.ts";
 import { Health } from "../net/grpc/health.ts";
-import { loopbackOnly } from "./auth.ts";
+import { LOCAL } from "../core/principals.ts";
 import { GrpcDoor, type GrpcDoorOptions } from "./grpc-door.ts";
-import { FREE, say } from "../../test/support/daemon/fixture.ts";
+import { anybodyHere, FREE, say, STRANGER } from "../../test/support/daemon/fixture.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 async function open(options: Partial<GrpcDoorOptions> & { isReflecting?: boolean } = {}) {
-  const door = new GrpcDoor({ authenticator: loopbackOnly(), ...options });
+  const door = new GrpcDoor({ authenticator: anybodyHere(), ...options });
   const clock = new TestClock();
   const after = (ms: number, then: () => void) => clock.after(ms, then);
   const state = { isServing: true };
@@ -195,7 +195,7 @@ describe("reflection", () => {
 
 describe("a call", () => {
   test("from another machine is refused, and reads which address it came from", async () => {
-    const { client } = await open({ peerOf: () => "192.0.2.7" });
+    const { client } = await open({ peerOf: () => STRANGER });
     await expect(call(client, "Check")).rejects.toMatchObject({
       code: grpc.status.PERMISSION_DENIED,
       details: "only this machine is answered: the call came from 192.0.2.7",
@@ -212,7 +212,7 @@ describe("a call", () => {
   });
 
   test("is let in by an authenticator that takes its time, not by one that fails", async () => {
-    const slow = { isLoopbackOnly: false, authenticate: async () => ({ name: "alice" }) };
+    const slow = { isLoopbackOnly: false, authenticate: async () => ({ ...LOCAL, name: "alice" }) };
     const { client } = await open({ authenticator: slow });
     expect((await call<HealthCheckResponse>(client, "Check")).status).toBe(Serving.SERVING);
     const broken = {

@@ -2,13 +2,16 @@
  * The gRPC door: HTTP/2 without TLS, as gRPC clients on one machine speak it. Wires add services;
  * every call passes the authenticator before its handler sees it.
  */
+import type { Server, Socket } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { SERVER_LIMITS } from "../net/grpc/limits.ts";
 import { GrpcServer, type AddOptions } from "../net/grpc/server.ts";
 import type { Handlers, Meter } from "../net/grpc/service.ts";
 import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
-import type { Authenticator } from "./auth.ts";
+import { peerOf as peerOfSocket, type Authenticator, type Peer } from "../identity/caller.ts";
+import type { Principal } from "../core/principals.ts";
+import { permit } from "../core/roles.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Sockets } from "./sockets.ts";
@@ -18,8 +21,8 @@ export interface GrpcDoorOptions {
   readonly meterOf?: (path: string) => Meter;
   /** A call met a fault of this program. */
   readonly onFault?: (path: string, error: unknown) => void;
-  /** The other end of the connection, given what the kernel says; a test puts a stranger there. */
-  readonly peerOf?: (peer: string | undefined) => string | undefined;
+  /** The other end of a connection; a test puts a stranger there. */
+  readonly peerOf?: (socket: Socket) => Peer;
 }
 
 export class GrpcDoor {
@@ -27,15 +30,19 @@ export class GrpcDoor {
   readonly #sockets: Sockets;
   readonly #services: DescService[] = [];
 
-  constructor({ authenticator, peerOf = (peer) => peer, ...options }: GrpcDoorOptions) {
+  constructor({ authenticator, peerOf = peerOfSocket, ...options }: GrpcDoorOptions) {
     this.#grpc = new GrpcServer({
       ...options,
       limits: SERVER_LIMITS,
-      admit: (caller) =>
-        authenticator.authenticate({
-          peer: peerOf(caller.peer),
+      admit: (caller) => {
+        const admitted = authenticator.authenticate({
+          peer: peerOf(caller.socket),
           header: (name) => caller.header(name),
-        }),
+        });
+        const { action } = caller;
+        const check = (principal: Principal) => action && permit(principal, action);
+        return admitted instanceof Promise ? admitted.then(check) : check(admitted);
+      },
     });
     this.#sockets = new Sockets(this.#grpc.listener, GRPC_CONNECTIONS);
   }
@@ -59,6 +66,11 @@ export class GrpcDoor {
 
   get services(): readonly DescService[] {
     return this.#services;
+  }
+
+  /** Takes connections that were accepted elsewhere, too. */
+  get listener(): Server {
+    return this.#grpc.listener;
   }
 
   get failed(): Promise<Error> {

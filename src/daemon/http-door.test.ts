@@ -3,7 +3,11 @@ import { Hono } from "hono";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { RollcallError } from "../core/errors.ts";
 import type { HttpDoorOptions, Mount } from "./http-door.ts";
-import { ask, openDoor, say, type OpenDoor } from "../../test/support/daemon/fixture.ts";
+import { LOCAL } from "../core/principals.ts";
+import { ask, openDoor, say, STRANGER, type OpenDoor } from "../../test/support/daemon/fixture.ts";
+import { daemonAgent } from "../net/http/agent.ts";
+import { CLIENT } from "../net/http/limits.ts";
+import { HTTP_LIMITS } from "./limits.ts";
 
 const doors: OpenDoor[] = [];
 
@@ -125,7 +129,7 @@ describe("a web page", () => {
 
 describe("a stranger", () => {
   test("from another machine is refused, and reads which address it came from", async () => {
-    const { port } = await open({ peerOf: () => "192.0.2.7" });
+    const { port } = await open({ peerOf: () => STRANGER });
     const { status, body } = await ask(port, "/hello");
     expect(status).toBe(403);
     expect(body).toContain("only this machine is answered: the call came from 192.0.2.7");
@@ -143,11 +147,11 @@ describe("a stranger", () => {
   test("may be known to another authenticator, and routes learn who it is", async () => {
     const authenticator = {
       isLoopbackOnly: false,
-      authenticate: async () => ({ name: "alice" }),
+      authenticate: async () => ({ ...LOCAL, name: "alice" }),
     };
     const routes = new Hono<{ Bindings: { principal: { name: string } } }>();
     routes.get("/me", (c) => c.text(c.env.principal.name));
-    const opened = await openDoor({ authenticator, peerOf: () => "192.0.2.7" });
+    const opened = await openDoor({ authenticator, peerOf: () => STRANGER });
     doors.push(opened);
     opened.door.mount({ routes });
     expect((await ask(opened.port, "/me")).body).toBe("alice");
@@ -330,4 +334,10 @@ describe("closing", () => {
     expect(await hanging).toBeInstanceOf(Error);
     await expect(ask(port, "/slow")).rejects.toThrow("ECONNREFUSED");
   });
+});
+
+test("our clients let a connection go well before the door closes it", () => {
+  const agent = daemonAgent("http://127.0.0.1:1", {});
+  expect(agent).toMatchObject({ options: { keepAlive: true, timeout: CLIENT.idleMs } });
+  expect(CLIENT.idleMs).toBeLessThan(HTTP_LIMITS.idleMs / 2);
 });

@@ -1,5 +1,6 @@
 /**
- * The HTTP door. Everything passes the gate first; then, by its path, one of
+ * The HTTP door. Everything passes the gate first, but for the few paths that answer anybody with
+ * one word; then, by its path, one of
  *
  *   swift    answered as a whole, from the whole body: paths so busy that headers set one by one
  *            would cost more than the answer
@@ -17,7 +18,8 @@ import { Hono, type Env } from "hono";
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
 import type { Address } from "./address.ts";
-import type { Authenticator, Principal } from "./auth.ts";
+import type { Principal } from "../core/principals.ts";
+import type { Authenticator } from "../identity/caller.ts";
 import { readBody, takeBody } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
 import { Gate, TooOften, type GateOptions } from "./gate.ts";
@@ -59,6 +61,8 @@ export interface Upgrade {
 }
 
 export interface Mount<E extends Env = Env> {
+  /** Answers to whoever asks, by whatever name: for probes. They tell nothing but one word. */
+  readonly anybody?: Readonly<Record<string, () => WholeAnswer>>;
   readonly hot?: Readonly<Record<string, HotHandler>>;
   readonly swift?: Readonly<Record<string, SwiftHandler>>;
   readonly upgrades?: Readonly<Record<string, (upgrade: Upgrade) => void>>;
@@ -89,6 +93,7 @@ export class HttpDoor {
   readonly #server: Server;
   readonly #sockets: Sockets;
   readonly #gate: Gate;
+  readonly #anybody = new Map<string, () => WholeAnswer>();
   readonly #hot = new Map<string, HotHandler>();
   readonly #swift = new Map<string, SwiftHandler>();
   /** The headers of swift answers with those of every answer: most answers are one and the same. */
@@ -118,11 +123,18 @@ export class HttpDoor {
     this.#prepareRoutes();
   }
 
-  mount<E extends Env>({ hot = {}, swift = {}, upgrades = {}, routes }: Mount<E>): void {
+  mount<E extends Env>(mount: Mount<E>): void {
+    const { anybody = {}, hot = {}, swift = {}, upgrades = {}, routes } = mount;
+    for (const [path, answer] of Object.entries(anybody)) this.#anybody.set(path, answer);
     for (const [path, handler] of Object.entries(swift)) this.#swift.set(path, handler);
     for (const [path, handler] of Object.entries(hot)) this.#hot.set(path, handler);
     for (const [path, handler] of Object.entries(upgrades)) this.#upgrades.set(path, handler);
     if (routes) this.#routes.route("/", routes);
+  }
+
+  /** Takes connections that were accepted elsewhere, too. */
+  get listener(): Server {
+    return this.#server;
   }
 
   get failed(): Promise<Error> {
@@ -189,6 +201,8 @@ export class HttpDoor {
   #take(request: IncomingMessage, response: ServerResponse, isAsked: boolean): void {
     this.stats.requests += 1;
     const path = pathOf(request);
+    const anybody = request.method === "GET" ? this.#anybody.get(path) : undefined;
+    if (anybody) return this.#send(response, anybody());
     const swift = this.#swift.get(path);
     const call = { request, response, isAsked };
     if (swift) this.#answerSwiftly(swift, call);

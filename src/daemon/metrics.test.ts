@@ -167,7 +167,7 @@ test("agents, groups and policies are counted by what they are now", async () =>
 test("agents that wait for a task are counted", async () => {
   const { daemon, look } = await start();
   const agentId = await register(daemon.engine, 3_600_000);
-  const session = connect(`http://127.0.0.1:${daemon.grpcAddress.port}`);
+  const session = connect(`http://127.0.0.1:${daemon.grpcAddress?.port}`);
   cleanups.push(() => session.destroy());
   const claim = session.request({
     ":method": "POST",

@@ -66,6 +66,20 @@ test("a person is told once of a question, and again when it is asked anew", asy
   });
 });
 
+test("an agent that was silent for a while does not ask anew", async () => {
+  const { fleet, told, settle } = await open();
+  await fleet.report(asking("may I?"));
+  await settle();
+  const stale = { value: "stale", rule: "its file is old" } as const;
+  await fleet.report(
+    asking("", { order: 2, facts: { ...asking("may I?").facts, liveness: stale } }),
+  );
+  await settle();
+  await fleet.report(asking("may I?", { order: 3 }));
+  await settle();
+  expect(told).toHaveLength(1);
+});
+
 test("what was asked before the start is not told again, and muted folders never", async () => {
   const { fleet, told, settle } = await open([asking("old")]);
   await fleet.report(asking("quiet", { alias: "file@box:b", agentId: "b" }, "/private/notes"));

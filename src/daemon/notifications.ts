@@ -75,9 +75,10 @@ export class Notifications {
     for (const id of gone) this.#notifier.settled(id);
     for (const row of rows) {
       const need = needOf(row);
-      if (!need) this.#notifier.settled(row.id);
-      else if (isFirst) this.#notifier.wasTold(need);
-      else this.#notifier.needs(need);
+      if (need && isFirst) this.#notifier.wasTold(need);
+      else if (need) this.#notifier.needs(need);
+      // An agent that fell silent still has its question.
+      else if (!row.blockedOn) this.#notifier.settled(row.id);
     }
   }
 }

@@ -39,6 +39,7 @@ test("every file it names is there, with its type", async () => {
     types[path] = [status, headers["content-type"]];
   }
   expect(types).toEqual({
+    "/page/elements.mjs": [200, "text/javascript; charset=utf-8"],
     "/page/icon.svg": [200, "image/svg+xml"],
     "/page/page.css": [200, "text/css; charset=utf-8"],
     "/page/page.mjs": [200, "text/javascript; charset=utf-8"],

@@ -15,6 +15,7 @@ const FOLDER = new URL("../../assets/page/", import.meta.url);
 const FILES = {
   "/": { name: "index.html", type: "text/html; charset=utf-8" },
   "/page/page.css": { name: "page.css", type: "text/css; charset=utf-8" },
+  "/page/elements.mjs": { name: "elements.mjs", type: "text/javascript; charset=utf-8" },
   "/page/page.mjs": { name: "page.mjs", type: "text/javascript; charset=utf-8" },
   "/page/icon.svg": { name: "icon.svg", type: "image/svg+xml" },
 } as const;

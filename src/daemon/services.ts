@@ -1,6 +1,7 @@
 /** Services on the engine that the wires of a daemon share; closed with it. */
 import { hostname } from "node:os";
 import { DirectoryService } from "../directory/directory.ts";
+import { Mentions } from "../directory/mentions.ts";
 import { TaskClaims } from "../engine/claims.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -40,7 +41,7 @@ export function startServices(options: ServicesOptions): Services {
   const fleet = new Fleet({ engine, clock, patience: config.patience });
   const fetcher = new Fetcher({
     reach: { allowsLoopback: options.isLoopbackOnly, allowed: config.a2a.allowedAddresses },
-    limits: { requestMs: config.a2a.fetchTimeoutMs },
+    limits: { requestMs: config.a2a.fetchTimeoutMs, budgetMs: config.a2a.fetchTimeoutMs },
     onFailure: (detail) => logger.debug(detail, "a card could not be fetched"),
   });
   const directory = new DirectoryService({
@@ -48,10 +49,14 @@ export function startServices(options: ServicesOptions): Services {
     clock,
     fetcher,
     embedder,
+    intervalS: config.a2a.intervalS,
     staleMultiplier: config.a2a.staleMultiplier,
+    cleanupMs: config.a2a.cleanupMs,
+    fetchTimeoutMs: config.a2a.fetchTimeoutMs,
     trust: { pinned: config.a2a.keys },
     onTrouble,
   });
+  const mentions = new Mentions({ engine, directory });
   const files =
     config.statusDir === undefined
       ? undefined
@@ -61,6 +66,7 @@ export function startServices(options: ServicesOptions): Services {
           clock,
           report: (report) => fleet.report(report),
           known: () => fleet.reports(),
+          onCard: (card) => mentions.add(card),
           onTrouble,
         });
   const notifications = new Notifications({ config: config.notify, fleet, clock, onTrouble });
@@ -72,6 +78,7 @@ export function startServices(options: ServicesOptions): Services {
     async close() {
       claims.close();
       fleet.close();
+      mentions.close();
       await fetcher.close();
       await Promise.all([search.close(), directory.close(), files?.close(), notifications.close()]);
     },

@@ -12,6 +12,9 @@ export type SettingName =
   | "data_dir"
   | "memory"
   | "node"
+  | "socket"
+  | "local_trust"
+  | "allowed_users"
   | "reflection"
   | "allowed_hosts"
   | "rate_limit"
@@ -22,6 +25,7 @@ export type SettingName =
   | "a2a_version"
   | "a2a_interval"
   | "a2a_stale_multiplier"
+  | "a2a_cleanup_interval"
   | "a2a_fetch_timeout"
   | "a2a_allowed_addresses"
   | "a2a_keys_file"
@@ -60,11 +64,19 @@ export const DEFAULT_ADDR = "127.0.0.1:7070";
 export const DEFAULT_HTTP_ADDR = "127.0.0.1:9090";
 export const DEFAULT_RATE_LIMIT = 2_000;
 
-/** Of the A2A registry: what its peer does. */
-export const DEFAULT_A2A = { intervalS: 60, staleMultiplier: 3, fetchTimeoutS: 3 } as const;
+/** Of the A2A registry: what its peer does, but for evicting late. */
+export const DEFAULT_A2A = {
+  intervalS: 60,
+  staleMultiplier: 3,
+  cleanupIntervalS: 0,
+  fetchTimeoutS: 10,
+} as const;
 
 export const SETTINGS: readonly Setting[] = [
-  setting("addr", "where gRPC listens", { placeholder: "HOST:PORT", default: DEFAULT_ADDR }),
+  setting("addr", "where gRPC listens, or off", {
+    placeholder: "HOST:PORT",
+    default: DEFAULT_ADDR,
+  }),
   setting("http_addr", "where HTTP listens", {
     placeholder: "HOST:PORT",
     default: DEFAULT_HTTP_ADDR,
@@ -84,6 +96,18 @@ export const SETTINGS: readonly Setting[] = [
   setting("node", "the name of this daemon in its own log", {
     placeholder: "NAME",
     default: "the host's name",
+  }),
+  setting("socket", "a unix socket for HTTP and gRPC, for this user alone; or off", {
+    placeholder: "PATH",
+    default: "rollcall.sock beside the state",
+  }),
+  setting("local_trust", "callers on this machine to let in: user (see allowed_users), any, none", {
+    placeholder: "WHOM",
+    default: "user; any where the system does not tell",
+  }),
+  setting("allowed_users", "other users of this machine to let in, as an agent or in a role", {
+    placeholder: "USER[=ROLE],…",
+    kind: "list",
   }),
   setting("reflection", "let gRPC clients ask which services there are", {
     kind: "switch",
@@ -107,9 +131,9 @@ export const SETTINGS: readonly Setting[] = [
   setting("a2a_addr", "a port for the A2A registry alone; HTTP serves it, too", {
     placeholder: "HOST:PORT",
   }),
-  setting("a2a_version", "version of the agent cards for clients that ask for none: 0.3 or 1.0", {
+  setting("a2a_version", "version of the cards for clients that ask for none: own, 0.3 or 1.0", {
     placeholder: "VERSION",
-    default: "1.0",
+    default: "own",
   }),
   setting("a2a_interval", "seconds that A2A agents are asked to wait between heartbeats", {
     placeholder: "S",
@@ -118,6 +142,10 @@ export const SETTINGS: readonly Setting[] = [
   setting("a2a_stale_multiplier", "intervals of silence after which an A2A agent is evicted", {
     placeholder: "N",
     default: String(DEFAULT_A2A.staleMultiplier),
+  }),
+  setting("a2a_cleanup_interval", "seconds that a silent A2A agent stays listed beyond that", {
+    placeholder: "S",
+    default: String(DEFAULT_A2A.cleanupIntervalS),
   }),
   setting("a2a_fetch_timeout", "seconds that an A2A agent may take to send its card", {
     placeholder: "S",

@@ -5,23 +5,31 @@
  *   heartbeat ──▶ the same bytes as before? ──▶ engine.refresh: no parsing, no trace
  *                        │ no
  *                        ▼
- *                 parsed, executed ──▶ to be verified? ──▶ fetched beside it, waited for ≤ 500 ms
+ *                 parsed, executed ──▶ to be verified? ──▶ fetched beside it; of a new agent, the
+ *                                                           sender waits to learn what was found
  */
 import { httpUrl } from "../net/http/url.ts";
-import { readCard, type Card, type CardVersion } from "./cards/card.ts";
+import { readCard, type Card } from "./cards/card.ts";
 import { diffCards, type CardDiff } from "./cards/diff.ts";
 import { readHeartbeat } from "./cards/heartbeat.ts";
 import type { CardProblem } from "./cards/problems.ts";
 import { proseOf, type CardProse } from "./cards/prose.ts";
-import { cardAs } from "./cards/versions.ts";
+import { cardAs, type ListedVersion } from "./cards/versions.ts";
 import { entryAsSeen, type Beat, type CardText, type DirectoryEntry } from "../core/directory.ts";
-import { unknownEntry, type HeartbeatCommand } from "../core/directory-rules.ts";
+import {
+  retryAfterS,
+  unknownEntry,
+  type HeartbeatCommand,
+  type HeartbeatReply,
+} from "../core/directory-rules.ts";
+import { HEARTBEAT } from "../core/card-limits.ts";
 import type { Refusal } from "../core/decide.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { State } from "../core/state.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Fetcher } from "../net/fetch/fetcher.ts";
+import { FETCH } from "../net/fetch/limits.ts";
 import type { Embedder } from "../search/embedder.ts";
 import { digestOf } from "./digest.ts";
 import { Finder } from "./finder.ts";
@@ -30,15 +38,22 @@ import { arrayOf, Listing, ListingBytes } from "./listing.ts";
 import { isWanted, pageOf, type Filters, type Page, type PageBounds } from "./query.ts";
 import type { SignatureTrust } from "./signatures.ts";
 import { hashOf, newToken } from "./tokens.ts";
+import { Turnstile } from "./turnstile.ts";
 import { NO_CARD, Verifier } from "./verifier.ts";
+import { WaitingRoom } from "./waiting-room.ts";
 
 export interface DirectoryOptions {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly fetcher: Pick<Fetcher, "first" | "text">;
   readonly embedder: Embedder;
-  /** After how many intervals of silence an entry goes. */
+  /** How often agents are asked to send heartbeats. */
+  readonly intervalS?: number;
+  /** After how many intervals of silence an entry goes, and how much later. */
   readonly staleMultiplier?: number;
+  readonly cleanupMs?: number;
+  /** How long the fetcher may take for one agent: its first heartbeat waits for that. */
+  readonly fetchTimeoutMs?: number;
   /** The trusted signers, beside a card's own site. */
   readonly trust?: SignatureTrust;
   readonly onTrouble?: (what: string, error: unknown) => void;
@@ -53,7 +68,14 @@ export interface Sender {
 }
 
 export type HeartbeatAnswer =
-  | { readonly ok: true; readonly verified: boolean; readonly token?: string }
+  | {
+      readonly ok: true;
+      readonly verified: boolean;
+      /** When the next one is due. */
+      readonly retryAfterS: number;
+      /** Issued at first sight. */
+      readonly token?: string;
+    }
   | { readonly ok: false; readonly problems: readonly CardProblem[] };
 
 export interface DirectoryQuery extends Filters, PageBounds {
@@ -74,6 +96,8 @@ export class DirectoryService {
   readonly #options: DirectoryOptions;
   readonly #engine: Engine;
   readonly #verifier: Verifier;
+  readonly #turnstile = new Turnstile();
+  readonly #waiting: WaitingRoom;
   readonly #finder: Finder;
   readonly #listing = new Listing();
   /** Parsed heartbeats, by their bytes; the one known longest goes first. */
@@ -83,6 +107,8 @@ export class DirectoryService {
   constructor(options: DirectoryOptions) {
     this.#options = options;
     this.#engine = options.engine;
+    const { clock, fetchTimeoutMs = FETCH.budgetMs } = options;
+    this.#waiting = new WaitingRoom({ clock, fetchTimeoutMs });
     const onTrouble = options.onTrouble ?? (() => undefined);
     this.#finder = new Finder({ embedder: options.embedder, onTrouble });
     this.#verifier = new Verifier({
@@ -94,15 +120,19 @@ export class DirectoryService {
     });
   }
 
-  /** Takes a heartbeat whose very bytes are known and change nothing; else it must be heard. */
-  again(body: Buffer, token: string | undefined): boolean {
+  /**
+   * Takes a heartbeat whose very bytes are known and change nothing, and tells in how many seconds
+   * the next one is due. Undefined for any other: it must be heard.
+   */
+  again(body: Buffer, token: string | undefined): number | undefined {
     const beat = this.#known.get(keyOf(body));
-    if (!beat) return false;
-    if (token !== undefined && this.#mayChange(beat)) return false;
-    return this.#engine.refresh(beat);
+    if (!beat) return undefined;
+    if (token !== undefined && this.#mayChange(beat)) return undefined;
+    return this.#engine.refresh(beat) ? this.#retryAfterS(beat.url) : undefined;
   }
 
   async hear(body: Buffer, sender: Sender): Promise<HeartbeatAnswer> {
+    await this.#turnstile.pass();
     const reading = readHeartbeat(body.toString("utf8"));
     if (!reading.ok) return reading;
     const { card, intervalS } = reading.heartbeat;
@@ -115,24 +145,20 @@ export class DirectoryService {
       newTokenHash: hashOf(token),
       tokenHash: sender.token === undefined ? "" : hashOf(sender.token),
     });
-    const { isNew, isServed, mustVerify } = await this.#engine.execute(command);
-    if (!mustVerify) {
-      this.#remember(body, command);
-      return { ok: true, verified: isServed };
-    }
-    await this.#soon(this.#verifier.verify(card.key));
-    const verified = await this.#isServed(card.key);
-    return { ok: true, verified, ...(isNew && { token }) };
+    const reply = await this.#engine.execute(command);
+    if (!reply.mustVerify) this.#remember(body, command);
+    // Not awaited here: a heartbeat that waits shall not keep its body and its parsed card.
+    return this.#answer(card.key, reply, token);
   }
 
   /** Every card that is served, as bytes. */
-  listing(version: CardVersion): Promise<ListingBytes> {
+  listing(version: ListedVersion): Promise<ListingBytes> {
     return this.#engine.read((state) => this.#listing.of(state, version));
   }
 
   /** The requested cards, in the same form. */
   async cards(
-    version: CardVersion,
+    version: ListedVersion,
     asked: DirectoryQuery,
   ): Promise<Page & { readonly bytes: ListingBytes }> {
     const page = await this.list(asked);
@@ -172,9 +198,11 @@ export class DirectoryService {
     const place = httpUrl(given);
     if (!place) throw new RollcallError("INVALID_ARGUMENT", "url is not an http or https URL");
     const found = await this.#verifier
-      .find({ key: given, version: "1.0" })
+      .find({ key: given, version: "1.0" }, { tellsWhy: true })
       .catch((cause: unknown) => {
-        const message = `${given}: ${NO_CARD}; at log level debug the daemon says why`;
+        // The caller of this one is the operator, and may know what the network says.
+        const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+        const message = `${given}: ${NO_CARD}: ${(why as Error).message}`;
         throw new RollcallError("UNAVAILABLE", message, { cause });
       });
     // An agent's site, or the file of its card, is as good a name for it as the agent's own URL.
@@ -213,12 +241,14 @@ export class DirectoryService {
     origin: string,
     rest: Pick<HeartbeatCommand, "source" | "intervalMs" | "newTokenHash" | "tokenHash">,
   ): HeartbeatCommand {
+    const { staleMultiplier = DEFAULT_STALE_MULTIPLIER, cleanupMs = 0 } = this.#options;
     return {
       type: "directory.heartbeat",
       url: card.key,
       origin,
       card: { text: card.text, digest: digestOf(card) },
-      staleMultiplier: this.#options.staleMultiplier ?? DEFAULT_STALE_MULTIPLIER,
+      staleMultiplier,
+      cleanupMs,
       ...rest,
     };
   }
@@ -262,18 +292,22 @@ export class DirectoryService {
     return entry?.isOwned !== true || entry.intervalMs !== intervalMs;
   }
 
+  /** An agent that is served never waits: its answer is the same whatever its new card is. */
+  async #answer(url: string, reply: HeartbeatReply, token: string): Promise<HeartbeatAnswer> {
+    const { isNew, isServed, mustVerify } = reply;
+    const verifying = mustVerify ? this.#verifier.verify(url) : undefined;
+    if (verifying && !isServed) await this.#waiting.wait(verifying);
+    const verified = isServed || (await this.#isServed(url));
+    return { ok: true, verified, retryAfterS: this.#retryAfterS(url), ...(isNew && { token }) };
+  }
+
   async #isServed(url: string): Promise<boolean> {
     return this.#engine.read(({ directory }) => Boolean(directory.byUrl.get(url)?.entry.card));
   }
 
-  /** Resolves when it is done, or when its sender has waited long enough. */
-  async #soon(work: Promise<void>): Promise<void> {
-    let cancel: () => void = () => undefined;
-    const late = new Promise<void>((resolve) => {
-      cancel = this.#options.clock.after(SERVICE.answerMs, resolve);
-    });
-    await Promise.race([work, late]);
-    cancel();
+  #retryAfterS(url: string): number {
+    const ttlMs = this.#engine.peek(({ directory }) => directory.byUrl.get(url)?.entry.ttlMs ?? 0);
+    return retryAfterS(ttlMs, this.#options.intervalS ?? HEARTBEAT.defaultIntervalS);
   }
 }
 

@@ -6,7 +6,7 @@
 import { hash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { CardVersion } from "./cards/card.ts";
+import type { ListedVersion } from "./cards/versions.ts";
 import type { CardText, Directory } from "../core/directory.ts";
 import type { State } from "../core/state.ts";
 import { shown } from "./shown-card.ts";
@@ -38,10 +38,10 @@ interface CachedListing {
 }
 
 export class Listing {
-  readonly #kept = new Map<CardVersion, CachedListing>();
+  readonly #kept = new Map<ListedVersion, CachedListing>();
 
   /** All that is served. */
-  of({ directory }: State, version: CardVersion): ListingBytes {
+  of({ directory }: State, version: ListedVersion): ListingBytes {
     const kept = this.#kept.get(version);
     const { revision } = directory;
     if (kept?.directory === directory && kept.revision === revision) return kept.listing;
@@ -59,7 +59,7 @@ function* servedCards(directory: Directory): Generator<CardText> {
 }
 
 /** A JSON array of these cards. */
-export function arrayOf(cards: Iterable<CardText>, version: CardVersion): Buffer {
+export function arrayOf(cards: Iterable<CardText>, version: ListedVersion): Buffer {
   const parts: Buffer[] = [];
   for (const card of cards)
     parts.push(parts.length === 0 ? OPEN : COMMA, shown(card).bytes[version]);

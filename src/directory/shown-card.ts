@@ -1,16 +1,15 @@
 /**
- * The output forms of a served card: its bytes in both generations, and its prose, clean. Made once
- * for each card; a card that is replaced takes it along.
+ * The output forms of a served card: its bytes in its own generation and in both, and its prose,
+ * clean. Made once for each card; a card that is replaced takes it along.
  */
 import { readCard } from "./cards/card.ts";
-import type { CardVersion } from "./cards/card.ts";
 import { proseOf, type CardProse } from "./cards/prose.ts";
-import { cardAs } from "./cards/versions.ts";
+import { cardAs, type ListedVersion } from "./cards/versions.ts";
 import type { CardText } from "../core/directory.ts";
 
 export interface ShownCard {
   readonly prose: CardProse;
-  readonly bytes: Readonly<Record<CardVersion, Buffer>>;
+  readonly bytes: Readonly<Record<ListedVersion, Buffer>>;
 }
 
 const known = new WeakMap<CardText, ShownCard>();
@@ -26,15 +25,13 @@ export function shown(card: CardText): ShownCard {
 function make(text: string): ShownCard {
   const reading = readCard(text);
   // It was read before it was kept; an older program may have been more generous.
-  if (!reading.ok) return { prose: NOTHING, bytes: { "0.3": EMPTY, "1.0": EMPTY } };
+  if (!reading.ok) return { prose: NOTHING, bytes: { own: EMPTY, "0.3": EMPTY, "1.0": EMPTY } };
   const { card } = reading;
-  return {
-    prose: proseOf(card),
-    bytes: {
-      "0.3": Buffer.from(cardAs(card, "0.3")),
-      "1.0": Buffer.from(cardAs(card, "1.0")),
-    },
+  const bytes = {
+    "0.3": Buffer.from(cardAs(card, "0.3")),
+    "1.0": Buffer.from(cardAs(card, "1.0")),
   };
+  return { prose: proseOf(card), bytes: { own: bytes[card.version], ...bytes } };
 }
 
 const EMPTY = Buffer.from("{}");

@@ -61,16 +61,30 @@ export class Verifier {
     return work;
   }
 
-  /** The card that is published for a URL; rejects with UNAVAILABLE, whatever went wrong. */
-  find(said: Pick<Card, "key" | "version">): Promise<FetchedCard> {
-    return this.#options.fetcher.first(
-      candidateUrls(said),
-      (text, from) => {
-        const reading = readCard(text);
-        return reading.ok && !reading.card.isAmbiguous ? { card: reading.card, from } : undefined;
-      },
-      { signal: this.#closing.signal },
-    );
+  /**
+   * The card that is published for a URL: one that names it, else the first of any agent there,
+   * since several may share a host. Rejects with UNAVAILABLE, whatever went wrong.
+   */
+  async find(
+    said: Pick<Card, "key" | "version">,
+    { tellsWhy = false }: { readonly tellsWhy?: boolean } = {},
+  ): Promise<FetchedCard> {
+    let other: FetchedCard | undefined;
+    const read = (text: string, from: string): FetchedCard | undefined => {
+      const reading = readCard(text);
+      if (!reading.ok || reading.card.isAmbiguous) return undefined;
+      const found = { card: reading.card, from };
+      if (speaksFor(found.card, said.key)) return found;
+      other ??= found;
+      return undefined;
+    };
+    const { signal } = this.#closing;
+    try {
+      return await this.#options.fetcher.first(candidateUrls(said), read, { signal, tellsWhy });
+    } catch (error) {
+      if (other && !signal.aborted) return other;
+      throw error;
+    }
   }
 
   /** The fetched card, as a command. */

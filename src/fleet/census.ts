@@ -4,7 +4,7 @@
  */
 import type { State } from "../core/state.ts";
 import type { Clock } from "../core/clock.ts";
-import { HEADLINES, type Headline } from "./headline.ts";
+import { HEADLINES, isLongSilent, type Headline } from "./headline.ts";
 import type { Row } from "./row.ts";
 
 export type Counts = Readonly<Record<Headline, number>>;
@@ -27,6 +27,11 @@ export function countsOf(rows: Iterable<Pick<Row, "headline">>): Counts {
   return counts;
 }
 
+/** Without agents that were at nothing when they fell silent, long ago. */
+export function countsAt(rows: Iterable<Row>, nowMs: number): Counts {
+  return countsOf([...rows].filter((row) => !isLongSilent(row, nowMs)));
+}
+
 export class Census {
   readonly #clock: Clock;
   #numbers: Numbers | undefined;
@@ -36,7 +41,7 @@ export class Census {
     this.#clock = clock;
   }
 
-  take(state: State, rows: () => readonly Row[]): Numbers {
+  take(state: State, rows: () => readonly Row[], nowMs: number): Numbers {
     const startedMs = this.#clock.monotonicMs();
     if (this.#numbers && startedMs < this.#goodUntilMs) return this.#numbers;
     let askedAtMs: number | null = null;
@@ -45,7 +50,7 @@ export class Census {
       if (sinceMs < (askedAtMs ?? Infinity)) askedAtMs = sinceMs;
     }
     const openQuestions = state.questions.openOf.size;
-    this.#numbers = { headlines: countsOf(rows()), openQuestions, askedAtMs };
+    this.#numbers = { headlines: countsAt(rows(), nowMs), openQuestions, askedAtMs };
     const doneMs = this.#clock.monotonicMs();
     this.#goodUntilMs = doneMs + Math.max(FRESH_MS, PAUSES * (doneMs - startedMs));
     return this.#numbers;

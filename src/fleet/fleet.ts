@@ -116,7 +116,7 @@ export class Fleet {
   /** How many there are of each kind, as it was a few seconds ago at most. */
   numbers(): Numbers {
     return this.#engine.peek((state) =>
-      this.#census.take(state, () => rowsOf(state, this.#options())),
+      this.#census.take(state, () => rowsOf(state, this.#options()), this.#engine.nowMs),
     );
   }
 

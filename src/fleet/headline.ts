@@ -7,6 +7,7 @@
 import { isGone } from "../core/questions.ts";
 import { isBusy } from "../core/report-news.ts";
 import type { Activity, Liveness, Outcome } from "../core/reports.ts";
+import { HOUR, MINUTE } from "../core/units.ts";
 import type { Row } from "./row.ts";
 import { isStuck, type Patience } from "./stuck.ts";
 
@@ -43,7 +44,8 @@ export const SITUATIONS = {
   ended: judged("GONE", "it is no longer there"),
   unreachable: judged("PROBLEM", "it missed its heartbeats"),
   silentAtWork: judged("PROBLEM", "it fell silent at work"),
-  silent: judged("GONE", "it fell silent, and was at nothing"),
+  silentAsking: judged("PROBLEM", "it fell silent while it waited for a person"),
+  silent: judged("IDLE", "it fell silent, and was at nothing"),
   stuck: judged("PROBLEM", "nothing happened for too long"),
   works: judged("WORKING", "it is at something"),
   failed: judged("PROBLEM", "what it did last failed"),
@@ -57,20 +59,34 @@ function judged(headline: Headline, because: string): Judgement {
 }
 
 /** A death that nobody asked for is a problem while it is news. */
-const NEWS_MS = 15 * 60_000;
+const NEWS_MS = 15 * MINUTE;
 
-/** An end is proved, so it comes first: an ended agent asks nothing. Silence ends no question. */
+/**
+ * An end is proved, so it comes first: an ended agent asks nothing. Silence proves no end: the
+ * agent may be suspended or slow. But no person can count on it, whatever it asked.
+ */
 export function situationOf(standing: Standing, options: HeadlineOptions): Situation {
   const { liveness, activity, outcome } = standing;
   if (isGone(liveness)) {
     const isNews = options.nowMs - standing.livenessAtMs < NEWS_MS;
     return liveness === "dead" && isNews ? "died" : "ended";
   }
+  if (liveness === "stale") {
+    if (standing.isAsking) return "silentAsking";
+    return isBusy(activity) ? "silentAtWork" : "silent";
+  }
   if (standing.isAsking) return "asks";
   if (liveness === "unreachable") return "unreachable";
-  if (liveness === "stale") return isBusy(activity) ? "silentAtWork" : "silent";
   if (isBusy(activity)) return isStuck(standing, options) ? "stuck" : "works";
   return outcome === "failed" || outcome === "rejected" ? "failed" : "rests";
+}
+
+/** As long as `prune` keeps the file of an agent that is silent. */
+const SILENT_MS = 24 * HOUR;
+
+/** It was at nothing when it fell silent, long ago: neither shown nor counted unless asked for. */
+export function isLongSilent({ headline, liveness, reportedAtMs }: Row, nowMs: number): boolean {
+  return headline === "IDLE" && liveness.value === "stale" && nowMs - reportedAtMs > SILENT_MS;
 }
 
 /** The rows that need a person first, then by how long they have. */

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Facts, Liveness, Report } from "../core/reports.ts";
-import { inOrder } from "./headline.ts";
+import { countsAt } from "./census.ts";
+import { inOrder, isLongSilent } from "./headline.ts";
 import { rowOf, type Row } from "./row.ts";
 import { DEFAULT_PATIENCE } from "./stuck.ts";
-import { MINUTE } from "../core/units.ts";
+import { HOUR, MINUTE } from "../core/units.ts";
 
-const NOW = 1_000_000_000;
+const NOW = 1_781_971_445_000;
+const DAY = 24 * HOUR;
 
 function liveness(value: Liveness) {
   return { liveness: { value, rule: `says ${value}` } };
@@ -88,10 +90,10 @@ describe("the headline", () => {
   test.each([
     ["NEEDS YOU", "asks", asking("may I?"), "may I?"],
     ["GONE", "asked and left", { ...asking("may I?"), ...liveness("exited") }, "says exited"],
-    ["NEEDS YOU", "asked and fell silent", { ...asking("x"), ...liveness("stale") }, "x"],
+    ["PROBLEM", "asked and fell silent", { ...asking("x"), ...liveness("stale") }, "· x"],
     ["PROBLEM", "does not answer", { ...WORKING, ...liveness("unreachable") }, "does not answer"],
-    ["PROBLEM", "fell silent at work", { ...WORKING, ...liveness("stale") }, "fell silent while"],
-    ["GONE", "fell silent at rest", { ...IDLE, ...liveness("stale") }, "fell silent"],
+    ["PROBLEM", "fell silent at work", { ...WORKING, ...liveness("stale") }, "silent since"],
+    ["IDLE", "fell silent at rest", { ...IDLE, ...liveness("stale") }, "silent since"],
     ["PROBLEM", "failed", { ...IDLE, outcome: failed }, "tests fail"],
     ["WORKING", "failed and tries again", { ...WORKING, outcome: failed }, "working"],
     ["PROBLEM", "died", liveness("dead"), "says dead"],
@@ -103,6 +105,49 @@ describe("the headline", () => {
     const judged = row(report("file@box:1", facts));
     expect(judged.headline).toBe(headline);
     expect(judged.why).toContain(why);
+  });
+
+  test("of silence says since when, and what it was at", () => {
+    const atMs = new Date(2026, 5, 20, 14, 3, 9).getTime();
+    const silent = (facts: Facts, nowMs: number) =>
+      rowOf(
+        { id: "a", sources: [report("file@box:1", { ...facts, ...liveness("stale") }, atMs)] },
+        { nowMs, patience: DEFAULT_PATIENCE },
+      ).why;
+    expect(silent(WORKING, atMs + 1)).toBe("silent since 14:03 · working");
+    expect(silent(asking("rm?"), atMs + 1)).toBe("silent since 14:03 · rm?");
+    expect(silent(IDLE, atMs + 1)).toBe("silent since 14:03");
+    expect(silent(IDLE, atMs + DAY)).toBe("silent since 2026-06-20 14:03");
+  });
+
+  // "A stale file is not definitive proof that the writer is gone permanently."
+  test("of silence is never that it is gone; at rest it is folded away after a day", () => {
+    const silent = (facts: Facts, agoMs: number) =>
+      row(report("file@box:1", { ...facts, ...liveness("stale") }, NOW - agoMs));
+    for (const facts of [WORKING, IDLE, asking("x")]) {
+      expect(silent(facts, 100 * DAY).headline).not.toBe("GONE");
+    }
+    const folded = (each: Row) => isLongSilent(each, NOW);
+    expect([DAY, DAY + 1].map((agoMs) => folded(silent(IDLE, agoMs)))).toEqual([false, true]);
+    expect(folded(silent(WORKING, 100 * DAY))).toBe(false);
+    expect(countsAt([silent(IDLE, DAY), silent(IDLE, DAY + 1)], NOW).IDLE).toBe(1);
+  });
+
+  test.each([
+    [
+      "reading",
+      "Reading codebase structure...",
+      "Step 2/5: Finding",
+      "reading · Step 2/5: Finding",
+    ],
+    ["writing", "main.ts", undefined, "writing · main.ts"],
+    ["thinking", undefined, undefined, "thinking"],
+    ["working", "refactor tests", undefined, "refactor tests"],
+  ] as const)("of work says the word and the task: %s, %j, %j", (...given) => {
+    const [value, message, task, why] = given;
+    const about = { ...(message && { message }), ...(task && { task }) };
+    const facts: Facts = { ...ALIVE, activity: { value, rule: "says so", ...about } };
+    expect(row(report("acp:1", facts)).why).toBe(why);
   });
 
   test("of a death is a problem only while that is news", () => {

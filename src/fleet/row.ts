@@ -4,6 +4,7 @@
  * that the fleet of an hour ago is made by the very rules that made it then.
  */
 import type { ReportedQuestion, Facts, Liveness, Report } from "../core/reports.ts";
+import { sinceWhen } from "../machine/local-time.ts";
 import {
   axesOf,
   nearest,
@@ -68,7 +69,7 @@ export function rowOf({ id, sources, jobs = null }: RowFacts, options: HeadlineO
     id,
     name: firstOf(near, ({ name }) => name) ?? id,
     headline,
-    why: whyOf(situation, axes),
+    why: whyOf(situation, axes, options.nowMs),
     because,
     sinceMs: sinceOf(situation, axes, standing),
     workspace: firstOf(near, ({ workspace }) => workspace) ?? null,
@@ -99,29 +100,47 @@ function standingOf(axes: Axes, lastActivityAtMs: number | null): Standing {
   };
 }
 
-function whyOf(situation: Situation, { liveness, activity, blockedOn, outcome }: Axes): string {
-  const doing = activity.message ?? activity.task ?? "";
+function whyOf(situation: Situation, axes: Axes, nowMs: number): string {
+  const { liveness, activity, outcome } = axes;
   const ended = outcome && (outcome.text ?? outcome.value);
   switch (situation) {
     case "asks":
-      return blockedOn?.value.text || `asks for ${blockedOn?.value.kind}`;
+      return questionIn(axes);
     case "died":
     case "ended":
       return liveness.evidence.rule;
     case "unreachable":
       return "does not answer";
     case "silentAtWork":
-      return `fell silent while ${activity.value}`;
+      return `${silenceOf(liveness, nowMs)} · ${doingOf(activity)}`;
+    case "silentAsking":
+      return `${silenceOf(liveness, nowMs)} · ${questionIn(axes)}`;
     case "silent":
-      return "fell silent";
+      return silenceOf(liveness, nowMs);
     case "stuck":
       return `reports ${activity.value}, but shows no progress`;
     case "works":
-      return doing === "" ? activity.value : doing;
+      return doingOf(activity);
     case "failed":
     case "rests":
-      return ended ?? doing;
+      return ended ?? activity.message ?? activity.task ?? "";
   }
+}
+
+function questionIn({ blockedOn }: Axes): string {
+  return blockedOn?.value.text || `asks for ${blockedOn?.value.kind}`;
+}
+
+/** "silent since 14:03", by the clock of the machine that says so. */
+function silenceOf({ evidence }: Axes["liveness"], nowMs: number): string {
+  return `silent since ${sinceWhen(evidence.reportedAtMs, nowMs)}`;
+}
+
+/** "reading · Step 2/5: Finding Rust files"; "working" says no more than the headline. */
+function doingOf({ value, message, task }: ActivityAxis): string {
+  const about = task ?? message;
+  if (about === null) return value;
+  return value === "working" ? about : `${value} · ${about}`;
 }
 
 /** Of silence it is the last word, of an end the moment when it was found out. */
@@ -133,6 +152,7 @@ function sinceOf(situation: Situation, axes: Axes, standing: Standing): number |
     case "ended":
     case "unreachable":
     case "silentAtWork":
+    case "silentAsking":
     case "silent":
       return standing.livenessAtMs;
     case "stuck":

@@ -1,12 +1,24 @@
-/** Where hooks keep what they must remember: beside the daemon's state, for the owner alone. */
+/** Where the daemon keeps its state, and hooks what they must remember: for the owner alone. */
 import { isAbsolute, join } from "node:path";
 import type { Environment } from "./surroundings.ts";
 
-export function hooksFolder(env: Environment = process.env): string {
+export function stateFolder(env: Environment = process.env): string {
   const { XDG_STATE_HOME: home, HOME } = env;
   const isUsable = home !== undefined && isAbsolute(home);
   const base = isUsable ? home : join(HOME || systemHome(), ".local", "state");
-  return join(base, "rollcall", "hooks");
+  return join(base, "rollcall");
+}
+
+/** The daemon's own socket, in the folder of its state. */
+export const SOCKET_NAME = "rollcall.sock";
+
+/** Of the daemon that this user starts without further words. */
+export function socketPath(env: Environment = process.env): string {
+  return env["ROLLCALL_SOCKET"] || join(env["ROLLCALL_DATA_DIR"] || stateFolder(env), SOCKET_NAME);
+}
+
+export function hooksFolder(env: Environment = process.env): string {
+  return join(stateFolder(env), "hooks");
 }
 
 function systemHome(): string {

@@ -1,10 +1,13 @@
 /** Agents of the registry: who is here, who can do what, and how to come, stay and go. */
 import { z } from "zod";
-import { asSeen, unknownAgent, type Agent, type AgentEntry } from "../core/agents.ts";
+import { asSeen, type Agent, type AgentEntry } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
+import { key } from "../core/fields.ts";
+import { meantIn } from "../core/meant.ts";
 import { moment, prefix, SEQUENCE, SOME_ID, someOf, text, ttl, whole } from "./fields.ts";
 import { listJson, matching, PAGE, PAGED, pageOf, within, type Order } from "./lists.ts";
 import { operation, type Services } from "./operation.ts";
+import { check } from "./parse.ts";
 
 type Needs = Pick<Services, "engine">;
 
@@ -99,17 +102,24 @@ const get = operation({
   access: { action: "agent.read", resource: "agent:{agentId}" },
   brief: "Show one agent of the registry",
   about: "Show one agent with its whole card.",
-  input: z.strictObject({ agentId: AGENT_ID }),
+  input: z.strictObject({
+    agentId: text("An agent by its id, its name, or a part of one that no other has", SOME_ID),
+  }),
   output: z.strictObject({ agent: AGENT, sequence: SEQUENCE }),
   async run({ engine }: Needs, { agentId }) {
+    check(key("agentId", agentId));
     const found = await engine.read(({ agents: { byId } }, sequence) => {
-      const entry = byId.get(agentId);
-      return entry ? { agent: asSeen(entry), sequence } : unknownAgent(agentId);
+      const entry = meantIn(byId, namesOf, { word: agentId, noun: "agent" });
+      return entry.ok ? { ok: true as const, agent: asSeen(entry.item), sequence } : entry;
     });
-    if ("ok" in found) throw new RollcallError(found.code, found.reason);
-    return found;
+    if (!found.ok) throw new RollcallError(found.code, found.reason);
+    return { agent: found.agent, sequence: found.sequence };
   },
 });
+
+function namesOf({ agent: { agentId, card, status } }: AgentEntry) {
+  return { id: agentId, name: card.name, isHere: status !== "dead" };
+}
 
 const find = operation({
   path: "/v1/find",

@@ -11,9 +11,10 @@ const STATUS = z.strictObject({
   head: whole("The last event of its log"),
   pid: z.int().meta({ examples: [4711] }),
   startedAt: z.string().meta({ examples: ["2026-06-20T16:04:05.000Z"] }),
-  grpcAddress: z.string().meta({ examples: ["127.0.0.1:7070"] }),
+  grpcAddress: text("Where gRPC listens; absent where it is off", "127.0.0.1:7070").optional(),
   httpAddress: z.string().meta({ examples: ["127.0.0.1:9090"] }),
   state: text("The store of the state, and its place"),
+  trouble: text("Why commands cannot be answered now; empty when they can"),
   loopbackOnly: yesOrNo("Whether only this machine is answered"),
 });
 

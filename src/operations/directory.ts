@@ -5,6 +5,8 @@
  */
 import { z } from "zod";
 import { TIERS, type CardText, type DirectoryEntry } from "../core/directory.ts";
+import { RollcallError } from "../core/errors.ts";
+import { meant } from "../core/meant.ts";
 import type { DirectoryService } from "../directory/directory.ts";
 import { QUERY } from "../directory/limits.ts";
 import { shown } from "../directory/shown-card.ts";
@@ -19,6 +21,8 @@ const URL_FIELD = z
   .string()
   .min(1)
   .meta({ description: "The URL of the agent", examples: ["http://localhost:8001"] });
+
+const ONE_URL = z.strictObject({ url: URL_FIELD });
 
 const TIER = z.enum(TIERS);
 
@@ -110,9 +114,11 @@ const get = operation({
   access: { action: "directory.read", resource: "directory:{url}" },
   brief: "Show one agent of the directory",
   about: "Show one agent of the directory with its card, and the changes that wait to be verified.",
-  input: z.strictObject({ url: URL_FIELD }),
+  input: z.strictObject({
+    url: URL_FIELD.describe("The URL of the agent, its name, or a part of it that no other has"),
+  }),
   output: DETAIL,
-  run: ({ directory }: Needs, { url }) => detailOf(directory, url),
+  run: async ({ directory }: Needs, { url }) => detailOf(directory, await urlOf(directory, url)),
   json: detailJson,
 });
 
@@ -124,7 +130,7 @@ const add = operation({
   about:
     "Add an agent that sends no heartbeats: its card is fetched now, and it stays until it is " +
     "removed. The daemon fetches it, so the URL is one that the daemon can reach.",
-  input: get.input,
+  input: ONE_URL,
   output: DETAIL,
   run: async ({ directory }: Needs, { url }, { by = "local" }) =>
     detailOf(directory, (await directory.add(url, by)).url),
@@ -137,7 +143,7 @@ const verify = operation({
   access: { action: "directory.verify", resource: "directory:{url}" },
   brief: "Fetch the card of an agent anew",
   about: "Fetch the card of an agent anew, now, and show the result.",
-  input: get.input,
+  input: ONE_URL,
   output: DETAIL,
   run: async ({ directory }: Needs, { url }) =>
     detailOf(directory, (await directory.verify(url)).url),
@@ -150,7 +156,7 @@ const remove = operation({
   access: { action: "directory.remove", resource: "directory:{url}" },
   brief: "Remove an agent from the directory",
   about: "Remove an agent from the directory. A heartbeat brings it back.",
-  input: get.input,
+  input: ONE_URL,
   output: z.strictObject({}),
   async run({ directory }: Needs, { url }) {
     await directory.remove(url);
@@ -159,6 +165,20 @@ const remove = operation({
 });
 
 export const directory = { list, get, add, verify, remove } as const;
+
+/** The URL of an agent that is given by it, by its name, or by a part of that. */
+async function urlOf(service: DirectoryService, word: string): Promise<string> {
+  if (word.includes("://")) return word;
+  const { entries } = await service.list({ tier: "unverified" });
+  const search = { word, noun: "agent", place: " in the directory" };
+  const found = meant(entries.map(rowOf), namesOf, search);
+  if (!found.ok) throw new RollcallError(found.code, found.reason);
+  return found.item.url;
+}
+
+function namesOf({ url, name, isServed }: Answer<typeof ENTRY>) {
+  return { id: url, name, isHere: isServed };
+}
 
 function rowOf(entry: DirectoryEntry): Answer<typeof ENTRY> {
   const { card, waiting, proof, heard: _, ...rest } = entry;

@@ -1,5 +1,5 @@
 /** Which rows of the fleet are meant: the same for an answer, for its stream, and for the files. */
-import type { Headline } from "../fleet/headline.ts";
+import { isLongSilent, type Headline } from "../fleet/headline.ts";
 import type { Row } from "../fleet/row.ts";
 import { FLEET } from "./limits.ts";
 
@@ -10,7 +10,7 @@ export interface Filters {
   readonly host?: string | undefined;
   readonly workspacePrefix: string;
   readonly needs?: "me" | undefined;
-  /** With those that are gone for long. */
+  /** With those that are gone or silent for long. */
   readonly all: boolean;
 }
 
@@ -20,8 +20,13 @@ export function isWanted(row: Row, filters: Filters, nowMs: number): boolean {
   if (needs === "me" && row.headline !== "NEEDS YOU") return false;
   if (host !== undefined && !row.aliases.some((alias) => hostOf(alias) === host)) return false;
   if (!(row.workspace ?? "").startsWith(workspacePrefix)) return false;
-  const isOld = row.headline === "GONE" && nowMs - row.reportedAtMs > FLEET.goneMs;
-  return !isOld || filters.all;
+  return filters.all || !isFolded(row, nowMs);
+}
+
+/** An agent that is gone, or as good as gone, is shown for a while. */
+function isFolded(row: Row, nowMs: number): boolean {
+  const isGone = row.headline === "GONE" && nowMs - row.reportedAtMs > FLEET.goneMs;
+  return isGone || isLongSilent(row, nowMs);
 }
 
 /** `box` of file@box:NAME. */

@@ -83,7 +83,7 @@ export const COUNTS = z
     IDLE: z.int(),
     GONE: z.int(),
   })
-  .describe("Of all agents, also of those that are not shown");
+  .describe("Of all agents, also of those not shown, but for those silent for more than a day");
 
 export const QUESTION_STATES = ["open", "answered", "withdrawn", "expired"] as const;
 

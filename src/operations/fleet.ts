@@ -3,7 +3,7 @@
  * Over HTTP the same is told live (wires/api/live.ts).
  */
 import { z } from "zod";
-import { countsOf } from "../fleet/census.ts";
+import { countsAt } from "../fleet/census.ts";
 import { HEADLINES, placeOf } from "../fleet/headline.ts";
 import type { Row } from "../fleet/row.ts";
 import { EVENT, eventAnswer } from "./events.ts";
@@ -19,7 +19,7 @@ import { report } from "./reports.ts";
 type Needs = Pick<Services, "fleet">;
 
 const AGENT = text(
-  "An agent by its id, an alias, its name, or enough of its id",
+  "An agent by its id, an alias, its name, or a part of one that no other has",
   "claude-7d5d6ca5",
 );
 
@@ -33,7 +33,10 @@ export const FILTERS = {
   host: text("Only those on this machine").optional(),
   workspacePrefix: text("Only those that work below this folder").default(""),
   needs: z.enum(["me"]).optional().describe("Only those that wait for a person"),
-  all: z.boolean().default(false).describe("Also agents that are gone for more than an hour"),
+  all: z
+    .boolean()
+    .default(false)
+    .describe("Also agents gone for more than an hour, or silent for more than a day"),
 } as const;
 
 const list = operation({
@@ -58,7 +61,7 @@ const list = operation({
     const { rows, sequence, atMs } = await (thenMs === undefined ? fleet.rows() : fleet.at(thenMs));
     const wanted = matching(rows, (row) => isWanted(row, filters, atMs));
     const { items, ...page } = pageOf(wanted, ORDER, { limit, cursor });
-    return { sequence, atMs, counts: countsOf(rows), ...page, rows: items };
+    return { sequence, atMs, counts: countsAt(rows, atMs), ...page, rows: items };
   },
   json: listJson("rows", ORDER),
 });

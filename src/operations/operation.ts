@@ -9,6 +9,7 @@
  */
 import type { z } from "zod";
 import type { Clock } from "../core/clock.ts";
+import type { Action } from "../core/roles.ts";
 import type { DirectoryService } from "../directory/directory.ts";
 import type { TaskClaims } from "../engine/claims.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -51,7 +52,7 @@ export interface Operation<
   readonly path: `/${string}`;
   readonly effect: Effect;
   /** The action and resource that a policy must allow; {taskId} is that of the input. */
-  readonly access: { readonly action: string; readonly resource: string };
+  readonly access: { readonly action: Action; readonly resource: string };
   /** In a few words. */
   readonly brief: string;
   /** In a few sentences, for whoever calls it. */

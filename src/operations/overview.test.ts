@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
+import type { Facts } from "../core/reports.ts";
 import { capture } from "../core/snapshot.ts";
+import { Fleet } from "../fleet/fleet.ts";
 import {
   CARD,
   openEngine,
@@ -26,9 +28,13 @@ async function serve(options: { waiting?: number; log?: TestLog } = {}): Promise
   const { waiting = 0, log } = options;
   const fixture = await openEngine(log && { log });
   const { engine, clock } = fixture;
-  cleanups.push(() => engine.close());
+  const fleet = new Fleet({ engine, clock });
+  cleanups.push(
+    () => engine.close(),
+    () => fleet.close(),
+  );
   const call = { by: "local", signal: AbortSignal.any([]) };
-  const look = () => daemon.overview.run({ engine, claims: { waiting }, clock }, {}, call);
+  const look = () => daemon.overview.run({ engine, fleet, claims: { waiting }, clock }, {}, call);
   return { ...fixture, look };
 }
 
@@ -56,6 +62,11 @@ describe("an overview", () => {
         completed: 0,
         dead: 0,
         waiting: 0,
+      },
+      fleet: {
+        counts: { "NEEDS YOU": 0, PROBLEM: 0, WORKING: 0, IDLE: 0, GONE: 0 },
+        total: 0,
+        rows: [],
       },
       agents: [],
       leases: [],
@@ -103,6 +114,30 @@ describe("an overview", () => {
     expect(counts).toMatchObject({ alive: 2, unreachable: 1 });
     await engine.heartbeat(lost);
     expect((await look()).agents.map(({ agentId }) => agentId)).toEqual([newer, older, lost]);
+  });
+
+  test("shows the fleet of all wires, first who needs a person, with the question", async () => {
+    const { engine, clock, look } = await serve();
+    await register(engine);
+    const liveness = { value: "alive", rule: "its file is fresh" } as const;
+    const value = { kind: "text", text: "drop it? ".repeat(100), sinceMs: clock.wallMs() } as const;
+    const say = (agentId: string, facts: Facts) => {
+      const about = { alias: `file@box:${agentId}`, agentId, links: [], order: 1 };
+      const report = { ...about, reportedAtMs: clock.wallMs(), facts };
+      return engine.execute({ type: "fleet.report", report });
+    };
+    await say("left", { liveness: { value: "exited", rule: "its file is gone" } });
+    await say("asks", { liveness, name: "filey", question: { value, rule: "it asks" } });
+    const { fleet } = await look();
+    expect(fleet).toMatchObject({
+      counts: { "NEEDS YOU": 1, IDLE: 1, GONE: 1 },
+      total: 2,
+      rows: [
+        { id: "asks", name: "filey", headline: "NEEDS YOU", sinceMs: START_MS },
+        { name: CARD.name, headline: "IDLE" },
+      ],
+    });
+    expect(fleet.rows[0]?.why).toBe(value.text.slice(0, OVERVIEW.textLength));
   });
 
   test("finds who is here among many that are gone", async () => {

@@ -12,8 +12,12 @@ import type { State } from "../core/state.ts";
 import type { Task } from "../core/tasks.ts";
 import { sentenceOf } from "../core/words.ts";
 import type { Engine } from "../engine/engine.ts";
+import { countsAt } from "../fleet/census.ts";
+import type { FleetNow } from "../fleet/fleet.ts";
+import { isLongSilent } from "../fleet/headline.ts";
 import { AGENT } from "./agents.ts";
 import { ELECTION } from "./elections.ts";
+import { COUNTS, ROW } from "./fleet-shapes.ts";
 import { moment, SOME_ID, text, whole } from "./fields.ts";
 import { LEASE } from "./leases.ts";
 import { OVERVIEW } from "./limits.ts";
@@ -48,6 +52,22 @@ const OUTPUT = z.strictObject({
     dead: z.int(),
     waiting: whole("Calls that wait for a task"),
   }),
+  fleet: z
+    .strictObject({
+      counts: COUNTS,
+      total: whole("How many are here"),
+      rows: z.array(
+        ROW.pick({
+          id: true,
+          name: true,
+          headline: true,
+          why: true,
+          workspace: true,
+          sinceMs: true,
+        }),
+      ),
+    })
+    .describe("The agents that are here, of all wires; those that need a person first"),
   agents: z
     .array(
       WHO.extend({
@@ -58,7 +78,7 @@ const OUTPUT = z.strictObject({
         lastHeartbeatAtMs: AGENT.shape.lastHeartbeatAtMs,
       }),
     )
-    .describe("The living: those that are unreachable first, then the newest"),
+    .describe("The living of the registry: those that are unreachable first, then the newest"),
   leases: z
     .array(
       LEASE.pick({ taskId: true, token: true, acquiredAtMs: true, expiresAtMs: true }).extend({
@@ -93,6 +113,7 @@ const OUTPUT = z.strictObject({
 export type Overview = Answer<typeof OUTPUT>;
 
 type Needs = Pick<Services, "engine" | "clock"> & {
+  readonly fleet: Pick<Services["fleet"], "rows">;
   readonly claims: Pick<Services["claims"], "waiting">;
 };
 
@@ -109,7 +130,8 @@ export const overview = operation({
   run: overviewOf,
 });
 
-async function overviewOf({ engine, claims, clock }: Needs): Promise<Overview> {
+async function overviewOf({ engine, fleet, claims, clock }: Needs): Promise<Overview> {
+  const here = fleetOf(await fleet.rows());
   const { sequence, ...known } = await engine.read((state) => ({
     sequence: engine.head,
     counts: { ...countsOf(state), waiting: claims.waiting },
@@ -122,8 +144,25 @@ async function overviewOf({ engine, claims, clock }: Needs): Promise<Overview> {
   return {
     sequence,
     atMs: clock.wallMs(),
+    fleet: here,
     ...known,
     events: engine.peek((state) => recorded.toReversed().map((each) => told(state, each))),
+  };
+}
+
+function fleetOf({ rows, atMs }: FleetNow): Overview["fleet"] {
+  const here = rows.filter((row) => row.headline !== "GONE" && !isLongSilent(row, atMs));
+  return {
+    counts: countsAt(rows, atMs),
+    total: here.length,
+    rows: here.slice(0, OVERVIEW.rows).map(({ id, name, headline, why, workspace, sinceMs }) => ({
+      id,
+      name,
+      headline,
+      why: why.slice(0, OVERVIEW.textLength),
+      workspace,
+      sinceMs,
+    })),
   };
 }
 

@@ -9,8 +9,9 @@
 import { z } from "zod";
 import { RollcallError } from "../core/errors.ts";
 import { count, key } from "../core/fields.ts";
+import { meantIn } from "../core/meant.ts";
 import type { State } from "../core/state.ts";
-import type { Task } from "../core/tasks.ts";
+import type { Task, TaskEntry } from "../core/tasks.ts";
 import {
   ACTING_AGENT,
   fencingToken,
@@ -76,18 +77,30 @@ const get = operation({
   access: { action: "task.read", resource: "task:{taskId}" },
   brief: "Show one task",
   about: "Show one task, with its input and its output.",
-  input: z.strictObject({ taskId: TASK_ID }),
+  input: z.strictObject({
+    taskId: text(
+      "A task by its id or its beginning, or by its type if it is the only one",
+      SOME_ID,
+    ),
+  }),
   output: z.strictObject({ task: TASK, sequence: SEQUENCE }),
   async run({ engine }: Needs, { taskId }) {
     const found = await engine.read((state, sequence) => {
-      const task = state.tasks.byId.get(taskId)?.task;
-      return task && { task, claimedByName: nameOf(state, task.claimedBy), sequence };
+      const entry = meantIn(state.tasks.byId, namesOf, { word: taskId, noun: "task" });
+      if (!entry.ok) return entry;
+      const { task } = entry.item;
+      const claimedByName = nameOf(state, task.claimedBy);
+      return { ok: true as const, task, claimedByName, sequence };
     });
-    if (!found) throw new RollcallError("NOT_FOUND", `no task ${taskId}`);
+    if (!found.ok) throw new RollcallError(found.code, found.reason);
     const { task, claimedByName, sequence } = found;
     return { task: { ...detailOf(task), claimedByName }, sequence };
   },
 });
+
+function namesOf({ task: { id, type, status } }: TaskEntry) {
+  return { id, name: type, isHere: status === "pending" || status === "claimed" };
+}
 
 const create = operation({
   path: "/v1/tasks/create",

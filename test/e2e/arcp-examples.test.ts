@@ -1,4 +1,4 @@
-/** Every example of ARCP runs, ends by itself, complains of nothing, and its assertions hold. */
+/** Every example of ARCP runs, prints something, and ends by itself; its assertions hold. */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -28,7 +28,9 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 test.concurrent.for(names)("%s", { timeout: 30_000 }, async (name, { expect: expectHere }) => {
   const args = ["--enable-source-maps", `${directory}/${name}.js`];
   const run = promisify(execFile)(process.execPath, args, { timeout: 30_000 });
-  await expectHere(run).resolves.toMatchObject({ stderr: "" });
+  const { stdout, stderr } = await run;
+  expectHere(stderr).toBe("");
+  expectHere(stdout).toMatch(/\S/);
 });
 
 test("the list of examples names each of them, and nothing else", () => {

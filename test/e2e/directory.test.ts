@@ -96,9 +96,11 @@ test("what is registered is there after a crash, and a heartbeat goes on from th
   expect(running.stderr).toBe("");
 }, 60_000);
 
-test("rollcall a2a-registry takes a free port, and says which", async () => {
+test("rollcall a2a-registry takes one free port, and says which", async () => {
   await using registry = start(["a2a-registry", "--port", "0"]);
-  const [, url = ""] = await registry.says(/HTTP +(http:\S+)/);
+  const [, url = ""] = await registry.says(/HTTP +(http:\S+)[^]*only this machine/);
+  expect(registry.stdout).not.toContain("gRPC");
+  expect(await (await fetch(`${url}/v1/status`)).json()).not.toHaveProperty("grpcAddress");
   expect(new URL(url).port).not.toBe("0");
   expect(await (await fetch(`${url}/.well-known/agents`)).json()).toEqual([]);
   const wrong = await run(["a2a-registry", "--port", "65536"]);

@@ -5,6 +5,7 @@ import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { CHROMIUM, lacks } from "../../scripts/prerequisites.mjs";
 import { startDaemon } from "../../src/daemon/compose.ts";
+import type { Facts } from "../../src/core/reports.ts";
 import { loadConfig } from "../../src/daemon/config.ts";
 import { Engine, sqliteStore } from "../../src/index.ts";
 import { daemon, scratch, start } from "./programs.ts";
@@ -68,6 +69,23 @@ async function enrol(engine: Engine, name: string, tools: readonly string[] = []
   return agentId;
 }
 
+const ALIVE = { value: "alive", rule: "its file is fresh" } as const;
+const SILENT = { liveness: { value: "stale", rule: "its file is old" } } as const;
+const WORKS = { value: "working", rule: "task.state is working" } as const;
+const QUESTION = {
+  kind: "text",
+  text: "Shall I drop the table?",
+  sinceMs: Date.now() - 90_000,
+} as const;
+const ASKS = { question: { value: QUESTION, rule: "it asks" } };
+
+/** As a status file would. */
+function tell(engine: Engine, agentId: string, facts: Partial<Facts>): Promise<unknown> {
+  const about = { alias: `file@box:${agentId}`, agentId, links: [], order: 1 };
+  const report = { ...about, reportedAtMs: Date.now(), facts: { liveness: ALIVE, ...facts } };
+  return engine.execute({ type: "fleet.report", report });
+}
+
 const TASK = {
   type: "task.create",
   input: "",
@@ -86,6 +104,7 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
   test("says what to do while nobody is here, then shows everything as it happens", async () => {
     const { engine, url } = await inProcess();
     const { page, complaints } = await open(url);
+    await sees(page, "#fleet + .empty", "rollcall hooks install claude-code");
     await sees(page, "#agents + .empty", "rollcall agents register scraper-1");
     await sees(page, "#events", /leads, epoch 1\s+node\.leading · 1/);
     const planner = await enrol(engine, "planner", ["git", "shell"]);
@@ -108,7 +127,7 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
     await sees(page, "#events tbody tr:first-child", /is dead, last with planner .*: no ink/);
     await engine.execute({ type: "agent.deregister", agentId: planner });
     await sees(page, "#events tbody", /planner \([0-9a-f]{8}\) left/);
-    await sees(page, "#agents + .empty", "Nobody is here");
+    await sees(page, "#fleet + .empty", "Nobody is here");
     expect(await page.locator("[data-count]").allInnerTexts()).toEqual([
       "0",
       "0",
@@ -119,6 +138,40 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
     expect(await page.evaluate("globalThis.isFirstLoad")).toBe("still");
     expect(await page.title()).toBe("0 agents · Rollcall");
     expect(complaints).toEqual([]);
+  });
+
+  test("shows who needs a person first, with the question, then problems, then work", async () => {
+    const { engine, url } = await inProcess();
+    await enrol(engine, "worker");
+    await tell(engine, "busy", { activity: { ...WORKS, message: "fix the tests" } });
+    const { page, complaints } = await open(url);
+    await sees(page, "[data-note=agents]", "1 working · 1 idle");
+    await tell(engine, "lost", { ...SILENT, activity: WORKS });
+    await tell(engine, "filey", ASKS);
+    await sees(page, "[data-note=agents]", /^1 needs you · 1 problem · 1 working · 1 idle$/);
+    const rows = await page.locator("#fleet tbody tr").allInnerTexts();
+    expect(rows.map((row) => row.replaceAll(/\s+/g, " "))).toEqual([
+      expect.stringMatching(/^NEEDS YOU filey Shall I drop the table\? /),
+      expect.stringMatching(/^PROBLEM lost silent since .* · working /),
+      expect.stringMatching(/^WORKING busy fix the tests /),
+      expect.stringMatching(/^IDLE worker ?[0-9a-f]{8} /),
+    ]);
+    expect(await page.title()).toBe("1 needs you · 1 problem · 1 working · 1 idle · Rollcall");
+    expect(await page.locator("body").innerText()).not.toContain("all alive");
+    expect(complaints).toEqual([]);
+  });
+
+  test("with 10,000 agents of files somebody is here, and the question is first", async () => {
+    const { engine, url } = await inProcess();
+    const names = Array.from({ length: 9_999 }, (_, i) => `agent-${i}`);
+    await Promise.all(names.map((name) => tell(engine, name, { activity: WORKS })));
+    await tell(engine, "asks", ASKS);
+    const { page } = await open(url);
+    await sees(page, "[data-count=agents]", "10,000");
+    await sees(page, "[data-note=agents]", "1 needs you · 9,999 working");
+    await sees(page, "#fleet tbody tr:first-child", /NEEDS YOU\s+asks\s+Shall I drop the table\?/);
+    await sees(page, "#fleet ~ .more", "and 9,950 more");
+    expect(await page.locator("body").innerText()).not.toContain("Nobody is here");
   });
 
   test("ages grow by themselves", async () => {
@@ -146,6 +199,11 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
       await engine.execute({ type: "lease.acquire", taskId: name, agentId, ttlMs: 0 });
       await engine.execute({ type: "election.campaign", group: name, agentId });
     }
+    const [markup = "", script = ""] = hostile;
+    const sinceMs = Date.now();
+    const asked = { kind: "text", text: script, options: hostile.slice(0, 2), sinceMs } as const;
+    const question = { value: asked, rule: "asks" } as const;
+    await tell(engine, "hostile", { name: markup, workspace: `/${markup}`, question });
     const agentId = await enrol(engine, "worker");
     const task = await engine.execute({ ...TASK, taskType: "<iframe src=//x>".padEnd(128, "#") });
     await engine.execute({ type: "task.claim", agentId });
@@ -154,6 +212,7 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
     await engine.execute({ ...TASK, taskType: "\u202E".repeat(100) });
 
     const { page, complaints } = await open(url, width);
+    await sees(page, "#fleet tbody tr:first-child", "<script>alert(2)</script>");
     await sees(page, "#agents", "<img src=x onerror=alert(1)>");
     await sees(page, "#leases", "<script>alert(2)</script>");
     await sees(page, "#tasks", "(nothing visible)");

@@ -74,8 +74,8 @@ export class Running implements AsyncDisposable {
     this.#child.kill(name);
   }
 
-  async end(): Promise<Ended> {
-    const late = AbortSignal.timeout(DEADLINE_MS);
+  async end(deadlineMs = DEADLINE_MS): Promise<Ended> {
+    const late = AbortSignal.timeout(deadlineMs);
     return new Promise((resolve, reject) => {
       late.addEventListener("abort", () => {
         reject(new Error(`still running: ${this.stdout}\n---\n${this.stderr}`));

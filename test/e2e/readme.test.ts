@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { shellBlock } from "../docs.ts";
 import { environment, programFile, Running, scratch } from "./programs.ts";
@@ -13,12 +13,20 @@ function shell(commands: string, env: NodeJS.ProcessEnv): Running {
 
 test("the commands of the README's first screen do what it says", { timeout: 60_000 }, async () => {
   using folder = scratch();
+  // Where npm links to: its folder of programs must be on the PATH, as it is on a machine with npm.
+  const prefix = join(folder.path, "npm");
+  const PATH = `${join(prefix, "bin")}${delimiter}${process.env["PATH"]}`;
   const doors = { ROLLCALL_ADDR: ":0", ROLLCALL_HTTP_ADDR: ":0" };
   const env = environment(folder.path, { ...doors, XDG_STATE_HOME: folder.path });
   await using up = shell(shellBlock("start", [README]), env);
-  const [, url] = await up.says(/HTTP +(http:\S+)\n +gRPC .*\n +state +sqlite at .*\n +only this/);
+  const [, url] = await up.says(
+    /HTTP +(http:\S+)\n +gRPC .*\n[^]*?state +sqlite at .*\n +only this/,
+  );
 
-  const user = environment(folder.path, { ROLLCALL_URL: url, XDG_STATE_HOME: folder.path });
+  const state = { ROLLCALL_URL: url, XDG_STATE_HOME: folder.path };
+  const user = environment(folder.path, { ...state, PATH, npm_config_prefix: prefix });
+  await using link = shell(shellBlock("link", [README]), user);
+  expect((await link.end()).code).toBe(0);
   await using hooks = shell(shellBlock("hooks", [README]), user);
   expect((await hooks.end()).stdout).toContain("Claude Code: installed in ~/.claude/settings.json");
   askPermission(join(folder.path, "shop"), user);

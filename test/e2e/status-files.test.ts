@@ -71,12 +71,12 @@ describe("list", () => {
       stuck: "PROBLEM",
       quiet: "IDLE",
       silent: "PROBLEM",
-      asking: "NEEDS YOU",
+      asking: "PROBLEM",
     });
     const heard = agents.map(({ agent_id, headline }) => [agent_id, headline]);
     expect(Object.fromEntries(heard)).toEqual(said);
     expect((await run(["list", "--oneline"], options)).stdout).toBe(
-      "1 needs you · 2 problems · 1 working · 1 idle · 2 gone\n",
+      "3 problems · 1 working · 1 idle · 2 gone\n",
     );
   });
 

@@ -237,22 +237,25 @@ describe("the status in the stream", PATIENT, () => {
     });
   }
 
-  test.each(["meta", "ext", "variant"])("as %s: in the turn, between frames", async (mode) => {
-    using at = stage();
-    await turn(at, at.words(AGENT, [`--inject=${mode}`]));
-    const frames = heard(at);
-    const ours = frames.filter((line) => injected.test(line));
-    // The only thing that stays long enough to be shown: it waits.
-    expect(ours).toHaveLength(1);
-    expect(added(at)).toEqual(ours);
-    expect(ours[0]).toContain('"status":"waiting"');
-    expect(ours[0]).not.toContain('"id":');
-    const place = frames.indexOf(ours[0] ?? "");
-    expect(frames.findIndex((line) => line.includes('"end_turn"'))).toBeGreaterThan(place);
-    // Without ours the client heard what the agent said, byte for byte.
-    const rest = frames.filter((line) => line !== ours[0]).join("\n");
-    expect(`${rest}\n`).toBe(at.bytes("inner.out").toString());
-  });
+  test.each(["meta", "ext", "variant", "flat"])(
+    "as %s: in the turn, between frames",
+    async (mode) => {
+      using at = stage();
+      await turn(at, at.words(AGENT, [`--inject=${mode}`]));
+      const frames = heard(at);
+      const ours = frames.filter((line) => injected.test(line));
+      // The only thing that stays long enough to be shown: it waits.
+      expect(ours).toHaveLength(1);
+      expect(added(at)).toEqual(ours);
+      expect(ours[0]).toContain('"status":"waiting"');
+      expect(ours[0]).not.toContain('"id":');
+      const place = frames.indexOf(ours[0] ?? "");
+      expect(frames.findIndex((line) => line.includes('"end_turn"'))).toBeGreaterThan(place);
+      // Without ours the client heard what the agent said, byte for byte.
+      const rest = frames.filter((line) => line !== ours[0]).join("\n");
+      expect(`${rest}\n`).toBe(at.bytes("inner.out").toString());
+    },
+  );
 
   test("auto: in the form that the client asks for", async () => {
     using at = stage();

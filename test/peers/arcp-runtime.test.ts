@@ -56,30 +56,6 @@ test.skipIf(isMissing)("the Python client over stdio: our runtime is its child",
   await python(join(SCRIPTS, "stdio.py"), process.execPath, ...program);
 });
 
-test.skipIf(isMissing)("the SDK's own arcp submit and tail work at our arcp serve", async () => {
-  using home = scratch();
-  const db = join(home.path, "arcp.db");
-  const serving = start(["serve", "--token", "tok", "--port", "0", "--db", db], {
-    program: "arcp",
-  });
-  onTestFinished(() => serving[Symbol.asyncDispose]());
-  const [, url = ""] = await serving.says(/^arcp serve listening on (\S+)\n$/, "stderr");
-  const at = ["--url", url, "--token", "tok"];
-  const submitted = await python("-m", "arcp", "submit", ...at, "--agent", "echo", "--input", "1");
-  expect(JSON.parse(submitted)).toMatchObject({ final_status: "success", result: { echoed: 1 } });
-  const { stdout } = await run(["jobs", "--json", ...at]);
-  const { jobs } = JSON.parse(stdout) as { jobs: { jobId: string }[] };
-  const tail = ["tail", ...at, "--job-id", jobs[0]?.jobId ?? ""];
-  const [theirs, ours] = [
-    await python("-m", "arcp", ...tail),
-    await run(tail, { program: "arcp" }),
-  ];
-  expect(theirs).toContain('{"kind": "log", "body": {"level": "info", "message": "echo started"}');
-  expect(ours.stdout).toBe(theirs);
-  serving.signal("SIGTERM");
-  expect((await serving.end()).code).toBe(0);
-});
-
 test("arcp replay prints what our arcp serve kept, also after a kill", async () => {
   using home = scratch();
   const db = join(home.path, "arcp.db");

@@ -108,7 +108,7 @@ async function exercise(client: Client, agentId: string): Promise<void> {
   expect(await refused(client, "fail_task", { task_id: id, ...by })).toMatch(/^WRONG_STATE/);
   await call(client, "publish_status", { activity: "writing", message: "a book", ...by });
   expect(await call(client, "get_agent", { agent: agentId })).toMatchObject({
-    agent: { headline: "WORKING", why: "a book" },
+    agent: { headline: "WORKING", why: "writing · a book" },
   });
   expect(await call(client, "list_agents")).toMatchObject({ counts: { WORKING: 1 } });
   expect(await call(client, "who_needs_me")).toEqual({ total: 0, questions: [] });

@@ -53,17 +53,18 @@ export class SimLog implements Log {
   async *follow(after: number, signal: AbortSignal): AsyncGenerator<LogBatch> {
     this.#link.checkOpen();
     const { disk, scheduler, random, faults } = this.#link.options;
-    const ended = AbortSignal.any([signal, this.#link.closing]);
+    // Not AbortSignal.any: Node keeps such a signal, and with it this whole life, until it aborts.
+    const ends = [signal, this.#link.closing];
     let position = after;
     let { signs } = disk;
-    const isOver = () => ended.aborted;
+    const isOver = () => ends.some(({ aborted }) => aborted);
     while (!isOver()) {
       if (disk.head === position && disk.signs === signs) {
-        await this.#unless(ended, (wake) => disk.onWrite(wake));
+        await this.#unless(ends, (wake) => disk.onWrite(wake));
         continue;
       }
       const delayMs = Math.max(this.#link.delayMs(), this.#deafForMs());
-      await this.#unless(ended, (wake) => scheduler.after(delayMs, wake));
+      await this.#unless(ends, (wake) => scheduler.after(delayMs, wake));
       if (isOver()) return;
       if (random.chance(faults().failFollow)) throw this.#link.failure("follow failed");
       checkReach("the log", position, disk.oldest);
@@ -124,13 +125,13 @@ export class SimLog implements Log {
     }
   }
 
-  #unless(signal: AbortSignal, wait: (wake: () => void) => void): Promise<void> {
+  #unless(ends: readonly AbortSignal[], wait: (wake: () => void) => void): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
-        signal.removeEventListener("abort", wake);
+        for (const signal of ends) signal.removeEventListener("abort", wake);
         resolve();
       };
-      signal.addEventListener("abort", wake);
+      for (const signal of ends) signal.addEventListener("abort", wake);
       wait(() => this.#link.options.process.enter(wake));
     });
   }

@@ -10,6 +10,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["cli"],
   ["tui"],
   ["daemon"],
+  ["identity"],
   ["coding-agents"],
   ["wires"],
   ["operations"],

@@ -26,10 +26,10 @@ export function isProxyCall([first = "", ...rest]: readonly string[]): boolean {
 /** Its name, if one wants to say it, and that of the one that also writes the conversation down. */
 const NAMES = ["run", "record"];
 
-type Flag = "inject" | "url" | "dir";
+type Flag = "inject" | "url" | "status-dir" | "dir";
 
-/** `--flag=value` and `--flag value`. */
-const FLAG = /^--(inject|url|dir)(?:=(.*))?$/s;
+/** `--flag=value` and `--flag value`; --dir is the older name of --status-dir. */
+const FLAG = /^--(inject|url|(?:status-)?dir)(?:=(.*))?$/s;
 
 const MISSING = "the agent's command is missing behind --, as in: rollcall acp -- gemini --acp";
 
@@ -47,7 +47,14 @@ export function readProxyCall(words: readonly string[]): ProxyCall | string {
   if (typeof flags === "string") return flags;
   const injection = INJECTIONS.find((each) => each === (flags.inject ?? "off"));
   if (!injection) return `--inject is "${flags.inject}": not one of ${INJECTIONS.join(", ")}`;
-  return { command, args, injection, url: flags.url, folder: flags.dir, recording };
+  return {
+    command,
+    args,
+    injection,
+    url: flags.url,
+    folder: flags["status-dir"] ?? flags.dir,
+    recording,
+  };
 }
 
 function recordingOf([, file]: readonly string[]): string | undefined {

@@ -6,7 +6,6 @@ import { sessionStream } from "../../core/job-stream.ts";
 import { rules } from "../../core/rules.ts";
 import { load } from "../../engine/replica.ts";
 import { sqliteStore } from "../../log/sqlite/store.ts";
-import { connect, type Database } from "../../log/sqlite/driver.ts";
 import type { Store } from "../../log/store.ts";
 import { jobFrame } from "../../wires/arcp/codec/job-frames.ts";
 import type { Profile } from "../../wires/arcp/codec/profile.ts";
@@ -15,6 +14,7 @@ import { numberedEntries } from "../../wires/arcp/server/stream-reader.ts";
 import type { Context } from "../context.ts";
 import { about } from "../help.ts";
 import { pythonJson } from "./python-json.ts";
+import { PythonLog, type SessionPart } from "./python-log.ts";
 
 interface Flags {
   readonly db: string;
@@ -28,8 +28,8 @@ const ORDER = ["arcp", "id", "type", "session_id", "trace_id", "job_id", "event_
 export const replay = buildCommand<Flags, [], Context>({
   docs: about(
     "Print what a runtime kept of a session, one frame a line, from the file that `arcp serve " +
-      "--db` writes: ours, or that of the Python SDK. Nothing is printed for a session that is " +
-      "not in it.",
+      "--db` writes, also while it runs: ours, or that of the Python SDK. Nothing is printed for " +
+      "a session that is not in it.",
     {
       call: "arcp replay --db arcp.db --session sess_01J… --after-seq 40",
       does: "what came after event 40",
@@ -56,74 +56,43 @@ export const replay = buildCommand<Flags, [], Context>({
   },
 });
 
-interface Part {
-  readonly session: string;
-  readonly afterSeq: number;
-}
-
-/** A page at a time: a session may have said more than fits into memory. */
-const PAGE = 1000;
-
-async function* framesOf(db: string, part: Part): AsyncGenerator<string> {
+async function* framesOf(db: string, part: SessionPart): AsyncGenerator<string> {
   if (statSync(db).size === 0) throw foreign(db);
-  const store = sqliteStore({ path: db });
+  const store = sqliteStore({ path: db, readOnly: true });
   try {
     await store.log.open();
-  } catch (error) {
-    await store.close();
-    yield* pythonFrames(db, part, error);
-    return;
-  }
-  try {
     yield* ourFrames(store, part);
+  } catch (error) {
+    if (codeOf(error) !== "STORAGE_CORRUPT") throw error;
+    using python = await PythonLog.open(db);
+    if (!python) throw foreign(db, error);
+    yield* python.frames(part);
   } finally {
     await store.close();
   }
 }
 
-async function* ourFrames(store: Store, { session, afterSeq }: Part): AsyncGenerator<string> {
+async function* ourFrames(
+  store: Store,
+  { session, afterSeq }: SessionPart,
+): AsyncGenerator<string> {
   if (await hasFrames(store.streams, session)) {
     for await (const { frame } of framesAfter(store.streams, session, afterSeq)) yield frame;
     return;
   }
-  const { state } = await load(store.log, rules);
+  const { log, streams } = store;
+  const stream = sessionStream(session);
+  const { head: through } = await streams.range(stream);
+  // Now, so that the state knows every job up to there: the runtime may be at work beside us.
+  await log.open();
+  const { state } = await load(log, rules);
   const { profile = "spec" } = state.sessions.byId.get(session)?.session ?? {};
-  const { streams } = store;
   const jobOf = (jobId: string) => state.jobs.byId.get(jobId)?.job;
-  const place = { stream: sessionStream(session), position: 0 };
+  const place = { stream, position: 0, through };
   const frames = numberedEntries({ streams, job: jobOf }, place, afterSeq);
   for await (const { seq, job, entry } of frames) {
     const time = (atMs: number) => new Date(atMs).toISOString();
     yield jobFrame({ sessionId: session, profile: profile as Profile, seq, job, entry, time });
-  }
-}
-
-/** `refusal` says why it is none of ours: for a runtime that has it open we cannot tell. */
-async function* pythonFrames(db: string, part: Part, refusal: unknown): AsyncGenerator<string> {
-  const database = await connect(db);
-  try {
-    const rows = pythonRows(database);
-    if (!rows) throw codeOf(refusal) === "LOCKED" ? refusal : foreign(db, refusal);
-    for (let after = part.afterSeq; ;) {
-      const page = rows.all(part.session, after, PAGE);
-      for (const { envelope } of page) yield envelope;
-      const last = page.at(-1);
-      if (!last || page.length < PAGE) return;
-      after = last.event_seq;
-    }
-  } finally {
-    database.close();
-  }
-}
-
-function pythonRows(database: Database) {
-  try {
-    return database.prepare<{ readonly envelope: string; readonly event_seq: number }>(
-      "SELECT envelope, event_seq FROM events WHERE session_id = ? AND event_seq > ? " +
-        "ORDER BY event_seq LIMIT ?",
-    );
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 /** `arcp serve`: a runtime with one agent to try things out with. */
 import { buildCommand } from "@stricli/core";
+import { codeOf, RollcallError } from "../../core/errors.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import { sqliteStore } from "../../log/sqlite/store.ts";
 import type { Store } from "../../log/store.ts";
@@ -10,6 +11,7 @@ import { staticTokens } from "../../wires/arcp/server/verifiers.ts";
 import type { Context } from "../context.ts";
 import { hostFlag } from "../flags.ts";
 import { about } from "../help.ts";
+import { PythonLog } from "./python-log.ts";
 
 interface Flags {
   readonly host: string;
@@ -60,7 +62,7 @@ export const serve = buildCommand<Flags, [], Context>({
       const onImport = ({ jobs, sessions }: LedgerSize) =>
         void this.err.line(`takes over ${jobs} jobs and ${sessions} sessions of an older version`);
       await using runtime = demoRuntime({ token, principal, store, onImport });
-      await runtime.start();
+      await runtime.start().catch((error: unknown) => explain(error, db));
       const isEverywhere = host === "0.0.0.0" || host === "::";
       await using door = await serveWebSocket((transport) => runtime.accept(transport), {
         host,
@@ -96,6 +98,21 @@ function demoRuntime({ token, principal, store, onImport }: DemoOptions): ArcpRu
     await job.log("info", "echo started");
     return { echoed: input ?? null };
   });
+}
+
+/** Throws what says more of a file that is not ours, where more is known. */
+async function explain(error: unknown, db = ""): Promise<never> {
+  using python = codeOf(error) === "STORAGE_CORRUPT" ? await PythonLog.open(db) : undefined;
+  if (!python) throw error;
+  const sessions = python.sessions();
+  const [kept, them] = sessions === 1 ? ["1 session", "it"] : [`${sessions} sessions`, "them"];
+  throw new RollcallError(
+    "WRONG_STATE",
+    `--db ${db} was written by the Python SDK's arcp serve and has frames of ${kept}, ` +
+      `but no tokens to resume ${them} with: use another file for this runtime; ` +
+      "`arcp replay` reads this one",
+    { cause: error },
+  );
 }
 
 function parsePort(text: string): number {

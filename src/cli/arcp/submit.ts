@@ -18,8 +18,8 @@ export const submit = buildCommand<Flags, [], Context>({
     "Submit a job, wait for its end and print the payload of its result as JSON. A job that " +
       "fails is one line on stderr, and 1. Ctrl-C cancels the job.",
     {
-      call: `arcp submit --url ws://…/arcp --token tok --agent echo --input '{"hi":1}'`,
-      does: "",
+      call: `arcp submit --url ws://127.0.0.1:7777/arcp --token tok --agent echo`,
+      does: "at the runtime of `arcp serve --token tok`",
     },
   ),
   parameters: {

@@ -14,7 +14,10 @@ export const tail = buildCommand<Flags, [], Context>({
   docs: about(
     "Follow a job: what it said before, what it says, and at its end the payload of its " +
       "result. Parts of a streamed result are left out. Ctrl-C ends it; the job goes on.",
-    { call: "arcp tail --url ws://…/arcp --token tok --job-id job_01J…", does: "from the start" },
+    {
+      call: "arcp tail --url ws://127.0.0.1:7777/arcp --token tok --job-id JOB",
+      does: "from the start",
+    },
   ),
   parameters: {
     flags: {

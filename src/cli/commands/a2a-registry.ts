@@ -50,7 +50,7 @@ export const a2aRegistry = buildCommand<Flags, [], Context>({
   async func({ host, port, dataDir, allow }) {
     const settings: Record<string, string> = {
       "http-addr": `${host}:${port}`,
-      addr: "127.0.0.1:0",
+      addr: "off",
       "status-files": "false",
       ...(dataDir === undefined ? { memory: "true" } : { "data-dir": dataDir }),
       ...(allow !== undefined && { "a2a-allowed-addresses": allow }),

@@ -2,20 +2,27 @@
 import { buildCommand, type Command } from "@stricli/core";
 import type { Context } from "../context.ts";
 import { textFlag } from "../flags.ts";
-import { about } from "../help.ts";
+import { about, kebab } from "../help.ts";
 import { INJECTIONS } from "../../wires/acp/proxy/injection.ts";
 
 interface Flags {
   readonly inject?: string;
   readonly url?: string;
-  readonly dir?: string;
+  readonly statusDir?: string;
 }
 
 const flags = {
   inject: textFlag("MODE", `Send the status to the client, too: ${INJECTIONS.join(", ")} [off]`),
   url: textFlag("URL", "Where the daemon is [ROLLCALL_URL, or http://127.0.0.1:9090]"),
-  dir: textFlag("DIR", "Where status files are [AGENT_STATUS_DIR]"),
+  statusDir: textFlag("DIR", "Where status files are [AGENT_STATUS_DIR]"),
 } as const;
+
+/** As the proxy reads them. */
+function wordsOf(given: Flags): readonly string[] {
+  return Object.entries(given).flatMap(([name, value]: [string, string | undefined]) =>
+    value === undefined ? [] : [`--${kebab(name)}=${value}`],
+  );
+}
 
 const command = { brief: "The agent's command", placeholder: "-- COMMAND", parse: String } as const;
 
@@ -26,7 +33,8 @@ const WHAT =
 const INJECT =
   "--inject meta says it in session_info_update._meta, ext as _rollcall/agent_status, variant\n" +
   "as agent_status_update; auto as the client asks for it. Only inside a turn, and not to a\n" +
-  "client that complains.";
+  "client that complains. flat is the example of the proposal, which no schema of ACP allows:\n" +
+  "clients that check what they get log an error for each, some fail at it.";
 
 export const acpRun: Command<Context> = buildCommand<Flags, string[], Context>({
   docs: about(
@@ -35,11 +43,8 @@ export const acpRun: Command<Context> = buildCommand<Flags, string[], Context>({
     { call: "rollcall acp --inject=meta -- npx my-agent", does: "for a client that shows it" },
   ),
   parameters: { flags, positional: { kind: "array", parameter: command } },
-  async func({ inject, url, dir }, ...words) {
-    const ours = Object.entries({ inject, url, dir }).flatMap(([name, value]) =>
-      value === undefined ? [] : [`--${name}=${value}`],
-    );
-    await (await import("../acp/run.ts")).runProxy([...ours, "--", ...words]);
+  async func(given, ...words) {
+    await (await import("../acp/run.ts")).runProxy([...wordsOf(given), "--", ...words]);
   },
 });
 
@@ -60,10 +65,8 @@ export const acpRecord: Command<Context> = buildCommand<Flags, string[], Context
       },
     },
   },
-  async func({ inject, url, dir }, file = "", ...words) {
-    const ours = Object.entries({ inject, url, dir }).flatMap(([name, value]) =>
-      value === undefined ? [] : [`--${name}=${value}`],
-    );
-    await (await import("../acp/run.ts")).runProxy(["record", file, ...ours, "--", ...words]);
+  async func(given, file = "", ...words) {
+    const { runProxy } = await import("../acp/run.ts");
+    await runProxy(["record", file, ...wordsOf(given), "--", ...words]);
   },
 });

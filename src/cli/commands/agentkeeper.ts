@@ -17,13 +17,16 @@ const FLAGS = {
 export const agentkeeper = buildCommand<SettingFlags, [], Context>({
   docs: about(
     "The rollcall daemon, as a drop-in for agentkeeper. Without --data-dir its state is in\n" +
-      "memory. `rollcall up` is the same with more to set.",
+      "memory; when the port of --metrics-addr is taken and was not given, it takes a free one.\n" +
+      "`rollcall up` is the same with more to set.",
     { call: "agentkeeper --addr=127.0.0.1:7070", does: "in memory" },
     { call: "agentkeeper --addr=:7070 --data-dir=state", does: "state kept on disk" },
   ),
   parameters: { flags: settingFlags(FLAGS) },
   async func(flags) {
     const spoken = spokenFlags(flags);
-    await serve(this, "data-dir" in spoken ? spoken : { ...spoken, memory: "true" });
+    const settings = "data-dir" in spoken ? spoken : { ...spoken, memory: "true" };
+    // Programs bring it along, each with a port for gRPC of its own and no word about HTTP.
+    await serve(this, settings, { mayMoveHttp: true });
   },
 });

@@ -61,7 +61,7 @@ const list = listOperation<"agents.list", ListFilters>("agents.list", {
 
 const get = operation("agents.get", {
   words: { agentId: "AGENT" },
-  examples: [{ call: "rollcall agents get 3f2a9c1b", does: "the beginning of an id is enough" }],
+  examples: [{ call: "rollcall agents get web-1", does: "by its name, its id, or a part of one" }],
   show: ({ agent }, { context }) => printFacts(context, factsOf(agent)),
 });
 
@@ -128,12 +128,12 @@ function parsePair(text: string): readonly [string, string] {
 
 const heartbeat = operation("agents.heartbeat", {
   words: { agentId: "AGENT" },
-  examples: [{ call: "rollcall agents heartbeat 3f2a9c1b", does: "good for one ttl more" }],
+  examples: [{ call: "rollcall agents heartbeat web-1", does: "good for one ttl more" }],
 });
 
 const deregister = operation("agents.deregister", {
   words: { agentId: "AGENT" },
-  examples: [{ call: "rollcall agents deregister 3f2a9c1b", does: "no wait for its ttl" }],
+  examples: [{ call: "rollcall agents deregister web-1", does: "no wait for its ttl" }],
 });
 
 export const agents = { list, get, register, heartbeat, deregister } as const;

@@ -55,7 +55,7 @@ function tierOf({ tier, isChanging }: DirectoryRow): Cell {
   return { text: tier, style: COLOURS[tier] };
 }
 
-const ls = listOperation("directory.list", {
+const list = listOperation("directory.list", {
   words: FILTERS,
   examples: [
     { call: "rollcall directory", does: "all of them" },
@@ -68,9 +68,9 @@ const ls = listOperation("directory.list", {
 });
 
 const get = operation("directory.get", {
-  words: { url: "URL" },
+  words: { url: "AGENT" },
   examples: [
-    { call: "rollcall directory get http://localhost:8001", does: "for people" },
+    { call: "rollcall directory get Echo", does: "by its name or its URL" },
     { call: "rollcall directory get http://localhost:8001 --json", does: "with the whole card" },
   ],
   show,
@@ -161,7 +161,7 @@ const add = operation("directory.add", {
 });
 
 const verify = operation("directory.verify", {
-  words: { url: "URL" },
+  words: { url: "AGENT" },
   more: "It ends with 1 when the card is not verified.",
   examples: [
     { call: "rollcall directory verify http://localhost:8001", does: "after it was changed" },
@@ -171,9 +171,9 @@ const verify = operation("directory.verify", {
   show,
 });
 
-const rm = operation("directory.remove", {
-  words: { url: "URL" },
-  examples: [{ call: "rollcall directory rm http://localhost:8001", does: "gone at once" }],
+const remove = operation("directory.remove", {
+  words: { url: "AGENT" },
+  examples: [{ call: "rollcall directory delete http://localhost:8001", does: "gone at once" }],
 });
 
-export const directory = { ls, get, search, add, rm, verify } as const;
+export const directory = { list, get, search, add, delete: remove, verify } as const;

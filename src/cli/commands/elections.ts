@@ -62,14 +62,14 @@ async function showLeader(
 const campaign = operation("elections.campaign", {
   words: { group: "GROUP", agentId: "--agent AGENT" },
   more: "It prints the id of the leader.",
-  examples: [{ call: "rollcall elections campaign planners --agent 3f2a9c1b", does: "joins" }],
+  examples: [{ call: "rollcall elections campaign planners --agent web-1", does: "joins" }],
   show: ({ election }, request) => showLeader(election, request),
 });
 
 const resign = operation("elections.resign", {
   words: { group: "GROUP", agentId: "--agent AGENT" },
   more: "It prints the id of the leader, if there is one.",
-  examples: [{ call: "rollcall elections resign planners --agent 3f2a9c1b", does: "leaves" }],
+  examples: [{ call: "rollcall elections resign planners --agent web-1", does: "leaves" }],
   show: ({ election }, request) => showLeader(election, request),
 });
 

@@ -6,7 +6,9 @@
 import { buildCommand } from "@stricli/core";
 import { connect } from "../../wires/api/client/client.ts";
 import { findUrl } from "../../net/http/url.ts";
+import type { Topic } from "../../core/events.ts";
 import type { Context } from "../context.ts";
+import { note } from "../daemon.ts";
 import { JsonView, LineView, Notices } from "../event-lines.ts";
 import { daemonFlags, jsonFlag, type DaemonFlags } from "../flags.ts";
 import { about } from "../help.ts";
@@ -17,17 +19,32 @@ interface Flags extends DaemonFlags {
   readonly json?: boolean;
 }
 
-const TOPICS = [
-  "agent.",
-  "election.",
-  "fleet.",
-  "leader.",
-  "lease.",
-  "node.",
-  "policy.",
-  "question.",
-  "task.",
-];
+type NounOf<T extends Topic> = T extends `${infer Noun}.${string}` ? Noun : never;
+
+const NOUNS: Readonly<Record<NounOf<Topic>, true>> = {
+  agent: true,
+  credential: true,
+  directory: true,
+  election: true,
+  fleet: true,
+  job: true,
+  leader: true,
+  lease: true,
+  node: true,
+  policy: true,
+  question: true,
+  session: true,
+  task: true,
+};
+
+const TOPICS = Object.keys(NOUNS).map((noun) => `${noun}.`);
+
+/** A newer daemon may have more topics: a word that fits none is told, and followed. */
+function unknownTopics(given: readonly string[]): readonly string[] {
+  return given.filter(
+    (prefix) => !TOPICS.some((each) => each.startsWith(prefix) || prefix.startsWith(each)),
+  );
+}
 
 export const events = buildCommand<Flags, [], Context>({
   docs: about(
@@ -64,12 +81,17 @@ export const events = buildCommand<Flags, [], Context>({
     const signal = this.untilInterrupted();
     const view = json ? new JsonView(this) : new LineView(this);
     const notices = new Notices(this);
+    let unknown = unknownTopics(topic);
     await using daemon = connect({ url: findUrl(url, this.env) });
     const stream = daemon.events({
       from,
       topics: topic,
       signal,
-      onState: (state) => notices.connection(daemon.url, state),
+      onState: (state) => {
+        notices.connection(daemon.url, state);
+        if (unknown.length > 0) void note(this, `${none(unknown)}; there are ${TOPICS.join(" ")}`);
+        unknown = [];
+      },
     });
     for await (const item of stream) {
       if (item.kind === "event") await view.show(item);
@@ -78,6 +100,10 @@ export const events = buildCommand<Flags, [], Context>({
     }
   },
 });
+
+function none(unknown: readonly string[]): string {
+  return `no topic begins with ${unknown.join(" or ")}`;
+}
 
 function parseSequence(text: string): number {
   const sequence = Number(text);

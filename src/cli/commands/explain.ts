@@ -15,7 +15,7 @@ type Row = FleetRow["row"];
 const line = commandLine<{ readonly at?: number }>("fleet.get", {
   words: { id: "AGENT", at: "--at TIME" },
   examples: [
-    { call: "rollcall explain claude", does: "by name, id, or enough of its id" },
+    { call: "rollcall explain web-1", does: "by its name, its id, or a part of one" },
     { call: "rollcall at 10m ago explain claude", does: "as it was then" },
   ],
 });

@@ -3,12 +3,13 @@ import { buildCommand } from "@stricli/core";
 import type { ArcpClient } from "../../wires/arcp/client/client.ts";
 import type { JobEntry } from "../../wires/arcp/client/types.ts";
 import { RollcallError } from "../../core/errors.ts";
+import { meant } from "../../core/meant.ts";
 import type { Context } from "../context.ts";
 import { lookOf, note, printJson } from "../daemon.ts";
 import { argument, jsonFlag, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { followJob, tellEnd } from "../jobs/follow.ts";
-import { JOB_COLOURS, ls } from "../jobs/list.ts";
+import { JOB_COLOURS, list } from "../jobs/list.ts";
 import { connectRuntime, runtimeFlags, type RuntimeFlags } from "../jobs/runtime.ts";
 import { factLines } from "../terminal/table.ts";
 import { moment } from "../terminal/time.ts";
@@ -18,13 +19,13 @@ interface Flags extends RuntimeFlags {
 }
 
 const flags = { json: jsonFlag, ...runtimeFlags } as const;
-const JOB = argument("JOB", "The job's id, or enough of its beginning");
+const JOB = argument("JOB", "The job's id, its beginning, or its agent where it has one job");
 const POSITIONAL = { kind: "tuple", parameters: [JOB] } as const;
 
 const get = buildCommand<Flags, [string], Context>({
   docs: about("Show one job: its lease, its budget and its state.", {
-    call: "rollcall jobs get job_01KZ4TA0",
-    does: "the beginning of its id is enough",
+    call: "rollcall jobs get echo",
+    does: "by its agent, its id, or the beginning of it",
   }),
   parameters: { flags, positional: POSITIONAL },
   async func(given, id) {
@@ -49,7 +50,7 @@ const tail = buildCommand<Flags, [string], Context>({
   docs: about(
     "Follow a job: what it said before, what it says, and its result on stdout. Ctrl-C ends " +
       "the looking; the job goes on.",
-    { call: "rollcall jobs tail job_01KZ4TA0", does: "also of a job that ended" },
+    { call: "rollcall jobs tail echo", does: "also of a job that ended" },
   ),
   parameters: { flags, positional: POSITIONAL },
   async func(given, id) {
@@ -71,7 +72,7 @@ interface CancelFlags extends Flags {
 
 const cancel = buildCommand<CancelFlags, [string], Context>({
   docs: about("Cancel a job, and wait for its end.", {
-    call: "rollcall jobs cancel job_01KZ4TA0 --reason 'wrong input'",
+    call: "rollcall jobs cancel echo --reason 'wrong input'",
     does: "and says why",
   }),
   parameters: {
@@ -91,19 +92,18 @@ const cancel = buildCommand<CancelFlags, [string], Context>({
   },
 });
 
-/** A job by the beginning of its id. */
+/** A job by its id, by the beginning of it, with or without job_, or by its agent's name. */
 async function find(client: ArcpClient, given: string): Promise<JobEntry> {
-  const found: JobEntry[] = [];
-  for await (const job of client.listJobs()) {
-    if (job.jobId === given) return job;
-    if (job.jobId.startsWith(given) || job.jobId.startsWith(`job_${given}`)) found.push(job);
-  }
-  const [first, second] = found;
-  if (!first) throw new RollcallError("NOT_FOUND", `no job has an id that begins ${given}`);
-  if (!second) return first;
-  const some = `${first.jobId}, ${second.jobId}`;
-  const message = `the ids of ${found.length} jobs begin ${given}: ${some}…`;
-  throw new RollcallError("INVALID_ARGUMENT", message);
+  const jobs: JobEntry[] = [];
+  for await (const job of client.listJobs()) jobs.push(job);
+  const word = /^[0-9A-Z]+$/.test(given) ? `job_${given}` : given;
+  const found = meant(jobs, namesOf, { word, noun: "job" });
+  if (!found.ok) throw new RollcallError(found.code, found.reason);
+  return found.item;
 }
 
-export const jobs = { ls, get, tail, cancel } as const;
+function namesOf({ jobId, agent, status }: JobEntry) {
+  return { id: jobId, name: agent, isHere: status === "pending" || status === "running" };
+}
+
+export const jobs = { list, get, tail, cancel } as const;

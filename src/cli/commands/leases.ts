@@ -15,7 +15,7 @@ const list = listOperation("leases.list", {
   examples: [
     { call: "rollcall leases", does: "all leases and their holders" },
     { call: "rollcall leases --prefix deploy/ --watch", does: "live" },
-    { call: "rollcall leases --holder 3f2a9c1b", does: "of one agent" },
+    { call: "rollcall leases --holder web-1", does: "of one agent" },
   ],
   // A holder that was renamed would be another one: only leases matter.
   topics: ["lease."],
@@ -39,7 +39,7 @@ const list = listOperation("leases.list", {
 
 const get = operation("leases.get", {
   words: { taskId: "KEY" },
-  examples: [{ call: "rollcall leases get deploy/prod", does: "ends with 1 when it is free" }],
+  examples: [{ call: "rollcall leases get deploy", does: "ends with 1 when it is free" }],
   async show({ lease }, { context }) {
     const nowMs = Date.now();
     await printFacts(context, [
@@ -57,7 +57,7 @@ const acquire = operation("leases.acquire", {
   words: { taskId: "KEY", ttlMs: "--ttl TIME", agentId: "--agent AGENT" },
   more: "It prints the token, and ends with 1 when another agent holds the lease.",
   examples: [
-    { call: "rollcall leases acquire deploy --agent 3f2a9c1b", does: "for 60 s" },
+    { call: "rollcall leases acquire deploy --agent web-1", does: "for 60 s" },
     { call: "TOKEN=$(rollcall leases acquire deploy --ttl 5m) || exit", does: "in a script" },
   ],
   isNothing: ({ acquired }) => !acquired,
@@ -76,10 +76,7 @@ const acquire = operation("leases.acquire", {
 const renew = operation("leases.renew", {
   words: { taskId: "KEY", token: "--token TOKEN", ttlMs: "--ttl TIME", agentId: "--agent AGENT" },
   examples: [
-    {
-      call: "rollcall leases renew deploy --token 7 --agent 3f2a9c1b",
-      does: "as long as before",
-    },
+    { call: "rollcall leases renew deploy --token 1 --agent web-1", does: "as long as before" },
   ],
   show: ({ lease: { taskId, ttlMs } }, { context }) =>
     note(context, `${taskId} is held for ${shortDuration(ttlMs)}`),
@@ -88,7 +85,7 @@ const renew = operation("leases.renew", {
 const release = operation("leases.release", {
   words: { taskId: "KEY", token: "--token TOKEN", agentId: "--agent AGENT" },
   examples: [
-    { call: "rollcall leases release deploy --token 7 --agent 3f2a9c1b", does: "free at once" },
+    { call: "rollcall leases release deploy --token 1 --agent web-1", does: "free at once" },
   ],
 });
 

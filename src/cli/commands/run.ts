@@ -6,9 +6,10 @@ import { note } from "../daemon.ts";
 import { durationFlag } from "../durations.ts";
 import { argument, jsonFlag, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
+import { jobAgent, listJobAgents } from "../jobs/agents.ts";
 import { followJob } from "../jobs/follow.ts";
 import { inputOf, leaseOf, parseBudget, parseGrant } from "../jobs/inputs.ts";
-import { connectRuntime, runtimeFlags, type RuntimeFlags } from "../jobs/runtime.ts";
+import { connectRuntime, isRuntimeUrl, runtimeFlags, type RuntimeFlags } from "../jobs/runtime.ts";
 
 interface Flags extends RuntimeFlags {
   readonly lease?: readonly LeaseShape[];
@@ -17,17 +18,20 @@ interface Flags extends RuntimeFlags {
   readonly key?: string;
   readonly follow?: boolean;
   readonly detach?: boolean;
+  readonly text?: boolean;
   readonly json?: boolean;
 }
 
 const SWITCH = { kind: "boolean", optional: true, withNegated: false } as const;
 
-export const run = buildCommand<Flags, [string, string?], Context>({
+export const run = buildCommand<Flags, [string?, string?], Context>({
   docs: about(
-    "Run a job on an agent and print its result. INPUT is JSON, or else a text; - is stdin. " +
+    "Run a job on an agent and print its result; without AGENT, list the agents that take jobs. " +
+      "INPUT is JSON, or else a text; - is stdin. " +
       "What the job may do is its lease, what it may spend its budget. Ctrl-C cancels the job, " +
       "a second one leaves it. It ends with 0, or with 1 when the job failed, 124 when it ran " +
       "out of time, 130 when it was cancelled.",
+    { call: "rollcall run", does: "lists the agents that take jobs" },
     { call: `rollcall run echo '{"hi": 1}'`, does: "and wait for the result" },
     { call: "rollcall run indexer /data --lease 'fs.read=/data/**'", does: "with a lease" },
     { call: "rollcall run writer --budget USD:5 --follow > out.md", does: "with all its events" },
@@ -55,24 +59,29 @@ export const run = buildCommand<Flags, [string, string?], Context>({
       key: textFlag("KEY", "Idempotency key: submitted again, it is the same job"),
       follow: { ...SWITCH, brief: "Show all events, not only problems" },
       detach: { ...SWITCH, brief: "Print its id and do not wait" },
+      text: { ...SWITCH, brief: "INPUT is a text, also where it looks like JSON" },
       json: { ...jsonFlag, brief: "The result as JSON, for programs" },
       ...runtimeFlags,
     },
     positional: {
       kind: "tuple",
       parameters: [
-        argument("AGENT", "Who does it: NAME or NAME@VERSION"),
+        { ...argument("AGENT", "Who does it: NAME or NAME@VERSION"), optional: true },
         { ...argument("INPUT", "What it gets: JSON, else a text; - is stdin"), optional: true },
       ],
     },
   },
-  async func({ lease = [], budget = [], maxRuntime, key, ...flags }, agent, word) {
-    const input = await inputOf(word);
+  async func({ lease = [], budget = [], maxRuntime, key, ...flags }, given, word) {
+    const input = await inputOf(word, { isText: flags.text === true });
     // An interruption ends the job, and only then the client.
     const stop = new AbortController();
     await using client = await connectRuntime(this, flags, stop.signal);
+    const { agents } = client.session;
+    if (given === undefined) return await listJobAgents(this, agents, flags.json === true);
+    // Another runtime need not tell which agents it has.
+    const isUnknown = agents.length === 0 && isRuntimeUrl(flags.url);
     const job = await client.submit({
-      agent,
+      agent: isUnknown ? given : jobAgent(agents, given),
       input,
       lease: leaseOf(lease, budget),
       ...(maxRuntime !== undefined && { maxRuntimeSec: Math.max(1, Math.ceil(maxRuntime / 1000)) }),

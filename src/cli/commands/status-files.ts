@@ -42,7 +42,10 @@ export const list = build("list", {
 
 export const get = build("get", {
   text: "Print the status file of an agent: JSON, keys in order.",
-  examples: [{ call: "rollcall get pi-1 | jq .task", does: "its task" }],
+  examples: [
+    { call: "rollcall get pi-1", does: "the agent of the example of `emit`" },
+    { call: "rollcall get pi-1 | jq .task", does: "its task" },
+  ],
 });
 
 export const watch = build("watch", {
@@ -65,8 +68,8 @@ interface ValidateFlags {
 export const validate = buildCommand<ValidateFlags, [string?], Context>({
   docs: about(
     "Check a status file: `valid`, or everything that is wrong with it and exit code 1.",
-    { call: "rollcall validate FILE", does: "a file, or - for standard input" },
     { call: "rollcall validate --schema", does: "the format as JSON Schema" },
+    { call: "rollcall validate FILE", does: "a file, or - for standard input" },
   ),
   parameters: {
     flags: {

@@ -70,7 +70,12 @@ const list = listOperation<"tasks.list", ListFilters>("tasks.list", {
 
 const get = operation("tasks.get", {
   words: { taskId: "TASK" },
-  examples: [{ call: "rollcall tasks get 9b1d04ce", does: "the beginning of an id is enough" }],
+  examples: [
+    {
+      call: "rollcall tasks get ocr",
+      does: "by the beginning of its id, or its type if it is alone",
+    },
+  ],
   show: ({ task }, { context }) => printFacts(context, taskFacts(task, COLOURS[task.status])),
 });
 
@@ -85,8 +90,8 @@ const create = operation<"tasks.create", ContentFlags<"input">>("tasks.create", 
   fill: (flags) => contentOf("input", flags),
   more: "It prints the task's id.",
   examples: [
-    { call: "rollcall tasks create ocr --input scan-17.png --tool vision", does: "text" },
-    { call: "rollcall tasks create ocr --input-file scan-17.png", does: "the bytes of a file" },
+    { call: "rollcall tasks create ocr --input scan-17.png", does: "text" },
+    { call: "rollcall tasks create ocr --input-file scan-17.png --tool vision", does: "bytes" },
     { call: "jq .job plan.json | rollcall tasks create run --input-file -", does: "from a pipe" },
   ],
   async show({ task: { id, type, requiredTools } }, { context }) {

@@ -21,7 +21,7 @@ const line = commandLine<Flags>("fleet.timeline", {
   flags: { follow: switchFlag("Follow new events") },
   fill: ({ limit = MOST }) => ({ limit: Math.min(limit, MOST) }),
   examples: [
-    { call: "rollcall timeline claude", does: "by name, id, or enough of its id" },
+    { call: "rollcall timeline web-1", does: "by its name, its id, or a part of one" },
     { call: "rollcall timeline claude --follow", does: "and new events; Ctrl-C ends it" },
     { call: "rollcall timeline claude --json", does: "for programs" },
   ],

@@ -9,8 +9,8 @@ const claim = operation("tasks.claim", {
   words: { waitMs: "--wait TIME", agentId: "--agent AGENT" },
   more: "Without one it ends with 1.",
   examples: [
-    { call: "rollcall tasks claim --agent 3f2a9c1b", does: "if a task waits" },
-    { call: "rollcall tasks claim --agent 3f2a9c1b --wait 5m --json", does: "or wait for one" },
+    { call: "rollcall tasks claim --agent web-1", does: "if a task waits" },
+    { call: "rollcall tasks claim --agent web-1 --wait 5m --json", does: "or wait for one" },
   ],
   async ask(send, { context, input: { waitMs = 0 } }) {
     const signal = context.untilInterrupted();
@@ -33,10 +33,7 @@ const HELD = { taskId: "TASK", token: "--token TOKEN", agentId: "--agent AGENT" 
 const renew = operation("tasks.renew", {
   words: HELD,
   examples: [
-    {
-      call: "rollcall tasks renew 9b1d04ce --agent 3f2a9c1b",
-      does: "well before the claim ends",
-    },
+    { call: "rollcall tasks renew ocr --agent web-1", does: "well before the claim ends" },
   ],
 });
 
@@ -45,15 +42,15 @@ const complete = operation<"tasks.complete", ContentFlags<"output">>("tasks.comp
   flags: contentFlags("output", "The result"),
   fill: (flags) => contentOf("output", flags),
   examples: [
-    { call: "rollcall tasks complete 9b1d04ce --output 'total: 42'", does: "text" },
-    { call: "rollcall tasks complete 9b1d04ce --output-file result.pdf", does: "bytes" },
+    { call: "rollcall tasks complete ocr --agent web-1 --output 'total: 42'", does: "text" },
+    { call: "rollcall tasks complete 9b1d04ce --agent web-1 --output-file a.pdf", does: "bytes" },
   ],
 });
 
 const fail = operation("tasks.fail", {
   words: { ...HELD, reason: "--reason TEXT" },
   examples: [
-    { call: "rollcall tasks fail 9b1d04ce --reason 'page not found'", does: "and says why" },
+    { call: "rollcall tasks fail ocr --agent web-1 --reason 'not found'", does: "and says why" },
   ],
 });
 

@@ -1,9 +1,8 @@
 /** Checks of the ports: our daemon answers there, another program has them, or they are free. */
 import { createServer } from "node:net";
-import { connect } from "../../wires/api/client/client.ts";
 import { formatAddress, type Address } from "../../daemon/address.ts";
 import type { Config } from "../../daemon/config.ts";
-import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";
+import { fail, ok, warn, type Check, type Finding } from "./finding.ts";
 
 export const checkDaemon: Check = async ({ url, config, daemon }) => {
   if (daemon instanceof Error) {
@@ -11,19 +10,18 @@ export const checkDaemon: Check = async ({ url, config, daemon }) => {
     const ports = config ? await portFindings(config) : [];
     return [warn("daemon", daemon.message, fix), ...ports];
   }
-  const { version, pid, state } = daemon;
+  const { version, pid, state, trouble } = daemon;
   const name = `rollcall ${String(version)}, process ${String(pid)}, state in ${String(state)}`;
-  await using client = connect({ url });
-  const readiness = await client.text("/readyz").then(
-    () => ok("ready", "it leads and can write"),
-    (error: unknown) => fail("ready", reasonOf(error), "read the log of the daemon"),
-  );
+  const readiness =
+    typeof trouble === "string" && trouble !== ""
+      ? fail("ready", trouble, "read the log of the daemon")
+      : ok("ready", "it leads and can write");
   return [ok("daemon", `${name}, answers at ${url}`), readiness];
 };
 
 function portFindings(config: Config): Promise<readonly Finding[]> {
   return Promise.all([
-    portFinding("grpc port", config.addr, "--addr"),
+    ...(config.addr ? [portFinding("grpc port", config.addr, "--addr")] : []),
     portFinding("http port", config.httpAddr, "--http-addr"),
   ]);
 }

@@ -39,8 +39,9 @@ async function folderFinding(dataDir: string, place: string): Promise<Finding> {
   try {
     await access(place, constants.W_OK | constants.X_OK);
   } catch {
-    const fix = `chown it to this user, or choose another with --data-dir`;
-    return fail("state", `${place} cannot be written by this user`, fix);
+    return place === dataDir
+      ? fail("state", `${dataDir} cannot be written by this user`, ownFix(dataDir))
+      : fail("state", `${dataDir} cannot be made: this user may not write in ${place}`, OTHER_FIX);
   }
   if (place !== dataDir) return ok("state", `${dataDir}, made at the first start`);
   if ((about.mode & 0o077) !== 0) {
@@ -49,6 +50,12 @@ async function folderFinding(dataDir: string, place: string): Promise<Finding> {
     return warn("state", what, `chmod 700 ${dataDir}`);
   }
   return ok("state", dataDir);
+}
+
+const OTHER_FIX = "choose another with --data-dir, or set HOME to a folder of this user";
+
+function ownFix(dataDir: string): string {
+  return `chown -R ${process.getuid?.() ?? "USER"} ${dataDir}, or choose another with --data-dir`;
 }
 
 async function roomFinding(place: string): Promise<Finding> {

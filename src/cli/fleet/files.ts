@@ -5,7 +5,7 @@
 import { hostname } from "node:os";
 import { evolveReport } from "../../core/reports.ts";
 import { emptyState } from "../../core/state.ts";
-import { countsOf } from "../../fleet/census.ts";
+import { countsAt } from "../../fleet/census.ts";
 import { rowMeant } from "../../fleet/lookup.ts";
 import type { Row } from "../../fleet/row.ts";
 import { rowsOf } from "../../fleet/rows.ts";
@@ -43,7 +43,13 @@ export class FilesFleet implements FleetSource {
     const wanted = rows.filter((row) => isWanted(row, filters, atMs));
     const items = wanted.slice(0, limit);
     const total = wanted.length;
-    const answer: FleetList = { sequence: 0, atMs, counts: countsOf(rows), total, rows: items };
+    const answer: FleetList = {
+      sequence: 0,
+      atMs,
+      counts: countsAt(rows, atMs),
+      total,
+      rows: items,
+    };
     return { sequence: 0, atMs, total, items, answer };
   }
 

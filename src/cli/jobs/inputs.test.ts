@@ -8,6 +8,11 @@ test("an input is JSON where it is JSON, else the text itself", async () => {
   expect(await inputOf(undefined)).toBeUndefined();
 });
 
+test.each(["{bad", '["a",', '"half', ' {"a": 1,}'])("a slip in JSON is told: %s", async (slip) => {
+  await expect(inputOf(slip)).rejects.toThrow(/^INPUT begins like JSON and is not: .*--text$/);
+  expect(await inputOf(slip, { isText: true })).toBe(slip);
+});
+
 test("grants of one namespace add up, and the budget is one of them", () => {
   const grants = ["fs.read=/data/**", "fs.read=/etc/hosts", '{"net.fetch": ["https://**"]}'];
   expect(leaseOf(grants.map(parseGrant), ["USD:5", "credits:1.5"])).toEqual({

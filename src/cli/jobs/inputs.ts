@@ -3,14 +3,25 @@ import { text } from "node:stream/consumers";
 import type { LeaseShape } from "../../wires/arcp/client/types.ts";
 import { RollcallError } from "../../core/errors.ts";
 
-/** JSON where it is JSON, else the text itself; `-` is what comes in by stdin. */
-export async function inputOf(word: string | undefined): Promise<unknown> {
+/** `-` is what comes in by stdin. */
+export async function inputOf(
+  word: string | undefined,
+  { isText = false }: { readonly isText?: boolean } = {},
+): Promise<unknown> {
   if (word === undefined) return undefined;
   const said = word === "-" ? await text(process.stdin) : word;
+  return isText ? said : parseInput(said);
+}
+
+/** JSON where it is JSON, else the text itself; but a slip in JSON is no text. */
+function parseInput(said: string): unknown {
   try {
     return JSON.parse(said) as unknown;
-  } catch {
-    return said;
+  } catch (cause) {
+    if (!/^\s*[[{"]/.test(said)) return said;
+    const reason = (cause as Error).message;
+    const message = `INPUT begins like JSON and is not: ${reason}; if it is a text, add --text`;
+    throw new RollcallError("INVALID_ARGUMENT", message, { cause });
   }
 }
 

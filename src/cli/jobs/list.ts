@@ -1,5 +1,5 @@
 /**
- * `rollcall jobs ls`: the jobs of the daemon, now or at a moment of the past. A runtime that is
+ * `rollcall jobs list`: the jobs of the daemon, now or at a moment of the past. A runtime that is
  * named in full (ws://…) may be no daemon of ours: it is asked over ARCP, which knows only now.
  */
 import { RollcallError } from "../../core/errors.ts";
@@ -68,13 +68,13 @@ const line = commandLine<Filters>("jobs.list", {
   more: "Of a runtime at ws://… they are those of the token, as that runtime lists them.",
   examples: [
     { call: "rollcall jobs", does: "all" },
-    { call: "rollcall jobs ls --status running --agent indexer", does: "some" },
+    { call: "rollcall jobs --status running --agent indexer", does: "some" },
     { call: "rollcall jobs --watch", does: "the same, live" },
     { call: "rollcall at 14:03 jobs", does: "as they were then" },
   ],
 });
 
-export const ls = line.command<ListFlags & RuntimeFlags>(
+export const list = line.command<ListFlags & RuntimeFlags>(
   { ...listFlags, ...runtimeFlags },
   async (context, typed) => {
     const { flags } = typed;

@@ -1,7 +1,10 @@
 /** Where jobs run: the daemon's door for ARCP, or any runtime that is named in full. */
 import { ArcpClient } from "../../wires/arcp/client/client.ts";
+import type { Destination } from "../../wires/arcp/client/types.ts";
+import { connectWebSocket } from "../../wires/arcp/transports/websocket.ts";
+import { daemonAgent } from "../../net/http/agent.ts";
 import { findUrl } from "../../net/http/url.ts";
-import { RollcallError } from "../../core/errors.ts";
+import { codeOf, RollcallError } from "../../core/errors.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
@@ -31,7 +34,7 @@ export async function connectRuntime(
 ): Promise<ArcpClient> {
   const { env } = context;
   const isDaemon = !isRuntimeUrl(url);
-  const connecting = ArcpClient.connect(arcpUrl(url, env), {
+  const connecting = ArcpClient.connect(dialer(url, env), {
     token: token ?? (env["ROLLCALL_TOKEN"] || NO_TOKEN),
     client: { name: "rollcall", version: releaseVersion() },
     signal,
@@ -42,6 +45,10 @@ export async function connectRuntime(
     },
   });
   return connecting.catch((error: unknown) => {
+    if (codeOf(error) === "UNAUTHENTICATED" && !(token ?? env["ROLLCALL_TOKEN"])) {
+      const message = "the runtime wants a token: give one with --token, or set ROLLCALL_TOKEN";
+      throw new RollcallError("UNAUTHENTICATED", message, { cause: error });
+    }
     if (!isDaemon || !(error instanceof RollcallError) || error.code !== "UNAVAILABLE") throw error;
     const daemon = `no daemon answers at ${findUrl(url, env)}`;
     const message = error.message.replace(/^no runtime answers at \S+/, daemon);
@@ -60,7 +67,10 @@ export function isRuntimeUrl(url: string | undefined): url is string {
   return url !== undefined && /^wss?:\/\//.test(url);
 }
 
-function arcpUrl(flag: string | undefined, env: Context["env"]): string {
+/** A daemon is called by its own socket where it has one. */
+function dialer(flag: string | undefined, env: Context["env"]): Destination {
   if (isRuntimeUrl(flag)) return flag;
-  return `${findUrl(flag, env).replace(/^http/, "ws")}/arcp`;
+  const url = findUrl(flag, env);
+  const agent = daemonAgent(url, env);
+  return (signal) => connectWebSocket(`${url.replace(/^http/, "ws")}/arcp`, { signal, agent });
 }

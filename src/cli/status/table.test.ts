@@ -52,7 +52,7 @@ const FLEET = [
 describe("the table", () => {
   test("shows each agent with its goal, place and task", () => {
     const [title, ...lines] = table(agents(FLEET), look(90, true));
-    expect(title).toBe(`${hostname()}  ·  4 agents  ·  1 needs you · 1 working · 1 idle · 1 gone`);
+    expect(title).toBe(`${hostname()}  ·  4 agents  ·  1 needs you · 1 working · 2 idle`);
     expect(lines.join("\n")).toMatchInlineSnapshot(`
       "+-----------------------------+-----------------------------+------------------+---------+
       | TASK                        | AGENT ID                    | STATE            | UPDATED |
@@ -115,7 +115,7 @@ describe("the table", () => {
 
 test("in one line: who needs you first, nothing that is not there", () => {
   expect(summary(agents([...FLEET, FLEET[0] ?? reading({})]), painter, HEADLINES)).toBe(
-    "2 need you · 1 working · 1 idle · 1 gone",
+    "2 need you · 1 working · 2 idle",
   );
   expect(summary(agents([]), painter, HEADLINES)).toBe("");
 });

@@ -1,7 +1,9 @@
 /**
  * `watch`: the list as it changes. On a terminal one picture, drawn again when a file changes and
- * when time makes a difference; for a program a new list whenever it says something else.
+ * when time makes a difference. In a pipe the table is printed at every interval, as the peer
+ * does; the short forms, which it lacks, whenever they say something else.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
 import { watchStatusDir } from "../../wires/files/watch.ts";
 import type { Context } from "../context.ts";
@@ -12,7 +14,7 @@ import { Screen } from "../terminal/screen.ts";
 import { truncate } from "../terminal/width.ts";
 import { keepShowing } from "../watching.ts";
 import { agentsOf, type AgentRow, type Agents } from "./agents.ts";
-import { linesOf, type ListOptions } from "./list.ts";
+import { linesOf, list, type ListOptions } from "./list.ts";
 
 export interface WatchOptions extends ListOptions {
   readonly intervalMs: number;
@@ -29,8 +31,21 @@ type AgentsView = ListView<AgentRow, Agents>;
 export async function watch(context: Context, given: WatchOptions): Promise<void> {
   const intervalMs = Math.min(Math.max(given.intervalMs, INTERVAL.leastMs), INTERVAL.mostMs);
   const options = { ...given, intervalMs };
+  if (!context.out.isTerminal && given.form === "table") return printEach(context, options);
   await using view = context.out.isTerminal ? picture(context, options) : feed(context, options);
   await keepShowing({ context, source: new WatchedFolder(options), view, limit: Infinity });
+}
+
+/** The peer clears the screen before each table: over ssh without a terminal, that redraws. */
+const CLEAR = "\u001b[2J\u001b[H";
+
+async function printEach(context: Context, options: WatchOptions): Promise<void> {
+  const signal = context.untilInterrupted();
+  while (!signal.aborted) {
+    await context.out.write(CLEAR);
+    await list(context, options);
+    await sleep(options.intervalMs, undefined, { signal }).catch(() => undefined);
+  }
 }
 
 /** Of thousands of files only those are read again that change. */

@@ -43,14 +43,14 @@ export class Output {
     this.hasColour = this.isTerminal && !env["NO_COLOR"] && (sink.getColorDepth?.(env) ?? 1) >= 4;
   }
 
-  /** How wide lines may be; without a terminal as wide as they are. */
+  /** How wide lines may be; without a terminal as wide as they are. Some terminals say 0. */
   get columns(): number {
-    return this.isTerminal ? (this.#sink.columns ?? 80) : Infinity;
+    return this.isTerminal ? this.#sink.columns || 80 : Infinity;
   }
 
   /** How many lines fit on the screen. */
   get rows(): number {
-    return this.isTerminal ? (this.#sink.rows ?? 24) : Infinity;
+    return this.isTerminal ? this.#sink.rows || 24 : Infinity;
   }
 
   /** Calls back whenever the terminal gets another size, until the returned function is called. */

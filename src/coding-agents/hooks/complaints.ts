@@ -2,15 +2,16 @@
  * A hook must not fail its host, so what goes wrong is said where only who looks for it sees it: a
  * small file beside the sessions. Nothing of a payload goes in: it may hold secrets.
  */
-import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
+import { appendFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { COMPLAINTS } from "./limits.ts";
+import { makeFolder } from "../../machine/folders.ts";
 import { hooksFolder } from "../../machine/places.ts";
 
 export function complain(problem: unknown): void {
   try {
     const folder = hooksFolder();
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     const path = join(folder, "errors.log");
     const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     if (size > COMPLAINTS.bytes) renameSync(path, `${path}.1`);

@@ -4,13 +4,14 @@
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../../machine/folders.ts";
 import type { Fact } from "./fact.ts";
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 export function deposit(folder: string, fact: Fact): void {
-  fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+  makeFolder(folder, FOLDER_MODE);
   fs.renameSync(writeDraft(folder, fact), join(folder, `fact-${fact.id}.json`));
 }
 

@@ -3,7 +3,10 @@
  * may only look, and a WebSocket can do more than that: what a browser opens is refused, even from
  * a page of ours.
  */
+import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../../core/errors.ts";
+import { NOBODY, type Principal } from "../../core/principals.ts";
+import { permit } from "../../core/roles.ts";
 import { Upgrades } from "../../wires/arcp/transports/upgrades.ts";
 import type { Mount } from "../http-door.ts";
 import type { DaemonArcp } from "./service.ts";
@@ -11,15 +14,18 @@ import type { DaemonArcp } from "./service.ts";
 const PATH = "/arcp";
 
 export function arcpMount(arcp: Pick<DaemonArcp, "accept">): Mount {
+  const callers = new WeakMap<IncomingMessage, Principal>();
   // The gate has checked Host against the names that are ours.
   const upgrades = new Upgrades({
-    accept: (transport) => arcp.accept(transport),
+    accept: (transport, request) => arcp.accept(transport, callers.get(request) ?? NOBODY),
     path: PATH,
     allowedHosts: ["*"],
   });
   return {
     upgrades: {
-      [PATH]: ({ request, socket, head }) => {
+      [PATH]: ({ request, socket, head, principal }) => {
+        permit(principal, "job.submit");
+        callers.set(request, principal);
         if (request.headers.origin !== undefined) {
           throw new RollcallError("PERMISSION_DENIED", "a browser may not submit jobs");
         }

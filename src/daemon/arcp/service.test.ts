@@ -8,7 +8,7 @@ import { Fleet } from "../../fleet/fleet.ts";
 import type { Log } from "../../log/log.ts";
 import { memoryStore } from "../../log/memory/store.ts";
 import { pairMemoryTransports } from "../../wires/arcp/transports/memory.ts";
-import { LOCAL } from "../auth.ts";
+import { LOCAL } from "../../core/principals.ts";
 import { createLogger } from "../logger.ts";
 import { DaemonArcp } from "./service.ts";
 
@@ -43,7 +43,6 @@ async function start() {
     logger: createLogger({ level: "error" }),
     version: "1.0.0",
     env: {},
-    local: LOCAL,
   });
   const engine = await Engine.open({ log: disk.log, node: "n1", companion: service.companion });
   const fleet = new Fleet({ engine, clock: systemClock });
@@ -65,7 +64,7 @@ function connect(
   return ArcpClient.connect(
     () => {
       const [theirs, ours] = pairMemoryTransports();
-      service.accept(ours);
+      service.accept(ours, LOCAL);
       return theirs;
     },
     { token, onState },

@@ -13,7 +13,7 @@ import type { JobObserver } from "../../jobs/observer.ts";
 import type { Streams } from "../../log/streams.ts";
 import { ArcpService } from "../../wires/arcp/server/service.ts";
 import type { Transport } from "../../wires/arcp/server/transport.ts";
-import type { Principal } from "../auth.ts";
+import type { Principal } from "../../core/principals.ts";
 import type { Logger } from "../logger.ts";
 import { AgentRows } from "./agent-rows.ts";
 import type { AgentConfig } from "./agents-config.ts";
@@ -27,8 +27,6 @@ export interface DaemonArcpOptions {
   readonly logger: Logger;
   readonly version: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The principal of everybody that a door lets in, while there is only one. */
-  readonly local: Principal;
 }
 
 export interface ArcpNumbers {
@@ -68,15 +66,14 @@ export class DaemonArcp implements AsyncDisposable {
     return new DaemonArcp(options, rows, hosted);
   }
 
-  #newService({ node, streams, clock, version, local, logger }: DaemonArcpOptions): ArcpService {
+  #newService({ node, streams, clock, version, logger }: DaemonArcpOptions): ArcpService {
     const counter: JobObserver = { onEvent: () => void (this.events += 1) };
     const service: ArcpService = new ArcpService({
       runtime: { name: "rollcall", version },
       node,
       streams,
       clock,
-      // The door has looked at the peer; a token says nothing while there is one principal.
-      bearer: (token) => (token === "" ? undefined : local.name),
+      bearer: () => undefined,
       cancelBy: "principal",
       authorizer: policyAuthorizer({ engine: { peek: (select) => select(service.jobs.state) } }),
       observers: [counter],
@@ -90,9 +87,9 @@ export class DaemonArcp implements AsyncDisposable {
     this.#rows.open((report) => fleet.report(report));
   }
 
-  /** One connection that a door let in. */
-  accept(transport: Transport): void {
-    this.companion.accept(transport);
+  /** One connection that a door let in; any token will do while there is none to compare with. */
+  accept(transport: Transport, { name }: Principal): void {
+    this.companion.accept(transport, (token) => (token === "" ? undefined : name));
   }
 
   numbers(): ArcpNumbers {

@@ -136,27 +136,35 @@ describe("where a card may be found", () => {
     return candidateUrls(cardFrom(card)).map((url) => url.replace("http://h.example", ""));
   }
 
-  test("at every base from its path to the origin, its own file name first", () => {
+  test("at the origin, then at every base from its path, its own file name first", () => {
     expect(paths({ name: "x", url: "http://h.example/a/b/?q=1#f" })).toEqual([
+      "/.well-known/agent.json",
+      "/.well-known/agent-card.json",
       "/a/b/.well-known/agent.json",
       "/a/b/.well-known/agent-card.json",
       "/a/.well-known/agent.json",
       "/a/.well-known/agent-card.json",
-      "/.well-known/agent.json",
-      "/.well-known/agent-card.json",
     ]);
     const url = "http://h.example/rpc";
     expect(paths({ name: "x", supportedInterfaces: [{ url }] })[0]).toBe(
-      "/rpc/.well-known/agent-card.json",
+      "/.well-known/agent-card.json",
     );
     expect(paths({ name: "x", url: "http://h.example" })).toHaveLength(2);
+  });
+
+  test("at the very URL of a JSON file, then at the origin", () => {
+    expect(paths({ name: "x", url: "http://h.example/cards/x.json?v=2#f" })).toEqual([
+      "/cards/x.json?v=2",
+      "/.well-known/agent.json",
+      "/.well-known/agent-card.json",
+    ]);
   });
 
   test("at no more than eight places, and always at the origin", () => {
     const found = paths({ name: "x", url: `http://h.example${"/s".repeat(500)}` });
     expect(found).toHaveLength(8);
-    expect(found[0]).toBe(`${"/s".repeat(500)}/.well-known/agent.json`);
-    expect(found.slice(-2)).toEqual(["/.well-known/agent.json", "/.well-known/agent-card.json"]);
+    expect(found.slice(0, 2)).toEqual(["/.well-known/agent.json", "/.well-known/agent-card.json"]);
+    expect(found[2]).toBe(`${"/s".repeat(500)}/.well-known/agent.json`);
     expect(paths({ name: "x", url: "http://h.example/a/b/c" })).toHaveLength(8);
   });
 

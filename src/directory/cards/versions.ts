@@ -5,6 +5,7 @@
  *
  *   0.3   url: "http://…"   supportedInterfaces: null
  *   1.0   url: null         supportedInterfaces: [{ url, protocolBinding, … }]
+ *   own   both as its author has them: each card in its own generation
  *
  * A card that already has what its reader needs keeps both.
  */
@@ -13,7 +14,11 @@ import { flagOf } from "./flags.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { CARD_MODEL, type Model, type Shape } from "./schema.ts";
 
-export function cardAs(card: Card, version: CardVersion): string {
+export const LISTED_VERSIONS = ["own", "0.3", "1.0"] as const;
+
+export type ListedVersion = (typeof LISTED_VERSIONS)[number];
+
+export function cardAs(card: Card, version: ListedVersion): string {
   return writeModel(card.json, CARD_MODEL, changesFor(card.json, version));
 }
 
@@ -26,10 +31,12 @@ type Changes = ReadonlyMap<string, string>;
 
 const NONE: Changes = new Map();
 
-function changesFor(json: JsonObject, version: CardVersion): Changes {
+function changesFor(json: JsonObject, version: ListedVersion): Changes {
   const url = textIn(json, "url");
   const [first] = interfacesOf(json);
   switch (version) {
+    case "own":
+      return NONE;
     case "1.0": {
       if (first || !url) return NONE;
       const binding = bindingFor(textIn(json, "preferredTransport") ?? "");

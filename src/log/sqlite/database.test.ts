@@ -52,7 +52,8 @@ test("only its owner can read the file and the folder that was made for it", asy
   onTestFinished(() => store.close());
   await store.log.open();
   await store.log.append({ entries: ["secret"] }, 0);
-  for (const end of ["", "-wal", ".lock"]) expect(fs.statSync(path + end).mode & 0o777).toBe(0o600);
+  for (const end of ["", "-wal", "-shm", ".lock"])
+    expect(fs.statSync(path + end).mode & 0o777).toBe(0o600);
   expect(fs.statSync(dirname(path)).mode & 0o777).toBe(0o700);
 });
 

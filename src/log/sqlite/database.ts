@@ -12,17 +12,14 @@ import {
   existsSync,
   mkdirSync,
   openSync,
-  readFileSync,
-  rmSync,
   statSync,
-  writeFileSync,
 } from "node:fs";
-import { hostname } from "node:os";
 import { dirname } from "node:path";
-import { codeOf, RollcallError } from "../../core/errors.ts";
+import { RollcallError } from "../../core/errors.ts";
 import { checkDatabase } from "./check.ts";
 import { connect, storageError, type Database } from "./driver.ts";
-import { createSchema, prepareSchema } from "./schema.ts";
+import { createSchema, prepareSchema, refuseForeign } from "./schema.ts";
+import { lockForWriting, lockedError, nameHolder } from "./writer-lock.ts";
 
 /**
  * 8 MB of write-ahead log, then it is moved into the file and written over from its start. Syncing
@@ -30,17 +27,18 @@ import { createSchema, prepareSchema } from "./schema.ts";
  * and shorter is slower for large ones.
  */
 const CHECKPOINT_PAGES = 2000;
+/** A writer that begins has the file for itself for an instant. */
+const READER_WAITS_MS = 1000;
 
+/** The one writer of the file. */
 export async function openDatabase(path: string): Promise<Database> {
   let database: Database | undefined;
   try {
     prepareFile(path);
     const closedWell = fileBytes(`${path}-wal`) === 0;
-    database = await connect(path);
-    lock(database, path);
+    database = await lockForWriting(path);
     prepareSchema(database, path);
     database.exec(`
-      PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
       PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
       PRAGMA journal_size_limit = ${CHECKPOINT_PAGES * 4096};
@@ -55,64 +53,38 @@ export async function openDatabase(path: string): Promise<Database> {
   }
 }
 
-/** Only its owner may read what agents do. */
-function prepareFile(path: string): void {
-  let existing = dirname(path);
-  while (!existsSync(existing)) existing = dirname(existing);
-  // Asked first, because mkdir says "no such file" of a disk that is read-only.
-  accessSync(existing, constants.W_OK);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, "a", 0o600));
-}
-
-function fileBytes(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-/** In this mode SQLite keeps the lock from the first transaction until the database is closed. */
-function lock(database: Database, path: string): void {
+/** A reader, beside the writer or without one: it sees what is committed, and writes nothing. */
+export async function openForReading(path: string): Promise<Database> {
+  if (!existsSync(path)) throw new RollcallError("NOT_FOUND", `${path}: there is no such file`);
+  const database = await connect(path);
   try {
-    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
+    database.exec(`PRAGMA busy_timeout = ${READER_WAITS_MS}`);
+    refuseForeign(database, path);
+    prepareSchema(database, path);
+    database.exec("PRAGMA query_only = ON");
+    return database;
   } catch (error) {
-    if (codeOf(storageError(error, path)) === "LOCKED") throw lockedError(path, error);
-    throw error;
+    database.close();
+    throw lockedError(path, error);
   }
 }
 
 /**
- * The lock itself is SQLite's: it ends with its process. This file beside it only names the holder,
- * for the message to a second process, so a stale one blocks no one.
+ * Only its owner may read what agents do. A file that is there is not opened: closing it would end
+ * the locks that this process has on it.
  */
-function nameHolder(path: string): void {
-  const holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
-  try {
-    writeFileSync(lockFile(path), `${JSON.stringify(holder)}\n`, { mode: 0o600 });
-  } catch {
-    // A full disk: the store can be read all the same.
-  }
+function prepareFile(path: string): void {
+  const missing: string[] = [];
+  let existing = path;
+  for (; !existsSync(existing); existing = dirname(existing)) missing.unshift(existing);
+  // Asked first, because mkdir says "no such file" of a disk that is read-only.
+  accessSync(existing, constants.W_OK);
+  if (missing.length === 0) return;
+  // One by one: in /proc, where none can be made, a recursive mkdir of Node never returns.
+  for (const folder of missing.slice(0, -1)) mkdirSync(folder, { mode: 0o700 });
+  closeSync(openSync(path, "ax", 0o600));
 }
 
-export function forgetHolder(path: string): void {
-  rmSync(lockFile(path), { force: true });
-}
-
-function lockedError(path: string, cause: unknown): RollcallError {
-  const message = `${path} is in use by ${readHolder(path)}: stop it first, or use another path`;
-  return new RollcallError("LOCKED", message, { cause });
-}
-
-function readHolder(path: string): string {
-  try {
-    const holder: unknown = JSON.parse(readFileSync(lockFile(path), "utf8"));
-    if (typeof holder === "object" && holder && "pid" in holder && "host" in holder) {
-      return `process ${String(holder.pid)} on ${String(holder.host)}`;
-    }
-  } catch {
-    // The holder has not written it yet, or is no rollcall.
-  }
-  return "another process";
-}
-
-function lockFile(path: string): string {
-  return `${path}.lock`;
+function fileBytes(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -41,6 +41,7 @@ export interface Operations {
 export interface OpenOptions {
   readonly path: string;
   readonly writtenBy: string;
+  readonly isReader: boolean;
 }
 
 export interface OpenedRange extends LogRange {

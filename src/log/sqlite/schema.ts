@@ -18,7 +18,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { RollcallError } from "../../core/errors.ts";
-import { corrupt, transaction, type Database } from "./driver.ts";
+import { transaction, type Database } from "./driver.ts";
 
 /** "Roll": tells our files from any other SQLite database. */
 const APPLICATION_ID = 0x52_6f_6c_6c;
@@ -102,14 +102,25 @@ const FROM_1 = `
   ALTER TABLE journal ADD COLUMN checksum INTEGER;
 `;
 
-/** Refuses what is not ours and what is too new, and makes the rest readable. */
+/** Refuses the database of another program. An empty one will be ours. */
+export function refuseForeign(database: Database, path: string): void {
+  const tables = database
+    .prepare<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' LIMIT 9")
+    .all();
+  const id = pragma(database, "application_id");
+  if (id === APPLICATION_ID || (id === 0 && tables.length === 0)) return;
+  const names = tables.map(({ name }) => name).join(", ");
+  throw new RollcallError(
+    "STORAGE_CORRUPT",
+    `${path} is no database of rollcall but of another program (with tables ${names}): ` +
+      "it was not changed; use another path",
+  );
+}
+
+/** Refuses what is too new, and makes what is old readable. */
 export function prepareSchema(database: Database, path: string): void {
-  const tables = database.prepare<{ n: number }>("SELECT count(*) AS n FROM sqlite_schema").get();
-  if (pragma(database, "application_id") === 0 && tables?.n === 0) return;
-  if (pragma(database, "application_id") !== APPLICATION_ID) {
-    throw corrupt(path, "it is no database of rollcall");
-  }
   const version = pragma(database, "user_version");
+  if (version === 0) return;
   if (version > SCHEMA_VERSION) throw tooNew(database, path, `schema ${version}`);
   const format = Number(meta(database, "format") ?? 1);
   if (format > FORMAT) throw tooNew(database, path, `format ${format}`);

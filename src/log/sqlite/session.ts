@@ -59,7 +59,7 @@ export class SqliteSession {
       this.#lastWriter = lastWriter;
       this.#tail = new Tail(range.head);
       // A crash may have left something half-done.
-      this.sweep();
+      if (!this.#options.isReader) this.sweep();
       return range;
     } catch (error) {
       await this.#thread.stop();

@@ -1,6 +1,6 @@
 /**
  * The default store: one SQLite file, for one machine. Durable by a write-ahead log that is synced
- * on every commit; locked, so that one process at a time writes.
+ * on every commit; locked, so that one process at a time writes, and others read beside it.
  *
  *   engine ─▶ SqliteLog ──┐                     main thread │ its own thread
  *   jobs ─▶ SqliteStreams ┴▶ Commits ─▶ SqliteThread ───────┼▶ worker ─▶ Tables ─▶ the file
@@ -22,11 +22,14 @@ export interface SqliteStoreOptions {
   readonly path: string;
   /** Name and version of the program, for a later one that cannot read what this one writes. */
   readonly writtenBy?: string;
+  /** Reads what is committed, beside the process that writes or without one. */
+  readonly readOnly?: boolean;
 }
 
 export function sqliteStore(options: SqliteStoreOptions): Store {
+  const { writtenBy = "rollcall", readOnly: isReader = false } = options;
   const path = resolve(options.path);
-  const session = new SqliteSession({ path, writtenBy: options.writtenBy ?? "rollcall" });
+  const session = new SqliteSession({ path, writtenBy, isReader });
   return {
     description: `sqlite at ${path}`,
     log: new SqliteLog(session),

@@ -4,14 +4,17 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { RollcallError } from "../../core/errors.ts";
-import { forgetHolder, openDatabase } from "./database.ts";
-import { storageError } from "./driver.ts";
+import { openDatabase, openForReading } from "./database.ts";
+import { storageError, type Database } from "./driver.ts";
 import { Gate, type Name, type Operations, type Reply, type Request } from "./protocol.ts";
 import { Tables } from "./tables.ts";
+import { forgetHolder } from "./writer-lock.ts";
 
 const gate = new Gate(workerData as SharedArrayBuffer);
 let path = "";
 let opened: Tables | undefined;
+/** The file, where this thread only reads it. */
+let reading: Database | undefined;
 
 function tables(): Tables {
   if (!opened) throw new RollcallError("WRONG_STATE", "the database is not open");
@@ -21,8 +24,9 @@ function tables(): Tables {
 const operations: Operations = {
   async open(options) {
     path = options.path;
-    opened = new Tables(await openDatabase(path), options.writtenBy);
-    return opened.opened();
+    if (options.isReader) reading = await openForReading(path);
+    else opened = new Tables(await openDatabase(path), options.writtenBy);
+    return reading ? readOnce(reading, () => tables().opened()) : tables().opened();
   },
   range: () => tables().range(),
   commit: (commit) => tables().commit(commit),
@@ -42,17 +46,32 @@ const operations: Operations = {
 
   sweep: () => tables().sweep(),
   close() {
-    if (opened) forgetHolder(path);
+    if (opened && !reading) forgetHolder(path);
     opened?.close();
     opened = undefined;
     parentPort?.close();
   },
 };
 
+/**
+ * A reader sees one moment in one call, and remembers nothing of it for the next one: the writer
+ * goes on beside it.
+ */
+function readOnce<T>(database: Database, read: () => T): T {
+  database.exec("BEGIN");
+  try {
+    opened = new Tables(database, "");
+    return read();
+  } finally {
+    database.exec("COMMIT");
+  }
+}
+
 /** A request carries the argument of the operation it names: the compiler cannot follow that. */
 function run({ name, argument }: Request): unknown {
   const operation = operations[name] as (argument: unknown) => ReturnType<Operations[Name]>;
-  return operation(argument);
+  if (!reading || name === "close") return operation(argument);
+  return readOnce(reading, () => operation(argument));
 }
 
 async function answer(request: Request): Promise<Reply> {

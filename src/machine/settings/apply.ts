@@ -4,11 +4,24 @@
  */
 import * as fs from "node:fs";
 import { dirname } from "node:path";
+import { RollcallError } from "../../core/errors.ts";
+import { makeFolder } from "../folders.ts";
+import { systemError } from "../system-error.ts";
 import type { Plan } from "./installer.ts";
 
 /** Where the text from before lies now, if there was one. */
-export function apply({ path, before, after }: Plan): string | undefined {
-  if (before === after) return undefined;
+export function apply(plan: Plan): string | undefined {
+  if (plan.before === plan.after) return undefined;
+  try {
+    return change(plan);
+  } catch (error) {
+    const { code, message } = systemError(`write ${plan.path}`, error);
+    const fix = "run it as the owner of that folder, or set HOME to a folder of this user";
+    throw new RollcallError(code, `${message}; ${fix}`, { cause: error });
+  }
+}
+
+function change({ path, before, after }: Plan): string | undefined {
   const target = fs.existsSync(path) ? fs.realpathSync(path) : path;
   const backup = `${target}.before-rollcall`;
   const mode = fs.statSync(target, { throwIfNoEntry: false })?.mode ?? 0o600;
@@ -20,7 +33,7 @@ export function apply({ path, before, after }: Plan): string | undefined {
 
 function replaceFile(path: string, text: string, mode: number): void {
   const draft = `${path}.${process.pid}-${process.hrtime.bigint()}.tmp`;
-  fs.mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   try {
     fs.writeFileSync(draft, text, { flag: "wx", mode, flush: true });
     fs.renameSync(draft, path);

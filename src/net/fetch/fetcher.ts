@@ -46,6 +46,8 @@ export interface FetchFailure {
 
 export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
+  /** The reason is the cause of the error: for the operator, never for who sent the URL. */
+  readonly tellsWhy?: boolean;
 }
 
 /** The judged addresses of an origin. */
@@ -94,7 +96,7 @@ export class Fetcher implements AsyncDisposable {
   async first<T>(
     urls: readonly string[],
     read: (text: string, url: string) => T | undefined,
-    { signal: interest }: FetchOptions = {},
+    { signal: interest, tellsWhy = false }: FetchOptions = {},
   ): Promise<T> {
     const closing = this.#closing.signal;
     using either = joined(interest ? [interest, closing] : [closing]);
@@ -109,7 +111,11 @@ export class Fetcher implements AsyncDisposable {
     } catch (error) {
       if (interest?.aborted) throw new RollcallError("CANCELLED", "the caller cancelled the fetch");
       this.#report(urls[0] ?? "", error);
-      throw new RollcallError("UNAVAILABLE", "it could not be fetched");
+      throw new RollcallError(
+        "UNAVAILABLE",
+        "it could not be fetched",
+        tellsWhy ? { cause: error } : {},
+      );
     }
   }
 
@@ -150,6 +156,7 @@ export class Fetcher implements AsyncDisposable {
     const endpoint = await within({ ...deadline, late: slowName }, async (inner) =>
       this.#locate(first, inner),
     );
+    const reasons: string[] = [];
     for (const target of targets) {
       try {
         const late = failure(`timeout: no complete answer within ${ms} ms`);
@@ -163,9 +170,10 @@ export class Fetcher implements AsyncDisposable {
         signal.throwIfAborted();
         this.#report(target.href, error);
         if (error instanceof Unreachable) throw error;
+        reasons.push(`${target.pathname}: ${(error as Error).message}`);
       }
     }
-    throw failure(`none of the ${targets.length} URLs could be used`);
+    throw failure(`none of the ${targets.length} URLs could be used: ${reasons.join("; ")}`);
   }
 
   async #locate(target: URL, signal: AbortSignal): Promise<Endpoint> {

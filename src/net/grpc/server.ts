@@ -10,6 +10,7 @@
 import { createServer, type Server as NetServer, type Socket } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { RollcallError } from "../../core/errors.ts";
+import type { Action } from "../../core/roles.ts";
 import { Http2Connection } from "../http2/connection.ts";
 import { encoded } from "../http2/hpack.ts";
 import type { Stream } from "../http2/stream.ts";
@@ -22,8 +23,10 @@ import { grpcStatusOf, type FieldName } from "./status.ts";
 
 /** A caller, before its call is served. */
 export interface Caller {
-  /** The other end of the connection, as the kernel says. */
-  readonly peer: string | undefined;
+  /** The action that the method is; none where every caller may call it. */
+  readonly action: Action | undefined;
+  /** Of the connection that the call came by. */
+  readonly socket: Socket;
   header(name: string): string | undefined;
 }
 
@@ -36,7 +39,19 @@ export interface GrpcServerOptions {
   readonly onFault?: (path: string, error: unknown) => void;
 }
 
+/** One for every method: a method without an action does not compile. */
+export type Actions<Service extends DescService> = {
+  readonly [Name in keyof Service["method"]]: Action;
+};
+
+interface Method {
+  readonly serve: Serve;
+  readonly action: Action | undefined;
+}
+
 export interface AddOptions<Service extends DescService> extends ServiceLimits<Service> {
+  /** The action that each method is. */
+  readonly actions?: Actions<Service>;
   /** Serves it under another full name as well: the same messages, an older path. */
   readonly name?: string;
   /** As it is where it is not given. */
@@ -45,7 +60,7 @@ export interface AddOptions<Service extends DescService> extends ServiceLimits<S
 
 export class GrpcServer {
   readonly #options: GrpcServerOptions;
-  readonly #methods = new Map<string, Serve>();
+  readonly #methods = new Map<string, Method>();
   readonly #connections = new Set<Http2Connection>();
   readonly #gathering: Gathering;
   /** Accepts connections; to be bound, counted and closed like that of any other door. */
@@ -60,11 +75,12 @@ export class GrpcServer {
   add<Service extends DescService>(
     service: Service,
     handlers: Handlers<Service>,
-    { name = service.typeName, bytes = {}, fieldName }: AddOptions<Service> = {},
+    { name = service.typeName, bytes = {}, actions, fieldName }: AddOptions<Service> = {},
   ): void {
     const { limits, meterOf = () => UNCOUNTED, onFault = () => undefined } = this.#options;
     const byName: Readonly<Record<string, unknown>> = handlers;
     const limitOf: Readonly<Record<string, number | undefined>> = bytes;
+    const actionOf: Readonly<Record<string, Action>> = actions ?? {};
     for (const method of service.methods) {
       const path = `/${name}/${method.name}`;
       const serve = serving(method, byName[method.localName], {
@@ -75,7 +91,7 @@ export class GrpcServer {
         fieldName,
         onFault: (error) => onFault(path, error),
       });
-      this.#methods.set(path, serve);
+      this.#methods.set(path, { serve, action: actionOf[method.localName] });
     }
   }
 
@@ -99,14 +115,15 @@ export class GrpcServer {
     const call = new ServerCall(stream);
     try {
       const path = stream.headers.get(":path") ?? "";
-      const serve = this.#methods.get(path);
-      if (!serve) throw new RollcallError("UNIMPLEMENTED", `there is no method ${path}`);
+      const method = this.#methods.get(path);
+      if (!method) throw new RollcallError("UNIMPLEMENTED", `there is no method ${path}`);
       const admitted = this.#options.admit({
-        peer: stream.peer,
+        action: method.action,
+        socket: stream.socket,
         header: (name) => call.header(name),
       });
-      if (admitted instanceof Promise) void this.#serveLater(call, serve, admitted);
-      else start(call, serve);
+      if (admitted instanceof Promise) void this.#serveLater(call, method.serve, admitted);
+      else start(call, method.serve);
     } catch (error) {
       call.fail(grpcStatusOf(error));
     }

@@ -294,7 +294,7 @@ export class Http2Connection implements Carrier {
     const stream = new Stream(this, {
       id,
       headers,
-      peer: this.#socket.remoteAddress,
+      socket: this.#socket,
       sendWindow: this.#outbox.initialWindow,
       receiveWindow: limits.streamWindow,
     });

@@ -9,6 +9,7 @@
  * Received data is handed on at once; the window grows when the receiver has consumed it. Data to
  * send waits here until the other side has room, and the sender is asked to wait (back-pressure).
  */
+import type { Socket } from "node:net";
 import { ERROR, type ErrorNumber } from "./codes.ts";
 
 /** The connection, as far as a stream needs it. */
@@ -41,7 +42,7 @@ const HIGH_WATER_BYTES = 64 * 1024;
 export class Stream {
   readonly id: number;
   readonly headers: ReadonlyMap<string, string>;
-  readonly peer: string | undefined;
+  readonly socket: Socket;
   readonly #carrier: Carrier;
   #taker: DataReceiver | undefined;
   /** Data from before there was a receiver. */
@@ -70,7 +71,7 @@ export class Stream {
     start: {
       readonly id: number;
       readonly headers: ReadonlyMap<string, string>;
-      readonly peer: string | undefined;
+      readonly socket: Socket;
       readonly sendWindow: number;
       readonly receiveWindow: number;
     },
@@ -78,7 +79,7 @@ export class Stream {
     this.#carrier = carrier;
     this.id = start.id;
     this.headers = start.headers;
-    this.peer = start.peer;
+    this.socket = start.socket;
     this.sendWindow = start.sendWindow;
     this.receiveWindow = start.receiveWindow;
   }

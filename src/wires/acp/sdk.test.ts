@@ -59,6 +59,13 @@ test("v1: a client that asks for nothing is told where every client accepts it",
 test.each<[StatusForm, object]>([
   ["ext", { method: "_rollcall/agent_status", params: { sessionId: "S", ...READING } }],
   ["variant", nested({ sessionUpdate: "agent_status_update", ...READING })],
+  [
+    "flat",
+    {
+      method: "session/update",
+      params: { sessionId: "S", sessionUpdate: "agent_status_update", ...READING },
+    },
+  ],
   ["meta", nested({ sessionUpdate: "session_info_update", _meta: { "rollcall/status": READING } })],
 ])("a client gets the form that it asked for: %s", async (form, expected) => {
   const { agentSide, clientSide } = pipes(v1.ndJsonStream);

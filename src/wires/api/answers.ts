@@ -7,7 +7,6 @@
  */
 import type { AnswerOf } from "../../operations/table.ts";
 
-export type AgentList = AnswerOf<"agents.list">;
 export type LeaseRow = AnswerOf<"leases.get">["lease"];
 export type ElectionRow = AnswerOf<"elections.list">["elections"][number];
 export type TaskList = AnswerOf<"tasks.list">;

@@ -7,9 +7,8 @@ import type { Recorded } from "../../core/events.ts";
 import type { QuestionState } from "../../core/questions.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Watch } from "../../engine/watch.ts";
-import { countsOf } from "../../fleet/census.ts";
+import { countsAt } from "../../fleet/census.ts";
 import type { Fleet, Timeline } from "../../fleet/fleet.ts";
-import type { Headline } from "../../fleet/headline.ts";
 import type { Row } from "../../fleet/row.ts";
 import { factFrame, frameOf, placeFrame } from "./event-frames.ts";
 import { isWanted, type Filters } from "../../operations/fleet-filter.ts";
@@ -23,22 +22,22 @@ export function fleetSource(fleet: Fleet, filters: Filters): Source {
 }
 
 async function* fleetFrames(fleet: Fleet, filters: Filters, signal: AbortSignal): Frames {
-  const headlines = new Map<string, { readonly headline: Headline }>();
+  const all = new Map<string, Row>();
   const shown = new Map<string, Row>();
   let kind: "fleet" | "change" = "fleet";
   for await (const { sequence, atMs, rows, gone } of fleet.changes(signal)) {
-    for (const row of rows) headlines.set(row.id, row);
-    for (const id of gone) headlines.delete(id);
+    for (const row of rows) all.set(row.id, row);
+    for (const id of gone) all.delete(id);
     const wanted = rows.filter((row) => isWanted(row, filters, atMs));
     const news = new Set(rows.map(({ id }) => id));
     for (const { id } of wanted) news.delete(id);
     const left = [...shown.values()].filter(
-      (row) => news.has(row.id) || !headlines.has(row.id) || !isWanted(row, filters, atMs),
+      (row) => news.has(row.id) || !all.has(row.id) || !isWanted(row, filters, atMs),
     );
     for (const { id } of left) shown.delete(id);
     for (const row of wanted) shown.set(row.id, row);
     if (kind === "change" && wanted.length === 0 && left.length === 0) continue;
-    const counts = countsOf(headlines.values());
+    const counts = countsAt(all.values(), atMs);
     const ids = left.map(({ id }) => id);
     for (const part of parts(wanted, ids)) {
       const facts = { sequence, atMs, counts, rows: part.items };

@@ -21,8 +21,9 @@ test("every route that is served is described, and nothing else", () => {
     ({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`,
   );
   const told = described.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
-  // The stream of all events is mounted beside them.
-  expect(new Set(told)).toEqual(new Set([...served, "GET /v1/events"]));
+  // The stream of all events, and the words for probes, are mounted beside them.
+  const beside = ["GET /v1/events", "GET /healthz", "GET /readyz"];
+  expect(new Set(told)).toEqual(new Set([...served, ...beside]));
   expect(told).toHaveLength(new Set(told).size);
 });
 

@@ -8,6 +8,8 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono, type Context } from "hono";
 import { z } from "zod";
 import { messageFor, RollcallError } from "../../core/errors.ts";
+import type { Principal } from "../../core/principals.ts";
+import { permit } from "../../core/roles.ts";
 import type { Call, Operation, Services } from "../../operations/operation.ts";
 import { parse } from "../../operations/parse.ts";
 import { operations } from "../../operations/table.ts";
@@ -20,13 +22,11 @@ export interface ApiOptions extends Services {
   readonly streams: Streams;
   /** Streams that remember the whole fleet; there may be fewer of them. */
   readonly lookers: Streams;
-  /** Why commands cannot be answered now; nothing when they can. */
-  notReady(): string | undefined;
   readonly metrics: { readonly contentType: string; page(): Promise<string> };
 }
 
 interface Bindings extends HttpBindings {
-  readonly principal?: { readonly name: string };
+  readonly principal: Principal;
 }
 
 type Routes = Hono<{ Bindings: Bindings }>;
@@ -36,18 +36,17 @@ const JSON_TYPE = { "Content-Type": "application/json" } as const;
 
 export function apiRoutes(options: ApiOptions): Routes {
   const routes: Routes = new Hono();
-  routes.get(DIRECTORY_EVENTS.path, streamOf(DIRECTORY_EVENTS, options));
+  const directoryEvents = streamOf(DIRECTORY_EVENTS, options);
+  routes.get(DIRECTORY_EVENTS.path, (c) => {
+    permit(c.env.principal, "directory.read");
+    return directoryEvents(c);
+  });
   for (const [name, operation] of operations()) {
     mount(routes, { operation, live: LIVE[name] }, options);
   }
   routes.get("/openapi.json", (c) => c.body(openApiText(), 200, JSON_TYPE));
-  routes.get("/healthz", (c) => c.text("ok"));
-  routes.get("/readyz", (c) => {
-    const reason = options.notReady();
-    if (reason !== undefined) throw new RollcallError("UNAVAILABLE", reason);
-    return c.text("ready");
-  });
   routes.get("/metrics", async (c) => {
+    permit(c.env.principal, "daemon.read");
     const page = await options.metrics.page();
     return c.body(page, 200, { "Content-Type": options.metrics.contentType });
   });
@@ -70,13 +69,20 @@ function mount(routes: Routes, { operation, live }: Route, options: ApiOptions):
     });
     return c.body(operation.json?.(value) ?? JSON.stringify(value), 200, JSON_TYPE);
   };
+  const { action } = operation.access;
   if (operation.effect !== "reads") {
-    routes.post(path, async (c) => answer(c, await bodyOf(c, operation.input)));
+    routes.post(path, async (c) => {
+      permit(c.env.principal, action);
+      return answer(c, await bodyOf(c, operation.input));
+    });
     return;
   }
   const inputOf = readerOf(operation);
   const stream = live && streamOf({ ...live, path: operation.path }, options);
-  routes.get(path, (c) => (stream && wantsStream(c) ? stream(c) : answer(c, inputOf(c))));
+  routes.get(path, (c) => {
+    permit(c.env.principal, action);
+    return stream && wantsStream(c) ? stream(c) : answer(c, inputOf(c));
+  });
 }
 
 /** A refusal of core, with the field called as the caller of the operation calls it. */
@@ -119,7 +125,7 @@ class HttpCall implements Call {
   }
 
   get by(): string | undefined {
-    return this.#context.env.principal?.name;
+    return this.#context.env.principal.name;
   }
 
   get signal(): AbortSignal {

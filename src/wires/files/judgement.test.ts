@@ -90,7 +90,8 @@ test.each([
   ["PROBLEM", "did nothing for too long", { last_activity_at: ago(601) }, { state: "working" }],
   ["WORKING", "does not tell what it does", {}, { state: "working" }],
   ["PROBLEM", "fell silent at work", { updated_at: ago(61) }, { state: "working" }],
-  ["NEEDS YOU", "asked and fell silent", { updated_at: ago(61) }, { state: "input-required" }],
+  ["IDLE", "fell silent at nothing", { updated_at: ago(61) }, null],
+  ["PROBLEM", "asked and fell silent", { updated_at: ago(61) }, { state: "input-required" }],
 ] as const)("%s: of one that %s", (...given) => {
   const [headline, , runtime, task] = given;
   expect(judge(fileOf({ runtime, task }), signs).headline).toBe(headline);

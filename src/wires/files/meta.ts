@@ -51,6 +51,8 @@ export function writeMeta(own: OwnMeta, coding: Readonly<Record<string, unknown>
 /** The same, as far as it is there. */
 export interface MetaRead extends Omit<OwnMeta, "question" | "tmux"> {
   readonly question: Partial<Omit<ReportedQuestion, "sinceMs">>;
+  /** "Step 2/5: Finding Rust files", of an agent behind the ACP proxy. */
+  readonly currentTask?: string | undefined;
 }
 
 export function readMeta({ x_meta }: Status): MetaRead {
@@ -63,6 +65,7 @@ export function readMeta({ x_meta }: Status): MetaRead {
     activity: ACTIVITIES.find((each) => each === field(own, "activity")),
     question: questionOf(field(own, "question")),
     acp: typeof acp === "object" && acp !== null ? { ...acp } : undefined,
+    currentTask: textOf(field(acp, "current_task")),
   };
 }
 

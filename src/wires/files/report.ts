@@ -73,6 +73,7 @@ function activityOf(status: Status, own: MetaRead): NonNullable<Facts["activity"
     value,
     rule,
     ...(task.summary && { message: asProse(task.summary, FLEET.textLength) }),
+    ...(own.currentTask && { task: asProse(own.currentTask, FLEET.textLength) }),
   };
 }
 

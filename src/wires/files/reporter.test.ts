@@ -32,6 +32,7 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
     startedAtMs: clock.wallMs() - 60_000,
   };
   const told: Report[] = [];
+  const cards: object[] = [];
   const state = { isDown: false };
   const write = (changes: Changes = {}): Status => {
     const runtime = { updated_at: writeTimestamp(clock.wallMs()), ...changes.runtime };
@@ -49,6 +50,7 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
       if (state.isDown) throw new Error("nobody leads");
       told.push(report);
     },
+    onCard: (card) => cards.push(card),
     processes: {
       census: () => () => process.isThere,
       find: (pid) => (process.isThere ? { pid, ...process } : undefined),
@@ -62,8 +64,34 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
   /** The last report, once it is so. */
   const says = (expected: object) =>
     vi.waitFor(() => expect(told.at(-1)?.facts).toMatchObject(expected), { interval: 5 });
-  return { folder, clock, process, told, state, write, says };
+  return { folder, clock, process, told, cards, state, write, says };
 }
+
+test("the card that a file names is named again while its agent is here", async () => {
+  const { write, cards, clock, says, folder } = open();
+  const a2a = { agent_card_url: "http://127.0.0.1:8001/.well-known/agent-card.json" };
+  const named = { cardUrl: a2a.agent_card_url, name: "pi" };
+  const status = write({ agent_name: "pi", a2a });
+  await says({ liveness: { value: "alive" } });
+  expect(cards).toEqual([named]);
+  await clock.advance(30_000);
+  expect(cards).toEqual([named, named]);
+  unlinkSync(`${folder.path}/${status.agent_id}.json`);
+  await says({ liveness: { value: "exited" } });
+  await clock.advance(60_000);
+  expect(cards).toHaveLength(2);
+});
+
+test("what an agent behind the ACP proxy is at is told with its step", async () => {
+  const { write, says } = open();
+  const acp = { current_task: "Step 2/5: Finding Rust files" };
+  write({
+    task: { state: "working", summary: "Reading codebase structure..." },
+    x_meta: { rollcall: { activity: "reading", acp } },
+  });
+  const message = "Reading codebase structure...";
+  await says({ activity: { value: "reading", message, task: acp.current_task } });
+});
 
 describe("an agent", () => {
   test("is told of as its file says", async () => {

@@ -31,6 +31,8 @@ export interface FileReporterOptions {
   readonly clock: Clock;
   readonly staleAfterMs?: number;
   readonly processes?: Processes;
+  /** An agent that is here names its A2A card; said again and again while it is here. */
+  readonly onCard?: (card: { readonly cardUrl: string; readonly name: string }) => void;
   readonly onTrouble?: (what: string, error: unknown) => void;
 }
 
@@ -38,6 +40,8 @@ export interface FileReporterOptions {
 const LOOK_MS = 1_500;
 /** How many processes are proved to be the same in one look: a millisecond. */
 const PROOFS_PER_LOOK = 50;
+/** Cards are named again every half minute: the directory forgets them after three. */
+const LOOKS_PER_CARD = 20;
 /** Reports become durable together; more than this would only wait in memory. */
 const TOLD_AT_ONCE = 500;
 
@@ -141,7 +145,14 @@ export class FileReporter {
     const foundAtMs = isFound ? this.#options.clock.wallMs() : file.updatedAtMs;
     const followed = { file, writer, isRemoved: false, vitality, inState, foundAtMs, timer };
     this.#byAlias.set(alias, followed);
+    if (cardIn(before?.file) !== cardIn(file)) this.#nameCard(followed);
     await this.#tell(alias);
+  }
+
+  #nameCard({ file, vitality }: FollowedFile): void {
+    const cardUrl = cardIn(file);
+    if (!cardUrl || vitality.liveness.value !== "alive") return;
+    this.#options.onCard?.({ cardUrl, name: file.status.agent_name });
   }
 
   /** As the file says, as it is there now, or as it was there when it was last looked for. */
@@ -229,6 +240,9 @@ export class FileReporter {
       this.#check(due.value, signs);
       due = this.#silence.takeDue(signs.nowMs);
     }
+    if (this.#looks % LOOKS_PER_CARD === 0) {
+      for (const followed of this.#byAlias.values()) this.#nameCard(followed);
+    }
     const untold = [...this.#untold];
     for (let i = 0; i < untold.length; i += TOLD_AT_ONCE) {
       await Promise.all(untold.slice(i, i + TOLD_AT_ONCE).map((alias) => this.#tell(alias)));
@@ -276,4 +290,8 @@ export class FileReporter {
       this.#options.onTrouble?.(`${alias} was not reported`, error);
     }
   }
+}
+
+function cardIn(file: StatusFile | undefined): string | undefined {
+  return file?.status.a2a?.agent_card_url;
 }

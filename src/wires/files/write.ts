@@ -10,6 +10,7 @@ import { pathIn, statusFolder, statusPath } from "./folder.ts";
 import type { Status } from "./format.ts";
 import { jsonText } from "./json-text.ts";
 import { STATUS_FILE } from "./limits.ts";
+import { makeFolder } from "../../machine/folders.ts";
 import { systemCode, systemError } from "../../machine/system-error.ts";
 import { validate } from "./validate.ts";
 
@@ -23,9 +24,9 @@ export async function writeStatus(
   folder: string = statusFolder(),
 ): Promise<string> {
   const { path, draft, text } = prepare(status, folder);
-  const { mkdir, open, rename, rm } = fs.promises;
+  const { open, rename, rm } = fs.promises;
   try {
-    await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+    makeFolder(dirname(path), FOLDER_MODE);
     await using file = await open(draft, "wx", FILE_MODE);
     await file.writeFile(text);
     await file.sync();
@@ -43,7 +44,7 @@ export async function writeStatus(
 export function writeStatusSync(status: Status, folder: string = statusFolder()): string {
   const { path, draft, text } = prepare(status, folder);
   try {
-    fs.mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
+    makeFolder(dirname(path), FOLDER_MODE);
     fs.writeFileSync(draft, text, { flag: "wx", mode: FILE_MODE, flush: true });
     fs.renameSync(draft, path);
     syncFolder(dirname(path));

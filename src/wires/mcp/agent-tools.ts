@@ -4,8 +4,8 @@ import type { Agent } from "../../core/agents.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { tooLong } from "../../core/fields.ts";
 import { FIELD } from "../../core/limits.ts";
-import { countsOf } from "../../fleet/census.ts";
-import { HEADLINES } from "../../fleet/headline.ts";
+import { countsAt } from "../../fleet/census.ts";
+import { HEADLINES, isLongSilent } from "../../fleet/headline.ts";
 import type { AgentQuestion } from "../../fleet/inbox.ts";
 import type { Row } from "../../fleet/row.ts";
 import { check } from "../../operations/parse.ts";
@@ -57,7 +57,7 @@ const listAgents = tool({
   title: "List the agents that are here",
   description:
     "The fleet: every agent that is known, what it does and how it is, those that need a person " +
-    "first. Those that are gone are left out unless asked for.",
+    "first. Those that are gone, or silent for more than a day, are left out unless asked for.",
   input: z.strictObject({
     headline: z.array(z.enum(HEADLINES)).default([]).describe("Only these; none means all"),
     include_gone: z.boolean().default(false),
@@ -70,15 +70,15 @@ const listAgents = tool({
   }),
   hints: READS,
   async run({ headline, include_gone, limit }, { fleet }) {
-    const { rows } = await fleet.rows();
+    const { rows, atMs } = await fleet.rows();
     const isWanted = (row: Row) =>
       headline.length > 0
         ? headline.includes(row.headline)
-        : include_gone || row.headline !== "GONE";
+        : include_gone || (row.headline !== "GONE" && !isLongSilent(row, atMs));
     const wanted = rows.filter(isWanted);
     const agents = wanted.slice(0, limit).map(rowOf);
     const summary = `${counted(wanted.length, "agent")}, ${agents.length} shown.`;
-    return { summary, data: { total: wanted.length, counts: countsOf(rows), agents } };
+    return { summary, data: { total: wanted.length, counts: countsAt(rows, atMs), agents } };
   },
 });
 

@@ -2,7 +2,6 @@
  * The directory of A2A agents, as far as MCP needs it: little, so that a test brings its own. Cards
  * are in the generation that their agents speak, as the registry that this is a drop-in for has it.
  */
-import { readCard } from "../../directory/cards/card.ts";
 import { TIERS, type CardText, type DirectoryEntry, type Tier } from "../../core/directory.ts";
 import { RollcallError } from "../../core/errors.ts";
 import type { DirectoryService } from "../../directory/directory.ts";
@@ -62,9 +61,7 @@ const known = new WeakMap<CardText, ListedAgent["card"]>();
 function valueOf(card: CardText): ListedAgent["card"] {
   const found = known.get(card);
   if (found) return found;
-  const reading = readCard(card.text);
-  const version = reading.ok ? reading.card.version : "1.0";
-  const value = JSON.parse(shown(card).bytes[version].toString()) as ListedAgent["card"];
+  const value = JSON.parse(shown(card).bytes.own.toString()) as ListedAgent["card"];
   known.set(card, value);
   return value;
 }

@@ -14,11 +14,12 @@
  * It uses the daemon's older transport (/mcp/sse) and not the streamable one: that one would have
  * it translate headers, sessions and streams, where this one is a pipe itself.
  */
-import { Agent, type IncomingMessage } from "node:http";
+import type { Agent, IncomingMessage } from "node:http";
 import { codeOf, RollcallError } from "../../core/errors.ts";
 import { systemClock } from "../../machine/clock.ts";
 import { pause } from "../../machine/waiting.ts";
 import { MCP } from "./limits.ts";
+import { daemonAgent } from "../../net/http/agent.ts";
 import { CLIENT } from "../../net/http/limits.ts";
 import { isRecord, open, readBody } from "../../net/http/request.ts";
 import { SseParser } from "../../net/http/sse.ts";
@@ -39,7 +40,7 @@ const OURS = "rollcall-again-";
 
 export class McpPipe {
   readonly #options: McpPipeOptions;
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent: Agent;
   /** Where messages go; nothing while it is closed. */
   #endpoint: URL | undefined;
   #stream: IncomingMessage | undefined;
@@ -53,6 +54,7 @@ export class McpPipe {
 
   constructor(options: McpPipeOptions) {
     this.#options = options;
+    this.#agent = daemonAgent(options.url);
   }
 
   /** Rejects when no daemon answers. */

@@ -12,7 +12,7 @@ import {
   type ResourceTemplateType,
 } from "@modelcontextprotocol/server";
 import type { Fleet } from "../../fleet/fleet.ts";
-import { countsOf } from "../../fleet/census.ts";
+import { countsAt } from "../../fleet/census.ts";
 import { rowOf } from "./agent-shapes.ts";
 import { shown, shownCard } from "./data.ts";
 import { isOwned, type Directory, type ListedAgent } from "./directory.ts";
@@ -90,7 +90,7 @@ async function valueAt(uri: string, { fleet, directory }: Sources): Promise<unkn
   if (uri === FLEET_URI) {
     const { rows, atMs } = await fleet.rows();
     const at = new Date(atMs).toISOString();
-    return { at, counts: countsOf(rows), agents: rows.map(rowOf) };
+    return { at, counts: countsAt(rows, atMs), agents: rows.map(rowOf) };
   }
   if (uri === AGENTS_URI) {
     return (await directory.list()).map(({ card }) => shownCard(card));

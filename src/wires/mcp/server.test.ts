@@ -248,6 +248,8 @@ describe("agents", () => {
     for (const agent of [id, `keeper:${id}`]) {
       expect((await call("get_agent", { agent })).data).toMatchObject({ agent: { id }, a2a: null });
     }
+    expect((await call("get_agent", { agent: "scraper-1" })).data).toMatchObject({ agent: { id } });
+    await register(ground.engine);
     const ambiguous = await refusal("get_agent", { agent: "scraper-1" });
     expect(ambiguous).toMatch(
       /^INVALID_ARGUMENT: see.*<agent-data>\n"2 agents are called.*"\n<\//s,
@@ -328,7 +330,7 @@ describe("agents", () => {
     await call("publish_status", { activity: "writing", name: "Me", message: "pushing" });
     expect((await call("list_agents")).data).toMatchObject({
       total: 1,
-      agents: [{ name: "Me", headline: "WORKING", activity: "writing", why: "pushing" }],
+      agents: [{ name: "Me", headline: "WORKING", activity: "writing", why: "writing · pushing" }],
     });
     await call("publish_status", { activity: "idle", outcome: "success", has_ended: true });
     expect((await call("get_agent", { agent: "a test" })).data).toMatchObject({

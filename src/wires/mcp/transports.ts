@@ -14,6 +14,7 @@ import {
   type McpServerFactory,
 } from "@modelcontextprotocol/server";
 import type { Context } from "hono";
+import type { Principal } from "../../core/principals.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { key } from "../../core/fields.ts";
 import type { Ground } from "./caller.ts";
@@ -25,7 +26,7 @@ import { refused, Sessions } from "./sessions.ts";
 import { bounded } from "./streams.ts";
 
 export interface Bindings {
-  readonly principal: { readonly name: string };
+  readonly principal: Principal;
 }
 
 export type HttpContext = Context<{ Bindings: Bindings }>;

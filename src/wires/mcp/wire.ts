@@ -5,6 +5,7 @@
  */
 import { Hono } from "hono";
 import { RollcallError } from "../../core/errors.ts";
+import { permit } from "../../core/roles.ts";
 import type { Ground } from "./caller.ts";
 import type { HttpContext, Bindings, Clients, Transports } from "./transports.ts";
 
@@ -41,6 +42,7 @@ export class McpWire {
   }
 
   async #answer(c: HttpContext): Promise<Response> {
+    permit(c.env.principal, "mcp.use");
     this.#loading ??= this.#load();
     const transports = await this.#loading;
     if (this.#isClosed) throw new RollcallError("UNAVAILABLE", "this node is closing");

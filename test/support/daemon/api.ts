@@ -62,7 +62,7 @@ export async function openApi(
   const streams = new Streams({ clock, maxStreams: 3 });
   const lookers = new Streams({ clock, maxStreams: 2 });
   const opened = await openDoor();
-  opened.door.mount(a2aMount({ directory, version: "1.0", intervalS: 60 }));
+  opened.door.mount(a2aMount({ directory, version: "own" }));
   opened.door.mount({
     routes: apiRoutes({
       engine,
@@ -73,7 +73,6 @@ export async function openApi(
       lookers,
       clock,
       search,
-      notReady: () => undefined,
       status: () => {
         throw new Error("nobody asks for it here");
       },

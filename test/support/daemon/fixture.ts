@@ -6,10 +6,20 @@ import {
 } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { loopbackOnly } from "../../../src/daemon/auth.ts";
+import { LocalUsers } from "../../../src/identity/local-users.ts";
+import type { Peer } from "../../../src/identity/caller.ts";
 import { HttpDoor, type HttpDoorOptions } from "../../../src/daemon/http-door.ts";
 
 export const FREE = { host: "127.0.0.1", port: 0 };
+
+/** Lets in every caller on this machine. */
+export function anybodyHere(): LocalUsers {
+  const users = { userOf: async () => undefined };
+  return new LocalUsers({ trust: "any", allowed: [], users, uid: undefined });
+}
+
+/** A caller on another machine. */
+export const STRANGER: Peer = { address: "192.0.2.7", ends: undefined, isOwnSocket: false };
 
 export interface OpenDoor {
   readonly door: HttpDoor;
@@ -20,7 +30,7 @@ export interface OpenDoor {
 export async function openDoor(options: Partial<HttpDoorOptions> = {}): Promise<OpenDoor> {
   const faults: unknown[] = [];
   const door = new HttpDoor({
-    authenticator: loopbackOnly(),
+    authenticator: anybodyHere(),
     allowedHosts: [],
     rateLimit: 0,
     onFault: (error) => faults.push(error),

@@ -1,4 +1,5 @@
 export type { CardVersion } from "../../../directory/cards/card.ts";
+export type { ListedVersion } from "../../../directory/cards/versions.ts";
 export { codeOf, RollcallError, type ErrorCode } from "../../../core/errors.ts";
 export type { Reach } from "../../../net/fetch/addresses.ts";
 export type { FetchFailure } from "../../../net/fetch/fetcher.ts";
@@ -8,6 +9,7 @@ export type { Mounts } from "./mounts.ts";
 export {
   MemoryRegistryProvider,
   type Awaitable,
+  type RegisteredCard,
   type RegistryEntry,
   type RegistryProvider,
 } from "./provider.ts";

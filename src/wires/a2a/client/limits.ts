@@ -18,11 +18,10 @@ export const BEAT = {
 } as const;
 
 export const REGISTRY = {
-  /** How long a heartbeat waits for the verification it set off; the next one knows the rest. */
-  answerMs: 500,
-  /** An agent is gone after so many intervals of silence. */
+  /** An agent is gone after so many intervals of silence, at the next sweep. */
   staleMultiplier: 3,
-  sweepMs: 30 * SECOND,
+  cleanupIntervalS: 30,
+  fetchTimeoutS: 10,
   /** Of the store in memory: as many as one process lists in one answer. */
   agents: 10_000,
   /** The size of all cards together: 10,000 of the usual 2 KiB are 20 MiB. */

@@ -8,13 +8,15 @@ import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
 import { REGISTRY } from "./limits.ts";
 
-export interface RegistryEntry {
-  /** The agent's key. */
+export interface RegisteredCard {
+  /** The agent's key: the `url` of its card, else that of its first interface. */
   readonly url: string;
   /** JSON: what the agent publishes, once it was fetched; until then what its client says. */
-  readonly card: string;
-  /** Digest of what its client said last: when that changes, the card is fetched again. */
-  readonly announced: string;
+  readonly text: string;
+}
+
+export interface RegistryEntry {
+  readonly card: RegisteredCard;
   readonly intervalS: number;
   /** Only those that are available are listed. */
   readonly status: "available" | "unverified";
@@ -23,14 +25,19 @@ export interface RegistryEntry {
 export type Awaitable<T> = T | Promise<T>;
 
 export interface RegistryProvider {
-  get(url: string): Awaitable<RegistryEntry | undefined>;
-  /** Adds or replaces the entry, and notes that its agent was heard of now. */
-  upsert(entry: RegistryEntry): Awaitable<void>;
-  unregister(url: string): Awaitable<void>;
-  /** The available ones, in an order that does not change. */
-  listAvailable(): Awaitable<readonly RegistryEntry[]>;
+  /**
+   * Adds the agent, unverified, or replaces its card and interval and leaves its status as it is.
+   * Either way it was heard of now.
+   */
+  upsert(card: RegisteredCard, intervalS: number): Awaitable<void>;
+  get(agentUrl: string): Awaitable<RegistryEntry | undefined>;
+  /** The agent becomes available; nothing where it is not known. */
+  markVerified(agentUrl: string): Awaitable<void>;
+  unregister(agentUrl: string): Awaitable<void>;
+  /** The cards of the available ones, in an order that does not change. */
+  listAvailable(): Awaitable<readonly RegisteredCard[]>;
   /** The URLs of those not heard of for longer than `multiplier` times their interval. */
-  listStale(multiplier: number): Awaitable<readonly string[]>;
+  getStale(multiplier: number): Awaitable<readonly string[]>;
 }
 
 interface Kept {
@@ -44,49 +51,56 @@ interface Kept {
  */
 export class MemoryRegistryProvider implements RegistryProvider {
   readonly #clock: Clock;
-  readonly #entries = new Map<string, Kept>();
+  readonly #kept = new Map<string, Kept>();
   #bytes = 0;
 
   constructor({ clock = systemClock }: { readonly clock?: Clock } = {}) {
     this.#clock = clock;
   }
 
-  get(url: string): RegistryEntry | undefined {
-    return this.#entries.get(url)?.entry;
-  }
-
-  upsert(entry: RegistryEntry): void {
-    const before = this.#entries.get(entry.url)?.entry;
-    const moreBytes = entry.card.length - (before?.card.length ?? 0);
-    this.#makeRoom(entry.url, before ? 0 : 1, moreBytes);
+  upsert(card: RegisteredCard, intervalS: number): void {
+    const before = this.#kept.get(card.url)?.entry;
+    const moreBytes = card.text.length - (before?.card.text.length ?? 0);
+    this.#makeRoom(card.url, before ? 0 : 1, moreBytes);
     this.#bytes += moreBytes;
-    this.#entries.set(entry.url, { entry, heardMs: this.#clock.monotonicMs() });
+    const entry = { card, intervalS, status: before?.status ?? "unverified" } as const;
+    this.#kept.set(card.url, { entry, heardMs: this.#clock.monotonicMs() });
   }
 
-  unregister(url: string): void {
-    this.#bytes -= this.#entries.get(url)?.entry.card.length ?? 0;
-    this.#entries.delete(url);
+  get(agentUrl: string): RegistryEntry | undefined {
+    return this.#kept.get(agentUrl)?.entry;
   }
 
-  listAvailable(): readonly RegistryEntry[] {
-    const entries = [...this.#entries.values()].map(({ entry }) => entry);
-    return entries.filter(({ status }) => status === "available");
+  markVerified(agentUrl: string): void {
+    const kept = this.#kept.get(agentUrl);
+    if (!kept) return;
+    this.#kept.set(agentUrl, { ...kept, entry: { ...kept.entry, status: "available" } });
   }
 
-  listStale(multiplier: number): readonly string[] {
+  unregister(agentUrl: string): void {
+    this.#bytes -= this.#kept.get(agentUrl)?.entry.card.text.length ?? 0;
+    this.#kept.delete(agentUrl);
+  }
+
+  listAvailable(): readonly RegisteredCard[] {
+    const entries = [...this.#kept.values()].map(({ entry }) => entry);
+    return entries.filter(({ status }) => status === "available").map(({ card }) => card);
+  }
+
+  getStale(multiplier: number): readonly string[] {
     const nowMs = this.#clock.monotonicMs();
-    return [...this.#entries.values()]
-      .filter(({ entry, heardMs }) => nowMs - heardMs > multiplier * entry.intervalS * 1000)
-      .map(({ entry }) => entry.url);
+    return [...this.#kept]
+      .filter(([, { entry, heardMs }]) => nowMs - heardMs > multiplier * entry.intervalS * 1000)
+      .map(([url]) => url);
   }
 
   #makeRoom(url: string, more: number, moreBytes: number): void {
     const isFull = (): boolean =>
-      this.#entries.size + more > REGISTRY.agents || this.#bytes + moreBytes > REGISTRY.bytes;
+      this.#kept.size + more > REGISTRY.agents || this.#bytes + moreBytes > REGISTRY.bytes;
     if (!isFull()) return;
-    for (const { entry } of this.#entries.values()) {
-      if (entry.status === "available" || entry.url === url) continue;
-      this.unregister(entry.url);
+    for (const [each, { entry }] of this.#kept) {
+      if (entry.status === "available" || each === url) continue;
+      this.unregister(each);
       if (!isFull()) return;
     }
     throw new RollcallError("LIMIT_EXCEEDED", "the registry is full");

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { HEARTBEAT } from "../../../core/card-limits.ts";
 import { quiet, TestClock } from "../../../../test/support/engine/fixture.ts";
 import { RegistryClient } from "./client.ts";
-import { REGISTRY } from "./limits.ts";
+import { WAITING } from "../../../directory/limits.ts";
 import { MemoryRegistryProvider } from "./provider.ts";
 import type { CardFetcher } from "./registry.ts";
 import { RegistryServer, type RegistryAnswer } from "./server.ts";
@@ -64,7 +64,10 @@ async function beat(server: RegistryServer, card: object, interval = 60): Promis
   return (JSON.parse(body) as { verified: boolean }).verified;
 }
 
-async function list(server: RegistryServer, version = "0.3"): Promise<readonly { name: string }[]> {
+async function list(
+  server: RegistryServer,
+  version?: string,
+): Promise<readonly { readonly name: string }[]> {
   const header = (name: string): string | undefined =>
     name === "a2a-version" ? version : undefined;
   const body = async (): Promise<string> => "";
@@ -86,6 +89,35 @@ describe("an agent", () => {
     ]);
   });
 
+  test("that is listed never waits, even where its new card hangs", async () => {
+    const { agents, server } = fixture();
+    agents.published.set(CARD.url, JSON.stringify(CARD));
+    await beat(server, CARD);
+    agents.published.set(CARD.url, new Promise(() => undefined));
+    await expect(beat(server, { ...CARD, name: "B" })).resolves.toBe(true);
+    expect(agents.fetched).toHaveLength(2);
+  });
+
+  test("is asked to come back thrice before it would be evicted", async () => {
+    const { server } = fixture();
+    const asked = async (interval: number) =>
+      (await send(server, { agent_card: CARD, interval })).headers["retry-after"];
+    expect([await asked(3), await asked(60), await asked(600)]).toEqual(["3", "60", "60"]);
+  });
+
+  test("that an older process kept in the store is fetched once more, and goes on", async () => {
+    const [agents, provider] = [new Agents(), new MemoryRegistryProvider()];
+    agents.published.set(CARD.url, JSON.stringify(CARD));
+    await using before = new RegistryServer({ fetcher: agents, provider });
+    await beat(before, CARD);
+    await using after = new RegistryServer({ fetcher: agents, provider });
+    for (let i = 0; i < 3; i += 1) {
+      await expect(beat(after, CARD)).resolves.toBe(true);
+      await quiet();
+    }
+    expect(agents.fetched).toHaveLength(2);
+  });
+
   test("that is listed is not fetched again while it says the same", async () => {
     const { agents, server } = fixture();
     agents.published.set(CARD.url, JSON.stringify(CARD));
@@ -102,6 +134,7 @@ describe("an agent", () => {
     await expect(list(server)).resolves.toMatchObject([{ name: "A" }]);
     agents.published.delete(CARD.url);
     await beat(server, { ...CARD, name: "Evil" });
+    await quiet();
     await expect(list(server)).resolves.toMatchObject([{ name: "A" }]);
   });
 
@@ -111,7 +144,8 @@ describe("an agent", () => {
     await beat(server, CARD);
     const changed = { ...CARD, name: "B" };
     agents.published.set(CARD.url, JSON.stringify(changed));
-    await beat(server, changed);
+    await expect(beat(server, changed)).resolves.toBe(true);
+    await quiet();
     await expect(list(server)).resolves.toMatchObject([{ name: "B" }]);
   });
 
@@ -122,12 +156,15 @@ describe("an agent", () => {
     await expect(list(server)).resolves.toEqual([]);
   });
 
-  test("that is slow does not hold its heartbeat up, and is listed later", async () => {
+  test("that is slow holds its first heartbeat up for so long, and is listed later", async () => {
     const { agents, clock, server } = fixture();
     let publish: (text: string) => void = () => undefined;
     agents.published.set(CARD.url, new Promise((resolve) => (publish = resolve)));
-    const first = beat(server, CARD);
-    await clock.advance(REGISTRY.answerMs);
+    let isAnswered = false;
+    const first = beat(server, CARD).finally(() => (isAnswered = true));
+    await clock.advance(WAITING.longestMs - 1);
+    expect(isAnswered).toBe(false);
+    await clock.advance(1);
     await expect(first).resolves.toBe(false);
     publish(JSON.stringify(CARD));
     await quiet();
@@ -213,10 +250,8 @@ describe("the answers", () => {
     const agents = new Agents();
     agents.published.set(CARD.url, JSON.stringify(CARD));
     const provider = new MemoryRegistryProvider();
-    const keep = provider.upsert.bind(provider);
-    provider.upsert = (entry) => {
-      if (entry.status === "available") throw new Error("the store is down");
-      keep(entry);
+    provider.markVerified = () => {
+      throw new Error("the store is down");
     };
     const onFailure = (error: unknown): unknown => failures.push(error);
     await using server = new RegistryServer({ provider, fetcher: agents, onFailure });

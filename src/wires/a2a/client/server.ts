@@ -4,23 +4,26 @@
  *
  *   POST /registry/heartbeat               200 {"status":"ok","verified":…}
  *   POST /.well-known/agents/heartbeat     202, the same, with Retry-After
- *   GET  /.well-known/agents               the cards, in the version of the header A2A-Version
+ *   GET  /.well-known/agents               the cards, in the version of the header A2A-Version,
+ *                                          without it each in its own
  *
  * The rules of cards are those of Rollcall's own directory; so is the fetcher, which goes only to
  * addresses of the internet unless told otherwise (`reach`).
  */
-import { readCard, type CardVersion } from "../../../directory/cards/card.ts";
+import { readCard } from "../../../directory/cards/card.ts";
 import { readHeartbeat } from "../../../directory/cards/heartbeat.ts";
 import { HEARTBEAT } from "../../../core/card-limits.ts";
 import { problem } from "../../../directory/cards/problems.ts";
-import { cardAs, versionAsked } from "../../../directory/cards/versions.ts";
+import { cardAs, versionAsked, type ListedVersion } from "../../../directory/cards/versions.ts";
+import { retryAfterS } from "../../../core/directory-rules.ts";
 import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
 import type { Reach } from "../../../net/fetch/addresses.ts";
 import { Fetcher, type FetchFailure } from "../../../net/fetch/fetcher.ts";
+import { REGISTRY } from "./limits.ts";
 import { mounts, type Mounts } from "./mounts.ts";
-import type { RegistryEntry, RegistryProvider } from "./provider.ts";
+import type { RegisteredCard, RegistryProvider } from "./provider.ts";
 import { Registry, type CardFetcher } from "./registry.ts";
 
 export interface RegistryServerOptions {
@@ -28,10 +31,14 @@ export interface RegistryServerOptions {
   readonly provider?: RegistryProvider;
   /** An agent is gone after so many of its intervals without a word: 3. */
   readonly staleMultiplier?: number;
-  /** How often agents shall speak: 60. */
+  /** How often silent agents are looked for: 30. */
+  readonly cleanupIntervalS?: number;
+  /** How long an agent may take to send its card, and its first heartbeat waits: 10. */
+  readonly fetchTimeoutS?: number;
+  /** How often agents shall speak, unless they would be gone too soon: 60. */
   readonly expectedIntervalS?: number;
-  /** For readers that do not say: A2A_VERSION, else 1.0. */
-  readonly a2aVersion?: CardVersion;
+  /** For readers that send no header: A2A_VERSION, else each card in its own. */
+  readonly a2aVersion?: ListedVersion;
   /** Which addresses agents may have, beside those of the internet. */
   readonly reach?: Reach;
   /** An agent's card could not be fetched, and why: for a log, not for the agent. */
@@ -70,17 +77,23 @@ export class RegistryServer implements AsyncDisposable {
   readonly #registry: Registry;
   readonly #fetcher: Fetcher;
   readonly #options: RegistryServerOptions;
-  readonly #version: CardVersion;
-  /** Cards that are written already; a store that hands out the same entry saves the work. */
-  readonly #written = new WeakMap<RegistryEntry, Map<CardVersion, string>>();
+  readonly #version: ListedVersion;
+  /** Cards that are written already; a store that hands out the same object saves the work. */
+  readonly #written = new WeakMap<RegisteredCard, Map<ListedVersion, string>>();
 
   constructor(options: RegistryServerOptions = {}) {
     const { reach = {}, onFetchFailure, clock = systemClock, ...rest } = options;
-    const own = { reach, ...(onFetchFailure && { onFailure: onFetchFailure }), timers: clock };
-    this.#fetcher = new Fetcher(own);
-    this.#registry = new Registry({ fetcher: this.#fetcher, ...rest, clock });
+    const fetchTimeoutMs = 1000 * (options.fetchTimeoutS ?? REGISTRY.fetchTimeoutS);
+    this.#fetcher = new Fetcher({
+      reach,
+      ...(onFetchFailure && { onFailure: onFetchFailure }),
+      limits: { requestMs: fetchTimeoutMs, budgetMs: fetchTimeoutMs },
+      timers: clock,
+    });
+    this.#registry = new Registry({ fetcher: this.#fetcher, ...rest, fetchTimeoutMs, clock });
     this.#options = options;
-    this.#version = options.a2aVersion ?? versionAsked(process.env["A2A_VERSION"] ?? "1.0");
+    const asked = process.env["A2A_VERSION"];
+    this.#version = options.a2aVersion ?? (asked ? versionAsked(asked) : "own");
     this.mount = mounts(async (request) => this.answer(request));
   }
 
@@ -125,27 +138,28 @@ export class RegistryServer implements AsyncDisposable {
       const problems = untyped || read.ok ? [untyped] : read.problems;
       return json(422, JSON.stringify({ detail: problems }));
     }
-    const verified = await this.#registry.hear(read.heartbeat);
+    const { verified, ttlMs } = await this.#registry.hear(read.heartbeat);
     const body = JSON.stringify({ status: "ok", verified });
     if (request.path === OLD_BEAT) return json(200, body);
-    return json(202, body, { "retry-after": String(this.#options.expectedIntervalS ?? 60) });
+    const { expectedIntervalS = HEARTBEAT.defaultIntervalS } = this.#options;
+    return json(202, body, { "retry-after": String(retryAfterS(ttlMs, expectedIntervalS)) });
   }
 
   async #list(request: RegistryRequest): Promise<RegistryAnswer> {
     const asked = request.header("a2a-version");
     const version = asked ? versionAsked(asked) : this.#version;
-    const entries = await this.#registry.provider.listAvailable();
-    const cards = entries.map((entry) => this.#write(entry, version));
-    return json(200, `[${cards.filter((card) => card !== "").join(",")}]`, { vary: "A2A-Version" });
+    const cards = await this.#registry.provider.listAvailable();
+    const texts = cards.map((card) => this.#write(card, version));
+    return json(200, `[${texts.filter((text) => text !== "").join(",")}]`, { vary: "A2A-Version" });
   }
 
   /** A store that gives back something else than it was given has nothing to list. */
-  #write(entry: RegistryEntry, version: CardVersion): string {
-    const written = this.#written.get(entry) ?? new Map<CardVersion, string>();
-    this.#written.set(entry, written);
+  #write(card: RegisteredCard, version: ListedVersion): string {
+    const written = this.#written.get(card) ?? new Map<ListedVersion, string>();
+    this.#written.set(card, written);
     const known = written.get(version);
     if (known !== undefined) return known;
-    const read = readCard(entry.card);
+    const read = readCard(card.text);
     const text = read.ok ? cardAs(read.card, version) : "";
     written.set(version, text);
     return text;

@@ -1,5 +1,5 @@
 /** The A2A wire, ready to be mounted on a door: the peer's paths, and the catalog beside them. */
-import type { CardVersion } from "../../../directory/cards/card.ts";
+import type { ListedVersion } from "../../../directory/cards/versions.ts";
 import type { DirectoryService } from "../../../directory/directory.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { heartbeatHandlers } from "./heartbeats.ts";
@@ -7,8 +7,7 @@ import { AGENTS_PATH, listingHandler } from "./listing.ts";
 
 export interface A2aOptions {
   readonly directory: DirectoryService;
-  readonly version: CardVersion;
-  readonly intervalS: number;
+  readonly version: ListedVersion;
 }
 
 export function a2aMount(options: A2aOptions) {

@@ -10,6 +10,8 @@ import type { IncomingMessage } from "node:http";
 import { HEARTBEAT } from "../../../core/card-limits.ts";
 import type { CardProblem } from "../../../directory/cards/problems.ts";
 import { RollcallError } from "../../../core/errors.ts";
+import type { Principal } from "../../../core/principals.ts";
+import { permit } from "../../../core/roles.ts";
 import type { DirectoryService, HeartbeatAnswer, Sender } from "../../../directory/directory.ts";
 
 /** Where the token is, in an answer and in what comes later. */
@@ -17,8 +19,6 @@ const TOKEN_HEADER = "rollcall-registration-token";
 
 export interface HeartbeatsOptions {
   readonly directory: Pick<DirectoryService, "again" | "hear">;
-  /** The interval that agents are asked for, in seconds. */
-  readonly intervalS: number;
 }
 
 export interface HeartbeatResponse {
@@ -30,39 +30,61 @@ export interface HeartbeatResponse {
 type Handler = (
   request: IncomingMessage,
   body: Buffer,
-  principal: { readonly name: string },
+  principal: Principal,
 ) => HeartbeatResponse | Promise<HeartbeatResponse>;
 
-const JSON_TYPE = ["Content-Type", "application/json"] as const;
-const VERIFIED = '{"status":"ok","verified":true}';
+/** A response to a heartbeat that was taken, in the form of one generation. */
+type Form = (verified: boolean, retryAfterS: number) => HeartbeatResponse;
 
-export function heartbeatHandlers(options: HeartbeatsOptions): Readonly<Record<string, Handler>> {
-  const { directory, intervalS } = options;
-  const retryAfter = [...JSON_TYPE, "Retry-After", String(intervalS)];
-  return {
-    "/registry/heartbeat": handler(directory, { status: 200, headers: JSON_TYPE, body: VERIFIED }),
-    "/.well-known/agents/heartbeat": handler(directory, {
-      status: 202,
-      headers: retryAfter,
-      body: VERIFIED,
-    }),
-  };
+const JSON_TYPE = ["Content-Type", "application/json"] as const;
+const BODIES = {
+  true: '{"status":"ok","verified":true}',
+  false: '{"status":"ok","verified":false}',
+} as const;
+
+const FORMS: Readonly<Record<string, Form>> = {
+  "/registry/heartbeat": (verified) => ({
+    status: 200,
+    headers: JSON_TYPE,
+    body: BODIES[`${verified}`],
+  }),
+  "/.well-known/agents/heartbeat": (verified, retryAfterS) => ({
+    status: 202,
+    headers: [...JSON_TYPE, "Retry-After", String(retryAfterS)],
+    body: BODIES[`${verified}`],
+  }),
+};
+
+export function heartbeatHandlers({
+  directory,
+}: HeartbeatsOptions): Readonly<Record<string, Handler>> {
+  return Object.fromEntries(
+    Object.entries(FORMS).map(([path, form]) => [path, handler(directory, form)]),
+  );
 }
 
-function handler(directory: HeartbeatsOptions["directory"], usual: HeartbeatResponse): Handler {
+function handler(directory: HeartbeatsOptions["directory"], form: Form): Handler {
+  /** By the seconds of Retry-After: the door sends what it has sent before faster. */
+  const usual = new Map<number, HeartbeatResponse>();
   return (request, body, principal) => {
+    permit(principal, "directory.add");
     const { method = "", url = "" } = request;
     if (method !== "POST") throw new RollcallError("NOT_FOUND", `no ${method} ${url}`);
     const given = request.headers[TOKEN_HEADER];
     const token = typeof given === "string" && given !== "" ? given : undefined;
-    if (directory.again(body, token)) return usual;
-    return hear(directory, usual, { body, sender: { source: principal.name, token } });
+    const retryAfterS = directory.again(body, token);
+    if (retryAfterS === undefined) {
+      return hear(directory, form, { body, sender: { source: principal.name, token } });
+    }
+    const known = usual.get(retryAfterS) ?? form(true, retryAfterS);
+    usual.set(retryAfterS, known);
+    return known;
   };
 }
 
 async function hear(
   directory: HeartbeatsOptions["directory"],
-  { status, headers }: HeartbeatResponse,
+  form: Form,
   { body, sender }: { readonly body: Buffer; readonly sender: Sender },
 ): Promise<HeartbeatResponse> {
   if (body.length > HEARTBEAT.bytes) {
@@ -70,12 +92,9 @@ async function hear(
   }
   const answer = await heard(directory, body, sender);
   if (!answer.ok) return refusal(answer.problems);
-  const { verified, token } = answer;
-  return {
-    status,
-    headers: token === undefined ? headers : [...headers, TOKEN_HEADER, token],
-    body: JSON.stringify({ status: "ok", verified }),
-  };
+  const response = form(answer.verified, answer.retryAfterS);
+  if (answer.token === undefined) return response;
+  return { ...response, headers: [...response.headers, TOKEN_HEADER, answer.token] };
 }
 
 /** A refusal of what the caller said is a problem like those of the card. */

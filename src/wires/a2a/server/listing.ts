@@ -1,13 +1,15 @@
 /**
  * `GET /.well-known/agents`: the cards of all agents that were verified, as an array, in the
- * generation that the header `A2A-Version` asks for. Asked again with the ETag of last time, it is
- * 304 while nothing changed. Filters and pages are in the query; the next page is in `Link`.
+ * generation that the header `A2A-Version` asks for; without it each in its own, unless the
+ * operator set one. Asked again with the ETag of last time, it is 304 while nothing changed.
+ * Filters and pages are in the query; the next page is in `Link`.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { CardVersion } from "../../../directory/cards/card.ts";
-import { versionAsked } from "../../../directory/cards/versions.ts";
+import { versionAsked, type ListedVersion } from "../../../directory/cards/versions.ts";
 import { TIERS } from "../../../core/directory.ts";
 import { RollcallError } from "../../../core/errors.ts";
+import type { Principal } from "../../../core/principals.ts";
+import { permit } from "../../../core/roles.ts";
 import type { DirectoryQuery, DirectoryService } from "../../../directory/directory.ts";
 import { QUERY } from "../../../directory/limits.ts";
 import type { ListingBytes } from "../../../directory/listing.ts";
@@ -17,12 +19,17 @@ export const AGENTS_PATH = "/.well-known/agents";
 
 export interface ListingOptions {
   readonly directory: Pick<DirectoryService, "listing" | "cards">;
-  /** For those who do not say. */
-  readonly version: CardVersion;
+  /** For readers that send no header. */
+  readonly version: ListedVersion;
 }
 
 export function listingHandler({ directory, version: usual }: ListingOptions) {
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  return async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    principal: Principal,
+  ): Promise<void> => {
+    permit(principal, "directory.read");
     const { method = "", url = "", headers } = request;
     if (method !== "GET" && method !== "HEAD") {
       throw new RollcallError("NOT_FOUND", `no ${method} ${AGENTS_PATH}`);

@@ -6,9 +6,9 @@
  *   meta      session/update { update: { sessionUpdate: "session_info_update", _meta } }
  *   ext       _rollcall/agent_status { sessionId, status, … }
  *
- * The proposal shows the flat form, which no schema allows: it is read, never sent. The variant is
- * unknown to every client of ACP v1, and some take it for another update. `meta` is valid
- * everywhere.
+ * `meta` is valid everywhere. The variant is unknown to every client of ACP v1, and some take it
+ * for another update. The flat form is the proposal's own example, which no schema allows: clients
+ * drop it with an error, or fail; it is only sent when it was asked for by name.
  */
 import { field, text } from "./frames.ts";
 import { STATUSES, type AcpSource, type AcpStatus, type StatusForm } from "./record.ts";
@@ -35,7 +35,7 @@ export interface SaidStatus {
   readonly source: Extract<AcpSource, "agent_status_update" | "meta">;
 }
 
-const FORMS: readonly StatusForm[] = ["meta", "ext", "variant"];
+const FORMS: readonly StatusForm[] = ["meta", "ext", "variant", "flat"];
 
 /** The status in the parameters of a `session/update`, in whichever form it came. */
 export function saidIn(params: unknown): SaidStatus | undefined {
@@ -62,7 +62,7 @@ export function said(value: unknown, source: SaidStatus["source"]): SaidStatus {
   };
 }
 
-/** A notification to the client that carries a status in this form. It is never the flat one. */
+/** A notification to the client that carries a status in this form. */
 export function statusMessage(form: StatusForm, sessionId: string, status: AgentStatus): object {
   const message = (method: string, params: object): object => ({ jsonrpc: "2.0", method, params });
   switch (form) {
@@ -75,6 +75,10 @@ export function statusMessage(form: StatusForm, sessionId: string, status: Agent
     case "variant": {
       const update = { sessionUpdate: STATUS_VARIANT, ...threeFields(status) };
       return message("session/update", { sessionId, update });
+    }
+    case "flat": {
+      const update = { sessionUpdate: STATUS_VARIANT, ...threeFields(status) };
+      return message("session/update", { sessionId, ...update });
     }
   }
 }

@@ -100,7 +100,7 @@ export interface AcpSessionFacts {
 }
 
 /** How a status travels inside ACP: see `form.ts`. */
-export type StatusForm = "meta" | "ext" | "variant";
+export type StatusForm = "meta" | "ext" | "variant" | "flat";
 
 /** The more urgent comes first. */
 export const URGENCY: Readonly<Record<AcpStatus, number>> = {

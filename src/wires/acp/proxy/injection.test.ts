@@ -69,6 +69,22 @@ describe("the forms of a status", () => {
     ]);
   });
 
+  test("flat: as the proposal's example has it, letter by letter", async () => {
+    const { show, listen, said } = injecting({ injection: "flat" });
+    show();
+    await listen();
+    expect(said[0]).toEqual({
+      jsonrpc: "2.0",
+      method: "session/update",
+      params: {
+        sessionId: "S",
+        sessionUpdate: "agent_status_update",
+        status: "reading",
+        message: "Read notes.txt",
+      },
+    });
+  });
+
   test("variant: nested, with exactly the keys of the proposal", async () => {
     const { show, listen, said } = injecting({ injection: "variant" });
     show();

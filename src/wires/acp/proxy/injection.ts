@@ -22,7 +22,7 @@ import type { Frame, Sender } from "../derive/frames.ts";
 import type { AcpRecord, StatusForm } from "../derive/record.ts";
 import { INJECTION } from "./limits.ts";
 
-export const INJECTIONS = ["off", "meta", "ext", "variant", "auto"] as const;
+export const INJECTIONS = ["off", "meta", "ext", "variant", "flat", "auto"] as const;
 
 export type Injection = (typeof INJECTIONS)[number];
 

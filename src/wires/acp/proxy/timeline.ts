@@ -6,6 +6,7 @@
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import type { AcpRecord } from "../derive/record.ts";
+import { makeFolder } from "../../../machine/folders.ts";
 import { hooksFolder } from "../../../machine/places.ts";
 import type { Environment } from "../../../machine/surroundings.ts";
 import { TIMELINE } from "./limits.ts";
@@ -62,9 +63,9 @@ export class TimelineWriter {
   }
 
   async #drain(): Promise<void> {
-    const { mkdir, stat, rename, appendFile } = fs.promises;
+    const { stat, rename, appendFile } = fs.promises;
     try {
-      await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(this.#path), 0o700);
       while (this.#lines.length > 0) {
         const text = this.#lines.join("");
         this.#lines = [];

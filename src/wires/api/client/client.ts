@@ -4,9 +4,10 @@
  *   const daemon = connect({ url });
  *   for await (const item of daemon.events({ from: 0 })) …
  */
-import { Agent } from "node:http";
+import type { Agent } from "node:http";
 import { RollcallError } from "../../../core/errors.ts";
 import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
+import { daemonAgent } from "../../../net/http/agent.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
 import { isRecord, open, readBody } from "../../../net/http/request.ts";
 import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
@@ -29,10 +30,11 @@ type Json = Readonly<Record<string, unknown>>;
 
 export class Client {
   readonly url: string;
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent: Agent;
 
   constructor(options: ConnectOptions = {}) {
     this.url = parseUrl(options.url ?? DEFAULT_URL);
+    this.#agent = daemonAgent(this.url);
   }
 
   /** The JSON object at a path; rejects with the daemon's refusal, or UNAVAILABLE without one. */

@@ -158,7 +158,8 @@ test("a session that had read half of a job's history goes on with the other hal
   const followed = state.sessions.byId.get("sess_B")?.subscriptions;
   // All that the second one has said, the entries that nobody is shown included.
   const heads = { job_1: 1, job_2: contents["job/job_2"]?.length };
-  expect(Object.fromEntries(followed ?? [])).toEqual(heads);
+  const read = Array.from(followed?.values() ?? [], ({ jobId, after }) => [jobId, after] as const);
+  expect(Object.fromEntries(read)).toEqual(heads);
 });
 
 test("a job that only the log knows has ended; the ledger knew better", async () => {

@@ -68,18 +68,50 @@ test("a child runs under a part of its parent's lease, in the same trace and str
   });
 });
 
-test("the SDKs are not sent a child's job.accepted: they would take it for another", async () => {
-  for (const profile of ["py", "ts"] as const) {
-    const { open } = await stage(async (job) => {
-      const child = await job.delegate("spender", { input: 0 });
-      return (await child.done).status;
-    });
-    const peer = await open({ profile });
-    await peer.submit("parent", { lease_request: { "agent.delegate": ["*"] } });
-    await quiet();
-    expect(peer.of("job.accepted")).toHaveLength(1);
-    expect(peer.last("job.result").payload["result"]).toBe("success");
-  }
+/** A parent that delegates once when it is told to, and ends when its child did. */
+async function delegating(profile: "py" | "ts") {
+  let delegate: () => void = () => undefined;
+  const told = new Promise<void>((resolve) => (delegate = resolve));
+  const { open } = await stage(async (job) => {
+    await told;
+    const child = await job.delegate("spender", { input: 0 });
+    return (await child.done).status;
+  });
+  const peer = await open({ profile });
+  await peer.submit("parent", { lease_request: { "agent.delegate": ["*"] } });
+  return { peer, delegate };
+}
+
+test("the TypeScript SDK is sent a child's job.accepted before what the child says", async () => {
+  const { peer, delegate } = await delegating("ts");
+  delegate();
+  await quiet();
+  const [parent, child] = peer.of("job.accepted");
+  const event = peer.of("job.event").find(({ payload }) => payload["kind"] === "delegate");
+  expect(child?.payload).toMatchObject({
+    parent_job_id: parent?.job_id,
+    delegate_id: event?.payload.body["delegate_id"],
+    trace_id: parent?.payload["trace_id"],
+  });
+  const order = peer.frames.filter(({ job_id }) => job_id === child?.job_id);
+  expect(order.map(({ type }) => type)).toEqual(["job.accepted", "job.event", "job.result"]);
+});
+
+test("a TypeScript client that submits meanwhile is sent none: it would mistake it", async () => {
+  const { peer, delegate } = await delegating("ts");
+  await peer.submit("endless");
+  delegate();
+  await quiet();
+  expect(peer.of("job.accepted")).toHaveLength(2);
+  expect(peer.last("job.result").payload["result"]).toBe("success");
+});
+
+test("the Python SDK is not sent a child's job.accepted: it would mistake it", async () => {
+  const { peer, delegate } = await delegating("py");
+  delegate();
+  await quiet();
+  expect(peer.of("job.accepted")).toHaveLength(1);
+  expect(peer.last("job.result").payload["result"]).toBe("success");
 });
 
 test.each([

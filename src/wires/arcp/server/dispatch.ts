@@ -124,6 +124,7 @@ export class Dispatch {
       case "session.list_jobs":
         return this.#once(message.id, () => this.#list(message));
       case "job.submit":
+        this.#session.lastSubmit = message.id;
         return this.#once(message.id, () => this.#inLine(() => this.#submit(message)));
       case "job.cancel":
         return this.#once(message.id, () => this.#cancel(message));
@@ -261,12 +262,9 @@ export class Dispatch {
     const session = this.#session;
     const subscription = new Subscription({ sessions, session, job }, beginning);
     const { after } = subscription;
-    sessions.term.decide({
-      type: "session.subscribe",
-      sessionId: session.id,
-      jobId: job.id,
-      after,
-    });
+    const { ownerSeq } = beginning;
+    const record = { sessionId: session.id, jobId: job.id, after, seq: session.head, ownerSeq };
+    sessions.term.decide({ type: "session.subscribe", ...record });
     return subscription;
   }
 

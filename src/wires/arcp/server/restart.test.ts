@@ -1,50 +1,11 @@
 /** A restart loses nothing that a client was sent. */
 import { expect, test } from "vitest";
-import { quiet, TestClock } from "../../../../test/support/engine/fixture.ts";
-import type { JobContext } from "../../../jobs/context.ts";
+import { play } from "../../../../test/support/arcp/fixture.ts";
+import { resume, world } from "../../../../test/support/arcp/lives.ts";
+import { quiet } from "../../../../test/support/engine/fixture.ts";
 import type { Provisioner } from "../../../jobs/provisioner.ts";
 import type { Log } from "../../../log/log.ts";
 import { MemoryMedium, memoryStore } from "../../../log/memory/store.ts";
-import type { ArcpRuntime } from "./runtime.ts";
-import {
-  MortalStore,
-  play,
-  type PlayOptions,
-  type TestPeer,
-} from "../../../../test/support/arcp/fixture.ts";
-
-/** One process after another on the same disk. */
-function world(more: PlayOptions = {}) {
-  const medium = new MemoryMedium();
-  const clock = new TestClock();
-  let lives = 0;
-  const puppets: { life: number; job: JobContext; end: (value: unknown) => void }[] = [];
-  const agents = (runtime: ArcpRuntime) => {
-    const life = lives;
-    const puppet = (_: unknown, job: JobContext) =>
-      new Promise((end) => puppets.push({ life, job, end }));
-    runtime.registerAgent("echo", (input) => input);
-    runtime.registerAgent("puppet", puppet);
-    runtime.registerAgent("phoenix", puppet, { restart: "always" });
-  };
-  const live = async () => {
-    lives += 1;
-    const store = new MortalStore(memoryStore({ medium, shared: false }));
-    const scene = await play({ agents, ...more, medium, clock, store });
-    return { ...scene, store };
-  };
-  return { live, puppets, medium, clock };
-}
-
-type Life = Awaited<ReturnType<ReturnType<typeof world>["live"]>>;
-
-async function resume(life: Life, peer: TestPeer, last = peer.stream.at(-1)?.event_seq ?? 0) {
-  const next = life.connect();
-  const session_id = peer.sessionId ?? "";
-  await next.hello({ resume: { session_id, resume_token: peer.token, last_event_seq: last } });
-  await quiet();
-  return next;
-}
 
 test("after a kill a client resumes with no gap, and its job ends once, retryably", async () => {
   const { live, puppets } = world();
@@ -212,60 +173,6 @@ test("finished jobs can be listed and tailed after a kill, within their time", a
   second.store.kill();
   const third = await live();
   expect(third.runtime.stats()).toMatchObject({ jobs: 0 });
-});
-
-test("subscriptions hold: who followed hears the end, who read history the rest", async () => {
-  const { live, puppets } = world();
-  const first = await live();
-  const [owner, follower] = [await first.open(), await first.open()];
-  const { job_id } = await owner.submit("puppet");
-  await quiet();
-  follower.send("job.subscribe", { job_id });
-  await quiet();
-  for (let i = 0; i < 600; i += 1) await puppets[0]?.job.thought(String(i));
-  await quiet();
-  const late = await first.open();
-  late.send("job.subscribe", { job_id, history: true });
-  // Subscribed, and some of the history copied, when the process dies.
-  for (let i = 0; i < 4; i += 1) await new Promise((resolve) => setImmediate(resolve));
-  first.store.kill();
-  const second = await live();
-  for (const peer of [follower, late]) {
-    const next = await resume(second, peer, 0);
-    await quiet();
-    expect(next.stream.map(({ event_seq }) => event_seq)).toEqual(
-      Array.from({ length: 601 }, (_, i) => i + 1),
-    );
-    expect(next.stream.slice(0, 600).map(({ payload }) => payload.body["text"])).toEqual(
-      Array.from({ length: 600 }, (_, i) => String(i)),
-    );
-    expect(next.stream.at(-1)?.type).toBe("job.error");
-  }
-});
-
-test("a follower hears nothing twice, also where its numbers of the job were trimmed", async () => {
-  const { live, puppets, clock } = world();
-  const first = await live();
-  const [owner, follower] = [await first.open(), await first.open()];
-  const { job_id } = await owner.submit("phoenix");
-  await quiet();
-  follower.send("job.subscribe", { job_id, history: true });
-  await puppets[0]?.job.thought("old");
-  await quiet();
-  for (let i = 0; i < 2; i += 1) await follower.submit("puppet");
-  await quiet();
-  // Two jobs that take turns: each entry is a span of its own in the follower's stream.
-  for (let i = 0; i < 6_000; i += 1) await puppets[1 + (i % 2)]?.job.thought(String(i));
-  await quiet();
-  follower.send("session.ack", { last_processed_seq: follower.stream.at(-1)?.event_seq ?? 0 });
-  await clock.advance(20_000);
-  first.store.kill();
-  const next = await resume(await live(), follower);
-  await puppets.at(-1)?.job.thought("new");
-  await quiet();
-  const heard = next.stream.filter((frame) => frame.job_id === job_id);
-  const texts = heard.flatMap(({ payload }) => payload.body["text"] ?? []);
-  expect(texts).toEqual(["new"]);
 });
 
 test("credentials that were out when the process died are revoked by the next one", async () => {

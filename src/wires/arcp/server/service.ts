@@ -120,14 +120,14 @@ export class ArcpService implements Companion {
     this.#onEnd();
   }
 
-  /** Serves one connection until it ends. */
-  accept(transport: Transport): void {
+  /** Serves one connection until it ends; a door may know better who its token is. */
+  accept(transport: Transport, verify = this.#host.verify): void {
     if (this.#mode === "closed" || this.#mode === "stopped") {
       transport.open(DEAF);
       transport.close({ code: 1013, reason: "the runtime is closed" });
       return;
     }
-    const connection = new Connection(this.#host, transport);
+    const connection = new Connection({ ...this.#host, verify }, transport);
     this.#connections.add(connection);
     if (this.#mode === "leading") transport.open(connection);
     else this.#early.push({ transport, connection });

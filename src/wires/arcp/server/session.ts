@@ -65,6 +65,8 @@ export class Session implements Owner, StreamWriter {
   readonly subscriptions = new Map<string, Subscription>();
   /** Frames that submitted a job → that job: a client that sends one again is told again. */
   readonly submits = new RecentMap<string>(INPUT.recentSubmits);
+  /** The id of the frame that submitted last. */
+  lastSubmit: string | undefined;
   readonly #sessions: Sessions;
   readonly #entry: SessionEntry;
   #isLagTold = false;

@@ -14,7 +14,8 @@ import {
   sessionStream,
 } from "../../../core/job-stream.ts";
 import type { Job } from "../../../core/jobs.ts";
-import { limitSessions, setAttached, type SessionLimits } from "../../../core/sessions.ts";
+import { limitSessions, setAttached } from "../../../core/sessions.ts";
+import type { SessionEntry, SessionLimits } from "../../../core/sessions.ts";
 import type { State } from "../../../core/state.ts";
 import type { Term } from "../../../engine/companion.ts";
 import type { Jobs } from "../../../jobs/jobs.ts";
@@ -129,7 +130,7 @@ export class Sessions {
     }: {
       readonly oldest: number;
       readonly head: number;
-      readonly entry: { readonly subscriptions: ReadonlyMap<string, number> };
+      readonly entry: Pick<SessionEntry, "subscriptions">;
     },
   ): Promise<Found> {
     const heard = new Map<string, number>();
@@ -143,7 +144,8 @@ export class Sessions {
           const read = decodeSessionEntry(text);
           if (batch.first + index === oldest) first = read.seq;
           seq = lastSeqOf(read);
-          if (!isNotice(read)) heard.set(read.jobId, read.last);
+          const isNew = seq > (entry.subscriptions.get(read.jobId)?.seq ?? 0);
+          if (isNew && !isNotice(read)) heard.set(read.jobId, read.last);
           if (place !== places.at(-1)) break;
         }
         if (place !== places.at(-1)) break;
@@ -172,11 +174,11 @@ export class Sessions {
       const follower = this.#byId.get(session.id);
       const heard = this.#found.get(session.id)?.heard;
       // A subscription that is over already is taken off the map meanwhile.
-      for (const [jobId, after] of Array.from(subscriptions)) {
+      for (const { jobId, after, ownerSeq } of Array.from(subscriptions.values())) {
         const job = this.job(jobId);
         if (!follower || !job) continue;
-        const cursor = Math.max(after, heard?.get(jobId) ?? 0);
-        new Subscription({ sessions: this, session: follower, job }, { after: cursor }).read();
+        const beginning = { after: Math.max(after, heard?.get(jobId) ?? 0), ownerSeq };
+        new Subscription({ sessions: this, session: follower, job }, beginning).read();
       }
     }
     this.#found.clear();
@@ -210,15 +212,27 @@ export class Sessions {
     }
   }
 
-  /** The SDKs would take it for the answer to the next submit of their own. */
   #tellChild(job: Job): void {
     const session = this.#byId.get(job.session ?? "");
-    if (job.requestId !== undefined || session?.profile !== "spec" || !session.connection) return;
+    if (job.requestId !== undefined || !session?.connection) return;
     this.term.after(() => {
+      if (!this.#knowsChildren(session, job)) return;
       const credentials = this.jobs.run(job.id)?.credentials ?? [];
       const terms = { at: this.time(job.submittedAtMs), credentials };
       session.send("job.accepted", acceptedOf(session.profile, job, terms), job);
     });
+  }
+
+  /**
+   * The SDKs take any job.accepted for the answer to their oldest open submit. Python's has no use
+   * for a child's. TypeScript's shows it, and gets it while the family's own submit is the last one
+   * it sent: a client that does not wait for its job gets the `delegate` event alone.
+   */
+  #knowsChildren({ profile, lastSubmit }: Session, child: Job): boolean {
+    if (profile !== "ts") return profile === "spec";
+    let root: Job | undefined = child;
+    while (root && root.parent !== "") root = this.job(root.parent);
+    return root?.requestId !== undefined && root.requestId === lastSubmit;
   }
 
   #remove(sessionId: string): void {
@@ -339,9 +353,10 @@ export class Sessions {
   }
 
   /** Numbers that go may be the last that say how far a session has heard of a job. */
-  #keepCursors({ id: sessionId, subscriptions }: Session): void {
-    for (const { jobId, after } of subscriptions.values()) {
-      if (this.job(jobId)) this.term.decide({ type: "session.subscribe", sessionId, jobId, after });
+  #keepCursors({ id: sessionId, subscriptions, head: seq }: Session): void {
+    for (const { jobId, after, ownerSeq } of subscriptions.values()) {
+      if (!this.job(jobId)) continue;
+      this.term.decide({ type: "session.subscribe", sessionId, jobId, after, seq, ownerSeq });
     }
   }
 

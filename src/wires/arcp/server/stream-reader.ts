@@ -56,6 +56,8 @@ class JobStreamReader {
 export interface StreamPlace {
   readonly stream: string;
   readonly position: number;
+  /** The last position to read: the end, unless it says otherwise. */
+  readonly through?: number;
 }
 
 export interface NumberedEntry {
@@ -77,10 +79,11 @@ export async function* numberedEntries(
   after: number,
 ): AsyncGenerator<NumberedEntry> {
   const reader = new JobStreamReader(streams);
-  const { oldest } = await streams.range(place.stream);
-  const begin = Math.max(place.position, oldest - 1);
-  for await (const { entries } of streams.read(place.stream, begin)) {
-    for (const read of entries.map(decodeSessionEntry)) {
+  const { stream, position: from, through = Infinity } = place;
+  const { oldest } = await streams.range(stream);
+  for await (const { first, entries } of streams.read(stream, Math.max(from, oldest - 1))) {
+    const wanted = entries.slice(0, Math.max(0, through - first + 1));
+    for (const read of wanted.map(decodeSessionEntry)) {
       if (lastSeqOf(read) <= after) continue;
       const job = jobOf(read.jobId);
       if (isNotice(read)) {

@@ -28,7 +28,7 @@ export interface Beginning {
   /** The position after which it reads; `ONLY_THE_END`; undefined means only what is added. */
   readonly after: number | undefined;
   /** Entries that the session which submitted the job had up to this number are left out. */
-  readonly ownerSeq?: number;
+  readonly ownerSeq?: number | undefined;
 }
 
 export class Subscription implements Listener {
@@ -55,6 +55,11 @@ export class Subscription implements Listener {
     session.subscriptions.get(job.id)?.close();
     session.subscriptions.set(job.id, this);
     if (beginning.after === undefined && run && !run.isOver) this.#goLive();
+  }
+
+  /** While it has given nothing yet; from then on all that follows is given. */
+  get ownerSeq(): number | undefined {
+    return this.#isReached ? undefined : this.#ownerSeq;
   }
 
   /** The cursor, to resume at after a crash. */

@@ -6,6 +6,7 @@
  * more than loopback and data centres gain, and memory for every connection.
  */
 import { isUtf8 } from "node:buffer";
+import type { Agent } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket, type RawData } from "ws";
 import { RollcallError } from "../../../core/errors.ts";
@@ -19,6 +20,8 @@ export interface ConnectOptions {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Makes the connection below. */
+  readonly agent?: Agent;
 }
 
 /** Options of `ws` at both ends. */
@@ -31,7 +34,7 @@ export const SOCKET_OPTIONS = {
 /** Connects to `ws://HOST:PORT/arcp`, or `wss:`. UNAVAILABLE when no server answers there. */
 export async function connectWebSocket(
   url: string,
-  { timeoutMs = TRANSPORT.connectMs, signal, headers }: ConnectOptions = {},
+  { timeoutMs = TRANSPORT.connectMs, signal, headers, agent }: ConnectOptions = {},
 ): Promise<Transport> {
   checkUrl(url);
   signal?.throwIfAborted();
@@ -39,6 +42,7 @@ export async function connectWebSocket(
     ...SOCKET_OPTIONS,
     handshakeTimeout: timeoutMs,
     ...(headers && { headers }),
+    ...(agent && { agent }),
   });
   return new Promise<Transport>((resolve, reject) => {
     let stream: Duplex | undefined;
@@ -73,7 +77,10 @@ function checkUrl(url: string): void {
 /** The address without what may be secret in it. */
 function unreachable(url: string, cause: Error): string {
   const { protocol, host, pathname } = new URL(url);
-  return `no runtime answers at ${protocol}//${host}${pathname} (${failureReason(cause)})`;
+  const at = `${protocol}//${host}${pathname}`;
+  const isPathless = pathname === "/" && /response: 40\d/.test(cause.message);
+  const hint = isPathless ? `; the path is missing, as in ws://${host}/arcp` : "";
+  return `no runtime answers at ${at} (${failureReason(cause)})${hint}`;
 }
 
 /** The server's end of a socket that is open, on the stream it was made of. */

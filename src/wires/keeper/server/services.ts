@@ -3,6 +3,7 @@ import type { TaskClaims } from "../../../engine/claims.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { GrpcServer } from "../../../net/grpc/server.ts";
 import { inSnakeCase } from "../../field-names.ts";
+import { ELECTIONS, ENTITLEMENTS, LEASES, REGISTRY, TASKS } from "./actions.ts";
 import { electionService } from "./election-service.ts";
 import { entitlementsService } from "./entitlements-service.ts";
 import type { Finder } from "./finder.ts";
@@ -31,13 +32,18 @@ export function addKeeper(door: ServiceHost, { engine, claims, finder }: KeeperO
   const { registerBytes, createTaskBytes, completeTaskBytes } = KEEPER;
   const fieldName = inSnakeCase;
   door.add(RegistryService, registryService(engine, finder), {
+    actions: REGISTRY,
     bytes: { register: registerBytes },
     fieldName,
   });
-  door.add(LeaseService, leaseService(engine), { fieldName });
-  door.add(ElectionService, electionService(engine), { fieldName });
-  door.add(EntitlementsService, entitlementsService(engine), { fieldName });
+  door.add(LeaseService, leaseService(engine), { actions: LEASES, fieldName });
+  door.add(ElectionService, electionService(engine), { actions: ELECTIONS, fieldName });
+  door.add(EntitlementsService, entitlementsService(engine), {
+    actions: ENTITLEMENTS,
+    fieldName,
+  });
   door.add(TaskService, taskService(engine, claims), {
+    actions: TASKS,
     bytes: { createTask: createTaskBytes, completeTask: completeTaskBytes },
     fieldName,
   });

@@ -1,0 +1,39 @@
+/** Agents that take jobs: which there are, and which one a person means. */
+import type { AgentListing } from "../../core/jobs/agent-ref.ts";
+import { RollcallError } from "../../core/errors.ts";
+import { meant } from "../../core/meant.ts";
+import type { Context } from "../context.ts";
+import { lookOf, note, printJson } from "../daemon.ts";
+import { tableLines } from "../terminal/table.ts";
+
+const NONE =
+  "no agent takes jobs here: [agents.NAME] in the daemon's config file adds one (docs/jobs.md)";
+
+/** NAME or NAME@VERSION, with the name whole; a name may be given by a part that no other has. */
+export function jobAgent(agents: readonly AgentListing[], given: string): string {
+  const [word = "", ...version] = given.split("@");
+  if (agents.length === 0) throw new RollcallError("NOT_FOUND", NONE);
+  const found = meant(agents, namesOf, { word, noun: "agent", place: " that takes jobs" });
+  if (found.ok) return [found.item.name, ...version].join("@");
+  const isGuessed = found.code !== "NOT_FOUND" || found.reason.includes("did you mean");
+  const there = isGuessed ? "" : `; there are ${agents.map(({ name }) => name).join(", ")}`;
+  throw new RollcallError(found.code, found.reason + there);
+}
+
+function namesOf({ name }: AgentListing) {
+  return { id: name, name, isHere: true };
+}
+
+export async function listJobAgents(
+  context: Context,
+  agents: readonly AgentListing[],
+  isJson: boolean,
+): Promise<void> {
+  if (isJson) return printJson(context, { agents });
+  if (agents.length === 0) return note(context, NONE);
+  const rows = agents.map(({ name, versions, default: usual = "" }) => {
+    return [name, usual, versions.filter((each) => each !== usual).join(", ")];
+  });
+  const columns = [{ title: "AGENT" }, { title: "VERSION" }, { title: "OTHERS" }];
+  for (const line of tableLines(columns, rows, lookOf(context))) await context.out.line(line);
+}

@@ -1,0 +1,35 @@
+/**
+ * A principal: whoever calls, as the doors know it. A call has exactly one, and every command and
+ * every read is done in its name.
+ */
+export type PrincipalKind = "person" | "service" | "agent";
+
+/** From the one that may least to the one that may most; an outpost speaks for its host alone. */
+export const ROLES = ["viewer", "agent", "outpost", "operator", "admin"] as const;
+
+export type Role = (typeof ROLES)[number];
+
+export interface Principal {
+  readonly name: string;
+  readonly kind: PrincipalKind;
+  /** The tenant that it belongs to. There is one so far. */
+  readonly namespace: string;
+  readonly roles: readonly Role[];
+}
+
+export const DEFAULT_NAMESPACE = "default";
+
+/** The user that runs the daemon. All that was registered before principals is this one's. */
+export const LOCAL: Principal = {
+  name: "local",
+  kind: "person",
+  namespace: DEFAULT_NAMESPACE,
+  roles: ["admin"],
+};
+
+/** May do nothing. */
+export const NOBODY: Principal = { ...LOCAL, name: "nobody", roles: [] };
+
+export function isRole(text: string): text is Role {
+  return ROLES.some((role) => role === text);
+}

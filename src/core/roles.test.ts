@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { LOCAL, ROLES, type Role } from "./principals.ts";
+import { ACTIONS, mayDo, permit } from "./roles.ts";
+
+function allowed(...roles: readonly Role[]): readonly string[] {
+  return ACTIONS.filter((action) => mayDo({ ...LOCAL, name: "x", roles }, action));
+}
+
+describe("a role", () => {
+  test("viewer reads everything and changes nothing", () => {
+    const reads = ACTIONS.filter((each) => each.endsWith(".read"));
+    expect(allowed("viewer")).toEqual(expect.arrayContaining([...reads]));
+    expect(allowed("viewer").filter((each) => !each.endsWith(".read"))).toEqual(["policy.check"]);
+  });
+
+  test("agent does an agent's work, and is no operator", () => {
+    for (const action of ["task.claim", "lease.acquire", "fleet.report", "job.submit"]) {
+      expect(allowed("agent")).toContain(action);
+    }
+    for (const action of ["policy.set", "directory.remove"]) {
+      expect(allowed("agent")).not.toContain(action);
+    }
+  });
+
+  test("outpost reports, and reads nothing of others", () => {
+    expect(allowed("outpost")).toEqual(["fleet.report", "daemon.read"]);
+  });
+
+  test("operator does all but make the rules; admin does all", () => {
+    expect(ACTIONS.filter((each) => !allowed("operator").includes(each))).toEqual([
+      "policy.set",
+      "policy.delete",
+    ]);
+    expect(allowed("admin")).toEqual([...ACTIONS]);
+  });
+
+  test("that is one of several adds what it allows; none allow nothing", () => {
+    expect(allowed("outpost", "viewer")).toContain("fleet.report");
+    expect(allowed()).toEqual([]);
+    expect(new Set(ROLES).size).toBe(ROLES.length);
+  });
+});
+
+test("a refusal names the caller, its roles and the action", () => {
+  const alice = { ...LOCAL, name: "user:alice", roles: ["viewer"] as const };
+  expect(() => permit(alice, "task.claim")).toThrow("user:alice (viewer) may not task.claim");
+});

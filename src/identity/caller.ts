@@ -1,0 +1,51 @@
+/** The facts that a door has about a caller, and the question every door asks of them. */
+import type { Socket } from "node:net";
+import type { Principal } from "../core/principals.ts";
+import type { Ends } from "./connections.ts";
+
+/** The other end of a connection. */
+export interface Peer {
+  /** Its address, from the kernel. */
+  readonly address: string | undefined;
+  /** Undefined where it is not a TCP connection, or it is closed already. */
+  readonly ends: Ends | undefined;
+  /** Whether it came by the daemon's own unix socket, which only its user and root can open. */
+  readonly isOwnSocket: boolean;
+  /** The answer of the operating system, once it was asked. */
+  user?: Principal;
+}
+
+export interface Caller {
+  readonly peer: Peer;
+  /** A header, or gRPC metadata, by its lower-case name. */
+  header(name: string): string | undefined;
+}
+
+export interface Authenticator {
+  /** Whether callers from other machines can be answered at all. */
+  readonly isLoopbackOnly: boolean;
+  /** Throws PERMISSION_DENIED or UNAUTHENTICATED; the message never repeats a secret. */
+  authenticate(caller: Caller): Principal | Promise<Principal>;
+}
+
+const peers = new WeakMap<Socket, Peer>();
+
+/** The same for every call of one connection. */
+export function peerOf(socket: Socket): Peer {
+  const known = peers.get(socket);
+  if (known) return known;
+  const { remoteAddress, remotePort, localAddress, localPort } = socket;
+  const isComplete = remoteAddress && remotePort && localAddress && localPort;
+  const peer: Peer = {
+    address: remoteAddress,
+    ends: isComplete ? { remoteAddress, remotePort, localAddress, localPort } : undefined,
+    isOwnSocket: false,
+  };
+  peers.set(socket, peer);
+  return peer;
+}
+
+/** Called for a connection of the daemon's own unix socket, before anything is read from it. */
+export function markOwnSocket(socket: Socket): void {
+  peers.set(socket, { address: undefined, ends: undefined, isOwnSocket: true });
+}

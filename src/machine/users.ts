@@ -1,0 +1,25 @@
+/** The users of this machine, asked of the system: names may come from a directory, not a file. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { RollcallError } from "../core/errors.ts";
+
+const run = promisify(execFile);
+const ASK_MS = 5_000;
+
+/** Each with its number; throws where there is no such user. */
+export async function usersOf<User extends { readonly name: string }>(
+  named: readonly User[],
+): Promise<readonly (User & { readonly uid: number })[]> {
+  return Promise.all(named.map(async (user) => ({ ...user, uid: await uidOf(user.name) })));
+}
+
+async function uidOf(name: string): Promise<number> {
+  if (/^\d+$/.test(name)) return Number(name);
+  try {
+    const { stdout } = await run("id", ["-u", "--", name], { timeout: ASK_MS });
+    return Number(stdout);
+  } catch (cause) {
+    const message = `allowed_users names ${name}, who is no user of this machine`;
+    throw new RollcallError("INVALID_ARGUMENT", message, { cause });
+  }
+}

@@ -1,0 +1,110 @@
+/** Other users of this machine: the test makes none, it takes on the number of one. */
+import { spawn } from "node:child_process";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { daemon, run, scratch } from "./programs.ts";
+
+/** Nobody in particular; only root can become somebody else. */
+const OTHER = 65_534;
+const isRoot = process.platform === "linux" && process.getuid?.() === 0;
+
+interface Asked {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Runs a program as another user of this machine. */
+function asOther(code: string, ...args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["-e", code, ...args], {
+      uid: OTHER,
+      gid: OTHER,
+      cwd: "/",
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (data) => (output += data));
+    child.on("error", reject);
+    child.on("close", () => resolve(output));
+  });
+}
+
+const FETCH = `
+const [url, body] = process.argv.slice(1);
+const headers = { "content-type": "application/json" };
+fetch(url, body ? { method: "POST", body, headers } : {}).then(async (answer) =>
+  console.log(JSON.stringify({ status: answer.status, body: await answer.text() })));`;
+
+async function fetchAsOther(url: string, body = ""): Promise<Asked> {
+  return JSON.parse(await asOther(FETCH, url, body)) as Asked;
+}
+
+/** Sends a whole request and is gone: its socket then has no owner, and stands as root's. */
+const CLOSE_AT_ONCE = `
+const [port, body] = process.argv.slice(1);
+const socket = require("node:net").connect(Number(port), "127.0.0.1", () => {
+  const head = ["POST /v1/agents/register HTTP/1.1", "Host: 127.0.0.1:" + port,
+    "Content-Type: application/json", "Content-Length: " + body.length, "", ""].join("\\r\\n");
+  socket.write(head + body, () => process.exit());
+});`;
+
+const OPEN = `
+const socket = require("node:net").connect(process.argv[1]);
+socket.on("error", ({ code }) => console.log(code));`;
+
+const REGISTER = JSON.stringify({ card: { name: "evil", version: "1" } });
+
+describe.runIf(isRoot)("another user of this machine", () => {
+  test("can neither read nor change anything", async () => {
+    const { up, url } = await daemon("--memory", "--no-status-files");
+    await using _ = up;
+    const refused = { status: 403, body: expect.stringContaining("user 65534") as string };
+    expect(await fetchAsOther(`${url}/v1/fleet`)).toEqual(refused);
+    expect(await fetchAsOther(`${url}/metrics`)).toEqual(refused);
+    expect(await fetchAsOther(`${url}/v1/agents/register`, REGISTER)).toEqual(refused);
+    expect(await fetchAsOther(`${url}/healthz`)).toEqual({ status: 200, body: "ok" });
+    expect((await run(["agents", "--json", "--url", url])).stdout).not.toContain("evil");
+  });
+
+  test("is not taken for root when it closes its socket at once", async () => {
+    const { up, url } = await daemon("--memory", "--no-status-files");
+    await using _ = up;
+    const { port } = new URL(url);
+    await Promise.all(Array.from({ length: 20 }, () => asOther(CLOSE_AT_ONCE, port, REGISTER)));
+    expect((await run(["agents", "--json", "--url", url])).stdout).not.toContain("evil");
+  });
+
+  test("cannot open the socket, which the owner uses without a word", async () => {
+    using home = scratch();
+    const env = { XDG_STATE_HOME: home.path };
+    const { up } = await daemon("--data-dir", join(home.path, "rollcall"), "--no-status-files");
+    await using _ = up;
+    const path = join(home.path, "rollcall", "rollcall.sock");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(await asOther(OPEN, path)).toBe("EACCES\n");
+    expect((await run(["agents"], { env })).code).toBe(0);
+  });
+
+  test("is let in where the operator names it, as far as its role goes", async () => {
+    const { up, url } = await daemon(
+      "--memory",
+      "--no-status-files",
+      "--allowed-users=65534=viewer",
+    );
+    await using _ = up;
+    expect((await fetchAsOther(`${url}/v1/fleet`)).status).toBe(200);
+    expect(await fetchAsOther(`${url}/v1/agents/register`, REGISTER)).toEqual({
+      status: 403,
+      body: expect.stringContaining("user:65534 (viewer) may not agent.register") as string,
+    });
+    const asAgent = await daemon("--memory", "--no-status-files", "--allowed-users=65534");
+    await using other = asAgent.up;
+    const registered = await fetchAsOther(`${asAgent.url}/v1/agents/register`, REGISTER);
+    expect(registered.status).toBe(200);
+    const policy = { id: "p", subject: "*", action: "*", resource: "*", effect: "allow" };
+    const set = await fetchAsOther(`${asAgent.url}/v1/policies/set`, JSON.stringify(policy));
+    expect(set.body).toContain("may not policy.set");
+    expect(other.pid).toBeGreaterThan(0);
+  });
+});
