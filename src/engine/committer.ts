@@ -246,7 +246,7 @@ export class Committer {
     this.#waiting.bytes -= batch.bytes;
     const started = markOf(this.#options.clock);
     const entries = batch.recorded.map(({ text }) => text);
-    const streams = eachOnce(batch.streams);
+    const { streams } = batch;
     this.#options.log.append({ entries, streams }, this.#written).then(
       () => this.#durable(batch, started),
       (error: unknown) => this.#failed(error),
@@ -325,7 +325,7 @@ function merged(batches: readonly Batch[]): Batch {
     waiters: batches.flatMap(({ waiters }) => waiters),
     calls: batches.flatMap(({ calls }) => calls),
     writers: new Set(),
-    streams: batches.flatMap(({ streams }) => streams),
+    streams: eachOnce(batches.flatMap(({ streams }) => streams)),
     written: batches.flatMap(({ written }) => written),
     streamBytes: batches.reduce((sum, { streamBytes }) => sum + streamBytes, 0),
     bytes: batches.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -348,14 +348,14 @@ function emptyBatch(): Batch {
 }
 
 /** Batches that are merged may have two appends for one stream; the log takes one. */
-function eachOnce(appends: readonly StreamAppend[]): readonly StreamAppend[] {
+function eachOnce(appends: readonly StreamAppend[]): StreamAppend[] {
   const byStream = new Map<string, StreamAppend>();
   for (const append of appends) {
     const { stream, entries } = append;
     const before = byStream.get(stream);
     byStream.set(stream, before ? { stream, entries: [...before.entries, ...entries] } : append);
   }
-  return byStream.size === appends.length ? appends : [...byStream.values()];
+  return [...byStream.values()];
 }
 
 function isEmpty({ recorded, writers }: Batch): boolean {
