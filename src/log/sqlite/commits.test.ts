@@ -1,4 +1,3 @@
-import { setImmediate as endOfTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { RollcallError } from "../../core/errors.ts";
 import { rejects } from "../../../test/support/log/conformance-case.ts";
@@ -37,6 +36,10 @@ function namesIn({ appends, forgets }: Commit): string[] {
     ]),
     ...forgets.map(({ stream, through }) => (through ? `trim ${stream}` : `remove ${stream}`)),
   ];
+}
+
+function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 const full = new RollcallError("STORAGE_FULL", "no room");

@@ -10,7 +10,7 @@ import type { AppendBatch } from "../log.ts";
 import { WAITING_BYTES } from "./protocol.ts";
 import type { Append, Commit, CommitResult, Forget, Outcome } from "./protocol.ts";
 
-/** Trimmed or removed by one commit: as much work as the sync, so it is not worth one of its own. */
+/** Trimmed or removed by one commit: about as much work as its sync. */
 const FORGETS = 512;
 
 interface Waiting<Call, Result> {
