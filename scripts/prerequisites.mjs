@@ -133,6 +133,17 @@ export const PREREQUISITES = [
     install: acpPrograms.install,
   },
   {
+    name: "tmux",
+    need: "the terminals of a real coding agent",
+    isThere: () => run("tmux", "-V"),
+    apt: "tmux",
+  },
+  {
+    name: "namespaces",
+    need: "a network with loopback alone, in which a real coding agent runs",
+    isThere: () => run("unshare", "--net", "--pid", "--fork", "--mount-proc", "true"),
+  },
+  {
     name: "h2load",
     need: "to load our doors from outside Node (npm run bench keeper, a2a)",
     isThere: () => run("h2load", "--version"),

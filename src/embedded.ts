@@ -40,6 +40,8 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
       "log-level": "silent",
       // The agents of this machine are not those of a test.
       "status-files": "false",
+      // To ask the system for the user of a connection takes real time.
+      ...(clock && { "local-trust": "any" }),
       ...(dataDir === undefined ? { memory: "true" } : { "data-dir": dataDir }),
     },
     // What is meant for the daemon of this machine is not meant for this one.

@@ -10,7 +10,17 @@ export const jsonFlag = {
 
 export interface DaemonFlags {
   readonly url?: string;
+  readonly tokenFile?: string;
 }
+
+/** Where the bearer token is: a token itself on a command line could be read by every user. */
+export const tokenFileFlag = {
+  kind: "parsed",
+  optional: true,
+  parse: String,
+  placeholder: "FILE",
+  brief: "The file with the token to present [ROLLCALL_TOKEN]",
+} as const;
 
 /** Of every command that talks to a daemon. */
 export const daemonFlags = {
@@ -21,6 +31,7 @@ export const daemonFlags = {
     placeholder: "URL",
     brief: "Where the daemon is [ROLLCALL_URL, or http://127.0.0.1:9090]",
   },
+  tokenFile: tokenFileFlag,
 } as const;
 
 export interface AnswerFlags extends DaemonFlags {

@@ -7,7 +7,7 @@ import type { Context } from "./context.ts";
 import { clean } from "./terminal/clean.ts";
 import type { Style } from "./terminal/output.ts";
 
-export function sceneOf({ env }: Context, folder: string | undefined): Scene {
+export function sceneOf({ env }: Pick<Context, "env">, folder: string | undefined): Scene {
   return {
     env,
     home: env["HOME"] || homedir(),

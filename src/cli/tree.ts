@@ -51,6 +51,17 @@ const POLICIES = group({
   },
 });
 
+const TOKENS = group({
+  brief: "Tokens that let programs in, each in one role",
+  usual: "list",
+  load: async () => (await import("./commands/tokens.ts")).tokens,
+  commands: {
+    list: "List the tokens, and how long each is good for",
+    create: "Create a token, and print its secret, this once",
+    revoke: "Revoke a token; its connections end at once",
+  },
+});
+
 const TASKS = group({
   brief: "The queue: tasks that wait, and tasks under way",
   usual: "list",
@@ -207,6 +218,7 @@ export const PROGRAM: Program = {
       leases: LEASES,
       elections: ELECTIONS,
       policies: POLICIES,
+      tokens: TOKENS,
       tasks: TASKS,
     },
     "Status files": {

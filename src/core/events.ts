@@ -11,6 +11,7 @@ import type { QuestionEvent } from "./questions.ts";
 import type { ReportEvent } from "./reports.ts";
 import type { SessionEvent } from "./sessions.ts";
 import type { TaskEvent } from "./tasks.ts";
+import type { TokenEvent } from "./tokens.ts";
 
 export type Event =
   | AgentEvent
@@ -23,6 +24,7 @@ export type Event =
   | JobEvent
   | SessionEvent
   | CredentialEvent
+  | TokenEvent
   | DirectoryEvent
   | NodeEvent;
 

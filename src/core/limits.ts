@@ -2,7 +2,7 @@
  * Every bound of the system, with its reason. A bound that is reached is a refusal with a code and
  * a message that names it, never a surprise.
  */
-import { HOUR, KIB, MIB, SECOND } from "./units.ts";
+import { DAY, HOUR, KIB, MIB, SECOND } from "./units.ts";
 
 /** How often a caller may do something; the rate itself is a setting. */
 export const RATE = {
@@ -73,6 +73,14 @@ export const TTL = {
   taskDefaultMs: 60 * SECOND,
 } as const;
 
+/** How long a bearer token may live; zero means the default. */
+export const TOKEN = {
+  ttlMinMs: 1 * SECOND,
+  /** A year and a day: longer than anybody remembers where it is. */
+  ttlMaxMs: 366 * DAY,
+  ttlDefaultMs: 30 * DAY,
+} as const;
+
 /** How much the state may hold; each keeps memory and the longest cascade bounded. */
 export const COUNT = {
   agents: 2_000_000,
@@ -83,6 +91,8 @@ export const COUNT = {
   candidatesPerGroup: 10_000,
   groupsPerAgent: 1_000,
   policies: 100_000,
+  /** One for every machine and program of a large team, and those that are over. */
+  tokens: 10_000,
   /** Sources of reports: every session of every host of a large team. */
   reports: 200_000,
   /** Of the directory: what one listing can still show. */
@@ -119,6 +129,8 @@ export const RETENTION = {
   /** Enough to look back on a busy hour; the daemon that ran them knows more, and longer. */
   endedJobs: 20_000,
   questions: 50_000,
+  /** So long its caller hears that it is expired or revoked, and not that it is unknown. */
+  tokenMs: 30 * DAY,
   /** Kept in the log, whichever is less. */
   logMs: 7 * 24 * HOUR,
   logEvents: 1_000_000,

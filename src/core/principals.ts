@@ -15,6 +15,8 @@ export interface Principal {
   /** The tenant that it belongs to. There is one so far. */
   readonly namespace: string;
   readonly roles: readonly Role[];
+  /** The only one that an outpost may report on. */
+  readonly host?: string;
 }
 
 export const DEFAULT_NAMESPACE = "default";

@@ -23,7 +23,8 @@ export function endedWith(state: State, proof: Report): readonly Report[] {
     .map((other) => endedBy(proof, other));
 }
 
-function othersOf({ reports }: State, { agentId, alias }: Report): readonly Report[] {
+/** The last reports of the agent's other sources. */
+export function othersOf({ reports }: State, { agentId, alias }: Report): readonly Report[] {
   return Array.from(reports.byAgent.of(agentId)).flatMap((other) =>
     other === alias ? [] : (reports.byAlias.get(other)?.report ?? []),
   );

@@ -40,6 +40,8 @@ export class Questions {
   readonly byId = new Map<string, QuestionEntry>();
   /** The open one of a source: it asks one at a time. */
   readonly openOf = new Map<string, string>();
+  /** The last one of a source, open or not. */
+  readonly lastOf = new Map<string, string>();
   readonly ended = new Heap<string>();
 }
 
@@ -114,6 +116,8 @@ export function restoreQuestion({ questions }: State, question: Question): void 
     questions.ended.remove(timer);
     questions.openOf.set(alias, id);
   }
+  const last = questions.byId.get(questions.lastOf.get(alias) ?? "")?.question;
+  if (!last || last.sinceMs <= question.sinceMs) questions.lastOf.set(alias, id);
   questions.byId.set(id, { question, timer });
 }
 
@@ -124,6 +128,7 @@ function remove(questions: Questions, id: string): void {
   questions.byId.delete(id);
   const { alias } = entry.question;
   if (questions.openOf.get(alias) === id) questions.openOf.delete(alias);
+  if (questions.lastOf.get(alias) === id) questions.lastOf.delete(alias);
 }
 
 export function dueQuestion(questions: Questions): number | undefined {

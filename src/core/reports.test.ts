@@ -238,6 +238,77 @@ describe("a process that one source proved to have ended", () => {
   });
 });
 
+describe("an answer that the closest source saw", () => {
+  const proxy = (order: number, facts: Facts) => report(order, facts, { alias: "acp:claude" });
+  const permission = (sinceMs: number): Facts => ({
+    ...ALIVE,
+    activity: { value: "waiting", rule: "input-required" },
+    question: { value: { kind: "permission", text: "run rm?", sinceMs }, rule: "input-required" },
+  });
+  const openIn = (world: World) => [...world.state.questions.openOf.keys()];
+  const factsOf = (world: World) => world.state.reports.byAlias.get("file:claude")?.report.facts;
+
+  test("ends the question of the others, in the same batch, and also when they repeat it", () => {
+    const world = new World();
+    topics(world, report(10, permission(world.nowMs)));
+    topics(world, proxy(11, permission(world.nowMs + 1)));
+    world.pass(SECOND);
+    expect(topics(world, proxy(12, WORKING))).toEqual([
+      "fleet.reported",
+      "question.answered",
+      "fleet.reported",
+      "question.answered",
+    ]);
+    expect(factsOf(world)).toMatchObject({ activity: { value: "working" } });
+    expect(factsOf(world)).not.toHaveProperty("question");
+    expect(topics(world, report(13, permission(world.nowMs - SECOND)))).toEqual([]);
+    expect(openIn(world)).toEqual([]);
+  });
+
+  test("ends one that the others hear of late, and none that is asked later", () => {
+    const world = new World();
+    const askedAtMs = world.nowMs;
+    topics(world, proxy(11, permission(askedAtMs)));
+    world.pass(5 * SECOND);
+    topics(world, proxy(12, IDLE));
+    topics(world, report(13, permission(askedAtMs + SECOND)));
+    expect(openIn(world)).toEqual([]);
+    world.pass(SECOND);
+    topics(world, report(14, permission(world.nowMs)));
+    expect(openIn(world)).toEqual(["file:claude"]);
+  });
+
+  test("ends the one before when it asks the next", () => {
+    const world = new World();
+    topics(world, report(10, permission(world.nowMs)));
+    topics(world, proxy(11, permission(world.nowMs)));
+    world.pass(5 * SECOND);
+    topics(world, proxy(12, permission(world.nowMs)));
+    expect(openIn(world)).toEqual(["acp:claude"]);
+  });
+
+  test("says nothing of the question at the end of a turn, nor of one that it did not see", () => {
+    const world = new World();
+    topics(world, proxy(10, permission(world.nowMs)));
+    topics(world, report(11, asking("Shall I?", world.nowMs)));
+    world.pass(SECOND);
+    topics(world, proxy(12, IDLE));
+    expect(openIn(world)).toEqual(["file:claude"]);
+    const other = new World();
+    topics(other, report(10, permission(other.nowMs)));
+    topics(other, proxy(11, WORKING));
+    expect(openIn(other)).toEqual(["file:claude"]);
+  });
+
+  test("is none where a source further away no longer asks", () => {
+    const world = new World();
+    topics(world, report(10, permission(world.nowMs)));
+    topics(world, proxy(11, permission(world.nowMs)));
+    topics(world, report(12, WORKING));
+    expect(openIn(world)).toEqual(["acp:claude"]);
+  });
+});
+
 describe("a question", () => {
   test.each([
     ["answered when the agent goes on", WORKING, ["question.answered"]],

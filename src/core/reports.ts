@@ -21,6 +21,7 @@ import { COUNT, FLEET, RETENTION } from "./limits.ts";
 import { endedWith, withProvenEnd } from "./process-ends.ts";
 import { isGone, questionEvents } from "./questions.ts";
 import { isRepeated, notAhead, withSince } from "./report-news.ts";
+import { answeredWith, withSeenAnswer } from "./seen-answers.ts";
 import type { State } from "./state.ts";
 
 export const LIVENESS = [
@@ -167,7 +168,7 @@ function decideNews(
   const { byAlias, over } = state.reports;
   const before = byAlias.get(given.alias)?.report;
   const told = withSince(notAhead(given, moment.nowMs), before);
-  const report = withProvenEnd(state, told);
+  const report = withSeenAnswer(state, withProvenEnd(state, told));
   if (before && (report.order < before.order || isRepeated(report, before))) {
     return decided([], { isNew: false });
   }
@@ -179,7 +180,8 @@ function decideNews(
     }
     events.push({ type: "fleet.forgotten", alias: oldest });
   }
-  for (const each of [report, ...endedWith(state, report)]) {
+  const others = [...endedWith(state, report), ...answeredWith(state, report, moment.nowMs)];
+  for (const each of [report, ...others]) {
     events.push({ type: "fleet.reported", report: each });
     events.push(...questionEvents(state, each, moment));
   }

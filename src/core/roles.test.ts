@@ -7,10 +7,11 @@ function allowed(...roles: readonly Role[]): readonly string[] {
 }
 
 describe("a role", () => {
-  test("viewer reads everything and changes nothing", () => {
-    const reads = ACTIONS.filter((each) => each.endsWith(".read"));
+  test("viewer reads everything but tokens, and changes nothing", () => {
+    const reads = ACTIONS.filter((each) => each.endsWith(".read") && each !== "token.read");
     expect(allowed("viewer")).toEqual(expect.arrayContaining([...reads]));
     expect(allowed("viewer").filter((each) => !each.endsWith(".read"))).toEqual(["policy.check"]);
+    expect(allowed("viewer", "agent")).not.toContain("token.read");
   });
 
   test("agent does an agent's work, and is no operator", () => {
@@ -30,6 +31,8 @@ describe("a role", () => {
     expect(ACTIONS.filter((each) => !allowed("operator").includes(each))).toEqual([
       "policy.set",
       "policy.delete",
+      "token.create",
+      "token.revoke",
     ]);
     expect(allowed("admin")).toEqual([...ACTIONS]);
   });

@@ -22,6 +22,9 @@ export const ACTIONS = [
   "policy.check",
   "policy.set",
   "policy.delete",
+  "token.read",
+  "token.create",
+  "token.revoke",
   "task.read",
   "task.create",
   "task.claim",
@@ -48,8 +51,11 @@ export type Action = (typeof ACTIONS)[number];
 const WORK = ["agent", "lease", "election", "task"];
 
 function isRead(action: Action): boolean {
-  return action.endsWith(".read") || action === "policy.check";
+  return (action.endsWith(".read") && action !== "token.read") || action === "policy.check";
 }
+
+/** The rules themselves: an operator that could change them would be an admin. */
+const RULES: readonly Action[] = ["policy.set", "policy.delete", "token.create", "token.revoke"];
 
 const MAY: Readonly<Record<Role, (action: Action) => boolean>> = {
   viewer: isRead,
@@ -58,7 +64,7 @@ const MAY: Readonly<Record<Role, (action: Action) => boolean>> = {
     WORK.includes(action.slice(0, action.indexOf("."))) ||
     ["fleet.report", "job.submit", "directory.add", "mcp.use"].includes(action),
   outpost: (action) => action === "fleet.report" || action === "daemon.read",
-  operator: (action) => action !== "policy.set" && action !== "policy.delete",
+  operator: (action) => !RULES.includes(action),
   admin: () => true,
 };
 

@@ -30,6 +30,8 @@ import type { State } from "./state.ts";
 import { dueTask, expireTask } from "./task-expiry.ts";
 import { decideTask, evolveTask } from "./tasks.ts";
 import type { TaskCommand, TaskReplies } from "./tasks.ts";
+import { decideToken, dueToken, evolveToken, expireToken } from "./tokens.ts";
+import type { TokenCommand, TokenReplies } from "./tokens.ts";
 
 export type Command =
   | AgentCommand
@@ -41,6 +43,7 @@ export type Command =
   | JobCommand
   | SessionCommand
   | CredentialCommand
+  | TokenCommand
   | DirectoryCommand;
 
 export type Replies = AgentReplies &
@@ -52,6 +55,7 @@ export type Replies = AgentReplies &
   JobReplies &
   SessionReplies &
   CredentialReplies &
+  TokenReplies &
   DirectoryReplies;
 
 export type Reply = Replies[keyof Replies];
@@ -118,6 +122,9 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
     case "credential.issue":
     case "credential.revoke":
       return decideCredential(state, command);
+    case "token.create":
+    case "token.revoke":
+      return decideToken(state, command, moment);
     case "directory.heartbeat":
     case "directory.confirm":
     case "directory.doubt":
@@ -185,6 +192,10 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "credential.issued":
     case "credential.revoked":
       return evolveCredential(state, event);
+    case "token.created":
+    case "token.revoked":
+    case "token.forgotten":
+      return evolveToken(state, event);
     case "directory.registered":
     case "directory.changed":
     case "directory.refreshed":
@@ -218,6 +229,7 @@ const EXPIRIES = [
   { due: (state: State) => dueJob(state.jobs), expire: expireJob },
   { due: (state: State) => dueSession(state.sessions), expire: expireSession },
   { due: (state: State) => dueEntry(state.directory), expire: expireEntry },
+  { due: (state: State) => dueToken(state.tokens), expire: expireToken },
 ];
 
 function due(state: State): number | undefined {

@@ -23,9 +23,10 @@ import { restoreSession, restoreSubscription } from "./sessions.ts";
 import type { Session, Subscription } from "./sessions.ts";
 import { emptyState, type State } from "./state.ts";
 import { restorePlace, restoreTask, type Task } from "./tasks.ts";
+import { restoreToken, type Token } from "./tokens.ts";
 
 /** Grows when an older program could not read what is written here. */
-const VERSION = 5;
+const VERSION = 6;
 
 interface Scalars {
   readonly version: number;
@@ -72,6 +73,8 @@ type Piece =
   | { readonly part: "turns"; readonly records: readonly Turns[] }
   | { readonly part: "sessions"; readonly records: readonly KeptSession[] }
   | { readonly part: "credentials"; readonly records: readonly Credential[] }
+  /** Since version 6. */
+  | { readonly part: "tokens"; readonly records: readonly Token[] }
   | { readonly part: "directory"; readonly records: readonly KeptEntry[] }
   /** Ids of the tasks in the queue, in order; since version 2 of those that are claimed as well. */
   | { readonly part: "queue"; readonly records: readonly string[] };
@@ -125,6 +128,7 @@ function partsOf(state: State): readonly Piece[] {
       })),
     },
     { part: "credentials", records: [...state.credentials.byJob.values()] },
+    { part: "tokens", records: Array.from(state.tokens.byName.values(), ({ token }) => token) },
     {
       part: "directory",
       records: Array.from(state.directory.byUrl.values(), ({ entry, tokenHash }) => ({
@@ -222,6 +226,9 @@ function restorePiece(state: State, piece: Piece): void {
       for (const credential of piece.records) {
         evolveCredential(state, { type: "credential.issued", credential });
       }
+      return;
+    case "tokens":
+      for (const token of piece.records) restoreToken(state, token);
       return;
     case "directory":
       for (const kept of piece.records) restoreEntry(state, kept);

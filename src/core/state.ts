@@ -11,6 +11,7 @@ import { Questions } from "./questions.ts";
 import { Reports } from "./reports.ts";
 import { Sessions } from "./sessions.ts";
 import { Tasks } from "./tasks.ts";
+import { Tokens } from "./tokens.ts";
 
 export interface State {
   readonly agents: Agents;
@@ -23,6 +24,7 @@ export interface State {
   readonly jobs: Jobs;
   readonly sessions: Sessions;
   readonly credentials: Credentials;
+  readonly tokens: Tokens;
   readonly directory: Directory;
   /** One counter for leases and claims: tokens grow over all grants of all things. */
   readonly fencing: { lastToken: number };
@@ -45,6 +47,7 @@ export function emptyState(): State {
     jobs: new Jobs(),
     sessions: new Sessions(),
     credentials: new Credentials(),
+    tokens: new Tokens(),
     directory: new Directory(),
     fencing: { lastToken: 0 },
     leadership: { node: "", epoch: 0 },

@@ -118,6 +118,11 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "credential.requested": ({ credential }) => `credentials for ${credential.jobId} are requested`,
     "credential.issued": ({ credential }) => `credentials for ${credential.jobId} are issued`,
     "credential.revoked": ({ jobId }) => `the credentials of ${jobId} are revoked`,
+    "token.created": ({ token }) =>
+      `${token.name} is a token for ${token.role}, for ` +
+      shortDuration(token.expiresAtMs - token.createdAtMs),
+    "token.revoked": ({ token }) => `${token.name} is revoked`,
+    "token.forgotten": ({ name }) => `${name} is forgotten`,
     "directory.registered": ({ entry }) =>
       `${entry.url} is registered${every(entry.intervalMs)}, by ${entry.source}`,
     "directory.changed": ({ entry }) =>

@@ -15,8 +15,10 @@ import { importLedger } from "../wires/arcp/ledger/import.ts";
 import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
 import { DaemonArcp } from "./arcp/service.ts";
+import { chain } from "../identity/chain.ts";
 import { LocalUsers } from "../identity/local-users.ts";
 import { PeerUsers } from "../identity/peer-users.ts";
+import { BearerTokens } from "../identity/tokens.ts";
 import type { Config } from "./config.ts";
 import { openDoors, type Doors } from "./doors.ts";
 import { CLOSING } from "./limits.ts";
@@ -87,12 +89,14 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       },
     });
     opened.engine = engine;
-    const authenticator = new LocalUsers({
+    const users = new LocalUsers({
       trust: config.localTrust,
       allowed: config.allowedUsers,
       users: new PeerUsers({ clock }),
       uid: process.getuid?.(),
     });
+    const tokens = new BearerTokens({ engine, clock });
+    const authenticator = chain([tokens], users);
     const { isLoopbackOnly } = authenticator;
     const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
     opened.services = services;
@@ -107,6 +111,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       logger,
       clock,
       authenticator,
+      tokens,
       version: release,
       trouble: () => trouble,
     });

@@ -25,6 +25,7 @@ import { formatAddress, type Address } from "./address.ts";
 import { arcpMount } from "./arcp/mount.ts";
 import type { DaemonArcp } from "./arcp/service.ts";
 import type { Authenticator } from "../identity/caller.ts";
+import type { BearerTokens } from "../identity/tokens.ts";
 import { LocalSocket } from "./local-socket.ts";
 import type { Config } from "./config.ts";
 import { GrpcDoor } from "./grpc-door.ts";
@@ -44,6 +45,7 @@ export interface DoorsOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly authenticator: Authenticator;
+  readonly tokens: BearerTokens;
   readonly clock: Clock;
   readonly version: string;
   /** The last thing that went wrong below. */
@@ -82,6 +84,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     socket?.close();
     await mcp.close();
     await Promise.all(doors.map((door) => door.close(graceMs)));
+    options.tokens.close();
   };
   try {
     // Wires first: whoever gets in finds everything there.
@@ -130,12 +133,8 @@ function newHttpDoor({ config, authenticator, clock, logger }: DoorsOptions): Ht
   });
 }
 
-async function openArcp(
-  door: HttpDoor,
-  address: Address,
-  { arcp }: DoorsOptions,
-): Promise<Address> {
-  door.mount(arcpMount(arcp));
+async function openArcp(door: HttpDoor, address: Address, options: DoorsOptions): Promise<Address> {
+  door.mount(arcpMount(options));
   try {
     return await door.listen(address);
   } catch (error) {
@@ -191,7 +190,7 @@ function mountOnHttp(http: HttpDoor, options: Mounted): void {
   const streams = new EventStreams({ engine, clock });
   const lookers = new Streams({ clock, maxStreams: EVENT_STREAM.lookers });
   metrics.observe({ ...options, ...services, http, streams, lookers });
-  http.mount(arcpMount(options.arcp));
+  http.mount(arcpMount(options));
   const startedAt = new Date().toISOString();
   http.mount({
     hot: {

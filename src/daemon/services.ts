@@ -1,5 +1,6 @@
 /** Services on the engine that the wires of a daemon share; closed with it. */
 import { hostname } from "node:os";
+import { CodexDiscovery } from "../coding-agents/codex/discovery.ts";
 import { DirectoryService } from "../directory/directory.ts";
 import { Mentions } from "../directory/mentions.ts";
 import { TaskClaims } from "../engine/claims.ts";
@@ -69,6 +70,7 @@ export function startServices(options: ServicesOptions): Services {
           onCard: (card) => mentions.add(card),
           onTrouble,
         });
+  const discovery = config.statusDir === undefined ? undefined : new CodexDiscovery(clock);
   const notifications = new Notifications({ config: config.notify, fleet, clock, onTrouble });
   return {
     claims,
@@ -77,6 +79,7 @@ export function startServices(options: ServicesOptions): Services {
     directory,
     async close() {
       claims.close();
+      discovery?.close();
       fleet.close();
       mentions.close();
       await fetcher.close();

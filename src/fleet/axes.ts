@@ -14,6 +14,8 @@ import type {
   Report,
   Ruled,
 } from "../core/reports.ts";
+import { SAME_QUESTION_MS } from "../core/seen-answers.ts";
+import { rankOf, wireOf } from "../core/wires.ts";
 
 /** Why a value is believed. */
 export interface Evidence {
@@ -64,25 +66,12 @@ export function axesOf(sources: readonly Report[]): Axes {
   };
 }
 
-/** The closest to the agent first. */
-const WIRES = ["acp", "file", "mcp", "jobs", "arcp", "a2a", "keeper"];
-
 /** The closest to the agent first, then the one that spoke last. */
 export function nearest(sources: readonly Report[]): readonly Report[] {
   if (sources.length === 1) return sources;
   return sources.toSorted(
     (a, b) => rankOf(a.alias) - rankOf(b.alias) || b.reportedAtMs - a.reportedAtMs,
   );
-}
-
-function rankOf(alias: string): number {
-  const rank = WIRES.indexOf(wireOf(alias));
-  return rank === -1 ? WIRES.length : rank;
-}
-
-/** `file` of file@host:NAME. */
-function wireOf(alias: string): string {
-  return /^[^:@]*/.exec(alias)?.[0] ?? "";
 }
 
 /** Whether what it says of the agent may still be so. */
@@ -116,9 +105,6 @@ function activityOf(teller: Report): ActivityAxis {
   );
   return { value, evidence, message: activity?.message || null, task: activity?.task || null };
 }
-
-/** Two sources that saw the same question are this far apart at most: some know whole seconds. */
-const SAME_QUESTION_MS = 2_000;
 
 /** The one that has waited longest; of one question, what the source closest to it says. */
 function questionOf(sources: readonly Report[]): Axis<ReportedQuestion> | null {

@@ -106,6 +106,9 @@ export class Trail {
       case "credential.requested":
       case "credential.issued":
       case "credential.revoked":
+      case "token.created":
+      case "token.revoked":
+      case "token.forgotten":
       case "node.leading":
       case "node.resumed":
         return false;

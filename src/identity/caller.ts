@@ -11,6 +11,8 @@ export interface Peer {
   readonly ends: Ends | undefined;
   /** Whether it came by the daemon's own unix socket, which only its user and root can open. */
   readonly isOwnSocket: boolean;
+  /** The connection itself; absent where a test made the peer up. */
+  readonly socket?: Socket;
   /** The answer of the operating system, once it was asked. */
   user?: Principal;
 }
@@ -40,6 +42,7 @@ export function peerOf(socket: Socket): Peer {
     address: remoteAddress,
     ends: isComplete ? { remoteAddress, remotePort, localAddress, localPort } : undefined,
     isOwnSocket: false,
+    socket,
   };
   peers.set(socket, peer);
   return peer;
@@ -47,5 +50,5 @@ export function peerOf(socket: Socket): Peer {
 
 /** Called for a connection of the daemon's own unix socket, before anything is read from it. */
 export function markOwnSocket(socket: Socket): void {
-  peers.set(socket, { address: undefined, ends: undefined, isOwnSocket: true });
+  peers.set(socket, { address: undefined, ends: undefined, isOwnSocket: true, socket });
 }

@@ -5,8 +5,8 @@
  */
 import { RollcallError } from "../core/errors.ts";
 import { DEFAULT_NAMESPACE, LOCAL, type Principal, type Role } from "../core/principals.ts";
-import { isLoopback } from "../net/loopback.ts";
 import type { Authenticator, Caller, Peer } from "./caller.ts";
+import { farReason } from "./nearness.ts";
 import type { PeerUsers } from "./peer-users.ts";
 
 /** Loopback peers are let in by their unix `user`; or `any` is the owner; or `none` is let in. */
@@ -32,9 +32,6 @@ export interface LocalUsersOptions {
 }
 
 const ROOT = 0;
-const FORWARDING = ["forwarded", "via", "x-real-ip"];
-const FORWARDED = "x-forwarded-";
-const FORWARDED_PARTS = ["for", "host", "proto", "port", "server"];
 
 export class LocalUsers implements Authenticator {
   readonly isLoopbackOnly = true;
@@ -56,15 +53,8 @@ export class LocalUsers implements Authenticator {
   authenticate(caller: Caller): Principal | Promise<Principal> {
     const { peer } = caller;
     if (peer.isOwnSocket) return LOCAL;
-    if (!isLoopback(peer.address)) {
-      throw denied(
-        `only this machine is answered: the call came from ${peer.address ?? "nowhere"}`,
-      );
-    }
-    const forwarded = forwardingHeader(caller);
-    if (forwarded !== undefined) {
-      throw denied(`the call has the header ${forwarded}: call the daemon without a proxy`);
-    }
+    const far = farReason(caller);
+    if (far !== undefined) throw denied(far);
     const { trust } = this.#options;
     if (trust === "any") return LOCAL;
     if (trust === "none") throw denied("loopback is not trusted here (local_trust is none)");
@@ -82,11 +72,6 @@ export class LocalUsers implements Authenticator {
     peer.user = principal;
     return principal;
   }
-}
-
-function forwardingHeader(caller: Caller): string | undefined {
-  const names = [...FORWARDING, ...FORWARDED_PARTS.map((part) => FORWARDED + part)];
-  return names.find((name) => caller.header(name) !== undefined);
 }
 
 function userNamed(name: string, role: Role): Principal {

@@ -41,6 +41,42 @@ export function hasProcess(pid: number): boolean {
   }
 }
 
+/** Its program and its words; empty where the system does not tell. */
+export function commandLineOf(pid: number): string {
+  if (process.platform === "linux") return procFile(pid, "cmdline").replaceAll("\0", " ").trim();
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  const options = { encoding: "utf8", timeout: PS_TIMEOUT_MS } as const;
+  return spawnSync("ps", ["-o", "command=", "-p", String(pid)], options).stdout.trim();
+}
+
+/** What it was started with. Only Linux tells. */
+export function environmentOf(pid: number): Readonly<Record<string, string>> {
+  const environment: Record<string, string> = {};
+  for (const line of procFile(pid, "environ").split("\0")) {
+    const at = line.indexOf("=");
+    if (at > 0) environment[line.slice(0, at)] = line.slice(at + 1);
+  }
+  return environment;
+}
+
+/** The processes that it started and that are not over. Only Linux tells. */
+export function childrenOf(pid: number): readonly number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1");
+    return text.split(" ").filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function procFile(pid: number, name: "cmdline" | "environ"): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 /** All numbers that are taken, also by the dead that nobody buried. Only Linux tells. */
 export function runningPids(): ReadonlySet<number> {
   const pids = new Set<number>();

@@ -33,6 +33,8 @@ export interface Services {
 export interface Call {
   /** The caller, where the door tells. */
   readonly by?: string | undefined;
+  /** The only host that the caller may report on, where it is bound to one. */
+  readonly host?: string | undefined;
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }

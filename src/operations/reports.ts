@@ -1,5 +1,6 @@
 /** Reports of scripts and other programs about agents. */
 import { z } from "zod";
+import { RollcallError } from "../core/errors.ts";
 import { ACTIVITIES, LIVENESS, OUTCOMES, QUESTION_KINDS, type Report } from "../core/reports.ts";
 import { text, whole, yesOrNo } from "./fields.ts";
 import { operation, type Services } from "./operation.ts";
@@ -61,7 +62,18 @@ const OWNED = [
   ["keeper:", "the registry"],
 ] as const;
 
-function reportOf(body: z.output<typeof REPORT>, nowMs: number): Report {
+type ReportInput = z.output<typeof REPORT>;
+
+/** An outpost speaks for sources on its own host alone. */
+function checkHost({ alias, links }: ReportInput, host: string): void {
+  const isThere = (each: string) => /^[^@:]+@([^:]+):/.exec(each)?.[1] === host;
+  const elsewhere = [alias, ...links].find((each) => !isThere(each));
+  if (elsewhere === undefined) return;
+  const message = `${quoted(elsewhere)} is not on ${host}: this token reports WIRE@${host}:NAME`;
+  throw new RollcallError("PERMISSION_DENIED", message);
+}
+
+function reportOf(body: ReportInput, nowMs: number): Report {
   for (const [prefix, owner] of OWNED) {
     if (body.alias.startsWith(prefix)) {
       throw wrong(`alias is ${quoted(body.alias)}: only ${owner} speak for ${prefix}…`);
@@ -82,7 +94,8 @@ export const report = operation({
     "one row; one older than the last known changes nothing.",
   input: REPORT,
   output: z.strictObject({ isNew: yesOrNo("Whether it said anything new") }),
-  run: async ({ engine, fleet }: Pick<Services, "engine" | "fleet">, body) => ({
-    isNew: await fleet.report(reportOf(body, engine.nowMs)),
-  }),
+  run: async ({ engine, fleet }: Pick<Services, "engine" | "fleet">, body, { host }) => {
+    if (host !== undefined) checkHost(body, host);
+    return { isNew: await fleet.report(reportOf(body, engine.nowMs)) };
+  },
 });

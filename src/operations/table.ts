@@ -11,6 +11,7 @@ import type { Answer, Operation } from "./operation.ts";
 import { policies } from "./policies.ts";
 import { questions } from "./questions.ts";
 import { tasks } from "./tasks.ts";
+import { tokens } from "./tokens.ts";
 
 export const TABLE = {
   fleet,
@@ -19,6 +20,7 @@ export const TABLE = {
   leases,
   elections,
   policies,
+  tokens,
   tasks,
   jobs,
   directory,

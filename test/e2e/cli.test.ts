@@ -29,7 +29,9 @@ describe("help", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("Usage: rollcall up [FLAGS]");
     expect(stdout).toContain("  rollcall up --memory ");
-    expect(stdout).toMatch(/^ {2}--addr HOST:PORT +Where gRPC listens \[127.0.0.1:7070\]$/m);
+    expect(stdout).toMatch(
+      /^ {2}--addr HOST:PORT +Where gRPC listens, or off \[127.0.0.1:7070\]$/m,
+    );
     expect(stdout).toMatch(
       /^ {2}--http-addr HOST:PORT +Where HTTP listens \(also --metrics-addr\)/m,
     );

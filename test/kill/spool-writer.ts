@@ -2,7 +2,7 @@
  * A hook that never ends: leaves one fact after the other in the folder it is given, takes in
  * whatever waits each time, and says which fact it has left. It is there to be killed.
  */
-import { writeSync } from "node:fs";
+import { sayNow } from "./say.ts";
 import { deposit, factId } from "../../src/coding-agents/hooks/deposit.ts";
 import { newSession } from "../../src/coding-agents/hooks/session.ts";
 import { Spool } from "../../src/coding-agents/hooks/spool.ts";
@@ -16,6 +16,6 @@ const spool = new Spool({
 for (let count = 0; count < Number(limit); count += 1) {
   const order = Number(process.hrtime.bigint() / 1000n);
   deposit(folder, { id: factId(order), order, atMs: Date.now(), event: "PreToolUse" });
-  writeSync(1, ".");
+  sayNow(".");
   spool.settle();
 }

@@ -3,7 +3,7 @@
  * prints a line for everything that was acknowledged. It runs until it is killed.
  */
 import { createHash } from "node:crypto";
-import { writeSync } from "node:fs";
+import { sayNow } from "./say.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { sqliteStore } from "../../src/log/sqlite/store.ts";
@@ -19,7 +19,7 @@ const engine = await Engine.open({
 });
 
 function say(fact: Readonly<Record<string, unknown>>): void {
-  writeSync(1, `${JSON.stringify(fact)}\n`);
+  sayNow(`${JSON.stringify(fact)}\n`);
 }
 
 const hash = createHash("sha256").update(engine.peek(fingerprint)).digest("hex");

@@ -125,7 +125,7 @@ test.skipIf(isMissing)("what goes wrong is one line, and a number", async () => 
     "error: the job failed: INTERNAL_ERROR: it broke\n",
   ]);
   expect(await told("submit", ...at, "--agent", "nobody")).toEqual([
-    4,
+    1,
     "error: unknown agent: nobody\n",
   ]);
   expect(await told("tail", ...at, "--job-id", "job_01KZ4TA000000000000000000C")).toEqual([
@@ -167,7 +167,7 @@ test.skipIf(isMissing)(
     expect((await run(["run", "text", ...at])).stdout).toBe("one two drei ü\n");
     expect((await run(["run", "fail", ...at])).code).toBe(1);
     expect((await run(["run", "slow", '{"d":9}', "--max-runtime", "1s", ...at])).code).toBe(124);
-    expect((await run(["run", "nobody", ...at])).code).toBe(4);
+    expect((await run(["run", "nobody", ...at])).code).toBe(1);
   },
 );
 

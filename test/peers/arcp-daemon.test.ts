@@ -20,9 +20,9 @@ const PYTHON_AGENTS = ["kinds", "fail"]
   })
   .join("");
 
-function python(script: string, url: string): Running {
+function python(script: string, url: string, more: NodeJS.ProcessEnv = {}): Running {
   const home = scratch();
-  const env = environment(home.path, { PYTHONDONTWRITEBYTECODE: "1" });
+  const env = environment(home.path, { PYTHONDONTWRITEBYTECODE: "1", ...more });
   const running = new Running(ARCP_PYTHON, [join(SCRIPTS, script), url], env);
   onTestFinished(async () => {
     await running[Symbol.asyncDispose]();
@@ -48,6 +48,32 @@ test.skipIf(isMissing)(
       for (const id of ids) expect(daemon.topics(id)).toEqual(WHOLE);
       expect(await daemon.row("arcp@n1:kinds")).toMatchObject({ outcome: { value: "success" } });
     }, SOON);
+  },
+);
+
+test.skipIf(isMissing)(
+  "once there are tokens, the Python client needs one that is good and may submit",
+  async () => {
+    const daemon = await jobsDaemon();
+    const create = async (name: string, role: string, ttl = "1h") => {
+      const flags = ["--role", role, "--ttl", ttl];
+      return (await daemon.rollcall("tokens", "create", name, ...flags)).stdout.trim();
+    };
+    const tokens = {
+      AGENT: await create("worker", "agent"),
+      EXPIRED: await create("expired", "admin", "1s"),
+      REVOKED: await create("revoked", "admin"),
+      VIEWER: await create("viewer", "viewer"),
+      WRONG: "whatever",
+    };
+    await daemon.rollcall("tokens", "revoke", "revoked");
+    await vi.waitFor(async () => {
+      expect((await daemon.rollcall("tokens")).stdout).toMatch(/^expired .* expired /m);
+    }, SOON);
+    const { code, stdout, stderr } = await python("tokens.py", arcpOf(daemon.url), tokens).end();
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const [job] = await daemon.jobs();
+    expect(job).toMatchObject({ id: stdout.trim(), principal: "token:worker" });
   },
 );
 

@@ -93,6 +93,8 @@ export class Beliefs {
       case "credential.request":
       case "credential.issue":
       case "credential.revoke":
+      case "token.create":
+      case "token.revoke":
       case "agent.deregister":
       case "lease.renew":
       case "lease.release":

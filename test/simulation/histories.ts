@@ -182,6 +182,8 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
     case "credential.request":
     case "credential.issue":
     case "credential.revoke":
+    case "token.create":
+    case "token.revoke":
     case "agent.register":
     case "agent.heartbeat":
     case "agent.deregister":

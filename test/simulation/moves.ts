@@ -5,6 +5,7 @@ import type { Command } from "../../src/core/rules.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
 import { someDirectoryCommand } from "../support/core/directory.ts";
 import { someReport } from "../support/core/reports.ts";
+import { someTokenCommand } from "../support/core/tokens.ts";
 import type { Task } from "../../src/core/tasks.ts";
 import type { Beliefs, Names } from "./beliefs.ts";
 import type { Ask } from "./history.ts";
@@ -124,7 +125,8 @@ const MOVES: readonly (readonly [weight: number, Move])[] = [
   [6, ({ random, known }) => reporting(random, known)],
   [1, ({ random }) => ({ type: "fleet.forget", alias: `test:${random.between(0, 3)}` })],
   ...JOB_MOVES,
-  [8, ({ random }) => directoryMove(random)],
+  [8, ({ random }) => someDirectoryCommand(smallNumbers(random))],
+  [2, ({ random }) => someTokenCommand(smallNumbers(random))],
   [22, reading],
 ];
 
@@ -177,9 +179,9 @@ function reporting(random: Random, known: Names): Command {
   return { type: "fleet.report", report: someReport(picked) };
 }
 
-function directoryMove(random: Random): Command {
+function smallNumbers(random: Random) {
   const small = () => random.between(0, 255);
-  return someDirectoryCommand({ who: small(), what: small(), how: small() });
+  return { who: small(), what: small(), how: small() };
 }
 
 /** The latest mostly, an old one now and then. */

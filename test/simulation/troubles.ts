@@ -27,6 +27,7 @@ export interface Jump {
 
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
+const DAY = 24 * HOUR;
 /** Much longer than anybody's patience with a silent leader. */
 const LULL_MS = 14 * SECOND;
 
@@ -109,7 +110,7 @@ export class Troubles {
         });
       }
       case "wall forward": {
-        const byMs = random.pick([random.between(500, 8 * SECOND), 25 * HOUR]);
+        const byMs = random.pick([random.between(500, 8 * SECOND), 31 * DAY]);
         report(node.name, `by ${byMs} ms`);
         this.jumps.push({ atMs: scheduler.nowMs, byMs });
         return node.clock.jump(byMs);

@@ -67,6 +67,18 @@ test("on a display its read of one millisecond is not seen, and its questions ar
   ]);
 });
 
+test.each([
+  "gemini-0.61",
+  "qwen-0.15",
+  "qwen-0.24",
+  "opencode-1.18",
+  "claude-code-acp",
+  "codex-acp",
+])("%s: a slow answer, allowed, rejected, cancelled, failed; `-u` writes it anew", async (name) => {
+  const words = timeline(name, "9891").map((line) => line.replace(/^\S+ /, ""));
+  await expect(`${words.join("\n")}\n`).toMatchFileSnapshot(`acp/${name}.timeline.txt`);
+});
+
 test.each(["example-agent", "v2-agent", "opencode"])(
   "the same frames give the same records",
   (frames) => {

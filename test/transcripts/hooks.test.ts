@@ -12,15 +12,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { badgePath } from "../../src/coding-agents/hooks/attendance.ts";
-import { deposit } from "../../src/coding-agents/hooks/deposit.ts";
-import { factOf, sessionIdOf, type HookHost } from "../../src/coding-agents/hooks/fact.ts";
-import { recordOf } from "../../src/coding-agents/hooks/record.ts";
-import { Sidecar } from "../../src/coding-agents/hooks/sidecar.ts";
+import { HookStage } from "../support/coding-agents/stage.ts";
 import { readStatusDir } from "../../src/wires/files/read.ts";
 
 const FOLDER = join(import.meta.dirname, "hooks");
-const START_MS = Date.UTC(2026, 0, 1, 12);
 
 let home = "";
 
@@ -43,7 +38,7 @@ test.each(readdirSync(FOLDER))("%s", (name) => {
 const CUE = /^\+(?<seconds>[\d.]+)s +(?<what>\S.*)$/;
 
 function play(text: string): string {
-  const stage = new Stage();
+  const stage = new Play();
   const lines = text.split("\n").filter((line) => !line.startsWith("    "));
   return lines
     .flatMap((line) => {
@@ -56,47 +51,8 @@ function play(text: string): string {
     .join("\n");
 }
 
-class Stage {
-  nowMs = START_MS;
-  #hooks = 0;
+class Play extends HookStage {
   #shown = new Map<string, ReadonlyMap<string, string>>();
-  readonly #killed = new Set<number>();
-  readonly #sidecars = new Map<string, Sidecar>();
-
-  act(what: string): void {
-    const [word = "", ...rest] = what.split(" ");
-    if (word === "kill") this.#killed.add(Number(rest[0]));
-    if (word === "kill" || word === "heartbeat") this.#lookAfter();
-    else this.#hook(word as HookHost, Number(rest[0]), JSON.parse(rest.slice(1).join(" ")));
-  }
-
-  /** With `late_ms` in its payload the hook began so long before it was heard. */
-  #hook(host: HookHost, pid: number, payload: unknown): void {
-    this.#hooks += 1;
-    const beganMs = this.nowMs - ((payload as { late_ms?: number }).late_ms ?? 0);
-    const order = (beganMs - START_MS) * 1000 + 1_000_000 + this.#hooks;
-    const fact = factOf(payload, {
-      id: `${String(order).padStart(16, "0")}-${this.#hooks}`,
-      order,
-      atMs: beganMs,
-      process: { pid, start: "1" },
-    });
-    if (!fact) return;
-    const session = { host, sessionId: sessionIdOf(payload) ?? "", now: () => this.nowMs };
-    const { folder, spool } = recordOf(session);
-    deposit(folder, fact);
-    if (spool.settle().isOver) return;
-    writeFileSync(badgePath(folder), JSON.stringify({ token: "t" }));
-    const runs = ({ pid: each }: { readonly pid: number }) => !this.#killed.has(each);
-    const sidecar = new Sidecar({ ...session, token: "t", runs });
-    if (!this.#sidecars.has(folder)) this.#sidecars.set(folder, sidecar);
-  }
-
-  #lookAfter(): void {
-    for (const [directory, sidecar] of this.#sidecars) {
-      if (!sidecar.look()) this.#sidecars.delete(directory);
-    }
-  }
 
   changes(): readonly string[] {
     const now = new Map<string, ReadonlyMap<string, string>>();

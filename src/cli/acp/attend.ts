@@ -3,6 +3,7 @@ import { constants, setPriority } from "node:os";
 import type { MessagePort } from "node:worker_threads";
 import { connect } from "../../wires/api/client/client.ts";
 import { systemClock } from "../../machine/clock.ts";
+import { findToken } from "../../net/http/token.ts";
 import { Attendant, type AttendantOptions } from "../../wires/acp/proxy/attendant.ts";
 import type { FromAttendant, SeenBytes, ToAttendant } from "../../wires/acp/proxy/feed.ts";
 import { Recorder } from "../../wires/acp/proxy/recording.ts";
@@ -24,7 +25,7 @@ export function attend(port: MessagePort, data: AttendantData & { readonly seen:
   // The last wall: what nobody thought of is written down, and the rest goes on.
   process.on("uncaughtException", complain);
   const { daemonUrl, folder, recordingFd, seen, ...named } = data;
-  const daemon = connect({ url: daemonUrl });
+  const daemon = connect({ url: daemonUrl, token: findToken(undefined, process.env) });
   let answer: (isSaid: boolean) => void = () => undefined;
   const attendant = new Attendant({
     ...named,

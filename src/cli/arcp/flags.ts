@@ -1,21 +1,36 @@
 /** Flags of `arcp`, named as the SDK's own, and the client they describe. */
 import { ArcpClient } from "../../wires/arcp/client/client.ts";
+import { RollcallError } from "../../core/errors.ts";
 import { releaseVersion } from "../../daemon/version.ts";
+import { findToken } from "../../net/http/token.ts";
+import type { Context } from "../context.ts";
+import { textFlag, tokenFileFlag } from "../flags.ts";
 
 export interface RuntimeFlags {
   readonly url: string;
-  readonly token: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
 }
 
 /** Of every command that talks to a runtime. */
 export const runtimeFlags = {
   url: { kind: "parsed", parse: String, placeholder: "URL", brief: "ws://HOST:PORT/arcp" },
-  token: { kind: "parsed", parse: String, placeholder: "TOKEN", brief: "The bearer token" },
+  token: textFlag("TOKEN", "The bearer token, of a runtime for trying"),
+  tokenFile: tokenFileFlag,
 } as const;
 
-export async function connect(flags: RuntimeFlags, signal: AbortSignal): Promise<ArcpClient> {
+export async function connect(
+  { env }: Context,
+  flags: RuntimeFlags,
+  signal: AbortSignal,
+): Promise<ArcpClient> {
   const client = { name: "arcp-cli", version: releaseVersion() };
-  return ArcpClient.connect(flags.url, { token: flags.token, client, signal });
+  const token = flags.token ?? findToken(flags.tokenFile, env);
+  if (token === undefined) {
+    const message = "no token: give its --token-file, or set ROLLCALL_TOKEN";
+    throw new RollcallError("INVALID_ARGUMENT", message);
+  }
+  return ArcpClient.connect(flags.url, { token, client, signal });
 }
 
 export function parseJson(text: string): unknown {

@@ -50,7 +50,7 @@ export const submit = buildCommand<Flags, [], Context>({
   async func({ agent, input, lease, ...flags }) {
     const interrupted = this.untilInterrupted();
     const end = new AbortController();
-    await using client = await connect(flags, end.signal);
+    await using client = await connect(this, flags, end.signal);
     const job = await client.submit({ agent, input: input.value, lease });
     interrupted.addEventListener("abort", () => void job.cancel("interrupted"), { once: true });
     const ended = await job.ended;

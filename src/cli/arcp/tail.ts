@@ -27,7 +27,7 @@ export const tail = buildCommand<Flags, [], Context>({
   },
   async func({ jobId, ...flags }) {
     const signal = this.untilInterrupted();
-    await using client = await connect(flags, signal);
+    await using client = await connect(this, flags, signal);
     const job = await client.subscribe(jobId, { signal });
     for await (const { kind, raw, ts } of job.events({ signal })) {
       if (kind !== "result_chunk") await this.out.line(pythonJson({ kind, body: raw, ts }));

@@ -3,10 +3,10 @@
  * it is well and, if not, what to do. It changes nothing.
  */
 import { buildCommand } from "@stricli/core";
-import { connect } from "../../wires/api/client/client.ts";
-import { findUrl } from "../../net/http/url.ts";
 import { loadConfig } from "../../daemon/config.ts";
 import type { Context } from "../context.ts";
+import { checkCodingAgents } from "../doctor/coding-agents.ts";
+import { daemonOf } from "../daemon.ts";
 import { checkDaemon } from "../doctor/doors.ts";
 import { fail, reasonOf, type Check, type Finding } from "../doctor/finding.ts";
 import { checkEnvironment, checkNode, checkSqlite } from "../doctor/runtime.ts";
@@ -32,6 +32,7 @@ const CHECKS: readonly Check[] = [
   checkState,
   checkDatabase,
   checkDaemon,
+  checkCodingAgents,
 ];
 
 export const doctor = buildCommand<Flags, [], Context>({
@@ -50,8 +51,9 @@ export const doctor = buildCommand<Flags, [], Context>({
       ...daemonFlags,
     },
   },
-  async func({ json, url, ...flags }) {
-    const findings = await examine(this, spokenFlags({ ...flags }), url);
+  async func({ json, url, tokenFile, ...flags }) {
+    const daemon = { ...(url && { url }), ...(tokenFile && { tokenFile }) };
+    const findings = await examine(this, spokenFlags({ ...flags }), daemon);
     if (json) await this.out.line(JSON.stringify(summary(findings)));
     else await show(this, findings);
     if (findings.some(({ verdict }) => verdict === "fail")) this.endWith(EXIT.nothingFound);
@@ -63,16 +65,17 @@ function path(placeholder: string, brief: string) {
 }
 
 async function examine(
-  { env }: Context,
+  context: Context,
   flags: Record<string, string>,
-  url: string | undefined,
+  ofDaemon: DaemonFlags,
 ): Promise<readonly Finding[]> {
+  const { env } = context;
   const findings: Finding[] = [];
   const config = await loadConfig({ flags, env }).catch((error: unknown) => {
     findings.push(fail("config", reasonOf(error), "correct it, or leave it out"));
     return undefined;
   });
-  await using client = connect({ url: findUrl(url, env) });
+  await using client = daemonOf(context, ofDaemon);
   const daemon = await client.get("/v1/status").catch((error: unknown) => error as Error);
   const scene = { env, config, url: client.url, daemon, nowMs: Date.now() };
   // One after the other: each may use the disk and the ports that the next one looks at.

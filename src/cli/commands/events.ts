@@ -4,11 +4,9 @@
  * so that stdout holds events and nothing else.
  */
 import { buildCommand } from "@stricli/core";
-import { connect } from "../../wires/api/client/client.ts";
-import { findUrl } from "../../net/http/url.ts";
 import type { Topic } from "../../core/events.ts";
 import type { Context } from "../context.ts";
-import { note } from "../daemon.ts";
+import { daemonOf, note } from "../daemon.ts";
 import { JsonView, LineView, Notices } from "../event-lines.ts";
 import { daemonFlags, jsonFlag, type DaemonFlags } from "../flags.ts";
 import { about } from "../help.ts";
@@ -35,6 +33,7 @@ const NOUNS: Readonly<Record<NounOf<Topic>, true>> = {
   question: true,
   session: true,
   task: true,
+  token: true,
 };
 
 const TOPICS = Object.keys(NOUNS).map((noun) => `${noun}.`);
@@ -77,12 +76,12 @@ export const events = buildCommand<Flags, [], Context>({
       ...daemonFlags,
     },
   },
-  async func({ from, topic = [], json = false, url }) {
+  async func({ from, topic = [], json = false, ...flags }) {
     const signal = this.untilInterrupted();
     const view = json ? new JsonView(this) : new LineView(this);
     const notices = new Notices(this);
     let unknown = unknownTopics(topic);
-    await using daemon = connect({ url: findUrl(url, this.env) });
+    await using daemon = daemonOf(this, flags);
     const stream = daemon.events({
       from,
       topics: topic,

@@ -1,8 +1,11 @@
 /** `rollcall hooks`: makes coding agents show up by themselves, in their own settings. */
+import { existsSync } from "node:fs";
 import { buildCommand } from "@stricli/core";
+import { lastHeardMs } from "../../coding-agents/hooks/heard.ts";
 import { apply } from "../../machine/settings/apply.ts";
-import { HOSTS, INSTALLERS, type Host } from "../../coding-agents/install/hosts.ts";
-import type { Scene, Standing } from "../../machine/settings/installer.ts";
+import type { CodingAgent } from "../../coding-agents/adapter.ts";
+import { agentNamed, CODING_AGENTS } from "../../coding-agents/agents.ts";
+import type { Plan, Scene, Standing } from "../../machine/settings/installer.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
 import { jsonFlag } from "../flags.ts";
@@ -10,17 +13,21 @@ import { about, type Example } from "../help.ts";
 import { sceneOf, showPlan, shown } from "../plans.ts";
 import { clean, cleanJson } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
+import { ago } from "../terminal/time.ts";
 import { padEnd } from "../terminal/width.ts";
 
 interface ChangeFlags {
   readonly project?: string;
   readonly dryRun?: boolean;
+  readonly yes?: boolean;
 }
 
 interface StatusFlags {
   readonly project?: string;
   readonly json?: boolean;
 }
+
+type Word = "install" | "uninstall";
 
 const project = {
   kind: "parsed",
@@ -30,50 +37,90 @@ const project = {
   brief: "Only in this project, not for all",
 } as const;
 
-const hostWord = {
-  brief: "claude-code, codex, opencode or pi",
-  placeholder: "HOST",
-  parse: hostOf,
-  proposeCompletions: (partial: string) => HOSTS.filter((host) => host.startsWith(partial)),
+const NAMES = CODING_AGENTS.map(({ name }) => name);
+
+const agentWord = {
+  brief: `One of ${NAMES.join(", ")}`,
+  placeholder: "AGENT",
+  parse: agentNamed,
+  proposeCompletions: (partial: string) => NAMES.filter((name) => name.startsWith(partial)),
 };
 
-function hostOf(text: string): Host {
-  const host = HOSTS.find((each) => each === text);
-  if (host) return host;
-  throw new Error(`not one of ${HOSTS.join(", ")}`);
+function flag(brief: string) {
+  return { kind: "boolean", optional: true, withNegated: false, brief } as const;
 }
 
-function change(word: "install" | "uninstall", does: string, examples: readonly Example[]) {
-  const dryRun = {
-    kind: "boolean",
-    optional: true,
-    withNegated: false,
-    brief: "Show what would change, and change nothing",
-  } as const;
-  return buildCommand<ChangeFlags, [Host], Context>({
+const dryRun = flag("Show what would change, and change nothing");
+const yes = flag("Without asking");
+
+/** Without a name: all that are found on this machine, or installed. */
+function change(word: Word, does: string, examples: readonly Example[]) {
+  return buildCommand<ChangeFlags, [CodingAgent?], Context>({
     docs: about(`${does}. ${KEPT}`, ...examples),
     parameters: {
-      flags: { project, dryRun },
-      positional: { kind: "tuple", parameters: [hostWord] },
+      flags: { project, dryRun, yes },
+      positional: { kind: "tuple", parameters: [{ ...agentWord, optional: true }] },
     },
-    async func(flags, host) {
-      const installer = INSTALLERS[host];
-      const plan = installer[word](sceneOf(this, flags.project));
-      const path = shown(this, plan.path);
-      if (plan.before === plan.after) {
-        const state = word === "install" ? "is installed already in" : "is not installed in";
-        return this.out.line(`${installer.name} ${state} ${path}`);
+    async func(flags, only) {
+      const scene = sceneOf(this, flags.project);
+      if (only) return carryOut(this, planOf(only, word, scene), { word, ...flags });
+      const plans = CODING_AGENTS.filter((agent) => existsSync(agent.home(scene)))
+        .map((agent) => planOf(agent, word, scene))
+        .filter(({ before, after }) => before !== after);
+      if (plans.length === 0) {
+        const state = word === "install" ? "All that are found are installed" : "None is installed";
+        return this.out.line(`${state}: rollcall hooks status`);
       }
-      if (flags.dryRun) {
-        await showPlan(this, plan);
-        return this.out.line("Nothing was changed.");
+      for (const { agent, path } of plans) {
+        await this.out.line(`${padEnd(agent.title, 12)} ${shown(this, path)}`);
       }
-      const backup = apply(plan);
-      const done = word === "install" ? "installed in" : "taken out of";
-      await this.out.line(`${this.out.paint("green", "✓")} ${installer.name}: ${done} ${path}`);
-      if (backup !== undefined) await this.out.line(`  what was there: ${shown(this, backup)}`);
-      if (word === "install") await this.out.line(`  next: ${installer.next}`);
+      const isWanted = flags.yes || flags.dryRun || (await isConfirmed(this, word));
+      if (!isWanted) return this.out.line("Nothing was changed: add --yes to change it.");
+      for (const plan of plans) await carryOut(this, plan, { word, ...flags });
     },
+  });
+}
+
+interface AgentPlan extends Plan {
+  readonly agent: CodingAgent;
+}
+
+function planOf(agent: CodingAgent, word: Word, scene: Scene): AgentPlan {
+  return { agent, ...agent.install[word](scene) };
+}
+
+async function carryOut(
+  context: Context,
+  { agent, ...plan }: AgentPlan,
+  { word, dryRun: isDry }: ChangeFlags & { readonly word: Word },
+): Promise<void> {
+  const { out } = context;
+  const path = shown(context, plan.path);
+  if (plan.before === plan.after) {
+    const state = word === "install" ? "is installed already in" : "is not installed in";
+    return out.line(`${agent.title} ${state} ${path}`);
+  }
+  if (isDry) {
+    await showPlan(context, plan);
+    return out.line("Nothing was changed.");
+  }
+  const backup = apply(plan);
+  const done = word === "install" ? "installed in" : "taken out of";
+  await out.line(`${out.paint("green", "✓")} ${agent.title}: ${done} ${path}`);
+  if (backup !== undefined) await out.line(`  what was there: ${shown(context, backup)}`);
+  if (word === "install") await out.line(`  next: ${agent.install.next}`);
+}
+
+/** By a key, where a person sits in front of it. */
+async function isConfirmed(context: Context, word: Word): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return false;
+  const verb = word === "install" ? "Install our hooks in these" : "Take our hooks out of these";
+  await context.out.line(`${verb}? y/N`);
+  return new Promise((resolve) => {
+    const stop = context.listenForKeys((key) => {
+      stop();
+      resolve(key.toLowerCase() === "y");
+    });
   });
 }
 
@@ -81,7 +128,8 @@ const KEPT =
   "Everything else in its settings\n" +
   "stays as it is, to the byte, and what was there is kept beside it.";
 
-const install = change("install", "Make a coding agent show up by itself", [
+const install = change("install", "Make coding agents show up by themselves", [
+  { call: "rollcall hooks install", does: "all that are found here; asks first" },
   { call: "rollcall hooks install claude-code", does: "in ~/.claude/settings.json" },
   { call: "rollcall hooks install codex --dry-run", does: "only shows what would change" },
   { call: "rollcall hooks install opencode --project .", does: "only in this project" },
@@ -91,7 +139,7 @@ const uninstall = change("uninstall", "Take our hooks out again", [
   { call: "rollcall hooks uninstall claude-code", does: "leaves all other hooks" },
 ]);
 
-const status = buildCommand<StatusFlags, [Host?], Context>({
+const status = buildCommand<StatusFlags, [CodingAgent?], Context>({
   docs: about(
     "Say which coding agents show up by themselves, and what keeps them from it.",
     { call: "rollcall hooks status", does: "all of them" },
@@ -99,12 +147,13 @@ const status = buildCommand<StatusFlags, [Host?], Context>({
   ),
   parameters: {
     flags: { project, json: jsonFlag },
-    positional: { kind: "tuple", parameters: [{ ...hostWord, optional: true }] },
+    positional: { kind: "tuple", parameters: [{ ...agentWord, optional: true }] },
   },
   async func(flags, only) {
     const scene = sceneOf(this, flags.project);
-    const rows = HOSTS.filter((host) => only === undefined || host === only).map((host) => {
-      return { host, ...standingOf(host, scene) };
+    const rows = (only ? [only] : CODING_AGENTS).map((agent) => {
+      const heardMs = lastHeardMs(agent.name, this.env);
+      return { host: agent.name, ...standingOf(agent, scene), heardAtMs: heardMs ?? null };
     });
     if (flags.json) await this.out.line(cleanJson({ hosts: rows }));
     else for (const row of rows) await showStanding(this, row);
@@ -113,14 +162,19 @@ const status = buildCommand<StatusFlags, [Host?], Context>({
 });
 
 type Row = Omit<Standing, "state"> & {
-  readonly host: Host;
+  readonly host: string;
   readonly state: Standing["state"] | "unreadable";
+  /** When something was last heard of it. */
+  readonly heardAtMs: number | null;
 };
 
 /** One that cannot be read does not keep the others from being told. */
-function standingOf(host: Host, scene: Scene): Omit<Row, "host"> {
+function standingOf(
+  { install: installer }: CodingAgent,
+  scene: Scene,
+): Omit<Row, "host" | "heardAtMs"> {
   try {
-    return INSTALLERS[host].standing(scene);
+    return installer.standing(scene);
   } catch (error) {
     const details = error instanceof Error ? error.message : String(error);
     return { path: "", state: "unreadable", details, warnings: [] };
@@ -149,6 +203,10 @@ async function showStanding(context: Context, row: Row): Promise<void> {
   const isThere = row.state === "installed" || row.state === "partly" || row.state === "outdated";
   const where = [shown(context, row.path), isThere && `(${row.details})`].filter(Boolean).join(" ");
   await out.line(`${padEnd(row.host, 11)}  ${state}  ${where || clean(row.details)}`);
+  if (isThere) {
+    const heard = row.heardAtMs === null ? "nothing yet" : ago(row.heardAtMs, Date.now());
+    await out.line(`${" ".repeat(28)}${out.paint("dim", "last heard:")} ${heard}`);
+  }
   for (const warning of row.warnings) {
     await out.line(`${" ".repeat(28)}${out.paint("yellow", "warning:")} ${clean(warning)}`);
   }

@@ -3,17 +3,21 @@ import { ArcpClient } from "../../wires/arcp/client/client.ts";
 import type { Destination } from "../../wires/arcp/client/types.ts";
 import { connectWebSocket } from "../../wires/arcp/transports/websocket.ts";
 import { daemonAgent } from "../../net/http/agent.ts";
+import { bearer } from "../../net/http/request.ts";
+import { findToken } from "../../net/http/token.ts";
 import { findUrl } from "../../net/http/url.ts";
+import { NO_TOKEN } from "../../wires/arcp/codec/messages.ts";
 import { codeOf, RollcallError } from "../../core/errors.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
-import { textFlag } from "../flags.ts";
+import { textFlag, tokenFileFlag } from "../flags.ts";
 import { WIPE } from "./view.ts";
 
 export interface RuntimeFlags {
   readonly url?: string;
   readonly token?: string;
+  readonly tokenFile?: string;
 }
 
 export const runtimeFlags = {
@@ -21,21 +25,20 @@ export const runtimeFlags = {
     "URL",
     "The daemon, or a runtime as ws://HOST:PORT/arcp [ROLLCALL_URL, or http://127.0.0.1:9090]",
   ),
-  token: textFlag("TOKEN", "The bearer token [ROLLCALL_TOKEN]"),
+  token: textFlag("TOKEN", "The bearer token, of a runtime for trying"),
+  tokenFile: tokenFileFlag,
 } as const;
-
-/** A daemon that asks for no token lets anybody of this machine in. */
-const NO_TOKEN = "anonymous";
 
 export async function connectRuntime(
   context: Context,
-  { url, token }: RuntimeFlags,
+  { url, tokenFile, ...flags }: RuntimeFlags,
   signal: AbortSignal,
 ): Promise<ArcpClient> {
   const { env } = context;
   const isDaemon = !isRuntimeUrl(url);
-  const connecting = ArcpClient.connect(dialer(url, env), {
-    token: token ?? (env["ROLLCALL_TOKEN"] || NO_TOKEN),
+  const token = flags.token ?? findToken(tokenFile, env);
+  const connecting = ArcpClient.connect(dialer({ url, token }, env), {
+    token: token ?? NO_TOKEN,
     client: { name: "rollcall", version: releaseVersion() },
     signal,
     onState: (state) => {
@@ -45,8 +48,8 @@ export async function connectRuntime(
     },
   });
   return connecting.catch((error: unknown) => {
-    if (codeOf(error) === "UNAUTHENTICATED" && !(token ?? env["ROLLCALL_TOKEN"])) {
-      const message = "the runtime wants a token: give one with --token, or set ROLLCALL_TOKEN";
+    if (codeOf(error) === "UNAUTHENTICATED" && token === undefined) {
+      const message = "the runtime wants a token: give its --token-file, or set ROLLCALL_TOKEN";
       throw new RollcallError("UNAUTHENTICATED", message, { cause: error });
     }
     if (!isDaemon || !(error instanceof RollcallError) || error.code !== "UNAVAILABLE") throw error;
@@ -67,10 +70,15 @@ export function isRuntimeUrl(url: string | undefined): url is string {
   return url !== undefined && /^wss?:\/\//.test(url);
 }
 
+interface TokenAndUrl {
+  readonly url: string | undefined;
+  readonly token: string | undefined;
+}
+
 /** A daemon is called by its own socket where it has one. */
-function dialer(flag: string | undefined, env: Context["env"]): Destination {
+function dialer({ url: flag, token }: TokenAndUrl, env: Context["env"]): Destination {
   if (isRuntimeUrl(flag)) return flag;
   const url = findUrl(flag, env);
-  const agent = daemonAgent(url, env);
-  return (signal) => connectWebSocket(`${url.replace(/^http/, "ws")}/arcp`, { signal, agent });
+  const how = { agent: daemonAgent(url, env), headers: bearer(token) };
+  return (signal) => connectWebSocket(`${url.replace(/^http/, "ws")}/arcp`, { ...how, signal });
 }

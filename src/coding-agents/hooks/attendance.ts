@@ -64,7 +64,14 @@ export function attendanceOf(folder: string): "present" | "absent" | "lost" {
 }
 
 /** The environment of a sidecar: no certificates and options that make Node start slowly. */
-const PASSED_ON = ["HOME", "PATH", "XDG_STATE_HOME", "AGENT_STATUS_DIR"];
+const PASSED_ON = [
+  "HOME",
+  "PATH",
+  "XDG_STATE_HOME",
+  "AGENT_STATUS_DIR",
+  "CLAUDE_CONFIG_DIR",
+  "CODEX_HOME",
+];
 
 /** It outlives the hook and its host, and holds nothing of theirs: no terminal, pipe or folder. */
 function start(words: readonly string[]): void {

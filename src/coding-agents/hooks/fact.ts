@@ -1,23 +1,36 @@
 /**
  * The event of one hook, reduced to the fields of a status: small, bounded, without the inputs and
- * outputs of tools. Payloads of subagents, and events that change nothing, give no fact.
+ * outputs of tools. Events that change nothing give no fact.
  */
 import type { ProcessProof } from "../../machine/processes.ts";
+import type { TmuxPane } from "../../machine/surroundings.ts";
+import type { HookDialect } from "./dialect.ts";
 import { PAYLOAD, TEXT } from "./limits.ts";
-import { isAsking, questionAtEnd, questionOf, type Question } from "./question.ts";
-import { field, wordOf } from "../../core/text.ts";
+import type { PresenceState } from "./presence.ts";
+import { isAsking, questionAtEnd, type Question } from "./question.ts";
+import { field, oneLine, wordOf } from "../../core/text.ts";
 
-export const HOOK_HOSTS = ["claude-code", "codex"] as const;
+export const HOOK_HOSTS = ["claude-code", "codex", "copilot", "gemini", "qwen-code"] as const;
 
 export type HookHost = (typeof HOOK_HOSTS)[number];
 
+/** In the order in which a session meets them. */
 export const HOOK_EVENTS = [
   "SessionStart",
   "UserPromptSubmit",
   "PreToolUse",
   "PermissionRequest",
+  "PermissionDenied",
   "PostToolUse",
+  "PostToolUseFailure",
+  "Notification",
+  "Elicitation",
+  "ElicitationResult",
+  "SubagentStart",
+  "SubagentStop",
   "Stop",
+  "StopFailure",
+  "Interrupt",
   "SessionEnd",
 ] as const;
 
@@ -32,23 +45,42 @@ export interface Circumstances {
   readonly atMs: number;
   /** The host's process. */
   readonly process?: ProcessProof;
-  readonly tmux?: { readonly socket: string; readonly pane: string };
+  readonly tmux?: TmuxPane;
   /** The id of this agent in the fleet: ROLLCALL_AGENT_ID. */
   readonly rollcallAgentId?: string;
+  /** Whether the host's process is a server that several terminals share. */
+  readonly isShared?: boolean;
+}
+
+/** Where a person sits in front of a session. */
+export interface Seat {
+  readonly process: ProcessProof;
+  readonly tmux?: TmuxPane;
 }
 
 export interface Fact extends Circumstances {
-  /** HostGone is the sidecar's: the process of the host has ended. */
-  readonly event: HookEvent | "HostGone";
+  /**
+   * Those that are no hook's are the sidecar's: the process of the host has ended, a second source
+   * contradicts the hooks, or tells in which terminal the session is.
+   */
+  readonly event: HookEvent | "HostGone" | "Presence" | "Seated";
+  /** The subagent that it is about. */
+  readonly subagent?: string;
   readonly source?: string;
   readonly prompt?: string;
   readonly tool?: string;
   readonly toolUseId?: string;
   readonly question?: Question;
   readonly hasBackground?: boolean;
+  /** Why it failed. */
+  readonly failure?: string;
+  readonly presence?: PresenceState;
+  readonly seat?: Seat;
   readonly workspace?: string;
   readonly model?: string;
   readonly permissionMode?: string;
+  /** The file in which the host writes the conversation down. */
+  readonly conversation?: string;
 }
 
 /** The event of a payload, however the host spells it: Stop, stop, user_prompt_submit. */
@@ -59,59 +91,113 @@ export function eventOf(payload: unknown): HookEvent | undefined {
   return HOOK_EVENTS.find((event) => event.toLowerCase() === plain);
 }
 
-function isOfSubagent(payload: unknown): boolean {
-  return Boolean(field(payload, "agent_id") ?? field(payload, "agent_transcript_path"));
-}
-
 export function sessionIdOf(payload: unknown): string | undefined {
   const id = field(payload, "session_id");
   return typeof id === "string" && id !== "" && id.length <= PAYLOAD.nameLength ? id : undefined;
 }
 
-export function factOf(payload: unknown, circumstances: Circumstances): Fact | undefined {
+export function factOf(
+  payload: unknown,
+  circumstances: Circumstances,
+  dialect: HookDialect,
+): Fact | undefined {
   const event = eventOf(payload);
-  if (event === undefined || isOfSubagent(payload)) return undefined;
+  if (event === undefined) return undefined;
   const name = (key: string) => wordOf(field(payload, key), PAYLOAD.nameLength);
-  const cwd = field(payload, "cwd");
+  const path = (key: string) => pathOf(field(payload, key));
+  const told = particulars(event, payload, dialect);
+  if (told === undefined) return undefined;
+  // It may call itself by its conversation alone.
+  const isOfSubagent = path("agent_transcript_path") !== undefined;
+  const subagent = name("agent_id") ?? (isOfSubagent ? "subagent" : undefined);
+  if (subagent !== undefined && !OF_SUBAGENTS.has(event)) return undefined;
+  const own = subagent === undefined ? path("transcript_path") : undefined;
   return {
     ...circumstances,
     event,
     ...defined({
+      subagent,
       model: name("model"),
       permissionMode: name("permission_mode"),
-      workspace: typeof cwd === "string" && cwd.startsWith("/") ? cwd : undefined,
+      workspace: path("cwd"),
+      conversation: own,
     }),
-    ...particulars(event, payload, name),
+    ...told,
   };
 }
 
+/** What a subagent asks and does concerns the session; its turns do not. */
+const OF_SUBAGENTS = new Set<HookEvent>([
+  "PreToolUse",
+  "PermissionRequest",
+  "PermissionDenied",
+  "PostToolUse",
+  "PostToolUseFailure",
+  "SubagentStart",
+  "SubagentStop",
+]);
+
+function pathOf(value: unknown): string | undefined {
+  return typeof value === "string" && value.startsWith("/") ? value : undefined;
+}
+
+/** Nothing where the event means nothing to us. */
 function particulars(
   event: HookEvent,
   payload: unknown,
-  name: (key: string) => string | undefined,
-): Partial<Fact> {
+  dialect: HookDialect,
+): Partial<Fact> | undefined {
+  const name = (key: string) => wordOf(field(payload, key), PAYLOAD.nameLength);
   switch (event) {
     case "SessionStart":
       return defined({ source: name("source") });
-    case "UserPromptSubmit":
-      return defined({ prompt: wordOf(field(payload, "prompt"), TEXT.summaryLength) });
+    case "UserPromptSubmit": {
+      const prompt = dialect.promptOf(field(payload, "prompt"));
+      return defined({ prompt: wordOf(prompt, TEXT.summaryLength) });
+    }
     case "PreToolUse":
     case "PermissionRequest":
-    case "PostToolUse": {
+    case "PermissionDenied":
+    case "PostToolUse":
+    case "PostToolUseFailure": {
       const tool = name("tool_name") ?? "a tool";
       const isQuestion =
         event === "PermissionRequest" || (event === "PreToolUse" && isAsking(tool));
-      const question = isQuestion ? questionOf(tool, field(payload, "tool_input")) : undefined;
+      const input = field(payload, "tool_input");
+      const question = isQuestion ? dialect.questionOf(tool, input) : undefined;
       return defined({ tool, toolUseId: name("tool_use_id"), question });
     }
+    case "Notification":
+    case "Elicitation":
+      return asked(event, payload);
     case "Stop":
       return defined({
         question: questionAtEnd(field(payload, "last_assistant_message")),
         hasBackground: hasBackground(field(payload, "background_tasks")) || undefined,
       });
+    case "StopFailure": {
+      const reason = wordOf(field(payload, "last_assistant_message"), TEXT.summaryLength);
+      return { failure: reason ?? name("error") ?? "it failed" };
+    }
+    case "ElicitationResult":
+    case "SubagentStart":
+    case "SubagentStop":
+    case "Interrupt":
     case "SessionEnd":
       return {};
   }
+}
+
+/** Of all notifications only those that a person is waited for. */
+const WAITING = new Set<unknown>(["permission_prompt", "agent_needs_input", "elicitation_dialog"]);
+
+function asked(event: "Notification" | "Elicitation", payload: unknown): Partial<Fact> | undefined {
+  if (field(payload, "notification_type") === "idle_prompt") return { presence: "idle" };
+  if (event === "Notification" && !WAITING.has(field(payload, "notification_type"))) {
+    return undefined;
+  }
+  const text = wordOf(field(payload, "message"), TEXT.questionLength) ?? "it asks something";
+  return { question: { kind: "text", text: oneLine(text, TEXT.questionLength) } };
 }
 
 const OVER = /^(?:completed|failed|killed|stopped|cancell?ed|done)$/u;

@@ -18,11 +18,16 @@ import {
   type HookHost,
 } from "./fact.ts";
 import { deposit, factId } from "./deposit.ts";
+import type { HookDialect } from "./dialect.ts";
+import { DIALECTS } from "./dialects.ts";
 import { agentIdOf, sessionFolder } from "../../machine/places.ts";
 import type * as recording from "./record.ts";
 import type { Session } from "./session.ts";
 import { readStdin } from "./stdin.ts";
+import { surprise } from "./surprises.ts";
+import { field } from "../../core/text.ts";
 import { attend, attendanceOf } from "./attendance.ts";
+import { commandLineOf } from "../../machine/processes.ts";
 import { hostProcess, rollcallAgentId, tmuxPane } from "../../machine/surroundings.ts";
 
 export async function hook(host: string): Promise<void> {
@@ -36,13 +41,16 @@ export async function hook(host: string): Promise<void> {
 async function run(name: string): Promise<void> {
   const text = readStdin();
   if (text === undefined) throw new Error("standard input was too long, or did not end in time");
-  const payload = parse(text);
+  const host = HOOK_HOSTS.find((each) => each === name);
+  const given = parse(text);
+  const payload = (host && DIALECTS[host].translate?.(given)) ?? given;
   // A host that ends a turn wants an object in answer; whatever else it reads becomes a message.
   const event = eventOf(payload);
   if (event === "Stop") say("{}\n");
-  const host = HOOK_HOSTS.find((each) => each === name);
   if (host === undefined) throw new Error(`there are no hooks for ${JSON.stringify(name)}`);
-  const fact = factOf(payload, circumstances(event));
+  if (event === undefined)
+    return surprise(host, `the event ${String(field(payload, "hook_event_name"))}`);
+  const fact = factOf(payload, circumstances(event, DIALECTS[host]), DIALECTS[host]);
   if (!fact) return;
   const sessionId = sessionIdOf(payload);
   if (sessionId === undefined) throw new Error(`a ${fact.event} of ${host} without a session_id`);
@@ -79,20 +87,23 @@ function say(text: string): void {
 }
 
 /** Where asking for the process takes long, it is asked for when it can be another one. */
-const CHANGES_PROCESS = new Set<HookEvent | undefined>(["SessionStart", "UserPromptSubmit"]);
+const CHANGES_PROCESS = new Set<HookEvent>(["SessionStart", "UserPromptSubmit"]);
 
-function circumstances(event: HookEvent | undefined): Circumstances {
+function circumstances(event: HookEvent, dialect: HookDialect): Circumstances {
   const sinceStartMs = process.uptime() * 1000;
   const order = Math.round(Number(process.hrtime.bigint() / 1000n) - sinceStartMs * 1000);
   const isAsked = process.platform === "linux" || CHANGES_PROCESS.has(event);
   const host = isAsked ? hostProcess() : undefined;
-  const tmux = tmuxPane(process.env);
+  const isShared = host && dialect.isShared?.(commandLineOf(host.pid));
+  // Of a shared one it is the pane of whoever started it.
+  const tmux = isShared ? undefined : tmuxPane(process.env);
   const agentId = rollcallAgentId(process.env);
   return {
     id: factId(order),
     order,
     atMs: Math.round(Date.now() - sinceStartMs),
     ...(host && { process: host }),
+    ...(isShared && { isShared }),
     ...(tmux && { tmux }),
     ...(agentId !== undefined && { rollcallAgentId: agentId }),
   };

@@ -1,13 +1,18 @@
 /**
  * A session inside a host that lets us run in its process: its status is an emitter's, which
- * heartbeats by itself and takes the file away at the end. What the session is asked, and for what
- * it waits, is kept here; nothing of it throws into the host.
+ * heartbeats by itself and takes the file away at the end. Nothing of it throws into the host.
+ *
+ *   what it does      at rest ◀──▶ working          a turn ends, or fails; the next one begins
+ *   what it asks      any number of questions       the latest is shown, until it is answered
+ *
+ * The two are apart: a question covers what the session does, and uncovers it when it is answered.
  */
 import { findProcess } from "../../machine/processes.ts";
 import { writeMeta, type OwnMeta } from "../../wires/files/meta.ts";
 import { StatusEmitter, type StatusEmitterOptions } from "../../wires/files/emitter.ts";
 import { complain } from "./complaints.ts";
 import { defined } from "./fact.ts";
+import { markHeard } from "./heard.ts";
 import { TEXT } from "./limits.ts";
 import { agentIdOf } from "../../machine/places.ts";
 import type { Question } from "./question.ts";
@@ -20,12 +25,19 @@ export interface HostSessionOptions extends Pick<StatusEmitterOptions, "folder" 
   readonly workspace: string | undefined;
 }
 
+interface Doing {
+  readonly state: "working" | "submitted" | "failed";
+  readonly summary?: string;
+}
+
 export class HostSession {
   readonly #host: string;
   readonly #sessionId: string;
   readonly #emitter: StatusEmitter;
   readonly #own: OwnMeta;
   #model: string | undefined;
+  /** Undefined at rest, with nothing left to do. */
+  #doing: Doing | undefined;
   /** Open ones by their ids, the latest last. */
   readonly #questions = new Map<string, Question>();
   #prompt: string | undefined;
@@ -52,6 +64,7 @@ export class HostSession {
 
   /** A person said what to do. */
   prompted(text: string, model?: string): void {
+    markHeard(this.#host);
     this.#model = model ?? this.#model;
     const prompt = oneLine(text, TEXT.summaryLength);
     this.#prompt = prompt || undefined;
@@ -59,12 +72,24 @@ export class HostSession {
       this.#hasGoal = true;
       this.#emitter.goal(prompt);
     }
+    this.#doing = undefined;
     this.works();
   }
 
-  /** It does something by itself: so nothing is asked any more. */
+  get isWorking(): boolean {
+    return this.#doing?.state === "working";
+  }
+
   works(): void {
-    this.#questions.clear();
+    if (this.isWorking) return this.activity();
+    this.#doing = { state: "working", ...defined({ summary: this.#prompt }) };
+    this.#show();
+  }
+
+  /** It came to an end: with nothing left to do, with something, or not well. */
+  rests(state?: "submitted" | "failed", reason?: string): void {
+    const summary = reason === undefined ? this.#prompt : oneLine(reason, TEXT.summaryLength);
+    this.#doing = state && { state, ...defined({ summary }) };
     this.#show();
   }
 
@@ -74,18 +99,9 @@ export class HostSession {
     this.#show();
   }
 
-  /** One was answered; another may still be open. */
+  /** One was answered, or withdrawn; another may still be open. */
   answered(id: string): void {
-    this.#questions.delete(id);
-    this.#show();
-  }
-
-  /** It came to an end: with nothing left to do, with something, or not well. */
-  rests(state?: "submitted" | "failed", reason?: string): void {
-    this.#questions.clear();
-    this.#emitter.describe({ meta: this.#meta() });
-    const summary = reason === undefined ? this.#prompt : oneLine(reason, TEXT.summaryLength);
-    this.#emitter.task(state && { state, ...defined({ summary }) });
+    if (this.#questions.delete(id)) this.#show();
   }
 
   activity(): void {
@@ -103,9 +119,11 @@ export class HostSession {
   #show(): void {
     const question = [...this.#questions.values()].at(-1);
     this.#emitter.describe({ meta: this.#meta(question) });
-    const summary = question ? oneLine(question.text, TEXT.summaryLength) : this.#prompt;
-    const state = question ? "input-required" : "working";
-    this.#emitter.task({ state, ...defined({ summary }) });
+    this.#emitter.task(
+      question
+        ? { state: "input-required", summary: oneLine(question.text, TEXT.summaryLength) }
+        : this.#doing,
+    );
   }
 
   #meta(question?: Question): ReturnType<typeof writeMeta> {

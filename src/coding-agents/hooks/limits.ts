@@ -8,6 +8,8 @@ export const PAYLOAD = {
   patienceMs: 2 * SECOND,
   /** As long as session ids, names of models, tools and modes ever are, and more. */
   nameLength: 128,
+  /** An error that a model's server answered, as far as it is looked into. */
+  messageLength: 4 * KIB,
 } as const;
 
 export const TEXT = {
@@ -56,9 +58,35 @@ export const SIDECAR = {
   orphanMs: 24 * HOUR,
 } as const;
 
+export const WITNESS = {
+  /** How long a state that contradicts a later hook must stand: it follows within some 100 ms. */
+  graceMs: 2 * SECOND,
+  /** How long a dialog may be open before its hook is heard: a slow start of Node. */
+  hookMs: 0.7 * SECOND,
+  /** As much of a conversation's end as holds the last few entries, with what tools answered. */
+  tailBytes: 256 * KIB,
+} as const;
+
+export const APP_SERVER = {
+  /** It answers within milliseconds, or is not the program that we take it for. */
+  patienceMs: 5 * SECOND,
+  /** A thread's tools with their descriptions are the longest that it is asked for. */
+  messageBytes: 16 * MIB,
+  /** Questions under way: as many threads as a person has, and more. */
+  asked: 256,
+  /** Threads whose state is kept: the same, with their subagents. */
+  threads: 1024,
+} as const;
+
 export const IN_PROCESS = {
   /** Sessions of one process of a host that are shown: more than a person has open. */
   sessions: 256,
+  /** Subagents of them, and theirs, since the process began. */
+  subagents: 10_000,
+  /** Subagents of subagents of …: deeper than any host lets them go. */
+  depth: 16,
+  /** Questions that were answered and are not asked anew by an event that comes late. */
+  closedQuestions: 1000,
 } as const;
 
 export const COMPLAINTS = {

@@ -12,7 +12,13 @@ export interface Question {
   readonly tool?: string;
 }
 
-const ASKING = new Set(["request_user_input", "AskUserQuestion", "ExitPlanMode"]);
+const ASKING = new Set([
+  "AskUserQuestion",
+  "ExitPlanMode",
+  "ask_user",
+  "ask_user_question",
+  "request_user_input",
+]);
 
 /** Whether calling this tool is asking a person. */
 export function isAsking(tool: string): boolean {

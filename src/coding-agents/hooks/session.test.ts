@@ -84,6 +84,30 @@ describe("what each event does", () => {
     expect(state(after(["UserPromptSubmit", { prompt: "go" }], ["Stop", payload]))).toBe(wanted);
   });
 
+  test("an error of the model ends the turn as a failure, with its reason", () => {
+    const error = { error: "unknown", last_assistant_message: "API Error: 400" };
+    const session = after(["UserPromptSubmit", { prompt: "go" }], ["StopFailure", error]);
+    expect(session.task).toMatchObject({ state: "failed", summary: "API Error: 400" });
+  });
+
+  test("an interruption ends the turn, and the question in it", () => {
+    expect(state(after(["PermissionRequest", BASH], "Interrupt"))).toBe("idle");
+  });
+
+  test("a person is waited for, says a notification, unless the question is known", () => {
+    const notice = { notification_type: "agent_needs_input", message: "It needs your choice" };
+    expect(after("SessionStart", ["Notification", notice]).task?.summary).toBe(notice.message);
+    const asked = after(["PermissionRequest", BASH], ["Notification", notice]);
+    expect(asked.task?.summary).toBe("Bash: npm test");
+    const idle = { notification_type: "idle_prompt", message: "It waits for your input" };
+    expect(state(after("SessionStart", ["Notification", idle]))).toBe("idle");
+  });
+
+  test("a wake-up is told by its summary", () => {
+    const prompt = "<task-notification>\n<summary>Build done</summary>\n</task-notification>\nx";
+    expect(after(["UserPromptSubmit", { prompt }]).task?.summary).toBe("Build done");
+  });
+
   test("the end of the session is its end, whatever tool reports after it", () => {
     const said: readonly Said[] = [["UserPromptSubmit", { prompt: "go" }], "SessionEnd"];
     expect(state(after(...said))).toBe("over");
@@ -109,6 +133,45 @@ describe("what each event does", () => {
       ["PreToolUse", { ...BASH, cwd: "/a/b" }],
     );
     expect(session.workspace).toBe("/a");
+  });
+});
+
+describe("a subagent", () => {
+  const SUB = { ...BASH, agent_id: "a" };
+  const asked: readonly Said[] = [
+    ["UserPromptSubmit", { prompt: "go" }],
+    ["PermissionRequest", SUB],
+  ];
+
+  test("that asks makes the session ask, also when the turn is over", () => {
+    expect(after(...asked).task).toMatchObject({
+      state: "input-required",
+      summary: "Bash: npm test",
+    });
+    expect(state(after(...asked, "Stop"))).toBe("input-required");
+  });
+
+  test.each(["PostToolUse", "PostToolUseFailure", "PermissionDenied", "SubagentStop"] as const)(
+    "has its answer with its own %s, not with another's",
+    (event) => {
+      expect(state(after(...asked, [event, { ...SUB, agent_id: "b" }]))).toBe("input-required");
+      expect(state(after(...asked, [event, SUB]))).toBe("working");
+    },
+  );
+
+  test("is not answered by what the session does beside it", () => {
+    const beside: readonly Said[] = [
+      ["PreToolUse", BASH],
+      ["PostToolUse", BASH],
+    ];
+    expect(state(after(...asked, ...beside))).toBe("input-required");
+  });
+
+  test("that works changes nothing but the time of the last activity", () => {
+    const before = after("SessionStart", "Stop");
+    const later = after("SessionStart", "Stop", ["PreToolUse", SUB], ["UserPromptSubmit", SUB]);
+    expect(later).toEqual({ ...before, activityMs: later.activityMs });
+    expect(later.activityMs).toBeGreaterThan(before.activityMs);
   });
 });
 

@@ -1,18 +1,20 @@
 /**
- * The state of one session, folded from the facts of its hooks.
+ * The state of one session, folded from the facts of its hooks and of what watches beside them.
  *
- *              UserPromptSubmit, PreToolUse, PermissionRequest
+ *              UserPromptSubmit, PreToolUse, PermissionRequest, it is busy
  *   at rest ─────────────────────────────────────────────────▶ in a turn: working, or waiting
  *      ▲                                                          │    │      for an answer
- *      └──────────────── Stop, SessionStart ──────────────────────┘    │ SessionEnd,
+ *      └── Stop, StopFailure, Interrupt, SessionStart, it idles ──┘    │ SessionEnd,
  *                                                                      ▼ the host is gone
  *                 (any of the first kind, or SessionStart, brings it back)   ended
  *
  * A PostToolUse never begins anything: after a Stop it is only a late word about the turn before.
- * Nor does it answer a question that was asked for another tool.
+ * Nor does it answer a question that was asked for another tool, or by a subagent. A subagent's
+ * question is the session's: its dialog is in the same terminal, also when the turn is over.
  */
-import type { Fact, HookHost } from "./fact.ts";
+import type { Fact, HookHost, Seat } from "./fact.ts";
 import { TEXT } from "./limits.ts";
+import { isAskedByDialog } from "./presence.ts";
 import type { Question } from "./question.ts";
 import { oneLine } from "../../core/text.ts";
 import type { TaskState } from "../../wires/files/format.ts";
@@ -39,6 +41,10 @@ export interface Session {
   readonly question?: Question;
   /** Of the tool call that the question is about. */
   readonly toolUseId?: string;
+  /** The subagent that asks it. */
+  readonly subagent?: string;
+  /** A question that shows once the second source says that somebody is waited for. */
+  readonly announced?: Question;
   readonly activityMs: number;
   readonly workspace?: string;
   readonly model?: string;
@@ -46,6 +52,11 @@ export interface Session {
   readonly process?: Fact["process"];
   readonly tmux?: Fact["tmux"];
   readonly rollcallAgentId?: string;
+  readonly conversation?: string;
+  /** Whether a second source watches it, and in which terminal that says it is. */
+  readonly isShared?: boolean;
+  readonly isWitnessed?: boolean;
+  readonly seat?: Seat;
 }
 
 export function newSession(host: HookHost, sessionId: string): Session {
@@ -53,12 +64,9 @@ export function newSession(host: HookHost, sessionId: string): Session {
 }
 
 export function fold(session: Session, fact: Fact): Session {
-  if (fact.event === "HostGone") {
-    // Unless it goes on in another process by now.
-    const isSame =
-      session.process?.pid === fact.process?.pid && session.process?.start === fact.process?.start;
-    return isSame ? ended(session) : session;
-  }
+  if (fact.event === "HostGone") return isProcessOf(session, fact) ? ended(session) : session;
+  if (fact.event === "Seated") return seated(session, fact);
+  if (fact.subagent !== undefined) return withSubagent(active(session, fact), fact);
   const known = withCircumstances(session, fact);
   switch (fact.event) {
     case "SessionStart":
@@ -66,33 +74,117 @@ export function fold(session: Session, fact: Fact): Session {
     case "UserPromptSubmit":
       return prompted(known, fact);
     case "PreToolUse":
+      return beginning(opened(known), fact);
     case "PermissionRequest":
-      return fact.question ? asking(opened(known), fact) : working(opened(known), fact);
+    case "Elicitation":
+      return asking(opened(known), fact);
+    case "Notification":
+      if (fact.presence) return known.isOver ? known : present(known, fact);
+      return known.isOver || known.question ? known : asking(opened(known), fact);
+    case "PermissionDenied":
     case "PostToolUse":
+    case "PostToolUseFailure":
+    case "ElicitationResult":
       return known.isOver || known.isAtRest || isOfAnother(known, fact)
         ? known
         : working(known, fact);
     case "Stop":
       return known.isOver ? known : stopped(known, fact);
+    case "StopFailure":
+      return known.isOver ? known : failed(known, fact);
+    case "Interrupt":
+      return known.isOver ? known : resting(known);
+    case "Presence":
+      return known.isOver ? known : present(known, fact);
+    case "SubagentStart":
+    case "SubagentStop":
+      return known;
     case "SessionEnd":
       return ended(known);
   }
 }
 
+/** Unless it goes on in another process by now. */
+function isProcessOf({ process, seat }: Session, fact: Fact): boolean {
+  const host = seat?.process ?? process;
+  return host?.pid === fact.process?.pid && host?.start === fact.process?.start;
+}
+
+function active(session: Session, { atMs }: Fact): Session {
+  return { ...session, activityMs: Math.max(session.activityMs, atMs) };
+}
+
+function seated({ seat: _before, ...session }: Session, { seat }: Fact): Session {
+  return { ...session, isWitnessed: true, ...(seat && { seat }) };
+}
+
+/** Only its questions concern the session. */
+function withSubagent(session: Session, fact: Fact): Session {
+  const { subagent = "" } = fact;
+  switch (fact.event) {
+    case "PermissionRequest":
+      return { ...asking({ ...session, isOver: false }, fact), subagent };
+    case "PermissionDenied":
+    case "PostToolUse":
+    case "PostToolUseFailure":
+    case "SubagentStop":
+      return session.subagent === subagent ? working(session, fact) : session;
+    default:
+      return session;
+  }
+}
+
+/** What the second source says is so. */
+function present(session: Session, fact: Fact): Session {
+  switch (fact.presence) {
+    case "busy":
+      return working(opened(isTurnOver(session) ? withoutPrompt(session) : session), fact);
+    case "waiting":
+      if (isAskedByDialog(session)) return session;
+      return asking(opened(session), { ...fact, ...announcedBy(session) });
+    case "idle":
+      return isAskedByDialog(session) || session.task?.state === "working"
+        ? resting(session)
+        : session;
+    case "failed":
+      return failed(session, fact);
+    case "gone":
+      return ended(session);
+    default:
+      return session;
+  }
+}
+
+/** What it does next is not what it was asked before. */
+function isTurnOver(session: Session): boolean {
+  return session.isAtRest && !isAskedByDialog(session);
+}
+
+function withoutPrompt({ prompt: _before, ...session }: Session): Session {
+  return session;
+}
+
+function announcedBy({ announced }: Session): Partial<Fact> {
+  return announced ? { question: announced } : {};
+}
+
 /** Where it works is where it began: agents change their folder all the time. */
 function withCircumstances(session: Session, fact: Fact): Session {
   const isStart = fact.event === "SessionStart";
-  const { model, permissionMode, process, tmux, rollcallAgentId } = fact;
+  const { model, permissionMode, process, tmux, rollcallAgentId, conversation, isShared } = fact;
   const workspace = isStart ? fact.workspace : (session.workspace ?? fact.workspace);
+  // Some hosts run their last hooks from a helper, which ends at once and has no terminal.
+  const isMoved = isStart || session.isOver || !session.process;
   return {
-    ...session,
-    activityMs: Math.max(session.activityMs, fact.atMs),
+    ...active(session, fact),
     ...(model !== undefined && { model }),
     ...(permissionMode !== undefined && { permissionMode }),
-    ...(process && { process }),
-    ...(tmux && { tmux }),
+    ...(process && isMoved && { process }),
+    ...(tmux && isMoved && { tmux }),
     ...(rollcallAgentId !== undefined && { rollcallAgentId }),
     ...(workspace !== undefined && { workspace }),
+    ...(conversation !== undefined && { conversation }),
+    ...(isShared && { isShared }),
   };
 }
 
@@ -108,8 +200,9 @@ function started(session: Session, { source }: Fact): Session {
 }
 
 function prompted(session: Session, fact: Fact): Session {
-  const { prompt: _old, ...rest } = session;
-  const { prompt } = fact;
+  const { prompt: before, ...rest } = session;
+  // In the middle of a turn a prompt without words is none of a person's.
+  const prompt = fact.prompt ?? (session.isAtRest ? undefined : before);
   const goal =
     session.goal ?? (prompt === undefined ? undefined : { summary: prompt, atMs: fact.atMs });
   const next = opened({
@@ -124,16 +217,22 @@ function opened(session: Session): Session {
   return { ...session, isOver: false, isAtRest: false };
 }
 
+/** A tool that asks is believed at once, unless a second source tells when it really does. */
+function beginning(session: Session, fact: Fact): Session {
+  if (session.subagent !== undefined) return session;
+  if (!fact.question) return working(session, fact);
+  if (!session.isWitnessed) return asking(session, fact);
+  return { ...working(session, fact), announced: fact.question };
+}
+
 function working(session: Session, { atMs }: Fact): Session {
-  const { question: _answered, toolUseId: _call, ...rest } = session;
-  return withTask(rest, "working", { summary: session.prompt, atMs });
+  return withTask(withoutQuestion(session), "working", { summary: session.prompt, atMs });
 }
 
 function asking(session: Session, fact: Fact): Session {
-  const { toolUseId: _call, ...rest } = session;
   const { question, toolUseId, atMs } = fact;
   return {
-    ...withTask(rest, "input-required", { summary: shortOf(question), atMs }),
+    ...withTask(withoutQuestion(session), "input-required", { summary: shortOf(question), atMs }),
     ...(question && { question }),
     ...(toolUseId !== undefined && { toolUseId }),
   };
@@ -144,10 +243,19 @@ function shortOf(question: Question | undefined): string | undefined {
 }
 
 function stopped(session: Session, fact: Fact): Session {
-  const rest = { ...withoutTask(session), isAtRest: true };
+  if (session.subagent !== undefined) return { ...session, isAtRest: true };
+  const rest = resting(session);
   if (fact.question) return asking(rest, fact);
   if (!fact.hasBackground) return rest;
   return withTask(rest, "submitted", { summary: session.prompt, atMs: fact.atMs });
+}
+
+function resting(session: Session): Session {
+  return { ...withoutTask(session), isAtRest: true };
+}
+
+function failed(session: Session, { failure: summary = "it failed", atMs }: Fact): Session {
+  return withTask(resting(session), "failed", { summary, atMs });
 }
 
 function ended(session: Session): Session {
@@ -155,7 +263,12 @@ function ended(session: Session): Session {
 }
 
 function withoutTask(session: Session): Session {
-  const { task: _task, question: _question, toolUseId: _call, ...rest } = session;
+  const { task: _task, ...rest } = withoutQuestion(session);
+  return rest;
+}
+
+function withoutQuestion(session: Session): Session {
+  const { question: _question, toolUseId: _call, subagent: _, announced: _a, ...rest } = session;
   return rest;
 }
 
@@ -172,8 +285,9 @@ function withTask(session: Session, state: TaskState, { summary, atMs }: Doing):
 }
 
 /** Whether a question is open that this tool call has nothing to do with. */
-function isOfAnother({ question, toolUseId }: Session, fact: Fact): boolean {
-  if (!question?.tool) return false;
+function isOfAnother({ question, toolUseId, subagent }: Session, fact: Fact): boolean {
+  if (subagent !== undefined) return true;
+  if (!question?.tool || fact.tool === undefined) return false;
   if (toolUseId !== undefined && fact.toolUseId !== undefined) return toolUseId !== fact.toolUseId;
   return question.tool !== fact.tool;
 }

@@ -1,9 +1,10 @@
 /**
  * The process beside a session: it shows that the session lives, which its hooks cannot while
- * nothing happens, and takes the file away when the session or its host is gone.
+ * nothing happens, and takes the file away when the session or its host is gone. It also asks the
+ * second source, where there is one, whether the hooks told everything (presence.ts).
  *
  *   start: ends the session that this one replaces
- *     └─────▶ at every fact: the status follows
+ *     └─────▶ at every fact, and every change of the second source: the status follows
  *               │ every 2 s: does the host run?
  *               │ every 20 s: a heartbeat
  *               └──▶ leaves: the session ended · the host is gone (then it ends the session) ·
@@ -14,45 +15,75 @@ import { isRunning, type ProcessProof } from "../../machine/processes.ts";
 import { badgePath, claim, readBadge } from "./attendance.ts";
 import { complain } from "./complaints.ts";
 import { deposit, factId } from "./deposit.ts";
-import { HOOK_HOSTS, type HookHost } from "./fact.ts";
+import { defined, HOOK_HOSTS, type Fact, type HookHost, type Seat } from "./fact.ts";
 import { SIDECAR } from "./limits.ts";
+import { believedAtMs } from "./presence.ts";
 import { recordOf, type SessionRecord } from "./record.ts";
 import type { Session } from "./session.ts";
 import { endReplaced } from "./successor.ts";
 import { sweepSessions } from "./sweep.ts";
+import type { Witness } from "./witness.ts";
+import { WITNESSES } from "./witnesses.ts";
 
 export interface SidecarOptions {
   readonly host: HookHost;
   readonly sessionId: string;
   readonly token: string;
+  readonly witness?: Witness;
   readonly now?: () => number;
+  /** The clock that never jumps, in microseconds. */
+  readonly nowOrder?: () => number;
   readonly runs?: (host: ProcessProof) => boolean;
 }
+
+const steadyClock = () => Number(process.hrtime.bigint() / 1000n);
 
 export class Sidecar {
   readonly #record: SessionRecord;
   readonly #token: string;
   readonly #now: () => number;
+  readonly #nowOrder: () => number;
   readonly #runs: (host: ProcessProof) => boolean;
+  readonly #witness: Witness | undefined;
   #beatAtMs = -Infinity;
   #isNew = true;
+  #told = 0;
+  #seen: Session | undefined;
+  #againAtMs: number | undefined;
 
-  constructor({ token, now = Date.now, runs = isRunning, ...session }: SidecarOptions) {
-    this.#record = recordOf({ ...session, now });
+  constructor({ host, sessionId, token, ...options }: SidecarOptions) {
+    const { now = Date.now, nowOrder = steadyClock, runs = isRunning, witness } = options;
+    this.#record = recordOf({ host, sessionId, now });
     this.#token = token;
     this.#now = now;
+    this.#nowOrder = nowOrder;
     this.#runs = runs;
+    this.#witness = witness;
   }
 
   get folder(): string {
     return this.#record.folder;
   }
 
+  /** In how many milliseconds the second source is to be believed, if nothing else happens. */
+  get againInMs(): number | undefined {
+    return this.#againAtMs === undefined ? undefined : this.#againAtMs - this.#now();
+  }
+
+  /** Whether nothing is to be done: asked of every session every 2 s, so it reads very little. */
+  get isQuiet(): boolean {
+    const session = this.#seen;
+    if (!session || this.#isBeatDue() || this.#isDeserted(session)) return false;
+    const presence = this.#witness?.presence(session);
+    return presence === undefined || believedAtMs(session, presence) === undefined;
+  }
+
   /** Looks after the session once; whether it is to go on. */
   look(): boolean {
     const { folder, spool } = this.#record;
     if (readBadge(folder)?.token !== this.#token) return false;
-    const session = this.#isBeatDue() ? this.#beat() : spool.settle();
+    const session = this.#consult(this.#isBeatDue() ? this.#beat() : spool.settle());
+    this.#seen = session;
     if (!session.isOver && this.#isDeserted(session)) this.#endFor(session);
     if (this.#isNew) this.#replace(session);
     return !spool.present().isOver || !this.#leave();
@@ -84,36 +115,75 @@ export class Sidecar {
     return spool.refresh();
   }
 
-  #isDeserted({ process: host, activityMs }: Session): boolean {
+  /** Takes the word of the second source where it is to be believed. */
+  #consult(session: Session): Session {
+    this.#againAtMs = undefined;
+    if (!this.#witness || session.isOver) return session;
+    const seating = this.#witness.seating?.();
+    const isSeated = session.isWitnessed && sameProcess(session.seat, seating?.seat);
+    if (seating && !isSeated) return this.#add({ event: "Seated", ...seating });
+    const presence = this.#witness.presence(session);
+    const believedMs = presence && believedAtMs(session, presence);
+    if (!presence || believedMs === undefined) return session;
+    if (believedMs > this.#now()) {
+      this.#againAtMs = believedMs;
+      return session;
+    }
+    const { state, sinceMs, question, failure } = presence;
+    // What is older than the last hook is said anew: it still stands.
+    const atMs = sinceMs < session.activityMs ? this.#now() : sinceMs;
+    return this.#add({
+      event: "Presence",
+      presence: state,
+      atMs,
+      ...defined({ question, failure }),
+    });
+  }
+
+  /** When nobody sits in front of it any more it goes on by itself, if it does. */
+  #isDeserted(session: Session): boolean {
+    const { process: host, seat, activityMs } = session;
+    if (seat) return !this.#runs(seat.process) && session.task?.state !== "working";
     if (host) return !this.#runs(host);
     return this.#now() - activityMs > SIDECAR.orphanMs;
   }
 
-  #endFor({ process: host }: Session): void {
-    const order = Number(process.hrtime.bigint() / 1000n);
-    deposit(this.#record.folder, {
-      id: factId(order),
-      order,
-      atMs: this.#now(),
-      event: "HostGone",
-      ...(host && { process: host }),
-    });
-    this.#record.spool.settle();
+  #endFor({ process: host, seat }: Session): void {
+    const gone = seat?.process ?? host;
+    this.#add({ event: "HostGone", ...(gone && { process: gone }) });
   }
+
+  #add({ atMs = this.#now(), ...told }: Pick<Fact, "event"> & Partial<Fact>): Session {
+    const order = this.#nowOrder() - Math.round((this.#now() - atMs) * 1000);
+    // Several may be of the same moment.
+    this.#told += 1;
+    deposit(this.#record.folder, { id: `${factId(order)}-${this.#told}`, order, atMs, ...told });
+    return this.#record.spool.settle();
+  }
+}
+
+function sameProcess(a: Seat | undefined, b: Seat | undefined): boolean {
+  return a?.process.pid === b?.process.pid && a?.process.start === b?.process.start;
 }
 
 /** The program, given HOST SESSION TOKEN: runs until there is nothing to look after. */
 export function sidecar([name, sessionId = "", token = ""]: readonly string[]): void {
   const host = HOOK_HOSTS.find((each) => each === name);
   if (!host) return;
-  const attending = new Sidecar({ host, sessionId, token });
   let soon: NodeJS.Timeout | undefined;
+  const lookSoon = () => {
+    soon ??= setTimeout(look, SIDECAR.settleMs);
+  };
+  const witness = WITNESSES[host](sessionId, lookSoon);
+  const attending = new Sidecar({ host, sessionId, token, witness });
   let failures = 0;
   const look = () => {
     soon = undefined;
     try {
-      if (!attending.look()) stop();
+      if (!attending.look()) return stop();
       failures = 0;
+      const { againInMs } = attending;
+      if (againInMs !== undefined) soon ??= setTimeout(look, Math.max(SIDECAR.settleMs, againInMs));
     } catch (error) {
       // A full disk may have room again at the next look.
       complain(error);
@@ -121,11 +191,17 @@ export function sidecar([name, sessionId = "", token = ""]: readonly string[]): 
     }
   };
   const watcher = watchFacts(attending.folder, () => {
-    soon ??= setTimeout(look, SIDECAR.settleMs);
+    // Sooner than what it may be waiting for.
+    clearTimeout(soon);
+    soon = setTimeout(look, SIDECAR.settleMs);
   });
-  const timer = setInterval(look, watcher ? SIDECAR.lookMs : SIDECAR.pollMs);
+  const glance = () => {
+    if (!attending.isQuiet) look();
+  };
+  const timer = watcher ? setInterval(glance, SIDECAR.lookMs) : setInterval(look, SIDECAR.pollMs);
   const stop = () => {
     watcher?.close();
+    witness.close();
     clearTimeout(soon);
     clearInterval(timer);
   };

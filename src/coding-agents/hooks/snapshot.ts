@@ -7,10 +7,17 @@ import { agentIdOf } from "../../machine/places.ts";
 import type { Session } from "./session.ts";
 
 /** Where a host's own words go in x_meta. */
-const META: Readonly<Record<HookHost, string>> = { "claude-code": "claude_code", codex: "codex" };
+const META: Readonly<Record<HookHost, string>> = {
+  "claude-code": "claude_code",
+  codex: "codex",
+  copilot: "copilot",
+  gemini: "gemini",
+  "qwen-code": "qwen_code",
+};
 
 export function snapshotOf(session: Session, nowMs: number): Status {
-  const { goal, task, activityMs, process, workspace } = session;
+  const { goal, task, activityMs, workspace } = session;
+  const process = session.seat?.process ?? session.process;
   return {
     schema_version: SCHEMA_VERSION,
     agent_id: agentIdOf(session.host, session.sessionId),
@@ -41,7 +48,8 @@ export function snapshotOf(session: Session, nowMs: number): Status {
 }
 
 function metaOf(session: Session): Record<string, unknown> {
-  const { host, sessionId, model, permissionMode, process, question, tmux } = session;
+  const { host, sessionId, model, permissionMode, question } = session;
+  const { process, tmux } = session.seat ?? session;
   const coding = { session_id: sessionId, model, permission_mode: permissionMode };
   const own = { agentId: session.rollcallAgentId, process, question, tmux };
   return writeMeta(own, { [META[host]]: coding });

@@ -2,7 +2,8 @@
  * A host that clears its session may begin another one in its place without a word about the first
  * (Codex does). So a session that was begun by clearing ends those that it replaces: of the same
  * process, in the same folder, with nothing to do. One that goes on after all is back with its
- * next prompt.
+ * next prompt. Of a process that serves several terminals that is no proof: there a second source
+ * tells.
  */
 import { readdirSync } from "node:fs";
 import { deposit, factId } from "./deposit.ts";
@@ -11,7 +12,7 @@ import { recordOf } from "./record.ts";
 import type { Session } from "./session.ts";
 
 export function endReplaced(session: Session, nowMs: number): void {
-  if (session.source !== "clear" || !session.process) return;
+  if (session.source !== "clear" || !session.process || session.isShared) return;
   const own = agentIdOf(session.host, session.sessionId);
   for (const name of readdirSync(hooksFolder())) {
     if (name === own || !name.startsWith(`${session.host}-`)) continue;

@@ -14,14 +14,16 @@ import {
 interface HookHostOptions extends Omit<HookPlan, "command"> {
   readonly file: (scene: Scene) => string;
   readonly warnings: (settings: string | undefined, scene: Scene) => readonly string[];
+  /** Whether it knows hooks by their places, so that those of others must keep theirs. */
+  readonly keepsPlaces?: boolean;
   readonly next: string;
 }
 
-export function hookInstaller(name: string, options: HookHostOptions): Installer {
-  const { host, events, file, warnings, next } = options;
+export function hookInstaller(options: HookHostOptions): Installer {
+  const { host, events, file, warnings, next, keepsPlaces } = options;
+  const names = Object.keys(events);
   const planOf = (scene: Scene): HookPlan => ({ host, events, command: commandOf(host, scene) });
   return {
-    name,
     next,
     install(scene) {
       const path = file(scene);
@@ -33,7 +35,7 @@ export function hookInstaller(name: string, options: HookHostOptions): Installer
       const path = file(scene);
       const before = readIfThere(path);
       if (before === undefined) return { path, before, after: before };
-      const after = inFile(path, () => withoutHooks(before, host));
+      const after = inFile(path, () => withoutHooks(before, host, { keepsPlaces }));
       // Nothing but our hooks was in it.
       const isEmpty = after !== before && after.replaceAll(/\s/g, "") === "{}";
       return { path, before, after: isEmpty ? undefined : after };
@@ -42,8 +44,8 @@ export function hookInstaller(name: string, options: HookHostOptions): Installer
       const path = file(scene);
       const text = readIfThere(path);
       const { current, outdated } = inFile(path, () => censusOf(text ?? "", planOf(scene)));
-      const missing = events.filter((event) => ![...current, ...outdated].includes(event));
-      const there = events.length - missing.length;
+      const missing = names.filter((event) => ![...current, ...outdated].includes(event));
+      const there = names.length - missing.length;
       const state = stateOf({ there, missing: missing.length, outdated: outdated.length });
       const details =
         missing.length > 0 && there > 0 ? `missing: ${missing.join(", ")}` : `${there} events`;

@@ -5,7 +5,7 @@ import { meaningOf, readJson } from "../../machine/settings/json-edit.ts";
 
 const plan: HookPlan = {
   host: "claude-code",
-  events: ["SessionStart", "Stop"],
+  events: { SessionStart: 10, Stop: 10 },
   command: "rollcall hook claude-code",
 };
 

@@ -1,12 +1,14 @@
 /**
- * The hooks of Claude Code and Codex: both list, for each event, groups of commands to run.
+ * The hooks of Claude Code, Codex, Gemini CLI and Qwen Code: all list, for each event, groups of
+ * commands to run.
  *
  *   { "hooks": { "Stop": [ { "hooks": [ { "type": "command", "command": "…" } ] } ] } }
  *
  * Our hooks are recognised by their command, wherever the program is installed.
  */
 import { RollcallError } from "../../core/errors.ts";
-import type { HookEvent, HookHost } from "../hooks/fact.ts";
+import type { HookDialect } from "../hooks/dialect.ts";
+import type { HookHost } from "../hooks/fact.ts";
 import {
   append,
   cut,
@@ -22,12 +24,9 @@ import {
 
 export interface HookPlan {
   readonly host: HookHost;
-  readonly events: readonly HookEvent[];
+  readonly events: HookDialect["events"];
   readonly command: string;
 }
-
-/** In seconds. A hook takes a few hundredths of one; a host must not wait for one that hangs. */
-const TIMEOUT = 10;
 
 interface Handler {
   readonly event: string;
@@ -77,8 +76,9 @@ export function withHooks(before: string, { host, events, command }: HookPlan): 
     if (meaningOf(node) !== command) text = replace(text, node, command);
   }
   const there = new Set(handlersOf(readJson(text), host).map(({ event }) => event));
-  for (const event of events.filter((each) => !there.has(each))) {
-    text = withGroup(text, event, { hooks: [{ type: "command", command, timeout: TIMEOUT }] });
+  for (const [event, timeout] of Object.entries(events)) {
+    if (there.has(event)) continue;
+    text = withGroup(text, event, { hooks: [{ type: "command", command, timeout }] });
   }
   return text;
 }
@@ -88,18 +88,60 @@ function withGroup(text: string, event: string, group: object): string {
   const hooks = hooksOf(root)?.value;
   if (!hooks) return append(text, root, ["hooks", { [event]: [group] }]);
   const groups = memberOf(hooks, event);
+  const free = groups && partsOf(groups).find(isFreePlace);
+  if (free) return replace(text, free, group);
   return groups ? append(text, groups, ["", group]) : append(text, hooks, [event, [group]]);
 }
 
-export function withoutHooks(before: string, host: HookHost): string {
+/** What we leave where others stand behind us, and take again. */
+const FREE_PLACE = { hooks: [] };
+
+function isFreePlace(group: Node): boolean {
+  return JSON.stringify(meaningOf(group)) === JSON.stringify(FREE_PLACE);
+}
+
+interface Removal {
+  /** Whether the host knows hooks by their places, so that those behind ours must keep theirs. */
+  readonly keepsPlaces?: boolean | undefined;
+}
+
+export function withoutHooks(before: string, host: HookHost, removal: Removal = {}): string {
   let text = before;
   for (;;) {
-    const [ours] = handlersOf(readJson(text), host);
+    const ours = handlersOf(readJson(text), host).at(-1);
     if (!ours) return text;
     // With it goes what would be left empty.
-    const [, , , hooks] = ours.nest;
+    const [, group, , hooks] = ours.nest;
+    const isAlone = partsOf(memberOf(group, "hooks")).length === 1;
+    if (removal.keepsPlaces && isAlone && partsOf(group.parent).at(-1) !== group) {
+      text = replace(text, group, FREE_PLACE);
+      continue;
+    }
     text = cut(text, ours.nest.find((part) => partsOf(part.parent).length > 1) ?? hooks);
   }
+}
+
+/** A hook of ours, and its place: the group of its event, and the position in that. */
+export interface OwnHook {
+  readonly event: string;
+  readonly group: number;
+  readonly index: number;
+  readonly command: unknown;
+  readonly timeout: unknown;
+}
+
+export function ownHooks(text: string, host: HookHost): readonly OwnHook[] {
+  const handlers = text.trim() === "" ? [] : handlersOf(readJson(text), host);
+  return handlers.map(({ event, command, nest: [handler, group] }) => {
+    const timeout = memberOf(handler, "timeout");
+    return {
+      event,
+      group: partsOf(group.parent).indexOf(group),
+      index: partsOf(handler.parent).indexOf(handler),
+      command: meaningOf(command),
+      timeout: timeout && meaningOf(timeout),
+    };
+  });
 }
 
 export interface HookCensus {
@@ -116,4 +158,19 @@ export function censusOf(text: string, { host, command }: HookPlan): HookCensus 
     current: handlers.filter(isCurrent).map(({ event }) => event),
     outdated: handlers.filter((each) => !isCurrent(each)).map(({ event }) => event),
   };
+}
+
+/** A warning where a switch in the settings stands so that no hooks run. */
+export function hooksSwitchedOff(
+  settings: string | undefined,
+  path: readonly string[],
+  off: boolean,
+): readonly string[] {
+  if (!settings?.trim()) return [];
+  const found = path.reduce<Node | undefined>(
+    (node, key) => node && memberOf(node, key),
+    readJson(settings),
+  );
+  if (!found || meaningOf(found) !== off) return [];
+  return [`${path.join(".")} is ${off} in it: no hooks run until that is taken out`];
 }

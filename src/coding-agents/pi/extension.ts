@@ -1,20 +1,23 @@
 /**
  * The extension for Pi: its session is shown from its start to its shutdown.
  *
- *   session_start          idle
- *   before_agent_start     working, on the prompt
- *   ui_prompt_start/end    waits for an answer, and no more
- *   tool_execution_…       a sign of activity
- *   agent_end              no task
- *   session_shutdown       no longer shown
+ *   session_start                   at rest
+ *   before_agent_start              working, on the prompt
+ *   agent_start                     working: also when it tries again after an error
+ *   an extension opens a dialog     waits for an answer, until the dialog closes
+ *   tool_execution_…                a sign of activity
+ *   agent_end, agent_settled        at rest, or failed
+ *   session_shutdown                no longer shown
  *
- * A Pi that another agent runs says so in PI_SUBAGENT, and is not shown.
+ * A turn is over with `agent_settled`; Pi before 0.80 has no such event, and `agent_end` has to do,
+ * although Pi may try again after it. A Pi that another agent runs says so in PI_SUBAGENT, and is
+ * not shown.
  */
+import { field, wordOf } from "../../core/text.ts";
 import { complain } from "../hooks/complaints.ts";
 import { HostSession } from "../hooks/host-session.ts";
 import { TEXT } from "../hooks/limits.ts";
-import type { Question } from "../hooks/question.ts";
-import { field, wordOf } from "../../core/text.ts";
+import { dialogQuestion, observeDialogs, uiOf, type PiUi } from "./dialogs.ts";
 
 type Handler = (event: unknown, context: PiContext) => Promise<void> | void;
 
@@ -25,43 +28,110 @@ export interface PiApi {
 
 export interface PiContext {
   readonly cwd?: string;
+  readonly hasUI?: boolean;
+  readonly ui?: PiUi;
   readonly model?: { readonly provider?: string; readonly id?: string };
   readonly sessionManager?: { getSessionId?(): string };
 }
 
 const TOOL_EVENTS = ["tool_execution_start", "tool_execution_update", "tool_execution_end"];
 
+/** Its own words for a dialog, where `ctx.ui` could not be observed. */
+const PROMPT = "ui_prompt";
+
 export function rollcallExtension(pi: PiApi): void {
   if (process.env["PI_SUBAGENT"] === "1") return;
-  let session: HostSession | undefined;
-  let isWorking = false;
+  const watch = new Watch();
   const on = (event: string, handler: Handler) => pi.on(event, guarded(handler));
 
-  on("session_start", async (_, { cwd, sessionManager }) => {
-    await session?.close();
-    const sessionId = sessionManager?.getSessionId?.() ?? `${process.pid}-${Date.now()}`;
-    session = new HostSession({ host: "pi", sessionId, workspace: cwd });
-  });
+  on("session_start", (_, context) => watch.start(context));
   on("before_agent_start", (event, { model }) => {
-    isWorking = true;
     const prompt = field(event, "prompt");
     const name = [model?.provider, model?.id].filter(Boolean).join("/");
-    session?.prompted(typeof prompt === "string" ? prompt : "", name || undefined);
+    watch.session?.prompted(typeof prompt === "string" ? prompt : "", name || undefined);
   });
-  for (const event of TOOL_EVENTS) on(event, () => session?.activity());
-  on("ui_prompt_start", (event) => session?.asks("ui", questionOf(event)));
-  on("ui_prompt_end", () => {
-    if (isWorking) session?.answered("ui");
-    else session?.rests();
+  on("agent_start", () => watch.session?.works());
+  for (const event of TOOL_EVENTS) on(event, () => watch.session?.activity());
+  on("ui_prompt_start", (event) => watch.prompt(event));
+  on("ui_prompt_end", () => watch.session?.answered(PROMPT));
+  on("turn_end", (event) => {
+    // Told since a while after it has `agent_settled`.
+    if (field(event, "outcome") !== undefined) watch.hasSettled = true;
   });
-  on("agent_end", () => {
-    isWorking = false;
-    session?.rests();
+  on("agent_end", (event) => watch.ended(field(event, "messages")));
+  on("agent_settled", () => {
+    watch.hasSettled = true;
+    watch.settled();
   });
-  on("session_shutdown", async () => {
+  on("session_shutdown", () => watch.stop());
+}
+
+/** @alias Pi calls it: see "pi" in package.json. */
+// oxlint-disable-next-line import/no-default-export -- so it wants it
+export default rollcallExtension;
+
+/**
+ * Pi may load two copies of this module (`pi install` and `rollcall hooks install pi`), and loads
+ * it anew at /reload: the copy that starts last shows the session.
+ */
+const WATCHING = Symbol.for("rollcall.pi.watching");
+const shared = globalThis as { [WATCHING]?: { stop(): Promise<void> } };
+
+class Watch {
+  session: HostSession | undefined;
+  /** Whether this Pi says when a turn is over for good. */
+  hasSettled = false;
+  #error: string | undefined;
+  #dialogs = 0;
+  #letGo: () => void = () => undefined;
+
+  async start(context: PiContext): Promise<void> {
+    await shared[WATCHING]?.stop();
+    shared[WATCHING] = this;
+    const sessionId = context.sessionManager?.getSessionId?.() ?? `${process.pid}-${Date.now()}`;
+    const session = new HostSession({ host: "pi", sessionId, workspace: context.cwd });
+    this.session = session;
+    const ui = uiOf(context);
+    if (ui) this.#letGo = observeDialogs(ui, this.#observer(session));
+  }
+
+  #observer(session: HostSession): Parameters<typeof observeDialogs>[1] {
+    return {
+      opened: (id, question) => {
+        this.#dialogs += 1;
+        session.asks(id, question);
+      },
+      closed: (id) => {
+        this.#dialogs -= 1;
+        session.answered(id);
+      },
+    };
+  }
+
+  prompt(event: unknown): void {
+    if (this.#dialogs > 0) return;
+    const question = dialogQuestion(field(event, "kind"), field(event, "title"));
+    this.session?.asks(PROMPT, question);
+  }
+
+  ended(messages: unknown): void {
+    this.#error = errorOf(messages);
+    if (!this.hasSettled) this.settled();
+  }
+
+  settled(): void {
+    if (this.#error === undefined) this.session?.rests();
+    else this.session?.rests("failed", this.#error);
+  }
+
+  async stop(): Promise<void> {
+    const { session } = this;
+    this.session = undefined;
+    if (shared[WATCHING] === this) delete shared[WATCHING];
+    this.#letGo();
+    this.#dialogs = 0;
     await session?.close();
-    session = undefined;
-  });
+  }
 }
 
 function guarded(handler: Handler): Handler {
@@ -74,14 +144,9 @@ function guarded(handler: Handler): Handler {
   };
 }
 
-function questionOf(event: unknown): Question {
-  const text = wordOf(field(event, "title"), TEXT.questionLength) ?? "it asks something";
-  switch (field(event, "kind")) {
-    case "confirm":
-      return { kind: "permission", text };
-    case "select":
-      return { kind: "choice", text };
-    default:
-      return { kind: "text", text };
-  }
+/** The error that the last answer of the model ended with; being stopped by a person is none. */
+function errorOf(messages: unknown): string | undefined {
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+  if (field(last, "stopReason") !== "error") return undefined;
+  return wordOf(field(last, "errorMessage"), TEXT.summaryLength) ?? "the model failed";
 }

@@ -7,17 +7,27 @@ import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../../core/errors.ts";
 import { NOBODY, type Principal } from "../../core/principals.ts";
 import { permit } from "../../core/roles.ts";
+import { peerOf } from "../../identity/caller.ts";
+import type { BearerTokens } from "../../identity/tokens.ts";
 import { Upgrades } from "../../wires/arcp/transports/upgrades.ts";
 import type { Mount } from "../http-door.ts";
 import type { DaemonArcp } from "./service.ts";
 
 const PATH = "/arcp";
 
-export function arcpMount(arcp: Pick<DaemonArcp, "accept">): Mount {
+export interface ArcpMountOptions {
+  readonly arcp: Pick<DaemonArcp, "accept">;
+  readonly tokens: Pick<BearerTokens, "hello">;
+}
+
+export function arcpMount({ arcp, tokens }: ArcpMountOptions): Mount {
   const callers = new WeakMap<IncomingMessage, Principal>();
   // The gate has checked Host against the names that are ours.
   const upgrades = new Upgrades({
-    accept: (transport, request) => arcp.accept(transport, callers.get(request) ?? NOBODY),
+    accept: (transport, request) => {
+      const caller = { principal: callers.get(request) ?? NOBODY, peer: peerOf(request.socket) };
+      arcp.accept(transport, (token) => tokens.hello(token, caller).name);
+    },
     path: PATH,
     allowedHosts: ["*"],
   });

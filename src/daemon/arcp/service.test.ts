@@ -64,7 +64,7 @@ function connect(
   return ArcpClient.connect(
     () => {
       const [theirs, ours] = pairMemoryTransports();
-      service.accept(ours, LOCAL);
+      service.accept(ours, () => LOCAL.name);
       return theirs;
     },
     { token, onState },

@@ -13,7 +13,7 @@ import type { JobObserver } from "../../jobs/observer.ts";
 import type { Streams } from "../../log/streams.ts";
 import { ArcpService } from "../../wires/arcp/server/service.ts";
 import type { Transport } from "../../wires/arcp/server/transport.ts";
-import type { Principal } from "../../core/principals.ts";
+import type { Verifier } from "../../wires/arcp/server/verifiers.ts";
 import type { Logger } from "../logger.ts";
 import { AgentRows } from "./agent-rows.ts";
 import type { AgentConfig } from "./agents-config.ts";
@@ -87,9 +87,9 @@ export class DaemonArcp implements AsyncDisposable {
     this.#rows.open((report) => fleet.report(report));
   }
 
-  /** One connection that a door let in; any token will do while there is none to compare with. */
-  accept(transport: Transport, { name }: Principal): void {
-    this.companion.accept(transport, (token) => (token === "" ? undefined : name));
+  /** One connection that a door let in, which knows the principal of a token. */
+  accept(transport: Transport, verify: Verifier): void {
+    this.companion.accept(transport, verify);
   }
 
   numbers(): ArcpNumbers {

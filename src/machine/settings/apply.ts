@@ -9,7 +9,7 @@ import { makeFolder } from "../folders.ts";
 import { systemError } from "../system-error.ts";
 import type { Plan } from "./installer.ts";
 
-/** Where the text from before lies now, if there was one. */
+/** Where the text from before lies now, if there was one worth keeping. */
 export function apply(plan: Plan): string | undefined {
   if (plan.before === plan.after) return undefined;
   try {
@@ -21,14 +21,15 @@ export function apply(plan: Plan): string | undefined {
   }
 }
 
-function change({ path, before, after }: Plan): string | undefined {
+function change({ path, before, after, isOurs = false }: Plan): string | undefined {
   const target = fs.existsSync(path) ? fs.realpathSync(path) : path;
   const backup = `${target}.before-rollcall`;
   const mode = fs.statSync(target, { throwIfNoEntry: false })?.mode ?? 0o600;
-  if (before !== undefined) replaceFile(backup, before, mode);
+  const isKept = before !== undefined && !isOurs;
+  if (isKept) replaceFile(backup, before, mode);
   if (after === undefined) fs.rmSync(target, { force: true });
   else replaceFile(target, after, mode);
-  return before === undefined ? undefined : backup;
+  return isKept ? backup : undefined;
 }
 
 function replaceFile(path: string, text: string, mode: number): void {

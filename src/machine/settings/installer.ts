@@ -22,6 +22,8 @@ export interface Plan {
   /** Nothing where there is no file. */
   readonly before: string | undefined;
   readonly after: string | undefined;
+  /** Nobody but us has written to it: what was in it need not be kept. */
+  readonly isOurs?: boolean;
 }
 
 export interface Standing {
@@ -33,7 +35,6 @@ export interface Standing {
 }
 
 export interface Installer {
-  readonly name: string;
   install(scene: Scene): Plan;
   uninstall(scene: Scene): Plan;
   standing(scene: Scene): Standing;

@@ -9,8 +9,14 @@ import { isErrorCode, RollcallError, wireCodes, type ErrorCode } from "../../cor
 import { failureReason } from "../reasons.ts";
 import { CLIENT } from "./limits.ts";
 
-export interface RequestOptions {
+/** The way to a daemon, the same for all requests of a client. */
+export interface DaemonLink {
   readonly agent: Agent;
+  /** The bearer token to present, if any. */
+  readonly token?: string | undefined;
+}
+
+export interface RequestOptions extends DaemonLink {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON, which makes it a POST. */
@@ -27,10 +33,14 @@ export async function open(url: URL, options: RequestOptions): Promise<IncomingM
 }
 
 async function send(url: URL, options: RequestOptions): Promise<IncomingMessage> {
-  const { agent, signal, body, answerMs = CLIENT.answerMs } = options;
+  const { agent, token, signal, body, answerMs = CLIENT.answerMs } = options;
   signal?.throwIfAborted();
   const method = body === undefined ? "GET" : "POST";
-  const headers = { ...options.headers, ...(body !== undefined && JSON_BODY) };
+  const headers = {
+    ...options.headers,
+    ...bearer(token),
+    ...(body !== undefined && JSON_BODY),
+  };
   // Only who calls a daemon over TLS pays for loading it.
   const request = url.protocol === "https:" ? (await import("node:https")).request : httpRequest;
   return new Promise((resolve, reject) => {
@@ -51,6 +61,11 @@ async function send(url: URL, options: RequestOptions): Promise<IncomingMessage>
     });
     call.end(body);
   });
+}
+
+/** The header that presents a token. */
+export function bearer(token: string | undefined): Readonly<Record<string, string>> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
 const JSON_BODY = { "content-type": "application/json" } as const;

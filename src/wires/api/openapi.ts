@@ -30,6 +30,7 @@ const NOUNS: Readonly<Record<keyof Table, string>> = {
   leases: "One agent at a time may work on a thing",
   elections: "Groups of agents of which one leads",
   policies: "Rules that allow or deny an action on a resource",
+  tokens: "Secrets that let programs in, each in one role and for a time",
   tasks: "The queue: work that any agent with the right tools may take, once",
   jobs: "Runs of agents; ARCP submits, follows and cancels them",
   directory: "A2A agents that others can call, and how far to trust each",

@@ -128,6 +128,10 @@ class HttpCall implements Call {
     return this.#context.env.principal.name;
   }
 
+  get host(): string | undefined {
+    return this.#context.env.principal.host;
+  }
+
   get signal(): AbortSignal {
     const { outgoing } = this.#context.env;
     const gone = new AbortController();

@@ -14,18 +14,20 @@
  * It uses the daemon's older transport (/mcp/sse) and not the streamable one: that one would have
  * it translate headers, sessions and streams, where this one is a pipe itself.
  */
-import type { Agent, IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { codeOf, RollcallError } from "../../core/errors.ts";
 import { systemClock } from "../../machine/clock.ts";
 import { pause } from "../../machine/waiting.ts";
 import { MCP } from "./limits.ts";
 import { daemonAgent } from "../../net/http/agent.ts";
 import { CLIENT } from "../../net/http/limits.ts";
-import { isRecord, open, readBody } from "../../net/http/request.ts";
+import { isRecord, open, readBody, type DaemonLink } from "../../net/http/request.ts";
 import { SseParser } from "../../net/http/sse.ts";
 
 export interface McpPipeOptions {
   readonly url: string;
+  /** The bearer token to present, if any. */
+  readonly token?: string | undefined;
   /** The agent that it is started for. */
   readonly agentId?: string | undefined;
   /** Takes one message, without the line break; resolves when there is room for more. */
@@ -40,7 +42,7 @@ const OURS = "rollcall-again-";
 
 export class McpPipe {
   readonly #options: McpPipeOptions;
-  readonly #agent: Agent;
+  readonly #link: DaemonLink;
   /** Where messages go; nothing while it is closed. */
   #endpoint: URL | undefined;
   #stream: IncomingMessage | undefined;
@@ -54,7 +56,7 @@ export class McpPipe {
 
   constructor(options: McpPipeOptions) {
     this.#options = options;
-    this.#agent = daemonAgent(options.url);
+    this.#link = { agent: daemonAgent(options.url), token: options.token };
   }
 
   /** Rejects when no daemon answers. */
@@ -70,7 +72,7 @@ export class McpPipe {
       accept: "text/event-stream",
       ...(agentId !== undefined && { "rollcall-agent-id": agentId }),
     };
-    const stream = await open(base, { agent: this.#agent, signal, headers });
+    const stream = await open(base, { ...this.#link, signal, headers });
     this.#stream = stream;
     const parser = new SseParser();
     await new Promise<void>((resolve, reject) => {
@@ -141,7 +143,7 @@ export class McpPipe {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#stream?.destroy();
-    this.#agent.destroy();
+    this.#link.agent.destroy();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -152,7 +154,7 @@ export class McpPipe {
     const endpoint = this.#endpoint;
     if (!endpoint) throw unavailable(this.#options.url);
     const { signal } = this.#options;
-    const response = await open(endpoint, { agent: this.#agent, signal, body });
+    const response = await open(endpoint, { ...this.#link, signal, body });
     await readBody(endpoint, response);
   }
 

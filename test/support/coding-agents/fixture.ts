@@ -1,4 +1,5 @@
 /** Facts for tests: what hooks said, one millisecond after the other. */
+import { DIALECTS } from "../../../src/coding-agents/hooks/dialects.ts";
 import { factOf, type Fact, type HookEvent } from "../../../src/coding-agents/hooks/fact.ts";
 
 /** An event, with what its payload says beside it. */
@@ -12,6 +13,7 @@ export function facts(said: readonly Said[]): readonly Fact[] {
     const payload = { hook_event_name: event, session_id: "s", ...more };
     const order = (i + 1) * 1000;
     const id = String(order).padStart(16, "0");
-    return factOf(payload, { id, order, atMs: START_MS + i + 1 }) ?? [];
+    const circumstances = { id, order, atMs: START_MS + i + 1 };
+    return factOf(payload, circumstances, DIALECTS["claude-code"]) ?? [];
   });
 }

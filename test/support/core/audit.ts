@@ -5,6 +5,7 @@
 import type { State } from "../../../src/core/state.ts";
 import { jobProblems, sessionProblems } from "./audit-jobs.ts";
 import { sizeProblem, timerProblems } from "./audit-timers.ts";
+import { tokenProblems } from "./tokens.ts";
 import { lengthOf, type DirectoryEntry } from "../../../src/core/directory.ts";
 import { COUNT, RETENTION } from "../../../src/core/limits.ts";
 import { isGone } from "../../../src/core/questions.ts";
@@ -22,6 +23,7 @@ export function audit(state: State): string[] {
     ...jobProblems(state),
     ...sessionProblems(state),
     ...directoryProblems(state),
+    ...tokenProblems(state),
   ];
 }
 

@@ -16,6 +16,7 @@ import {
 } from "./jobs.ts";
 import { someDirectoryCommand } from "./directory.ts";
 import { someReport } from "./reports.ts";
+import { someTokenCommand } from "./tokens.ts";
 import { card, DAY, SECOND, taskCreate, World } from "./fixture.ts";
 
 /** Every number may be anything from 0 to 255. */
@@ -32,7 +33,7 @@ export interface Played {
 
 const AGENTS_AT_ONCE = 5;
 const TTLS = [0, SECOND, 3 * SECOND, 20 * SECOND];
-const PAUSES = [1, 400, SECOND, 2 * SECOND, 7 * SECOND, 40 * SECOND, DAY, DAY + SECOND];
+const PAUSES = [1, 400, SECOND, 2 * SECOND, 7 * SECOND, 40 * SECOND, DAY, DAY + SECOND, 31 * DAY];
 const TOOLS = ["browser", "shell", "sql"];
 
 /** Plays all steps; `check` looks after each. */
@@ -139,6 +140,7 @@ const MOVES: readonly (Move | "time" | "beats" | "node" | "jobs")[] = [
   sessionCommand,
   sessionCommand,
   (world, _, [, who, what, how]) => someCredentialCommand(world.state, { who, what, how }),
+  (_, __, [, who, what, how]) => someTokenCommand({ who, what, how }),
   "jobs",
   "jobs",
   directoryCommand,

@@ -4,14 +4,13 @@ import { SHOWN } from "./limits.ts";
 import type { AcpOption } from "./record.ts";
 import type { Ask } from "./requests.ts";
 import { shown } from "./shown.ts";
-import { mergeTool, toolMessage, type Tools } from "./tools.ts";
+import { assumeTool, toolMessage, type Tools } from "./tools.ts";
 
 export function permissionIn(params: unknown, tools: Tools, order: number): Ask {
   const subject = field(params, "subject");
   const patch = field(params, "toolCall") ?? field(subject, "toolCall");
   const toolCallId = idText(patch, "toolCallId") ?? idText(subject, "toolCallId");
-  // A patch of a call that is known; alone it opens none, for nothing may ever close it again.
-  if (toolCallId !== undefined && tools.has(toolCallId)) mergeTool(tools, patch, order);
+  assumeTool(tools, patch, order);
   const tool = toolCallId === undefined ? undefined : tools.get(toolCallId);
   return {
     kind: "permission",

@@ -122,6 +122,22 @@ test("row 3: an open permission beats a running tool and what the agent says its
   ]);
 });
 
+test("row 6: a call that only the permission named runs from the answer to its update", () => {
+  const play = new Play().open().prompt();
+  play.ask(2, { toolCallId: "t1", title: "touch a", kind: "execute", status: "pending" });
+  expect(play.is).toBe("waiting: touch a");
+  expect(play.answer(2, "yes").is).toBe("writing: touch a");
+  expect(play.tool("t1", { status: "completed" }).is).toBe("thinking: Thinking");
+});
+
+test("row 6: a call that only the permission named is over when the agent goes on talking", () => {
+  const play = new Play().open().prompt();
+  play.ask(2, { toolCallId: "t1", title: "touch a", kind: "execute" }).answer(2, "yes");
+  expect(play.chunk("It is there.").is).toBe("thinking: Responding");
+  play.ask(3, { toolCallId: "t2", title: "touch b", kind: "execute" });
+  expect(play.answer(3, "no").is).toBe("thinking: Responding");
+});
+
 test("row 3: in v2 the title of the request is asked, and the call of its subject is meant", () => {
   const play = new Play().open(2).prompt().state("running");
   play.tool("t1", { kind: "edit", status: "in_progress", title: "Edit a.rs" });

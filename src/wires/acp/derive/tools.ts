@@ -7,6 +7,9 @@
  * Many agents never say `in_progress`, so `pending` counts as open. An update of an unknown call
  * creates it; what an update leaves out or sets to null stays as it was: agents send the output of
  * a call after they said that it is completed, and that does not open it again.
+ *
+ * Some agents (Gemini CLI, older Qwen Code) first name a call when they ask for permission. It is
+ * open from then on, but only assumed to run: when the agent goes on talking, it is over.
  */
 import { idText, list, number, text } from "./frames.ts";
 import { MEMORY, SHOWN, type Situation } from "./limits.ts";
@@ -22,6 +25,8 @@ export interface Tool {
   readonly location: string | null;
   /** When it was last heard of, as a place in the order of frames. */
   readonly order: number;
+  /** Nothing but a request for permission has told of it. */
+  readonly isAssumed: boolean;
 }
 
 export type Tools = Map<string, Tool>;
@@ -66,9 +71,24 @@ export function mergeTool(tools: Tools, patch: unknown, order: number): void {
     name: shown(text(patch, "name")) ?? known?.name ?? null,
     location: locationIn(patch) ?? known?.location ?? null,
     order,
+    isAssumed: false,
   };
   tools.set(id, tool);
   if (tools.size > MEMORY.tools) forgetOne(tools);
+}
+
+/** The call that a request for permission is about. */
+export function assumeTool(tools: Tools, patch: unknown, order: number): void {
+  const id = idText(patch, "toolCallId");
+  if (id === undefined) return;
+  const isNew = tools.get(id)?.isAssumed ?? true;
+  mergeTool(tools, patch, order);
+  const tool = tools.get(id);
+  if (isNew && tool) tools.set(id, { ...tool, isAssumed: true });
+}
+
+export function endAssumed(tools: Tools): void {
+  for (const { id, isAssumed } of tools.values()) if (isAssumed) tools.delete(id);
 }
 
 /** The person said no: whatever the agent says or forgets to say, this call does not run. */

@@ -8,7 +8,7 @@ import { MEMORY, SHOWN } from "./limits.ts";
 import { removePlan, setPlan, setTodos, updatePlan } from "./plans.ts";
 import { admitsWork, hasTurn, setRunState, type Session } from "./session.ts";
 import { cut, shown } from "./shown.ts";
-import { mergeTool } from "./tools.ts";
+import { endAssumed, mergeTool } from "./tools.ts";
 
 export interface UpdateContext {
   readonly nowMs: number;
@@ -60,12 +60,14 @@ function change(session: Session, { variant, update, context }: Change): void {
     case "agent_thought_chunk":
     case "agent_thought":
       session.lastChunk = "thought";
+      endAssumed(session.tools);
       session.retry = null;
       return;
     case "agent_message_chunk":
     case "agent_message":
       if (isEmptyChunk(variant, update)) return;
       session.lastChunk = "text";
+      endAssumed(session.tools);
       session.retry = null;
       return;
     case "tool_call":

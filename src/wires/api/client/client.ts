@@ -4,17 +4,18 @@
  *   const daemon = connect({ url });
  *   for await (const item of daemon.events({ from: 0 })) …
  */
-import type { Agent } from "node:http";
 import { RollcallError } from "../../../core/errors.ts";
 import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
 import { daemonAgent } from "../../../net/http/agent.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
-import { isRecord, open, readBody } from "../../../net/http/request.ts";
+import { isRecord, open, readBody, type DaemonLink } from "../../../net/http/request.ts";
 import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
 
 export interface ConnectOptions {
   /** Where the daemon's HTTP door is. */
   readonly url?: string;
+  /** The bearer token to present; none unless set. */
+  readonly token?: string | undefined;
 }
 
 export interface GetOptions {
@@ -30,11 +31,11 @@ type Json = Readonly<Record<string, unknown>>;
 
 export class Client {
   readonly url: string;
-  readonly #agent: Agent;
+  readonly #link: DaemonLink;
 
   constructor(options: ConnectOptions = {}) {
     this.url = parseUrl(options.url ?? DEFAULT_URL);
-    this.#agent = daemonAgent(this.url);
+    this.#link = { agent: daemonAgent(this.url), token: options.token };
   }
 
   /** The JSON object at a path; rejects with the daemon's refusal, or UNAVAILABLE without one. */
@@ -49,7 +50,7 @@ export class Client {
   async post(path: string, body: Json, options: PostOptions = {}): Promise<Json> {
     const url = new URL(this.url + path);
     const response = await open(url, {
-      agent: this.#agent,
+      ...this.#link,
       signal: options.signal,
       body: JSON.stringify(body),
       answerMs: CLIENT.answerMs + (options.waitMs ?? 0),
@@ -60,12 +61,12 @@ export class Client {
   /** The body at a path, not parsed. */
   async text(path: string, options: GetOptions = {}): Promise<string> {
     const url = new URL(this.url + path);
-    return readBody(url, await open(url, { agent: this.#agent, signal: options.signal }));
+    return readBody(url, await open(url, { ...this.#link, signal: options.signal }));
   }
 
   /** Every event after `from`, in order, once each, then live; across restarts of the daemon. */
   events(options: EventsOptions = {}): AsyncGenerator<StreamItem> {
-    return followEvents(this.url, this.#agent, options);
+    return followEvents(this.url, this.#link, options);
   }
 
   #json(path: string, text: string): Json {
@@ -76,7 +77,7 @@ export class Client {
 
   /** Ends all connections. Idempotent. */
   close(): void {
-    this.#agent.destroy();
+    this.#link.agent.destroy();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -9,10 +9,16 @@
  *
  * Before the first event a live stream stands nowhere: the server's first bookmark tells where.
  */
-import type { Agent, IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
-import { cancelled, decodeError, isRecord, open } from "../../../net/http/request.ts";
+import {
+  cancelled,
+  decodeError,
+  isRecord,
+  open,
+  type DaemonLink,
+} from "../../../net/http/request.ts";
 import { SseParser, type SseMessage } from "../../../net/http/sse.ts";
 
 export interface DaemonEvent {
@@ -51,10 +57,10 @@ export interface EventsOptions {
 /** Ends when the signal aborts. */
 export async function* followEvents(
   base: string,
-  agent: Agent,
+  link: DaemonLink,
   options: EventsOptions,
 ): AsyncGenerator<StreamItem> {
-  const stream = new EventStream(base, agent, options);
+  const stream = new EventStream(base, link, options);
   try {
     yield* stream.items();
   } catch (error) {
@@ -64,7 +70,7 @@ export async function* followEvents(
 
 class EventStream {
   readonly #base: string;
-  readonly #agent: Agent;
+  readonly #link: DaemonLink;
   readonly #options: EventsOptions;
   #after: number | undefined;
   #wasOpen = false;
@@ -73,9 +79,9 @@ class EventStream {
   #tries = 0;
   #retryMs: number | undefined;
 
-  constructor(base: string, agent: Agent, options: EventsOptions) {
+  constructor(base: string, link: DaemonLink, options: EventsOptions) {
     this.#base = base;
-    this.#agent = agent;
+    this.#link = link;
     this.#options = options;
     this.#after = options.from;
   }
@@ -100,7 +106,7 @@ class EventStream {
       accept: "text/event-stream",
       ...(this.#after !== undefined && { "last-event-id": String(this.#after) }),
     };
-    const response = await open(url, { agent: this.#agent, signal: this.#options.signal, headers });
+    const response = await open(url, { ...this.#link, signal: this.#options.signal, headers });
     this.#wasOpen = true;
     this.#isOpen = true;
     this.#options.onState?.({ kind: "open", after: this.#after });

@@ -65,6 +65,9 @@ export interface Bye extends Envelope {
 
 /* Client → runtime. */
 
+/** The token of a client that has none: a hello cannot go without. */
+export const NO_TOKEN = "anonymous";
+
 export interface Hello extends Envelope {
   readonly type: "session.hello";
   /** Which shapes this client takes. */

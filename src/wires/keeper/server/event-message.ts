@@ -124,6 +124,9 @@ function payloadOf(event: Event): Any | undefined {
     case "credential.requested":
     case "credential.issued":
     case "credential.revoked":
+    case "token.created":
+    case "token.revoked":
+    case "token.forgotten":
     case "directory.registered":
     case "directory.changed":
     case "directory.refreshed":

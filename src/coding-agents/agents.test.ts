@@ -2,10 +2,10 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { apply } from "../../machine/settings/apply.ts";
-import { diff } from "../../machine/settings/diff.ts";
-import { HOSTS, INSTALLERS, type Host } from "./hosts.ts";
-import type { Scene } from "../../machine/settings/installer.ts";
+import { apply } from "../machine/settings/apply.ts";
+import { diff } from "../machine/settings/diff.ts";
+import { agentNamed, CODING_AGENTS } from "./agents.ts";
+import type { Scene } from "../machine/settings/installer.ts";
 
 let home = "";
 let scene: Scene;
@@ -29,37 +29,38 @@ function write(path: string, text: string): string {
   return join(home, path);
 }
 
-const install = (host: Host) => apply(INSTALLERS[host].install(scene));
-const uninstall = (host: Host) => apply(INSTALLERS[host].uninstall(scene));
-const state = (host: Host) => INSTALLERS[host].standing(scene).state;
+const installerOf = (name: string) => agentNamed(name).install;
+const install = (name: string) => apply(installerOf(name).install(scene));
+const uninstall = (name: string) => apply(installerOf(name).uninstall(scene));
+const state = (name: string) => installerOf(name).standing(scene).state;
 
-describe.each(HOSTS)("%s", (host) => {
+describe.each(CODING_AGENTS.map(({ name }) => name))("%s", (name) => {
   test("is installed, stays so, and is taken out without a trace", () => {
-    expect(state(host)).toBe("absent");
-    install(host);
-    expect(state(host)).toBe("installed");
-    const { before, after } = INSTALLERS[host].install(scene);
+    expect(state(name)).toBe("absent");
+    install(name);
+    expect(state(name)).toBe("installed");
+    const { before, after } = installerOf(name).install(scene);
     expect(after).toBe(before);
-    expect(uninstall(host)).toBeDefined();
-    expect(state(host)).toBe("absent");
-    expect(fs.existsSync(INSTALLERS[host].standing(scene).path)).toBe(false);
-    expect(uninstall(host)).toBeUndefined();
+    uninstall(name);
+    expect(state(name)).toBe("absent");
+    expect(fs.existsSync(installerOf(name).standing(scene).path)).toBe(false);
+    expect(uninstall(name)).toBeUndefined();
   });
 
   test("is out of date when the program moved, and installing again mends that", () => {
-    install(host);
+    install(name);
     scene = { ...scene, programs: join(home, "elsewhere/bin") };
-    expect(state(host)).toBe("outdated");
-    install(host);
-    expect(state(host)).toBe("installed");
+    expect(state(name)).toBe("outdated");
+    install(name);
+    expect(state(name)).toBe("installed");
   });
 
   test("of a project is not that of all", () => {
     scene = { ...scene, project: join(home, "project") };
-    install(host);
-    expect(INSTALLERS[host].standing(scene).path).toContain(join(home, "project"));
+    install(name);
+    expect(installerOf(name).standing(scene).path).toContain(join(home, "project"));
     scene = { ...scene, project: undefined };
-    expect(state(host)).toBe("absent");
+    expect(state(name)).toBe("absent");
   });
 });
 
@@ -69,8 +70,8 @@ test.each([
   ["opencode", { XDG_CONFIG_HOME: "/c" }, "/c/opencode/plugins/rollcall.js"],
   ["opencode", { OPENCODE_CONFIG_DIR: "/c" }, "/c/plugins/rollcall.js"],
   ["pi", { PI_CODING_AGENT_DIR: "/c" }, "/c/extensions/rollcall.ts"],
-] as const)("%s is where %j says", (host, env, path) => {
-  expect(INSTALLERS[host].standing({ ...scene, env }).path).toBe(path);
+] as const)("%s is where %j says", (name, env, path) => {
+  expect(installerOf(name).standing({ ...scene, env }).path).toBe(path);
 });
 
 describe("what is there", () => {
@@ -104,7 +105,9 @@ describe("what is there", () => {
     expect(() => install("opencode")).toThrow("is not ours: move it away first");
     uninstall("opencode");
     expect(fs.readFileSync(path, "utf8")).toBe("mine");
-    expect(INSTALLERS.opencode.standing(scene).warnings).toEqual(["another file has this name"]);
+    expect(installerOf("opencode").standing(scene).warnings).toEqual([
+      "another file has this name",
+    ]);
   });
 
   test("part of the hooks are told as such", () => {
@@ -112,7 +115,7 @@ describe("what is there", () => {
     install("claude-code");
     const text = fs.readFileSync(path, "utf8").replace('"Stop"', '"Other"');
     fs.writeFileSync(path, text);
-    expect(INSTALLERS["claude-code"].standing(scene)).toMatchObject({
+    expect(installerOf("claude-code").standing(scene)).toMatchObject({
       state: "partly",
       details: "missing: Stop",
     });
@@ -122,7 +125,7 @@ describe("what is there", () => {
 describe("what keeps hooks from running", () => {
   test("is said of Claude Code", () => {
     write(".claude/settings.json", '{ "disableAllHooks": true }');
-    expect(INSTALLERS["claude-code"].standing(scene).warnings[0]).toContain("disableAllHooks");
+    expect(installerOf("claude-code").standing(scene).warnings[0]).toContain("disableAllHooks");
   });
 
   test.each([
@@ -133,13 +136,15 @@ describe("what keeps hooks from running", () => {
     ["", 0],
   ])("is said of Codex with %j", (toml, count) => {
     write(".codex/config.toml", toml);
-    expect(INSTALLERS.codex.standing(scene).warnings).toHaveLength(count);
+    expect(installerOf("codex").standing(scene).warnings).toHaveLength(count);
   });
 });
 
 describe("the command", () => {
   const command = () =>
-    /"command": "(?<it>[^"]*)"/.exec(INSTALLERS.codex.install(scene).after ?? "")?.groups?.["it"];
+    /"command": "(?<it>[^"]*)"/.exec(installerOf("codex").install(scene).after ?? "")?.groups?.[
+      "it"
+    ];
 
   test("is our name where that finds this very program, else where it lies", () => {
     const program = write("dist/bin/rollcall.cjs", "");
@@ -160,7 +165,7 @@ describe("the command", () => {
   test("is quoted where a shell would read it otherwise", () => {
     scene = { ...scene, programs: "/it's here/bin" };
     expect(command()).toContain(String.raw`'/it'\\''s here/bin/rollcall.cjs' hook codex`);
-    expect(INSTALLERS.codex.standing({ ...scene }).state).toBe("absent");
+    expect(installerOf("codex").standing({ ...scene }).state).toBe("absent");
   });
 
   test("is not one that npx will throw away", () => {

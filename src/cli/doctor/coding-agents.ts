@@ -1,0 +1,42 @@
+/** Hooks that are old, in part or not trusted, and programs that send something unknown to us. */
+import type { CodingAgent } from "../../coding-agents/adapter.ts";
+import { CODING_AGENTS } from "../../coding-agents/agents.ts";
+import { surprises } from "../../coding-agents/hooks/surprises.ts";
+import { sceneOf } from "../plans.ts";
+import { ok, reasonOf, warn, type Finding, type Scene } from "./finding.ts";
+
+export function checkCodingAgents({ env }: Scene): Promise<readonly Finding[]> {
+  const installed = CODING_AGENTS.flatMap((agent) => standingOf(agent, env));
+  const strange = surprises(env).map(({ host, what, version }) => {
+    const title = CODING_AGENTS.find(({ name }) => name === host)?.title ?? host;
+    const program = version === undefined ? title : `${title} ${version}`;
+    return warn("hooks", `${program} sends something we do not know: ${what}`, UPDATE);
+  });
+  return Promise.resolve([...installed, ...strange]);
+}
+
+const UPDATE = "update rollcall; until then its state may be incomplete";
+
+/** Nothing of those that are not installed: nobody asked for them. */
+function standingOf(agent: CodingAgent, env: Scene["env"]): readonly Finding[] {
+  const again = `rollcall hooks install ${agent.name}`;
+  try {
+    const { state, details, warnings } = agent.install.standing(sceneOf({ env }, undefined));
+    const title = `${agent.title}'s`;
+    const troubles = warnings.map((each) => warn("hooks", `${title}: ${each}`, NEXT));
+    switch (state) {
+      case "absent":
+        return troubles;
+      case "installed":
+        return troubles.length > 0 ? troubles : [ok("hooks", `${title} are installed`)];
+      case "outdated":
+        return [warn("hooks", `${title} are of another installation`, again), ...troubles];
+      case "partly":
+        return [warn("hooks", `${title} are installed in part: ${details}`, again), ...troubles];
+    }
+  } catch (error) {
+    return [warn("hooks", reasonOf(error), again)];
+  }
+}
+
+const NEXT = "see rollcall hooks status";

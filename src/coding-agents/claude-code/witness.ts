@@ -1,0 +1,59 @@
+/**
+ * The state of a session of Claude Code as the program itself writes it down: in the file of its
+ * process, else at the end of the conversation.
+ */
+import { readFileSync, watch } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { surprise } from "../hooks/surprises.ts";
+import { tailOf } from "../hooks/tail.ts";
+import type { Presence } from "../hooks/presence.ts";
+import type { Session } from "../hooks/session.ts";
+import type { Witness } from "../hooks/witness.ts";
+import { presenceAtEnd } from "./conversation.ts";
+import { readProcess } from "./presence.ts";
+
+export function claudeCodeWitness(sessionId: string, noticed: () => void): Witness {
+  const folder = join(process.env["CLAUDE_CONFIG_DIR"] || join(homedir(), ".claude"), "sessions");
+  let file = "";
+  const watcher = watchFolder(folder, (name) => {
+    if (name === null || name === file) noticed();
+  });
+  return {
+    presence(session) {
+      file = `${session.process?.pid ?? 0}.json`;
+      return ofProcess(join(folder, file), sessionId, session) ?? ofConversation(session);
+    },
+    close: () => watcher?.close(),
+  };
+}
+
+/** Nothing where there is no such folder: looking now and then has to do. */
+function watchFolder(folder: string, noticed: (name: string | null) => void) {
+  try {
+    return watch(folder, (_, name) => noticed(name)).on("error", () => undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+function ofProcess(path: string, sessionId: string, session: Session): Presence | undefined {
+  const found = readProcess(readIfThere(path) ?? "", sessionId);
+  // The number may have been another's before; only Linux tells a start in the same words.
+  const isOther = process.platform === "linux" && found?.start !== session.process?.start;
+  if (!found || isOther) return undefined;
+  if (!found.isKnown) surprise("claude-code", "an unknown status", found.version);
+  return found.presence;
+}
+
+function ofConversation({ conversation }: Session): Presence | undefined {
+  return conversation === undefined ? undefined : presenceAtEnd(tailOf(conversation));
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,30 @@
+/** A thread that a terminal of Codex began, and where that terminal is. */
+import type { Seat } from "../hooks/fact.ts";
+import type { Session } from "../hooks/session.ts";
+import { field } from "../../core/text.ts";
+import { announce } from "./announce.ts";
+import type { AppServer } from "./app-server.ts";
+import { seatOf, TERMINAL_TOOLS } from "./seat.ts";
+
+export async function seatIn(server: AppServer, threadId: string): Promise<Seat | undefined> {
+  const asked = { threadId, serverName: TERMINAL_TOOLS, detail: "toolsAndAuthOnly" };
+  return seatOf(await server.ask("mcpServerStatus/list", asked));
+}
+
+interface Begun {
+  readonly thread: unknown;
+  readonly atMs: number;
+  readonly beside: Pick<Session, "host" | "process">;
+}
+
+/** Makes it a session, and says in which terminal; nothing where it is none of a person's. */
+export async function welcome(server: AppServer, begun: Begun): Promise<Seat | undefined> {
+  const { thread, atMs, beside } = begun;
+  const [sessionId, parent] = [field(thread, "id"), field(thread, "parentThreadId")];
+  // Titles are made in threads that nobody sees.
+  const isPersons = field(thread, "ephemeral") !== true && typeof parent !== "string";
+  if (typeof sessionId !== "string" || !isPersons) return undefined;
+  const seat = await seatIn(server, sessionId);
+  if (seat) announce({ sessionId, workspace: field(thread, "cwd"), seat, beside, atMs });
+  return seat;
+}

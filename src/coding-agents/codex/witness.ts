@@ -1,0 +1,136 @@
+/**
+ * The state of a session of Codex as its app-server tells it, where that runs the session; else as
+ * the conversation says that a turn ended (`codex exec`, older versions).
+ *
+ *   connected ──▶ knows the thread? ──no──▶ asks again when it hears of it
+ *       ▲              │ yes: its state, and in which terminal it is
+ *       └── at a look ─┴─ the app-server went away
+ *
+ * A terminal that clears its session begins another thread and says nothing of the first: that one
+ * is over once it rests. The new one is announced, as its first hook comes with its first prompt.
+ */
+import type { Seat } from "../hooks/fact.ts";
+import { APP_SERVER } from "../hooks/limits.ts";
+import type { Presence } from "../hooks/presence.ts";
+import type { Session } from "../hooks/session.ts";
+import { surprise } from "../hooks/surprises.ts";
+import { tailOf } from "../hooks/tail.ts";
+import type { Witness } from "../hooks/witness.ts";
+import { field } from "../../core/text.ts";
+import { AppServer, controlSocket, type Notice } from "./app-server.ts";
+import { seatIn, welcome } from "./begun.ts";
+import { endOfLastTurn } from "./conversation.ts";
+import { presenceOf, stateOf, type Thread } from "./threads.ts";
+
+export function codexWitness(sessionId: string, noticed: () => void): Witness {
+  return new CodexWitness(sessionId, noticed);
+}
+
+class CodexWitness implements Witness {
+  readonly #id: string;
+  readonly #noticed: () => void;
+  readonly #threads = new Map<string, Thread>();
+  #server: AppServer | undefined;
+  #seating: { readonly seat?: Seat } | undefined;
+  #session: Session | undefined;
+  /** Since when its terminal is at another thread. */
+  #leftAtMs: number | undefined;
+  #isClosed = false;
+
+  constructor(sessionId: string, noticed: () => void) {
+    this.#id = sessionId;
+    this.#noticed = noticed;
+  }
+
+  presence(session: Session): Presence | undefined {
+    this.#session = session;
+    this.#connect();
+    const presence = presenceOf(this.#threads, this.#id);
+    const { conversation } = session;
+    if (presence && presence.state !== "failed") return this.#unlessLeft(presence);
+    const ended = conversation === undefined ? undefined : endOfLastTurn(tailOf(conversation));
+    return presence ? { ...presence, ...failureOf(ended) } : ended;
+  }
+
+  seating(): { readonly seat?: Seat } | undefined {
+    return this.#seating;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#server?.close();
+  }
+
+  #unlessLeft(presence: Presence): Presence {
+    if (presence.state !== "idle" || this.#leftAtMs === undefined) return presence;
+    return { state: "gone", sinceMs: Math.max(presence.sinceMs, this.#leftAtMs) };
+  }
+
+  #connect(): void {
+    const path = this.#server || this.#isClosed ? undefined : controlSocket();
+    if (path === undefined) return;
+    const server = new AppServer({
+      path,
+      onReady: () => void this.#read(server),
+      onNotice: (notice) => this.#hear(server, notice),
+      onClose: () => {
+        this.#server = undefined;
+        this.#threads.clear();
+      },
+    });
+    this.#server = server;
+  }
+
+  async #read(server: AppServer): Promise<void> {
+    const loaded = field(await server.ask("thread/loaded/list", {}), "data");
+    const ids = Array.isArray(loaded) ? loaded.filter((id) => typeof id === "string") : [];
+    // One of another process: it is written down here, and runs there.
+    if (!ids.includes(this.#id)) return;
+    await Promise.all([this.#sit(server), ...ids.map((id) => this.#learn(server, id))]);
+    this.#noticed();
+  }
+
+  /** Of a subagent's thread nothing is told but its states: who its parent is has to be asked. */
+  async #learn(server: AppServer, threadId: string): Promise<void> {
+    const thread = field(await server.ask("thread/read", { threadId }), "thread");
+    if (thread === undefined || this.#threads.size >= APP_SERVER.threads) return;
+    const parent = field(thread, "parentThreadId");
+    const state = stateOf(field(thread, "status"));
+    if (state === "unknown") surprise("codex", "an unknown status of a thread");
+    const kept = { state, sinceMs: Date.now(), ...(typeof parent === "string" && { parent }) };
+    this.#threads.set(threadId, kept);
+    if (parent === this.#id) this.#noticed();
+  }
+
+  async #sit(server: AppServer): Promise<void> {
+    const seat = await seatIn(server, this.#id);
+    this.#seating = seat ? { seat } : {};
+    this.#noticed();
+  }
+
+  #hear(server: AppServer, { method, params, atMs }: Notice): void {
+    const id = field(params, "threadId");
+    if (method === "thread/started") void this.#begun(server, field(params, "thread"), atMs);
+    if (method !== "thread/status/changed" || typeof id !== "string") return;
+    const known = this.#threads.get(id);
+    if (!known) return void (id === this.#id ? this.#read(server) : this.#learn(server, id));
+    const state = stateOf(field(params, "status"));
+    if (state === "closed" && id !== this.#id) this.#threads.delete(id);
+    else this.#threads.set(id, { ...known, state, sinceMs: atMs });
+    // Whoever prompts it sits in front of it, maybe in another terminal than before.
+    if (id === this.#id && state === "busy" && known.state !== "waiting") void this.#sit(server);
+    if (id === this.#id || known.parent === this.#id) this.#noticed();
+  }
+
+  async #begun(server: AppServer, thread: unknown, atMs: number): Promise<void> {
+    if (!this.#session || field(thread, "id") === this.#id) return;
+    const seat = await welcome(server, { thread, atMs, beside: this.#session });
+    if (!seat || seat.process.pid !== this.#seating?.seat?.process.pid) return;
+    this.#leftAtMs = atMs;
+    this.#noticed();
+  }
+}
+
+function failureOf(ended: Presence | undefined): Pick<Presence, "failure"> {
+  return ended?.failure === undefined ? {} : { failure: ended.failure };
+}

@@ -1,0 +1,56 @@
+/**
+ * The events of a session that Copilot CLI writes down, one JSON object a line. They tell what its
+ * hooks do not: that a permission was given, and that a turn was interrupted or failed.
+ *
+ *   permission.requested ──▶ waiting ──permission.completed──▶ busy
+ *   abort ──▶ idle            session.error ──▶ failed         assistant.turn_start ──▶ busy
+ */
+import { field, wordOf } from "../../core/text.ts";
+import { TEXT } from "../hooks/limits.ts";
+import type { Presence } from "../hooks/presence.ts";
+
+export function presenceAtEnd(lines: readonly string[]): Presence | undefined {
+  for (const line of lines.toReversed()) {
+    const presence = presenceOf(line);
+    if (presence !== undefined) return presence === "over" ? undefined : presence;
+  }
+  return undefined;
+}
+
+/** "over" where the hooks know better: the turn has come to its own end. */
+function presenceOf(line: string): Presence | "over" | undefined {
+  const event = parse(line);
+  const sinceMs = Date.parse(String(field(event, "timestamp")));
+  if (Number.isNaN(sinceMs)) return undefined;
+  const data = field(event, "data");
+  switch (field(event, "type")) {
+    case "permission.requested": {
+      const request = field(data, "permissionRequest");
+      const command = wordOf(field(request, "fullCommandText"), TEXT.questionLength);
+      const kind = wordOf(field(request, "kind"), TEXT.optionLength) ?? "tool";
+      const text = command === undefined ? `Allow ${kind}?` : `Run command: ${command}`;
+      return { state: "waiting", sinceMs, question: { kind: "permission", text } };
+    }
+    case "permission.completed":
+    case "assistant.turn_start":
+      return { state: "busy", sinceMs };
+    case "abort":
+      return { state: "idle", sinceMs };
+    case "session.error": {
+      const failure = wordOf(field(data, "message"), TEXT.summaryLength) ?? "the model failed";
+      return { state: "failed", sinceMs, failure };
+    }
+    case "assistant.turn_end":
+      return "over";
+    default:
+      return undefined;
+  }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

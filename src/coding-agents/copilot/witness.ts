@@ -1,0 +1,12 @@
+/** The state of a session of Copilot CLI as the program itself writes it down. */
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { tailOf } from "../hooks/tail.ts";
+import type { Witness } from "../hooks/witness.ts";
+import { presenceAtEnd } from "./events.ts";
+
+export function copilotWitness(sessionId: string): Witness {
+  const home = process.env["COPILOT_HOME"] || join(homedir(), ".copilot");
+  const path = join(home, "session-state", sessionId, "events.jsonl");
+  return { presence: () => presenceAtEnd(tailOf(path)), close: () => undefined };
+}

@@ -1,0 +1,59 @@
+/**
+ * Hooks tell what happens, and of some things nothing: that a question was answered, that a turn
+ * was interrupted. Some hosts keep the state of each session elsewhere. That second source cannot
+ * say what is asked or done, but whether the session works, waits or rests it knows better.
+ *
+ * The rule: where the two disagree, the source whose word is the later one counts. Hooks take a
+ * moment to be heard, so a state that began before the last of them counts only when it stands.
+ */
+import { WITNESS } from "./limits.ts";
+import type { Question } from "./question.ts";
+import type { Session } from "./session.ts";
+
+export type PresenceState = "busy" | "waiting" | "idle" | "failed" | "gone";
+
+export interface Presence {
+  readonly state: PresenceState;
+  readonly sinceMs: number;
+  /** Whether it is only known to have become so then, and may have changed since. */
+  readonly isEvent?: boolean;
+  /** Its question, as far as it knows, for when the hooks tell of none. */
+  readonly question?: Question;
+  /** Why it failed. */
+  readonly failure?: string;
+}
+
+/** When the presence is to be believed; nothing where both say the same. */
+export function believedAtMs(session: Session, presence: Presence): number | undefined {
+  if (!disagrees(session, presence)) return undefined;
+  if (presence.sinceMs < session.activityMs) {
+    return presence.isEvent ? undefined : session.activityMs + WITNESS.graceMs;
+  }
+  return presence.sinceMs + (isHalfKnown(presence) ? WITNESS.hookMs : 0);
+}
+
+/** What is asked a hook knows, and why it failed the conversation: both come a little later. */
+function isHalfKnown({ state, failure }: Presence): boolean {
+  return state === "waiting" || (state === "failed" && failure === undefined);
+}
+
+function disagrees(session: Session, { state }: Presence): boolean {
+  if (session.isOver) return false;
+  switch (state) {
+    case "busy":
+      return session.task?.state !== "working";
+    case "waiting":
+      return !isAskedByDialog(session);
+    case "idle":
+      return session.task?.state === "working" || isAskedByDialog(session);
+    case "failed":
+      return session.task?.state !== "failed";
+    case "gone":
+      return true;
+  }
+}
+
+/** A question in the middle of a turn, not one with which an answer ended. */
+export function isAskedByDialog({ question, isAtRest, subagent }: Session): boolean {
+  return question !== undefined && (!isAtRest || subagent !== undefined);
+}

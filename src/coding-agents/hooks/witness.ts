@@ -1,0 +1,21 @@
+/** A second source about one session, which its sidecar asks at every look. */
+import type { Seat } from "./fact.ts";
+import type { Presence } from "./presence.ts";
+import type { Session } from "./session.ts";
+
+export interface Witness {
+  /** What the session does; nothing where the source does not know. */
+  presence(session: Session): Presence | undefined;
+  /** In which terminal it is, or that it is in none; nothing where the source does not know. */
+  seating?(): { readonly seat?: Seat } | undefined;
+  /** Idempotent. */
+  close(): void;
+}
+
+/** Of a program whose hooks tell everything. */
+export function noWitness(): Witness {
+  return { presence: () => undefined, close: () => undefined };
+}
+
+/** Looks after a session until it is closed, and says when there may be something new. */
+export type WitnessMaker = (sessionId: string, noticed: () => void) => Witness;

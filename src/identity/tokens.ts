@@ -1,0 +1,102 @@
+/**
+ * Callers that present a bearer token, in a header of HTTP, in metadata of gRPC, or in the hello of
+ * ARCP. A presented token decides, also for the daemon's own user: one that is unknown, expired or
+ * revoked is refused, and a viewer's makes a viewer.
+ *
+ * Tokens are found by the digest of their secret. How long that takes tells something about the
+ * digest of what was sent, and so nothing about any secret.
+ */
+import type { Clock } from "../core/clock.ts";
+import { RollcallError } from "../core/errors.ts";
+import type { Principal } from "../core/principals.ts";
+import { permit } from "../core/roles.ts";
+import type { State } from "../core/state.ts";
+import { principalOf, statusOf, type Token } from "../core/tokens.ts";
+import { secretHash } from "../machine/secrets.ts";
+import { NO_TOKEN } from "../wires/arcp/codec/messages.ts";
+import type { Caller, Peer } from "./caller.ts";
+import type { IdentityStep } from "./chain.ts";
+import { farReason } from "./nearness.ts";
+import { TokenConnections } from "./token-connections.ts";
+
+/** The engine, as far as it matters here. */
+export interface TokenSource {
+  peek<T>(select: (state: State) => T): T;
+  /** Now, as events tell it. */
+  readonly nowMs: number;
+}
+
+export interface BearerTokensOptions {
+  readonly engine: TokenSource;
+  readonly clock: Clock;
+}
+
+/** A caller that a door let in. */
+export interface AdmittedCaller {
+  readonly principal: Principal;
+  readonly peer: Peer;
+}
+
+/** Longer than any of ours: there is no need to digest more. */
+const HEADER_LENGTH = 1024;
+const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
+
+export class BearerTokens implements IdentityStep {
+  readonly #engine: TokenSource;
+  readonly #connections: TokenConnections;
+
+  constructor({ engine, clock }: BearerTokensOptions) {
+    this.#engine = engine;
+    const isLive = (hash: string) => {
+      const token = this.#find(hash);
+      return token !== undefined && statusOf(token, engine.nowMs) === "live";
+    };
+    this.#connections = new TokenConnections({ clock, isLive });
+  }
+
+  authenticate(caller: Caller): Principal | undefined {
+    const header = caller.header("authorization");
+    if (header === undefined) return undefined;
+    const far = farReason(caller);
+    if (far !== undefined) {
+      throw new RollcallError("PERMISSION_DENIED", `${far}; tokens work there once there is TLS`);
+    }
+    const [, secret] = (header.length <= HEADER_LENGTH && BEARER.exec(header)) || [];
+    if (secret === undefined) throw unauthenticated("authorization is not `Bearer TOKEN`");
+    return this.#admit(secret, caller.peer);
+  }
+
+  /**
+   * The principal of an ARCP session. While there are no tokens at all, any word will do; once
+   * there are, only a token, or none: then it is the caller that the door let in.
+   */
+  hello(secret: string, { principal, peer }: AdmittedCaller): Principal {
+    const isOpen = this.#engine.peek(({ tokens }) => tokens.byName.size === 0);
+    if (isOpen || secret === NO_TOKEN) return principal;
+    const own = this.#admit(secret, peer);
+    permit(own, "job.submit");
+    return own;
+  }
+
+  #admit(secret: string, { socket }: Peer): Principal {
+    const hash = secretHash(secret);
+    const token = this.#find(hash);
+    if (!token) throw unauthenticated("the token is not known");
+    const status = statusOf(token, this.#engine.nowMs);
+    if (status !== "live") throw unauthenticated(`the token ${token.name} is ${status}`);
+    if (socket) this.#connections.add(hash, socket);
+    return principalOf(token);
+  }
+
+  #find(hash: string): Token | undefined {
+    return this.#engine.peek(({ tokens }) => tokens.byHash.get(hash));
+  }
+
+  close(): void {
+    this.#connections.close();
+  }
+}
+
+function unauthenticated(message: string): RollcallError {
+  return new RollcallError("UNAUTHENTICATED", message);
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import type { Report } from "../core/reports.ts";
+import type { Services } from "./operation.ts";
+import { report } from "./reports.ts";
+
+/** A report of a caller that is bound to a host. */
+async function reported(host: string | undefined, alias: string, ...links: readonly string[]) {
+  const kept: Report[] = [];
+  const fleet = { report: async (each: Report) => kept.push(each) > 0 };
+  const services = { engine: { nowMs: 1 }, fleet } as unknown as Services;
+  const input = report.input.parse({
+    alias,
+    links,
+    agentId: "nightly",
+    facts: { liveness: { value: "alive" } },
+  });
+  await report.run(services, input, { host, signal: new AbortController().signal });
+  return kept.map((each) => each.alias);
+}
+
+test("an outpost reports on its own host", async () => {
+  expect(await reported("box", "script@box:a", "arcp@box:b")).toEqual(["script@box:a"]);
+  expect(await reported(undefined, "script@other:a")).toEqual(["script@other:a"]);
+});
+
+test.each([
+  ["script@other:a", []],
+  ["script:a", []],
+  ["script@box2:a", []],
+  ["script:@box:a", []],
+  ["script@box:a", ["arcp@other:b"]],
+])("an outpost is refused where it speaks for another: %s %j", async (alias, links) => {
+  const refused = reported("box", alias, ...links);
+  await expect(refused).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+  await expect(reported("box", alias, ...links)).rejects.toThrow(
+    /is not on box: this token reports WIRE@box:NAME/,
+  );
+});

@@ -1,0 +1,115 @@
+/** Bearer tokens. The secret of one is in the answer that creates it, and nowhere else. */
+import { z } from "zod";
+import { ROLES, type Role } from "../core/principals.ts";
+import { statusOf, type Token } from "../core/tokens.ts";
+import { newSecret, secretHash } from "../machine/secrets.ts";
+import { moment, text, ttl } from "./fields.ts";
+import { byKey, listJson, PAGE, PAGED, pageOf } from "./lists.ts";
+import { operation, type Services } from "./operation.ts";
+
+type Needs = Pick<Services, "engine">;
+
+const NAME = text("The name of the token: its principal is token:NAME", "ci");
+const ROLE = z.enum(ROLES).describe("The role of its callers");
+const KIND = z.enum(["person", "service", "agent"]);
+
+const TOKEN = z
+  .strictObject({
+    name: NAME,
+    role: ROLE,
+    kind: KIND.describe("The kind of caller that it stands for"),
+    host: text("The one that an outpost reports on", "box").exactOptional(),
+    status: z.enum(["live", "expired", "revoked"]),
+    createdAtMs: moment("When it was created"),
+    expiresAtMs: moment("When it expires"),
+    revokedAtMs: moment("When it was revoked").exactOptional(),
+  })
+  .meta({ id: "Token" });
+
+type ShownToken = z.output<typeof TOKEN>;
+
+const ORDER = byKey<ShownToken>(({ name }) => name);
+
+const list = operation({
+  path: "/v1/tokens",
+  effect: "reads",
+  access: { action: "token.read", resource: "token:*" },
+  brief: "List the tokens",
+  about:
+    "List the tokens, in order of their names: those that are live, and for 30 days those that " +
+    "are expired or revoked. Secrets are not kept, and not shown.",
+  input: z.strictObject(PAGE),
+  output: z.strictObject({ ...PAGED, tokens: z.array(TOKEN) }),
+  run: ({ engine }: Needs, wanted) =>
+    engine.read(({ tokens: { byName } }, sequence) => {
+      const all = Array.from(byName.values(), ({ token }) => shown(token, engine.nowMs));
+      const { items, ...page } = pageOf(all, ORDER, wanted);
+      return { sequence, ...page, tokens: items };
+    }),
+  json: listJson("tokens", ORDER),
+});
+
+const create = operation({
+  path: "/v1/tokens/create",
+  effect: "adds",
+  access: { action: "token.create", resource: "token:{name}" },
+  brief: "Create a token",
+  about:
+    "Create a token. Its secret is in the answer, this once: the daemon keeps a digest only. " +
+    "Callers send it as `Authorization: Bearer SECRET`.",
+  input: z.strictObject({
+    name: NAME,
+    role: ROLE,
+    kind: KIND.optional().describe("Whom it is for; by its role unless set"),
+    host: text("Of an outpost: the host that it reports on", "box").default(""),
+    ttlMs: ttl("How long it is good for, in ms; 30 days unless set"),
+  }),
+  output: z.strictObject({
+    token: TOKEN,
+    secret: text("To be kept by the caller: it is not shown again", "rollcall_kX2v…"),
+  }),
+  async run({ engine }: Needs, { kind, ...facts }) {
+    const secret = newSecret();
+    const token = await engine.execute({
+      type: "token.create",
+      ...facts,
+      kind: kind ?? kindFor(facts.role),
+      hash: secretHash(secret),
+    });
+    return { token: shown(token, engine.nowMs), secret };
+  },
+});
+
+const revoke = operation({
+  path: "/v1/tokens/revoke",
+  effect: "ends",
+  access: { action: "token.revoke", resource: "token:{name}" },
+  brief: "Revoke a token",
+  about: "Revoke a token: its callers are refused from now on, and its connections end.",
+  input: z.strictObject({ name: NAME }),
+  output: z.strictObject({}),
+  async run({ engine }: Needs, { name }) {
+    await engine.execute({ type: "token.revoke", name });
+    return {};
+  },
+});
+
+function kindFor(role: Role): Token["kind"] {
+  return role === "agent" ? "agent" : "service";
+}
+
+function shown(token: Token, nowMs: number): ShownToken {
+  const { name, role, kind, host, createdAtMs, expiresAtMs, revokedAtMs } = token;
+  return {
+    name,
+    role,
+    kind,
+    ...(host !== "" && { host }),
+    status: statusOf(token, nowMs),
+    createdAtMs,
+    expiresAtMs,
+    ...(revokedAtMs > 0 && { revokedAtMs }),
+  };
+}
+
+export const tokens = { list, create, revoke } as const;

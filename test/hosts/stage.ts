@@ -1,0 +1,193 @@
+/**
+ * Where one program plays: a scratch home, a daemon, a model and terminals, all of its own. A
+ * moment is something that a person or the program does, and the rows that must be shown within
+ * two seconds of it, and then stay.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+// tidy-allow sleep: between two looks at what real programs do
+import { setTimeout as pause } from "node:timers/promises";
+import { root } from "../../scripts/root.mjs";
+import { Daemon } from "../tour/daemon.ts";
+import { until } from "../tour/until.ts";
+import { areAsExpected, Fleet, inWords, type ExpectedRow, type ShownRow } from "./fleet.ts";
+import { startModel, type Model } from "./model/server.ts";
+import { Tmux, type Terminal } from "./terminal.ts";
+
+export interface Cell {
+  readonly moment: string;
+  readonly expected: string;
+  /** How long after the moment the rows were right. */
+  readonly afterMs: number;
+  /** Why the cell is wrong, if it is. */
+  readonly problem?: string;
+}
+
+/** From the first evidence of a moment, which is on the program's screen. */
+const WITHIN_MS = 2_000;
+/** What is right must stay right. */
+const STEADY_MS = 800;
+const LOOK_EVERY_MS = 40;
+/** Nothing of ours is to be seen in a program. */
+const OURS = /rollcall|hook (?:error|failed)/iu;
+
+interface Moment {
+  /** Ends when the program's screen shows that it has happened. */
+  readonly act: () => Promise<void> | void;
+  readonly rows: readonly ExpectedRow[];
+  /** Where the program gives no evidence sooner, and its cell names that. */
+  readonly withinMs?: number;
+}
+
+export interface StageOptions {
+  /** What its rows are named after. */
+  readonly program: string;
+  /** The folder of its npm package. */
+  readonly folder: string;
+  readonly onCell: (cell: Cell) => void;
+}
+
+export class Stage implements AsyncDisposable {
+  readonly home = realpathSync(mkdtempSync(join(tmpdir(), "hosts-")));
+  readonly project = join(this.home, "project");
+  readonly folder: string;
+  /** The folder of Rollcall's own package. */
+  readonly rollcall = root;
+  readonly model: Model;
+  readonly #onCell: (cell: Cell) => void;
+  #env: NodeJS.ProcessEnv;
+  #daemon: Daemon | undefined;
+  #fleet: Fleet | undefined;
+  #tmux: Tmux | undefined;
+
+  private constructor({ folder, onCell }: StageOptions, model: Model) {
+    this.folder = folder;
+    this.model = model;
+    this.#onCell = onCell;
+    const bin = join(this.home, "bin");
+    this.#env = {
+      // Nothing of this machine's own settings but what a program cannot do without.
+      PATH: [bin, dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":"),
+      HOME: this.home,
+      LANG: "C.UTF-8",
+      TERM: "xterm-256color",
+      SHELL: "/bin/bash",
+    };
+    for (const path of [bin, this.project]) mkdirSync(path);
+    symlinkSync(join(root, "dist/bin/rollcall.cjs"), join(bin, "rollcall"));
+  }
+
+  static async open(options: StageOptions): Promise<Stage> {
+    const stage = new Stage(options, await startModel());
+    const daemon = await Daemon.start({ env: stage.env, cwd: stage.home });
+    stage.#daemon = daemon;
+    stage.tellAll({ ROLLCALL_URL: daemon.url });
+    const statusFolder = join(stage.home, ".local/state/agent-status");
+    stage.#fleet = new Fleet(daemon.url, options.program, statusFolder);
+    return stage;
+  }
+
+  get env(): NodeJS.ProcessEnv {
+    return this.#env;
+  }
+
+  /** For all that is started from now on. */
+  tellAll(more: NodeJS.ProcessEnv): void {
+    this.#env = { ...this.#env, ...more };
+  }
+
+  /** A file in the home folder. */
+  write(name: string, content: string | object): string {
+    const path = join(this.home, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+    return path;
+  }
+
+  /** What the command says; it must end well. */
+  run(program: string, ...words: readonly string[]): string {
+    const { status, stdout, stderr } = spawnSync(program, words, {
+      env: this.#env,
+      cwd: this.project,
+      encoding: "utf8",
+    });
+    if (status === 0) return stdout;
+    throw new Error(`${program} ${words.join(" ")} ended with ${status}: ${stdout}${stderr}`);
+  }
+
+  /** The same, beside all else. */
+  async background(program: string, ...words: readonly string[]): Promise<void> {
+    const child = spawn(program, words, { env: this.#env, cwd: this.project, stdio: "ignore" });
+    await once(child, "exit");
+  }
+
+  /** Until the rows are as wanted. */
+  async settled(...wanted: readonly ExpectedRow[]): Promise<void> {
+    await until("rows", async () => areAsExpected(await this.rows(), wanted) || undefined);
+  }
+
+  terminal(command: string): Terminal {
+    this.#tmux ??= new Tmux(join(this.home, "tmux"), this.#env);
+    return this.#tmux.open(command, this.project);
+  }
+
+  async rows(): Promise<readonly ShownRow[]> {
+    return (await this.#fleet?.rows()) ?? [];
+  }
+
+  async moment(name: string, { act, rows, withinMs = WITHIN_MS }: Moment): Promise<void> {
+    const cell = { moment: name, expected: inWords(rows) };
+    const before = new Set((await this.rows()).map(({ id }) => id));
+    try {
+      await act();
+    } catch (error) {
+      const problem = `never came: ${error instanceof Error ? error.message : String(error)}`;
+      this.#onCell({ ...cell, afterMs: 0, problem });
+      return;
+    }
+    const ours = this.#tmux?.screens().find((screen) => OURS.test(screen));
+    if (ours !== undefined)
+      this.#onCell({ ...cell, afterMs: 0, problem: `on the screen:\n${ours}` });
+    const startedAt = performance.now();
+    let rightAt: number | undefined;
+    for (;;) {
+      const seen = await this.rows();
+      const nowAt = performance.now();
+      if (!areAsExpected(seen, rows, before)) {
+        if (rightAt !== undefined || nowAt - startedAt > withinMs) {
+          const word = rightAt === undefined ? "saw" : "changed to";
+          const afterMs = nowAt - startedAt;
+          return this.#onCell({ ...cell, afterMs, problem: `${word} ${inWords(seen)}` });
+        }
+      } else rightAt ??= nowAt;
+      if (rightAt !== undefined && nowAt - rightAt > STEADY_MS) {
+        return this.#onCell({ ...cell, afterMs: rightAt - startedAt });
+      }
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+
+  /** A cell that is no row: something that must be so. */
+  check(name: string, isSo: () => string | undefined): void {
+    const problem = isSo();
+    this.#onCell({
+      moment: name,
+      expected: "so",
+      afterMs: 0,
+      ...(problem !== undefined && { problem }),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#tmux?.[Symbol.dispose]();
+    await this.#fleet?.[Symbol.asyncDispose]();
+    await this.#daemon?.[Symbol.asyncDispose]();
+    this.model[Symbol.dispose]();
+    // What the program left behind may still write, and ends with the namespace.
+    if (!process.env["HOSTS_KEEP"])
+      rmSync(this.home, { recursive: true, force: true, maxRetries: 20 });
+  }
+}

@@ -1,0 +1,116 @@
+/** Terminals of a tmux of our own: a person's screen and keys. */
+import { spawnSync } from "node:child_process";
+import { findProcess } from "../../src/machine/processes.ts";
+import { until } from "../tour/until.ts";
+
+export class Tmux implements Disposable {
+  readonly #socket: string;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #opened: Terminal[] = [];
+
+  constructor(socket: string, env: NodeJS.ProcessEnv) {
+    this.#socket = socket;
+    this.#env = env;
+  }
+
+  /** A new terminal that runs the command, which is a line for the shell. */
+  open(command: string, cwd: string): Terminal {
+    const where = ["-d", "-P", "-F", "#{pane_id} #{pane_pid}", "-c", cwd, "-x", "130", "-y", "45"];
+    const [pane = "", pid] = this.run(["new-session", ...where, `exec ${command}`])
+      .trim()
+      .split(" ");
+    const terminal = new Terminal(this, pane, Number(pid));
+    this.#opened.push(terminal);
+    return terminal;
+  }
+
+  /** Of those whose program still runs. */
+  screens(): readonly string[] {
+    return this.#opened.filter(({ pid }) => findProcess(pid)).map(({ screen }) => screen);
+  }
+
+  run(words: readonly string[]): string {
+    const { status, stdout, stderr } = spawnSync("tmux", ["-S", this.#socket, ...words], {
+      env: this.#env,
+      encoding: "utf8",
+    });
+    if (status !== 0) throw new Error(`tmux ${words[0]}: ${stderr.trim()}`);
+    return stdout;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#opened.length > 0) spawnSync("tmux", ["-S", this.#socket, "kill-server"]);
+  }
+}
+
+/** A program on a busy machine takes its time to draw. */
+const PATIENCE_MS = 20_000;
+
+export class Terminal {
+  readonly #tmux: Tmux;
+  readonly pane: string;
+  /** Of the program in it. */
+  readonly pid: number;
+
+  constructor(tmux: Tmux, pane: string, pid: number) {
+    this.#tmux = tmux;
+    this.pane = pane;
+    this.pid = pid;
+  }
+
+  get screen(): string {
+    return this.#tmux.run(["capture-pane", "-p", "-t", this.pane]);
+  }
+
+  /** Keys by their names: Enter, Escape, C-c. */
+  press(...keys: readonly string[]): void {
+    this.#tmux.run(["send-keys", "-t", this.pane, ...keys]);
+  }
+
+  /** A line and Enter, once the program has drawn the line. */
+  async enter(text: string): Promise<void> {
+    await this.type(text);
+    this.press("Enter");
+  }
+
+  /** Without Enter; until the program has drawn it. */
+  async type(text: string): Promise<void> {
+    this.#tmux.run(["send-keys", "-l", "-t", this.pane, text]);
+    await this.shows(text.slice(-40));
+  }
+
+  async shows(wanted: string | RegExp, withinMs = PATIENCE_MS): Promise<void> {
+    await this.#becomes(`${wanted} on the screen`, () => this.#has(wanted), withinMs);
+  }
+
+  async hides(unwanted: string | RegExp): Promise<void> {
+    await this.#becomes(`a screen without ${unwanted}`, () => !this.#has(unwanted));
+  }
+
+  /** Until its program has ended. */
+  async ends(): Promise<void> {
+    await until("the end of the program", () => !findProcess(this.pid) || undefined);
+  }
+
+  async #becomes(what: string, isSo: () => boolean, withinMs = PATIENCE_MS): Promise<void> {
+    try {
+      const giveUpAt = performance.now() + withinMs;
+      await until(
+        what,
+        () => isSo() || undefined,
+        () => performance.now() > giveUpAt,
+      );
+    } catch (error) {
+      throw new Error(`no ${what}:\n${this.screen.trimEnd()}`, { cause: error });
+    }
+  }
+
+  #has(wanted: string | RegExp): boolean {
+    const { screen } = this;
+    return typeof wanted === "string" ? screen.includes(wanted) : wanted.test(screen);
+  }
+
+  kill(): void {
+    process.kill(this.pid, "SIGKILL");
+  }
+}
