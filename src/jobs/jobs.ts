@@ -23,8 +23,8 @@ import { checkTarget } from "../core/job-submit.ts";
 import { budgetOf, decodeEntry, jobStream } from "../core/job-stream.ts";
 import { JOBS } from "../core/jobs/limits.ts";
 import { isTerminal, type Outcome } from "../core/jobs/outcome.ts";
+import { limitJobs } from "../core/job-deadlines.ts";
 import {
-  limitJobs,
   restoreBudget,
   type Job,
   type JobEntry,
