@@ -5,20 +5,24 @@
  */
 import type { Job } from "./jobs.ts";
 
-/** The ids of one principal's jobs; those of `gone` are skipped until it is worth a new array. */
+/** The ids of one principal's jobs; so many are gone, and skipped until a new array is worth it. */
 interface Shelf {
   ids: string[];
   gone: number;
 }
 
 export class JobIndex {
-  readonly #ids = new Set<string>();
+  /** Whether a job is there. */
+  readonly #has: (id: string) => boolean;
   readonly #byPrincipal = new Map<string, Shelf>();
   readonly #byKey = new Map<string, string>();
   readonly #keys = new Map<string, number>();
 
+  constructor(has: (id: string) => boolean) {
+    this.#has = has;
+  }
+
   add(job: Job): void {
-    this.#ids.add(job.id);
     const shelf = this.#byPrincipal.get(job.principal) ?? { ids: [], gone: 0 };
     this.#byPrincipal.set(job.principal, shelf);
     const last = shelf.ids.at(-1);
@@ -32,14 +36,15 @@ export class JobIndex {
     this.#addKey(job);
   }
 
+  /** The job is no longer there. */
   delete(job: Job): void {
     this.dropKey(job);
     const shelf = this.#byPrincipal.get(job.principal);
-    if (!this.#ids.delete(job.id) || !shelf) return;
+    if (!shelf) return;
     shelf.gone += 1;
     if (shelf.gone === shelf.ids.length) this.#byPrincipal.delete(job.principal);
     else if (shelf.gone > 64 && shelf.gone * 2 > shelf.ids.length) {
-      shelf.ids = shelf.ids.filter((id) => this.#ids.has(id));
+      shelf.ids = shelf.ids.filter(this.#has);
       shelf.gone = 0;
     }
   }
@@ -49,7 +54,7 @@ export class JobIndex {
     const ids = this.#byPrincipal.get(principal)?.ids ?? [];
     for (let at = id === undefined ? 0 : firstAfter(ids, id); at < ids.length; at += 1) {
       const found = ids[at] ?? "";
-      if (this.#ids.has(found)) yield found;
+      if (this.#has(found)) yield found;
     }
   }
 

@@ -62,3 +62,39 @@ export function matches(job: Job, filter: JobFilter): boolean {
   if (createdAfterMs !== undefined && job.submittedAtMs <= createdAfterMs) return false;
   return createdBeforeMs === undefined || job.submittedAtMs < createdBeforeMs;
 }
+
+/** The part of a job that every principal who may see it sees. */
+export type JobSummary = Pick<
+  Job,
+  | "id"
+  | "agent"
+  | "principal"
+  | "node"
+  | "parent"
+  | "status"
+  | "submittedAtMs"
+  | "startedAtMs"
+  | "endedAtMs"
+  | "restarts"
+  | "code"
+  | "reason"
+>;
+
+export function summaryOf(job: Job): JobSummary {
+  const { id, agent, principal, node, parent, status } = job;
+  const { submittedAtMs, startedAtMs, endedAtMs, restarts, code, reason } = job;
+  return {
+    id,
+    agent,
+    principal,
+    node,
+    parent,
+    status,
+    submittedAtMs,
+    startedAtMs,
+    endedAtMs,
+    restarts,
+    code,
+    reason,
+  };
+}

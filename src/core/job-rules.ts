@@ -12,15 +12,8 @@ import { progressOf, type JobProgress } from "./job-progress.ts";
 import { countersOf } from "./jobs/budget.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
-import {
-  agentRowId,
-  deadlineOf,
-  forgettable,
-  stepOf,
-  type Job,
-  type JobEntry,
-  type JobStep,
-} from "./jobs.ts";
+import { deadlineOf, forgettable } from "./job-deadlines.ts";
+import { agentRowId, stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
 import { startOf, submit, type SubmitCommand, type SubmitReply } from "./job-submit.ts";
 import { FIELD } from "./limits.ts";
 import { questionEvents } from "./questions.ts";
@@ -147,7 +140,8 @@ function cancelEvents(state: State, entry: JobEntry, { reason, moment }: Cancell
 }
 
 function childEvents(state: State, { children }: JobEntry, how: Cancelling): Event[] {
-  return [...(children ?? [])].flatMap((id) => {
+  if (!children) return [];
+  return [...children].flatMap((id) => {
     const child = unfinished(state, id);
     return child ? cancelEvents(state, child, how) : [];
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { amountText } from "./jobs/decimal.ts";
-import { restoreBudget, summaryOf, type Job, type JobLimits } from "./jobs.ts";
+import { summaryOf } from "./job-listing.ts";
+import { restoreBudget, type Job, type JobLimits } from "./jobs.ts";
 import { capture, fingerprint, restore } from "./snapshot.ts";
 import type { State } from "./state.ts";
 import { sentenceOf } from "./words.ts";

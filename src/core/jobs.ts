@@ -14,8 +14,9 @@
  * even if its agent takes no notice and returns a result. The deadlines of a job (its lease, its
  * longest run, the grace after a cancel) sit in one heap.
  */
-import { earliest, Heap, type Slot } from "./heap.ts";
+import { Heap, type Slot } from "./heap.ts";
 import { IndexBy } from "./index-by.ts";
+import { setTimer } from "./job-deadlines.ts";
 import { JobIndex } from "./job-index.ts";
 import type { JobProgress, Pulse } from "./job-progress.ts";
 import { JobQueue } from "./job-queue.ts";
@@ -109,7 +110,7 @@ const RECENT = 20;
 
 export class Jobs {
   readonly byId = new Map<string, JobEntry>();
-  readonly index = new JobIndex();
+  readonly index = new JobIndex((id) => this.byId.has(id));
   /** Ids of jobs by the session that submitted them. */
   readonly bySession = new IndexBy();
   /** By the row of the fleet that the agent has. */
@@ -364,55 +365,6 @@ function remove(jobs: Jobs, id: string): void {
   }
 }
 
-/** Takes the settings of the daemon that leads; what ended before is kept by them, too. */
-export function limitJobs({ jobs }: State, limits: JobLimits): void {
-  const { finishedMs, keyTtlMs } = jobs.limits;
-  jobs.limits = limits;
-  if (finishedMs === limits.finishedMs && keyTtlMs === limits.keyTtlMs) return;
-  for (const entry of jobs.byId.values()) if (isTerminal(entry.job.status)) setTimer(jobs, entry);
-}
-
-/** Sets the moment at which the job is looked at next. */
-function setTimer(jobs: Jobs, entry: JobEntry): void {
-  const { job, timer } = entry;
-  const isOver = isTerminal(job.status);
-  const isKeyed = isOver && jobs.index.holdsKey(job);
-  const heap = isOver ? (isKeyed ? jobs.keyed : jobs.ended) : jobs.deadlines;
-  const { finishedMs, keyTtlMs } = jobs.limits;
-  const forgetAtMs = isKeyed ? job.submittedAtMs + keyTtlMs : job.endedAtMs + finishedMs;
-  const atMs = isOver ? forgetAtMs : deadlineOf(job);
-  entry.heap?.remove(timer);
-  entry.heap = atMs === Infinity ? undefined : heap;
-  entry.heap?.move(timer, atMs);
-}
-
-/** When it ends by itself, if nothing else happens. */
-export function deadlineOf(job: Job): number {
-  const { leaseExpiresAtMs = Infinity, maxRuntimeSec = Infinity, graceEndsAtMs = Infinity } = job;
-  const runsUntilMs = job.status === "running" ? job.startedAtMs + maxRuntimeSec * 1000 : Infinity;
-  return Math.min(leaseExpiresAtMs, runsUntilMs, graceEndsAtMs);
-}
-
-/** At once where more ended than are kept. */
-export function dueJob({ ended, keyed, deadlines, limits }: Jobs): number | undefined {
-  if (ended.size > limits.finished) return 0;
-  return earliest(deadlines.nextAt(), ended.nextAt(), keyed.nextAt());
-}
-
-/** The job that may be forgotten now, if there is one. */
-export function forgettable(jobs: Jobs, nowMs: number): string | undefined {
-  // A key that is no longer alive: from here on it is a job like the others that ended.
-  for (let slot = jobs.keyed.takeDue(nowMs); slot; slot = jobs.keyed.takeDue(nowMs)) {
-    const entry = jobs.byId.get(slot.value);
-    if (!entry) continue;
-    entry.heap = undefined;
-    jobs.index.dropKey(entry.job);
-    setTimer(jobs, entry);
-  }
-  const isFull = jobs.ended.size > jobs.limits.finished;
-  return isFull || (jobs.ended.nextAt() ?? Infinity) <= nowMs ? jobs.ended.first() : undefined;
-}
-
 /** Soft, after a start: the stream of the job knows what was left of its budget. */
 export function restoreBudget({ jobs }: State, jobId: string, counters: Counters): void {
   const entry = jobs.byId.get(jobId);
@@ -429,40 +381,4 @@ function leaseOf({ status, lease, leaseExpiresAtMs = Infinity }: Job): Lease {
 function isEmpty(lease: LeaseRequest): boolean {
   for (const _ in lease) return false;
   return true;
-}
-
-/** The part of a job that every principal who may see it sees. */
-export type JobSummary = Pick<
-  Job,
-  | "id"
-  | "agent"
-  | "principal"
-  | "node"
-  | "parent"
-  | "status"
-  | "submittedAtMs"
-  | "startedAtMs"
-  | "endedAtMs"
-  | "restarts"
-  | "code"
-  | "reason"
->;
-
-export function summaryOf(job: Job): JobSummary {
-  const { id, agent, principal, node, parent, status } = job;
-  const { submittedAtMs, startedAtMs, endedAtMs, restarts, code, reason } = job;
-  return {
-    id,
-    agent,
-    principal,
-    node,
-    parent,
-    status,
-    submittedAtMs,
-    startedAtMs,
-    endedAtMs,
-    restarts,
-    code,
-    reason,
-  };
 }

@@ -2,7 +2,7 @@ import { asyncProperty, assert, nat } from "fast-check";
 import { expect, test, vi } from "vitest";
 import { audit } from "../../test/support/core/audit.ts";
 import type { Event } from "./events.ts";
-import { deadlineOf } from "./jobs.ts";
+import { deadlineOf } from "./job-deadlines.ts";
 import type * as JobBounds from "./jobs/limits.ts";
 import type * as Limits from "./limits.ts";
 import { RETENTION } from "./limits.ts";

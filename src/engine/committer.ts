@@ -120,7 +120,7 @@ export class Committer {
     this.#open.recorded.push({ sequence: this.#head, atMs, event, text });
     this.#open.bytes += text.length;
     this.#waiting.bytes += text.length;
-    this.#flushSoon();
+    this.#flushLater();
   }
 
   /** A writer has more for its stream, of so many characters. */
@@ -158,10 +158,11 @@ export class Committer {
   }
 
   /**
-   * Called when all events of a command were added. Callers who were answered together come back
-   * together; were they all to share one batch, the disk and the rules would wait for each other
-   * for ever. So where deciding takes longer than syncing, a batch is closed early and the next
-   * begins: the one is written while the other is decided. With a slow disk they all go together.
+   * Called when all events of a caller's command were added. Callers who were answered together
+   * come back together; were they all to share one batch, the disk and the rules would wait for
+   * each other for ever. So where deciding takes longer than syncing, a batch is closed early and
+   * the next begins: the one is written while the other is decided. With a slow disk they all go
+   * together. Not so for jobs: what one says in a turn of the loop is one row, and two are dearer.
    */
   commandAdded(): void {
     if (isEmpty(this.#open)) return;
@@ -175,7 +176,9 @@ export class Committer {
   settled<T>(reply: T): Promise<T> {
     if (this.#isStopped) return Promise.reject(stopped());
     const batch = isEmpty(this.#open) ? (this.#closed.at(-1) ?? this.#inFlight) : this.#open;
-    return batch ? this.#waitFor(batch, reply) : Promise.resolve(reply);
+    if (!batch) return Promise.resolve(reply);
+    this.#flushSoon();
+    return this.#waitFor(batch, reply);
   }
 
   /** Gives the reply when an append that began after this call succeeded: the proof of leading. */
@@ -209,7 +212,7 @@ export class Committer {
     return this.#options.clock.monotonicMs();
   }
 
-  /** At the end of this turn, so that all that one read of a socket brought goes together. */
+  /** For a caller that waits: when all that came with it, by one read of a socket, is decided. */
   #flushSoon(): void {
     if (this.#isFlushDue || this.#inFlight) return;
     this.#isFlushDue = true;
@@ -220,8 +223,10 @@ export class Committer {
   }
 
   /**
-   * At the end of this turn of the loop: an agent that says one thing after the other would
-   * otherwise keep sockets and timers waiting, where the store answers at once.
+   * At the end of this turn of the loop, so that what many sockets and agents brought goes
+   * together: an append costs the same for one job as for a hundred. And an agent that says one
+   * thing after the other would otherwise keep sockets and timers waiting, where the store answers
+   * at once.
    */
   #flushLater(): void {
     if (this.#isFlushLater || this.#inFlight) return;
@@ -241,7 +246,7 @@ export class Committer {
     this.#waiting.bytes -= batch.bytes;
     const started = markOf(this.#options.clock);
     const entries = batch.recorded.map(({ text }) => text);
-    const streams = eachOnce(batch.streams);
+    const { streams } = batch;
     this.#options.log.append({ entries, streams }, this.#written).then(
       () => this.#durable(batch, started),
       (error: unknown) => this.#failed(error),
@@ -293,8 +298,8 @@ export class Committer {
     this.#written += batch.recorded.length;
     this.#streamBytes -= batch.streamBytes;
     this.#inFlight = undefined;
-    // The next append first: the disk works while the callers of this one are answered.
-    const isAwaited = this.#closed.length > 0 || this.#open.recorded.length > 0 || this.#isProofDue;
+    // The next append first, if callers wait for it: the disk works while others are answered.
+    const isAwaited = this.#closed.length > 0 || this.#open.waiters.length > 0;
     if (isAwaited) this.#flush();
     else if (!isEmpty(this.#open)) this.#flushLater();
     this.#options.onDurable(batch.recorded, tookMs);
@@ -320,7 +325,7 @@ function merged(batches: readonly Batch[]): Batch {
     waiters: batches.flatMap(({ waiters }) => waiters),
     calls: batches.flatMap(({ calls }) => calls),
     writers: new Set(),
-    streams: batches.flatMap(({ streams }) => streams),
+    streams: eachOnce(batches.flatMap(({ streams }) => streams)),
     written: batches.flatMap(({ written }) => written),
     streamBytes: batches.reduce((sum, { streamBytes }) => sum + streamBytes, 0),
     bytes: batches.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -343,14 +348,14 @@ function emptyBatch(): Batch {
 }
 
 /** Batches that are merged may have two appends for one stream; the log takes one. */
-function eachOnce(appends: readonly StreamAppend[]): readonly StreamAppend[] {
+function eachOnce(appends: readonly StreamAppend[]): StreamAppend[] {
   const byStream = new Map<string, StreamAppend>();
   for (const append of appends) {
     const { stream, entries } = append;
     const before = byStream.get(stream);
     byStream.set(stream, before ? { stream, entries: [...before.entries, ...entries] } : append);
   }
-  return byStream.size === appends.length ? appends : [...byStream.values()];
+  return [...byStream.values()];
 }
 
 function isEmpty({ recorded, writers }: Batch): boolean {

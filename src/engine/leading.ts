@@ -85,7 +85,6 @@ export class Leading implements Term {
     try {
       const decision = this.#decideNow(command);
       if (!decision.ok) throw new RollcallError(decision.code, decision.reason);
-      this.#committer.commandAdded();
       return decision.reply as ReplyTo<C>;
     } catch (error) {
       if (error instanceof RollcallError) throw error;

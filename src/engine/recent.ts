@@ -22,6 +22,7 @@ export class Recent {
   }
 
   clear(): void {
+    if (this.#events.length === 0) return;
     this.#events = [];
     this.#start = 0;
     this.#bytes = 0;

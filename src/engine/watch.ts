@@ -86,7 +86,9 @@ export class WatchHub {
   publish(recorded: readonly Recorded[]): void {
     const last = recorded.at(-1);
     if (!last) return;
-    this.recent.push(recorded);
+    // Nobody is near: a watcher that comes later reads the log.
+    if (this.#watches.size === 0) this.recent.clear();
+    else this.recent.push(recorded);
     const before = this.#head;
     this.#head = last.sequence;
     const topics = new Set(recorded.map(({ event }) => event.type));

@@ -5,14 +5,8 @@
 import { asLine } from "../core/fields.ts";
 import { progressOf, type JobProgress } from "../core/job-progress.ts";
 import { PROGRESS } from "../core/jobs/limits.ts";
-import {
-  summaryOf,
-  type AgentJobs,
-  type Job,
-  type JobEntry,
-  type JobSummary,
-  type Jobs,
-} from "../core/jobs.ts";
+import { summaryOf, type JobSummary } from "../core/job-listing.ts";
+import type { AgentJobs, Job, JobEntry, Jobs } from "../core/jobs.ts";
 import type { Activity, ReportedQuestion, Facts, Outcome, Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 

@@ -18,13 +18,13 @@
 import { RollcallError } from "../core/errors.ts";
 import type { Event } from "../core/events.ts";
 import { pageOfJobs, type JobPage, type JobQuery } from "../core/job-listing.ts";
-import type { CancelCommand } from "../core/job-rules.ts";
+import type { CancelCommand, Ending } from "../core/job-rules.ts";
 import { checkTarget } from "../core/job-submit.ts";
 import { budgetOf, decodeEntry, jobStream } from "../core/job-stream.ts";
 import { JOBS } from "../core/jobs/limits.ts";
-import { isTerminal } from "../core/jobs/outcome.ts";
+import { isTerminal, type Outcome } from "../core/jobs/outcome.ts";
+import { limitJobs } from "../core/job-deadlines.ts";
 import {
-  limitJobs,
   restoreBudget,
   type Job,
   type JobEntry,
@@ -43,7 +43,7 @@ import { STREAM } from "./limits.ts";
 import type { JobAuthorizer, JobObserver, RunAround } from "./observer.ts";
 import type { IssuedCredential, Provisioner } from "./provisioner.ts";
 import { Run, type Listener, type Owner, type RunTerms } from "./run.ts";
-import { runAgent } from "./runner.ts";
+import { runAgent, type RunnerOptions } from "./runner.ts";
 import { Submissions, type JobOrder, type Submission } from "./submissions.ts";
 import type { Clock } from "../core/clock.ts";
 
@@ -79,6 +79,9 @@ export class Jobs {
   readonly credentials: Credentials | undefined;
   readonly #submissions: Submissions;
   readonly #delegation: Delegation;
+  readonly #runner: RunnerOptions;
+  /** Tells the observers, where there are any. */
+  readonly #observe: ((call: (observer: JobObserver) => void) => void) | undefined;
   readonly #runs = new Map<string, Run>();
   #found: readonly UnfinishedJob[] = [];
   #term: Term | undefined;
@@ -89,10 +92,12 @@ export class Jobs {
     this.options = options;
     this.events = new JobEvents({
       term: () => this.term,
-      onEvent: (run, event) => this.#observe((observer) => observer.onEvent?.(run, event)),
+      onEvent: (run, event) => this.#observe?.((observer) => observer.onEvent?.(run, event)),
     });
-    const { provisioner, clock, onTrouble } = options;
+    const { provisioner, clock, onTrouble, agents, around, observers } = options;
     const term = () => this.term;
+    this.#runner = { agents, around, host: this.#host };
+    this.#observe = observers.length > 0 ? (call) => this.#tellObservers(call) : undefined;
     this.credentials = provisioner && new Credentials({ provisioner, clock, term, onTrouble });
     this.#submissions = new Submissions(this);
     this.#delegation = new Delegation(this);
@@ -224,7 +229,7 @@ export class Jobs {
     this.#runs.set(job.id, run);
     if (terms.keepsInput) this.events.keepInput(run);
     if (run.parent) this.events.keepBudget(run.parent);
-    this.#observe((observer) => observer.onAccepted?.(run));
+    this.#observe?.((observer) => observer.onAccepted?.(run));
   }
 
   #started(job: JobStep): void {
@@ -236,19 +241,20 @@ export class Jobs {
 
   #start(run: Run): void {
     if (run.isOver) return;
-    this.#observe((observer) => observer.onStarted?.(run));
-    void this.#run(run);
+    // Cancelled before its agent began: there is nobody to wait for.
+    if (run.job.cancelReason !== undefined) return this.#end(run, CANCELLED);
+    this.#observe?.((observer) => observer.onStarted?.(run));
+    void runAgent(run, this.#runner).then((outcome) => this.#returned(run, outcome));
   }
 
-  async #run(run: Run): Promise<void> {
-    const { agents, around } = this.options;
-    const outcome = await runAgent(run, { agents, around, host: this.#host });
+  #returned(run: Run, outcome: Outcome): void {
     if (run.isOver || !this.#term || this.#runs.get(run.id) !== run) return;
     run.outcome = outcome;
-    const { status } = outcome;
-    const code = status === "error" ? outcome.code : "";
-    const reason = status === "error" ? outcome.message : "";
-    this.term.decide({ type: "job.end", jobId: run.id, ending: { status, code, reason } });
+    this.#end(run, endingOf(outcome));
+  }
+
+  #end({ id: jobId }: Run, ending: Ending): void {
+    this.term.decide({ type: "job.end", jobId, ending });
   }
 
   /** Cleans up at an end, whatever caused it. */
@@ -263,7 +269,7 @@ export class Jobs {
     if (run.parent) this.events.keepBudget(run.parent);
     this.credentials?.release(job.id);
     this.#delegation.onEnded(run, outcome);
-    this.#observe((observer) => observer.onEnded?.(run, outcome));
+    this.#observe?.((observer) => observer.onEnded?.(run, outcome));
     // Until its last entries are durable those who read its history find them here.
     this.term.after(() => this.#runs.delete(job.id));
   }
@@ -357,9 +363,8 @@ export class Jobs {
     }
   }
 
-  #observe(call: (observer: JobObserver) => void): void {
+  #tellObservers(call: (observer: JobObserver) => void): void {
     const { observers, onTrouble } = this.options;
-    if (observers.length === 0) return;
     this.term.after(() => {
       for (const observer of observers) {
         try {
@@ -371,4 +376,14 @@ export class Jobs {
       }
     });
   }
+}
+
+/** The rules know for which reason. */
+const CANCELLED: Ending = { status: "cancelled", code: "", reason: "" };
+
+/** The part of an outcome that the record of the job keeps. */
+function endingOf(outcome: Outcome): Ending {
+  const { status } = outcome;
+  if (status === "error") return { status, code: outcome.code, reason: outcome.message };
+  return { status, code: "", reason: "" };
 }

@@ -3,10 +3,11 @@
  */
 import { codeOf, RollcallError } from "../core/errors.ts";
 import { RESULT, TERMS } from "../core/jobs/limits.ts";
-import type { Outcome } from "../core/jobs/outcome.ts";
+import type { JobResult, Outcome } from "../core/jobs/outcome.ts";
 import type { Agents } from "./agents.ts";
 import { JobContext, type ContextHost } from "./context.ts";
 import type { RunAround } from "./observer.ts";
+import type { ResultWriter } from "./result-writer.ts";
 import type { Run } from "./run.ts";
 
 /** Room for the rest of the frame around a result. */
@@ -28,43 +29,47 @@ export async function runAgent(run: Run, options: RunnerOptions): Promise<Outcom
     const { driver } = agents.resolve(run.job.agent);
     const start = () => driver.run(run.input, context);
     const value = await (around ? around(run, start) : start());
-    return await outcomeOf(run, context, value);
+    const outcome = outcomeOf(run, context, value);
+    // Most are there already: no turn is lost on them.
+    return outcome instanceof Promise ? await outcome : outcome;
   } catch (error) {
     return failureOf(error);
   }
 }
 
 /** The result as it goes out: inline, or in chunks when it is too large for a frame. */
-async function outcomeOf(run: Run, context: JobContext, value: unknown): Promise<Outcome> {
+function outcomeOf(run: Run, context: JobContext, value: unknown): Outcome | Promise<Outcome> {
   const isNothing = value === undefined || value === null;
   if (run.result && !isNothing) {
     const message = "the agent streamed a result and returned another: do one of the two";
     throw new RollcallError("INVALID_ARGUMENT", message);
   }
-  let writer = JobContext.writerOf(context);
-  if (!run.result && !isNothing && !run.isOver) {
-    const text = textOf(value) ?? "null";
-    const most = Math.min(RESULT.inlineBytes, (run.owner?.frameBytes ?? FRAME_BYTES) - HEAD_BYTES);
-    if (text.length * 3 <= most || Buffer.byteLength(text) <= most) {
-      return { status: "success", result: { form: "inline", value } };
-    }
-    writer ??= context.streamResult();
-    await writer.write(text);
+  const writer = JobContext.writerOf(context);
+  if (run.result || isNothing || run.isOver) {
+    return writer ? streamed(run, writer) : { status: "success", result: resultOf(run, false) };
   }
-  await writer?.end();
-  const { result } = run;
-  if (!result) return { status: "success", result: { form: "none" } };
-  if (!result.isEnded) {
-    throw new RollcallError("INVALID_ARGUMENT", "the streamed result was not ended");
+  const text = textOf(value) ?? "null";
+  const most = Math.min(RESULT.inlineBytes, (run.owner?.frameBytes ?? FRAME_BYTES) - HEAD_BYTES);
+  if (text.length * 3 <= most || Buffer.byteLength(text) <= most) {
+    return { status: "success", result: { form: "inline", value } };
   }
-  const { resultId, size } = result;
-  const isJson = !isNothing || writer?.isJson === true;
-  const summary = writer?.summary;
-  return {
-    status: "success",
-    result: { form: "streamed", resultId, size, isJson },
-    ...(summary !== undefined && { summary }),
-  };
+  return streamed(run, writer ?? context.streamResult(), text);
+}
+
+/** The end of a stream, after the JSON text of the result where the agent returned one. */
+async function streamed(run: Run, writer: ResultWriter, text?: string): Promise<Outcome> {
+  if (text !== undefined) await writer.write(text);
+  await writer.end();
+  const { summary } = writer;
+  const result = resultOf(run, text !== undefined || writer.isJson);
+  return { status: "success", result, ...(summary !== undefined && { summary }) };
+}
+
+function resultOf({ result }: Run, isJson: boolean): JobResult {
+  if (!result) return { form: "none" };
+  const { resultId, size, isEnded } = result;
+  if (!isEnded) throw new RollcallError("INVALID_ARGUMENT", "the streamed result was not ended");
+  return { form: "streamed", resultId, size, isJson };
 }
 
 /** The text of a result; undefined for none. Throws for what JSON cannot say. */

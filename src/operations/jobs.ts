@@ -1,7 +1,8 @@
 /** Jobs: who has what done by whom, and how it went. ARCP submits, follows and cancels them. */
 import { z } from "zod";
 import { RollcallError } from "../core/errors.ts";
-import { summaryOf, type Job } from "../core/jobs.ts";
+import { summaryOf } from "../core/job-listing.ts";
+import type { Job } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
 import type { Engine } from "../engine/engine.ts";
 import { AT, moment, prefix, SEQUENCE, someOf, text, whole } from "./fields.ts";

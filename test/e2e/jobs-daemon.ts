@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
-import type { JobSummary } from "../../src/core/jobs.ts";
+import type { JobSummary } from "../../src/core/job-listing.ts";
 import type { RowJob } from "../../src/fleet/job-agents.ts";
 import type { Row } from "../../src/fleet/row.ts";
 import { run, scratch, start, type Ended, type Running } from "./programs.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import type { JobSummary } from "../../src/core/jobs.ts";
+import type { JobSummary } from "../../src/core/job-listing.ts";
 import type { Row } from "../../src/fleet/row.ts";
 import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import { jobsDaemon, WHOLE } from "./jobs-daemon.ts";

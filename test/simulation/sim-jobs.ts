@@ -6,7 +6,7 @@ import type { Clock } from "../../src/core/clock.ts";
 import { RollcallError } from "../../src/core/errors.ts";
 import type { Event } from "../../src/core/events.ts";
 import { JOBS, SESSIONS } from "../../src/core/jobs/limits.ts";
-import { limitJobs } from "../../src/core/jobs.ts";
+import { limitJobs } from "../../src/core/job-deadlines.ts";
 import type { Command } from "../../src/core/rules.ts";
 import { limitSessions } from "../../src/core/sessions.ts";
 import type { State } from "../../src/core/state.ts";

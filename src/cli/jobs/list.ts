@@ -3,7 +3,7 @@
  * named in full (ws://…) may be no daemon of ours: it is asked over ARCP, which knows only now.
  */
 import { RollcallError } from "../../core/errors.ts";
-import type { JobSummary } from "../../core/jobs.ts";
+import type { JobSummary } from "../../core/job-listing.ts";
 import type { JobStatus } from "../../core/jobs/outcome.ts";
 import type { JobEntry } from "../../wires/arcp/client/types.ts";
 import type { Context } from "../context.ts";

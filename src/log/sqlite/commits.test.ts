@@ -19,7 +19,8 @@ function slowDisk() {
     (commit) =>
       new Promise((resolve, reject) => {
         given.push(namesIn(commit));
-        writes.push({ finish: () => resolve(commit.appends.map(outcome)), fail: reject });
+        const result = () => ({ outcomes: commit.appends.map(outcome), isUnswept: false });
+        writes.push({ finish: () => resolve(result()), fail: reject });
       }),
   );
   const append = async (stream: string, ...entries: string[]) =>
@@ -35,6 +36,10 @@ function namesIn({ appends, forgets }: Commit): string[] {
     ]),
     ...forgets.map(({ stream, through }) => (through ? `trim ${stream}` : `remove ${stream}`)),
   ];
+}
+
+function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 const full = new RollcallError("STORAGE_FULL", "no room");
@@ -93,22 +98,34 @@ test("an append to several streams fails whole, with all that waits behind it", 
 
 test("forgetting very many streams does not hold up an append", async () => {
   const { given, writes, commits, append } = slowDisk();
-  const forgets = Array.from({ length: 1000 }, (_, index) =>
+  const forgets = Array.from({ length: 2000 }, (_, index) =>
     commits.forget({ stream: `old ${index}`, through: undefined }),
   );
-  await Promise.resolve();
+  await endOfTurn();
   const appended = append("a", "1");
   writes[0]?.finish();
   await forgets[0];
   writes[1]?.finish();
   expect(await appended).toBe(1);
-  expect(given.map((names) => names.length)).toEqual([128, 129, 128]);
-  for (let index = 2; index < 8; index += 1) {
+  expect(given.map((names) => names.length)).toEqual([512, 513, 512]);
+  for (let index = 2; index < 4; index += 1) {
     writes[index]?.finish();
-    await forgets[index * 128];
+    await forgets[index * 512];
   }
   await Promise.all(forgets);
-  expect(new Set(given.flat()).size).toBe(1001);
+  expect(new Set(given.flat()).size).toBe(2001);
+});
+
+test("what is forgotten goes along with an append of the same turn of the loop", async () => {
+  const { given, writes, commits, append } = slowDisk();
+  const forgotten = commits.forget({ stream: "old", through: undefined });
+  await Promise.resolve();
+  const appended = append("a", "1");
+  await endOfTurn();
+  writes[0]?.finish();
+  expect(await appended).toBe(1);
+  await forgotten;
+  expect(given).toEqual([["a", "remove old"]]);
 });
 
 test("what waits to be written is bounded, and the room comes back", async () => {

@@ -4,28 +4,33 @@
  * the calls. Trimming and removing go along, a bounded number at a time, so that forgetting ten
  * thousand streams does not hold up an append.
  */
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import { RollcallError } from "../../core/errors.ts";
 import type { AppendBatch } from "../log.ts";
-import { WAITING_BYTES, type Append, type Commit, type Forget, type Outcome } from "./protocol.ts";
+import { WAITING_BYTES } from "./protocol.ts";
+import type { Append, Commit, CommitResult, Forget, Outcome } from "./protocol.ts";
 
-/** Trimmed or removed by one commit: a millisecond of work. */
-const FORGETS = 128;
+/** Trimmed or removed by one commit: about as much work as its sync. */
+const FORGETS = 512;
 
-interface Waiting<T> {
-  readonly call: T;
-  readonly bytes: number;
-  readonly resolve: (heads: readonly number[]) => void;
+interface Waiting<Call, Result> {
+  readonly call: Call;
+  readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
+interface WaitingAppend extends Waiting<Append, readonly number[]> {
+  readonly bytes: number;
+}
+
 export class Commits {
-  readonly #write: (commit: Commit) => Promise<readonly Outcome[]>;
-  #appends: Waiting<Append>[] = [];
-  readonly #forgets: Waiting<Forget>[] = [];
+  readonly #write: (commit: Commit) => Promise<CommitResult>;
+  #appends: WaitingAppend[] = [];
+  readonly #forgets: Waiting<Forget, boolean>[] = [];
   #streamBytes = 0;
   #isWriting = false;
 
-  constructor(write: (commit: Commit) => Promise<readonly Outcome[]>) {
+  constructor(write: (commit: Commit) => Promise<CommitResult>) {
     this.#write = write;
   }
 
@@ -43,9 +48,10 @@ export class Commits {
     });
   }
 
-  async forget(call: Forget): Promise<void> {
-    await new Promise((resolve, reject) => {
-      this.#forgets.push({ call, bytes: 0, resolve, reject });
+  /** Gives whether something is left to the sweep. */
+  forget(call: Forget): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.#forgets.push({ call, resolve, reject });
       this.#start();
     });
   }
@@ -61,17 +67,18 @@ export class Commits {
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
-    // Other calls of the caller's turn of the loop join the first commit.
-    await Promise.resolve();
+    // Other calls of this moment join the first commit; to forget alone is not worth one, if an
+    // append comes in this turn of the loop.
+    await (this.#appends.length > 0 ? Promise.resolve() : endOfTurn());
     while (this.#appends.length + this.#forgets.length > 0) {
       const appends = this.#appends;
       const forgets = this.#forgets.splice(0, FORGETS);
       this.#appends = [];
       try {
         const commit = { appends: appends.map(callOf), forgets: forgets.map(callOf) };
-        const outcomes = await this.#write(commit);
+        const { outcomes, isUnswept } = await this.#write(commit);
         for (const [index, waiting] of appends.entries()) this.#settle(waiting, outcomes[index]);
-        for (const { resolve } of forgets) resolve([]);
+        for (const { resolve } of forgets) resolve(isUnswept);
       } catch (error) {
         for (const { reject } of forgets) reject(error);
         this.#fail(appends, error);
@@ -80,16 +87,16 @@ export class Commits {
     this.#isWriting = false;
   }
 
-  #settle({ bytes, resolve, reject }: Waiting<Append>, outcome: Outcome | undefined): void {
+  #settle({ bytes, resolve, reject }: WaitingAppend, outcome: Outcome | undefined): void {
     this.#streamBytes -= bytes;
     if (outcome?.fenced) reject(new RollcallError("FENCED", outcome.fenced));
     else resolve(outcome?.heads ?? []);
   }
 
   /** With them fail the appends that wait to write to the same streams: they come after. */
-  #fail(appends: readonly Waiting<Append>[], error: unknown): void {
+  #fail(appends: readonly WaitingAppend[], error: unknown): void {
     const failed = new Set(appends.flatMap(streamsOf));
-    const isBehind = (waiting: Waiting<Append>): boolean => {
+    const isBehind = (waiting: WaitingAppend): boolean => {
       const streams = streamsOf(waiting);
       if (!streams.some((stream) => failed.has(stream))) return false;
       for (const stream of streams) failed.add(stream);
@@ -104,11 +111,11 @@ export class Commits {
   }
 }
 
-function callOf<T>({ call }: Waiting<T>): T {
+function callOf<Call>({ call }: { readonly call: Call }): Call {
   return call;
 }
 
-function streamsOf({ call }: Waiting<Append>): readonly string[] {
+function streamsOf({ call }: WaitingAppend): readonly string[] {
   return (call.batch.streams ?? []).map(({ stream }) => stream);
 }
 

@@ -18,7 +18,7 @@ export const WAITING_BYTES = 64 << 20;
 export interface Operations {
   open(options: OpenOptions): Promise<OpenedRange>;
   range(): LogRange;
-  commit(commit: Commit): readonly Outcome[];
+  commit(commit: Commit): CommitResult;
   readLog(span: Span): Page | undefined;
   truncate(through: number): void;
 
@@ -60,6 +60,13 @@ export interface Append {
   readonly batch: AppendBatch;
   /** Of the log; of no matter to an append to streams alone. */
   readonly expectedHead: number | undefined;
+}
+
+export interface CommitResult {
+  /** Of the appends. */
+  readonly outcomes: readonly Outcome[];
+  /** Whether something that was forgotten is left to the sweep. */
+  readonly isUnswept: boolean;
 }
 
 export interface Outcome {

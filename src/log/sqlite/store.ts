@@ -186,12 +186,10 @@ class SqliteStreams implements Streams {
   }
 
   async trim(stream: string, through: number): Promise<void> {
-    await this.#session.commits.forget({ stream, through });
-    this.#session.sweep();
+    if (await this.#session.commits.forget({ stream, through })) this.#session.sweep();
   }
 
   async remove(stream: string): Promise<void> {
-    await this.#session.commits.forget({ stream, through: undefined });
-    this.#session.sweep();
+    if (await this.#session.commits.forget({ stream, through: undefined })) this.#session.sweep();
   }
 }

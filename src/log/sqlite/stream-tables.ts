@@ -109,20 +109,21 @@ export class StreamTables {
     return this.#database.prepare<NamedRange>(SQL.list).all(after, prefix, prefix, LISTED_STREAMS);
   }
 
-  /** Inside a transaction; takes back the rows at once or leaves them to the sweep. */
-  forget({ stream: name, through }: Forget): void {
+  /** Inside a transaction; takes back the rows at once or, if true, leaves them to the sweep. */
+  forget({ stream: name, through }: Forget): boolean {
     if (through !== undefined) return this.#trim(name, through);
     this.#cache.delete(name);
-    const { changes } = this.#database.prepare(SQL.delete).run(name);
-    if (changes === 0) this.#database.prepare(SQL.remove).run(name);
+    if (this.#database.prepare(SQL.delete).run(name).changes > 0) return false;
+    return this.#database.prepare(SQL.remove).run(name).changes > 0;
   }
 
-  #trim(name: string, through: number): void {
+  #trim(name: string, through: number): boolean {
     const stream = this.#get(name);
     const trimmed = Math.min(through, stream.head);
-    if (trimmed <= stream.trimmed) return;
+    if (trimmed <= stream.trimmed) return false;
     this.#database.prepare(SQL.trim).run(trimmed, trimmed, stream.id);
     this.#remember(name, { ...stream, trimmed });
+    return true;
   }
 
   /** Inside a transaction. */

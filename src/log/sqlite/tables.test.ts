@@ -21,7 +21,7 @@ async function open(path: string | Database) {
   const append = (batch: Partial<AppendBatch>, expectedHead?: number) =>
     tables.commit({ appends: [{ batch: { entries: [], ...batch }, expectedHead }], forgets: [] });
   const say = (stream: string, ...entries: string[]) =>
-    append({ streams: [{ stream, entries }] })[0]?.heads[0];
+    append({ streams: [{ stream, entries }] }).outcomes[0]?.heads[0];
   const forget = (stream: string, through?: number) =>
     tables.commit({ appends: [], forgets: [{ stream, through }] });
   const read = (stream: string) => {

@@ -7,7 +7,7 @@ import type { LogRange } from "../log.ts";
 import { Batches } from "./batches.ts";
 import { readEnds } from "./check.ts";
 import { BLOB, transaction, unsynced, type Database } from "./driver.ts";
-import type { Append, Commit, OpenedRange, Outcome, Page, Span } from "./protocol.ts";
+import type { Append, Commit, CommitResult, OpenedRange, Outcome, Page, Span } from "./protocol.ts";
 import { claimFile, lastWriter } from "./schema.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StreamTables } from "./stream-tables.ts";
@@ -42,21 +42,21 @@ export class Tables {
   }
 
   /** An append that is fenced holds back nothing else of the commit. */
-  commit(commit: Commit): readonly Outcome[] {
+  commit(commit: Commit): CommitResult {
     const write = () => {
       const outcomes = commit.appends.map((append) => this.#append(append));
-      for (const forget of commit.forgets) this.streams.forget(forget);
-      return outcomes;
+      const left = commit.forgets.filter((forget) => this.streams.forget(forget));
+      return { outcomes, isUnswept: left.length > 0 };
     };
     const statements = countStatements(commit);
     if (statements === 0 || (statements === 1 && this.#isClaimed)) return write();
     try {
-      const outcomes = transaction(this.#database, () => {
+      const result = transaction(this.#database, () => {
         if (!this.#isClaimed) claimFile(this.#database, this.#writtenBy);
         return write();
       });
       this.#isClaimed = true;
-      return outcomes;
+      return result;
     } catch (error) {
       this.streams.forgetCache();
       this.#ends = readEnds(this.#database);

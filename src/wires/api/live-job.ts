@@ -1,5 +1,6 @@
 /** One job as it goes, for server-sent events. */
-import { summaryOf, type Job } from "../../core/jobs.ts";
+import { summaryOf } from "../../core/job-listing.ts";
+import type { Job } from "../../core/jobs.ts";
 import { isTerminal } from "../../core/jobs/outcome.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Watch } from "../../engine/watch.ts";

@@ -1,13 +1,8 @@
 /** The audit of jobs, with their queues and purses, and of sessions. */
 import type { Amount } from "../../../src/core/jobs/decimal.ts";
 import { isTerminal } from "../../../src/core/jobs/outcome.ts";
-import {
-  agentRowId,
-  deadlineOf,
-  type Job,
-  type JobEntry,
-  type Jobs,
-} from "../../../src/core/jobs.ts";
+import { deadlineOf } from "../../../src/core/job-deadlines.ts";
+import { agentRowId, type Job, type JobEntry, type Jobs } from "../../../src/core/jobs.ts";
 import type { State } from "../../../src/core/state.ts";
 import { sizeProblem, timerProblems } from "./audit-timers.ts";
 

@@ -5,7 +5,8 @@ import type { Ending } from "../../../src/core/job-rules.ts";
 import { charge } from "../../../src/core/jobs/budget.ts";
 import { amountOf, amountText } from "../../../src/core/jobs/decimal.ts";
 import type { JobEvent } from "../../../src/core/jobs/events.ts";
-import { limitJobs, type Job, type JobEntry, type JobLimits } from "../../../src/core/jobs.ts";
+import { limitJobs } from "../../../src/core/job-deadlines.ts";
+import type { Job, JobEntry, JobLimits } from "../../../src/core/jobs.ts";
 import { World } from "./fixture.ts";
 
 export const DONE: Ending = { status: "success", code: "", reason: "" };

@@ -24,6 +24,7 @@ import type {
 } from "../codec/messages.ts";
 import type { Rate } from "../../../core/rate.ts";
 import { decodeRequest } from "../codec/requests.ts";
+import { RecentMap } from "./recent-map.ts";
 import type { Session } from "./session.ts";
 import { INPUT, SUBSCRIPTIONS } from "./session-limits.ts";
 import type { Sessions } from "./sessions.ts";
@@ -50,7 +51,8 @@ export class Dispatch {
   readonly #connection: Answering;
   readonly #session: Session;
   readonly #sessions: Sessions;
-  readonly #recent = new Set<string>();
+  /** Ids of frames. */
+  readonly #recent = new RecentMap<true>(INPUT.recentIds);
   /** Continuations by the nonce of the ping whose pong they wait for. */
   readonly #barriers = new Map<string, () => void>();
   /** Submits behind one that waits for a policy or for credentials. */
@@ -135,14 +137,8 @@ export class Dispatch {
 
   /** A frame that comes twice counts once. */
   #once(id: string, call: () => void): void {
-    if (this.#recent.has(id)) return;
-    this.#recent.add(id);
-    if (this.#recent.size > INPUT.recentIds) {
-      for (const oldest of this.#recent) {
-        this.#recent.delete(oldest);
-        break;
-      }
-    }
+    if (this.#recent.get(id)) return;
+    this.#recent.set(id, true);
     call();
   }
 
@@ -248,7 +244,7 @@ export class Dispatch {
     const session = this.#session;
     const isOver = isTerminal(job.status);
     const isOwn = job.session === session.id;
-    if (isOwn && !isRepeated) session.remember(message.id, job.id);
+    if (isOwn && !isRepeated) session.submits.set(message.id, job.id);
     this.#reply(() => {
       const at = this.#sessions.time(job.submittedAtMs);
       const credentials = this.#sessions.jobs.run(job.id)?.credentials ?? [];

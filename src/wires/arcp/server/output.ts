@@ -54,9 +54,11 @@ export class Output {
     const transport = this.#transport;
     if (!transport) return;
     if (this.sent !== before || this.#isReading) return this.pump();
-    for (const [index, frame] of frames.entries()) {
+    let index = 0;
+    for (const frame of frames) {
       if (transport.waitingBytes >= OUTPUT.waitingBytes) return;
       if (!this.#send(transport, text(frame, index))) return;
+      index += 1;
     }
   }
 

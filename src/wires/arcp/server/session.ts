@@ -22,6 +22,7 @@ import type { Feature } from "../codec/messages.ts";
 import type { Profile } from "../codec/profile.ts";
 import type { Connection } from "./connection.ts";
 import { Output, type NumberedFrame } from "./output.ts";
+import { RecentMap } from "./recent-map.ts";
 import { INPUT, OUTPUT } from "./session-limits.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Subscription } from "./subscription.ts";
@@ -63,7 +64,7 @@ export class Session implements Owner, StreamWriter {
   connection: Connection | undefined;
   readonly subscriptions = new Map<string, Subscription>();
   /** Frames that submitted a job → that job: a client that sends one again is told again. */
-  readonly submits = new Map<string, string>();
+  readonly submits = new RecentMap<string>(INPUT.recentSubmits);
   /** The id of the frame that submitted last. */
   lastSubmit: string | undefined;
   readonly #sessions: Sessions;
@@ -200,16 +201,6 @@ export class Session implements Owner, StreamWriter {
   /** A frame outside the numbers, to the client that is connected now. */
   send(type: string, payload: string, job?: Pick<Job, "id" | "traceId">): void {
     if (this.connection?.isWelcomed) this.connection.sendFrame(type, payload, job);
-  }
-
-  /** The frame that submitted a job. */
-  remember(requestId: string, jobId: string): void {
-    this.submits.set(requestId, jobId);
-    if (this.submits.size <= INPUT.recentSubmits) return;
-    for (const oldest of this.submits.keys()) {
-      this.submits.delete(oldest);
-      break;
-    }
   }
 
   /**

@@ -164,7 +164,7 @@ export class Sessions {
     }
     for (const { job } of term.state.jobs.byId.values()) {
       const { requestId, session = "" } = job;
-      if (requestId !== undefined) this.#byId.get(session)?.remember(requestId, job.id);
+      if (requestId !== undefined) this.#byId.get(session)?.submits.set(requestId, job.id);
     }
   }
 

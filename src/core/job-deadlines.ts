@@ -1,0 +1,58 @@
+/**
+ * The moment at which a job is looked at next. While it has not ended that is its nearest deadline;
+ * afterwards the moment to forget it: a day after its end, or when too many ended after it, but not
+ * while its idempotency key lives.
+ */
+import { earliest } from "./heap.ts";
+import { isTerminal } from "./jobs/outcome.ts";
+import type { Job, JobEntry, JobLimits, Jobs } from "./jobs.ts";
+import type { State } from "./state.ts";
+
+/** Takes the settings of the daemon that leads; what ended before is kept by them, too. */
+export function limitJobs({ jobs }: State, limits: JobLimits): void {
+  const { finishedMs, keyTtlMs } = jobs.limits;
+  jobs.limits = limits;
+  if (finishedMs === limits.finishedMs && keyTtlMs === limits.keyTtlMs) return;
+  for (const entry of jobs.byId.values()) if (isTerminal(entry.job.status)) setTimer(jobs, entry);
+}
+
+/** Sets the moment at which the job is looked at next. */
+export function setTimer(jobs: Jobs, entry: JobEntry): void {
+  const { job, timer } = entry;
+  const isOver = isTerminal(job.status);
+  const isKeyed = isOver && jobs.index.holdsKey(job);
+  const heap = isOver ? (isKeyed ? jobs.keyed : jobs.ended) : jobs.deadlines;
+  const { finishedMs, keyTtlMs } = jobs.limits;
+  const forgetAtMs = isKeyed ? job.submittedAtMs + keyTtlMs : job.endedAtMs + finishedMs;
+  const atMs = isOver ? forgetAtMs : deadlineOf(job);
+  entry.heap?.remove(timer);
+  entry.heap = atMs === Infinity ? undefined : heap;
+  entry.heap?.move(timer, atMs);
+}
+
+/** When it ends by itself, if nothing else happens. */
+export function deadlineOf(job: Job): number {
+  const { leaseExpiresAtMs = Infinity, maxRuntimeSec = Infinity, graceEndsAtMs = Infinity } = job;
+  const runsUntilMs = job.status === "running" ? job.startedAtMs + maxRuntimeSec * 1000 : Infinity;
+  return Math.min(leaseExpiresAtMs, runsUntilMs, graceEndsAtMs);
+}
+
+/** At once where more ended than are kept. */
+export function dueJob({ ended, keyed, deadlines, limits }: Jobs): number | undefined {
+  if (ended.size > limits.finished) return 0;
+  return earliest(deadlines.nextAt(), ended.nextAt(), keyed.nextAt());
+}
+
+/** The job that may be forgotten now, if there is one. */
+export function forgettable(jobs: Jobs, nowMs: number): string | undefined {
+  // A key that is no longer alive: from here on it is a job like the others that ended.
+  for (let slot = jobs.keyed.takeDue(nowMs); slot; slot = jobs.keyed.takeDue(nowMs)) {
+    const entry = jobs.byId.get(slot.value);
+    if (!entry) continue;
+    entry.heap = undefined;
+    jobs.index.dropKey(entry.job);
+    setTimer(jobs, entry);
+  }
+  const isFull = jobs.ended.size > jobs.limits.finished;
+  return isFull || (jobs.ended.nextAt() ?? Infinity) <= nowMs ? jobs.ended.first() : undefined;
+}
