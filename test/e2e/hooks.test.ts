@@ -265,8 +265,11 @@ describe("rollcall hooks", PATIENT, () => {
     expect(hosts.map(({ host, state }) => `${host} ${state}`)).toEqual([
       "claude-code installed",
       "codex absent",
+      "copilot absent",
+      "gemini absent",
       "opencode absent",
       "pi absent",
+      "qwen-code absent",
     ]);
   });
 
@@ -301,7 +304,7 @@ describe("what is put into the process of a host", PATIENT, () => {
       ".config/opencode/plugins/rollcall.js",
       "const { event } = await host.RollcallPlugin({ directory: '/project' });" +
         "await event({ event: { type: 'session.created', properties: { info: { id: 's1' } } } });",
-      "working",
+      "idle",
     ],
     [
       "pi",
@@ -338,8 +341,10 @@ describe("what is put into the process of a host", PATIENT, () => {
     const text = readFileSync(file, "utf8").replace("/dist/coding-agents/", "/gone/");
     writeFileSync(join(folder, "host.mjs"), text);
     const loaded = (await import(join(folder, "host.mjs"))) as {
-      RollcallPlugin: (input: object) => Promise<unknown>;
+      RollcallPlugin: (input: object) => Promise<Record<string, () => Promise<unknown>>>;
     };
-    expect(await loaded.RollcallPlugin({})).toEqual({});
+    vi.stubEnv("PATH", "");
+    const hooksOf = await loaded.RollcallPlugin({});
+    await expect(hooksOf["chat.message"]?.()).resolves.toBeUndefined();
   });
 });

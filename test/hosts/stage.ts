@@ -31,8 +31,8 @@ const WITHIN_MS = 2_000;
 /** What is right must stay right. */
 const STEADY_MS = 800;
 const LOOK_EVERY_MS = 40;
-/** Nothing of ours is to be seen in a program. */
-const OURS = /rollcall|hook (?:error|failed)/iu;
+/** Nothing of ours is to be seen in a program but names: Pi lists files, Gemini CLI its hooks. */
+const OURS = /rollcall(?!\.ts| hook gemini)|hook (?:error|failed)/iu;
 
 interface Moment {
   /** Ends when the program's screen shows that it has happened. */
@@ -148,7 +148,7 @@ export class Stage implements AsyncDisposable {
       this.#onCell({ ...cell, afterMs: 0, problem });
       return;
     }
-    const ours = this.#tmux?.screens().find((screen) => OURS.test(screen));
+    const ours = this.#screens().find((screen) => OURS.test(screen));
     if (ours !== undefined)
       this.#onCell({ ...cell, afterMs: 0, problem: `on the screen:\n${ours}` });
     const startedAt = performance.now();
@@ -167,6 +167,15 @@ export class Stage implements AsyncDisposable {
         return this.#onCell({ ...cell, afterMs: rightAt - startedAt });
       }
       await pause(LOOK_EVERY_MS);
+    }
+  }
+
+  #screens(): readonly string[] {
+    try {
+      return this.#tmux?.screens() ?? [];
+    } catch {
+      // The last terminal was closed, or one was while it was looked at.
+      return [];
     }
   }
 

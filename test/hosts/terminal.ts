@@ -24,9 +24,10 @@ export class Tmux implements Disposable {
     return terminal;
   }
 
-  /** Of those whose program still runs. */
+  /** Of all that are still open. */
   screens(): readonly string[] {
-    return this.#opened.filter(({ pid }) => findProcess(pid)).map(({ screen }) => screen);
+    const open = this.run(["list-panes", "-a", "-F", "#{pane_id}"]).split("\n");
+    return this.#opened.filter(({ pane }) => open.includes(pane)).map(({ screen }) => screen);
   }
 
   run(words: readonly string[]): string {
@@ -44,6 +45,7 @@ export class Tmux implements Disposable {
 }
 
 /** A program on a busy machine takes its time to draw. */
+const CALM_MS = 1_500;
 const PATIENCE_MS = 20_000;
 
 export class Terminal {
@@ -85,6 +87,16 @@ export class Terminal {
 
   async hides(unwanted: string | RegExp): Promise<void> {
     await this.#becomes(`a screen without ${unwanted}`, () => !this.#has(unwanted));
+  }
+
+  /** Until nothing has moved on it for a while. */
+  async calms(): Promise<void> {
+    let [seen, sinceAt] = [this.screen, performance.now()];
+    await until("a screen that rests", () => {
+      const { screen } = this;
+      if (screen !== seen) [seen, sinceAt] = [screen, performance.now()];
+      return performance.now() - sinceAt > CALM_MS || undefined;
+    });
   }
 
   /** Until its program has ended. */

@@ -16,13 +16,19 @@ import { readProcess } from "./presence.ts";
 export function claudeCodeWitness(sessionId: string, noticed: () => void): Witness {
   const folder = join(process.env["CLAUDE_CONFIG_DIR"] || join(homedir(), ".claude"), "sessions");
   let file = "";
+  let isKept = false;
   const watcher = watchFolder(folder, (name) => {
     if (name === null || name === file) noticed();
   });
   return {
+    get isLive() {
+      return watcher !== undefined && isKept;
+    },
     presence(session) {
       file = `${session.process?.pid ?? 0}.json`;
-      return ofProcess(join(folder, file), sessionId, session) ?? ofConversation(session);
+      const presence = ofProcess(join(folder, file), sessionId, session);
+      isKept = presence !== undefined;
+      return presence ?? ofConversation(session);
     },
     close: () => watcher?.close(),
   };

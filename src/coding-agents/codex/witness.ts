@@ -42,6 +42,10 @@ class CodexWitness implements Witness {
     this.#noticed = noticed;
   }
 
+  get isLive(): boolean {
+    return this.#threads.has(this.#id);
+  }
+
   presence(session: Session): Presence | undefined {
     this.#session = session;
     this.#connect();

@@ -18,7 +18,13 @@ describe("the events that it writes down", () => {
       { state: "waiting", question: { text: "Run command: touch a && sleep 4" } },
     ],
     ["was answered", [requested, event("permission.completed")], { state: "busy" }],
+    [
+      "was cancelled",
+      [requested, event("permission.completed", { result: { kind: "cancelled" } })],
+      { state: "idle" },
+    ],
     ["was interrupted", [event("assistant.turn_end"), event("abort")], { state: "idle" }],
+    ["was, told late", [event("abort"), event("assistant.turn_end")], { state: "idle" }],
     [
       "failed",
       [event("session.error", { message: "400 no" })],

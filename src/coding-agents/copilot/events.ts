@@ -10,11 +10,18 @@ import { TEXT } from "../hooks/limits.ts";
 import type { Presence } from "../hooks/presence.ts";
 
 export function presenceAtEnd(lines: readonly string[]): Presence | undefined {
+  let isOver = false;
   for (const line of lines.toReversed()) {
     const presence = presenceOf(line);
-    if (presence !== undefined) return presence === "over" ? undefined : presence;
+    if (presence === "over") isOver = true;
+    else if (presence) return isOver && !isEnding(presence) ? undefined : presence;
   }
   return undefined;
+}
+
+/** A turn that was interrupted has its end written down too, before or after. */
+function isEnding({ state }: Presence): boolean {
+  return state === "idle" || state === "failed";
 }
 
 /** "over" where the hooks know better: the turn has come to its own end. */
@@ -31,7 +38,11 @@ function presenceOf(line: string): Presence | "over" | undefined {
       const text = command === undefined ? `Allow ${kind}?` : `Run command: ${command}`;
       return { state: "waiting", sinceMs, question: { kind: "permission", text } };
     }
-    case "permission.completed":
+    case "permission.completed": {
+      // Esc at the dialog interrupts the turn, which is written down a moment later.
+      const isCancelled = field(field(data, "result"), "kind") === "cancelled";
+      return { state: isCancelled ? "idle" : "busy", sinceMs };
+    }
     case "assistant.turn_start":
       return { state: "busy", sinceMs };
     case "abort":

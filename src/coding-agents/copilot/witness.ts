@@ -8,5 +8,6 @@ import { presenceAtEnd } from "./events.ts";
 export function copilotWitness(sessionId: string): Witness {
   const home = process.env["COPILOT_HOME"] || join(homedir(), ".copilot");
   const path = join(home, "session-state", sessionId, "events.jsonl");
-  return { presence: () => presenceAtEnd(tailOf(path)), close: () => undefined };
+  const presence = () => presenceAtEnd(tailOf(path));
+  return { isLive: false, presence, close: () => undefined };
 }

@@ -13,6 +13,7 @@ import { presenceAtEnd } from "./conversation.ts";
 export function geminiWitness(): Witness {
   const commands = new Commands(programsOf);
   return {
+    isLive: false,
     presence: (session) => commands.presence(session) ?? ofConversation(session),
     close: () => undefined,
   };

@@ -71,6 +71,7 @@ const PASSED_ON = [
   "AGENT_STATUS_DIR",
   "CLAUDE_CONFIG_DIR",
   "CODEX_HOME",
+  "COPILOT_HOME",
 ];
 
 /** It outlives the hook and its host, and holds nothing of theirs: no terminal, pipe or folder. */

@@ -6,6 +6,8 @@ import { readStatus } from "../../wires/files/read.ts";
 import { badgePath, claim, readBadge } from "./attendance.ts";
 import { deposit } from "./deposit.ts";
 import { sessionFolder } from "../../machine/places.ts";
+import type { Presence } from "./presence.ts";
+import type { Seat } from "./fact.ts";
 import { Sidecar } from "./sidecar.ts";
 import { facts, type Said } from "../../../test/support/coding-agents/fixture.ts";
 
@@ -119,5 +121,91 @@ describe("a sidecar", () => {
     expect(attending.look()).toBe(true);
     nowMs += 3_601_000;
     expect(attending.look()).toBe(false);
+  });
+});
+
+describe("a second source", () => {
+  let presence: Presence | undefined;
+  let seating: { readonly seat?: Seat } | undefined;
+
+  beforeEach(() => ([presence, seating] = [undefined, undefined]));
+
+  function witnessed(): Sidecar {
+    const witness = {
+      isLive: true,
+      presence: () => presence,
+      seating: () => seating,
+      close: () => undefined,
+    };
+    const [now, nowOrder] = [() => nowMs, () => (nowMs - START_MS + heard) * 1000];
+    const runs = () => isHostThere;
+    return new Sidecar({
+      host: "codex",
+      sessionId: "s",
+      token: "mine",
+      now,
+      nowOrder,
+      runs,
+      witness,
+    });
+  }
+
+  const says = (state: Presence["state"], sinceMs = nowMs) => (presence = { state, sinceMs });
+  const state = () => status()?.task?.state;
+
+  test("that has the later word is believed at once", () => {
+    hear("UserPromptSubmit");
+    nowMs += 1000;
+    const attending = witnessed();
+    says("idle");
+    attending.look();
+    expect(state()).toBeUndefined();
+  });
+
+  test("that has the earlier word is believed once it stands", () => {
+    says("idle", START_MS - 1000);
+    hear("UserPromptSubmit");
+    const attending = witnessed();
+    attending.look();
+    expect(state()).toBe("working");
+    expect(attending.againInMs).toBeGreaterThan(1900);
+    nowMs += 2100;
+    expect(attending.isQuiet).toBe(false);
+    attending.look();
+    expect(state()).toBeUndefined();
+    expect(attending.isQuiet).toBe(true);
+  });
+
+  test("that knows of a dialog waits for the hook that knows what is asked", () => {
+    hear("UserPromptSubmit");
+    nowMs += 1000;
+    says("waiting");
+    const attending = witnessed();
+    attending.look();
+    expect(state()).toBe("working");
+    nowMs += 800;
+    attending.look();
+    expect(state()).toBe("input-required");
+  });
+
+  test("that tells the terminal gives its process and its pane to the session", () => {
+    const tmux = { socket: "/run/tmux", pane: "%7" };
+    seating = { seat: { process: { pid: 9, start: "2" }, tmux } };
+    witnessed().look();
+    expect(status()?.runtime.pid).toBe(9);
+    expect(status()?.x_meta?.["tmux_pane"]).toBe("%7");
+  });
+
+  test("lets a turn go on that nobody sits in front of any more, and ends the session then", () => {
+    hear("UserPromptSubmit");
+    seating = { seat: { process: { pid: 9, start: "2" } } };
+    const attending = witnessed();
+    attending.look();
+    isHostThere = false;
+    nowMs += 1000;
+    expect(attending.look()).toBe(true);
+    says("idle");
+    expect(attending.look()).toBe(false);
+    expect(status()).toBeUndefined();
   });
 });

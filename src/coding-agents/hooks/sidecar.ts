@@ -171,6 +171,7 @@ export function sidecar([name, sessionId = "", token = ""]: readonly string[]): 
   const host = HOOK_HOSTS.find((each) => each === name);
   if (!host) return;
   let soon: NodeJS.Timeout | undefined;
+  let again: NodeJS.Timeout | undefined;
   const lookSoon = () => {
     soon ??= setTimeout(look, SIDECAR.settleMs);
   };
@@ -178,35 +179,36 @@ export function sidecar([name, sessionId = "", token = ""]: readonly string[]): 
   const attending = new Sidecar({ host, sessionId, token, witness });
   let failures = 0;
   const look = () => {
+    clearTimeout(again);
     soon = undefined;
     try {
       if (!attending.look()) return stop();
       failures = 0;
       const { againInMs } = attending;
-      if (againInMs !== undefined) soon ??= setTimeout(look, Math.max(SIDECAR.settleMs, againInMs));
+      if (againInMs !== undefined) again = setTimeout(look, Math.max(SIDECAR.settleMs, againInMs));
     } catch (error) {
       // A full disk may have room again at the next look.
       complain(error);
       if ((failures += 1) >= SIDECAR.failures) stop();
     }
   };
-  const watcher = watchFacts(attending.folder, () => {
-    // Sooner than what it may be waiting for.
-    clearTimeout(soon);
-    soon = setTimeout(look, SIDECAR.settleMs);
-  });
+  const watcher = watchFacts(attending.folder, lookSoon);
+  let timer: NodeJS.Timeout | undefined;
   const glance = () => {
-    if (!attending.isQuiet) look();
+    timer = setTimeout(glance, watcher ? pauseOf(witness) : SIDECAR.pollMs);
+    if (!watcher || !attending.isQuiet) look();
   };
-  const timer = watcher ? setInterval(glance, SIDECAR.lookMs) : setInterval(look, SIDECAR.pollMs);
   const stop = () => {
     watcher?.close();
     witness.close();
-    clearTimeout(soon);
-    clearInterval(timer);
+    for (const each of [soon, again, timer]) clearTimeout(each);
   };
-  look();
+  glance();
   sweepSessions(Date.now());
+}
+
+function pauseOf({ isLive }: Witness): number {
+  return isLive ? SIDECAR.calmMs : SIDECAR.lookMs;
 }
 
 /** Nothing where the system watches no more: looking often has to do. */

@@ -4,6 +4,8 @@ import type { Presence } from "./presence.ts";
 import type { Session } from "./session.ts";
 
 export interface Witness {
+  /** Whether it says by itself when something changes, so that it need not be asked often. */
+  readonly isLive: boolean;
   /** What the session does; nothing where the source does not know. */
   presence(session: Session): Presence | undefined;
   /** In which terminal it is, or that it is in none; nothing where the source does not know. */
@@ -14,7 +16,7 @@ export interface Witness {
 
 /** Of a program whose hooks tell everything. */
 export function noWitness(): Witness {
-  return { presence: () => undefined, close: () => undefined };
+  return { isLive: true, presence: () => undefined, close: () => undefined };
 }
 
 /** Looks after a session until it is closed, and says when there may be something new. */

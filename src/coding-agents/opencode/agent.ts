@@ -21,7 +21,7 @@ export const openCode: CodingAgent<"opencode"> = {
       "    return await (await load()).RollcallPlugin(input);",
       "  } catch (error) {",
       '    const body = { title: "Rollcall", message: error.message, variant: "warning" };',
-      "    const tell = () => input.client.tui.showToast({ body });",
+      "    const tell = async () => input.client.tui.showToast({ body });",
       '    return { "chat.message": async () => void tell().catch(() => {}) };',
       "  }",
       "};",

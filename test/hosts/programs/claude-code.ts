@@ -196,14 +196,25 @@ async function subagents(stage: Stage, a: Terminal): Promise<void> {
   });
   await stage.moment("granted, the subagent works", { act: () => answer(a, "1"), rows: [WORKING] });
   await stage.moment("the subagent is done", {
-    act: () => a.hides(/esc to interrupt|Waiting for 1/),
+    act: async () => {
+      await stage.settled(IDLE);
+      // One in the background wakes the session when it is done.
+      await a.calms();
+    },
     rows: [IDLE],
   });
   await stage.moment("a subagent asks again", {
     act: () => say(a, "[[sub please <<sh touch sub2>>]]", "Do you want"),
     rows: [{ headline: "NEEDS YOU", asks: "Bash: touch sub2" }],
   });
-  await stage.moment("the subagent is denied", { act: () => answer(a, "Escape"), rows: [IDLE] });
+  await stage.moment("the subagent is denied", {
+    act: async () => {
+      await answer(a, "Escape");
+      // It may tell the session, which then goes on for a moment.
+      await a.calms();
+    },
+    rows: [IDLE],
+  });
 }
 
 async function endings(stage: Stage, claude: string, a: Terminal): Promise<void> {

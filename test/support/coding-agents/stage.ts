@@ -99,6 +99,7 @@ export class HookStage {
 
   #witness(host: HookHost, sessionId: string): Witness {
     return {
+      isLive: true,
       presence: ({ process: { pid } = { pid: 0 } }) =>
         host === "codex"
           ? presenceOf(this.#threads, sessionId)
