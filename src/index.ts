@@ -16,7 +16,7 @@ export type {
 export type { Agent, AgentCard, AgentStatus, Capability, DeathCause } from "./core/agents.ts";
 export type { Election } from "./core/elections.ts";
 export { codeOf, RollcallError, wireCodes, type CodeRow, type ErrorCode } from "./core/errors.ts";
-export type { Event, Recorded, Topic } from "./core/events.ts";
+export type { Event, RecordedEvent, Topic } from "./core/events.ts";
 export type { Lease } from "./core/leases.ts";
 export type { Policy } from "./core/policies.ts";
 export type { Command, ReplyTo } from "./core/rules.ts";

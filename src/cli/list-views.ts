@@ -6,7 +6,7 @@
 import type { Context } from "./context.ts";
 import { note, printJson } from "./daemon.ts";
 import type { ListFlags } from "./flags.ts";
-import { drawnList, rowsOf, type Listed, type ListLook, type ListSource } from "./listing.ts";
+import { drawnList, rowsOf, type ListedPage, type ListLook, type ListSource } from "./listing.ts";
 import { clean } from "./terminal/clean.ts";
 import { Screen } from "./terminal/screen.ts";
 import { timeOfDay } from "./terminal/time.ts";
@@ -29,7 +29,7 @@ export interface ListView<Item, Answer extends object = object> extends AsyncDis
   readonly limit: number;
   /** How long it is good for when nothing happens. */
   readonly freshMs: number | undefined;
-  show(listed: Listed<Item, Answer>): Promise<void>;
+  show(listed: ListedPage<Item, Answer>): Promise<void>;
   trouble(text: string): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ class ScreenView<Item, Answer extends object> implements ListView<Item, Answer> 
   readonly #watching: Watching<Item, Answer>;
   readonly #screen: Screen;
   readonly freshMs = AGEING_MS;
-  #listed: Listed<Item, Answer> | undefined;
+  #listed: ListedPage<Item, Answer> | undefined;
   #trouble = "";
 
   constructor(watching: Watching<Item, Answer>) {
@@ -58,7 +58,7 @@ class ScreenView<Item, Answer extends object> implements ListView<Item, Answer> 
     return Math.max(1, this.#watching.context.out.rows - 3);
   }
 
-  async show(listed: Listed<Item, Answer>): Promise<void> {
+  async show(listed: ListedPage<Item, Answer>): Promise<void> {
     this.#trouble = "";
     this.#listed = listed;
     await this.#draw();
@@ -109,7 +109,7 @@ class LinesView<Item, Answer extends object> implements ListView<Item, Answer> {
     this.#watching = watching;
   }
 
-  async show(listed: Listed<Item, Answer>): Promise<void> {
+  async show(listed: ListedPage<Item, Answer>): Promise<void> {
     const { items } = listed;
     const { context, look: listing } = this.#watching;
     const { out } = context;
@@ -162,7 +162,7 @@ class JsonView<Item, Answer extends object> implements ListView<Item, Answer> {
     this.#watching = watching;
   }
 
-  async show({ items, answer }: Listed<Item, Answer>): Promise<void> {
+  async show({ items, answer }: ListedPage<Item, Answer>): Promise<void> {
     const now = factsOf(items);
     if (now === this.#shown) return;
     this.#shown = now;

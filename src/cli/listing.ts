@@ -46,7 +46,7 @@ export interface Listing<Item> extends ListLook<Item>, ListQuery {
 export interface ListSource<Item, Answer extends object = object> {
   /** As people know it: the URL of a daemon, a folder. */
   readonly place: string;
-  fetch(options: FetchOptions): Promise<Listed<Item, Answer>>;
+  fetch(options: FetchOptions): Promise<ListedPage<Item, Answer>>;
   /** Yields whenever it may be another list by now, until the signal aborts. */
   changes(options: ChangesOptions): AsyncIterable<unknown>;
 }
@@ -75,7 +75,7 @@ export interface View {
 }
 
 /** All pages that were asked for, as one; otherwise just what the API answers. */
-export interface Listed<Item, Answer extends object = object> {
+export interface ListedPage<Item, Answer extends object = object> {
   readonly sequence: number;
   readonly total: number;
   readonly cursor?: string;
@@ -160,8 +160,8 @@ export async function fetchPages<Item, Answer extends object>(
   daemon: Pick<Client, "get">,
   { operation, input }: ListQuery,
   { limit, signal }: FetchOptions,
-): Promise<Listed<Item, Answer>> {
-  type Page = Omit<Listed<Item>, "items" | "answer"> & Record<string, unknown>;
+): Promise<ListedPage<Item, Answer>> {
+  type Page = Omit<ListedPage<Item>, "items" | "answer"> & Record<string, unknown>;
   const { path, rows: field } = apiOperation(operation);
   const items: Item[] = [];
   let first: Page | undefined;
@@ -189,7 +189,7 @@ export interface RowsLook {
 /** The heading and the lines of each item. */
 export function rowsOf<Item>(
   how: Pick<ListLook<Item>, "columns" | "below" | "key">,
-  listed: Pick<Listed<Item>, "items" | "atMs">,
+  listed: Pick<ListedPage<Item>, "items" | "atMs">,
   look: RowsLook,
 ): string[] {
   const { heading, items } = drawnList(how, listed, look);
@@ -204,7 +204,7 @@ interface DrawnList {
 
 export function drawnList<Item>(
   { columns, below, key }: Pick<ListLook<Item>, "columns" | "below" | "key">,
-  { items, atMs }: Pick<Listed<Item>, "items" | "atMs">,
+  { items, atMs }: Pick<ListedPage<Item>, "items" | "atMs">,
   { look, isWhole }: RowsLook,
 ): DrawnList {
   const length = enough(items.map((item) => key(item)));

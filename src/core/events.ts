@@ -32,7 +32,7 @@ export type Event =
 export type Topic = Event["type"];
 
 /** An event in its place. */
-export interface Recorded {
+export interface RecordedEvent {
   readonly sequence: number;
   readonly atMs: number;
   readonly event: Event;
@@ -45,13 +45,13 @@ export function encode(event: Event, atMs: number): string {
   return `${atMs} ${JSON.stringify(event)}`;
 }
 
-export function decode(text: string, sequence: number): Recorded {
+export function decode(text: string, sequence: number): RecordedEvent {
   const space = text.indexOf(" ");
   const event = JSON.parse(text.slice(space + 1)) as Event;
   return { sequence, atMs: Number(text.slice(0, space)), event, text };
 }
 
 /** The event as JSON, which nobody need encode again. */
-export function jsonOf({ text }: Recorded): string {
+export function jsonOf({ text }: RecordedEvent): string {
   return text.slice(text.indexOf(" ") + 1);
 }

@@ -9,7 +9,7 @@ import { remainingOf, type Purse } from "./jobs/budget.ts";
 import { amountText } from "./jobs/decimal.ts";
 import type { JobEvent, ProgressBody, StatusBody } from "./jobs/events.ts";
 import { PROGRESS } from "./jobs/limits.ts";
-import type { Activity, ReportedQuestion, Facts, QuestionKind, Ruled } from "./reports.ts";
+import type { Activity, ReportedQuestion, Facts, QuestionKind, Judgement } from "./reports.ts";
 
 /** The last of each kind. */
 export interface Pulse {
@@ -78,7 +78,7 @@ type Doing = NonNullable<Facts["activity"]>;
 /** As the log keeps it, for those who look at a past moment. */
 export interface JobProgress {
   readonly activity: Doing;
-  readonly question?: Ruled<ReportedQuestion>;
+  readonly question?: Judgement<ReportedQuestion>;
   readonly phase?: string;
   /** Of the way, 0 to 100, where the job says how long it is. */
   readonly percent?: number;
@@ -182,7 +182,7 @@ function toolActivity(tool: string): Activity {
 }
 
 /** The job's question to a person: its own, or else one for money when it has none left. */
-function questionOf(pulse: Pulse, purse: Purse): Ruled<ReportedQuestion> | undefined {
+function questionOf(pulse: Pulse, purse: Purse): Judgement<ReportedQuestion> | undefined {
   if (pulse.asks) {
     const { body, sinceMs } = pulse.asks;
     const { phase, message } = body;

@@ -117,13 +117,13 @@ function cancel(
   return decided(cancelEvents(state, entry, { reason, moment }), { isCancelled: true });
 }
 
-interface Cancelling {
+interface Cancellation {
   readonly reason: string;
   readonly moment: Moment;
 }
 
 /** The job, and all its children below it. */
-function cancelEvents(state: State, entry: JobEntry, { reason, moment }: Cancelling): Event[] {
+function cancelEvents(state: State, entry: JobEntry, { reason, moment }: Cancellation): Event[] {
   const { job } = entry;
   const { status } = job;
   if (job.cancelReason !== undefined) return [];
@@ -139,7 +139,7 @@ function cancelEvents(state: State, entry: JobEntry, { reason, moment }: Cancell
   ];
 }
 
-function childEvents(state: State, { children }: JobEntry, how: Cancelling): Event[] {
+function childEvents(state: State, { children }: JobEntry, how: Cancellation): Event[] {
   if (!children) return [];
   return [...children].flatMap((id) => {
     const child = unfinished(state, id);

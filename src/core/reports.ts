@@ -51,11 +51,11 @@ export const QUESTION_KINDS = ["permission", "choice", "text", "auth", "budget"]
 
 export type Liveness = (typeof LIVENESS)[number];
 export type Activity = (typeof ACTIVITIES)[number];
-export type Outcome = (typeof OUTCOMES)[number];
+export type ReportedOutcome = (typeof OUTCOMES)[number];
 export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
 /** A value, and the rule of its source that made it: what `explain` shows. */
-export interface Ruled<Value> {
+export interface Judgement<Value> {
   readonly value: Value;
   readonly rule: string;
 }
@@ -80,10 +80,10 @@ export interface Facts {
   readonly workspace?: string;
   readonly goal?: string;
   readonly process?: ReportedProcess;
-  readonly liveness: Ruled<Liveness>;
-  readonly activity?: Ruled<Activity> & { readonly message?: string; readonly task?: string };
-  readonly question?: Ruled<ReportedQuestion>;
-  readonly outcome?: Ruled<Outcome> & { readonly text?: string; readonly atMs: number };
+  readonly liveness: Judgement<Liveness>;
+  readonly activity?: Judgement<Activity> & { readonly message?: string; readonly task?: string };
+  readonly question?: Judgement<ReportedQuestion>;
+  readonly outcome?: Judgement<ReportedOutcome> & { readonly text?: string; readonly atMs: number };
   readonly lastActivityAtMs?: number;
 }
 

@@ -5,14 +5,14 @@ import { formatAddress, isWide, isWildcard, type Address } from "./address.ts";
 import type { Config } from "./config.ts";
 import type { Doors } from "./doors.ts";
 
-export interface Announced {
+export interface AnnouncedDaemon {
   readonly config: Config;
   readonly store: Store;
   readonly doors: Doors;
   readonly version: string;
 }
 
-export function announce({ config, store, doors, version }: Announced): string[] {
+export function announce({ config, store, doors, version }: AnnouncedDaemon): string[] {
   const { grpcAddress, httpAddress, a2aAddress, arcpAddress } = doors;
   const isMoved = config.httpAddr.port !== 0 && config.httpAddr.port !== httpAddress.port;
   const moved = isMoved ? ` (port ${config.httpAddr.port} is taken): give commands this --url` : "";

@@ -15,7 +15,7 @@ import { a2aMount, type A2aOptions } from "../wires/a2a/server/a2a.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
 import { EVENT_STREAM } from "../wires/api/limits.ts";
 import { apiRoutes } from "../wires/api/routes.ts";
-import { Streams } from "../wires/api/sse.ts";
+import { SseStreams } from "../wires/api/sse.ts";
 import { Health as HealthService } from "../net/grpc/gen/grpc/health/v1/health_pb.ts";
 import { Health } from "../net/grpc/health.ts";
 import { addKeeper } from "../wires/keeper/server/services.ts";
@@ -178,17 +178,17 @@ async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise
   return door.listen({ ...httpAddr, port: 0 });
 }
 
-interface Mounted extends DoorsOptions {
+interface MountOptions extends DoorsOptions {
   readonly bound: { readonly grpc: Address | undefined; readonly http: Address };
   readonly grpc: GrpcDoor;
   readonly a2a: HttpDoor | undefined;
   readonly mcp: McpWire;
 }
 
-function mountOnHttp(http: HttpDoor, options: Mounted): void {
+function mountOnHttp(http: HttpDoor, options: MountOptions): void {
   const { engine, services, clock, metrics } = options;
   const streams = new EventStreams({ engine, clock });
-  const lookers = new Streams({ clock, maxStreams: EVENT_STREAM.lookers });
+  const lookers = new SseStreams({ clock, maxStreams: EVENT_STREAM.lookers });
   metrics.observe({ ...options, ...services, http, streams, lookers });
   http.mount(arcpMount(options));
   const startedAt = new Date().toISOString();
@@ -261,7 +261,7 @@ function notReady({ engine, store, trouble }: DoorsOptions): string | undefined 
   return why === "" ? `this node is ${mode}` : `this node is ${mode}: ${why}`;
 }
 
-function statusOf(options: Mounted, startedAt: string): Status {
+function statusOf(options: MountOptions, startedAt: string): Status {
   const { engine, store, version, authenticator, bound } = options;
   return {
     version,

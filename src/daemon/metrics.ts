@@ -10,7 +10,7 @@ import type { Engine, EngineMode } from "../engine/engine.ts";
 import type { Meter } from "../net/grpc/service.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { AgentSearch } from "../search/agent-search.ts";
-import type { Streams } from "../wires/api/sse.ts";
+import type { SseStreams } from "../wires/api/sse.ts";
 import type { McpWire } from "../wires/mcp/wire.ts";
 import type { GrpcDoor } from "./grpc-door.ts";
 import type { HttpDoor } from "./http-door.ts";
@@ -18,15 +18,15 @@ import { STATE_GAUGES, type StateGauge } from "./state-metrics.ts";
 
 const MODES: readonly EngineMode[] = ["loading", "following", "leading", "closed"];
 
-export interface Observed {
+export interface ObservedParts {
   readonly engine: Engine;
   readonly http: HttpDoor;
   /** The registry's own door, where it has one. */
   readonly a2a: HttpDoor | undefined;
   readonly mcp: McpWire;
   readonly grpc: GrpcDoor;
-  readonly streams: Streams;
-  readonly lookers: Streams;
+  readonly streams: SseStreams;
+  readonly lookers: SseStreams;
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
   readonly fleet: Fleet;
@@ -80,7 +80,7 @@ export class Metrics {
   }
 
   /** Called once, when there is something to look at. */
-  observe(observed: Observed): void {
+  observe(observed: ObservedParts): void {
     const { engine, version } = observed;
     this.#observeEngine(engine);
     for (const gauge of STATE_GAUGES) this.#observeState(gauge, observed);
@@ -144,7 +144,7 @@ export class Metrics {
     });
   }
 
-  #observeState({ name, help, label, read }: StateGauge, { engine, clock }: Observed): void {
+  #observeState({ name, help, label, read }: StateGauge, { engine, clock }: ObservedParts): void {
     const gauge = new Gauge({
       name,
       help,
@@ -160,7 +160,7 @@ export class Metrics {
     });
   }
 
-  #observeWork({ claims, search, streams, lookers }: Observed): void {
+  #observeWork({ claims, search, streams, lookers }: ObservedParts): void {
     this.#gauge("rollcall_claims_waiting", "Calls that wait for a task.", () => claims.waiting);
     this.#gauge("rollcall_event_streams_open", "Event streams over HTTP.", () => streams.open);
     this.#gauge("rollcall_fleet_streams_open", "Streams of the fleet.", () => lookers.open);
@@ -176,7 +176,7 @@ export class Metrics {
     );
   }
 
-  #observeFleet({ fleet, clock }: Observed): void {
+  #observeFleet({ fleet, clock }: ObservedParts): void {
     const headlines = new Gauge({
       name: "rollcall_fleet",
       help: "Agents of all wires by headline, as of a few seconds ago.",
@@ -202,7 +202,7 @@ export class Metrics {
     );
   }
 
-  #observeJobs({ arcp }: Observed): void {
+  #observeJobs({ arcp }: ObservedParts): void {
     this.#counter("rollcall_job_events_total", "Events of jobs made durable.", () => arcp.events);
     const gauges = [
       ["rollcall_arcp_connections", "ARCP connections.", "connections"],
@@ -217,7 +217,7 @@ export class Metrics {
     this.#counter("rollcall_agent_restarts_total", restarts, () => arcp.numbers().restarts);
   }
 
-  #observeDoors({ http, a2a, grpc }: Observed): void {
+  #observeDoors({ http, a2a, grpc }: ObservedParts): void {
     const doors = a2a ? [http, a2a] : [http];
     const sum = (of: (door: HttpDoor) => number) =>
       doors.reduce((total, door) => total + of(door), 0);
@@ -242,7 +242,7 @@ export class Metrics {
     });
   }
 
-  #observeMcp({ mcp }: Observed): void {
+  #observeMcp({ mcp }: ObservedParts): void {
     const clients = new Gauge({
       name: "rollcall_mcp_clients",
       help: "Open at MCP clients: sessions, connections of the older kind, subscriptions.",

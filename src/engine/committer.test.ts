@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Event, Recorded } from "../core/events.ts";
+import type { Event, RecordedEvent } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
 import { RollcallError } from "../core/errors.ts";
 import { markOf } from "../core/clock.ts";
@@ -56,7 +56,7 @@ let happened: string[];
 let clock: TestClock;
 let medium: MemoryMedium;
 let log: BatchLog;
-let durable: Recorded[];
+let durable: RecordedEvent[];
 let failures: unknown[];
 let committer: Committer;
 

@@ -11,7 +11,7 @@
  *
  * A committer serves one term of leading and is never used again once it failed or was stopped.
  */
-import { encode, type Event, type Recorded } from "../core/events.ts";
+import { encode, type Event, type RecordedEvent } from "../core/events.ts";
 import { RollcallError } from "../core/errors.ts";
 import { ENGINE } from "../core/limits.ts";
 import type { Log } from "../log/log.ts";
@@ -24,7 +24,7 @@ export interface CommitterOptions {
   /** When the last append that succeeded was begun. */
   readonly proved: Mark;
   readonly clock: Clock;
-  readonly onDurable: (recorded: readonly Recorded[], tookMs: number) => void;
+  readonly onDurable: (recorded: readonly RecordedEvent[], tookMs: number) => void;
   /** Called once; callers have been told already. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -45,7 +45,7 @@ export interface StreamWriter {
 }
 
 interface Batch {
-  readonly recorded: Recorded[];
+  readonly recorded: RecordedEvent[];
   readonly waiters: Waiter[];
   /** Called in order when it is durable, before the writers are told. */
   readonly calls: (() => void)[];

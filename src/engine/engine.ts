@@ -19,7 +19,7 @@
 import { beat } from "../core/agents.ts";
 import type { Beat } from "../core/directory.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
-import { encode, type Recorded } from "../core/events.ts";
+import { encode, type RecordedEvent } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
 import { leading } from "../core/nodes.ts";
 import type { Command, ReplyTo, Rules } from "../core/rules.ts";
@@ -29,7 +29,7 @@ import { EngineTime, markOf, type Clock, type Mark } from "../core/clock.ts";
 import { closing } from "./closing.ts";
 import { Follower } from "./follower.ts";
 import type { ForwardTarget } from "./forward.ts";
-import { Gate } from "./gate.ts";
+import { Latch } from "./latch.ts";
 import { Leading } from "./leading.ts";
 import { DEFAULTS, type EngineOptions } from "./options.ts";
 import { history, stateAt, type Past } from "./past.ts";
@@ -57,7 +57,7 @@ export class Engine implements ForwardTarget {
   #follower: Follower | undefined;
   readonly #turn: Turn;
   /** Open but while the state is being rebuilt. */
-  readonly #loaded: Gate;
+  readonly #loaded: Latch;
   #running: Promise<void> = Promise.resolve();
   #mustReload = false;
   /** Why there is no leader, for callers that are refused because of it. */
@@ -82,7 +82,7 @@ export class Engine implements ForwardTarget {
     this.#clock = options.clock;
     this.#time = new EngineTime(this.#clock);
     this.#turn = new Turn(this.#clock, options.random);
-    this.#loaded = new Gate(this.#clock);
+    this.#loaded = new Latch(this.#clock);
     this.#hub = new WatchHub({ log: options.log, barrier: () => this.#barrier() });
     this.#snapshots = new Snapshots(options.log, { ...DEFAULT_RETENTION, ...options.retention });
     this.#replica = replica;
@@ -167,7 +167,7 @@ export class Engine implements ForwardTarget {
   }
 
   /** The events as far as the log reaches back; `isWanted` sees each as the log keeps it. */
-  history(isWanted: (text: string) => boolean): AsyncGenerator<Recorded> {
+  history(isWanted: (text: string) => boolean): AsyncGenerator<RecordedEvent> {
     return history(this.#log, isWanted);
   }
 
@@ -272,7 +272,7 @@ export class Engine implements ForwardTarget {
     this.#setMode("following");
   }
 
-  #applied(recorded: readonly Recorded[]): void {
+  #applied(recorded: readonly RecordedEvent[]): void {
     const last = recorded.at(-1);
     if (!last) return;
     this.#time.catchUp(last.atMs);

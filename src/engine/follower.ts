@@ -1,7 +1,7 @@
 /** Keeps a replica up to date with what another node writes, and notices when it falls silent. */
 import { RollcallError } from "../core/errors.ts";
 import { ENGINE } from "../core/limits.ts";
-import type { Recorded } from "../core/events.ts";
+import type { RecordedEvent } from "../core/events.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
 import { markOf, sinceMs, type Clock, type Mark } from "../core/clock.ts";
@@ -12,7 +12,7 @@ export interface FollowerOptions {
   readonly rules: Rules;
   readonly replica: Replica;
   readonly clock: Clock;
-  readonly onApplied: (recorded: readonly Recorded[]) => void;
+  readonly onApplied: (recorded: readonly RecordedEvent[]) => void;
 }
 
 export class Follower {

@@ -6,7 +6,7 @@ import { beat } from "../core/agents.ts";
 import { refreshEntry, seeEntry, type Beat } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
 import { refuse, type Decision } from "../core/decide.ts";
-import type { Event, Recorded } from "../core/events.ts";
+import type { Event, RecordedEvent } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
 import type { Command, Reply, ReplyTo, Rules } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
@@ -33,7 +33,7 @@ export interface LeadingOptions {
   readonly proved: Mark;
   readonly newId: () => string;
   readonly companion: Companion | undefined;
-  readonly onDurable: (recorded: readonly Recorded[], tookMs: number) => void;
+  readonly onDurable: (recorded: readonly RecordedEvent[], tookMs: number) => void;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 

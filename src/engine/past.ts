@@ -3,7 +3,7 @@
  * The log is only ever truncated at a snapshot that stays, so every moment it reaches back to can
  * be rebuilt by the very rules that made it.
  */
-import { decode, type Recorded } from "../core/events.ts";
+import { decode, type RecordedEvent } from "../core/events.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Rules } from "../core/rules.ts";
 import { restore } from "../core/snapshot.ts";
@@ -45,7 +45,7 @@ export async function stateAt(log: Log, rules: Rules, atMs: number): Promise<Pas
 export async function* history(
   log: Log,
   isWanted: (text: string) => boolean,
-): AsyncGenerator<Recorded> {
+): AsyncGenerator<RecordedEvent> {
   const { oldest } = await log.open();
   for await (const { first, entries } of log.read(oldest - 1)) {
     for (const [i, text] of entries.entries()) if (isWanted(text)) yield decode(text, first + i);

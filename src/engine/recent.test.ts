@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { WATCH } from "../core/limits.ts";
-import type { Recorded } from "../core/events.ts";
+import type { RecordedEvent } from "../core/events.ts";
 import { Recent } from "./recent.ts";
 
-function recorded(sequence: number, bytes = 10): Recorded {
+function recorded(sequence: number, bytes = 10): RecordedEvent {
   const event = { type: "agent.forgotten", agentId: "a" } as const;
   return { sequence, atMs: 0, event, text: "x".repeat(bytes) };
 }
 
-function sequences(events: readonly Recorded[]): number[] {
+function sequences(events: readonly RecordedEvent[]): number[] {
   return events.map(({ sequence }) => sequence);
 }
 

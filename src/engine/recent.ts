@@ -1,9 +1,9 @@
 /** The last events, kept once for all watchers that are nearly up to date; bounded. */
-import type { Recorded } from "../core/events.ts";
+import type { RecordedEvent } from "../core/events.ts";
 import { WATCH } from "../core/limits.ts";
 
 export class Recent {
-  #events: Recorded[] = [];
+  #events: RecordedEvent[] = [];
   /** Where the kept ones begin: dropping from the front of an array is dear, so it is put off. */
   #start = 0;
   #bytes = 0;
@@ -13,7 +13,7 @@ export class Recent {
     return this.#events[this.#start]?.sequence ?? Infinity;
   }
 
-  push(recorded: readonly Recorded[]): void {
+  push(recorded: readonly RecordedEvent[]): void {
     for (const each of recorded) {
       this.#events.push(each);
       this.#bytes += each.text.length;
@@ -29,7 +29,7 @@ export class Recent {
   }
 
   /** Up to `max` events after `sequence`, which must not be before the first. */
-  after(sequence: number, max: number): readonly Recorded[] {
+  after(sequence: number, max: number): readonly RecordedEvent[] {
     const from = this.#start + (sequence + 1 - this.first);
     return this.#events.slice(from, from + max);
   }

@@ -1,6 +1,6 @@
 /** The state in memory and the sequence it stands at, brought up from the log. */
 import { RollcallError } from "../core/errors.ts";
-import { decode, type Recorded } from "../core/events.ts";
+import { decode, type RecordedEvent } from "../core/events.ts";
 import type { Rules } from "../core/rules.ts";
 import { restore } from "../core/snapshot.ts";
 import { emptyState, type State } from "../core/state.ts";
@@ -41,8 +41,12 @@ export function selected<T>(
 }
 
 /** Takes in what is new of a batch and gives it back, decoded. */
-export function apply(replica: Replica, rules: Rules, { first, entries }: LogBatch): Recorded[] {
-  const fresh: Recorded[] = [];
+export function apply(
+  replica: Replica,
+  rules: Rules,
+  { first, entries }: LogBatch,
+): RecordedEvent[] {
+  const fresh: RecordedEvent[] = [];
   try {
     for (let i = Math.max(0, replica.head + 1 - first); i < entries.length; i += 1) {
       const recorded = decode(entries[i] ?? "", first + i);

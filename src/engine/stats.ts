@@ -1,5 +1,5 @@
 /** The engine's counters, for metrics. Plain numbers: reading them costs nothing. */
-import type { Recorded, Topic } from "../core/events.ts";
+import type { RecordedEvent, Topic } from "../core/events.ts";
 
 export interface EngineStats {
   commands: number;
@@ -24,7 +24,7 @@ export function emptyStats(): EngineStats {
 }
 
 /** A batch became durable. */
-export function countBatch(stats: EngineStats, recorded: readonly Recorded[]): void {
+export function countBatch(stats: EngineStats, recorded: readonly RecordedEvent[]): void {
   const { topics } = stats;
   stats.appends += 1;
   for (const { event } of recorded) topics.set(event.type, (topics.get(event.type) ?? 0) + 1);

@@ -12,14 +12,14 @@
  *
  * Only what is durable is ever seen.
  */
-import { decode, type Recorded } from "../core/events.ts";
+import { decode, type RecordedEvent } from "../core/events.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import { WATCH } from "../core/limits.ts";
 import type { Log } from "../log/log.ts";
 import { Recent } from "./recent.ts";
 
 export type WatchItem =
-  | { readonly kind: "event"; readonly recorded: Recorded }
+  | { readonly kind: "event"; readonly recorded: RecordedEvent }
   /** Nothing that was asked for happened up to here: a place to resume from. */
   | { readonly kind: "bookmark"; readonly sequence: number }
   /** The events up to here are no longer available: read the state anew. */
@@ -83,7 +83,7 @@ export class WatchHub {
   }
 
   /** Shows what has become durable; the first follows directly on the head. */
-  publish(recorded: readonly Recorded[]): void {
+  publish(recorded: readonly RecordedEvent[]): void {
     const last = recorded.at(-1);
     if (!last) return;
     // Nobody is near: a watcher that comes later reads the log.
@@ -103,7 +103,7 @@ export class WatchHub {
   }
 
   /** Pages of the log after a sequence, for a watcher behind the recent events. */
-  async *replay(after: number): AsyncGenerator<readonly Recorded[]> {
+  async *replay(after: number): AsyncGenerator<readonly RecordedEvent[]> {
     for await (const { first, entries } of this.#log.read(after)) {
       yield entries.map((text, i) => decode(text, first + i));
     }
@@ -127,7 +127,7 @@ export class Watch implements AsyncIterable<WatchItem> {
   /** Up to here it is not to blame for being behind: it came all at once, while it waited. */
   #excusedTo = 0;
   #isClosed = false;
-  #replay: AsyncGenerator<readonly Recorded[]> | undefined;
+  #replay: AsyncGenerator<readonly RecordedEvent[]> | undefined;
   #wake: (() => void) | undefined;
 
   constructor(hub: WatchHub, options: WatchOptions, onClose: () => void) {
@@ -260,7 +260,7 @@ export class Watch implements AsyncIterable<WatchItem> {
     return [{ kind: "resync", sequence: this.#cursor }];
   }
 
-  #pass(page: readonly Recorded[]): readonly WatchItem[] {
+  #pass(page: readonly RecordedEvent[]): readonly WatchItem[] {
     const items: WatchItem[] = [];
     for (const recorded of page) {
       this.#cursor = recorded.sequence;

@@ -10,9 +10,9 @@ import type {
   Activity,
   ReportedQuestion,
   Liveness,
-  Outcome,
+  ReportedOutcome,
   Report,
-  Ruled,
+  Judgement,
 } from "../core/reports.ts";
 import { SAME_QUESTION_MS } from "../core/seen-answers.ts";
 import { rankOf, wireOf } from "../core/wires.ts";
@@ -36,7 +36,7 @@ export interface ActivityAxis extends Axis<Activity> {
   readonly task: string | null;
 }
 
-export interface OutcomeAxis extends Axis<Outcome> {
+export interface OutcomeAxis extends Axis<ReportedOutcome> {
   readonly text: string | null;
   readonly atMs: number;
 }
@@ -79,7 +79,7 @@ function isCurrent(liveness: Liveness): boolean {
   return liveness === "alive" || liveness === "starting" || liveness === "unreachable";
 }
 
-function isKnown(activity: Ruled<Activity> | undefined): boolean {
+function isKnown(activity: Judgement<Activity> | undefined): boolean {
   return activity !== undefined && activity.value !== "unknown";
 }
 
@@ -124,13 +124,13 @@ function outcomeOf(sources: readonly Report[]): OutcomeAxis | null {
     const { outcome } = source.facts;
     if (!outcome || (last && last.atMs >= outcome.atMs)) continue;
     const { text = null, atMs } = outcome;
-    const { value, evidence } = axis<Outcome>(source, outcome);
+    const { value, evidence } = axis<ReportedOutcome>(source, outcome);
     last = { value, evidence, text, atMs };
   }
   return last;
 }
 
-function axis<Value>(source: Report, { value, rule }: Ruled<Value>): Axis<Value> {
+function axis<Value>(source: Report, { value, rule }: Judgement<Value>): Axis<Value> {
   const { alias, reportedAtMs, order } = source;
   return { value, evidence: { wire: wireOf(alias), alias, rule, reportedAtMs, order } };
 }

@@ -3,7 +3,7 @@
  * so they are durable, ordered and the same on every node; rows are made when somebody looks.
  */
 import { RollcallError } from "../core/errors.ts";
-import type { Recorded } from "../core/events.ts";
+import type { RecordedEvent } from "../core/events.ts";
 import type { QuestionState } from "../core/questions.ts";
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
@@ -41,7 +41,7 @@ export interface AskedNow extends Omit<FleetNow, "rows"> {
 /** The events of an agent, the oldest first, up to a sequence; and how to go on from there. */
 export interface Timeline {
   readonly id: string;
-  readonly events: readonly Recorded[];
+  readonly events: readonly RecordedEvent[];
   readonly sequence: number;
   readonly trail: Trail;
 }
@@ -137,7 +137,7 @@ export class Fleet {
   async #timeline(row: Pick<Row, "id" | "aliases">): Promise<Timeline> {
     const sequence = this.#engine.head;
     const trail = new Trail(row);
-    const events: Recorded[] = [];
+    const events: RecordedEvent[] = [];
     let length = 0;
     for await (const recorded of this.#engine.history((text) => trail.mayHold(text))) {
       if (recorded.sequence > sequence) break;

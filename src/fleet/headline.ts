@@ -6,7 +6,7 @@
  */
 import { isGone } from "../core/questions.ts";
 import { isBusy } from "../core/report-news.ts";
-import type { Activity, Liveness, Outcome } from "../core/reports.ts";
+import type { Activity, Liveness, ReportedOutcome } from "../core/reports.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
 import type { Row } from "./row.ts";
 import { isStuck, type Patience } from "./stuck.ts";
@@ -25,7 +25,7 @@ export interface Standing {
   /** When something last happened, as far as its sources tell. */
   readonly activeAtMs: number;
   readonly isAsking: boolean;
-  readonly outcome: Outcome | null;
+  readonly outcome: ReportedOutcome | null;
 }
 
 export interface HeadlineOptions {

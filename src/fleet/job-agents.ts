@@ -7,7 +7,13 @@ import { progressOf, type JobProgress } from "../core/job-progress.ts";
 import { PROGRESS } from "../core/jobs/limits.ts";
 import { summaryOf, type JobSummary } from "../core/job-listing.ts";
 import type { AgentJobs, Job, JobEntry, Jobs } from "../core/jobs.ts";
-import type { Activity, ReportedQuestion, Facts, Outcome, Report } from "../core/reports.ts";
+import type {
+  Activity,
+  ReportedQuestion,
+  Facts,
+  ReportedOutcome,
+  Report,
+} from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 
 /** A job in the row of its agent. */
@@ -100,7 +106,7 @@ function oldestQuestion(running: readonly JobProgress[]): Facts["question"] {
     .sort((a, b) => a.value.sinceMs - b.value.sinceMs)[0];
 }
 
-const OUTCOMES: Readonly<Record<Job["status"], Outcome>> = {
+const OUTCOMES: Readonly<Record<Job["status"], ReportedOutcome>> = {
   pending: "success",
   running: "success",
   success: "success",

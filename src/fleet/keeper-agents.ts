@@ -1,6 +1,6 @@
 /** The agents of the registry, as reports: they are rows like all others. */
 import type { AgentEntry } from "../core/agents.ts";
-import type { Facts, Liveness, Report, Ruled } from "../core/reports.ts";
+import type { Facts, Liveness, Report, Judgement } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 
 /** The card's key that joins its agent to a row of other sources. */
@@ -28,7 +28,7 @@ export function keeperReport(state: State, entry: AgentEntry): Report {
   };
 }
 
-function livenessOf({ agent, seenAtMs }: AgentEntry): Ruled<Liveness> {
+function livenessOf({ agent, seenAtMs }: AgentEntry): Judgement<Liveness> {
   switch (agent.status) {
     case "alive":
       return { value: "alive", rule: "its heartbeats come" };

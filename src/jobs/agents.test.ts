@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Agents } from "./agents.ts";
+import { JobAgents } from "./agents.ts";
 
 test("an agent without versions is one by its bare name; one that left is not found", () => {
-  const agents = new Agents();
+  const agents = new JobAgents();
   agents.register("plain", () => 1);
   agents.register("both", () => 1);
   agents.register("both", () => 2, { version: "2" });

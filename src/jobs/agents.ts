@@ -36,7 +36,7 @@ interface AgentVersions {
   preferred: string | undefined;
 }
 
-export class Agents {
+export class JobAgents {
   readonly #byName = new Map<string, AgentVersions>();
   #listing: readonly AgentListing[] | undefined;
 

@@ -31,7 +31,7 @@ export interface CredentialsOptions {
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
-export class Credentials {
+export class CredentialService {
   readonly #options: CredentialsOptions;
   readonly #debts = new Map<string, Debt>();
   readonly #waiting: Debt[] = [];

@@ -10,7 +10,7 @@
 import { RollcallError } from "../core/errors.ts";
 import type { LeaseRequest } from "../core/jobs/lease.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
-import type { Jobs } from "./jobs.ts";
+import type { JobService } from "./jobs.ts";
 import type { Run } from "./run.ts";
 
 export interface DelegateOptions {
@@ -33,11 +33,11 @@ export interface ChildJob {
 }
 
 export class Delegation {
-  readonly #jobs: Jobs;
+  readonly #jobs: JobService;
   /** Parents that wait for the end of a child, by its id. */
   readonly #waiting = new Map<string, (outcome: Outcome) => void>();
 
-  constructor(jobs: Jobs) {
+  constructor(jobs: JobService) {
     this.#jobs = jobs;
   }
 

@@ -5,7 +5,7 @@ import { Engine } from "../engine/engine.ts";
 import { MemoryMedium, memoryStore } from "../log/memory/store.ts";
 import { quiet, TestClock, TestLog } from "../../test/support/engine/fixture.ts";
 import { JobsCompanion, jobOrder, jobsOptions } from "../../test/support/jobs/fixture.ts";
-import { Agents } from "./agents.ts";
+import { JobAgents } from "./agents.ts";
 import type { JobContext } from "./context.ts";
 import type { JobAuthorizer } from "./observer.ts";
 
@@ -30,7 +30,7 @@ class Machine {
     this.puppets = [];
     const { log: inner, streams } = memoryStore({ medium: this.medium, shared: false });
     const log = new TestLog(inner);
-    const agents = new Agents();
+    const agents = new JobAgents();
     const puppet = (_: unknown, job: JobContext) =>
       new Promise<string | undefined>((end) => this.puppets.push({ job, end }));
     agents.register("mortal", puppet);

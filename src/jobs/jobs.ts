@@ -34,9 +34,9 @@ import {
 import type { State } from "../core/state.ts";
 import type { Term } from "../engine/companion.ts";
 import type { Streams } from "../log/streams.ts";
-import type { Agents } from "./agents.ts";
+import type { JobAgents } from "./agents.ts";
 import type { ContextHost } from "./context.ts";
-import { Credentials } from "./credentials.ts";
+import { CredentialService } from "./credentials.ts";
 import { Delegation } from "./delegation.ts";
 import { JobEvents, outcomeOf, refusalError } from "./events.ts";
 import { STREAM } from "./limits.ts";
@@ -50,7 +50,7 @@ import type { Clock } from "../core/clock.ts";
 export interface JobsOptions {
   readonly node: string;
   readonly streams: Streams;
-  readonly agents: Agents;
+  readonly agents: JobAgents;
   readonly clock: Clock;
   readonly provisioner: Provisioner | undefined;
   readonly observers: readonly JobObserver[];
@@ -73,10 +73,10 @@ interface UnfinishedJob {
   readonly head: number;
 }
 
-export class Jobs {
+export class JobService {
   readonly options: JobsOptions;
   readonly events: JobEvents;
-  readonly credentials: Credentials | undefined;
+  readonly credentials: CredentialService | undefined;
   readonly #submissions: Submissions;
   readonly #delegation: Delegation;
   readonly #runner: RunnerOptions;
@@ -98,7 +98,8 @@ export class Jobs {
     const term = () => this.term;
     this.#runner = { agents, around, host: this.#host };
     this.#observe = observers.length > 0 ? (call) => this.#tellObservers(call) : undefined;
-    this.credentials = provisioner && new Credentials({ provisioner, clock, term, onTrouble });
+    this.credentials =
+      provisioner && new CredentialService({ provisioner, clock, term, onTrouble });
     this.#submissions = new Submissions(this);
     this.#delegation = new Delegation(this);
   }

@@ -4,7 +4,7 @@
 import { codeOf, RollcallError } from "../core/errors.ts";
 import { RESULT, TERMS } from "../core/jobs/limits.ts";
 import type { JobResult, Outcome } from "../core/jobs/outcome.ts";
-import type { Agents } from "./agents.ts";
+import type { JobAgents } from "./agents.ts";
 import { JobContext, type ContextHost } from "./context.ts";
 import type { RunAround } from "./observer.ts";
 import type { ResultWriter } from "./result-writer.ts";
@@ -16,7 +16,7 @@ const HEAD_BYTES = 2048;
 const FRAME_BYTES = 1024 * 1024;
 
 export interface RunnerOptions {
-  readonly agents: Agents;
+  readonly agents: JobAgents;
   readonly host: ContextHost;
   readonly around: RunAround | undefined;
 }

@@ -11,7 +11,7 @@ import type { Term } from "../engine/companion.ts";
 import type { Agent } from "./agents.ts";
 import { refusalError } from "./events.ts";
 import { fingerprint } from "./fingerprint.ts";
-import type { Jobs } from "./jobs.ts";
+import type { JobService } from "./jobs.ts";
 import type { Entitled } from "./observer.ts";
 import type { IssuedCredential } from "./provisioner.ts";
 import type { TraceContext } from "./run.ts";
@@ -44,7 +44,7 @@ export interface Submission {
   readonly isRepeated: boolean;
 }
 
-interface Accepting {
+interface Acceptance {
   /** Of leading, in which it was submitted: when that is over, its client thinks that it failed. */
   readonly term: Term;
   readonly order: JobOrder;
@@ -56,11 +56,11 @@ interface Accepting {
 }
 
 export class Submissions {
-  readonly #jobs: Jobs;
+  readonly #jobs: JobService;
   /** Submits under a key that wait for others: one that repeats it waits for the same. */
   readonly #underWay = new Map<string, Promise<Submission>>();
 
-  constructor(jobs: Jobs) {
+  constructor(jobs: JobService) {
     this.#jobs = jobs;
   }
 
@@ -113,7 +113,7 @@ export class Submissions {
   }
 
   async #submitSlowly(
-    accepting: Accepting,
+    accepting: Acceptance,
     entitled: Entitled | Promise<Entitled>,
   ): Promise<Submission> {
     const { order, agent, jobId } = accepting;
@@ -141,7 +141,7 @@ export class Submissions {
     if (refusal) throw refusalError(refusal);
   }
 
-  #accept(accepting: Accepting): Submission {
+  #accept(accepting: Acceptance): Submission {
     const { term, order, agent, lease, print, jobId, credentials = [] } = accepting;
     const jobs = this.#jobs;
     if (jobs.term !== term) throw new RollcallError("UNAVAILABLE", "this node led anew meanwhile");

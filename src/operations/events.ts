@@ -1,6 +1,6 @@
 /** Events as they are told: by the stream of all of them, and in the timeline of an agent. */
 import { z } from "zod";
-import type { Recorded } from "../core/events.ts";
+import type { RecordedEvent } from "../core/events.ts";
 import { text, whole } from "./fields.ts";
 import type { Answer } from "./operation.ts";
 
@@ -12,6 +12,6 @@ export const EVENT = z
   })
   .meta({ id: "Event", description: "An event, with the fields of its topic" });
 
-export function eventAnswer({ sequence, atMs, event }: Recorded): Answer<typeof EVENT> {
+export function eventAnswer({ sequence, atMs, event }: RecordedEvent): Answer<typeof EVENT> {
   return { sequence, topic: event.type, at: new Date(atMs).toISOString(), ...event };
 }

@@ -7,7 +7,7 @@
  */
 import { z } from "zod";
 import { asSeen } from "../core/agents.ts";
-import type { Recorded } from "../core/events.ts";
+import type { RecordedEvent } from "../core/events.ts";
 import type { State } from "../core/state.ts";
 import type { Task } from "../core/tasks.ts";
 import { sentenceOf } from "../core/words.ts";
@@ -270,7 +270,7 @@ function newest<T>(all: Collection<T>, counts: (each: T) => boolean = () => true
 }
 
 /** The last events up to a sequence; fewer where the log does not reach back so far. */
-async function lastEvents(engine: Engine, sequence: number): Promise<readonly Recorded[]> {
+async function lastEvents(engine: Engine, sequence: number): Promise<readonly RecordedEvent[]> {
   for (let count: number = OVERVIEW.events; count >= 1; count = Math.floor(count / 2)) {
     const events = await eventsBetween(engine, Math.max(0, sequence - count), sequence);
     if (events.length > 0) return events;
@@ -279,8 +279,8 @@ async function lastEvents(engine: Engine, sequence: number): Promise<readonly Re
 }
 
 /** The events after `from` up to `to`; none when the log no longer has them. */
-async function eventsBetween(engine: Engine, from: number, to: number): Promise<Recorded[]> {
-  const events: Recorded[] = [];
+async function eventsBetween(engine: Engine, from: number, to: number): Promise<RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
   const watch = engine.watch({ from });
   try {
     for (let items = await watch.pull(); items.length > 0; items = await watch.pull()) {
@@ -296,7 +296,7 @@ async function eventsBetween(engine: Engine, from: number, to: number): Promise<
   }
 }
 
-function told(state: State, { sequence, atMs, event }: Recorded): Overview["events"][number] {
+function told(state: State, { sequence, atMs, event }: RecordedEvent): Overview["events"][number] {
   const said = sentenceOf(event, (agentId) => nameOf(state, agentId)) ?? "";
   return { sequence, atMs, topic: event.type, text: said.slice(0, OVERVIEW.textLength) };
 }

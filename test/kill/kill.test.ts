@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, expect, test } from "vitest";
-import { decode, type Recorded } from "../../src/core/events.ts";
+import { decode, type RecordedEvent } from "../../src/core/events.ts";
 import { rules } from "../../src/core/rules.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
 import { emptyState } from "../../src/core/state.ts";
@@ -80,10 +80,10 @@ function readLine(line: string): Said | undefined {
   }
 }
 
-async function readLog(): Promise<Recorded[]> {
+async function readLog(): Promise<RecordedEvent[]> {
   const store = sqliteStore({ path });
   await store.log.open();
-  const events: Recorded[] = [];
+  const events: RecordedEvent[] = [];
   for await (const { first, entries } of store.log.read(0)) {
     for (const [i, text] of entries.entries()) events.push(decode(text, first + i));
   }
@@ -91,7 +91,7 @@ async function readLog(): Promise<Recorded[]> {
   return events;
 }
 
-function factOf({ event }: Recorded): string {
+function factOf({ event }: RecordedEvent): string {
   switch (event.type) {
     case "agent.registered":
     case "agent.died":
@@ -107,7 +107,7 @@ function factOf({ event }: Recorded): string {
   }
 }
 
-function replay(events: readonly Recorded[], head: number): string {
+function replay(events: readonly RecordedEvent[], head: number): string {
   const state = emptyState();
   for (const { event, atMs } of events.slice(0, head)) rules.evolve(state, event, atMs);
   return createHash("sha256").update(fingerprint(state)).digest("hex");

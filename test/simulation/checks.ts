@@ -1,5 +1,5 @@
 /** What is checked when a life is over: one pass over everything that ever became durable. */
-import { decode, type Recorded } from "../../src/core/events.ts";
+import { decode, type RecordedEvent } from "../../src/core/events.ts";
 import { rules } from "../../src/core/rules.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
 import { emptyState } from "../../src/core/state.ts";
@@ -54,7 +54,7 @@ export function checkRun(run: Run): void {
       fail("clients are refused for a reason of theirs", `#${id} got ${outcome.code}`);
     }
   }
-  let recorded: readonly Recorded[] = [];
+  let recorded: readonly RecordedEvent[] = [];
   try {
     recorded = run.archive.map(({ text, sequence }) => decode(text, sequence));
     checkLog(run, recorded);
@@ -68,7 +68,7 @@ export function checkRun(run: Run): void {
   }
 }
 
-function checkLog(run: Run, recorded: readonly Recorded[]): void {
+function checkLog(run: Run, recorded: readonly RecordedEvent[]): void {
   const { archive, ops, samples, transcript, fail } = run;
   const log = new LogCheck(fail);
   const vitality = new Vitality(run);

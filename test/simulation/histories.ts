@@ -6,7 +6,7 @@
  * A question without an answer may have been done at any later time, or never; the log narrows
  * that: where nothing in it could have come of the question, it was never done.
  */
-import type { Event, Recorded } from "../../src/core/events.ts";
+import type { Event, RecordedEvent } from "../../src/core/events.ts";
 import { rules, type Command } from "../../src/core/rules.ts";
 import { emptyState } from "../../src/core/state.ts";
 import type { SubmitReply } from "../../src/core/job-submit.ts";
@@ -44,7 +44,7 @@ type Noun = "lease" | "group" | "task" | "job" | "policy";
 export function explain(
   ops: readonly Op[],
   archive: readonly Durable[],
-  recorded: readonly Recorded[],
+  recorded: readonly RecordedEvent[],
 ): readonly Explanation[] {
   const facts = factsOf(archive, recorded);
   const byNoun = {
@@ -123,7 +123,7 @@ function operations(ops: readonly Op[], facts: readonly Fact[]): Operation<Input
   ];
 }
 
-function factsOf(archive: readonly Durable[], recorded: readonly Recorded[]): Fact[] {
+function factsOf(archive: readonly Durable[], recorded: readonly RecordedEvent[]): Fact[] {
   const state = emptyState();
   return recorded.map(({ event, atMs, sequence }, i) => {
     rules.evolve(state, event, atMs);

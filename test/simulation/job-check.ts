@@ -2,7 +2,7 @@
  * Checks jobs and sessions in the log itself, event by event and apart from the rules: a rule that
  * is wrong must not be able to hide it.
  */
-import type { Event, Recorded } from "../../src/core/events.ts";
+import type { Event, RecordedEvent } from "../../src/core/events.ts";
 
 type Fail = (invariant: string, detail: string) => void;
 
@@ -20,7 +20,7 @@ export class JobCheck {
   /** Session → the tokens that count. */
   readonly #sessions = new Map<string, readonly string[]>();
 
-  take({ event, sequence }: Recorded, fail: Fail): void {
+  take({ event, sequence }: RecordedEvent, fail: Fail): void {
     this.#job(event, sequence, fail);
     this.#session(event, fail);
   }

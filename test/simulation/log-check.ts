@@ -2,7 +2,7 @@
  * What must hold in the log itself (design §9), read event by event and kept apart from the rules:
  * a rule that is wrong must not be able to hide it.
  */
-import type { Event, Recorded } from "../../src/core/events.ts";
+import type { Event, RecordedEvent } from "../../src/core/events.ts";
 import { COUNT } from "../../src/core/limits.ts";
 import type { State } from "../../src/core/state.ts";
 import { JobCheck } from "./job-check.ts";
@@ -34,7 +34,7 @@ export class LogCheck {
     this.#fail = fail;
   }
 
-  take(recorded: Recorded, writer: string): void {
+  take(recorded: RecordedEvent, writer: string): void {
     const { sequence, atMs, event } = recorded;
     const fail: Fail = (invariant, detail) => this.#fail(invariant, `${sequence}: ${detail}`);
     if (atMs < this.#lastAtMs) fail("time in the log never falls", `${atMs} < ${this.#lastAtMs}`);
@@ -74,7 +74,7 @@ export class LogCheck {
     }
   }
 
-  #leadership({ event, sequence }: Recorded, writer: string, fail: Fail): void {
+  #leadership({ event, sequence }: RecordedEvent, writer: string, fail: Fail): void {
     if (event.type === "node.leading") {
       const { node, epoch } = event;
       if (epoch !== this.#leader.epoch + 1 || node !== writer) {

@@ -11,9 +11,9 @@ import type { Command } from "../../src/core/rules.ts";
 import { limitSessions } from "../../src/core/sessions.ts";
 import type { State } from "../../src/core/state.ts";
 import type { Companion, Term } from "../../src/engine/companion.ts";
-import { Agents } from "../../src/jobs/agents.ts";
+import { JobAgents } from "../../src/jobs/agents.ts";
 import type { JobContext } from "../../src/jobs/context.ts";
-import { Jobs } from "../../src/jobs/jobs.ts";
+import { JobService } from "../../src/jobs/jobs.ts";
 import type { Streams } from "../../src/log/streams.ts";
 import type { Process } from "./process.ts";
 import type { Random } from "./random.ts";
@@ -48,16 +48,16 @@ export interface SimJobsOptions {
 
 export class SimJobs implements Companion {
   readonly #options: SimJobsOptions;
-  readonly #jobs: Jobs;
+  readonly #jobs: JobService;
 
   constructor(options: SimJobsOptions) {
     this.#options = options;
     const { node, streams, clock, random } = options;
-    const agents = new Agents();
+    const agents = new JobAgents();
     const work = (_: unknown, job: JobContext) => this.#work(job);
     agents.register("mortal", work);
     agents.register("phoenix", work, { restart: "always" });
-    this.#jobs = new Jobs({
+    this.#jobs = new JobService({
       node,
       streams,
       agents,

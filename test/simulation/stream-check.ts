@@ -7,7 +7,7 @@
  * - What is left of a budget is never more than was granted, less what the job and its children
  *   are known to have spent: whoever wrote it down, before or after a crash.
  */
-import type { Event, Recorded } from "../../src/core/events.ts";
+import type { Event, RecordedEvent } from "../../src/core/events.ts";
 import {
   budgetOf,
   decodeEntry,
@@ -23,7 +23,7 @@ type Fail = (invariant: string, detail: string) => void;
 
 export interface Written {
   readonly archive: readonly Durable[];
-  readonly recorded: readonly Recorded[];
+  readonly recorded: readonly RecordedEvent[];
   readonly streams: ReadonlyMap<string, readonly DurableEntry[]>;
 }
 

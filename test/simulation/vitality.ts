@@ -9,7 +9,7 @@
  * What the check grants the clocks: they run up to 5 % fast, and a wall that was set forward by
  * less than what counts as "unseen" (see ENGINE.unseenMs) takes that time away.
  */
-import type { Event, Recorded } from "../../src/core/events.ts";
+import type { Event, RecordedEvent } from "../../src/core/events.ts";
 import { ENGINE } from "../../src/core/limits.ts";
 import type { Op } from "./history.ts";
 import { commandOf } from "./model.ts";
@@ -46,7 +46,7 @@ export class Vitality {
     }
   }
 
-  take({ event, sequence }: Recorded, { virtualMs }: Durable): void {
+  take({ event, sequence }: RecordedEvent, { virtualMs }: Durable): void {
     const needsMs = timeOf(event);
     if (needsMs === undefined) return;
     const term = this.#options.terms.findLast((each) => each.sequence < sequence);

@@ -5,7 +5,7 @@
  * durable before the answer was given. So what was acknowledged is in the log, nobody was told
  * what is not, and all answers together are linearizable in the order of the log.
  */
-import { encode, type Recorded } from "../../src/core/events.ts";
+import { encode, type RecordedEvent } from "../../src/core/events.ts";
 import { rules } from "../../src/core/rules.ts";
 import type { State } from "../../src/core/state.ts";
 import { describe, type Op } from "./history.ts";
@@ -23,7 +23,7 @@ export class Witness {
   }
 
   /** The state is as of `sequence`; `next` is what the log says after it. */
-  at(sequence: number, state: State, next: readonly Recorded[]): void {
+  at(sequence: number, state: State, next: readonly RecordedEvent[]): void {
     while ((this.#waiting.at(-1)?.headAtCall ?? Infinity) <= sequence) {
       const op = this.#waiting.pop();
       if (op) this.#open.push(op);
@@ -50,7 +50,7 @@ export function unprovenText(op: Op): string {
 /** How many events one command has at most here: a death with all that hangs on it. */
 export const LOOK_AHEAD = 40;
 
-function isProven({ ask, outcome }: Op, state: State, next: readonly Recorded[]): boolean {
+function isProven({ ask, outcome }: Op, state: State, next: readonly RecordedEvent[]): boolean {
   if (ask.kind === "read") return outcome.kind === "ok" && ask.select(state) === outcome.reply;
   const { command } = ask;
   const nowMs = next[0]?.atMs ?? state.lastAtMs;
@@ -81,7 +81,7 @@ function idIn(reply: unknown): string | undefined {
 }
 
 /** A report's answer does not tell the id of the question it asks; the log does. */
-function idOfQuestion(next: readonly Recorded[]): string {
+function idOfQuestion(next: readonly RecordedEvent[]): string {
   for (const { event } of next) if (event.type === "question.asked") return event.question.id;
   return "";
 }

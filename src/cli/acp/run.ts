@@ -23,7 +23,7 @@ import { readProxyCall, type ProxyCall } from "./words.ts";
 const USAGE = 2;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
-interface Prepared extends ProxyCall {
+interface PreparedRun extends ProxyCall {
   readonly daemonUrl: string;
   readonly recordingFd: number | undefined;
 }
@@ -42,7 +42,7 @@ export async function runProxy(words: readonly string[]): Promise<void> {
   }
 }
 
-function prepare(words: readonly string[]): Prepared {
+function prepare(words: readonly string[]): PreparedRun {
   try {
     const call = readProxyCall(words);
     if (typeof call === "string") return refuse(call);
@@ -59,7 +59,7 @@ function refuse(why: string): never {
   process.exit(USAGE);
 }
 
-async function converse(call: Prepared): Promise<ProcessExit> {
+async function converse(call: PreparedRun): Promise<ProcessExit> {
   const { command, args } = call;
   const clock = systemClock;
   const name = nameOf(command, args);
@@ -89,7 +89,7 @@ async function converse(call: Prepared): Promise<ProcessExit> {
 
 /** Undefined if the thread cannot start: the conversation works without it. */
 function attend(
-  { daemonUrl, folder, injection, recordingFd }: Prepared,
+  { daemonUrl, folder, injection, recordingFd }: PreparedRun,
   named: Pick<AttendantData, "id" | "agentId" | "name" | "isBehindProxy">,
   interject: (line: string) => boolean,
 ): AttendantThread | undefined {

@@ -8,7 +8,7 @@ import {
   fetchPages,
   type ChangesOptions,
   type FetchOptions,
-  type Listed,
+  type ListedPage,
   type ListSource,
 } from "../listing.ts";
 
@@ -16,7 +16,7 @@ export type FleetQuery = Pick<InputOf<"fleet.list">, "all" | "needs" | "at">;
 
 export type AgentQuery = InputOf<"fleet.get">;
 
-export type ListedFleet = Listed<Row, FleetList>;
+export type ListedFleet = ListedPage<Row, FleetList>;
 
 export interface FleetSource extends Pick<ListSource<Row, FleetList>, "place" | "changes"> {
   list(query: FleetQuery, options: FetchOptions): Promise<ListedFleet>;

@@ -5,7 +5,7 @@ import type { ReceivedEvent } from "../../wires/arcp/client/types.ts";
 import { clean } from "../terminal/clean.ts";
 import { truncate } from "../terminal/width.ts";
 
-export interface Purse {
+export interface PurseGauge {
   readonly given: Amount;
   left: Amount;
 }
@@ -13,7 +13,7 @@ export interface Purse {
 export class Gauges {
   #progress: ProgressBody | undefined;
   #phase: string | undefined;
-  readonly #purses = new Map<string, Purse>();
+  readonly #purses = new Map<string, PurseGauge>();
 
   constructor(budget: ReadonlyMap<string, Amount>) {
     for (const [currency, given] of budget) this.#purses.set(currency, { given, left: given });

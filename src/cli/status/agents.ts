@@ -17,7 +17,7 @@ export interface AgentRow extends DerivedFile, FileJudgement {
   readonly ageMs: number;
 }
 
-export interface Agents {
+export interface StatusAgents {
   readonly rows: readonly AgentRow[];
   /** Of all agents, also of those that are not shown. */
   readonly counts: Counts;
@@ -28,7 +28,7 @@ export function agentsOf(
   readings: Iterable<StatusReading>,
   { staleAfterMs, needsMe }: Choice,
   nowMs: number,
-): Agents {
+): StatusAgents {
   const all = [...readings];
   const files = all.filter((reading) => reading.kind === "status");
   const signs = { nowMs, staleAfterMs, processes: processesNow() };

@@ -6,7 +6,7 @@ import { summary } from "../fleet/look.ts";
 import { cleanJson } from "../terminal/clean.ts";
 import type { BoxLook } from "../terminal/box.ts";
 import { Output } from "../terminal/output.ts";
-import { agentsOf, type AgentRow, type Agents } from "./agents.ts";
+import { agentsOf, type AgentRow, type StatusAgents } from "./agents.ts";
 import { table } from "./table.ts";
 
 export interface ListOptions {
@@ -26,7 +26,7 @@ export async function list(context: Context, options: ListOptions): Promise<void
 }
 
 export function linesOf(
-  agents: Agents,
+  agents: StatusAgents,
   { out }: Context,
   { form, color }: ListOptions,
 ): readonly string[] {
@@ -55,7 +55,7 @@ function lookFor(out: Output, color: boolean | undefined): BoxLook {
   };
 }
 
-function jsonOf({ rows, counts }: Agents): unknown {
+function jsonOf({ rows, counts }: StatusAgents): unknown {
   return { agents: rows.map(jsonOfRow), counts };
 }
 

@@ -8,7 +8,7 @@ import { summary } from "../fleet/look.ts";
 import type { BoxLook } from "../terminal/box.ts";
 import { Output } from "../terminal/output.ts";
 import { widthOf } from "../terminal/width.ts";
-import { agentsOf, type Agents } from "./agents.ts";
+import { agentsOf, type StatusAgents } from "./agents.ts";
 import { table } from "./table.ts";
 
 const painter = new Output({ write: () => true }, {});
@@ -28,7 +28,7 @@ function reading(
   return { kind: "status", path: `/d/${status.agent_id}.json`, status, updatedAtMs, oddities };
 }
 
-function agents(readings: readonly StatusReading[], needsMe = false): Agents {
+function agents(readings: readonly StatusReading[], needsMe = false): StatusAgents {
   return agentsOf(readings, { staleAfterMs: 60_000, needsMe }, NOW_MS);
 }
 

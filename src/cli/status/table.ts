@@ -14,7 +14,7 @@ import { measured, type Column, type MeasuredCell } from "../terminal/columns.ts
 import { fromHome } from "../terminal/path.ts";
 import type { Style } from "../terminal/output.ts";
 import { truncate } from "../terminal/width.ts";
-import type { AgentRow, Agents } from "./agents.ts";
+import type { AgentRow, StatusAgents } from "./agents.ts";
 
 /** Also of one whose process is gone: that its state was another is history. */
 const STATE_ICONS: Readonly<Record<DerivedState | "gone", string>> = {
@@ -45,7 +45,7 @@ const COLUMNS: readonly Column[] = [
   { title: "UPDATED" },
 ];
 
-export function table(agents: Agents, look: BoxLook): readonly string[] {
+export function table(agents: StatusAgents, look: BoxLook): readonly string[] {
   const count = agents.rows.length;
   const total = `${count} agent${count === 1 ? "" : "s"}`;
   const facts = [hostname(), total, summary(agents, look, HEADLINES)].filter(Boolean);

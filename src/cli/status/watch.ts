@@ -9,11 +9,11 @@ import { watchStatusDir } from "../../wires/files/watch.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
 import type { ListView } from "../list-views.ts";
-import type { ChangesOptions, Listed, ListSource } from "../listing.ts";
+import type { ChangesOptions, ListedPage, ListSource } from "../listing.ts";
 import { Screen } from "../terminal/screen.ts";
 import { truncate } from "../terminal/width.ts";
 import { keepShowing } from "../watching.ts";
-import { agentsOf, type AgentRow, type Agents } from "./agents.ts";
+import { agentsOf, type AgentRow, type StatusAgents } from "./agents.ts";
 import { linesOf, list, type ListOptions } from "./list.ts";
 
 export interface WatchOptions extends ListOptions {
@@ -25,8 +25,8 @@ const INTERVAL = { leastMs: 100, mostMs: 3_600_000 } as const;
 /** Rescans are for disks that do not tell of changes; they may take longer than a redraw. */
 const RESCAN_INTERVALS = 5;
 
-type ListedAgents = Listed<AgentRow, Agents>;
-type AgentsView = ListView<AgentRow, Agents>;
+type ListedAgents = ListedPage<AgentRow, StatusAgents>;
+type AgentsView = ListView<AgentRow, StatusAgents>;
 
 export async function watch(context: Context, given: WatchOptions): Promise<void> {
   const intervalMs = Math.min(Math.max(given.intervalMs, INTERVAL.leastMs), INTERVAL.mostMs);
@@ -49,7 +49,7 @@ async function printEach(context: Context, options: WatchOptions): Promise<void>
 }
 
 /** Of thousands of files only those are read again that change. */
-class WatchedFolder implements ListSource<AgentRow, Agents> {
+class WatchedFolder implements ListSource<AgentRow, StatusAgents> {
   readonly #options: WatchOptions;
   #readings: ReadonlyMap<string, StatusReading> | undefined;
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { surprise } from "../hooks/surprises.ts";
 import { tailOf } from "../hooks/tail.ts";
 import type { Presence } from "../hooks/presence.ts";
-import type { Session } from "../hooks/session.ts";
+import type { HookSession } from "../hooks/session.ts";
 import type { Witness } from "../hooks/witness.ts";
 import { presenceAtEnd } from "./conversation.ts";
 import { readProcess } from "./presence.ts";
@@ -43,7 +43,7 @@ function watchFolder(folder: string, noticed: (name: string | null) => void) {
   }
 }
 
-function ofProcess(path: string, sessionId: string, session: Session): Presence | undefined {
+function ofProcess(path: string, sessionId: string, session: HookSession): Presence | undefined {
   const found = readProcess(readIfThere(path) ?? "", sessionId);
   // The number may have been another's before; only Linux tells a start in the same words.
   const isOther = process.platform === "linux" && found?.start !== session.process?.start;
@@ -52,7 +52,7 @@ function ofProcess(path: string, sessionId: string, session: Session): Presence 
   return found.presence;
 }
 
-function ofConversation({ conversation }: Session): Presence | undefined {
+function ofConversation({ conversation }: HookSession): Presence | undefined {
   return conversation === undefined ? undefined : presenceAtEnd(tailOf(conversation));
 }
 

@@ -7,14 +7,14 @@ import { attend } from "../hooks/attendance.ts";
 import { deposit, factId } from "../hooks/deposit.ts";
 import type { Seat } from "../hooks/fact.ts";
 import { recordOf } from "../hooks/record.ts";
-import type { Session } from "../hooks/session.ts";
+import type { HookSession } from "../hooks/session.ts";
 
 export interface Announcement {
   readonly sessionId: string;
   readonly workspace: unknown;
   readonly seat: Seat;
   /** One of the same app-server, as far as it is known. */
-  readonly beside: Pick<Session, "host" | "process">;
+  readonly beside: Pick<HookSession, "host" | "process">;
   readonly atMs: number;
 }
 

@@ -1,6 +1,6 @@
 /** A thread that a terminal of Codex began, and where that terminal is. */
 import type { Seat } from "../hooks/fact.ts";
-import type { Session } from "../hooks/session.ts";
+import type { HookSession } from "../hooks/session.ts";
 import { field } from "../../core/text.ts";
 import { announce } from "./announce.ts";
 import type { AppServer } from "./app-server.ts";
@@ -14,7 +14,7 @@ export async function seatIn(server: AppServer, threadId: string): Promise<Seat 
 interface Begun {
   readonly thread: unknown;
   readonly atMs: number;
-  readonly beside: Pick<Session, "host" | "process">;
+  readonly beside: Pick<HookSession, "host" | "process">;
 }
 
 /** Makes it a session, and says in which terminal; nothing where it is none of a person's. */

@@ -12,7 +12,7 @@
 import type { Seat } from "../hooks/fact.ts";
 import { APP_SERVER } from "../hooks/limits.ts";
 import type { Presence } from "../hooks/presence.ts";
-import type { Session } from "../hooks/session.ts";
+import type { HookSession } from "../hooks/session.ts";
 import { surprise } from "../hooks/surprises.ts";
 import { tailOf } from "../hooks/tail.ts";
 import type { Witness } from "../hooks/witness.ts";
@@ -32,7 +32,7 @@ class CodexWitness implements Witness {
   readonly #threads = new Map<string, Thread>();
   #server: AppServer | undefined;
   #seating: { readonly seat?: Seat } | undefined;
-  #session: Session | undefined;
+  #session: HookSession | undefined;
   /** Since when its terminal is at another thread. */
   #leftAtMs: number | undefined;
   #isClosed = false;
@@ -46,7 +46,7 @@ class CodexWitness implements Witness {
     return this.#threads.has(this.#id);
   }
 
-  presence(session: Session): Presence | undefined {
+  presence(session: HookSession): Presence | undefined {
     this.#session = session;
     this.#connect();
     const presence = presenceOf(this.#threads, this.#id);

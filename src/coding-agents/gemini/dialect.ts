@@ -11,7 +11,7 @@
 import { field, wordOf } from "../../core/text.ts";
 import { HOOK_TIMEOUT, retold, type HookDialect } from "../hooks/dialect.ts";
 import { TEXT } from "../hooks/limits.ts";
-import { questionOf, type Question } from "../hooks/question.ts";
+import { questionOf, type HookQuestion } from "../hooks/question.ts";
 
 /** It counts in milliseconds. */
 const TIMEOUT_MS = HOOK_TIMEOUT * 1000;
@@ -58,7 +58,7 @@ function permissionIn(payload: unknown): unknown {
   return retold(payload, { ...event, tool_input: details });
 }
 
-function permissionOf(details: unknown): Question {
+function permissionOf(details: unknown): HookQuestion {
   const word = (key: string) => wordOf(field(details, key), TEXT.questionLength);
   const command = word("command");
   const title = word("title")?.replace(/^Confirm (?:\w+: )?/u, "");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { newSession, type Session } from "../hooks/session.ts";
+import { newSession, type HookSession } from "../hooks/session.ts";
 import { presenceAtEnd } from "./conversation.ts";
 import { geminiDialect } from "./dialect.ts";
 import { Commands } from "./witness.ts";
@@ -30,7 +30,7 @@ describe("its conversation", () => {
 });
 
 describe("a command that was asked for", () => {
-  const asking: Session = {
+  const asking: HookSession = {
     ...newSession("gemini", "s"),
     isOver: false,
     activityMs: 5,
@@ -46,7 +46,7 @@ describe("a command that was asked for", () => {
     expect(commands.presence(asking)).toBeUndefined();
     programs = [1, 2];
     expect(commands.presence(asking)).toEqual({ state: "busy", sinceMs: 5 });
-    const next: Session = { ...asking, task: { state: "input-required", sinceMs: 6 } };
+    const next: HookSession = { ...asking, task: { state: "input-required", sinceMs: 6 } };
     expect(commands.presence(next)).toBeUndefined();
   });
 
@@ -54,7 +54,7 @@ describe("a command that was asked for", () => {
     const commands = new Commands(() => expect.fail("looked"));
     const { question: _, ...working } = asking;
     expect(commands.presence(working)).toBeUndefined();
-    const choosing: Session = { ...asking, question: { kind: "choice", text: "Which?" } };
+    const choosing: HookSession = { ...asking, question: { kind: "choice", text: "Which?" } };
     expect(commands.presence(choosing)).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@
  */
 import { childrenOf, commandLineOf } from "../../machine/processes.ts";
 import type { Presence } from "../hooks/presence.ts";
-import type { Session } from "../hooks/session.ts";
+import type { HookSession } from "../hooks/session.ts";
 import { tailOf } from "../hooks/tail.ts";
 import type { Witness } from "../hooks/witness.ts";
 import { presenceAtEnd } from "./conversation.ts";
@@ -19,7 +19,7 @@ export function geminiWitness(): Witness {
   };
 }
 
-function ofConversation({ conversation }: Session): Presence | undefined {
+function ofConversation({ conversation }: HookSession): Presence | undefined {
   return conversation === undefined ? undefined : presenceAtEnd(tailOf(conversation));
 }
 
@@ -38,7 +38,7 @@ export class Commands {
     this.#programsOf = list;
   }
 
-  presence({ process: host, question, task, activityMs }: Session): Presence | undefined {
+  presence({ process: host, question, task, activityMs }: HookSession): Presence | undefined {
     if (!host || !task || question?.kind !== "permission") {
       this.#asked = undefined;
       return undefined;

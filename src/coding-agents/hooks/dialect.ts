@@ -1,5 +1,5 @@
 /** How one program speaks through its hooks: the little in which the payloads differ. */
-import type { Question } from "./question.ts";
+import type { HookQuestion } from "./question.ts";
 
 export interface HookDialect {
   /** The events that it is to tell us of, by its own names, with the time that each may take. */
@@ -11,7 +11,7 @@ export interface HookDialect {
   /** The words of a person, from what it calls a prompt. */
   promptOf(prompt: unknown): unknown;
   /** The question of a tool call that asks the user, or that needs a permission. */
-  questionOf(tool: string, input: unknown): Question;
+  questionOf(tool: string, input: unknown): HookQuestion;
 }
 
 /** The same payload, but for what is said differently. */

@@ -7,7 +7,7 @@ import type { TmuxPane } from "../../machine/surroundings.ts";
 import type { HookDialect } from "./dialect.ts";
 import { PAYLOAD, TEXT } from "./limits.ts";
 import type { PresenceState } from "./presence.ts";
-import { isAsking, questionAtEnd, type Question } from "./question.ts";
+import { isAsking, questionAtEnd, type HookQuestion } from "./question.ts";
 import { field, oneLine, wordOf } from "../../core/text.ts";
 
 export const HOOK_HOSTS = ["claude-code", "codex", "copilot", "gemini", "qwen-code"] as const;
@@ -70,7 +70,7 @@ export interface Fact extends Circumstances {
   readonly prompt?: string;
   readonly tool?: string;
   readonly toolUseId?: string;
-  readonly question?: Question;
+  readonly question?: HookQuestion;
   readonly hasBackground?: boolean;
   /** Why it failed. */
   readonly failure?: string;

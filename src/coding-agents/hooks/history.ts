@@ -6,11 +6,11 @@
  */
 import type { Fact } from "./fact.ts";
 import { SPOOL } from "./limits.ts";
-import { fold, type Session } from "./session.ts";
+import { fold, type HookSession } from "./session.ts";
 
 export interface History {
   /** The session up to the last settled fact, and the order of that fact. */
-  readonly settled: Session;
+  readonly settled: HookSession;
   readonly settledOrder: number;
   /** Since then, in order. */
   readonly recent: readonly Fact[];
@@ -18,11 +18,11 @@ export interface History {
   readonly heard: number;
 }
 
-export function newHistory(session: Session): History {
+export function newHistory(session: HookSession): History {
   return { settled: session, settledOrder: 0, recent: [], heard: 0 };
 }
 
-export function presentOf({ settled, recent }: History): Session {
+export function presentOf({ settled, recent }: History): HookSession {
   return recent.reduce(fold, settled);
 }
 

@@ -22,7 +22,7 @@ import type { HookDialect } from "./dialect.ts";
 import { DIALECTS } from "./dialects.ts";
 import { agentIdOf, sessionFolder } from "../../machine/places.ts";
 import type * as recording from "./record.ts";
-import type { Session } from "./session.ts";
+import type { HookSession } from "./session.ts";
 import { readStdin } from "./stdin.ts";
 import { surprise } from "./surprises.ts";
 import { field } from "../../core/text.ts";
@@ -64,7 +64,7 @@ async function run(name: string): Promise<void> {
 }
 
 /** The sidecar's work, from its file: most hooks never open it. */
-async function settle(host: HookHost, sessionId: string): Promise<Session> {
+async function settle(host: HookHost, sessionId: string): Promise<HookSession> {
   const address = new URL("./sidecar.js", import.meta.url).href;
   const { recordOf } = (await import(address)) as typeof recording;
   return recordOf({ host, sessionId }).spool.settle();

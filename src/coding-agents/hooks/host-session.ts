@@ -15,7 +15,7 @@ import { defined } from "./fact.ts";
 import { markHeard } from "./heard.ts";
 import { TEXT } from "./limits.ts";
 import { agentIdOf } from "../../machine/places.ts";
-import type { Question } from "./question.ts";
+import type { HookQuestion } from "./question.ts";
 import { rollcallAgentId, tmuxPane } from "../../machine/surroundings.ts";
 import { oneLine } from "../../core/text.ts";
 
@@ -39,7 +39,7 @@ export class HostSession {
   /** Undefined at rest, with nothing left to do. */
   #doing: Doing | undefined;
   /** Open ones by their ids, the latest last. */
-  readonly #questions = new Map<string, Question>();
+  readonly #questions = new Map<string, HookQuestion>();
   #prompt: string | undefined;
   #hasGoal = false;
 
@@ -93,7 +93,7 @@ export class HostSession {
     this.#show();
   }
 
-  asks(id: string, question: Question): void {
+  asks(id: string, question: HookQuestion): void {
     this.#questions.delete(id);
     this.#questions.set(id, question);
     this.#show();
@@ -126,7 +126,7 @@ export class HostSession {
     );
   }
 
-  #meta(question?: Question): ReturnType<typeof writeMeta> {
+  #meta(question?: HookQuestion): ReturnType<typeof writeMeta> {
     const coding = { session_id: this.#sessionId, ...defined({ model: this.#model }) };
     return writeMeta({ ...this.#own, question }, { [this.#host]: coding });
   }

@@ -7,8 +7,8 @@
  * moment to be heard, so a state that began before the last of them counts only when it stands.
  */
 import { WITNESS } from "./limits.ts";
-import type { Question } from "./question.ts";
-import type { Session } from "./session.ts";
+import type { HookQuestion } from "./question.ts";
+import type { HookSession } from "./session.ts";
 
 export type PresenceState = "busy" | "waiting" | "idle" | "failed" | "gone";
 
@@ -18,13 +18,13 @@ export interface Presence {
   /** Whether it is only known to have become so then, and may have changed since. */
   readonly isEvent?: boolean;
   /** Its question, as far as it knows, for when the hooks tell of none. */
-  readonly question?: Question;
+  readonly question?: HookQuestion;
   /** Why it failed. */
   readonly failure?: string;
 }
 
 /** When the presence is to be believed; nothing where both say the same. */
-export function believedAtMs(session: Session, presence: Presence): number | undefined {
+export function believedAtMs(session: HookSession, presence: Presence): number | undefined {
   if (!disagrees(session, presence)) return undefined;
   if (presence.sinceMs < session.activityMs) {
     return presence.isEvent ? undefined : session.activityMs + WITNESS.graceMs;
@@ -37,7 +37,7 @@ function isHalfKnown({ state, failure }: Presence): boolean {
   return state === "waiting" || (state === "failed" && failure === undefined);
 }
 
-function disagrees(session: Session, { state }: Presence): boolean {
+function disagrees(session: HookSession, { state }: Presence): boolean {
   if (session.isOver) return false;
   switch (state) {
     case "busy":
@@ -54,6 +54,6 @@ function disagrees(session: Session, { state }: Presence): boolean {
 }
 
 /** A question in the middle of a turn, not one with which an answer ended. */
-export function isAskedByDialog({ question, isAtRest, subagent }: Session): boolean {
+export function isAskedByDialog({ question, isAtRest, subagent }: HookSession): boolean {
   return question !== undefined && (!isAtRest || subagent !== undefined);
 }

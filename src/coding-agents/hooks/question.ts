@@ -5,7 +5,7 @@
 import { TEXT } from "./limits.ts";
 import { field, firstLine, oneLine, wordOf } from "../../core/text.ts";
 
-export interface Question {
+export interface HookQuestion {
   readonly kind: "permission" | "choice" | "text";
   readonly text: string;
   readonly options?: readonly string[];
@@ -26,12 +26,12 @@ export function isAsking(tool: string): boolean {
 }
 
 /** The question of a tool call that asks the user, or that needs a permission. */
-export function questionOf(tool: string, input: unknown): Question {
+export function questionOf(tool: string, input: unknown): HookQuestion {
   if (tool === "ExitPlanMode") return planOf(input);
   return isAsking(tool) ? askedBy(tool, input) : permissionFor(tool, input);
 }
 
-function askedBy(tool: string, input: unknown): Question {
+function askedBy(tool: string, input: unknown): HookQuestion {
   const questions = field(input, "questions");
   const [first, ...others] = Array.isArray(questions) ? (questions as unknown[]) : [input];
   const asked =
@@ -45,7 +45,7 @@ function askedBy(tool: string, input: unknown): Question {
   return { kind: "choice", text, options, tool };
 }
 
-function planOf(input: unknown): Question {
+function planOf(input: unknown): HookQuestion {
   const plan = field(input, "plan");
   const heading = typeof plan === "string" ? firstLine(plan).replace(/^[#\s*]+/u, "") : "";
   const name = oneLine(heading, TEXT.optionLength);
@@ -61,7 +61,7 @@ export function optionsOf(value: unknown): readonly string[] {
   });
 }
 
-function permissionFor(tool: string, input: unknown): Question {
+function permissionFor(tool: string, input: unknown): HookQuestion {
   const subject = subjectOf(input);
   const text = subject === undefined ? `Use ${tool}?` : `${tool}: ${subject}`;
   return { kind: "permission", text: oneLine(text, TEXT.questionLength + tool.length + 2), tool };
@@ -88,7 +88,7 @@ const ENDS_ASKING = /\?["'”’»)*_`\s]*$/u;
 const END = 2000;
 
 /** The last sentence of what an agent said, when it asks. */
-export function questionAtEnd(message: unknown): Question | undefined {
+export function questionAtEnd(message: unknown): HookQuestion | undefined {
   if (typeof message !== "string") return undefined;
   const end = message.trimEnd().slice(-END);
   if (!ENDS_ASKING.test(end)) return undefined;

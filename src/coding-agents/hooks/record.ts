@@ -5,7 +5,7 @@ import { statusFolder, statusPath } from "../../wires/files/folder.ts";
 import { writeStatusSync } from "../../wires/files/write.ts";
 import type { HookHost } from "./fact.ts";
 import { agentIdOf, sessionFolder } from "../../machine/places.ts";
-import { newSession, type Session } from "./session.ts";
+import { newSession, type HookSession } from "./session.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { Spool } from "./spool.ts";
 
@@ -25,14 +25,14 @@ export interface RecordOptions {
 export function recordOf(options: RecordOptions): SessionRecord {
   const { host, sessionId, now = Date.now } = options;
   const { folder = sessionFolder(agentIdOf(host, sessionId)) } = options;
-  const publish = (session: Session) => show(session, basename(folder), now());
+  const publish = (session: HookSession) => show(session, basename(folder), now());
   return {
     folder,
     spool: new Spool({ folder, initial: newSession(host, sessionId), publish }),
   };
 }
 
-function show(session: Session, agentId: string, nowMs: number): void {
+function show(session: HookSession, agentId: string, nowMs: number): void {
   const folder = statusFolder();
   if (session.isOver) rmSync(statusPath(agentId, folder), { force: true });
   else writeStatusSync(snapshotOf(session, nowMs), folder);

@@ -2,14 +2,14 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Fact } from "./fact.ts";
 import { extend, newHistory, presentOf } from "./history.ts";
-import { fold, newSession, type Session } from "./session.ts";
+import { fold, newSession, type HookSession } from "./session.ts";
 import { facts, type Said } from "../../../test/support/coding-agents/fixture.ts";
 
-function after(...said: readonly Said[]): Session {
+function after(...said: readonly Said[]): HookSession {
   return facts(said).reduce(fold, newSession("claude-code", "s"));
 }
 
-const state = (session: Session) => session.task?.state ?? (session.isOver ? "over" : "idle");
+const state = (session: HookSession) => session.task?.state ?? (session.isOver ? "over" : "idle");
 
 const BASH = { tool_name: "Bash", tool_input: { command: "npm test" } };
 

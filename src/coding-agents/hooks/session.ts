@@ -15,18 +15,18 @@
 import type { Fact, HookHost, Seat } from "./fact.ts";
 import { TEXT } from "./limits.ts";
 import { isAskedByDialog } from "./presence.ts";
-import type { Question } from "./question.ts";
+import type { HookQuestion } from "./question.ts";
 import { oneLine } from "../../core/text.ts";
 import type { TaskState } from "../../wires/files/format.ts";
 
-export interface Task {
+export interface HookTask {
   readonly state: TaskState;
   readonly summary?: string;
   /** Since when it is so. */
   readonly sinceMs: number;
 }
 
-export interface Session {
+export interface HookSession {
   readonly host: HookHost;
   readonly sessionId: string;
   readonly isOver: boolean;
@@ -37,14 +37,14 @@ export interface Session {
   readonly goal?: { readonly summary: string; readonly atMs: number };
   /** The prompt of this turn. */
   readonly prompt?: string;
-  readonly task?: Task;
-  readonly question?: Question;
+  readonly task?: HookTask;
+  readonly question?: HookQuestion;
   /** Of the tool call that the question is about. */
   readonly toolUseId?: string;
   /** The subagent that asks it. */
   readonly subagent?: string;
   /** A question that shows once the second source says that somebody is waited for. */
-  readonly announced?: Question;
+  readonly announced?: HookQuestion;
   readonly activityMs: number;
   readonly workspace?: string;
   readonly model?: string;
@@ -59,11 +59,11 @@ export interface Session {
   readonly seat?: Seat;
 }
 
-export function newSession(host: HookHost, sessionId: string): Session {
+export function newSession(host: HookHost, sessionId: string): HookSession {
   return { host, sessionId, isOver: true, isAtRest: false, activityMs: 0 };
 }
 
-export function fold(session: Session, fact: Fact): Session {
+export function fold(session: HookSession, fact: Fact): HookSession {
   if (fact.event === "HostGone") return isProcessOf(session, fact) ? ended(session) : session;
   if (fact.event === "Seated") return seated(session, fact);
   if (fact.subagent !== undefined) return withSubagent(active(session, fact), fact);
@@ -105,21 +105,21 @@ export function fold(session: Session, fact: Fact): Session {
 }
 
 /** Unless it goes on in another process by now. */
-function isProcessOf({ process, seat }: Session, fact: Fact): boolean {
+function isProcessOf({ process, seat }: HookSession, fact: Fact): boolean {
   const host = seat?.process ?? process;
   return host?.pid === fact.process?.pid && host?.start === fact.process?.start;
 }
 
-function active(session: Session, { atMs }: Fact): Session {
+function active(session: HookSession, { atMs }: Fact): HookSession {
   return { ...session, activityMs: Math.max(session.activityMs, atMs) };
 }
 
-function seated({ seat: _before, ...session }: Session, { seat }: Fact): Session {
+function seated({ seat: _before, ...session }: HookSession, { seat }: Fact): HookSession {
   return { ...session, isWitnessed: true, ...(seat && { seat }) };
 }
 
 /** Only its questions concern the session. */
-function withSubagent(session: Session, fact: Fact): Session {
+function withSubagent(session: HookSession, fact: Fact): HookSession {
   const { subagent = "" } = fact;
   switch (fact.event) {
     case "PermissionRequest":
@@ -135,7 +135,7 @@ function withSubagent(session: Session, fact: Fact): Session {
 }
 
 /** What the second source says is so. */
-function present(session: Session, fact: Fact): Session {
+function present(session: HookSession, fact: Fact): HookSession {
   switch (fact.presence) {
     case "busy":
       return working(opened(isTurnOver(session) ? withoutPrompt(session) : session), fact);
@@ -156,20 +156,20 @@ function present(session: Session, fact: Fact): Session {
 }
 
 /** What it does next is not what it was asked before. */
-function isTurnOver(session: Session): boolean {
+function isTurnOver(session: HookSession): boolean {
   return session.isAtRest && !isAskedByDialog(session);
 }
 
-function withoutPrompt({ prompt: _before, ...session }: Session): Session {
+function withoutPrompt({ prompt: _before, ...session }: HookSession): HookSession {
   return session;
 }
 
-function announcedBy({ announced }: Session): Partial<Fact> {
+function announcedBy({ announced }: HookSession): Partial<Fact> {
   return announced ? { question: announced } : {};
 }
 
 /** Where it works is where it began: agents change their folder all the time. */
-function withCircumstances(session: Session, fact: Fact): Session {
+function withCircumstances(session: HookSession, fact: Fact): HookSession {
   const isStart = fact.event === "SessionStart";
   const { model, permissionMode, process, tmux, rollcallAgentId, conversation, isShared } = fact;
   const workspace = isStart ? fact.workspace : (session.workspace ?? fact.workspace);
@@ -188,7 +188,7 @@ function withCircumstances(session: Session, fact: Fact): Session {
   };
 }
 
-function started(session: Session, { source }: Fact): Session {
+function started(session: HookSession, { source }: Fact): HookSession {
   const { goal, prompt: _prompt, source: _before, ...rest } = withoutTask(session);
   return {
     ...rest,
@@ -199,7 +199,7 @@ function started(session: Session, { source }: Fact): Session {
   };
 }
 
-function prompted(session: Session, fact: Fact): Session {
+function prompted(session: HookSession, fact: Fact): HookSession {
   const { prompt: before, ...rest } = session;
   // In the middle of a turn a prompt without words is none of a person's.
   const prompt = fact.prompt ?? (session.isAtRest ? undefined : before);
@@ -213,23 +213,23 @@ function prompted(session: Session, fact: Fact): Session {
   return working(next, fact);
 }
 
-function opened(session: Session): Session {
+function opened(session: HookSession): HookSession {
   return { ...session, isOver: false, isAtRest: false };
 }
 
 /** A tool that asks is believed at once, unless a second source tells when it really does. */
-function beginning(session: Session, fact: Fact): Session {
+function beginning(session: HookSession, fact: Fact): HookSession {
   if (session.subagent !== undefined) return session;
   if (!fact.question) return working(session, fact);
   if (!session.isWitnessed) return asking(session, fact);
   return { ...working(session, fact), announced: fact.question };
 }
 
-function working(session: Session, { atMs }: Fact): Session {
+function working(session: HookSession, { atMs }: Fact): HookSession {
   return withTask(withoutQuestion(session), "working", { summary: session.prompt, atMs });
 }
 
-function asking(session: Session, fact: Fact): Session {
+function asking(session: HookSession, fact: Fact): HookSession {
   const { question, toolUseId, atMs } = fact;
   return {
     ...withTask(withoutQuestion(session), "input-required", { summary: shortOf(question), atMs }),
@@ -238,11 +238,11 @@ function asking(session: Session, fact: Fact): Session {
   };
 }
 
-function shortOf(question: Question | undefined): string | undefined {
+function shortOf(question: HookQuestion | undefined): string | undefined {
   return question && oneLine(question.text, TEXT.summaryLength);
 }
 
-function stopped(session: Session, fact: Fact): Session {
+function stopped(session: HookSession, fact: Fact): HookSession {
   if (session.subagent !== undefined) return { ...session, isAtRest: true };
   const rest = resting(session);
   if (fact.question) return asking(rest, fact);
@@ -250,24 +250,24 @@ function stopped(session: Session, fact: Fact): Session {
   return withTask(rest, "submitted", { summary: session.prompt, atMs: fact.atMs });
 }
 
-function resting(session: Session): Session {
+function resting(session: HookSession): HookSession {
   return { ...withoutTask(session), isAtRest: true };
 }
 
-function failed(session: Session, { failure: summary = "it failed", atMs }: Fact): Session {
+function failed(session: HookSession, { failure: summary = "it failed", atMs }: Fact): HookSession {
   return withTask(resting(session), "failed", { summary, atMs });
 }
 
-function ended(session: Session): Session {
+function ended(session: HookSession): HookSession {
   return { ...withoutTask(session), isOver: true };
 }
 
-function withoutTask(session: Session): Session {
+function withoutTask(session: HookSession): HookSession {
   const { task: _task, ...rest } = withoutQuestion(session);
   return rest;
 }
 
-function withoutQuestion(session: Session): Session {
+function withoutQuestion(session: HookSession): HookSession {
   const { question: _question, toolUseId: _call, subagent: _, announced: _a, ...rest } = session;
   return rest;
 }
@@ -278,14 +278,14 @@ interface Doing {
 }
 
 /** The same task keeps its start time. */
-function withTask(session: Session, state: TaskState, { summary, atMs }: Doing): Session {
+function withTask(session: HookSession, state: TaskState, { summary, atMs }: Doing): HookSession {
   const { task } = session;
   if (task?.state === state && task.summary === summary) return session;
   return { ...session, task: { state, sinceMs: atMs, ...(summary !== undefined && { summary }) } };
 }
 
 /** Whether a question is open that this tool call has nothing to do with. */
-function isOfAnother({ question, toolUseId, subagent }: Session, fact: Fact): boolean {
+function isOfAnother({ question, toolUseId, subagent }: HookSession, fact: Fact): boolean {
   if (subagent !== undefined) return true;
   if (!question?.tool || fact.tool === undefined) return false;
   if (toolUseId !== undefined && fact.toolUseId !== undefined) return toolUseId !== fact.toolUseId;

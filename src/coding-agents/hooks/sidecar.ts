@@ -19,7 +19,7 @@ import { defined, HOOK_HOSTS, type Fact, type HookHost, type Seat } from "./fact
 import { SIDECAR } from "./limits.ts";
 import { believedAtMs } from "./presence.ts";
 import { recordOf, type SessionRecord } from "./record.ts";
-import type { Session } from "./session.ts";
+import type { HookSession } from "./session.ts";
 import { endReplaced } from "./successor.ts";
 import { sweepSessions } from "./sweep.ts";
 import type { Witness } from "./witness.ts";
@@ -48,7 +48,7 @@ export class Sidecar {
   #beatAtMs = -Infinity;
   #isNew = true;
   #told = 0;
-  #seen: Session | undefined;
+  #seen: HookSession | undefined;
   #againAtMs: number | undefined;
 
   constructor({ host, sessionId, token, ...options }: SidecarOptions) {
@@ -97,7 +97,7 @@ export class Sidecar {
   }
 
   /** Once: whatever goes wrong with another session is no reason to neglect this one. */
-  #replace(session: Session): void {
+  #replace(session: HookSession): void {
     this.#isNew = false;
     endReplaced(session, this.#now());
   }
@@ -107,7 +107,7 @@ export class Sidecar {
     return Math.abs(this.#now() - this.#beatAtMs) >= SIDECAR.heartbeatMs;
   }
 
-  #beat(): Session {
+  #beat(): HookSession {
     const { folder, spool } = this.#record;
     this.#beatAtMs = this.#now();
     const badge = JSON.stringify({ token: this.#token, pid: process.pid });
@@ -116,7 +116,7 @@ export class Sidecar {
   }
 
   /** Takes the word of the second source where it is to be believed. */
-  #consult(session: Session): Session {
+  #consult(session: HookSession): HookSession {
     this.#againAtMs = undefined;
     if (!this.#witness || session.isOver) return session;
     const seating = this.#witness.seating?.();
@@ -141,19 +141,19 @@ export class Sidecar {
   }
 
   /** When nobody sits in front of it any more it goes on by itself, if it does. */
-  #isDeserted(session: Session): boolean {
+  #isDeserted(session: HookSession): boolean {
     const { process: host, seat, activityMs } = session;
     if (seat) return !this.#runs(seat.process) && session.task?.state !== "working";
     if (host) return !this.#runs(host);
     return this.#now() - activityMs > SIDECAR.orphanMs;
   }
 
-  #endFor({ process: host, seat }: Session): void {
+  #endFor({ process: host, seat }: HookSession): void {
     const gone = seat?.process ?? host;
     this.#add({ event: "HostGone", ...(gone && { process: gone }) });
   }
 
-  #add({ atMs = this.#now(), ...told }: Pick<Fact, "event"> & Partial<Fact>): Session {
+  #add({ atMs = this.#now(), ...told }: Pick<Fact, "event"> & Partial<Fact>): HookSession {
     const order = this.#nowOrder() - Math.round((this.#now() - atMs) * 1000);
     // Several may be of the same moment.
     this.#told += 1;

@@ -4,7 +4,7 @@ import { writeMeta } from "../../wires/files/meta.ts";
 import { writeTimestamp } from "../../wires/files/timestamp.ts";
 import type { HookHost } from "./fact.ts";
 import { agentIdOf } from "../../machine/places.ts";
-import type { Session } from "./session.ts";
+import type { HookSession } from "./session.ts";
 
 /** Where a host's own words go in x_meta. */
 const META: Readonly<Record<HookHost, string>> = {
@@ -15,7 +15,7 @@ const META: Readonly<Record<HookHost, string>> = {
   "qwen-code": "qwen_code",
 };
 
-export function snapshotOf(session: Session, nowMs: number): Status {
+export function snapshotOf(session: HookSession, nowMs: number): Status {
   const { goal, task, activityMs, workspace } = session;
   const process = session.seat?.process ?? session.process;
   return {
@@ -47,7 +47,7 @@ export function snapshotOf(session: Session, nowMs: number): Status {
   };
 }
 
-function metaOf(session: Session): Record<string, unknown> {
+function metaOf(session: HookSession): Record<string, unknown> {
   const { host, sessionId, model, permissionMode, question } = session;
   const { process, tmux } = session.seat ?? session;
   const coding = { session_id: sessionId, model, permission_mode: permissionMode };

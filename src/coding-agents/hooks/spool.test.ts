@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { badgePath, attendanceOf } from "./attendance.ts";
 import { complain } from "./complaints.ts";
 import { deposit } from "./deposit.ts";
-import { newSession, type Session } from "./session.ts";
+import { newSession, type HookSession } from "./session.ts";
 import { Spool } from "./spool.ts";
 import { sweepSessions } from "./sweep.ts";
 import { hostProcess, rollcallAgentId, tmuxPane } from "../../machine/surroundings.ts";
@@ -22,7 +22,7 @@ beforeEach(() => {
 
 afterEach(() => fs.rmSync(home, { recursive: true, force: true }));
 
-function spool(publish: (session: Session) => void = () => undefined): Spool {
+function spool(publish: (session: HookSession) => void = () => undefined): Spool {
   return new Spool({ folder, initial: newSession("codex", "s"), publish });
 }
 
@@ -74,7 +74,7 @@ describe("facts that wait", () => {
 describe("several at once", () => {
   test("who publishes while the session goes on does so again: the last word is the latest", () => {
     const published: (string | undefined)[] = [];
-    const say = (session: Session) => published.push(session.task?.state ?? "idle");
+    const say = (session: HookSession) => published.push(session.task?.state ?? "idle");
     const [prompt, stop] = facts([["UserPromptSubmit", { prompt: "go" }], "Stop"]);
     deposit(folder, prompt ?? expect.fail());
     let isFirst = true;

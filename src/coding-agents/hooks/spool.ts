@@ -20,7 +20,7 @@ import { writeDraft } from "./deposit.ts";
 import type { Fact } from "./fact.ts";
 import { extend, includes, isSettled, newHistory, presentOf, type History } from "./history.ts";
 import { SPOOL } from "./limits.ts";
-import type { Session } from "./session.ts";
+import type { HookSession } from "./session.ts";
 
 interface View {
   readonly version: number;
@@ -35,15 +35,15 @@ interface View {
 export interface SpoolOptions {
   readonly folder: string;
   /** The session before its first fact. */
-  readonly initial: Session;
+  readonly initial: HookSession;
   /** Makes the status say what the session is. May be called more than once. */
-  readonly publish: (session: Session) => void;
+  readonly publish: (session: HookSession) => void;
 }
 
 export class Spool {
   readonly #folder: string;
-  readonly #initial: Session;
-  readonly #publish: (session: Session) => void;
+  readonly #initial: HookSession;
+  readonly #publish: (session: HookSession) => void;
 
   constructor({ folder, initial, publish }: SpoolOptions) {
     this.#folder = folder;
@@ -52,20 +52,20 @@ export class Spool {
   }
 
   /** Takes in every fact that waits, and publishes if it changed anything. */
-  settle(): Session {
+  settle(): HookSession {
     return this.#work({ isForced: false });
   }
 
   /** Publishes in any case: a sign of life. */
-  refresh(): Session {
+  refresh(): HookSession {
     return this.#work({ isForced: true });
   }
 
-  present(): Session {
+  present(): HookSession {
     return presentOf(this.#look().history);
   }
 
-  #work({ isForced }: { readonly isForced: boolean }): Session {
+  #work({ isForced }: { readonly isForced: boolean }): HookSession {
     let mustPublish = isForced;
     let published: number | undefined;
     for (let round = 0; round < SPOOL.rounds; round += 1) {

@@ -9,9 +9,9 @@ import { readdirSync } from "node:fs";
 import { deposit, factId } from "./deposit.ts";
 import { agentIdOf, hooksFolder, sessionFolder } from "../../machine/places.ts";
 import { recordOf } from "./record.ts";
-import type { Session } from "./session.ts";
+import type { HookSession } from "./session.ts";
 
-export function endReplaced(session: Session, nowMs: number): void {
+export function endReplaced(session: HookSession, nowMs: number): void {
   if (session.source !== "clear" || !session.process || session.isShared) return;
   const own = agentIdOf(session.host, session.sessionId);
   for (const name of readdirSync(hooksFolder())) {
@@ -26,7 +26,7 @@ export function endReplaced(session: Session, nowMs: number): void {
   }
 }
 
-function isReplaced(other: Session, session: Session): boolean {
+function isReplaced(other: HookSession, session: HookSession): boolean {
   return (
     !other.isOver &&
     other.task === undefined &&

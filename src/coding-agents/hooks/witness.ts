@@ -1,13 +1,13 @@
 /** A second source about one session, which its sidecar asks at every look. */
 import type { Seat } from "./fact.ts";
 import type { Presence } from "./presence.ts";
-import type { Session } from "./session.ts";
+import type { HookSession } from "./session.ts";
 
 export interface Witness {
   /** Whether it says by itself when something changes, so that it need not be asked often. */
   readonly isLive: boolean;
   /** What the session does; nothing where the source does not know. */
-  presence(session: Session): Presence | undefined;
+  presence(session: HookSession): Presence | undefined;
   /** In which terminal it is, or that it is in none; nothing where the source does not know. */
   seating?(): { readonly seat?: Seat } | undefined;
   /** Idempotent. */

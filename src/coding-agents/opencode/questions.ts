@@ -9,7 +9,7 @@
 import { field, oneLine, wordOf } from "../../core/text.ts";
 import type { HostSession } from "../hooks/host-session.ts";
 import { IN_PROCESS, TEXT } from "../hooks/limits.ts";
-import { optionsOf, questionOf, type Question } from "../hooks/question.ts";
+import { optionsOf, questionOf, type HookQuestion } from "../hooks/question.ts";
 
 export interface Asking {
   /** The row that shows it. */
@@ -25,7 +25,7 @@ export class Questions {
   readonly #open = new Map<string, Asking>();
   readonly #closed = new Set<string>();
 
-  ask(id: string, asking: Asking, question: Question): void {
+  ask(id: string, asking: Asking, question: HookQuestion): void {
     if (this.#closed.has(id)) return;
     this.#open.set(id, asking);
     asking.row.asks(id, question);
@@ -47,12 +47,12 @@ export class Questions {
   }
 }
 
-export function askedOf(properties: unknown): Question {
+export function askedOf(properties: unknown): HookQuestion {
   return questionOf("question__question", properties);
 }
 
 /** All that a person would allow: the whole command, not the part that a rule matched. */
-export function permissionOf(properties: unknown): Question {
+export function permissionOf(properties: unknown): HookQuestion {
   const tool = wordOf(field(properties, "permission") ?? field(properties, "type"), 80) ?? "tool";
   const metadata = field(properties, "metadata");
   const subject =

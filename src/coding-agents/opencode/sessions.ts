@@ -12,7 +12,7 @@ import { field, wordOf } from "../../core/text.ts";
 import { HostSession } from "../hooks/host-session.ts";
 import { IN_PROCESS, TEXT } from "../hooks/limits.ts";
 import { askedOf, permissionOf, Questions } from "./questions.ts";
-import type { Question } from "../hooks/question.ts";
+import type { HookQuestion } from "../hooks/question.ts";
 
 export interface OpenCodeEvent {
   /** Ids of a process grow with time. */
@@ -142,7 +142,7 @@ export class Sessions {
     if (status === "busy" || status === "retry") this.works(id);
   }
 
-  #ask(id: string, properties: unknown, question: Question): void {
+  #ask(id: string, properties: unknown, question: HookQuestion): void {
     const row = this.#find(this.#rootOf(id))?.session;
     if (!row) return;
     const tool = field(properties, "tool");

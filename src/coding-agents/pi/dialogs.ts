@@ -5,7 +5,7 @@
  */
 import { field, wordOf } from "../../core/text.ts";
 import { TEXT } from "../hooks/limits.ts";
-import { optionsOf, type Question } from "../hooks/question.ts";
+import { optionsOf, type HookQuestion } from "../hooks/question.ts";
 
 const KINDS = ["select", "confirm", "input", "editor", "custom"] as const;
 
@@ -15,7 +15,7 @@ type OpenDialog = (this: unknown, ...words: readonly unknown[]) => unknown;
 export type PiUi = { [Kind in DialogKind]?: OpenDialog };
 
 export interface DialogObserver {
-  readonly opened: (id: string, question: Question) => void;
+  readonly opened: (id: string, question: HookQuestion) => void;
   readonly closed: (id: string) => void;
 }
 
@@ -49,7 +49,7 @@ export function observeDialogs(ui: PiUi, observer: DialogObserver): () => void {
 }
 
 /** The second word of a dialog is its options (select) or its message (confirm). */
-export function dialogQuestion(kind: unknown, title: unknown, more?: unknown): Question {
+export function dialogQuestion(kind: unknown, title: unknown, more?: unknown): HookQuestion {
   const asked = wordOf(title, TEXT.questionLength);
   const text = asked ?? "an extension has a dialog open";
   switch (kind) {

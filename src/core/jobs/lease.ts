@@ -108,7 +108,7 @@ export function checkExpiry(expiresAtMs: number, nowMs: number): Refusal | undef
   return refuse("INVALID_ARGUMENT", "lease_constraints.expires_at is not in the future");
 }
 
-export interface Operation {
+export interface LeasedOperation {
   readonly namespace: string;
   readonly target: string;
   readonly nowMs: number;
@@ -119,7 +119,7 @@ export interface Operation {
 const SHOWN_LENGTH = 128;
 
 /** Why a job may not do something; undefined when it may. The gravest reason comes first. */
-export function authorize(lease: Lease, operation: Operation): Refusal | undefined {
+export function authorize(lease: Lease, operation: LeasedOperation): Refusal | undefined {
   const { namespace, target, nowMs, purse } = operation;
   if (nowMs >= lease.expiresAtMs) return refuse("LEASE_EXPIRED", "the lease has expired");
   const exhausted = purse && exhaustedCurrency(purse);

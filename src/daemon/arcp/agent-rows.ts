@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import { agentRowId } from "../../core/jobs.ts";
-import type { Liveness, Report, Ruled } from "../../core/reports.ts";
+import type { Liveness, Report, Judgement } from "../../core/reports.ts";
 
 /** A daemon may die without a word; it repeats its reports well before their time is up. */
 const TTL_MS = 300_000;
@@ -16,11 +16,11 @@ export interface AgentRowsOptions {
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
-const HOSTED: Ruled<Liveness> = { value: "alive", rule: "it is hosted here" };
+const HOSTED: Judgement<Liveness> = { value: "alive", rule: "it is hosted here" };
 
 export class AgentRows {
   readonly #options: AgentRowsOptions;
-  readonly #liveness = new Map<string, Ruled<Liveness>>();
+  readonly #liveness = new Map<string, Judgement<Liveness>>();
   #report: ((report: Report) => Promise<unknown>) | undefined;
   #stopRepeat: () => void = () => undefined;
 
@@ -39,7 +39,7 @@ export class AgentRows {
   }
 
   /** The row of an agent: it is there from now on, in this state. */
-  setAgent(name: string, liveness: Ruled<Liveness> = HOSTED): void {
+  setAgent(name: string, liveness: Judgement<Liveness> = HOSTED): void {
     this.#liveness.set(name, liveness);
     this.#send(name, liveness);
   }
@@ -55,7 +55,7 @@ export class AgentRows {
     this.#stopRepeat = this.#options.clock.after(REPEAT_MS, () => this.#repeat());
   }
 
-  #send(name: string, liveness: Ruled<Liveness>): void {
+  #send(name: string, liveness: Judgement<Liveness>): void {
     const { clock, onTrouble } = this.#options;
     const id = this.idOf(name);
     const nowMs = clock.wallMs();

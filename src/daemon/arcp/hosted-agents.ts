@@ -2,7 +2,7 @@
 import { pathToFileURL } from "node:url";
 import { RollcallError } from "../../core/errors.ts";
 import { agentRefText } from "../../core/jobs/agent-ref.ts";
-import type { Liveness, Ruled } from "../../core/reports.ts";
+import type { Liveness, Judgement } from "../../core/reports.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { AgentFunction, Driver } from "../../jobs/driver.ts";
 import type { Logger } from "../logger.ts";
@@ -42,7 +42,7 @@ export class HostedAgents implements AsyncDisposable {
       options.rows.setAgent(config.name);
     }
     const children: ChildRuntime[] = [];
-    const states = new Map<AgentConfig, Ruled<Liveness>>(
+    const states = new Map<AgentConfig, Judgement<Liveness>>(
       all.map(({ config }) => [config, LOADED] as const),
     );
     for (const config of configs) {
@@ -81,13 +81,13 @@ export class HostedAgents implements AsyncDisposable {
   }
 }
 
-const LOADED: Ruled<Liveness> = { value: "alive", rule: "its module is loaded" };
+const LOADED: Judgement<Liveness> = { value: "alive", rule: "its module is loaded" };
 
 /** Of an agent with several versions: while one of them can be had, it can. */
 function livenessOf(
   name: string,
-  states: ReadonlyMap<AgentConfig, Ruled<Liveness>>,
-): Ruled<Liveness> | undefined {
+  states: ReadonlyMap<AgentConfig, Judgement<Liveness>>,
+): Judgement<Liveness> | undefined {
   for (const [config, liveness] of states) {
     if (config.name === name && liveness.value === "alive") return liveness;
   }

@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { RollcallError } from "../../core/errors.ts";
 import { rejects } from "../../../test/support/log/conformance-case.ts";
 import { Commits } from "./commits.ts";
-import { WAITING_BYTES, type Append, type Commit, type Outcome } from "./protocol.ts";
+import { WAITING_BYTES, type Append, type Commit, type AppendOutcome } from "./protocol.ts";
 
 /** A disk that writes when it is told to, and what it was given. */
 function slowDisk() {
   const given: string[][] = [];
   const writes: { readonly finish: () => void; readonly fail: (error: Error) => void }[] = [];
   const heads = new Map<string, number>();
-  const outcome = ({ batch }: Append): Outcome => ({
+  const outcome = ({ batch }: Append): AppendOutcome => ({
     heads: (batch.streams ?? []).map(({ stream, entries }) => {
       heads.set(stream, (heads.get(stream) ?? 0) + entries.length);
       return heads.get(stream) ?? 0;

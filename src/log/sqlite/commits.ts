@@ -8,25 +8,25 @@ import { setImmediate as endOfTurn } from "node:timers/promises";
 import { RollcallError } from "../../core/errors.ts";
 import type { AppendBatch } from "../log.ts";
 import { WAITING_BYTES } from "./protocol.ts";
-import type { Append, Commit, CommitResult, Forget, Outcome } from "./protocol.ts";
+import type { Append, Commit, CommitResult, Forget, AppendOutcome } from "./protocol.ts";
 
 /** Trimmed or removed by one commit: about as much work as its sync. */
 const FORGETS = 512;
 
-interface Waiting<Call, Result> {
+interface WaitingCall<Call, Result> {
   readonly call: Call;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
-interface WaitingAppend extends Waiting<Append, readonly number[]> {
+interface WaitingAppend extends WaitingCall<Append, readonly number[]> {
   readonly bytes: number;
 }
 
 export class Commits {
   readonly #write: (commit: Commit) => Promise<CommitResult>;
   #appends: WaitingAppend[] = [];
-  readonly #forgets: Waiting<Forget, boolean>[] = [];
+  readonly #forgets: WaitingCall<Forget, boolean>[] = [];
   #streamBytes = 0;
   #isWriting = false;
 
@@ -87,7 +87,7 @@ export class Commits {
     this.#isWriting = false;
   }
 
-  #settle({ bytes, resolve, reject }: WaitingAppend, outcome: Outcome | undefined): void {
+  #settle({ bytes, resolve, reject }: WaitingAppend, outcome: AppendOutcome | undefined): void {
     this.#streamBytes -= bytes;
     if (outcome?.fenced) reject(new RollcallError("FENCED", outcome.fenced));
     else resolve(outcome?.heads ?? []);

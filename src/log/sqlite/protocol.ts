@@ -64,12 +64,12 @@ export interface Append {
 
 export interface CommitResult {
   /** Of the appends. */
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly AppendOutcome[];
   /** Whether something that was forgotten is left to the sweep. */
   readonly isUnswept: boolean;
 }
 
-export interface Outcome {
+export interface AppendOutcome {
   /** Why an append was refused, when it was. */
   readonly fenced?: string;
   /** The new head of each stream of an append to streams alone. */
@@ -116,13 +116,13 @@ export type Name = keyof Operations;
 export type Argument<K extends Name> = Parameters<Operations[K]>[0];
 export type Result<K extends Name> = Awaited<ReturnType<Operations[K]>>;
 
-export interface Request<K extends Name = Name> {
+export interface ThreadRequest<K extends Name = Name> {
   readonly id: number;
   readonly name: K;
   readonly argument: Argument<K>;
 }
 
-export type Reply =
+export type ThreadReply =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | {
       readonly id: number;
@@ -146,7 +146,7 @@ const SHUT_WITHIN_MS = 5000;
  *          enter            leave
  *   free ─────────▶ inside ───────▶ free ──── shut ────▶ shut, for good
  */
-export class Gate {
+export class ExitGate {
   readonly buffer: SharedArrayBuffer;
   readonly #state: Int32Array;
 

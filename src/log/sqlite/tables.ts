@@ -7,7 +7,15 @@ import type { LogRange } from "../log.ts";
 import { Batches } from "./batches.ts";
 import { readEnds } from "./check.ts";
 import { BLOB, transaction, unsynced, type Database } from "./driver.ts";
-import type { Append, Commit, CommitResult, OpenedRange, Outcome, Page, Span } from "./protocol.ts";
+import type {
+  Append,
+  Commit,
+  CommitResult,
+  OpenedRange,
+  AppendOutcome,
+  Page,
+  Span,
+} from "./protocol.ts";
 import { claimFile, lastWriter } from "./schema.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StreamTables } from "./stream-tables.ts";
@@ -64,7 +72,7 @@ export class Tables {
     }
   }
 
-  #append({ batch, expectedHead }: Append): Outcome {
+  #append({ batch, expectedHead }: Append): AppendOutcome {
     const { entries, streams = [] } = batch;
     const { truncated, head } = this.#ends;
     const refusal =

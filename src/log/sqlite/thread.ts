@@ -13,22 +13,22 @@
  */
 import { Worker } from "node:worker_threads";
 import { RollcallError } from "../../core/errors.ts";
-import type { Argument, Name, Reply, Request, Result } from "./protocol.ts";
-import { Gate } from "./protocol.ts";
+import type { Argument, Name, ThreadReply, ThreadRequest, Result } from "./protocol.ts";
+import { ExitGate } from "./protocol.ts";
 
 /** From the sources (tests) the thread runs what was built of them: Node 20 reads no TypeScript. */
 const WORKER = import.meta.url.endsWith(".ts")
   ? new URL("../../../dist/log/sqlite/worker.js", import.meta.url)
   : new URL("./worker.js", import.meta.url);
 
-interface Waiting {
+interface Asker {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
 export class SqliteThread {
   readonly #onFailure: (error: RollcallError) => void;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, Asker>();
   #worker: Worker | undefined;
   #failure: RollcallError | undefined;
   #lastId = 0;
@@ -46,13 +46,13 @@ export class SqliteThread {
   }
 
   start(): void {
-    const gate = new Gate();
+    const gate = new ExitGate();
     const execArgv = ["--disable-warning=ExperimentalWarning"];
     const worker = new Worker(WORKER, { execArgv, workerData: gate.buffer });
     const shut = () => gate.shut();
     process.once("exit", shut);
     let reason = "it ended";
-    worker.on("message", (reply: Reply) => this.#settle(reply));
+    worker.on("message", (reply: ThreadReply) => this.#settle(reply));
     worker.on("error", (error) => {
       reason = String(error);
     });
@@ -67,7 +67,7 @@ export class SqliteThread {
   call<K extends Name>(name: K, argument: Argument<K>): Promise<Result<K>> {
     const worker = this.#worker;
     if (!worker) return Promise.reject(this.#failure ?? notOpen());
-    const request: Request<K> = { id: ++this.#lastId, name, argument };
+    const request: ThreadRequest<K> = { id: ++this.#lastId, name, argument };
     return new Promise((resolve, reject) => {
       this.#waiting.set(request.id, { resolve: (value) => resolve(value as Result<K>), reject });
       worker.postMessage(request);
@@ -81,13 +81,13 @@ export class SqliteThread {
     this.#failure = undefined;
     if (!worker) return;
     const ended = new Promise((resolve) => worker.once("exit", resolve));
-    const request: Request<"close"> = { id: 0, name: "close", argument: undefined };
+    const request: ThreadRequest<"close"> = { id: 0, name: "close", argument: undefined };
     worker.postMessage(request);
     await ended;
     this.#rejectAll(notOpen());
   }
 
-  #settle(reply: Reply): void {
+  #settle(reply: ThreadReply): void {
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
     if (reply.ok) waiting?.resolve(reply.value);

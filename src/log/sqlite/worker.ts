@@ -6,11 +6,17 @@ import { parentPort, workerData } from "node:worker_threads";
 import { RollcallError } from "../../core/errors.ts";
 import { openDatabase, openForReading } from "./database.ts";
 import { storageError, type Database } from "./driver.ts";
-import { Gate, type Name, type Operations, type Reply, type Request } from "./protocol.ts";
+import {
+  ExitGate,
+  type Name,
+  type Operations,
+  type ThreadReply,
+  type ThreadRequest,
+} from "./protocol.ts";
 import { Tables } from "./tables.ts";
 import { forgetHolder } from "./writer-lock.ts";
 
-const gate = new Gate(workerData as SharedArrayBuffer);
+const gate = new ExitGate(workerData as SharedArrayBuffer);
 let path = "";
 let opened: Tables | undefined;
 /** The file, where this thread only reads it. */
@@ -68,13 +74,13 @@ function readOnce<T>(database: Database, read: () => T): T {
 }
 
 /** A request carries the argument of the operation it names: the compiler cannot follow that. */
-function run({ name, argument }: Request): unknown {
+function run({ name, argument }: ThreadRequest): unknown {
   const operation = operations[name] as (argument: unknown) => ReturnType<Operations[Name]>;
   if (!reading || name === "close") return operation(argument);
   return readOnce(reading, () => operation(argument));
 }
 
-async function answer(request: Request): Promise<Reply> {
+async function answer(request: ThreadRequest): Promise<ThreadReply> {
   const { id } = request;
   try {
     return { id, ok: true, value: await run(request) };
@@ -84,7 +90,7 @@ async function answer(request: Request): Promise<Reply> {
   }
 }
 
-async function serve(request: Request): Promise<void> {
+async function serve(request: ThreadRequest): Promise<void> {
   if (!gate.enter()) return;
   const reply = await answer(request);
   gate.leave();
@@ -93,6 +99,6 @@ async function serve(request: Request): Promise<void> {
 
 /** Opening takes several turns of the loop; what is asked meanwhile waits for it. */
 let served = Promise.resolve();
-parentPort?.on("message", (request: Request) => {
+parentPort?.on("message", (request: ThreadRequest) => {
   served = served.then(() => serve(request));
 });

@@ -22,7 +22,7 @@ import type { Handlers, Meter, ServiceLimits } from "./service.ts";
 import { grpcStatusOf, type FieldName } from "./status.ts";
 
 /** A caller, before its call is served. */
-export interface Caller {
+export interface GrpcCaller {
   /** The action that the method is; none where every caller may call it. */
   readonly action: Action | undefined;
   /** Of the connection that the call came by. */
@@ -33,7 +33,7 @@ export interface Caller {
 export interface GrpcServerOptions {
   readonly limits: ServerLimits;
   /** Throws, or rejects, when the caller is not to be served. */
-  readonly admit: (caller: Caller) => unknown;
+  readonly admit: (caller: GrpcCaller) => unknown;
   readonly meterOf?: (path: string) => Meter;
   /** A call met a fault of this program. */
   readonly onFault?: (path: string, error: unknown) => void;

@@ -27,7 +27,7 @@ import { FrameParser, type Frame, type FrameLimits } from "./frame-parser.ts";
 import { HeaderDecoder, type Field } from "./hpack.ts";
 import { Outbox } from "./outbox.ts";
 import { areTrailers, requestHeaders } from "./request-headers.ts";
-import { Stream, type Carrier, type WholeAnswer } from "./stream.ts";
+import { Stream, type Carrier, type WholeResponse } from "./stream.ts";
 
 export interface ConnectionLimits extends FrameLimits {
   /** At a time. */
@@ -121,7 +121,7 @@ export class Http2Connection implements Carrier {
     if (isEnd) this.#ended(stream);
   }
 
-  sendWhole(stream: Stream, answer: WholeAnswer): boolean {
+  sendWhole(stream: Stream, answer: WholeResponse): boolean {
     if (!this.#outbox.whole(stream, answer)) return false;
     this.#ended(stream);
     return true;

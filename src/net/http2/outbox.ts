@@ -14,7 +14,7 @@ import {
   MAX_WINDOW,
   type ErrorNumber,
 } from "./codes.ts";
-import type { Stream, WholeAnswer } from "./stream.ts";
+import type { Stream, WholeResponse } from "./stream.ts";
 
 export interface OutboxOptions {
   /** The most the socket holds for a client that does not read. */
@@ -99,7 +99,7 @@ export class Outbox {
   }
 
   /** An answer that fits goes as one piece of bytes. */
-  whole(stream: Stream, { headers, data, trailers }: WholeAnswer): boolean {
+  whole(stream: Stream, { headers, data, trailers }: WholeResponse): boolean {
     const { length } = data;
     const room = this.#isCongested ? 0 : Math.min(this.#window, stream.sendWindow);
     if (length > room || length > DEFAULT_FRAME_BYTES || stream.waitingBytes > 0) return false;

@@ -18,12 +18,12 @@ export interface Carrier {
   send(stream: Stream): void;
   sendHeaders(stream: Stream, block: Buffer, isEnd: boolean): void;
   /** All of an answer at once, if there is room for it. */
-  sendWhole(stream: Stream, answer: WholeAnswer): boolean;
+  sendWhole(stream: Stream, answer: WholeResponse): boolean;
   credit(stream: Stream, bytes: number): void;
   reset(stream: Stream, number: ErrorNumber): void;
 }
 
-export interface WholeAnswer {
+export interface WholeResponse {
   readonly headers: Buffer;
   readonly data: Uint8Array;
   readonly trailers: Buffer;
@@ -126,7 +126,7 @@ export class Stream {
   }
 
   /** Headers, one piece of data, trailers. */
-  answer(answer: WholeAnswer): void {
+  answer(answer: WholeResponse): void {
     if (this.isClosed || this.#carrier.sendWhole(this, answer)) return;
     this.respond(answer.headers);
     this.#queue(answer.data);

@@ -2,13 +2,13 @@
  * Watched events as server-sent events. A thousand subscribers of one event get the same bytes, so
  * they are made once.
  */
-import { jsonOf, type Recorded } from "../../core/events.ts";
+import { jsonOf, type RecordedEvent } from "../../core/events.ts";
 import type { WatchItem } from "../../engine/watch.ts";
 import { EVENT_STREAM } from "./limits.ts";
 import { refusalOf } from "./refusal.ts";
 
 /** Lives as long as the engine keeps the event at hand for all. */
-const frames = new WeakMap<Recorded, Buffer>();
+const frames = new WeakMap<RecordedEvent, Buffer>();
 
 export const OPENING = Buffer.from(`retry: ${EVENT_STREAM.retryMs}\n\n`);
 export const HEARTBEAT = Buffer.from(":\n\n");
@@ -43,14 +43,14 @@ export function factFrame(kind: string, facts: Facts): Buffer {
   return Buffer.from(`id: ${facts.sequence}\nevent: ${kind}\ndata: ${data}\n\n`);
 }
 
-function eventFrame(recorded: Recorded): Buffer {
+function eventFrame(recorded: RecordedEvent): Buffer {
   const { sequence, event } = recorded;
   const data = eventText(recorded);
   return Buffer.from(`id: ${sequence}\nevent: ${event.type}\ndata: ${data}\n\n`);
 }
 
 /** As operations/events.ts has it, made of what the log holds as text already. */
-function eventText(recorded: Recorded): string {
+function eventText(recorded: RecordedEvent): string {
   const { sequence, atMs, event } = recorded;
   const at = new Date(atMs).toISOString();
   const head = `{"sequence":${sequence},"topic":"${event.type}","at":"${at}",`;

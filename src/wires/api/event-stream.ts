@@ -8,13 +8,13 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Watch } from "../../engine/watch.ts";
 import { frameOf, placeFrame } from "./event-frames.ts";
 import { watchOptionsOf } from "./event-query.ts";
-import { Streams, type Frames, type StreamsOptions } from "./sse.ts";
+import { SseStreams, type Frames, type StreamsOptions } from "./sse.ts";
 
 export interface EventStreamsOptions extends StreamsOptions {
   readonly engine: Engine;
 }
 
-export class EventStreams extends Streams {
+export class EventStreams extends SseStreams {
   readonly #engine: Engine;
 
   constructor({ engine, ...options }: EventStreamsOptions) {

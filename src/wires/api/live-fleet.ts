@@ -3,7 +3,7 @@
  * whole, then tells what is new; who comes back begins again with the whole, so there is nothing to
  * resume and nothing to miss. A timeline is different: it is events, and goes on where it was.
  */
-import type { Recorded } from "../../core/events.ts";
+import type { RecordedEvent } from "../../core/events.ts";
 import type { QuestionState } from "../../core/questions.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Watch } from "../../engine/watch.ts";
@@ -13,10 +13,10 @@ import type { Row } from "../../fleet/row.ts";
 import { factFrame, frameOf, placeFrame } from "./event-frames.ts";
 import { isWanted, type Filters } from "../../operations/fleet-filter.ts";
 import { FLEET_LIST } from "./limits.ts";
-import type { Frames, Source } from "./sse.ts";
+import type { Frames, SseSource } from "./sse.ts";
 
 /** `fleet` with all rows, then `change`. */
-export function fleetSource(fleet: Fleet, filters: Filters): Source {
+export function fleetSource(fleet: Fleet, filters: Filters): SseSource {
   const abort = new AbortController();
   return { frames: fleetFrames(fleet, filters, abort.signal), close: () => abort.abort() };
 }
@@ -56,7 +56,7 @@ function* parts<T>(all: readonly T[], gone: readonly string[]) {
 }
 
 /** `row` whenever it is another one, `gone` when it is no more. */
-export function rowSource(fleet: Fleet, id: string): Source {
+export function rowSource(fleet: Fleet, id: string): SseSource {
   const abort = new AbortController();
   return { frames: rowFrames(fleet, id, abort.signal), close: () => abort.abort() };
 }
@@ -74,7 +74,7 @@ export function questionsSource(
   engine: Engine,
   fleet: Fleet,
   wanted: readonly QuestionState[],
-): Source {
+): SseSource {
   const watch = engine.watch({ prefixes: ["question."] });
   const frames = questionFrames(watch, fleet, wanted);
   return { frames, cut: watch.cut, close: () => watch.close() };
@@ -106,13 +106,13 @@ async function* questionFrames(
 export function timelineSource(
   engine: Engine,
   { events, sequence, trail }: Omit<Timeline, "id">,
-): Source {
+): SseSource {
   const watch = engine.watch({ from: sequence });
   const frames = timelineFrames(watch, trail, events.map(eventFrame));
   return { frames, cut: watch.cut, close: () => watch.close() };
 }
 
-function eventFrame(recorded: Recorded): Buffer {
+function eventFrame(recorded: RecordedEvent): Buffer {
   return frameOf({ kind: "event", recorded });
 }
 

@@ -6,10 +6,10 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Watch } from "../../engine/watch.ts";
 import { jobNow } from "../../operations/jobs.ts";
 import { factFrame } from "./event-frames.ts";
-import type { Frames, Source } from "./sse.ts";
+import type { Frames, SseSource } from "./sse.ts";
 
 /** `job` as it is, and whenever it is another; ends with the one that is over. */
-export function jobSource(engine: Engine, jobId: string): Source {
+export function jobSource(engine: Engine, jobId: string): SseSource {
   const watch = engine.watch({ prefixes: ["job."] });
   const frames = jobFrames(engine, watch, jobId);
   return { frames, cut: watch.cut, close: () => watch.close() };

@@ -15,7 +15,7 @@ import { placeOf } from "./event-query.ts";
 import { framesOf } from "./event-stream.ts";
 import { fleetSource, questionsSource, rowSource, timelineSource } from "./live-fleet.ts";
 import { jobSource } from "./live-job.ts";
-import type { Source } from "./sse.ts";
+import type { SseSource } from "./sse.ts";
 
 /** Where a stream begins. */
 interface Place {
@@ -31,7 +31,7 @@ export interface Live<In extends z.ZodObject = z.ZodObject> {
   /** It remembers the whole fleet, and so there may be fewer of them. */
   readonly isLooker?: boolean;
   /** Resolves with how it starts; rejects with why it cannot. */
-  prepare(services: Services, input: z.output<In>, place: Place): Promise<() => Source>;
+  prepare(services: Services, input: z.output<In>, place: Place): Promise<() => SseSource>;
 }
 
 function live<In extends z.ZodObject>(described: Live<In>): Live {

@@ -16,12 +16,12 @@ import { operations } from "../../operations/table.ts";
 import { DIRECTORY_EVENTS, LIVE, type Live } from "./live.ts";
 import { openApiText } from "./openapi.ts";
 import { bodyOf, queryOf, wantsStream } from "./request.ts";
-import type { Streams } from "./sse.ts";
+import type { SseStreams } from "./sse.ts";
 
 export interface ApiOptions extends Services {
-  readonly streams: Streams;
+  readonly streams: SseStreams;
   /** Streams that remember the whole fleet; there may be fewer of them. */
-  readonly lookers: Streams;
+  readonly lookers: SseStreams;
   readonly metrics: { readonly contentType: string; page(): Promise<string> };
 }
 

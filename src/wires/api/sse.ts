@@ -16,7 +16,7 @@ import { EVENT_STREAM } from "./limits.ts";
 
 export type Frames = AsyncGenerator<Buffer, void, undefined>;
 
-export interface Source {
+export interface SseSource {
   /** Ends when this node closes, or soon after `close` was called. */
   readonly frames: Frames;
   /** Aborts, with the reason, when whoever reads is too far behind. */
@@ -31,7 +31,7 @@ export interface StreamsOptions {
 }
 
 /** All streams of a door. */
-export class Streams {
+export class SseStreams {
   readonly #clock: Clock;
   readonly #maxStreams: number;
   #open = 0;
@@ -46,7 +46,7 @@ export class Streams {
   }
 
   /** Resolves when the stream is over. Rejects only before anything was sent. */
-  async send(response: ServerResponse, start: () => Source): Promise<void> {
+  async send(response: ServerResponse, start: () => SseSource): Promise<void> {
     if (this.#open >= this.#maxStreams) {
       throw new RollcallError("LIMIT_EXCEEDED", `there are already ${this.#maxStreams} streams`);
     }
@@ -62,11 +62,11 @@ export class Streams {
 
 class Stream {
   readonly #response: ServerResponse;
-  readonly #source: Source;
+  readonly #source: SseSource;
   readonly #clock: Clock;
   #stopHeartbeat: () => void = () => undefined;
 
-  constructor(response: ServerResponse, source: Source, clock: Clock) {
+  constructor(response: ServerResponse, source: SseSource, clock: Clock) {
     this.#response = response;
     this.#source = source;
     this.#clock = clock;

@@ -1,5 +1,5 @@
 /** Whether the agent of a status file lives: by what it says, by its silence, by its process. */
-import type { Liveness, Ruled } from "../../core/reports.ts";
+import type { Liveness, Judgement } from "../../core/reports.ts";
 import type { ProcessProof } from "../../machine/processes.ts";
 import type { StatusFile } from "./read.ts";
 import type { Processes } from "./writers.ts";
@@ -19,7 +19,7 @@ export interface Signs {
 }
 
 export interface Vitality {
-  readonly liveness: Ruled<Liveness>;
+  readonly liveness: Judgement<Liveness>;
   /** Its process is not there any more, or another one has its number. */
   readonly hasEnded: boolean;
 }
@@ -36,7 +36,7 @@ function livenessOf(
   { file, isRemoved = false }: Sighting,
   standing: Standing,
   { nowMs, staleAfterMs }: Signs,
-): Ruled<Liveness> {
+): Judgement<Liveness> {
   const { lifecycle, pid } = file.status.runtime;
   if (isRemoved) return REMOVED;
   if (lifecycle === "stopped") return STOPPED;
@@ -64,12 +64,12 @@ export function isLater({ updatedAtMs }: StatusFile, startedAtMs: number | undef
   return (startedAtMs ?? 0) > updatedAtMs + SAME_START_MS;
 }
 
-export const REMOVED: Ruled<Liveness> = { value: "exited", rule: "its file is gone" };
-const FRESH: Ruled<Liveness> = { value: "alive", rule: "its file is fresh" };
-const QUIET: Ruled<Liveness> = {
+export const REMOVED: Judgement<Liveness> = { value: "exited", rule: "its file is gone" };
+const FRESH: Judgement<Liveness> = { value: "alive", rule: "its file is fresh" };
+const QUIET: Judgement<Liveness> = {
   value: "alive",
   rule: "its file is old, but its process is there",
 };
-const STALE: Ruled<Liveness> = { value: "stale", rule: "its file is old" };
-const STOPPED: Ruled<Liveness> = { value: "exited", rule: "it says that it stopped" };
-const UNKNOWN: Ruled<Liveness> = { value: "unknown", rule: "its lifecycle is unknown" };
+const STALE: Judgement<Liveness> = { value: "stale", rule: "its file is old" };
+const STOPPED: Judgement<Liveness> = { value: "exited", rule: "it says that it stopped" };
+const UNKNOWN: Judgement<Liveness> = { value: "unknown", rule: "its lifecycle is unknown" };

@@ -4,7 +4,7 @@
  * they are. So both say the same of the same file.
  */
 import { isBusy } from "../../core/report-news.ts";
-import type { Activity, Liveness, Outcome } from "../../core/reports.ts";
+import type { Activity, Liveness, ReportedOutcome } from "../../core/reports.ts";
 import type { Standing } from "../../fleet/headline.ts";
 import type { Status, TaskState } from "./format.ts";
 import { readMeta } from "./meta.ts";
@@ -43,14 +43,14 @@ export function activityIn(status: Status): Activity {
   return activity === "working" ? (readMeta(status).activity ?? activity) : activity;
 }
 
-const OUTCOME_OF: Readonly<Partial<Record<TaskState, Outcome>>> = {
+const OUTCOME_OF: Readonly<Partial<Record<TaskState, ReportedOutcome>>> = {
   completed: "success",
   failed: "failed",
   rejected: "rejected",
   canceled: "cancelled",
 };
 
-export function outcomeIn({ task }: Status): Outcome | undefined {
+export function outcomeIn({ task }: Status): ReportedOutcome | undefined {
   return task?.state ? OUTCOME_OF[task.state] : undefined;
 }
 

@@ -19,7 +19,7 @@ export interface Ground {
   readonly onFault: (error: unknown) => void;
 }
 
-export interface Caller extends Ground, Call {
+export interface ToolCaller extends Ground, Call {
   /** The agent that acts: the one named, or the connection's own. */
   readonly acting: (agentId: string | undefined) => Promise<string>;
 }

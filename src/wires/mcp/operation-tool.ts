@@ -6,8 +6,17 @@
 import { z } from "zod";
 import type { Effect, Operation, Answer as Result } from "../../operations/operation.ts";
 import { inSnakeCase } from "../field-names.ts";
-import type { Caller } from "./caller.ts";
-import { ADDS, ENDS, READS, SETS, tool, type Answer, type Tool, type ToolOptions } from "./tool.ts";
+import type { ToolCaller } from "./caller.ts";
+import {
+  ADDS,
+  ENDS,
+  READS,
+  SETS,
+  tool,
+  type ToolAnswer,
+  type Tool,
+  type ToolOptions,
+} from "./tool.ts";
 
 export const AGENT_ID = z
   .string()
@@ -31,11 +40,11 @@ interface OperationToolOptions<Out extends z.ZodObject, Shown extends z.ZodObjec
   /** By the name of the field; null for one that the tool does not have. */
   readonly fields?: Readonly<Record<string, Argument | null>>;
   /** The answer as a model gets it. */
-  readonly tell: (result: Result<Out>) => Answer<z.input<Shown>>;
+  readonly tell: (result: Result<Out>) => ToolAnswer<z.input<Shown>>;
 }
 
 export function toolOf<In extends z.ZodObject, Out extends z.ZodObject, Shown extends z.ZodObject>(
-  operation: Operation<In, Out, Caller>,
+  operation: Operation<In, Out, ToolCaller>,
   { fields = {}, tell, ...described }: OperationToolOptions<Out, Shown>,
 ): Tool {
   const given = Object.entries<z.ZodType>(operation.input.shape).flatMap(([field, schema]) => {

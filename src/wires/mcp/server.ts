@@ -16,7 +16,7 @@ import {
 import { z } from "zod";
 import { RollcallError } from "../../core/errors.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
-import type { Caller, Ground } from "./caller.ts";
+import type { ToolCaller, Ground } from "./caller.ts";
 import type { Changes } from "./changes.ts";
 import { shown } from "./data.ts";
 import { LEASE_TOOLS } from "./lease-tools.ts";
@@ -117,7 +117,7 @@ interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-function callerOf(ground: Ground, { member, name, signal }: ToolCall): Caller {
+function callerOf(ground: Ground, { member, name, signal }: ToolCall): ToolCaller {
   return {
     ...ground,
     signal,

@@ -42,7 +42,7 @@ interface OpenSession {
   stopTimer: () => void;
 }
 
-export class Sessions {
+export class McpSessions {
   readonly #options: SessionsOptions;
   /** The one that was used last is last. */
   readonly #open = new Map<string, OpenSession>();

@@ -13,10 +13,10 @@ import type { ErrorCode } from "../../core/errors.ts";
 import { inSnakeCase } from "../field-names.ts";
 import { parse } from "../../operations/parse.ts";
 import { errorReply } from "../error-reply.ts";
-import type { Caller } from "./caller.ts";
+import type { ToolCaller } from "./caller.ts";
 import { dataText, shown } from "./data.ts";
 
-export interface Answer<Output> {
+export interface ToolAnswer<Output> {
   /** In a sentence, in our own words. */
   readonly summary: string;
   readonly data: Output;
@@ -37,13 +37,13 @@ export interface ToolOptions<Input extends z.ZodObject, Output extends z.ZodObje
   readonly quotesAgents?: boolean;
   /** The name of the argument for a field of core; in snake case unless told otherwise. */
   readonly fieldName?: (field: string) => string;
-  run(input: z.output<Input>, caller: Caller): Promise<Answer<z.input<Output>>>;
+  run(input: z.output<Input>, caller: ToolCaller): Promise<ToolAnswer<z.input<Output>>>;
 }
 
 export interface Tool {
   readonly described: Described;
   /** Never rejects: what went wrong is the answer. */
-  call(args: unknown, caller: Caller): Promise<CallToolResult>;
+  call(args: unknown, caller: ToolCaller): Promise<CallToolResult>;
 }
 
 /** Looks, and changes nothing. */
@@ -106,7 +106,7 @@ interface RefusedCall {
   readonly advice: Advice;
   readonly quotesAgents: boolean;
   readonly fieldName: (field: string) => string;
-  readonly caller: Caller;
+  readonly caller: ToolCaller;
 }
 
 function refusal(error: unknown, refused: RefusedCall): CallToolResult {

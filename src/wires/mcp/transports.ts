@@ -22,7 +22,7 @@ import { Changes } from "./changes.ts";
 import { Connections } from "./connections.ts";
 import { MCP } from "./limits.ts";
 import { mcpServer, type ServerOptions } from "./server.ts";
-import { refused, Sessions } from "./sessions.ts";
+import { refused, McpSessions } from "./sessions.ts";
 import { bounded } from "./streams.ts";
 
 export interface Bindings {
@@ -50,13 +50,13 @@ export class Transports {
   readonly #options: TransportsOptions;
   readonly #changes: Changes;
   readonly #single: McpHttpHandler;
-  readonly #sessions: Sessions;
+  readonly #sessions: McpSessions;
   readonly #connections: Connections;
 
   constructor(options: TransportsOptions) {
     this.#options = options;
     this.#changes = new Changes(options);
-    this.#sessions = new Sessions(options);
+    this.#sessions = new McpSessions(options);
     this.#connections = new Connections(options);
     this.#single = createMcpHandler(() => this.#server(), {
       legacy: "reject",

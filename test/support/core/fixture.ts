@@ -5,7 +5,13 @@
 import { beat, type AgentCard } from "../../../src/core/agents.ts";
 import type { Decision, Moment } from "../../../src/core/decide.ts";
 import { seeEntry } from "../../../src/core/directory.ts";
-import { decode, encode, type Event, type Recorded, type Topic } from "../../../src/core/events.ts";
+import {
+  decode,
+  encode,
+  type Event,
+  type RecordedEvent,
+  type Topic,
+} from "../../../src/core/events.ts";
 import type { SubmitCommand } from "../../../src/core/job-submit.ts";
 import { jobDefaults, sessionDefaults } from "./jobs.ts";
 import type { Job } from "../../../src/core/jobs.ts";
@@ -109,7 +115,7 @@ export class World {
     this.record([leading(this.state, node)]);
   }
 
-  recorded(): Recorded[] {
+  recorded(): RecordedEvent[] {
     return this.texts.map((text, i) => decode(text, i + 1));
   }
 
@@ -197,7 +203,7 @@ export function taskCreate(fields: Partial<Create> = {}): Create {
 }
 
 /** The state that the log gives. */
-export function replayed(recorded: readonly Recorded[], state: State = emptyState()): State {
+export function replayed(recorded: readonly RecordedEvent[], state: State = emptyState()): State {
   for (const { event, atMs } of recorded) rules.evolve(state, event, atMs);
   return state;
 }

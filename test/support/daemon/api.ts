@@ -8,7 +8,7 @@ import { openEngine, type Fixture } from "../engine/fixture.ts";
 import { a2aMount } from "../../../src/wires/a2a/server/a2a.ts";
 import type { Services } from "../../../src/operations/operation.ts";
 import { operations } from "../../../src/operations/table.ts";
-import { Streams } from "../../../src/wires/api/sse.ts";
+import { SseStreams } from "../../../src/wires/api/sse.ts";
 import { apiRoutes } from "../../../src/wires/api/routes.ts";
 import { ask, openDoor, type Asked, type OpenDoor } from "./fixture.ts";
 
@@ -59,8 +59,8 @@ export async function openApi(
     fetcher,
     embedder: { embed: async (texts) => texts.map(() => new Float32Array(2)) },
   });
-  const streams = new Streams({ clock, maxStreams: 3 });
-  const lookers = new Streams({ clock, maxStreams: 2 });
+  const streams = new SseStreams({ clock, maxStreams: 3 });
+  const lookers = new SseStreams({ clock, maxStreams: 2 });
   const opened = await openDoor();
   opened.door.mount(a2aMount({ directory, version: "own" }));
   opened.door.mount({

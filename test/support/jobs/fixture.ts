@@ -3,8 +3,8 @@ import type { Event } from "../../../src/core/events.ts";
 import type { Job } from "../../../src/core/jobs.ts";
 import type { State } from "../../../src/core/state.ts";
 import type { Companion, Term } from "../../../src/engine/companion.ts";
-import { Agents } from "../../../src/jobs/agents.ts";
-import { Jobs, type JobsOptions } from "../../../src/jobs/jobs.ts";
+import { JobAgents } from "../../../src/jobs/agents.ts";
+import { JobService, type JobsOptions } from "../../../src/jobs/jobs.ts";
 import type { JobOrder } from "../../../src/jobs/submissions.ts";
 import { systemClock } from "../../../src/machine/clock.ts";
 
@@ -35,10 +35,10 @@ export function testJob(fields: Partial<Job> = {}): Job {
 
 /** The job service alone on an engine, as the ARCP wire runs it. */
 export class JobsCompanion implements Companion {
-  readonly jobs: Jobs;
+  readonly jobs: JobService;
 
   constructor(options: JobsOptions) {
-    this.jobs = new Jobs(options);
+    this.jobs = new JobService(options);
   }
 
   prepare(state: State): Promise<void> {
@@ -66,7 +66,7 @@ export function jobsOptions(
   let ids = 0;
   return {
     node: "solo",
-    agents: new Agents(),
+    agents: new JobAgents(),
     clock: systemClock,
     provisioner: undefined,
     observers: [],

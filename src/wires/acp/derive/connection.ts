@@ -19,7 +19,7 @@ export interface AcpExit {
   readonly signal?: string | null;
 }
 
-export class Connection {
+export class AcpConnection {
   facts: AcpFacts = { protocolVersion: null, agent: null, client: null, wants: null };
   readonly asks = new Map<string, Pending>();
   quietSinceMs = 0;

@@ -5,12 +5,12 @@
  * Times are milliseconds since 1970 of a clock that never goes back; one that does is held. After
  * a sleep of the machine call `woke`, or the silence of the night counts as silence of the agent.
  */
-import { Connection, type AcpExit } from "./connection.ts";
+import { AcpConnection, type AcpExit } from "./connection.ts";
 import { Dialogue } from "./dialogue.ts";
 import type { Frame, Sender } from "./frames.ts";
 import type { AcpFacts, AcpRecord, AcpSessionFacts } from "./record.ts";
 import { quietDeadlineMs, Roster } from "./roster.ts";
-import { backgroundEndsAtMs, doubt, hasTurn, type Session } from "./session.ts";
+import { backgroundEndsAtMs, doubt, hasTurn, type AcpSession } from "./session.ts";
 
 export interface AcpDeriverOptions {
   /** Take the to-do list in a tool's input for the plan, where an agent sends none. */
@@ -18,7 +18,7 @@ export interface AcpDeriverOptions {
 }
 
 export class AcpDeriver {
-  readonly #connection = new Connection();
+  readonly #connection = new AcpConnection();
   readonly #roster = new Roster(this.#connection);
   readonly #dialogue: Dialogue;
   #nowMs = 0;
@@ -121,7 +121,7 @@ export class AcpDeriver {
   }
 
   #refresh(
-    sessions: readonly Session[],
+    sessions: readonly AcpSession[],
     lastWords: readonly AcpRecord[] = [],
   ): readonly AcpRecord[] {
     const changed = sessions.flatMap((session) => this.#roster.refresh(session, this.#nowMs));

@@ -4,7 +4,7 @@
  * decided here but in `precedence.ts`.
  */
 import { elicitationIn, isRefused, permissionIn } from "./asks.ts";
-import type { Connection } from "./connection.ts";
+import type { AcpConnection } from "./connection.ts";
 import { said, STATUS_METHOD } from "./form.ts";
 import { field, idText, number, text, type Frame, type FrameId, type Sender } from "./frames.ts";
 import { MEMORY, SHOWN } from "./limits.ts";
@@ -13,7 +13,14 @@ import { isServed } from "./precedence.ts";
 import type { AcpRecord } from "./record.ts";
 import { Requests, type Pending } from "./requests.ts";
 import type { Roster } from "./roster.ts";
-import { beginTurn, endTurn, hasTurn, setRunState, settleDoubts, type Session } from "./session.ts";
+import {
+  beginTurn,
+  endTurn,
+  hasTurn,
+  setRunState,
+  settleDoubts,
+  type AcpSession,
+} from "./session.ts";
 import { baseName, shown } from "./shown.ts";
 import { failTool } from "./tools.ts";
 import { applyUpdate } from "./updates.ts";
@@ -37,18 +44,18 @@ const ADOPTIONS: ReadonlySet<string> = new Set([
 ]);
 
 export class Dialogue {
-  readonly #connection: Connection;
+  readonly #connection: AcpConnection;
   readonly #roster: Roster;
   readonly #requests = new Requests();
   readonly #readsTodos: boolean;
   /** Sessions that the client closed: what still comes of them does not open them again. */
   readonly #closed = new Map<string, true>();
-  #touched = new Set<Session>();
+  #touched = new Set<AcpSession>();
   #lastWords: AcpRecord[] = [];
   #order = 0;
   #nowMs = 0;
 
-  constructor(connection: Connection, roster: Roster, readsTodos: boolean) {
+  constructor(connection: AcpConnection, roster: Roster, readsTodos: boolean) {
     this.#connection = connection;
     this.#roster = roster;
     this.#readsTodos = readsTodos;
@@ -76,7 +83,7 @@ export class Dialogue {
 
   /** The sessions that changed since the last call, and what was last said of those that ended. */
   takeTouched(): {
-    readonly sessions: readonly Session[];
+    readonly sessions: readonly AcpSession[];
     readonly lastWords: readonly AcpRecord[];
   } {
     const touched = { sessions: [...this.#touched], lastWords: this.#lastWords };
@@ -86,7 +93,7 @@ export class Dialogue {
   }
 
   /** Known or new. None if there are too many and all of them are busy. */
-  #open(sessionId: string | undefined): Session | undefined {
+  #open(sessionId: string | undefined): AcpSession | undefined {
     if (sessionId === undefined) return undefined;
     const known = this.#roster.find(sessionId);
     if (known === undefined && this.#roster.isFull) {
@@ -99,12 +106,12 @@ export class Dialogue {
     return session;
   }
 
-  #heard(session: Session | undefined): Session | undefined {
+  #heard(session: AcpSession | undefined): AcpSession | undefined {
     if (session !== undefined) this.#roster.heard(session, this.#nowMs);
     return session;
   }
 
-  #forget(session: Session): void {
+  #forget(session: AcpSession): void {
     this.#touched.delete(session);
     this.#lastWords.push(this.#roster.forget(session, "Session closed", this.#nowMs));
   }
@@ -141,7 +148,7 @@ export class Dialogue {
     }
   }
 
-  #load(session: Session | undefined, { key }: Pending, params: unknown): void {
+  #load(session: AcpSession | undefined, { key }: Pending, params: unknown): void {
     if (session === undefined) return;
     session.cwd = shown(text(params, "cwd"), SHOWN.path) ?? session.cwd;
     if (session.loads.size === 0) session.frozen = shownBefore(session);
@@ -149,7 +156,7 @@ export class Dialogue {
     session.quietSinceMs = this.#nowMs;
   }
 
-  #prompt(session: Session | undefined, { key }: Pending, params: unknown): void {
+  #prompt(session: AcpSession | undefined, { key }: Pending, params: unknown): void {
     if (session === undefined) return;
     settleDoubts(session);
     beginTurn(session, field(params, "prompt"));
@@ -212,7 +219,7 @@ export class Dialogue {
     session.said = said(params, "meta");
   }
 
-  #update(session: Session, params: unknown): void {
+  #update(session: AcpSession, params: unknown): void {
     const update = field(params, "update");
     if (ADOPTIONS.has(text(update, "sessionUpdate") ?? "")) {
       if (session.loads.size === 0) this.#adopt(session, update);
@@ -227,7 +234,7 @@ export class Dialogue {
   }
 
   /** A session belongs to the parent that first named it, for good. */
-  #adopt(parent: Session, update: unknown): void {
+  #adopt(parent: AcpSession, update: unknown): void {
     const child = this.#open(idText(update, "sessionId"));
     if (child === undefined || child === parent) return;
     if (child.parentId !== null && child.parentId !== parent.id) return;
@@ -261,7 +268,7 @@ export class Dialogue {
     else this.#succeeded(pending, session, answer.result);
   }
 
-  #succeeded(pending: Pending, session: Session | undefined, result: unknown): void {
+  #succeeded(pending: Pending, session: AcpSession | undefined, result: unknown): void {
     switch (pending.method) {
       case "initialize":
         return this.#connection.initialized(result);
@@ -293,7 +300,7 @@ export class Dialogue {
   }
 
   /** In v1 the answer ends the turn. Of an unknown version, an answer without a reason is v2's. */
-  #prompted(session: Session, result: unknown): void {
+  #prompted(session: AcpSession, result: unknown): void {
     if (session.prompts.size > 0) return;
     const stopReason = shown(text(result, "stopReason"), SHOWN.name);
     if (stopReason === null && this.#connection.facts.protocolVersion === null) {
@@ -303,7 +310,7 @@ export class Dialogue {
     endTurn(session, { stopReason, nowMs: this.#nowMs });
   }
 
-  #refused(pending: Pending, session: Session | undefined, error: unknown): void {
+  #refused(pending: Pending, session: AcpSession | undefined, error: unknown): void {
     const code = number(error, "code");
     if (code === AUTH_REQUIRED) this.#connection.needsSignIn(this.#nowMs);
     if (session === undefined) return;
@@ -343,12 +350,12 @@ export class Dialogue {
   }
 }
 
-function shownBefore({ record }: Session): Session["frozen"] {
+function shownBefore({ record }: AcpSession): AcpSession["frozen"] {
   return record === undefined ? undefined : { state: record.state, status: record.status };
 }
 
 /** The file, or the command, of what a client serves. Never its arguments, nor any content. */
-function servedDetail(session: Session, params: unknown): { readonly detail?: string } {
+function servedDetail(session: AcpSession, params: unknown): { readonly detail?: string } {
   const path = text(params, "path");
   const terminalId = idText(params, "terminalId");
   const command = terminalId === undefined ? undefined : session.terminals.get(terminalId);
@@ -357,7 +364,7 @@ function servedDetail(session: Session, params: unknown): { readonly detail?: st
   return detail === null ? {} : { detail };
 }
 
-function rememberTerminal(session: Session | undefined, pending: Pending, answer: Answer): void {
+function rememberTerminal(session: AcpSession | undefined, pending: Pending, answer: Answer): void {
   if (pending.method !== "terminal/create" || "error" in answer) return;
   const key = idText(answer.result, "terminalId");
   if (session === undefined || key === undefined || pending.detail === undefined) return;

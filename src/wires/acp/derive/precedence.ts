@@ -24,7 +24,7 @@ import {
   hasBackground,
   hasTurn,
   isInBackground,
-  type Session,
+  type AcpSession,
 } from "./session.ts";
 import type { AcpSource, AcpState, AcpStatus } from "./record.ts";
 import type { Pending } from "./requests.ts";
@@ -45,9 +45,9 @@ export interface Derived {
 type Row = Pick<Derived, "status" | "message"> &
   Partial<Pick<Derived, "state" | "source" | "currentTask" | "quiet">>;
 
-export type Sessions = ReadonlyMap<string, Session>;
+export type AcpSessions = ReadonlyMap<string, AcpSession>;
 
-export function derive(session: Session, sessions: Sessions, generation = 0): Derived {
+export function derive(session: AcpSession, sessions: AcpSessions, generation = 0): Derived {
   const children = childrenOf(session, sessions, generation);
   const runningChildren = children.filter(({ isRunning }) => isRunning).length;
   const row = rowOf(session, children);
@@ -67,7 +67,7 @@ function stateOf(status: AcpStatus): AcpState {
   return status === "waiting" || status === "idle" ? status : "running";
 }
 
-function rowOf(session: Session, children: readonly ChildState[]): Row {
+function rowOf(session: AcpSession, children: readonly ChildState[]): Row {
   return (
     loading(session) ??
     asking(session) ??
@@ -82,12 +82,12 @@ function rowOf(session: Session, children: readonly ChildState[]): Row {
   );
 }
 
-function loading({ loads, frozen }: Session): Row | undefined {
+function loading({ loads, frozen }: AcpSession): Row | undefined {
   if (loads.size === 0) return undefined;
   return { status: "idle", ...frozen, message: "Loading history", quiet: "open" };
 }
 
-function asking({ asks }: Session): Row | undefined {
+function asking({ asks }: AcpSession): Row | undefined {
   const [first] = asks.values();
   if (first?.ask === undefined) return undefined;
   return {
@@ -97,7 +97,7 @@ function asking({ asks }: Session): Row | undefined {
   };
 }
 
-function requiresAction({ runState }: Session): Row | undefined {
+function requiresAction({ runState }: AcpSession): Row | undefined {
   if (runState !== "requires_action") return undefined;
   return { status: "waiting", message: "Input needed", source: "state_update", quiet: "waiting" };
 }
@@ -125,7 +125,7 @@ const SAID_QUIET: Readonly<Record<AcpStatus, Situation | undefined>> = {
   idle: undefined,
 };
 
-function saying(session: Session): Row | undefined {
+function saying(session: AcpSession): Row | undefined {
   const { said } = session;
   if (said === undefined || !hasTurn(session)) return undefined;
   const { status, source } = said;
@@ -138,7 +138,7 @@ function saying(session: Session): Row | undefined {
   };
 }
 
-function callingTools(session: Session): Row | undefined {
+function callingTools(session: AcpSession): Row | undefined {
   const open = foregroundTools(session);
   const leading = leadingTool(open);
   if (leading === undefined) return undefined;
@@ -176,7 +176,7 @@ export function isServed(method: string): boolean {
 }
 
 /** Only where no tool call is open: an agent that writes by the client would count twice. */
-function usingClient({ io, isCancelled }: Session): Row | undefined {
+function usingClient({ io, isCancelled }: AcpSession): Row | undefined {
   const last: Pending | undefined = [...io.values()].at(-1);
   const served = last === undefined ? undefined : SERVED.get(last.method);
   if (served === undefined) return undefined;
@@ -187,13 +187,13 @@ function usingClient({ io, isCancelled }: Session): Row | undefined {
   };
 }
 
-function compacting({ compactions }: Session): Row | undefined {
+function compacting({ compactions }: AcpSession): Row | undefined {
   if (compactions.size === 0) return undefined;
   return { status: "thinking", message: "Compacting context", quiet: "thinking" };
 }
 
 /** Rows 9 to 11 differ in what is said, and in the flag. */
-function working(session: Session): Row | undefined {
+function working(session: AcpSession): Row | undefined {
   if (!hasTurn(session) && !isInBackground(session)) return undefined;
   if (session.isCancelled) return { status: "thinking", message: "Cancelling", quiet: "cancel" };
   const doing = session.lastChunk === "text" ? "Responding" : "Thinking";
@@ -214,7 +214,7 @@ const ENDINGS: ReadonlyMap<string, string> = new Map([
   ["max_turn_requests", "Turn limit"],
 ]);
 
-function resting({ stopReason, error, runState }: Session): Row {
+function resting({ stopReason, error, runState }: AcpSession): Row {
   const source = runState === "idle" ? "state_update" : "derived";
   if (error !== null)
     return { status: "idle", message: cut(`Error: ${error}`, SHOWN.message), source };
@@ -230,8 +230,8 @@ interface ChildState {
 }
 
 function childrenOf(
-  session: Session,
-  sessions: Sessions,
+  session: AcpSession,
+  sessions: AcpSessions,
   generation: number,
 ): readonly ChildState[] {
   if (session.children.size === 0 || generation >= MEMORY.generations) return [];

@@ -2,20 +2,20 @@
  * The sessions of a connection and the record of each, with the times that belong to it: since when
  * it is so, how long it has been quiet, when to look again.
  */
-import { questionOf, type Connection } from "./connection.ts";
+import { questionOf, type AcpConnection } from "./connection.ts";
 import { MEMORY, QUIET, SHOWN, type Situation } from "./limits.ts";
 import { derive, type Derived } from "./precedence.ts";
 import { looksLike, URGENCY, type AcpRecord } from "./record.ts";
-import { foregroundTools, newSession, type Session } from "./session.ts";
+import { foregroundTools, newSession, type AcpSession } from "./session.ts";
 
 export class Roster {
-  readonly #sessions = new Map<string, Session>();
-  readonly #connection: Connection;
+  readonly #sessions = new Map<string, AcpSession>();
+  readonly #connection: AcpConnection;
   #agent: AcpRecord = NOTHING;
   /** Whether the connection itself had something to say. */
   #hasOwn = false;
 
-  constructor(connection: Connection) {
+  constructor(connection: AcpConnection) {
     this.#connection = connection;
   }
 
@@ -23,15 +23,15 @@ export class Roster {
     return this.#agent;
   }
 
-  all(): readonly Session[] {
+  all(): readonly AcpSession[] {
     return [...this.#sessions.values()];
   }
 
-  find(id: string | undefined): Session | undefined {
+  find(id: string | undefined): AcpSession | undefined {
     return id === undefined ? undefined : this.#sessions.get(id);
   }
 
-  add(id: string, nowMs: number): Session {
+  add(id: string, nowMs: number): AcpSession {
     const session = newSession(id, nowMs);
     this.#sessions.set(id, session);
     return session;
@@ -42,12 +42,12 @@ export class Roster {
   }
 
   /** One that nobody misses: the oldest that is idle. */
-  dispensable(): Session | undefined {
+  dispensable(): AcpSession | undefined {
     return this.all().find(({ record }) => (record?.state ?? "idle") === "idle");
   }
 
   /** The last that is said of a session. */
-  forget(session: Session, message: string, nowMs: number): AcpRecord {
+  forget(session: AcpSession, message: string, nowMs: number): AcpRecord {
     this.#sessions.delete(session.id);
     this.find(session.parentId ?? undefined)?.children.delete(session.id);
     const last = { ...NOTHING, sessionId: session.id, stopReason: session.stopReason };
@@ -55,12 +55,12 @@ export class Roster {
   }
 
   /** A frame of a child is a sign of life of those above it. */
-  heard(session: Session, nowMs: number): void {
+  heard(session: AcpSession, nowMs: number): void {
     for (const each of this.#lineage(session)) each.quietSinceMs = nowMs;
   }
 
   /** The changed records, of it and of its parents. */
-  refresh(session: Session, nowMs: number): readonly AcpRecord[] {
+  refresh(session: AcpSession, nowMs: number): readonly AcpRecord[] {
     return this.#lineage(session).flatMap((each) => {
       const before = each.record;
       const derived = derive(each, this.#sessions);
@@ -83,7 +83,7 @@ export class Roster {
     return isSame(before, this.#agent) ? [] : [this.#agent];
   }
 
-  #lineage(session: Session): readonly Session[] {
+  #lineage(session: AcpSession): readonly AcpSession[] {
     const line = [session];
     let above = this.find(session.parentId ?? undefined);
     while (above !== undefined && !line.includes(above) && line.length < MEMORY.generations) {
@@ -93,7 +93,7 @@ export class Roster {
     return line;
   }
 
-  #recordOf(session: Session, derived: Derived, nowMs: number): AcpRecord {
+  #recordOf(session: AcpSession, derived: Derived, nowMs: number): AcpRecord {
     return {
       v: 1,
       sessionId: session.id,

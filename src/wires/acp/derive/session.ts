@@ -20,7 +20,7 @@ import { openTools, running, type Tool, type Tools } from "./tools.ts";
 /** What ACP v2 says of a session, or a parent of its child. Any word that is new is "unknown". */
 export type RunState = "running" | "idle" | "requires_action" | "unknown";
 
-export interface Session {
+export interface AcpSession {
   readonly id: string;
   /** Open requests by their key. */
   readonly prompts: Set<string>;
@@ -66,7 +66,7 @@ export interface Session {
   quiet: Situation | undefined;
 }
 
-export function newSession(id: string, nowMs: number): Session {
+export function newSession(id: string, nowMs: number): AcpSession {
   return {
     id,
     prompts: new Set(),
@@ -104,28 +104,28 @@ export function newSession(id: string, nowMs: number): Session {
 }
 
 /** The foreground works, or should: a prompt is open, or the agent says so. */
-export function hasTurn(session: Session): boolean {
+export function hasTurn(session: AcpSession): boolean {
   if (session.prompts.size > 0 || session.awaitsState) return true;
   return session.runState !== undefined && session.runState !== "idle";
 }
 
-export function isInBackground(session: Session): boolean {
+export function isInBackground(session: AcpSession): boolean {
   return session.backgroundAtMs !== undefined;
 }
 
 /** The calls that say what the agent does; none where it says itself that it is idle. */
-export function foregroundTools(session: Session): readonly Tool[] {
+export function foregroundTools(session: AcpSession): readonly Tool[] {
   if (!hasTurn(session) && !isInBackground(session)) return [];
   return openTools(session.tools, session.backgroundTools);
 }
 
 /** Something goes on that does not hold the session out of idle. */
-export function hasBackground(session: Session): boolean {
+export function hasBackground(session: AcpSession): boolean {
   if (isInBackground(session) || session.tasks.size > 0 || session.backgroundWork > 0) return true;
   return running(session.tools).length > foregroundTools(session).length;
 }
 
-export function beginTurn(session: Session, prompt: unknown): void {
+export function beginTurn(session: AcpSession, prompt: unknown): void {
   session.said = undefined;
   session.isCancelled = false;
   session.lastChunk = undefined;
@@ -138,7 +138,7 @@ export function beginTurn(session: Session, prompt: unknown): void {
 }
 
 /** Frames are missing: what was open may have ended in them. */
-export function doubt(session: Session): void {
+export function doubt(session: AcpSession): void {
   for (const key of session.prompts) session.doubted.add(key);
   session.asks.clear();
   session.io.clear();
@@ -147,14 +147,14 @@ export function doubt(session: Session): void {
 }
 
 /** A prompt begins or ends: those that were in doubt are over. */
-export function settleDoubts({ prompts, doubted }: Session): void {
+export function settleDoubts({ prompts, doubted }: AcpSession): void {
   for (const key of doubted) prompts.delete(key);
   doubted.clear();
 }
 
 /** Agents leave calls open when they stop: only those declared to be in the background stay. */
 export function endTurn(
-  session: Session,
+  session: AcpSession,
   end: {
     readonly stopReason: string | null;
     readonly error?: string | null;
@@ -174,14 +174,14 @@ export function endTurn(
   dropTools(session);
 }
 
-function dropTools({ tools, backgroundTools }: Session): void {
+function dropTools({ tools, backgroundTools }: AcpSession): void {
   for (const { id, status } of tools.values()) {
     if (!backgroundTools.has(id) && status !== "paused") tools.delete(id);
   }
 }
 
 /** Whether a frame of work counts, for which nobody asked: not if it is the tail of a turn. */
-export function admitsWork(session: Session, nowMs: number): boolean {
+export function admitsWork(session: AcpSession, nowMs: number): boolean {
   if (hasTurn(session) || session.runState !== undefined) return true;
   if (nowMs - session.endedAtMs <= TURN.stragglerMs) return false;
   session.backgroundAtMs = nowMs;
@@ -189,14 +189,14 @@ export function admitsWork(session: Session, nowMs: number): boolean {
 }
 
 /** Work without a prompt has no end but silence, or that of its last call. */
-export function backgroundEndsAtMs(session: Session): number | undefined {
+export function backgroundEndsAtMs(session: AcpSession): number | undefined {
   if (session.backgroundAtMs === undefined || hasTurn(session)) return undefined;
   if (foregroundTools(session).length > 0) return undefined;
   return session.backgroundAtMs + TURN.backgroundQuietMs;
 }
 
 /** `state_update` of v2, and the state of a child as its parent tells it. */
-export function setRunState(session: Session, update: unknown, nowMs: number): void {
+export function setRunState(session: AcpSession, update: unknown, nowMs: number): void {
   const word = text(update, "state");
   if (word === undefined) return;
   const background = list(update, "background").slice(0, MEMORY.others);

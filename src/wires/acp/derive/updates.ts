@@ -6,7 +6,7 @@ import { saidIn } from "./form.ts";
 import { field, idText, number, text } from "./frames.ts";
 import { MEMORY, SHOWN } from "./limits.ts";
 import { removePlan, setPlan, setTodos, updatePlan } from "./plans.ts";
-import { admitsWork, hasTurn, setRunState, type Session } from "./session.ts";
+import { admitsWork, hasTurn, setRunState, type AcpSession } from "./session.ts";
 import { cut, shown } from "./shown.ts";
 import { endAssumed, mergeTool } from "./tools.ts";
 
@@ -31,7 +31,7 @@ const WORK: ReadonlySet<string> = new Set([
   "compaction_update",
 ]);
 
-export function applyUpdate(session: Session, params: unknown, context: UpdateContext): void {
+export function applyUpdate(session: AcpSession, params: unknown, context: UpdateContext): void {
   const update = field(params, "update");
   const variant = text(update, "sessionUpdate");
   if (session.loads.size > 0) {
@@ -55,7 +55,7 @@ interface Change {
   readonly context: UpdateContext;
 }
 
-function change(session: Session, { variant, update, context }: Change): void {
+function change(session: AcpSession, { variant, update, context }: Change): void {
   switch (variant) {
     case "agent_thought_chunk":
     case "agent_thought":

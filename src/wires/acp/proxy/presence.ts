@@ -7,7 +7,7 @@ import { FLEET } from "../../../core/limits.ts";
 import type {
   ReportedQuestion,
   Facts,
-  Outcome,
+  ReportedOutcome,
   QuestionKind,
   Report,
 } from "../../../core/reports.ts";
@@ -178,7 +178,7 @@ function outcomeOf({ state, error, stopReason, since }: AcpRecord): Pick<Facts, 
   return { outcome: { value, rule: `stopReason is ${asLine(stopReason ?? "", 80)}`, atMs } };
 }
 
-const OUTCOMES: Readonly<Record<string, Outcome>> = {
+const OUTCOMES: Readonly<Record<string, ReportedOutcome>> = {
   end_turn: "success",
   cancelled: "cancelled",
   refusal: "rejected",

@@ -14,8 +14,8 @@ import { unlessAborted } from "../../../machine/waiting.ts";
 import { FEATURES, type Jobs } from "../codec/messages.ts";
 import type { Transport } from "../server/transport.ts";
 import { connectWebSocket } from "../transports/websocket.ts";
-import type { Connection } from "./connection.ts";
-import { Followed } from "./followed.ts";
+import type { ClientConnection } from "./connection.ts";
+import { FollowedJobs } from "./followed.ts";
 import {
   idMaker,
   helloFrame,
@@ -29,7 +29,7 @@ import type { JobHandle } from "./job.ts";
 import { CLIENT } from "./limits.ts";
 import { Link } from "./link.ts";
 import { Pending, type RequestType } from "./pending.ts";
-import { resumptionOf, type Session } from "./session.ts";
+import { resumptionOf, type ClientSession } from "./session.ts";
 import type {
   ArcpClientOptions,
   CallOptions,
@@ -45,7 +45,7 @@ interface PendingCall {
   readonly type: RequestType;
   readonly jobId?: string;
   readonly traceId?: string;
-  readonly send: (id: string, connection: Connection) => void;
+  readonly send: (id: string, connection: ClientConnection) => void;
 }
 
 const CLIENT_INFO = { name: "rollcall", version: "1.1" } as const;
@@ -56,8 +56,8 @@ export class ArcpClient implements AsyncDisposable {
   readonly #newId: NewId;
   readonly #pending: Pending;
   readonly #link: Link;
-  readonly #followed: Followed;
-  #session: Session | undefined;
+  readonly #followed: FollowedJobs;
+  #session: ClientSession | undefined;
   #isOver = false;
 
   private constructor(to: Destination, options: ArcpClientOptions) {
@@ -66,7 +66,7 @@ export class ArcpClient implements AsyncDisposable {
     this.#clock = clock;
     this.#newId = idMaker(() => clock.wallMs());
     this.#pending = new Pending(clock, () => this.#pace());
-    this.#followed = new Followed({
+    this.#followed = new FollowedJobs({
       clock,
       pending: this.#pending,
       autoAck: options.autoAck ?? true,
@@ -113,7 +113,7 @@ export class ArcpClient implements AsyncDisposable {
   }
 
   /** The session as negotiated with the runtime. */
-  get session(): Pick<Session, "sessionId" | "runtime" | "features" | "agents"> {
+  get session(): Pick<ClientSession, "sessionId" | "runtime" | "features" | "agents"> {
     if (this.#session) return this.#session;
     throw new RollcallError("WRONG_STATE", "there is no session yet");
   }
@@ -221,7 +221,7 @@ export class ArcpClient implements AsyncDisposable {
     return `msg_${this.#newId()}`;
   }
 
-  #ping(nonce: string, connection: Connection): void {
+  #ping(nonce: string, connection: ClientConnection): void {
     const payload = { nonce, sent_at: new Date(this.#clock.wallMs()).toISOString() };
     connection.send("session.ping", { id: this.#id() }, payload);
   }
@@ -269,7 +269,7 @@ export class ArcpClient implements AsyncDisposable {
     else connection?.resume();
   }
 
-  #live(session: Session, isResumed: boolean): void {
+  #live(session: ClientSession, isResumed: boolean): void {
     const isFirst = this.#session === undefined;
     this.#session = session;
     const lastSeq = isResumed ? (this.#options.resume?.lastEventSeq ?? 0) : 0;

@@ -26,7 +26,7 @@ export interface ConnectionOptions {
   readonly onOver: (reason: string) => void;
 }
 
-export class Connection {
+export class ClientConnection {
   readonly #options: ConnectionOptions;
   #sessionId = "";
   #heardMs = 0;
@@ -45,8 +45,8 @@ export class Connection {
   /** Says hello and waits for the welcome. */
   static async open(
     options: ConnectionOptions,
-  ): Promise<{ readonly connection: Connection; readonly welcome: Welcome }> {
-    const connection = new Connection(options);
+  ): Promise<{ readonly connection: ClientConnection; readonly welcome: Welcome }> {
+    const connection = new ClientConnection(options);
     const welcome = await connection.#greet();
     return { connection, welcome };
   }

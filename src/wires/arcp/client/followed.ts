@@ -17,7 +17,7 @@ import { Acks } from "./acks.ts";
 import { CLIENT } from "./limits.ts";
 import { JobHandle, toldError, type JobFacts } from "./job.ts";
 import type { Pending } from "./pending.ts";
-import { Place, type Session } from "./session.ts";
+import { Place, type ClientSession } from "./session.ts";
 
 export interface FollowedOptions {
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export interface Liveness {
 /** These are about the session; no request is to blame. */
 const OF_THE_SESSION = new Set(["HEARTBEAT_LOST", "RESUME_WINDOW_EXPIRED", "UNAUTHENTICATED"]);
 
-export class Followed {
+export class FollowedJobs {
   readonly #options: FollowedOptions;
   readonly #jobs = new Map<string, JobHandle>();
   /** Subscribed jobs, which a runtime may number by themselves. */
@@ -53,7 +53,7 @@ export class Followed {
   readonly #behind = new Map<JobHandle, () => void>();
   readonly #acks: Acks;
   #place = new Place(0);
-  #session: Session | undefined;
+  #session: ClientSession | undefined;
   /** Events of jobs that nobody here submitted are those of an earlier client. */
   #isInherited = false;
   /** Jobs that the caller has not asked for yet: even an ended one is kept until then. */
@@ -80,7 +80,7 @@ export class Followed {
     return [...this.#jobs.values()];
   }
 
-  live(session: Session, { isFirst, isResumed, lastSeq }: Liveness): void {
+  live(session: ClientSession, { isFirst, isResumed, lastSeq }: Liveness): void {
     this.#session = session;
     this.#acks.restart();
     if (isFirst || !isResumed) this.#place = new Place(lastSeq);

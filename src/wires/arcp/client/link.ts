@@ -14,10 +14,10 @@ import { ProcessHold } from "../../../machine/process-hold.ts";
 import { backOff, pause, unlessAborted } from "../../../machine/waiting.ts";
 import type { RuntimeMessage, ToldError } from "../codec/messages.ts";
 import type { Transport } from "../server/transport.ts";
-import { Connection } from "./connection.ts";
+import { ClientConnection } from "./connection.ts";
 import type { NewId } from "./frames.ts";
 import { CLIENT } from "./limits.ts";
-import { sessionOf, type Session } from "./session.ts";
+import { sessionOf, type ClientSession } from "./session.ts";
 import type { Resumption } from "./types.ts";
 
 export interface LinkOptions {
@@ -31,7 +31,7 @@ export interface LinkOptions {
   readonly newId: NewId;
   readonly onMessage: (message: RuntimeMessage, bytes: number) => void;
   /** Before any message of it. */
-  readonly onLive: (session: Session, isResumed: boolean) => void;
+  readonly onLive: (session: ClientSession, isResumed: boolean) => void;
   readonly onLost: (reason: string) => void;
   readonly onDead: (error: RollcallError) => void;
 }
@@ -40,7 +40,7 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #stop = new AbortController();
   readonly #hold = new ProcessHold();
-  #connection: Connection | undefined;
+  #connection: ClientConnection | undefined;
   /** Callers that wait for a connection. */
   #waiting: (() => void)[] = [];
   #dead: RollcallError | undefined;
@@ -65,7 +65,7 @@ export class Link {
   }
 
   /** The connection there is, or the next one. */
-  async live(): Promise<Connection> {
+  async live(): Promise<ClientConnection> {
     while (!this.#connection) {
       if (this.#dead) throw this.#dead;
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -73,7 +73,7 @@ export class Link {
     return this.#connection;
   }
 
-  get current(): Connection | undefined {
+  get current(): ClientConnection | undefined {
     return this.#connection;
   }
 
@@ -88,7 +88,7 @@ export class Link {
     const { signal } = this.#stop;
     const transport = await dial(signal);
     let early: (() => void)[] | undefined = [];
-    const { connection, welcome } = await Connection.open({
+    const { connection, welcome } = await ClientConnection.open({
       transport,
       hello: hello(resume),
       clock,

@@ -11,7 +11,7 @@ import type { Resumption } from "./types.ts";
 
 const PYTHON_TOKEN = /^rtk_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-export interface Session {
+export interface ClientSession {
   readonly sessionId: string;
   readonly runtime: { readonly name: string; readonly version: string };
   readonly resumeToken: string | undefined;
@@ -21,7 +21,7 @@ export interface Session {
   readonly losesLiveEvents: boolean;
 }
 
-export function sessionOf(welcome: Welcome): Session {
+export function sessionOf(welcome: Welcome): ClientSession {
   const { sessionId, runtime, resumeToken, features, agents } = welcome;
   const losesLiveEvents = PYTHON_TOKEN.test(resumeToken ?? "");
   return { sessionId, runtime, resumeToken, features, agents, losesLiveEvents };
@@ -47,7 +47,7 @@ export class Place {
   }
 }
 
-export function resumptionOf(session: Session, lastEventSeq: number): Resumption | undefined {
+export function resumptionOf(session: ClientSession, lastEventSeq: number): Resumption | undefined {
   const { sessionId, resumeToken } = session;
   return resumeToken === undefined ? undefined : { sessionId, resumeToken, lastEventSeq };
 }

@@ -121,12 +121,12 @@ export function welcomePayload(fields: WelcomeFields): string {
 }
 
 /** Which request an error answers, so that a client need not fail all of them. */
-export interface Answered {
+export interface AnsweredRequest {
   readonly requestId?: string | undefined;
   readonly requestType?: string | undefined;
 }
 
-export function sessionErrorPayload(error: ArcpError, answered: Answered = {}): string {
+export function sessionErrorPayload(error: ArcpError, answered: AnsweredRequest = {}): string {
   const { requestId, requestType } = answered;
   const details = {
     ...error.details,

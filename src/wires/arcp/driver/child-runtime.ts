@@ -14,7 +14,7 @@ import { randomBytes } from "node:crypto";
 import { ArcpClient } from "../client/client.ts";
 import type { Logger } from "pino";
 import { RollcallError } from "../../../core/errors.ts";
-import type { Liveness, Ruled } from "../../../core/reports.ts";
+import type { Liveness, Judgement } from "../../../core/reports.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Driver } from "../../../jobs/driver.ts";
 import type { Transport } from "../server/transport.ts";
@@ -41,7 +41,7 @@ export interface ChildRuntimeOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly onLiveness: (liveness: Ruled<Liveness>) => void;
+  readonly onLiveness: (liveness: Judgement<Liveness>) => void;
 }
 
 export class ChildRuntime implements AsyncDisposable {

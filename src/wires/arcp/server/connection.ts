@@ -10,15 +10,20 @@
 import { codeOf } from "../../../core/errors.ts";
 import type { Alarm, AlarmListener } from "./alarms.ts";
 import { Dispatch, refusalOf } from "./dispatch.ts";
-import { frameText, sessionErrorPayload, welcomePayload, type Answered } from "../codec/encode.ts";
+import {
+  frameText,
+  sessionErrorPayload,
+  welcomePayload,
+  type AnsweredRequest,
+} from "../codec/encode.ts";
 import { refusedSubmit } from "../codec/endings.ts";
 import type { Decoded } from "../codec/envelope.ts";
 import { arcpError, arcpErrorOf, type ArcpCode, type ArcpError } from "../codec/errors.ts";
 import type { ClientMessage, Feature, Hello } from "../codec/messages.ts";
 import { decodeRequest } from "../codec/requests.ts";
-import type { Session, SessionTerms } from "./session.ts";
+import type { LiveSession, SessionTerms } from "./session.ts";
 import { INPUT, OUTPUT } from "./session-limits.ts";
-import type { Sessions } from "./sessions.ts";
+import type { LiveSessions } from "./sessions.ts";
 import type { Transport, TransportEnding, TransportListener } from "./transport.ts";
 import type { Verifier } from "./verifiers.ts";
 import type { AgentListing } from "../../../core/jobs/agent-ref.ts";
@@ -33,25 +38,25 @@ export interface FrameSubject {
 /** The parts that all connections of a runtime share. */
 export interface ConnectionHost {
   readonly runtime: { readonly name: string; readonly version: string };
-  readonly sessions: Sessions;
+  readonly sessions: LiveSessions;
   readonly verify: Verifier;
   readonly frames: Rate;
   readonly cancelBy: "session" | "principal";
   features(): readonly Feature[];
   agents(): readonly AgentListing[];
-  onClosed(connection: Connection): void;
+  onClosed(connection: ServerConnection): void;
   onTrouble(what: string, error: unknown): void;
 }
 
 const NORMAL: TransportEnding = { code: 1000, reason: "" };
 
-export class Connection implements TransportListener, AlarmListener {
+export class ServerConnection implements TransportListener, AlarmListener {
   readonly openedMs: number;
   /** When a frame came last. */
   heardMs: number;
   readonly host: ConnectionHost;
   readonly #transport: Transport;
-  #session: Session | undefined;
+  #session: LiveSession | undefined;
   #dispatch: Dispatch | undefined;
   #deadline: Alarm | undefined;
   #early: string[] | undefined;
@@ -146,7 +151,7 @@ export class Connection implements TransportListener, AlarmListener {
     sessions.term.after(() => this.#welcome(session, token, seen));
   }
 
-  #welcome(session: Session, token: string, seen: number): void {
+  #welcome(session: LiveSession, token: string, seen: number): void {
     if (this.#isOver || session.connection !== this) return;
     const { sessions, runtime } = this.host;
     const { limits } = sessions;
@@ -193,7 +198,7 @@ export class Connection implements TransportListener, AlarmListener {
     }
   }
 
-  sendError(error: ArcpError, answered: Answered = {}, traceId?: string): void {
+  sendError(error: ArcpError, answered: AnsweredRequest = {}, traceId?: string): void {
     this.sendFrame("session.error", sessionErrorPayload(error, answered), { traceId });
   }
 
@@ -229,7 +234,7 @@ export class Connection implements TransportListener, AlarmListener {
     this.close(NORMAL);
   }
 
-  #refuse(error: ArcpError, answered: Answered): void {
+  #refuse(error: ArcpError, answered: AnsweredRequest): void {
     if (this.#isOver) return;
     this.sendError(error, answered);
     this.close(NORMAL);
@@ -259,7 +264,7 @@ export class Connection implements TransportListener, AlarmListener {
 
 type FirstFrame =
   | { readonly ok: true; readonly message: Hello }
-  | { readonly ok: false; readonly error: ArcpError; readonly answered: Answered };
+  | { readonly ok: false; readonly error: ArcpError; readonly answered: AnsweredRequest };
 
 function helloOf(decoded: Decoded<ClientMessage>): FirstFrame {
   if (!decoded.ok) return { ok: false, ...refusalOf(decoded) };

@@ -11,7 +11,7 @@ import type { Job } from "../../../core/jobs.ts";
 import type { JobOrder, Submission } from "../../../jobs/submissions.ts";
 import { acceptedOf, listedOf, subscribedOf } from "../codec/answers.ts";
 import { arcpError, arcpErrorOf, type ArcpError } from "../codec/errors.ts";
-import type { Answered } from "../codec/encode.ts";
+import type { AnsweredRequest } from "../codec/encode.ts";
 import type { FrameRefusal } from "../codec/envelope.ts";
 import type {
   Cancel,
@@ -25,32 +25,32 @@ import type {
 import type { Rate } from "../../../core/rate.ts";
 import { decodeRequest } from "../codec/requests.ts";
 import { RecentMap } from "./recent-map.ts";
-import type { Session } from "./session.ts";
+import type { LiveSession } from "./session.ts";
 import { INPUT, SUBSCRIPTIONS } from "./session-limits.ts";
-import type { Sessions } from "./sessions.ts";
-import { ONLY_THE_END, Subscription, type Beginning } from "./subscription.ts";
+import type { LiveSessions } from "./sessions.ts";
+import { ONLY_THE_END, LiveSubscription, type Beginning } from "./subscription.ts";
 import { TRACE_CONTEXT, traceContextOf } from "../codec/trace-context.ts";
 
 /** The connection, as far as answers need it. */
-export interface Answering {
+export interface Answerer {
   readonly heardMs: number;
   readonly host: {
-    readonly sessions: Sessions;
+    readonly sessions: LiveSessions;
     readonly frames: Rate;
     readonly cancelBy: "session" | "principal";
   };
   /** Gives the nonce that the answer repeats. */
   ping(): string;
   sendFrame(type: string, payload: string): void;
-  sendError(error: ArcpError, answered?: Answered, traceId?: string): void;
+  sendError(error: ArcpError, answered?: AnsweredRequest, traceId?: string): void;
   refuseSubmit(error: ArcpError, refused: { id?: string; traceId?: string }): void;
   close(): void;
 }
 
 export class Dispatch {
-  readonly #connection: Answering;
-  readonly #session: Session;
-  readonly #sessions: Sessions;
+  readonly #connection: Answerer;
+  readonly #session: LiveSession;
+  readonly #sessions: LiveSessions;
   /** Ids of frames. */
   readonly #recent = new RecentMap<true>(INPUT.recentIds);
   /** Continuations by the nonce of the ping whose pong they wait for. */
@@ -58,7 +58,7 @@ export class Dispatch {
   /** Submits behind one that waits for a policy or for credentials. */
   #line: (() => void | Promise<void>)[] | undefined;
 
-  constructor(connection: Answering, session: Session) {
+  constructor(connection: Answerer, session: LiveSession) {
     this.#connection = connection;
     this.#session = session;
     this.#sessions = connection.host.sessions;
@@ -257,10 +257,10 @@ export class Dispatch {
     this.#reply(() => subscription.read());
   }
 
-  #follow(job: Job, beginning: Beginning): Subscription {
+  #follow(job: Job, beginning: Beginning): LiveSubscription {
     const sessions = this.#sessions;
     const session = this.#session;
-    const subscription = new Subscription({ sessions, session, job }, beginning);
+    const subscription = new LiveSubscription({ sessions, session, job }, beginning);
     const { after } = subscription;
     const { ownerSeq } = beginning;
     const record = { sessionId: session.id, jobId: job.id, after, seq: session.head, ownerSeq };
@@ -329,7 +329,7 @@ export class Dispatch {
    * The Python client loses history that it reads in one go with the answer. It answers pings in
    * the order of frames, so once it has answered one, it has dealt with what came before.
    */
-  #readSoon(subscription: Subscription): void {
+  #readSoon(subscription: LiveSubscription): void {
     if (this.#session.profile !== "py") return subscription.read();
     const { alarms } = this.#sessions;
     const nonce = this.#connection.ping();
@@ -360,7 +360,7 @@ function jobIdOf(cursor: string): string {
 
 export function refusalOf(refusal: FrameRefusal): {
   readonly error: ArcpError;
-  readonly answered: Answered;
+  readonly answered: AnsweredRequest;
 } {
   const { code, message, requestId, requestType } = refusal;
   return { error: arcpError(code, message), answered: { requestId, requestType } };

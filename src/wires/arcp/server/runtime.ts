@@ -8,9 +8,9 @@
  *   runtime.accept(transport);
  */
 import { Engine } from "../../../engine/engine.ts";
-import type { AgentOptions, Agents } from "../../../jobs/agents.ts";
+import type { AgentOptions, JobAgents } from "../../../jobs/agents.ts";
 import type { AgentFunction, Driver } from "../../../jobs/driver.ts";
-import type { Jobs } from "../../../jobs/jobs.ts";
+import type { JobService } from "../../../jobs/jobs.ts";
 import { memoryStore } from "../../../log/memory/store.ts";
 import type { Store } from "../../../log/store.ts";
 import { importLedger, type LedgerSize } from "../ledger/import.ts";
@@ -40,11 +40,11 @@ export class ArcpRuntime implements AsyncDisposable {
     this.#service = new ArcpService({ ...options, node: NODE, streams: this.#store.streams });
   }
 
-  get agents(): Agents {
+  get agents(): JobAgents {
     return this.#service.agents;
   }
 
-  get jobs(): Jobs {
+  get jobs(): JobService {
     return this.#service.jobs;
   }
 

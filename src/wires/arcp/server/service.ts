@@ -16,16 +16,16 @@ import { Rate } from "../../../core/rate.ts";
 import type { State } from "../../../core/state.ts";
 import { ulids } from "../../../core/ulid.ts";
 import type { Companion, Term } from "../../../engine/companion.ts";
-import { Agents } from "../../../jobs/agents.ts";
-import { Jobs } from "../../../jobs/jobs.ts";
+import { JobAgents } from "../../../jobs/agents.ts";
+import { JobService } from "../../../jobs/jobs.ts";
 import type { Streams } from "../../../log/streams.ts";
 import { systemClock } from "../../../machine/clock.ts";
 import { FEATURES, type Feature } from "../codec/messages.ts";
 import { Alarms, type AlarmListener } from "./alarms.ts";
-import { Connection, type ConnectionHost } from "./connection.ts";
+import { ServerConnection, type ConnectionHost } from "./connection.ts";
 import type { ArcpOptions } from "./options.ts";
 import { OUTPUT } from "./session-limits.ts";
-import { Sessions } from "./sessions.ts";
+import { LiveSessions } from "./sessions.ts";
 import type { Transport, TransportEnding } from "./transport.ts";
 
 export interface ArcpServiceOptions extends ArcpOptions {
@@ -35,13 +35,13 @@ export interface ArcpServiceOptions extends ArcpOptions {
 }
 
 export class ArcpService implements Companion {
-  readonly agents = new Agents();
-  readonly jobs: Jobs;
+  readonly agents = new JobAgents();
+  readonly jobs: JobService;
   readonly #alarms: Alarms;
-  readonly #sessions: Sessions;
-  readonly #connections = new Set<Connection>();
+  readonly #sessions: LiveSessions;
+  readonly #connections = new Set<ServerConnection>();
   /** Connections that came before the first term. */
-  readonly #early: { readonly transport: Transport; readonly connection: Connection }[] = [];
+  readonly #early: { readonly transport: Transport; readonly connection: ServerConnection }[] = [];
   readonly #host: ConnectionHost;
   #mode: "starting" | "leading" | "stopped" | "closed" = "starting";
   #onEnd: () => void = () => undefined;
@@ -55,7 +55,7 @@ export class ArcpService implements Companion {
     const limits = { ...SESSIONS, ...options.sessions };
     const { keptEvents, keptBytes, framesPerSecond } = limits;
     this.#alarms = new Alarms(clock);
-    this.jobs = new Jobs({
+    this.jobs = new JobService({
       node: options.node,
       streams,
       agents: this.agents,
@@ -70,7 +70,7 @@ export class ArcpService implements Companion {
       ownerOf: (sessionId) => this.#sessions.get(sessionId),
       onTrouble,
     });
-    this.#sessions = new Sessions({
+    this.#sessions = new LiveSessions({
       streams,
       alarms: this.#alarms,
       jobs: this.jobs,
@@ -127,7 +127,7 @@ export class ArcpService implements Companion {
       transport.close({ code: 1013, reason: "the runtime is closed" });
       return;
     }
-    const connection = new Connection({ ...this.#host, verify }, transport);
+    const connection = new ServerConnection({ ...this.#host, verify }, transport);
     this.#connections.add(connection);
     if (this.#mode === "leading") transport.open(connection);
     else this.#early.push({ transport, connection });

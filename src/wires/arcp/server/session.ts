@@ -20,12 +20,12 @@ import { FRAME } from "../codec/limits.ts";
 import { jobFrame, type JobFrame } from "../codec/job-frames.ts";
 import type { Feature } from "../codec/messages.ts";
 import type { Profile } from "../codec/profile.ts";
-import type { Connection } from "./connection.ts";
+import type { ServerConnection } from "./connection.ts";
 import { Output, type NumberedFrame } from "./output.ts";
 import { RecentMap } from "./recent-map.ts";
 import { INPUT, OUTPUT } from "./session-limits.ts";
-import type { Sessions } from "./sessions.ts";
-import type { Subscription } from "./subscription.ts";
+import type { LiveSessions } from "./sessions.ts";
+import type { LiveSubscription } from "./subscription.ts";
 
 /** The terms of a client that opens or resumes a session. */
 export interface SessionTerms {
@@ -53,7 +53,7 @@ interface Mark {
   readonly position: number;
 }
 
-export class Session implements Owner, StreamWriter {
+export class LiveSession implements Owner, StreamWriter {
   readonly id: string;
   readonly principal: string;
   readonly stream: string;
@@ -61,13 +61,13 @@ export class Session implements Owner, StreamWriter {
   /** The number of the first frame that can still be sent again. */
   oldest = 1;
   acked = 0;
-  connection: Connection | undefined;
-  readonly subscriptions = new Map<string, Subscription>();
+  connection: ServerConnection | undefined;
+  readonly subscriptions = new Map<string, LiveSubscription>();
   /** Frames that submitted a job → that job: a client that sends one again is told again. */
   readonly submits = new RecentMap<string>(INPUT.recentSubmits);
   /** The id of the frame that submitted last. */
   lastSubmit: string | undefined;
-  readonly #sessions: Sessions;
+  readonly #sessions: LiveSessions;
   readonly #entry: SessionEntry;
   #isLagTold = false;
   #gathering: FrameBatch = { first: 0, heard: [] };
@@ -76,7 +76,7 @@ export class Session implements Owner, StreamWriter {
   #spans = 0;
   readonly #marks: Mark[] = [];
 
-  constructor(sessions: Sessions, entry: SessionEntry) {
+  constructor(sessions: LiveSessions, entry: SessionEntry) {
     this.#sessions = sessions;
     this.#entry = entry;
     this.id = entry.session.id;

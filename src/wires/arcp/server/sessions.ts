@@ -18,24 +18,24 @@ import { limitSessions, setAttached } from "../../../core/sessions.ts";
 import type { SessionEntry, SessionLimits } from "../../../core/sessions.ts";
 import type { State } from "../../../core/state.ts";
 import type { Term } from "../../../engine/companion.ts";
-import type { Jobs } from "../../../jobs/jobs.ts";
+import type { JobService } from "../../../jobs/jobs.ts";
 import type { Streams } from "../../../log/streams.ts";
 import { acceptedOf } from "../codec/answers.ts";
 import type { Resume } from "../codec/messages.ts";
 import { Timestamps } from "../codec/timestamps.ts";
 import type { Alarm, Alarms } from "./alarms.ts";
-import type { Connection } from "./connection.ts";
+import type { ServerConnection } from "./connection.ts";
 
-import { Session, type SessionTerms } from "./session.ts";
+import { LiveSession, type SessionTerms } from "./session.ts";
 import { RESUME } from "./session-limits.ts";
 import { numberedEntries, type NumberedEntry, type StreamPlace } from "./stream-reader.ts";
-import { Subscription } from "./subscription.ts";
+import { LiveSubscription } from "./subscription.ts";
 import { digestOf } from "./verifiers.ts";
 
 export interface SessionsOptions {
   readonly streams: Streams;
   readonly alarms: Alarms;
-  readonly jobs: Jobs;
+  readonly jobs: JobService;
   readonly limits: SessionLimits;
   readonly newId: () => string;
 }
@@ -44,11 +44,11 @@ export interface ResumeRequest {
   readonly principal: string;
   readonly terms: SessionTerms;
   readonly resume: Resume;
-  readonly connection: Connection;
+  readonly connection: ServerConnection;
 }
 
 export interface OpenResult {
-  readonly session: Session;
+  readonly session: LiveSession;
   /** Told once; only its digest is kept. */
   readonly token: string;
 }
@@ -62,17 +62,17 @@ interface Found {
   readonly heard: ReadonlyMap<string, number>;
 }
 
-export class Sessions {
+export class LiveSessions {
   readonly streams: Streams;
   readonly alarms: Alarms;
-  readonly jobs: Jobs;
+  readonly jobs: JobService;
   readonly limits: SessionLimits;
   readonly newId: () => string;
   readonly #timestamps = new Timestamps();
-  readonly #byId = new Map<string, Session>();
-  readonly #heartbeats = new Map<Session, Alarm>();
+  readonly #byId = new Map<string, LiveSession>();
+  readonly #heartbeats = new Map<LiveSession, Alarm>();
   readonly #guesses = new Rate(RESUME.guessesPerSecond, RESUME.guesses);
-  readonly #touched = new Set<Session>();
+  readonly #touched = new Set<LiveSession>();
   /** Gone, and with jobs that are kept. */
   readonly #gone = new Set<string>();
   #found = new Map<string, Found>();
@@ -85,7 +85,7 @@ export class Sessions {
     this.newId = options.newId;
   }
 
-  get(sessionId: string): Session | undefined {
+  get(sessionId: string): LiveSession | undefined {
     return this.#byId.get(sessionId);
   }
 
@@ -157,7 +157,7 @@ export class Sessions {
   /** All of them get a whole window to come back. */
   lead(term: Term): void {
     for (const entry of term.state.sessions.byId.values()) {
-      const session = new Session(this, entry);
+      const session = new LiveSession(this, entry);
       const found = this.#found.get(session.id);
       if (found) session.restore(found);
       this.#byId.set(session.id, session);
@@ -178,7 +178,7 @@ export class Sessions {
         const job = this.job(jobId);
         if (!follower || !job) continue;
         const beginning = { after: Math.max(after, heard?.get(jobId) ?? 0), ownerSeq };
-        new Subscription({ sessions: this, session: follower, job }, beginning).read();
+        new LiveSubscription({ sessions: this, session: follower, job }, beginning).read();
       }
     }
     this.#found.clear();
@@ -228,7 +228,7 @@ export class Sessions {
    * for a child's. TypeScript's shows it, and gets it while the family's own submit is the last one
    * it sent: a client that does not wait for its job gets the `delegate` event alone.
    */
-  #knowsChildren({ profile, lastSubmit }: Session, child: Job): boolean {
+  #knowsChildren({ profile, lastSubmit }: LiveSession, child: Job): boolean {
     if (profile !== "ts") return profile === "spec";
     let root: Job | undefined = child;
     while (root && root.parent !== "") root = this.job(root.parent);
@@ -244,13 +244,13 @@ export class Sessions {
     this.#forgetSome();
   }
 
-  open(principal: string, terms: SessionTerms, connection: Connection): OpenResult {
+  open(principal: string, terms: SessionTerms, connection: ServerConnection): OpenResult {
     const { token, tokenHash } = newToken();
     const sessionId = `sess_${this.newId()}`;
     this.term.decide({ type: "session.open", sessionId, principal, ...terms, tokenHash });
     const entry = this.term.state.sessions.byId.get(sessionId);
     if (!entry) throw new Error(`session ${sessionId} was decided and is not there`);
-    const session = new Session(this, entry);
+    const session = new LiveSession(this, entry);
     this.#byId.set(sessionId, session);
     this.#attach(session, connection);
     return { session, token };
@@ -289,12 +289,12 @@ export class Sessions {
   }
 
   /** Whether the client of the last resume may never have got its new token. */
-  #isUnproven({ isProven, connection }: Session): boolean {
+  #isUnproven({ isProven, connection }: LiveSession): boolean {
     if (isProven) return false;
     return !connection || this.alarms.nowMs() - connection.openedMs >= RESUME.unprovenMs;
   }
 
-  #attach(session: Session, connection: Connection): void {
+  #attach(session: LiveSession, connection: ServerConnection): void {
     session.connection = connection;
     setAttached(this.term.state, session.id, { isAttached: true, nowMs: this.term.nowMs() });
     this.alarms.cancel(this.#heartbeats.get(session));
@@ -306,7 +306,7 @@ export class Sessions {
   }
 
   /** The connection of a session ended; the window begins. */
-  detach(session: Session, connection: Connection): void {
+  detach(session: LiveSession, connection: ServerConnection): void {
     if (session.connection !== connection) return;
     session.connection = undefined;
     session.output.detach();
@@ -318,7 +318,7 @@ export class Sessions {
     this.term.expect(nowMs + this.limits.resumeWindowSec * 1000);
   }
 
-  #beat(session: Session, nowMs: number): void {
+  #beat(session: LiveSession, nowMs: number): void {
     const { connection } = session;
     const alarm = this.#heartbeats.get(session);
     if (!connection || !alarm) return;
@@ -337,7 +337,7 @@ export class Sessions {
     return numberedEntries({ streams, job: (jobId) => this.job(jobId) }, place, after);
   }
 
-  touched(session: Session): void {
+  touched(session: LiveSession): void {
     this.#touched.add(session);
   }
 
@@ -353,14 +353,14 @@ export class Sessions {
   }
 
   /** Numbers that go may be the last that say how far a session has heard of a job. */
-  #keepCursors({ id: sessionId, subscriptions, head: seq }: Session): void {
+  #keepCursors({ id: sessionId, subscriptions, head: seq }: LiveSession): void {
     for (const { jobId, after, ownerSeq } of subscriptions.values()) {
       if (!this.job(jobId)) continue;
       this.term.decide({ type: "session.subscribe", sessionId, jobId, after, seq, ownerSeq });
     }
   }
 
-  all(): IterableIterator<Session> {
+  all(): IterableIterator<LiveSession> {
     return this.#byId.values();
   }
 }

@@ -11,16 +11,16 @@
 import { decodeEntry, isShown, jobStream } from "../../../core/job-stream.ts";
 import type { Job } from "../../../core/jobs.ts";
 import type { PositionedEntry, Listener } from "../../../jobs/run.ts";
-import type { Session } from "./session.ts";
+import type { LiveSession } from "./session.ts";
 import { SUBSCRIPTIONS } from "./session-limits.ts";
-import type { Sessions } from "./sessions.ts";
+import type { LiveSessions } from "./sessions.ts";
 
 /** Only the last entry of a job that ended: for it somebody waits. */
 export const ONLY_THE_END = Number.MAX_SAFE_INTEGER;
 
 export interface Subscriber {
-  readonly sessions: Sessions;
-  readonly session: Session;
+  readonly sessions: LiveSessions;
+  readonly session: LiveSession;
   readonly job: Job;
 }
 
@@ -31,12 +31,12 @@ export interface Beginning {
   readonly ownerSeq?: number | undefined;
 }
 
-export class Subscription implements Listener {
+export class LiveSubscription implements Listener {
   readonly jobId: string;
   /** The number of the last frame it gave. */
   lastSeq = 0;
-  readonly #sessions: Sessions;
-  readonly #session: Session;
+  readonly #sessions: LiveSessions;
+  readonly #session: LiveSession;
   readonly #ownerSeq: number;
   #cursor: number;
   /** Whether an entry was seen that the submitting session had after `ownerSeq`. */

@@ -8,16 +8,16 @@
  * There is no message for "start over", so a watcher whose place is gone is told and let go.
  */
 import { RollcallError } from "../../../core/errors.ts";
-import type { Recorded } from "../../../core/events.ts";
+import type { RecordedEvent } from "../../../core/events.ts";
 import type { Watch, WatchItem } from "../../../engine/watch.ts";
 import type { Feed } from "../../../net/grpc/service.ts";
 import { eventFrame, eventFrames } from "./event-message.ts";
 
 export class EventFeed implements Feed {
   readonly #watch: Watch;
-  readonly #isWanted: (recorded: Recorded) => boolean;
+  readonly #isWanted: (recorded: RecordedEvent) => boolean;
 
-  constructor(watch: Watch, isWanted: (recorded: Recorded) => boolean = () => true) {
+  constructor(watch: Watch, isWanted: (recorded: RecordedEvent) => boolean = () => true) {
     this.#watch = watch;
     this.#isWanted = isWanted;
   }
@@ -40,7 +40,7 @@ export class EventFeed implements Feed {
     this.#watch.close();
   }
 
-  #wanted(item: WatchItem): readonly Recorded[] {
+  #wanted(item: WatchItem): readonly RecordedEvent[] {
     switch (item.kind) {
       case "event":
         return this.#isWanted(item.recorded) ? [item.recorded] : [];

@@ -4,7 +4,7 @@
  */
 import { create, toBinary, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { anyPack, type Any } from "@bufbuild/protobuf/wkt";
-import type { Event, Recorded } from "../../../core/events.ts";
+import type { Event, RecordedEvent } from "../../../core/events.ts";
 import { framed } from "../../../net/grpc/frames.ts";
 import {
   AgentInfoSchema,
@@ -23,10 +23,10 @@ import {
   timestamp,
 } from "./to-proto.ts";
 
-const encoded = new WeakMap<Recorded, Buffer>();
+const encoded = new WeakMap<RecordedEvent, Buffer>();
 
 /** The message of an event, framed. */
-export function eventFrame(recorded: Recorded): Buffer {
+export function eventFrame(recorded: RecordedEvent): Buffer {
   const known = encoded.get(recorded);
   if (known) return known;
   const payload = payloadOf(recorded.event);
@@ -45,14 +45,14 @@ export function eventFrame(recorded: Recorded): Buffer {
  * The frames of several, one after the other. Watchers that are up to date are woken together and
  * want the same ones, so the last answer is mostly the next one as well.
  */
-export function eventFrames(events: readonly Recorded[]): Buffer {
+export function eventFrames(events: readonly RecordedEvent[]): Buffer {
   const isSame =
     events.length === joined.events.length && events.every((each, i) => each === joined.events[i]);
   if (!isSame) joined = { events, frames: Buffer.concat(events.map(eventFrame)) };
   return joined.frames;
 }
 
-let joined: { readonly events: readonly Recorded[]; readonly frames: Buffer } = {
+let joined: { readonly events: readonly RecordedEvent[]; readonly frames: Buffer } = {
   events: [],
   frames: Buffer.alloc(0),
 };

@@ -1,7 +1,7 @@
 /** Callers pass while it is open; while it is shut they wait for it, but not for ever. */
 import type { Clock } from "../core/clock.ts";
 
-export class Gate {
+export class Latch {
   readonly #clock: Clock;
   readonly #waiting = new Set<() => void>();
   #isOpen = false;
