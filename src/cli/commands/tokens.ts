@@ -47,7 +47,8 @@ const create = operation("tokens.create", {
   },
   more: "It prints the secret alone, so that a script can keep it.",
   examples: [
-    { call: "rollcall tokens create ci --role viewer --ttl 30d > ci.token", does: "in a file" },
+    { call: "rollcall tokens create ci --role viewer --ttl 30d", does: "to look, for a month" },
+    { call: "rollcall tokens create ci --role viewer > ci.token", does: "kept in a file" },
     { call: "rollcall tokens create box --role outpost --host box", does: "for one host" },
     { call: "rollcall ls --token-file ci.token", does: "uses it" },
   ],
