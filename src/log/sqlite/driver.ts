@@ -29,8 +29,6 @@ interface Driver {
   readonly DatabaseSync: new (path: string) => Database;
 }
 
-const DRIVERS = ["node:sqlite", "@photostructure/sqlite"];
-
 /** A database that compiles each statement once, when it is first used. */
 export async function connect(path: string): Promise<Database> {
   const { DatabaseSync } = await loadDriver();
@@ -48,19 +46,28 @@ export async function connect(path: string): Promise<Database> {
 }
 
 async function loadDriver(): Promise<Driver> {
-  const failures: unknown[] = [];
-  for (const name of DRIVERS) {
-    try {
-      return (await import(name)) as Driver;
-    } catch (error) {
-      failures.push(error);
-    }
+  const builtIn = builtInDriver();
+  if (builtIn) return builtIn;
+  try {
+    return (await import("@photostructure/sqlite")) as Driver;
+  } catch (cause) {
+    throw new RollcallError(
+      "UNIMPLEMENTED",
+      "this Node has no SQLite: use Node 22.13 or newer, or npm install @photostructure/sqlite",
+      { cause },
+    );
   }
-  throw new RollcallError(
-    "UNIMPLEMENTED",
-    "this Node has no SQLite: use Node 22.13 or newer, or npm install @photostructure/sqlite",
-    { cause: new AggregateError(failures) },
-  );
+}
+
+/** Node 22 would say on stderr that it is experimental, between our own words. */
+function builtInDriver(): Driver | undefined {
+  const emitWarning = process.emitWarning.bind(process);
+  process.emitWarning = () => undefined;
+  try {
+    return process.getBuiltinModule("node:sqlite") as Driver | undefined;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
 }
 
 /** All or nothing. What SQLite rolled back by itself (a full disk) cannot be rolled back again. */
