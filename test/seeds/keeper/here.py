@@ -2,6 +2,7 @@
 test: ROLLCALL_TEST_PORT, and below ROLLCALL_TEST_FOLDER. As a plugin of pytest it is there before
 the tests of the SDK import it."""
 
+import atexit
 import os
 
 import agentkeeper
@@ -18,7 +19,10 @@ class Here(AgentKeeperClient):
     @classmethod
     def embedded(cls, binary=None, port=None, data_dir=None):
         folder = data_dir and os.path.join(FOLDER, os.path.basename(data_dir))
-        return super().embedded(binary=binary, data_dir=folder)
+        client = super().embedded(binary=binary, data_dir=folder)
+        # Its daemon is a process of its own, and not every snippet closes it.
+        atexit.register(client.close)
+        return client
 
     def register(self, name, *described, **more):
         """`register("my-agent", ...)` leaves the rest to the reader."""
