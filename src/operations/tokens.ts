@@ -62,7 +62,7 @@ const create = operation({
     role: ROLE,
     kind: KIND.optional().describe("Whom it is for; by its role unless set"),
     host: text("Of an outpost: the host that it reports on", "box").default(""),
-    ttlMs: ttl("How long it is good for, in ms; 30 days unless set"),
+    ttlMs: ttl("How long it is good for, up to 366 days; 30 days unless set"),
   }),
   output: z.strictObject({
     token: TOKEN,
