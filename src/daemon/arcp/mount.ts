@@ -34,7 +34,7 @@ export function arcpMount({ arcp, tokens }: ArcpMountOptions): Mount {
   return {
     upgrades: {
       [PATH]: ({ request, socket, head, principal }) => {
-        permit(principal, "job.submit");
+        if (principal !== NOBODY) permit(principal, "job.submit");
         callers.set(request, principal);
         if (request.headers.origin !== undefined) {
           throw new RollcallError("PERMISSION_DENIED", "a browser may not submit jobs");
