@@ -53,9 +53,15 @@ async function refusal(line: string, code: number): Promise<string> {
 }
 
 describe("examples", () => {
-  /** They run until they are stopped, or start programs of others. */
-  const ELSEWHERE = ["up", "a2a-registry", "events", "watch", "mcp", "completion", "acp tail"];
-  const WITH_AGENTS = ["acp run", "acp record", "acp replay", "acp install", "acp uninstall"];
+  /** They serve until they are stopped, or start programs of others: the e2e tests run them. */
+  const ELSEWHERE = ["up", "a2a-registry", "mcp", "completion"];
+  const WITH_AGENTS = ["acp run", "acp record", "acp replay"];
+
+  /** They show what is there, and follow it until Ctrl-C. */
+  const FOLLOWING = ["events", "watch", "acp tail"];
+
+  /** They ask, and there is nobody to answer. */
+  const ASKING = ["acp install", "acp uninstall", "hooks install", "hooks uninstall"];
 
   /** Typed before the example. */
   const BEFORE: Readonly<Record<string, readonly string[]>> = {
@@ -83,9 +89,12 @@ describe("examples", () => {
     for (const [name, line] of [...(first ?? []), ...(last ?? [])]) {
       for (const each of BEFORE[name] ?? []) await done(each);
       if (name === "agents register") await done("rollcall agents deregister web-1");
-      const said = await someone.types(line.replace("http://localhost:8001", cardUrl));
-      // Nobody speaks to the proxy, and no hook is installed yet: that is told, and ends with 1.
-      const isToldNothing = ["acp status", "hooks status"].includes(name) && said.code === 1;
+      const isInterrupted = FOLLOWING.includes(name);
+      const here = line.replace("http://localhost:8001", cardUrl);
+      const said = await someone.types(here, { isInterrupted });
+      if (ASKING.includes(name) && said.stderr.startsWith("error: nothing was changed")) continue;
+      // Nobody speaks to the proxy, and there is nothing to install: that is told, and ends with 1.
+      const isToldNothing = /^(acp|hooks) /.test(name) && said.code === 1;
       expect([line, isToldNothing ? 0 : said.code, said.stderr]).toEqual([
         line,
         0,
@@ -121,9 +130,9 @@ describe("an agent", () => {
     "tasks fail --agent": "rollcall tasks fail crop --agent web",
     "get AGENT": "rollcall get the-p",
     "acp tail AGENT": "rollcall acp tail qwen",
+    "hooks install AGENT": "rollcall hooks install claude --yes",
     "hooks status AGENT": "rollcall hooks status claude",
-    "hooks install AGENT": "rollcall hooks install claude --dry-run",
-    "hooks uninstall AGENT": "rollcall hooks uninstall claude --dry-run",
+    "hooks uninstall AGENT": "rollcall hooks uninstall claude --yes",
     "agents deregister AGENT": "rollcall agents deregister web",
   };
 
@@ -265,7 +274,7 @@ describe("the machine", () => {
       await using nobody = new Running("setpriv", [...identity, ...program], env);
       return await nobody.end();
     };
-    const hooks = await asNobody("hooks", "install", "claude-code");
+    const hooks = await asNobody("hooks", "install", "claude-code", "--yes");
     expect(hooks.code).toBe(4);
     expect(hooks.stderr).toMatch(/^error: cannot write \/nonexistent\/.*EACCES.*or set HOME to /);
     const doctor = await asNobody("doctor");

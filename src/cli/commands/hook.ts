@@ -8,7 +8,7 @@ export const hook = buildCommand<NonNullable<unknown>, [string], Context>({
     "A coding agent runs this at every step: it reads the event as JSON on standard input and\n" +
       "updates the status file. It prints the answer that the agent expects and always ends\n" +
       "with 0; errors are in $XDG_STATE_HOME/rollcall/hooks/errors.log.",
-    { call: "rollcall hooks install claude-code", does: "makes Claude Code run it" },
+    { call: "rollcall hooks install claude-code --yes", does: "makes Claude Code run it" },
     { call: "rollcall hook claude-code < event.json", does: "by hand, to try it" },
   ),
   parameters: {
