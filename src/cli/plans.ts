@@ -3,7 +3,7 @@
  * made when a person says yes, or at once with --yes; --dry-run only shows them.
  */
 import { homedir } from "node:os";
-import { resolve } from "node:path";
+import { resolve as absolute } from "node:path";
 import { RollcallError } from "../core/errors.ts";
 import { apply } from "../machine/settings/apply.ts";
 import { diff, type DiffLine } from "../machine/settings/diff.ts";
@@ -17,7 +17,7 @@ export function sceneOf({ env }: Pick<Context, "env">, folder: string | undefine
   return {
     env,
     home: env["HOME"] || homedir(),
-    project: folder === undefined ? undefined : resolve(folder),
+    project: folder === undefined ? undefined : absolute(folder),
     // Every bundled program lies there: see scripts/bundle.mjs.
     programs: import.meta.dirname,
     node: process.execPath,
@@ -73,12 +73,16 @@ export async function isAgreed(
   return false;
 }
 
+/** By one key; Ctrl-C is no. */
 function isYes(context: Context): Promise<boolean> {
-  return new Promise((answer) => {
-    const stop = context.listenForKeys((key) => {
+  const interrupted = context.untilInterrupted();
+  return new Promise((resolve) => {
+    const answer = (isWanted: boolean) => {
       stop();
-      answer(key.toLowerCase() === "y");
-    });
+      resolve(isWanted);
+    };
+    const stop = context.listenForKeys((key) => answer(key.toLowerCase() === "y"));
+    interrupted.addEventListener("abort", () => answer(false), { once: true });
   });
 }
 
