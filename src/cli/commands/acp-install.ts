@@ -11,6 +11,7 @@ import {
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
 import { EXIT } from "../exit.ts";
+import { choiceArgument } from "../flags.ts";
 import { about, type Example } from "../help.ts";
 import {
   carryOut,
@@ -28,20 +29,11 @@ interface Flags extends ChangeFlags {
   readonly write?: boolean;
 }
 
-const editorWord = {
-  brief: EDITORS.join(" or "),
-  placeholder: "EDITOR",
-  parse: editorOf,
-  proposeCompletions: (partial: string) => EDITORS.filter((each) => each.startsWith(partial)),
-};
-
-function editorOf(text: string): Editor {
-  const editor = EDITORS.find((each) => each === text);
-  if (editor) return editor;
-  throw new Error(
-    `not one of ${EDITORS.join(", ")}; elsewhere put \`rollcall acp --\` before the command`,
-  );
-}
+const editorWord = choiceArgument(
+  "EDITOR",
+  EDITORS,
+  "; elsewhere put `rollcall acp --` before the command",
+);
 
 const KEPT =
   "Shows the change in its settings, and\n" +
@@ -53,7 +45,10 @@ function change(verb: Verb, does: string, examples: readonly Example[]) {
   const flags = { ...changeFlags, write: { ...changeFlags.yes, hidden: true } } as const;
   return buildCommand<Flags, [Editor], Context>({
     docs: about(`${does}. ${KEPT}`, ...examples),
-    parameters: { flags, positional: { kind: "tuple", parameters: [editorWord] } },
+    parameters: {
+      flags,
+      positional: { kind: "tuple", parameters: [editorWord] },
+    },
     async func({ dryRun = false, write = false, yes = write }, editor) {
       const scene = sceneOf(this, undefined);
       const plan = verb === "install" ? planInstall(editor, scene) : planUninstall(editor, scene);

@@ -12,7 +12,7 @@ import { changeOf, wordOf } from "../acp/lines.ts";
 import type { Context } from "../context.ts";
 import { lookOf, note, printJson } from "../daemon.ts";
 import { EXIT } from "../exit.ts";
-import { argument, jsonFlag, parseCount } from "../flags.ts";
+import { argument, defaultFlag, jsonFlag, parseCount } from "../flags.ts";
 import { about } from "../help.ts";
 import { clean, cleanJson } from "../terminal/clean.ts";
 import { fromHome } from "../terminal/path.ts";
@@ -96,13 +96,11 @@ export const acpTail = buildCommand<TailFlags, [string?], Context>({
   parameters: {
     flags: {
       json: jsonFlag,
-      lines: {
-        kind: "parsed",
-        parse: parseCount,
-        default: "10",
+      lines: defaultFlag("10", {
         placeholder: "N",
-        brief: "Begin with the last N changes [10]",
-      },
+        brief: "Begin with the last N changes",
+        parse: parseCount,
+      }),
     },
     positional: {
       kind: "tuple",

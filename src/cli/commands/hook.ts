@@ -1,6 +1,7 @@
 /** `rollcall hook`: what coding agents run. Here for its help; bin/rollcall.ts is faster. */
 import { buildCommand } from "@stricli/core";
 import type { Context } from "../context.ts";
+import { argument } from "../flags.ts";
 import { about } from "../help.ts";
 
 export const hook = buildCommand<NonNullable<unknown>, [string], Context>({
@@ -14,7 +15,7 @@ export const hook = buildCommand<NonNullable<unknown>, [string], Context>({
   parameters: {
     positional: {
       kind: "tuple",
-      parameters: [{ brief: "claude-code or codex", placeholder: "HOST", parse: String }],
+      parameters: [argument("NAME", "The coding agent: claude-code, codex …")],
     },
   },
   async func(_flags, host) {

@@ -7,7 +7,7 @@ import { agentNamed, CODING_AGENTS } from "../../coding-agents/agents.ts";
 import type { Plan, Scene, Standing } from "../../machine/settings/installer.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
-import { jsonFlag } from "../flags.ts";
+import { jsonFlag, textFlag } from "../flags.ts";
 import { about, type Example } from "../help.ts";
 import {
   carryOut,
@@ -35,13 +35,7 @@ interface StatusFlags {
 
 type Verb = "install" | "uninstall";
 
-const project = {
-  kind: "parsed",
-  optional: true,
-  parse: String,
-  placeholder: "DIR",
-  brief: "Only in this project, not for all",
-} as const;
+const project = textFlag("DIR", "Only in this project, not for all");
 
 const NAMES = CODING_AGENTS.map(({ name }) => name);
 

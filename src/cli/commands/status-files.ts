@@ -7,8 +7,8 @@ import { STATUS_SCHEMA } from "../../wires/files/schema.ts";
 import { jsonText } from "../../wires/files/json-text.ts";
 import { RollcallError } from "../../core/errors.ts";
 import type { Context } from "../context.ts";
-import { argument } from "../flags.ts";
-import { about, kebab, type Example } from "../help.ts";
+import { argument, switchFlag } from "../flags.ts";
+import { about, camel, kebab, type Example } from "../help.ts";
 import { integerOf, numberOf, type Option, type Value } from "../status/arguments.ts";
 import { folderOf, STATUS_COMMANDS, Values, type StatusCommand } from "../status/commands.ts";
 
@@ -78,17 +78,10 @@ export const validate = buildCommand<ValidateFlags, [string?], Context>({
     { call: "rollcall validate FILE", does: "a file, or - for standard input" },
   ),
   parameters: {
-    flags: {
-      schema: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "Print the format as JSON Schema",
-      },
-    },
+    flags: { schema: switchFlag("Print the format as JSON Schema") },
     positional: {
       kind: "tuple",
-      parameters: [{ brief: "The file", placeholder: "FILE", parse: String, optional: true }],
+      parameters: [{ ...argument("FILE", "The file"), optional: true }],
     },
   },
   async func({ schema }, file) {
@@ -144,7 +137,7 @@ function valuesOf({ word = "" }: StatusCommand, given: Flags, value?: string): V
 }
 
 function flagsOf(options: readonly Option[]): FlagParametersForType<Flags, Context> {
-  const flags = options.map((option) => [camel(option.flag), flagOf(option)] as const);
+  const flags = options.map((option) => [camel(option.flag.slice(2)), flagOf(option)] as const);
   // The parser's types know each flag by its name; these have theirs from a table.
   return Object.fromEntries(flags) as FlagParametersForType<Flags, Context>;
 }
@@ -170,8 +163,4 @@ function parserOf(kind: "text" | "many" | "integer" | "number"): (text: string) 
     if (number !== undefined) return number;
     throw new Error(kind === "integer" ? "not a whole number" : "not a number");
   };
-}
-
-function camel(flag: string): string {
-  return flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
