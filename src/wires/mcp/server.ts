@@ -14,7 +14,7 @@ import {
   type ServerEvent,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
 import type { ToolCaller, Ground } from "./caller.ts";
 import type { Changes } from "./changes.ts";
@@ -124,8 +124,7 @@ function callerOf(ground: Ground, { member, name, signal }: ToolCall): ToolCalle
     async acting(agentId) {
       if (agentId !== undefined) return agentId;
       if (member) return member.id(name);
-      throw new RollcallError(
-        "INVALID_ARGUMENT",
+      throw invalidArgument(
         "agent_id is not set, and a single request has no agent: name a registered one " +
           "(`rollcall agents register`), or connect by `rollcall mcp`, which is one itself",
       );
