@@ -48,6 +48,8 @@ export const FLEET = {
   options: 20,
   /** An agent that only goes on is recorded this often: patience with it is counted in minutes. */
   activityMs: 60 * SECOND,
+  /** How far the clock of a source may run ahead of ours: machines that keep time differ by less. */
+  skewMs: 5 * SECOND,
 } as const;
 
 /** Bounds of the directory of agents: anybody may send it a card. */

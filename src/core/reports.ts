@@ -163,13 +163,13 @@ function decideNews(
   given: Report,
   moment: Moment,
 ): Decision<Event, ReportReplies["fleet.report"]> {
-  const refusal = invalid(...problemsOf(given));
+  const refusal = invalid(...problemsOf(given), aheadOf(moment.nowMs, given));
   if (refusal) return refusal;
   const { byAlias, over } = state.reports;
   const before = byAlias.get(given.alias)?.report;
   const told = withSince(notAhead(given, moment.nowMs), before);
   const report = withSeenAnswer(state, withProvenEnd(state, told));
-  if (before && (report.order < before.order || isRepeated(report, before))) {
+  if (before && (isLate(report, before, moment.nowMs) || isRepeated(report, before))) {
     return decided([], { isNew: false });
   }
   const events: Event[] = [];
@@ -186,6 +186,18 @@ function decideNews(
     events.push(...questionEvents(state, each, moment));
   }
   return decided(events, { isNew: true });
+}
+
+/** A report that lies ahead would be the newest for ever. */
+function aheadOf(nowMs: number, { order }: Report): Problem {
+  const aheadMs = order - nowMs;
+  if (aheadMs <= FLEET.skewMs) return undefined;
+  return `order is ${order}, ${aheadMs} ms ahead of now: at most ${FLEET.skewMs} ms are allowed`;
+}
+
+/** Logs of before that rule may hold one that lies ahead; it counts as one of now. */
+function isLate(report: Report, before: Report, nowMs: number): boolean {
+  return report.order < Math.min(before.order, nowMs);
 }
 
 export function evolveReport(state: State, event: ReportEvent): void {
