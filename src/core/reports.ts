@@ -4,7 +4,8 @@
  *
  *   report ──▶ current ──report──▶ current …     one older than what is known changes nothing
  *                 │  └──silent for its ttl──▶ stale ──report──▶ current
- *                 └──says that it is over──▶ over ──a day──▶ forgotten
+ *                 ├──says that it is over──▶ over ──a day──▶ forgotten
+ *                 └──an operator dismisses it──▶ gone (dismissals.ts)
  *
  * Reports are recorded only when they say something new: that the same is still so is the source's
  * to know, and it reports when it no longer is. A source that may die without a word gives its
@@ -13,6 +14,7 @@
  * news once a minute.
  */
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
+import { withDismissal } from "./dismissals.ts";
 import type { Event } from "./events.ts";
 import { atMost, invalid, key, line, prose, ttl, type Problem } from "./fields.ts";
 import { earliest, Heap, type Slot } from "./heap.ts";
@@ -105,6 +107,8 @@ export interface Report {
   /** How long its source may be silent before the agent counts as stale; 0 or none: for ever. */
   readonly ttlMs?: number;
   readonly facts: Facts;
+  /** The question that its source still asks, and an operator dismissed. */
+  readonly dismissed?: ReportedQuestion;
 }
 
 export interface ReportEntry {
@@ -138,7 +142,7 @@ export interface ReportReplies {
 
 export type ReportEvent =
   | { readonly type: "fleet.reported"; readonly report: Report }
-  | { readonly type: "fleet.forgotten"; readonly alias: string };
+  | { readonly type: "fleet.forgotten" | "fleet.dismissed"; readonly alias: string };
 
 export function decideReport(
   state: State,
@@ -167,7 +171,8 @@ function decideNews(
   if (refusal) return refusal;
   const { byAlias, over } = state.reports;
   const before = byAlias.get(given.alias)?.report;
-  const told = withSince(notAhead(given, moment.nowMs), before);
+  const timely = withDismissal(notAhead(given, moment.nowMs), before);
+  const told = withSince(timely, before);
   const report = withSeenAnswer(state, withProvenEnd(state, told));
   if (before && (isLate(report, before, moment.nowMs) || isRepeated(report, before))) {
     return decided([], { isNew: false });
@@ -208,6 +213,7 @@ export function evolveReport(state: State, event: ReportEvent): void {
       restoreReport(state, event.report);
       return;
     case "fleet.forgotten":
+    case "fleet.dismissed":
       remove(reports, event.alias);
       return;
   }

@@ -4,6 +4,7 @@
  */
 import { RollcallError } from "../core/errors.ts";
 import type { RecordedEvent } from "../core/events.ts";
+import { FLEET } from "../core/limits.ts";
 import type { QuestionState } from "../core/questions.ts";
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
@@ -73,6 +74,17 @@ export class Fleet {
   async report(report: Report): Promise<boolean> {
     const { isNew } = await this.#engine.execute({ type: "fleet.report", report });
     return isNew;
+  }
+
+  /** Takes the reports of these sources away; resolves to the sources that had one. */
+  async dismiss(aliases: readonly string[]): Promise<readonly string[]> {
+    const dismissed: string[] = [];
+    for (let from = 0; from < aliases.length; from += FLEET.dismissedAtOnce) {
+      const some = aliases.slice(from, from + FLEET.dismissedAtOnce);
+      const gone = await this.#engine.execute({ type: "fleet.dismiss", aliases: some });
+      dismissed.push(...gone.aliases);
+    }
+    return dismissed;
   }
 
   /** The last report of every source, but for the registry, which knows its own. */
