@@ -108,7 +108,7 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "question.expired": ({ question }) =>
       `${question.agentId} is gone, had asked: ${question.text}`,
     "question.dismissed": ({ question }) =>
-      `${question.agentId} is not answered, its question was dismissed: ${question.text}`,
+      `the question of ${question.agentId} was dismissed: ${question.text}`,
     "question.forgotten": ({ id }) => `question ${shortId(id)} is forgotten`,
     "job.submitted": ({ job }) => `${job.id} for ${job.agent}, by ${job.principal}`,
     "job.started": ({ job }) =>
