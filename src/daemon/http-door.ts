@@ -12,31 +12,37 @@
  * becomes the same JSON refusal.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { Hono, type Env } from "hono";
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
-import type { Address } from "./address.ts";
-import type { Principal } from "../core/principals.ts";
+import { bracketed, type Address } from "./address.ts";
+import { byOf, type By } from "../core/by.ts";
+import { NOBODY } from "../core/principals.ts";
 import type { Authenticator } from "../identity/caller.ts";
+import { NoCredential } from "../identity/chain.ts";
 import { readBody, takeBody } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
 import { Gate, TooOften, type GateOptions } from "./gate.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Rate } from "../core/rate.ts";
+import { frontOf } from "../net/tls/front.ts";
+import { namesOf } from "../net/tls/names.ts";
+import type { KeyPair } from "../net/tls/pair.ts";
 import { Sockets } from "./sockets.ts";
 
 /** The `c.env` of a hono route. */
 export interface DoorBindings extends HttpBindings {
-  readonly principal: Principal;
+  readonly by: By;
 }
 
 export type HotHandler = (
   request: IncomingMessage,
   response: ServerResponse,
-  principal: Principal,
+  by: By,
 ) => void | Promise<void>;
 
 /** An answer that is there as a whole. */
@@ -50,14 +56,14 @@ export interface WholeAnswer {
 export type SwiftHandler = (
   request: IncomingMessage,
   body: Buffer,
-  principal: Principal,
+  by: By,
 ) => WholeAnswer | Promise<WholeAnswer>;
 
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  readonly principal: Principal;
+  readonly by: By;
 }
 
 export interface Mount<E extends Env = Env> {
@@ -75,6 +81,8 @@ export interface HttpDoorOptions {
   readonly rateLimit: number;
   readonly limits?: Partial<HttpLimits>;
   readonly peerOf?: GateOptions["peerOf"];
+  /** Absent: all connections are plain. */
+  readonly pair?: KeyPair | undefined;
   readonly monotonicMs?: () => number;
   /** A fault of ours, not of the caller's. */
   onFault(error: unknown): void;
@@ -91,6 +99,7 @@ export class HttpDoor {
   readonly #options: HttpDoorOptions;
   readonly #limits: HttpLimits;
   readonly #server: Server;
+  readonly #front: NetServer;
   readonly #sockets: Sockets;
   readonly #gate: Gate;
   readonly #anybody = new Map<string, () => WholeAnswer>();
@@ -100,7 +109,7 @@ export class HttpDoor {
   readonly #joined = new WeakMap<WholeAnswer, string[]>();
   readonly #upgrades = new Map<string, (upgrade: Upgrade) => void>();
   readonly #routes = new Hono<{ Bindings: DoorBindings }>();
-  readonly #admitted = new WeakMap<IncomingMessage, Principal>();
+  readonly #admitted = new WeakMap<IncomingMessage, By>();
   #hosts: ReadonlySet<string> = new Set();
   #isClosing = false;
   /** Since the start, for metrics. */
@@ -119,6 +128,7 @@ export class HttpDoor {
       ...(options.peerOf && { peerOf: options.peerOf }),
     });
     this.#server = this.#createServer();
+    this.#front = frontOf(this.#server, { pair: options.pair, protocols: ["http/1.1"] });
     this.#sockets = new Sockets(this.#server, this.#limits.connections);
     this.#prepareRoutes();
   }
@@ -146,14 +156,20 @@ export class HttpDoor {
   }
 
   async listen(address: Address): Promise<Address> {
-    const bound = await listen(this.#server, address);
-    this.#hosts = hostsOf(bound, this.#options.allowedHosts);
+    const { allowedHosts, pair } = this.#options;
+    const bound = await listen(this.#front, address);
+    this.#hosts = hostsOf(bound, allowedHosts);
+    pair?.follow(() => {
+      const names = namesOf(pair.certificate).map(bracketed);
+      this.#hosts = hostsOf(bound, [...allowedHosts, ...names]);
+    });
     return bound;
   }
 
   /** No new connections; those there may finish what they began. */
   stopAccepting(): void {
     this.#isClosing = true;
+    this.#front.close();
     this.#server.close();
   }
 
@@ -191,9 +207,9 @@ export class HttpDoor {
   readonly #route = getRequestListener(
     (request, env) => {
       const { incoming, outgoing } = env as HttpBindings;
-      const principal = this.#admitted.get(incoming);
-      if (!principal) throw new Error("a request went past the gate");
-      return this.#routes.fetch(request, { incoming, outgoing, principal });
+      const by = this.#admitted.get(incoming);
+      if (!by) throw new Error("a request went past the gate");
+      return this.#routes.fetch(request, { incoming, outgoing, by });
     },
     { overrideGlobalObjects: false, errorHandler: (error) => this.#refusal(error) },
   );
@@ -215,10 +231,10 @@ export class HttpDoor {
       this.#setHeaders(response);
       this.#refuse(request, response, error);
     };
-    const hear = (principal: Principal) => {
+    const hear = (by: By) => {
       if (isAsked) response.writeContinue();
       const whole = (body: Buffer) => {
-        const answer = swift(request, body, principal);
+        const answer = swift(request, body, by);
         if (answer instanceof Promise) {
           answer.then((each) => this.#send(response, each)).catch(failed);
         } else this.#send(response, answer);
@@ -238,10 +254,10 @@ export class HttpDoor {
     this.#setHeaders(response);
     try {
       const admitted = this.#gate.admit(request);
-      const principal = admitted instanceof Promise ? await admitted : admitted;
+      const by = admitted instanceof Promise ? await admitted : admitted;
       if (isAsked) response.writeContinue();
-      if (hot) return await hot(request, response, principal);
-      this.#admitted.set(request, principal);
+      if (hot) return await hot(request, response, by);
+      this.#admitted.set(request, by);
       await this.#takeBody(request);
       await this.#route(request, response);
     } catch (error) {
@@ -277,11 +293,11 @@ export class HttpDoor {
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on("error", () => socket.destroy());
     try {
-      const principal = await this.#gate.admit(request);
+      const by = await this.#admitUpgrade(request);
       const path = pathOf(request);
       const handler = this.#upgrades.get(path);
       if (!handler) throw new RollcallError("NOT_FOUND", `nothing to upgrade at ${path}`);
-      handler({ request, socket, head, principal });
+      handler({ request, socket, head, by });
     } catch (error) {
       const { status, body } = this.#count(error);
       const length = Buffer.byteLength(body);
@@ -289,6 +305,16 @@ export class HttpDoor {
         `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\n` +
           `Content-Length: ${length}\r\n\r\n${body}`,
       );
+    }
+  }
+
+  /** A WebSocket may present its credential in its first message: until then it is nobody's. */
+  async #admitUpgrade(request: IncomingMessage): Promise<By> {
+    try {
+      return await this.#gate.admit(request);
+    } catch (error) {
+      if (error instanceof NoCredential) return byOf(NOBODY, "http");
+      throw error;
     }
   }
 
