@@ -5,7 +5,7 @@
  */
 import { Hono, type Context } from "hono";
 import { z } from "zod";
-import { RollcallError } from "../../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../../core/errors.ts";
 import type { DirectoryService } from "../../../directory/directory.ts";
 import { catalogEntry, identifierOf, type CatalogEntry } from "./catalog-entry.ts";
 import { CATALOG } from "./limits.ts";
@@ -123,7 +123,9 @@ function valuesOf(entry: CatalogEntry, key: string): readonly string[] {
       return [entry.metadata?.["tier"] ?? ""];
     default: {
       const known = "type, tags, capabilities, version, publisher, metadata.tier";
-      throw wrong(`filter ${JSON.stringify(key.slice(0, 60))} is unknown; there are ${known}`);
+      throw invalidArgument(
+        `filter ${JSON.stringify(key.slice(0, 60))} is unknown; there are ${known}`,
+      );
     }
   }
 }
@@ -133,14 +135,10 @@ async function bodyOf(c: Context): Promise<z.output<typeof SEARCH>> {
   try {
     body = JSON.parse(await c.req.text());
   } catch {
-    throw wrong("the body is not JSON");
+    throw invalidArgument("the body is not JSON");
   }
   const parsed = SEARCH.safeParse(body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw wrong(`${issue?.path.join(".") || "the body"}: ${issue?.message ?? "is wrong"}`);
-}
-
-function wrong(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
+  throw invalidArgument(`${issue?.path.join(".") || "the body"}: ${issue?.message ?? "is wrong"}`);
 }
