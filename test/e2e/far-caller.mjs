@@ -52,7 +52,7 @@ async function hello(secret) {
 }
 
 const bearer = { authorization: `Bearer ${token}` };
-console.log(
+process.stdout.write(
   JSON.stringify({
     probe: await get(`${http}/healthz`, { host: "anything.example" }),
     readiness: await get(`${https}/readyz`),

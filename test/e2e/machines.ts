@@ -80,7 +80,7 @@ async function hold(command: string, args: readonly string[]): Promise<ChildProc
   const child = spawn(command, [...args, "sh", "-c", script], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const there = child.stdout ? once(child.stdout, "data") : Promise.reject(new Error("no output"));
+  const there = once(child.stdout, "data");
   const ended = once(child, "exit").then(([code]) => {
     throw new Error(`${command} ended with ${String(code)}`);
   });
