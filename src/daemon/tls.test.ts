@@ -55,10 +55,12 @@ const CARD = { card: { name: "one" } };
 
 async function register(trust: ServerTrust): Promise<string> {
   await using client = connect({ url: url(), trust });
-  return client.post("/v1/agents/register", CARD).then(
-    () => "registered",
-    (error: unknown) => String(error),
-  );
+  try {
+    await client.post("/v1/agents/register", CARD);
+    return "registered";
+  } catch (error) {
+    return String(error);
+  }
 }
 
 async function find(trust: ServerTrust): Promise<string> {
