@@ -7,9 +7,9 @@
  * agentkeeper, which programs bring along side by side, takes a free port for HTTP and says so.
  */
 import type { Clock } from "../core/clock.ts";
-import { permit } from "../core/roles.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
+import { ACCESS, permitBy } from "../operations/access.ts";
 import type { Status } from "../operations/daemon.ts";
 import { a2aMount, type A2aOptions } from "../wires/a2a/server/a2a.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
@@ -74,6 +74,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const arcp = arcpAddr && { door: newHttpDoor(options), address: arcpAddr };
   const grpc = new GrpcDoor({
     authenticator,
+    permit: permitBy(options.engine),
     meterOf: (method) => options.metrics.meterOf(method),
     onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
   });
@@ -123,9 +124,10 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   }
 }
 
-function newHttpDoor({ config, authenticator, clock, logger }: DoorsOptions): HttpDoor {
+function newHttpDoor({ engine, config, authenticator, clock, logger }: DoorsOptions): HttpDoor {
   return new HttpDoor({
     authenticator,
+    permit: permitBy(engine),
     allowedHosts: config.allowedHosts,
     rateLimit: config.rateLimit,
     monotonicMs: () => clock.monotonicMs(),
@@ -194,13 +196,11 @@ function mountOnHttp(http: HttpDoor, options: MountOptions): void {
   const startedAt = new Date().toISOString();
   http.mount({
     hot: {
-      "/v1/events": (request, response, principal) => {
-        permit(principal, "event.read");
-        return streams.serve(request, response);
-      },
+      "/v1/events": { access: ACCESS.events, handle: streams.serve },
     },
     routes: apiRoutes({
       engine,
+      permit: permitBy(engine),
       claims: services.claims,
       fleet: services.fleet,
       directory: services.directory,
@@ -229,6 +229,7 @@ function word(status: number, body: string): WholeAnswer {
 function mcpWire({ engine, services, clock, logger, version }: DoorsOptions): McpWire {
   return new McpWire({
     engine,
+    permit: permitBy(engine),
     claims: services.claims,
     fleet: services.fleet,
     search: services.search,

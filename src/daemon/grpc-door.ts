@@ -11,13 +11,14 @@ import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
 import { peerOf as peerOfSocket, type Authenticator, type Peer } from "../identity/caller.ts";
 import type { Principal } from "../core/principals.ts";
-import { permit } from "../core/roles.ts";
+import type { Permit } from "../operations/access.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Sockets } from "./sockets.ts";
 
 export interface GrpcDoorOptions {
   readonly authenticator: Authenticator;
+  readonly permit: Permit;
   readonly meterOf?: (path: string) => Meter;
   /** A call met a fault of this program. */
   readonly onFault?: (path: string, error: unknown) => void;
@@ -30,7 +31,7 @@ export class GrpcDoor {
   readonly #sockets: Sockets;
   readonly #services: DescService[] = [];
 
-  constructor({ authenticator, peerOf = peerOfSocket, ...options }: GrpcDoorOptions) {
+  constructor({ authenticator, permit, peerOf = peerOfSocket, ...options }: GrpcDoorOptions) {
     this.#grpc = new GrpcServer({
       ...options,
       limits: SERVER_LIMITS,
@@ -39,8 +40,8 @@ export class GrpcDoor {
           peer: peerOf(caller.socket),
           header: (name) => caller.header(name),
         });
-        const { action } = caller;
-        const check = (principal: Principal) => action && permit(principal, action);
+        const { access } = caller;
+        const check = (principal: Principal) => access && permit(principal, access);
         return admitted instanceof Promise ? admitted.then(check) : check(admitted);
       },
     });

@@ -14,9 +14,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { Hono, type Env } from "hono";
+import { Hono } from "hono";
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
+import type { Permit } from "../operations/access.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
+import { ADMITTED, type Bindings, type Guarded, type Route } from "../wires/route.ts";
 import type { Address } from "./address.ts";
 import type { Principal } from "../core/principals.ts";
 import type { Authenticator } from "../identity/caller.ts";
@@ -27,11 +29,6 @@ import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Rate } from "../core/rate.ts";
 import { Sockets } from "./sockets.ts";
-
-/** The `c.env` of a hono route. */
-export interface DoorBindings extends HttpBindings {
-  readonly principal: Principal;
-}
 
 export type HotHandler = (
   request: IncomingMessage,
@@ -60,17 +57,21 @@ export interface Upgrade {
   readonly principal: Principal;
 }
 
-export interface Mount<E extends Env = Env> {
+export type UpgradeHandler = (upgrade: Upgrade) => void;
+
+/** All but the answers to anybody are for callers that may: the door asks for the access of each. */
+export interface Mount {
   /** Answers to whoever asks, by whatever name: for probes. They tell nothing but one word. */
   readonly anybody?: Readonly<Record<string, () => WholeAnswer>>;
-  readonly hot?: Readonly<Record<string, HotHandler>>;
-  readonly swift?: Readonly<Record<string, SwiftHandler>>;
-  readonly upgrades?: Readonly<Record<string, (upgrade: Upgrade) => void>>;
-  readonly routes?: Hono<E>;
+  readonly hot?: Readonly<Record<string, Guarded<HotHandler>>>;
+  readonly swift?: Readonly<Record<string, Guarded<SwiftHandler>>>;
+  readonly upgrades?: Readonly<Record<string, Guarded<UpgradeHandler>>>;
+  readonly routes?: readonly Route[];
 }
 
 export interface HttpDoorOptions {
   readonly authenticator: Authenticator;
+  readonly permit: Permit;
   readonly allowedHosts: readonly string[];
   readonly rateLimit: number;
   readonly limits?: Partial<HttpLimits>;
@@ -94,12 +95,12 @@ export class HttpDoor {
   readonly #sockets: Sockets;
   readonly #gate: Gate;
   readonly #anybody = new Map<string, () => WholeAnswer>();
-  readonly #hot = new Map<string, HotHandler>();
-  readonly #swift = new Map<string, SwiftHandler>();
+  readonly #hot = new Map<string, Guarded<HotHandler>>();
+  readonly #swift = new Map<string, Guarded<SwiftHandler>>();
   /** The headers of swift answers with those of every answer: most answers are one and the same. */
   readonly #joined = new WeakMap<WholeAnswer, string[]>();
-  readonly #upgrades = new Map<string, (upgrade: Upgrade) => void>();
-  readonly #routes = new Hono<{ Bindings: DoorBindings }>();
+  readonly #upgrades = new Map<string, Guarded<UpgradeHandler>>();
+  readonly #routes = new Hono<{ Bindings: Bindings }>();
   readonly #admitted = new WeakMap<IncomingMessage, Principal>();
   #hosts: ReadonlySet<string> = new Set();
   #isClosing = false;
@@ -123,13 +124,21 @@ export class HttpDoor {
     this.#prepareRoutes();
   }
 
-  mount<E extends Env>(mount: Mount<E>): void {
-    const { anybody = {}, hot = {}, swift = {}, upgrades = {}, routes } = mount;
+  mount({ anybody = {}, hot = {}, swift = {}, upgrades = {}, routes = [] }: Mount): void {
     for (const [path, answer] of Object.entries(anybody)) this.#anybody.set(path, answer);
-    for (const [path, handler] of Object.entries(swift)) this.#swift.set(path, handler);
-    for (const [path, handler] of Object.entries(hot)) this.#hot.set(path, handler);
-    for (const [path, handler] of Object.entries(upgrades)) this.#upgrades.set(path, handler);
-    if (routes) this.#routes.route("/", routes);
+    for (const [path, guarded] of Object.entries(swift)) this.#swift.set(path, guarded);
+    for (const [path, guarded] of Object.entries(hot)) this.#hot.set(path, guarded);
+    for (const [path, guarded] of Object.entries(upgrades)) this.#upgrades.set(path, guarded);
+    for (const { method, path, access, handle } of routes) {
+      this.#routes.on(method, path, (c) => {
+        this.#permit(c.env.principal, access);
+        return handle(c);
+      });
+    }
+  }
+
+  #permit(principal: Principal, access: Guarded<unknown>["access"]): void {
+    if (access !== ADMITTED) this.#options.permit(principal, access);
   }
 
   /** Takes connections that were accepted elsewhere, too. */
@@ -210,15 +219,16 @@ export class HttpDoor {
   }
 
   /** No promise is made where nothing has to be waited for: here that would cost most. */
-  #answerSwiftly(swift: SwiftHandler, { request, response, isAsked }: Call): void {
+  #answerSwiftly(swift: Guarded<SwiftHandler>, { request, response, isAsked }: Call): void {
     const failed = (error: unknown) => {
       this.#setHeaders(response);
       this.#refuse(request, response, error);
     };
     const hear = (principal: Principal) => {
+      this.#permit(principal, swift.access);
       if (isAsked) response.writeContinue();
       const whole = (body: Buffer) => {
-        const answer = swift(request, body, principal);
+        const answer = swift.handle(request, body, principal);
         if (answer instanceof Promise) {
           answer.then((each) => this.#send(response, each)).catch(failed);
         } else this.#send(response, answer);
@@ -234,13 +244,15 @@ export class HttpDoor {
     }
   }
 
-  async #answer(hot: HotHandler | undefined, { request, response, isAsked }: Call): Promise<void> {
+  async #answer(hot: Guarded<HotHandler> | undefined, call: Call): Promise<void> {
+    const { request, response, isAsked } = call;
     this.#setHeaders(response);
     try {
       const admitted = this.#gate.admit(request);
       const principal = admitted instanceof Promise ? await admitted : admitted;
+      if (hot) this.#permit(principal, hot.access);
       if (isAsked) response.writeContinue();
-      if (hot) return await hot(request, response, principal);
+      if (hot) return await hot.handle(request, response, principal);
       this.#admitted.set(request, principal);
       await this.#takeBody(request);
       await this.#route(request, response);
@@ -279,9 +291,10 @@ export class HttpDoor {
     try {
       const principal = await this.#gate.admit(request);
       const path = pathOf(request);
-      const handler = this.#upgrades.get(path);
-      if (!handler) throw new RollcallError("NOT_FOUND", `nothing to upgrade at ${path}`);
-      handler({ request, socket, head, principal });
+      const upgrade = this.#upgrades.get(path);
+      if (!upgrade) throw new RollcallError("NOT_FOUND", `nothing to upgrade at ${path}`);
+      this.#permit(principal, upgrade.access);
+      upgrade.handle({ request, socket, head, principal });
     } catch (error) {
       const { status, body } = this.#count(error);
       const length = Buffer.byteLength(body);

@@ -9,7 +9,8 @@
 import type { Clock } from "../core/clock.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Principal } from "../core/principals.ts";
-import { permit } from "../core/roles.ts";
+import { permit } from "../core/access.ts";
+import { ACCESS } from "../operations/access.ts";
 import type { State } from "../core/state.ts";
 import { principalOf, statusOf, type Token } from "../core/tokens.ts";
 import { secretHash } from "../machine/secrets.ts";
@@ -74,7 +75,7 @@ export class BearerTokens implements IdentityStep {
     const isOpen = this.#engine.peek(({ tokens }) => tokens.byName.size === 0);
     if (isOpen || secret === NO_TOKEN) return principal;
     const own = this.#admit(secret, peer);
-    permit(own, "job.submit");
+    this.#engine.peek(({ policies }) => permit(policies, own, ACCESS.session));
     return own;
   }
 

@@ -2,7 +2,9 @@
 import type { TaskClaims } from "../../engine/claims.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { Principal } from "../../core/principals.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
+import type { Permit } from "../../operations/access.ts";
 import type { Call } from "../../operations/operation.ts";
 import type { AgentSearch } from "../../search/agent-search.ts";
 import type { Directory } from "./directory.ts";
@@ -15,11 +17,13 @@ export interface Ground {
   readonly search: Pick<AgentSearch, "find">;
   readonly directory: Directory;
   readonly clock: Clock;
+  readonly permit: Permit;
   /** A fault of ours, not of the caller's. */
   readonly onFault: (error: unknown) => void;
 }
 
 export interface ToolCaller extends Ground, Call {
+  readonly principal: Principal;
   /** The agent that acts: the one named, or the connection's own. */
   readonly acting: (agentId: string | undefined) => Promise<string>;
 }

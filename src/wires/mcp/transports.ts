@@ -11,12 +11,13 @@ import {
   isJsonContentType,
   isLegacyRequest,
   type McpHttpHandler,
+  type McpRequestContext,
   type McpServerFactory,
 } from "@modelcontextprotocol/server";
-import type { Context } from "hono";
-import type { Principal } from "../../core/principals.ts";
+import { NOBODY, type Principal } from "../../core/principals.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { key } from "../../core/fields.ts";
+import type { HttpContext } from "../route.ts";
 import type { Ground } from "./caller.ts";
 import { Changes } from "./changes.ts";
 import { Connections } from "./connections.ts";
@@ -24,12 +25,6 @@ import { MCP } from "./limits.ts";
 import { mcpServer, type ServerOptions } from "./server.ts";
 import { refused, McpSessions } from "./sessions.ts";
 import { bounded } from "./streams.ts";
-
-export interface Bindings {
-  readonly principal: Principal;
-}
-
-export type HttpContext = Context<{ Bindings: Bindings }>;
 
 /** How many are there: with a session, on a connection, or listening to changes. */
 export interface Clients {
@@ -52,13 +47,15 @@ export class Transports {
   readonly #single: McpHttpHandler;
   readonly #sessions: McpSessions;
   readonly #connections: Connections;
+  /** The callers of single requests. */
+  readonly #callers = new WeakMap<Request, Principal>();
 
   constructor(options: TransportsOptions) {
     this.#options = options;
     this.#changes = new Changes(options);
     this.#sessions = new McpSessions(options);
     this.#connections = new Connections(options);
-    this.#single = createMcpHandler(() => this.#server(), {
+    this.#single = createMcpHandler((context) => this.#server(this.#callerOf(context)), {
       legacy: "reject",
       bus: this.#changes,
       maxSubscriptions: MCP.listeners,
@@ -101,18 +98,27 @@ export class Transports {
     const body = await bodyOf(c);
     if (body instanceof Response) return body;
     if (await isLegacyRequest(c.req.raw, body)) return this.#inSession(c, body);
+    this.#callers.set(c.req.raw, c.env.principal);
     return bounded(await this.#single.fetch(c.req.raw, { parsedBody: body }), () => undefined);
   }
 
+  #callerOf({ requestInfo }: McpRequestContext): Principal {
+    return (requestInfo && this.#callers.get(requestInfo)) ?? NOBODY;
+  }
+
   #inSession(c: HttpContext, body: unknown): Promise<Response> {
-    const asked = { request: c.req.raw, body, principal: c.env.principal.name };
-    return this.#sessions.answer(asked, (onClose) => this.#server({ era: "legacy", onClose }));
+    const { principal } = c.env;
+    const asked = { request: c.req.raw, body, principal: principal.name };
+    return this.#sessions.answer(asked, (onClose) =>
+      this.#server(principal, { era: "legacy", onClose }),
+    );
   }
 
   #connect(c: HttpContext): Response {
     const ownId = idOf(c.req.header(OWN_ID_HEADER));
-    const factory: McpServerFactory = ({ era }) => this.#server({ era, ownId });
-    return this.#connections.open(c.env.principal.name, factory);
+    const { principal } = c.env;
+    const factory: McpServerFactory = ({ era }) => this.#server(principal, { era, ownId });
+    return this.#connections.open(principal.name, factory);
   }
 
   async #message(c: HttpContext): Promise<Response> {
@@ -122,9 +128,9 @@ export class Transports {
     return c.text("Accepted", 202);
   }
 
-  #server(connection?: ServerOptions["connection"]) {
+  #server(principal: Principal, connection?: ServerOptions["connection"]) {
     const { version } = this.#options;
-    const shared = { ground: this.#options, version, changes: this.#changes };
+    const shared = { ground: this.#options, principal, version, changes: this.#changes };
     return mcpServer({ ...shared, ...(connection && { connection }) });
   }
 }
