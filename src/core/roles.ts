@@ -63,8 +63,13 @@ const RULES: Readonly<Record<Role, RoleRules>> = {
   agent: {
     allow: [
       ...READING,
-      ...["agent.*", "lease.*", "election.*", "task.*", "job.*"],
-      ...["fleet.report", "directory.add"],
+      "agent.*",
+      "lease.*",
+      "election.*",
+      "task.*",
+      "job.*",
+      "fleet.report",
+      "directory.add",
     ],
     deny: ["token.read"],
   },

@@ -139,7 +139,11 @@ describe("commands", () => {
       nearMisses: [{ policy: { id: "n" }, failed: "action" }],
     });
     expect(await check("&action=task.claim&role=outpost")).toMatchObject({
-      nearMisses: [{ policy: { id: "role:outpost/daemon.read" }, failed: "action" }, {}],
+      nearMisses: [
+        { policy: { id: "role:outpost/daemon.read" }, failed: "action" },
+        { policy: { id: "role:outpost/fleet.report" }, failed: "action" },
+        { policy: { id: "n" }, failed: "subject" },
+      ],
     });
     const { policies } = (await api.get("/v1/policies/roles")).body;
     expect(policies).toContainEqual(expect.objectContaining({ subject: "role:viewer" }));
