@@ -45,6 +45,7 @@ export const ACTIONS = [
   "directory.remove",
   "event.read",
   "daemon.read",
+  "metrics.read",
   "mcp.use",
 ] as const;
 

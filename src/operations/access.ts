@@ -29,7 +29,7 @@ export function permitBy(engine: PolicySource): Permit {
 /** The calls that are no operations: streams, sessions and pages. */
 export const ACCESS = {
   events: { action: "event.read", resource: "event:*" },
-  metrics: { action: "daemon.read", resource: "daemon:metrics" },
+  metrics: { action: "metrics.read", resource: "metrics:*" },
   /** Of an A2A agent: which one is in the body, that most of the time nobody need read. */
   heartbeat: { action: "directory.add", resource: "directory:*" },
   mcp: { action: "mcp.use", resource: "mcp:*" },
