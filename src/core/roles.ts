@@ -45,6 +45,7 @@ export const ACTIONS = [
   "directory.remove",
   "event.read",
   "daemon.read",
+  "overview.read",
   "metrics.read",
   "mcp.use",
 ] as const;
@@ -61,6 +62,7 @@ const READING = ["*.read", "policy.check", "mcp.use"];
 
 const RULES: Readonly<Record<Role, RoleRules>> = {
   viewer: { allow: READING, deny: ["token.read"] },
+  // An agent sees its own (visibility.ts): what counts everything together is not for it.
   agent: {
     allow: [
       ...READING,
@@ -72,7 +74,7 @@ const RULES: Readonly<Record<Role, RoleRules>> = {
       "fleet.report",
       "directory.add",
     ],
-    deny: ["token.read"],
+    deny: ["token.read", "overview.read", "metrics.read"],
   },
   outpost: { allow: ["fleet.report", "daemon.read"] },
   // The rules themselves: an operator that could change them would be an admin.
