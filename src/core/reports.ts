@@ -12,6 +12,7 @@
  * its agent is found silent up to half a ttl late, never early. That the agent did something is
  * news once a minute.
  */
+import { newOwner } from "./by.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { atMost, invalid, key, line, prose, ttl, type Problem } from "./fields.ts";
@@ -90,6 +91,8 @@ export interface Facts {
 export interface Report {
   /** WIRE:NAME, what the source calls it; sources of one machine say WIRE@HOST:NAME. */
   readonly alias: string;
+  /** The principal that reported it first; absent for `local`. */
+  readonly owner?: string | undefined;
   /** The agent to whose row it belongs. */
   readonly agentId: string;
   /** Aliases on other wires that the source says are the same agent. */
@@ -167,7 +170,8 @@ function decideNews(
   if (refusal) return refusal;
   const { byAlias, over } = state.reports;
   const before = byAlias.get(given.alias)?.report;
-  const told = withSince(notAhead(given, moment.nowMs), before);
+  const owner = before ? before.owner : newOwner(moment.by);
+  const told = withSince(notAhead({ ...given, owner }, moment.nowMs), before);
   const report = withSeenAnswer(state, withProvenEnd(state, told));
   if (before && (report.order < before.order || isRepeated(report, before))) {
     return decided([], { isNew: false });

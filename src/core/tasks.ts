@@ -14,6 +14,7 @@
  * heard of is returned instead, as if it had not been made: the old place, and no retry spent.
  */
 import { livingAgent } from "./agents.ts";
+import { newOwner } from "./by.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import type { Event } from "./events.ts";
@@ -28,6 +29,8 @@ export type TaskStatus = "pending" | "claimed" | "completed" | "dead";
 
 export interface Task {
   readonly id: string;
+  /** The principal that created it; absent for `local`. */
+  readonly owner?: string | undefined;
   readonly type: string;
   /** Bytes as base64: the log is text. */
   readonly input: string;
@@ -195,6 +198,7 @@ function create(
   }
   const task: Task = {
     id: moment.newId(),
+    owner: newOwner(moment.by),
     type: command.taskType,
     input: command.input,
     output: "",

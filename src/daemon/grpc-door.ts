@@ -9,7 +9,7 @@ import { GrpcServer, type AddOptions } from "../net/grpc/server.ts";
 import type { Handlers, Meter } from "../net/grpc/service.ts";
 import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
-import { peerOf as peerOfSocket, type Authenticator, type Peer } from "../identity/caller.ts";
+import { byAt, peerOf as peerOfSocket, type Authenticator, type Peer } from "../identity/caller.ts";
 import type { Principal } from "../core/principals.ts";
 import type { Permit } from "../operations/access.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";
@@ -36,12 +36,16 @@ export class GrpcDoor {
       ...options,
       limits: SERVER_LIMITS,
       admit: (caller) => {
+        const peer = peerOf(caller.socket);
         const admitted = authenticator.authenticate({
-          peer: peerOf(caller.socket),
+          peer,
           header: (name) => caller.header(name),
         });
         const { access } = caller;
-        const check = (principal: Principal) => access && permit(principal, access);
+        const check = (principal: Principal) => {
+          if (access) permit(principal, access);
+          return byAt(peer, principal, "grpc");
+        };
         return admitted instanceof Promise ? admitted.then(check) : check(admitted);
       },
     });

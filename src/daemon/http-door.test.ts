@@ -154,7 +154,7 @@ describe("a stranger", () => {
       isLoopbackOnly: false,
       authenticate: async () => ({ ...LOCAL, name: "alice" }),
     };
-    const me = route("GET", "/me", (c) => c.text(c.env.principal.name));
+    const me = route("GET", "/me", (c) => c.text(c.env.by.principal.name));
     const opened = await openDoor({ authenticator, peerOf: () => STRANGER });
     doors.push(opened);
     opened.door.mount({ routes: [me] });
@@ -290,12 +290,12 @@ describe("a WebSocket", () => {
     upgrades: {
       "/ws": {
         access: ADMITTED,
-        handle({ request, socket, principal }) {
+        handle({ request, socket, by }) {
           const key = `${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
           const accept = createHash("sha1").update(key).digest("base64");
           socket.write(
             `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-              `Sec-WebSocket-Accept: ${accept}\r\nX-Who: ${principal.name}\r\n\r\n`,
+              `Sec-WebSocket-Accept: ${accept}\r\nX-Who: ${by.principal.name}\r\n\r\n`,
           );
         },
       },

@@ -20,7 +20,7 @@ import type { Permit } from "../operations/access.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
 import { ADMITTED, type Bindings, type Guarded, type Route } from "../wires/route.ts";
 import type { Address } from "./address.ts";
-import type { Principal } from "../core/principals.ts";
+import type { By } from "../core/by.ts";
 import type { Authenticator } from "../identity/caller.ts";
 import { readBody, takeBody } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
@@ -33,7 +33,7 @@ import { Sockets } from "./sockets.ts";
 export type HotHandler = (
   request: IncomingMessage,
   response: ServerResponse,
-  principal: Principal,
+  by: By,
 ) => void | Promise<void>;
 
 /** An answer that is there as a whole. */
@@ -47,14 +47,14 @@ export interface WholeAnswer {
 export type SwiftHandler = (
   request: IncomingMessage,
   body: Buffer,
-  principal: Principal,
+  by: By,
 ) => WholeAnswer | Promise<WholeAnswer>;
 
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  readonly principal: Principal;
+  readonly by: By;
 }
 
 export type UpgradeHandler = (upgrade: Upgrade) => void;
@@ -101,7 +101,7 @@ export class HttpDoor {
   readonly #joined = new WeakMap<WholeAnswer, string[]>();
   readonly #upgrades = new Map<string, Guarded<UpgradeHandler>>();
   readonly #routes = new Hono<{ Bindings: Bindings }>();
-  readonly #admitted = new WeakMap<IncomingMessage, Principal>();
+  readonly #admitted = new WeakMap<IncomingMessage, By>();
   #hosts: ReadonlySet<string> = new Set();
   #isClosing = false;
   /** Since the start, for metrics. */
@@ -131,13 +131,13 @@ export class HttpDoor {
     for (const [path, guarded] of Object.entries(upgrades)) this.#upgrades.set(path, guarded);
     for (const { method, path, access, handle } of routes) {
       this.#routes.on(method, path, (c) => {
-        this.#permit(c.env.principal, access);
+        this.#permit(c.env.by, access);
         return handle(c);
       });
     }
   }
 
-  #permit(principal: Principal, access: Guarded<unknown>["access"]): void {
+  #permit({ principal }: By, access: Guarded<unknown>["access"]): void {
     if (access !== ADMITTED) this.#options.permit(principal, access);
   }
 
@@ -200,9 +200,9 @@ export class HttpDoor {
   readonly #route = getRequestListener(
     (request, env) => {
       const { incoming, outgoing } = env as HttpBindings;
-      const principal = this.#admitted.get(incoming);
-      if (!principal) throw new Error("a request went past the gate");
-      return this.#routes.fetch(request, { incoming, outgoing, principal });
+      const by = this.#admitted.get(incoming);
+      if (!by) throw new Error("a request went past the gate");
+      return this.#routes.fetch(request, { incoming, outgoing, by });
     },
     { overrideGlobalObjects: false, errorHandler: (error) => this.#refusal(error) },
   );
@@ -224,11 +224,11 @@ export class HttpDoor {
       this.#setHeaders(response);
       this.#refuse(request, response, error);
     };
-    const hear = (principal: Principal) => {
-      this.#permit(principal, swift.access);
+    const hear = (by: By) => {
+      this.#permit(by, swift.access);
       if (isAsked) response.writeContinue();
       const whole = (body: Buffer) => {
-        const answer = swift.handle(request, body, principal);
+        const answer = swift.handle(request, body, by);
         if (answer instanceof Promise) {
           answer.then((each) => this.#send(response, each)).catch(failed);
         } else this.#send(response, answer);
@@ -249,11 +249,11 @@ export class HttpDoor {
     this.#setHeaders(response);
     try {
       const admitted = this.#gate.admit(request);
-      const principal = admitted instanceof Promise ? await admitted : admitted;
-      if (hot) this.#permit(principal, hot.access);
+      const by = admitted instanceof Promise ? await admitted : admitted;
+      if (hot) this.#permit(by, hot.access);
       if (isAsked) response.writeContinue();
-      if (hot) return await hot.handle(request, response, principal);
-      this.#admitted.set(request, principal);
+      if (hot) return await hot.handle(request, response, by);
+      this.#admitted.set(request, by);
       await this.#takeBody(request);
       await this.#route(request, response);
     } catch (error) {
@@ -289,12 +289,12 @@ export class HttpDoor {
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on("error", () => socket.destroy());
     try {
-      const principal = await this.#gate.admit(request);
+      const by = await this.#gate.admit(request);
       const path = pathOf(request);
       const upgrade = this.#upgrades.get(path);
       if (!upgrade) throw new RollcallError("NOT_FOUND", `nothing to upgrade at ${path}`);
-      this.#permit(principal, upgrade.access);
-      upgrade.handle({ request, socket, head, principal });
+      this.#permit(by, upgrade.access);
+      upgrade.handle({ request, socket, head, by });
     } catch (error) {
       const { status, body } = this.#count(error);
       const length = Buffer.byteLength(body);

@@ -32,7 +32,7 @@ async function open() {
     method: "GET",
     path: "/who",
     access: ADMITTED,
-    handle: (c) => c.text(c.env.principal.name),
+    handle: (c) => c.text(c.env.by.principal.name),
   };
   http.mount({ routes: [who] });
   const rpc = new GrpcDoor({ authenticator: anybodyHere(), permit: byRoles });

@@ -2,6 +2,7 @@
  * The fleet: who is here, what is each doing, which one needs me. Reports go in through the engine,
  * so they are durable, ordered and the same on every node; rows are made when somebody looks.
  */
+import type { By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { RecordedEvent } from "../core/events.ts";
 import type { QuestionState } from "../core/questions.ts";
@@ -70,8 +71,8 @@ export class Fleet {
   }
 
   /** Resolves when it is durable, to whether it said anything new. */
-  async report(report: Report): Promise<boolean> {
-    const { isNew } = await this.#engine.execute({ type: "fleet.report", report });
+  async report(report: Report, by: By): Promise<boolean> {
+    const { isNew } = await this.#engine.execute({ type: "fleet.report", report }, by);
     return isNew;
   }
 

@@ -123,11 +123,10 @@ const create = operation({
     ttlMs: ttl("How long a claim lasts, up to a day; 60 s unless set"),
   }),
   output: z.strictObject({ task: TASK }),
-  async run({ engine }: Needs, { type: taskType, input: base64, inputText, ...rest }) {
+  async run({ engine }: Needs, { type: taskType, input: base64, inputText, ...rest }, { by }) {
     const input = base64Of("input", { base64, text: inputText });
-    return {
-      task: detailOf(await engine.execute({ type: "task.create", taskType, input, ...rest })),
-    };
+    const task = await engine.execute({ type: "task.create", taskType, input, ...rest }, by);
+    return { task: detailOf(task) };
   },
 });
 
@@ -147,10 +146,10 @@ const claim = operation({
   async run(
     { claims, clock }: Pick<Services, "claims" | "clock">,
     { agentId, waitMs },
-    { signal },
+    { by, signal },
   ) {
     check(key("agentId", agentId), count("waitMs", waitMs, CLAIM.waitMsMost));
-    const task = await claims.claimWithin(agentId, { waitMs, clock, signal });
+    const task = await claims.claimWithin({ agentId, by }, { waitMs, clock, signal });
     return { task: task && detailOf(task) };
   },
 });
@@ -170,8 +169,8 @@ const renew = operation({
   about: "Say that a task is still worked on: the claim lasts a full ttl more.",
   input: HELD,
   output: z.strictObject({ task: TASK }),
-  run: async ({ engine }: Needs, input) => ({
-    task: detailOf(await engine.execute({ type: "task.renew", ...held(input) })),
+  run: async ({ engine }: Needs, input, { by }) => ({
+    task: detailOf(await engine.execute({ type: "task.renew", ...held(input) }, by)),
   }),
 });
 
@@ -186,9 +185,9 @@ const complete = operation({
     outputText: text("The result, as text", "total: 42").optional(),
   }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { output: base64, outputText, ...input }) {
+  async run({ engine }: Needs, { output: base64, outputText, ...input }, { by }) {
     const output = base64Of("output", { base64, text: outputText });
-    await engine.execute({ type: "task.complete", ...held(input), output });
+    await engine.execute({ type: "task.complete", ...held(input), output }, by);
     return {};
   },
 });
@@ -203,8 +202,8 @@ const fail = operation({
     reason: text("Why, in a sentence", "page not found").default(""),
   }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { reason, ...input }) {
-    await engine.execute({ type: "task.fail", ...held(input), reason });
+  async run({ engine }: Needs, { reason, ...input }, { by }) {
+    await engine.execute({ type: "task.fail", ...held(input), reason }, by);
     return {};
   },
 });

@@ -6,7 +6,7 @@
 import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 import type { Access } from "../core/access.ts";
-import type { Principal } from "../core/principals.ts";
+import type { By } from "../core/by.ts";
 
 /** Open to every caller that the door let in: it says nothing about any agent. */
 export const ADMITTED = "admitted";
@@ -17,7 +17,7 @@ export interface Guarded<Handler> {
 }
 
 export interface Bindings extends HttpBindings {
-  readonly principal: Principal;
+  readonly by: By;
 }
 
 export type HttpContext = Context<{ Bindings: Bindings }>;

@@ -5,7 +5,8 @@
  */
 import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../../core/errors.ts";
-import { NOBODY, type Principal } from "../../core/principals.ts";
+import { byOf, type By } from "../../core/by.ts";
+import { NOBODY } from "../../core/principals.ts";
 import { ACCESS } from "../../operations/access.ts";
 import { ADMITTED } from "../../wires/route.ts";
 import { peerOf } from "../../identity/caller.ts";
@@ -22,12 +23,16 @@ export interface ArcpMountOptions {
 }
 
 export function arcpMount({ arcp, tokens }: ArcpMountOptions): Mount {
-  const callers = new WeakMap<IncomingMessage, Principal>();
+  const callers = new WeakMap<IncomingMessage, By>();
   // The gate has checked Host against the names that are ours.
   const upgrades = new Upgrades({
     accept: (transport, request) => {
-      const caller = { principal: callers.get(request) ?? NOBODY, peer: peerOf(request.socket) };
-      arcp.accept(transport, (token) => tokens.hello(token, caller).name);
+      const by = callers.get(request);
+      const peer = peerOf(request.socket);
+      arcp.accept(transport, (token) => {
+        const principal = tokens.hello(token, { principal: by?.principal ?? NOBODY, peer });
+        return byOf(principal, "arcp", by?.peer);
+      });
     },
     path: PATH,
     allowedHosts: ["*"],
@@ -36,8 +41,8 @@ export function arcpMount({ arcp, tokens }: ArcpMountOptions): Mount {
     upgrades: {
       [PATH]: {
         access: ACCESS.session,
-        handle({ request, socket, head, principal }) {
-          callers.set(request, principal);
+        handle({ request, socket, head, by }) {
+          callers.set(request, by);
           if (request.headers.origin !== undefined) {
             throw new RollcallError("PERMISSION_DENIED", "a browser may not submit jobs");
           }

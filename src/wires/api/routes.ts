@@ -5,6 +5,7 @@
  */
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { z } from "zod";
+import type { By } from "../../core/by.ts";
 import { messageFor, RollcallError } from "../../core/errors.ts";
 import { ACCESS, type Permit } from "../../operations/access.ts";
 import type { Call, Operation, Services } from "../../operations/operation.ts";
@@ -61,7 +62,7 @@ function routeOf(operation: Operation, live: Live | undefined, options: ApiOptio
   const { access, effect } = operation;
   const path = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
   const answer = async (c: HttpContext, input: Input): Promise<Response> => {
-    options.permit(c.env.principal, access, input);
+    options.permit(c.env.by.principal, access, input);
     const value = await operation.run(options, input, new HttpCall(c)).catch((error: unknown) => {
       throw inWordsOf(operation, error);
     });
@@ -107,7 +108,7 @@ function streamOf(
   return async (c: HttpContext): Promise<Response> => {
     const lastEventId = c.req.header("last-event-id");
     const input = inputOf(c);
-    if (live.access) permit(c.env.principal, live.access, input);
+    if (live.access) permit(c.env.by.principal, live.access, input);
     const start = await live.prepare(services, input, { lastEventId });
     await places.send(c.env.outgoing, start);
     return RESPONSE_ALREADY_SENT;
@@ -121,12 +122,8 @@ class HttpCall implements Call {
     this.#context = context;
   }
 
-  get by(): string | undefined {
-    return this.#context.env.principal.name;
-  }
-
-  get host(): string | undefined {
-    return this.#context.env.principal.host;
+  get by(): By {
+    return this.#context.env.by;
   }
 
   get signal(): AbortSignal {

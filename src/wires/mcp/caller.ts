@@ -2,7 +2,6 @@
 import type { TaskClaims } from "../../engine/claims.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { Principal } from "../../core/principals.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { Permit } from "../../operations/access.ts";
 import type { Call } from "../../operations/operation.ts";
@@ -23,7 +22,6 @@ export interface Ground {
 }
 
 export interface ToolCaller extends Ground, Call {
-  readonly principal: Principal;
   /** The agent that acts: the one named, or the connection's own. */
   readonly acting: (agentId: string | undefined) => Promise<string>;
 }

@@ -15,8 +15,8 @@ import {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { Access } from "../../core/access.ts";
+import type { By } from "../../core/by.ts";
 import { codeOf, RollcallError } from "../../core/errors.ts";
-import type { Principal } from "../../core/principals.ts";
 import { TABLE } from "../../operations/table.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
 import type { ToolCaller, Ground } from "./caller.ts";
@@ -56,7 +56,7 @@ const INSTRUCTIONS =
 
 export interface ServerOptions {
   readonly ground: Ground;
-  readonly principal: Principal;
+  readonly by: By;
   readonly version: string;
   readonly changes: Changes;
   /** The state of a kept connection; a single request has none. */
@@ -71,7 +71,7 @@ export interface ServerOptions {
 class PlainServer extends Server {}
 
 export function mcpServer(options: ServerOptions): PlainServer {
-  const { ground, principal, version, connection } = options;
+  const { ground, by, version, connection } = options;
   const server = new PlainServer(
     { name: "rollcall", title: "Rollcall", version },
     {
@@ -79,7 +79,7 @@ export function mcpServer(options: ServerOptions): PlainServer {
       instructions: INSTRUCTIONS,
     },
   );
-  const member = connection && new Member({ ...ground, ownId: connection.ownId });
+  const member = connection && new Member({ ...ground, by, ownId: connection.ownId });
   const may = (access: Access) => mayDo(options, access);
   server.setRequestHandler("tools/list", () => ({
     tools: TOOLS.filter(({ access }) => may(access)).map(({ described }) => described),
@@ -102,7 +102,7 @@ export function mcpServer(options: ServerOptions): PlainServer {
     resourceTemplates: [...TEMPLATES],
   }));
   server.setRequestHandler("resources/read", ({ params: { uri } }) => {
-    ground.permit(principal, accessOf(uri));
+    ground.permit(by.principal, accessOf(uri));
     return readResource(uri, ground);
   });
   const leave = connection ? serveSubscriptions(server, options) : () => undefined;
@@ -132,9 +132,9 @@ interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-function mayDo({ ground, principal }: ServerOptions, access: Access): boolean {
+function mayDo({ ground, by }: ServerOptions, access: Access): boolean {
   try {
-    ground.permit(principal, access);
+    ground.permit(by.principal, access);
     return true;
   } catch (error) {
     if (codeOf(error) === "PERMISSION_DENIED") return false;
@@ -142,18 +142,15 @@ function mayDo({ ground, principal }: ServerOptions, access: Access): boolean {
   }
 }
 
-function callerOf(
-  { ground, principal }: ServerOptions,
-  { member, name, signal }: ToolCall,
-): ToolCaller {
+function callerOf({ ground, by }: ServerOptions, { member, name, signal }: ToolCall): ToolCaller {
   return {
     ...ground,
-    principal,
+    by,
     signal,
     async acting(agentId) {
       if (agentId !== undefined) return agentId;
       // A connection that acts becomes an agent.
-      ground.permit(principal, TABLE.agents.register.access);
+      ground.permit(by.principal, TABLE.agents.register.access);
       if (member) return member.id(name);
       throw new RollcallError(
         "INVALID_ARGUMENT",
@@ -169,7 +166,7 @@ function callerOf(
  * to a stream, which the SDK sorts out itself.
  */
 function serveSubscriptions(server: PlainServer, options: ServerOptions): () => void {
-  const { changes, connection, ground, principal } = options;
+  const { changes, connection, ground, by } = options;
   const wanted = new Set<string>();
   let leave: (() => void) | undefined;
   const listen = () => (leave ??= changes.subscribe((event) => void tell(server, event, wanted)));
@@ -188,7 +185,7 @@ function serveSubscriptions(server: PlainServer, options: ServerOptions): () => 
         const message = `there are already ${MCP.subscriptions} subscriptions`;
         throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
       }
-      ground.permit(principal, accessOf(uri));
+      ground.permit(by.principal, accessOf(uri));
       wanted.add(uri);
       listen();
       return {};

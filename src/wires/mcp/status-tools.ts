@@ -54,13 +54,13 @@ const publishStatus = tool({
   hints: SETS,
   access: TABLE.fleet.report.access,
   async run(given, caller) {
-    const { engine, fleet } = caller;
+    const { engine, fleet, by } = caller;
     const agentId = await caller.acting(given.agent_id);
-    caller.permit(caller.principal, TABLE.fleet.report.access, { agentId });
+    caller.permit(by.principal, TABLE.fleet.report.access, { agentId });
     const alias = `${ALIAS}${agentId}`;
     const before = await engine.read(({ reports }) => reports.byAlias.get(alias)?.report);
     const report = reportOf(given, { agentId, nowMs: engine.nowMs, before });
-    const isNew = await fleet.report(report);
+    const isNew = await fleet.report(report, by);
     const summary = isNew ? "People see it." : "It says the same as before.";
     return { summary, data: { agent_id: agentId, is_new: isNew } };
   },

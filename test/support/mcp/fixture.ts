@@ -2,7 +2,6 @@
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { TaskClaims } from "../../../src/engine/claims.ts";
 import { openEngine, type Fixture } from "../engine/fixture.ts";
-import { LOCAL } from "../../../src/core/principals.ts";
 import { permitBy } from "../../../src/operations/access.ts";
 import { Fleet } from "../../../src/fleet/fleet.ts";
 import type { FindOptions } from "../../../src/search/agent-search.ts";
@@ -10,6 +9,7 @@ import { Changes } from "../../../src/wires/mcp/changes.ts";
 import type { Directory, ListedAgent } from "../../../src/wires/mcp/directory.ts";
 import { mcpServer } from "../../../src/wires/mcp/server.ts";
 import type { McpOptions } from "../../../src/wires/mcp/wire.ts";
+import { LIBRARY } from "../../../src/core/by.ts";
 
 export class MemoryDirectory implements Directory {
   readonly #entries = new Map<string, ListedAgent>();
@@ -107,7 +107,7 @@ export async function connectedTo(
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const server = mcpServer({
     ground: options,
-    principal: LOCAL,
+    by: LIBRARY,
     version: options.version,
     changes,
     ...(how === "legacy" && { connection: { era: how } }),
