@@ -67,11 +67,12 @@ export function permit(policies: Policies, caller: Caller, access: Access): void
 const FIELD = /\{(\w+)\}/g;
 
 /** The same with the fields of an input in its resource. */
-export function accessTo(access: Access, input: Readonly<Record<string, unknown>>): Access {
+export function accessTo(access: Access, input: object): Access {
   const { action, resource } = access;
   if (!resource.includes("{")) return access;
+  const fields = input as Readonly<Record<string, unknown>>;
   const filled = resource.replaceAll(FIELD, (_, field: string) => {
-    const value = input[field];
+    const value = fields[field];
     return typeof value === "string" ? value : "";
   });
   return { action, resource: filled };

@@ -5,11 +5,12 @@
 import type { Server, Socket } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { SERVER_LIMITS } from "../net/grpc/limits.ts";
-import { GrpcServer, type AddOptions } from "../net/grpc/server.ts";
-import type { Handlers, Meter } from "../net/grpc/service.ts";
+import { GrpcServer, type Accesses, type AddOptions } from "../net/grpc/server.ts";
+import type { Call, Handlers, Meter } from "../net/grpc/service.ts";
 import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
 import { byAt, peerOf as peerOfSocket, type Authenticator, type Peer } from "../identity/caller.ts";
+import type { Access } from "../core/access.ts";
 import type { Principal } from "../core/principals.ts";
 import type { Permit } from "../operations/access.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";
@@ -30,8 +31,10 @@ export class GrpcDoor {
   readonly #grpc: GrpcServer;
   readonly #sockets: Sockets;
   readonly #services: DescService[] = [];
+  readonly #permit: Permit;
 
   constructor({ authenticator, permit, peerOf = peerOfSocket, ...options }: GrpcDoorOptions) {
+    this.#permit = permit;
     this.#grpc = new GrpcServer({
       ...options,
       limits: SERVER_LIMITS,
@@ -58,7 +61,24 @@ export class GrpcDoor {
     options: AddOptions<Service> = {},
   ): void {
     this.#services.push(service);
-    this.#grpc.add(service, handlers, options);
+    this.#grpc.add(service, this.#guarded(handlers, options.accesses), options);
+  }
+
+  /** A method that is about one thing is asked for once more, when the message says which. */
+  #guarded<Service extends DescService>(
+    handlers: Handlers<Service>,
+    accesses: Accesses<Service> | undefined,
+  ): Handlers<Service> {
+    const guarded: Record<string, unknown> = { ...handlers };
+    for (const [name, access] of Object.entries<Access>(accesses ?? {})) {
+      if (!access.resource.includes("{")) continue;
+      const handle = guarded[name] as (request: object, call: Call) => unknown;
+      guarded[name] = (request: object, call: Call) => {
+        this.#permit(call.by.principal, access, request);
+        return handle(request, call);
+      };
+    }
+    return guarded as Handlers<Service>;
   }
 
   /** Lets clients ask what was added: to be called last. Older ones ask under another name. */

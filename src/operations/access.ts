@@ -7,14 +7,10 @@ import type { Principal } from "../core/principals.ts";
 import type { State } from "../core/state.ts";
 
 /** Throws where the caller may not; the input fills in which resource it is about. */
-export type Permit = (
-  caller: Principal,
-  access: Access,
-  input?: Readonly<Record<string, unknown>>,
-) => void;
+export type Permit = (caller: Principal, access: Access, input?: object) => void;
 
 /** The engine, as far as it matters here. */
-interface PolicySource {
+export interface PolicySource {
   peek<T>(select: (state: State) => T): T;
 }
 
