@@ -5,6 +5,7 @@
 import type { By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { RecordedEvent } from "../core/events.ts";
+import { FLEET } from "../core/limits.ts";
 import type { QuestionState } from "../core/questions.ts";
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
@@ -74,6 +75,17 @@ export class Fleet {
   async report(report: Report, by: By): Promise<boolean> {
     const { isNew } = await this.#engine.execute({ type: "fleet.report", report }, by);
     return isNew;
+  }
+
+  /** Takes the reports of these sources away; resolves to the sources that had one. */
+  async dismiss(aliases: readonly string[], by: By): Promise<readonly string[]> {
+    const dismissed: string[] = [];
+    for (let from = 0; from < aliases.length; from += FLEET.dismissedAtOnce) {
+      const some = aliases.slice(from, from + FLEET.dismissedAtOnce);
+      const gone = await this.#engine.execute({ type: "fleet.dismiss", aliases: some }, by);
+      dismissed.push(...gone.aliases);
+    }
+    return dismissed;
   }
 
   /** The last report of every source, but for the registry, which knows its own. */

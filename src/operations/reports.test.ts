@@ -27,6 +27,18 @@ test("an outpost reports on its own host", async () => {
   expect(await reported(undefined, "script@other:a")).toEqual(["script@other:a"]);
 });
 
+test.each(["file@box:a", "mcp:a", "jobs:a", "arcp@box:echo", "a2a:http://box/a", "keeper:a"])(
+  "nobody speaks for a wire of the daemon: %s",
+  async (alias) => {
+    await expect(reported(undefined, alias)).rejects.toThrow(/^alias is ".*": only .* speak for /);
+  },
+);
+
+test("a proxy of ACP speaks for its agent, an outpost for the wires of its host", async () => {
+  expect(await reported(undefined, "acp:a")).toEqual(["acp:a"]);
+  expect(await reported("box", "file@box:a")).toEqual(["file@box:a"]);
+});
+
 test.each([
   ["script@other:a", []],
   ["script:a", []],

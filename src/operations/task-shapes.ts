@@ -11,7 +11,7 @@ import { nameOf } from "./names.ts";
 import type { Answer } from "./operation.ts";
 import { textOf } from "./task-bytes.ts";
 
-export const STATUSES = ["pending", "claimed", "completed", "dead"] as const;
+export const STATUSES = ["pending", "claimed", "completed", "dead", "cancelled"] as const;
 
 export const TYPE = text("The kind of work: any text on one line, such as review", "ocr");
 
@@ -24,13 +24,17 @@ const FACTS = {
   maxRetries: z.int().meta({ examples: [3] }),
   retryCount: z.int().meta({ examples: [0] }),
   ttlMs: whole("How long a claim lasts", 60_000),
+  pendingTtlMs: whole(
+    "How long after its creation it may be claimed; absent: for ever",
+    3_600_000,
+  ).exactOptional(),
   claimedBy: text("The agent that works on it, or did last; empty before the first", SOME_ID),
   token: fencingToken("Of its claim; 0 without one"),
   expiresAtMs: moment("When the claim ends"),
-  failureReason: text("Of the last failure", ""),
+  failureReason: text("Of the last failure, or of the cancel", ""),
   createdAtMs: moment("When it was created"),
   claimedAtMs: moment("When it was claimed"),
-  finishedAtMs: moment("When it was completed or given up"),
+  finishedAtMs: moment("When it was completed, given up or cancelled"),
 } as const;
 
 const claimedByName = z.string().meta({ examples: ["scanner"] });

@@ -121,6 +121,7 @@ const create = operation({
       .describe("The worker must have all of these tools"),
     maxRetries: whole("How often it is tried again if it fails", 3).min(0).default(0),
     ttlMs: ttl("How long a claim lasts, up to a day; 60 s unless set"),
+    pendingTtlMs: ttl("How long it may wait to be claimed, up to 30 days; for ever unless set"),
   }),
   output: z.strictObject({ task: TASK }),
   async run({ engine }: Needs, { type: taskType, input: base64, inputText, ...rest }, { by }) {
@@ -128,6 +129,24 @@ const create = operation({
     const task = await engine.execute({ type: "task.create", taskType, input, ...rest }, by);
     return { task: detailOf(task) };
   },
+});
+
+const cancel = operation({
+  path: "/v1/tasks/cancel",
+  effect: "ends",
+  access: { action: "task.cancel", resource: "task:{taskId}" },
+  brief: "Cancel a task",
+  about:
+    "Take a task out of the queue, also one that an agent works on: the agent is refused when it " +
+    "next renews, completes or fails it.",
+  input: z.strictObject({
+    taskId: TASK_ID,
+    reason: text("Why, in a sentence", "no longer needed").default(""),
+  }),
+  output: z.strictObject({ task: TASK }),
+  run: async ({ engine }: Needs, input, { by }) => ({
+    task: detailOf(await engine.execute({ type: "task.cancel", ...input }, by)),
+  }),
 });
 
 const claim = operation({
@@ -208,7 +227,7 @@ const fail = operation({
   },
 });
 
-export const tasks = { list, get, create, claim, renew, complete, fail } as const;
+export const tasks = { list, get, create, cancel, claim, renew, complete, fail } as const;
 
 /** Without a token rather than with one that is undefined. */
 function held({ token, ...rest }: z.output<typeof HELD>) {

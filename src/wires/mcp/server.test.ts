@@ -52,6 +52,7 @@ describe("the tools", () => {
       "renew_lease",
       "release_lease",
       "create_task",
+      "cancel_task",
       "claim_task",
       "complete_task",
       "fail_task",
@@ -67,7 +68,7 @@ describe("the tools", () => {
       expect(Object.keys(annotations ?? {})).toEqual(["title", ...hints]);
     }
     const changing = tools.filter(({ annotations }) => annotations?.readOnlyHint === false);
-    expect(changing).toHaveLength(8);
+    expect(changing).toHaveLength(9);
   });
 
   test("one that does not exist is refused with those that do", async () => {

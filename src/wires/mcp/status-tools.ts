@@ -107,7 +107,7 @@ function askedOf(
   nowMs: number,
   before: Report | undefined,
 ) {
-  const last = before?.facts.question?.value;
+  const last = before?.facts.question?.value ?? before?.dismissed;
   const sinceMs = last?.kind === kind && last.text === text ? last.sinceMs : nowMs;
   return { kind, text, ...(options && { options }), sinceMs };
 }

@@ -22,7 +22,7 @@ import {
 } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { CLAIM_TTL_MS, FENCING_TOKEN } from "./metadata.ts";
 import type { Handlers } from "../../../net/grpc/service.ts";
-import { taskMessage } from "./to-proto.ts";
+import { TASK_STATUS, taskMessage } from "./to-proto.ts";
 
 export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof TaskService> {
   return {
@@ -68,10 +68,10 @@ export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof
     },
 
     async listTasks({ status }) {
-      const wanted = wantedStatusOf(status);
+      const isAny = wantedStatusOf(status) === undefined;
       const found = await engine.read(({ tasks }) => {
         const all = Array.from(tasks.byId.values(), ({ task }) => task);
-        return wanted === undefined ? all : all.filter((task) => task.status === wanted);
+        return isAny ? all : all.filter((task) => TASK_STATUS[task.status] === status);
       });
       const list = bounded("tasks", found, weightOf);
       return create(ListTasksResponseSchema, { tasks: list.map(taskMessage) });
