@@ -194,9 +194,9 @@ function mountOnHttp(http: HttpDoor, options: MountOptions): void {
   const startedAt = new Date().toISOString();
   http.mount({
     hot: {
-      "/v1/events": (request, response, { principal }) => {
-        permit(principal, "event.read");
-        return streams.serve(request, response);
+      "/v1/events": (request, response, by) => {
+        permit(by.principal, "event.read");
+        return streams.serve(request, response, by);
       },
     },
     routes: apiRoutes({

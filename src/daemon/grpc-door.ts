@@ -9,7 +9,12 @@ import { GrpcServer, type AddOptions } from "../net/grpc/server.ts";
 import type { Handlers, Meter } from "../net/grpc/service.ts";
 import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
-import { byAt, peerOf as peerOfSocket, type Authenticator, type Peer } from "../identity/caller.ts";
+import {
+  byOfCall,
+  peerOf as peerOfSocket,
+  type Authenticator,
+  type Peer,
+} from "../identity/caller.ts";
 import type { Principal } from "../core/principals.ts";
 import { permit } from "../core/roles.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";
@@ -35,15 +40,13 @@ export class GrpcDoor {
       ...options,
       limits: SERVER_LIMITS,
       admit: (caller) => {
-        const peer = peerOf(caller.socket);
-        const admitted = authenticator.authenticate({
-          peer,
-          header: (name) => caller.header(name),
-        });
+        const header = (name: string) => caller.header(name);
+        const call = { peer: peerOf(caller.socket), header };
+        const admitted = authenticator.authenticate(call);
         const { action } = caller;
         const check = (principal: Principal) => {
           if (action) permit(principal, action);
-          return byAt(peer, principal, "grpc");
+          return byOfCall(call, principal, "grpc");
         };
         return admitted instanceof Promise ? admitted.then(check) : check(admitted);
       },

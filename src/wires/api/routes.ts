@@ -111,7 +111,7 @@ function streamOf(live: Live & PathAndInput, { streams, lookers, ...services }: 
   const places = live.isLooker === true ? lookers : streams;
   return async (c: HttpContext): Promise<Response> => {
     const lastEventId = c.req.header("last-event-id");
-    const start = await live.prepare(services, inputOf(c), { lastEventId });
+    const start = await live.prepare(services, inputOf(c), { lastEventId, by: c.env.by });
     await places.send(c.env.outgoing, start);
     return RESPONSE_ALREADY_SENT;
   };
