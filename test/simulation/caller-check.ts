@@ -45,11 +45,14 @@ export class CallerCheck {
   /** By agent, task and alias. */
   readonly #owners = new Map<string, string>();
   readonly #claimers = new Map<string, string>();
+  /** Agents that are bound to their key: whoever has it may act for one. */
+  readonly #bound = new Set<string>();
 
   take(recorded: RecordedEvent, fail: Fail): void {
     const { event } = recorded;
     const caller = byOfEvent(recorded)?.principal;
     if (event.type === "task.claimed") this.#claimers.set(event.taskId, event.claim.agentId);
+    if (event.type === "agent.bound") this.#bound.add(event.agentId);
     if (caller === undefined) {
       if (CALLED.includes(event.type)) fail("every command has a caller", event.type);
       return;
@@ -77,21 +80,20 @@ export class CallerCheck {
   /** The owner of what the event is about, where only its owner may bring it about. */
   #ownerIn(event: Event): string | undefined {
     switch (event.type) {
-      case "agent.bound":
       case "election.joined":
-        return this.#owners.get(event.agentId);
+        return this.#ownerOfAgent(event.agentId);
       case "agent.recovered":
       case "agent.died":
-        return this.#owners.get(event.agent.agentId);
+        return this.#ownerOfAgent(event.agent.agentId);
       case "lease.acquired":
       case "lease.renewed":
-        return this.#owners.get(event.lease.holder);
+        return this.#ownerOfAgent(event.lease.holder);
       case "task.claimed":
-        return this.#owners.get(event.claim.agentId);
+        return this.#ownerOfAgent(event.claim.agentId);
       case "task.renewed":
       case "task.completed":
       case "task.returned":
-        return this.#owners.get(this.#claimers.get(event.taskId) ?? "");
+        return this.#ownerOfAgent(this.#claimers.get(event.taskId) ?? "");
       case "task.cancelled":
         return this.#owners.get(event.taskId);
       case "fleet.reported":
@@ -99,6 +101,10 @@ export class CallerCheck {
       default:
         return undefined;
     }
+  }
+
+  #ownerOfAgent(agentId: string): string | undefined {
+    return this.#bound.has(agentId) ? undefined : this.#owners.get(agentId);
   }
 }
 
