@@ -14,7 +14,7 @@
  */
 import type { By } from "../core/by.ts";
 import { eventFor } from "../core/fencing.ts";
-import { decode, type RecordedEvent } from "../core/events.ts";
+import { decode, type Event, type RecordedEvent } from "../core/events.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import { WATCH } from "../core/limits.ts";
 import type { Log } from "../log/log.ts";
@@ -34,6 +34,8 @@ export interface WatchOptions {
   readonly from?: number;
   /** The subscriber, who is shown no secret of others; without one nothing is hidden. */
   readonly by?: By | undefined;
+  /** Passes over events that are not for this watcher; without it all are. */
+  readonly isVisible?: ((event: Event) => boolean) | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -122,6 +124,7 @@ export class Watch implements AsyncIterable<WatchItem> {
   readonly #hub: WatchHub;
   readonly #prefixes: readonly string[];
   readonly #by: By | undefined;
+  readonly #isVisible: WatchOptions["isVisible"];
   readonly #onClose: () => void;
   readonly #cut = new AbortController();
   #cursor: number;
@@ -139,6 +142,7 @@ export class Watch implements AsyncIterable<WatchItem> {
     this.#hub = hub;
     this.#prefixes = options.prefixes?.includes("") ? [] : (options.prefixes ?? []);
     this.#by = options.by;
+    this.#isVisible = options.isVisible;
     this.#onClose = onClose;
     this.#cursor = options.from ?? hub.head;
     this.#told = this.#cursor;
@@ -270,7 +274,8 @@ export class Watch implements AsyncIterable<WatchItem> {
     const items: WatchItem[] = [];
     for (const recorded of page) {
       this.#cursor = recorded.sequence;
-      if (!this.#isWanted(recorded.event.type)) continue;
+      const { event } = recorded;
+      if (!this.#isWanted(event.type) || this.#isVisible?.(event) === false) continue;
       items.push({ kind: "event", recorded: this.#by ? eventFor(recorded, this.#by) : recorded });
     }
     if (items.length > 0) this.#told = this.#cursor;
