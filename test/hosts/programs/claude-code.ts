@@ -156,7 +156,7 @@ async function permissions(stage: Stage, a: Terminal): Promise<void> {
   });
   await stage.moment("Esc at the dialog", { act: () => answer(a, "Escape"), rows: [IDLE] });
   await stage.moment("two at once, the first asks", {
-    act: () => say(a, "[[sh2 touch one;;touch two]]", "touch one"),
+    act: () => say(a, "[[sh2 touch one;;touch two]]", "Do you want"),
     rows: bash("touch one"),
   });
   await stage.moment("two at once, the second asks", {
