@@ -9,7 +9,7 @@
  * Our entries are known by these words, wherever the program lies.
  */
 import { join } from "node:path";
-import { invalidArgument, RollcallError } from "../../../core/errors.ts";
+import { invalidArgument, type RollcallError } from "../../../core/errors.ts";
 import {
   inFile,
   mustStay,
