@@ -13,6 +13,7 @@
  * its agent is found silent up to half a ttl late, never early. That the agent did something is
  * news once a minute.
  */
+import { newOwner } from "./by.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import { withDismissal } from "./dismissals.ts";
 import type { Event } from "./events.ts";
@@ -92,6 +93,8 @@ export interface Facts {
 export interface Report {
   /** WIRE:NAME, what the source calls it; sources of one machine say WIRE@HOST:NAME. */
   readonly alias: string;
+  /** The principal that reported it first; absent for `local`. */
+  readonly owner?: string | undefined;
   /** The agent to whose row it belongs. */
   readonly agentId: string;
   /** Aliases on other wires that the source says are the same agent. */
@@ -171,7 +174,8 @@ function decideNews(
   if (refusal) return refusal;
   const { byAlias, over } = state.reports;
   const before = byAlias.get(given.alias)?.report;
-  const timely = withDismissal(notAhead(given, moment.nowMs), before);
+  const owner = before ? before.owner : newOwner(moment.by);
+  const timely = withDismissal(notAhead({ ...given, owner }, moment.nowMs), before);
   const told = withSince(timely, before);
   const report = withSeenAnswer(state, withProvenEnd(state, told));
   if (before && (isLate(report, before, moment.nowMs) || isRepeated(report, before))) {

@@ -99,7 +99,7 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
       return decideElection(state, command, moment);
     case "policy.set":
     case "policy.delete":
-      return decidePolicy(state, command);
+      return decidePolicy(state, command, moment);
     case "task.create":
     case "task.cancel":
     case "task.claim":

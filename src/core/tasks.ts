@@ -16,6 +16,7 @@
  * heard of is returned instead, as if it had not been made: the old place, and no retry spent.
  */
 import { livingAgent } from "./agents.ts";
+import { newOwner } from "./by.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import type { Event } from "./events.ts";
@@ -31,6 +32,8 @@ export type TaskStatus = "pending" | "claimed" | "completed" | "dead" | "cancell
 
 export interface Task {
   readonly id: string;
+  /** The principal that created it; absent for `local`. */
+  readonly owner?: string | undefined;
   readonly type: string;
   /** Bytes as base64: the log is text. */
   readonly input: string;
@@ -219,6 +222,7 @@ function create(
   }
   const task: Task = {
     id: moment.newId(),
+    owner: newOwner(moment.by),
     type: command.taskType,
     input: command.input,
     output: "",

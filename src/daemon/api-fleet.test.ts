@@ -4,6 +4,7 @@ import { capture } from "../core/snapshot.ts";
 import { CARD } from "../../test/support/engine/fixture.ts";
 import type { Row } from "../fleet/row.ts";
 import { openApi, type Api, type Reply } from "../../test/support/daemon/api.ts";
+import { LIBRARY } from "../core/by.ts";
 
 let api: Api;
 
@@ -42,11 +43,14 @@ describe("the fleet", () => {
     await say("idle", IDLE);
     await say("busy", { ...WORKING, workspace: "/src/shop" });
     await say("asks", asking("may I?", 5));
-    const { agentId } = await api.engine.execute({
-      type: "agent.register",
-      card: CARD,
-      ttlMs: 60_000,
-    });
+    const { agentId } = await api.engine.execute(
+      {
+        type: "agent.register",
+        card: CARD,
+        ttlMs: 60_000,
+      },
+      LIBRARY,
+    );
     const reply = await api.get("/v1/fleet");
     expect(reply.status).toBe(200);
     expect(idsOf(reply).slice(0, 2)).toEqual(["asks", "busy"]);

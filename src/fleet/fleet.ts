@@ -2,6 +2,7 @@
  * The fleet: who is here, what is each doing, which one needs me. Reports go in through the engine,
  * so they are durable, ordered and the same on every node; rows are made when somebody looks.
  */
+import type { By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { RecordedEvent } from "../core/events.ts";
 import { FLEET } from "../core/limits.ts";
@@ -71,17 +72,17 @@ export class Fleet {
   }
 
   /** Resolves when it is durable, to whether it said anything new. */
-  async report(report: Report): Promise<boolean> {
-    const { isNew } = await this.#engine.execute({ type: "fleet.report", report });
+  async report(report: Report, by: By): Promise<boolean> {
+    const { isNew } = await this.#engine.execute({ type: "fleet.report", report }, by);
     return isNew;
   }
 
   /** Takes the reports of these sources away; resolves to the sources that had one. */
-  async dismiss(aliases: readonly string[]): Promise<readonly string[]> {
+  async dismiss(aliases: readonly string[], by: By): Promise<readonly string[]> {
     const dismissed: string[] = [];
     for (let from = 0; from < aliases.length; from += FLEET.dismissedAtOnce) {
       const some = aliases.slice(from, from + FLEET.dismissedAtOnce);
-      const gone = await this.#engine.execute({ type: "fleet.dismiss", aliases: some });
+      const gone = await this.#engine.execute({ type: "fleet.dismiss", aliases: some }, by);
       dismissed.push(...gone.aliases);
     }
     return dismissed;

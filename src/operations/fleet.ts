@@ -118,9 +118,9 @@ const dismiss = operation({
     "brings it back.",
   input: z.strictObject({ id: AGENT }),
   output: z.strictObject({ aliases: z.array(z.string()).describe("The sources of the reports") }),
-  async run({ fleet }: Needs, { id }) {
+  async run({ fleet }: Needs, { id }, { by }) {
     const { row } = await fleet.find(id);
-    return { aliases: await fleet.dismiss(row.aliases) };
+    return { aliases: await fleet.dismiss(row.aliases, by) };
   },
 });
 

@@ -52,9 +52,9 @@ const dismiss = operation({
     id: text("A question by its id, or its agent: all that the agent asks now", SOME_ID),
   }),
   output: z.strictObject({ ids: z.array(z.string()).describe("The questions dismissed") }),
-  async run({ engine, fleet }: Pick<Services, "engine" | "fleet">, { id }) {
+  async run({ engine, fleet }: Pick<Services, "engine" | "fleet">, { id }, { by }) {
     const ids = await idsOf(id, { engine, fleet });
-    for (const each of ids) await engine.execute({ type: "question.dismiss", id: each });
+    for (const each of ids) await engine.execute({ type: "question.dismiss", id: each }, by);
     return { ids };
   },
 });

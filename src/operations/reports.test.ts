@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import type { Report } from "../core/reports.ts";
 import type { Services } from "./operation.ts";
 import { report } from "./reports.ts";
+import { byOf } from "../core/by.ts";
+import { LOCAL } from "../core/principals.ts";
 
 /** A report of a caller that is bound to a host. */
 async function reported(host: string | undefined, alias: string, ...links: readonly string[]) {
@@ -14,7 +16,9 @@ async function reported(host: string | undefined, alias: string, ...links: reado
     agentId: "nightly",
     facts: { liveness: { value: "alive" } },
   });
-  await report.run(services, input, { host, signal: new AbortController().signal });
+  const principal = { ...LOCAL, ...(host !== undefined && { host }) };
+  const { signal } = new AbortController();
+  await report.run(services, input, { by: byOf(principal, "http"), signal });
   return kept.map((each) => each.alias);
 }
 

@@ -90,9 +90,10 @@ export const report = operation({
     "one row; one older than the last known changes nothing.",
   input: REPORT,
   output: z.strictObject({ isNew: yesOrNo("Whether it said anything new") }),
-  run: async ({ engine, fleet }: Pick<Services, "engine" | "fleet">, body, { host }) => {
+  run: async ({ engine, fleet }: Pick<Services, "engine" | "fleet">, body, { by }) => {
+    const { host } = by.principal;
     if (host === undefined) checkWire(body);
     else checkHost(body, host);
-    return { isNew: await fleet.report(reportOf(body, engine.nowMs)) };
+    return { isNew: await fleet.report(reportOf(body, engine.nowMs), by) };
   },
 });

@@ -6,7 +6,7 @@
 import { z } from "zod";
 import type { State } from "../core/state.ts";
 import type { Task } from "../core/tasks.ts";
-import { fencingToken, moment, SOME_ID, text, whole } from "./fields.ts";
+import { fencingToken, moment, OWNER, SOME_ID, text, whole } from "./fields.ts";
 import { nameOf } from "./names.ts";
 import type { Answer } from "./operation.ts";
 import { textOf } from "./task-bytes.ts";
@@ -17,6 +17,7 @@ export const TYPE = text("The kind of work: any text on one line, such as review
 
 const FACTS = {
   id: z.string().meta({ examples: [SOME_ID] }),
+  owner: OWNER,
   type: TYPE,
   status: z.enum(STATUSES),
   requiredTools: z.array(z.string().meta({ examples: ["vision"] })),

@@ -51,12 +51,12 @@ const publishStatus = tool({
   input: INPUT,
   output: z.object({ agent_id: z.string(), is_new: z.boolean() }),
   hints: SETS,
-  async run(given, { engine, fleet, acting }) {
+  async run(given, { engine, fleet, acting, by }) {
     const agentId = await acting(given.agent_id);
     const alias = `${ALIAS}${agentId}`;
     const before = await engine.read(({ reports }) => reports.byAlias.get(alias)?.report);
     const report = reportOf(given, { agentId, nowMs: engine.nowMs, before });
-    const isNew = await fleet.report(report);
+    const isNew = await fleet.report(report, by);
     const summary = isNew ? "People see it." : "It says the same as before.";
     return { summary, data: { agent_id: agentId, is_new: isNew } };
   },

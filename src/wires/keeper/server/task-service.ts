@@ -26,20 +26,21 @@ import { TASK_STATUS, taskMessage } from "./to-proto.ts";
 
 export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof TaskService> {
   return {
-    async createTask(request) {
-      const task = await engine.execute({
+    async createTask(request, { by }) {
+      const command = {
         type: "task.create",
         taskType: request.type,
         input: base64Of(request.input),
         requiredTools: request.requiredTools,
         maxRetries: request.maxRetries,
         ttlMs: msOf(request.ttlSeconds),
-      });
+      } as const;
+      const task = await engine.execute(command, by);
       return create(CreateTaskResponseSchema, { task: taskMessage(task) });
     },
 
     async claimTask({ agentId }, call) {
-      const task = await claims.claim(agentId, call.signal);
+      const task = await claims.claim({ agentId, by: call.by }, call.signal);
       call.tell(FENCING_TOKEN, String(task.token));
       call.tell(CLAIM_TTL_MS, String(task.ttlMs));
       return create(ClaimTaskResponseSchema, { task: taskMessage(task) });
@@ -47,13 +48,15 @@ export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof
 
     async completeTask({ taskId, agentId, output: bytes }, call) {
       const output = base64Of(bytes);
-      await engine.execute({ type: "task.complete", taskId, agentId, output, ...fenceOf(call) });
+      const command = { type: "task.complete", taskId, agentId, output } as const;
+      await engine.execute({ ...command, ...fenceOf(call) }, call.by);
       return create(CompleteTaskResponseSchema);
     },
 
     async failTask({ taskId, agentId, reason: text }, call) {
       const reason = reasonOf(text);
-      await engine.execute({ type: "task.fail", taskId, agentId, reason, ...fenceOf(call) });
+      const command = { type: "task.fail", taskId, agentId, reason } as const;
+      await engine.execute({ ...command, ...fenceOf(call) }, call.by);
       return create(FailTaskResponseSchema);
     },
 
