@@ -45,6 +45,7 @@ const POLICIES = group({
   load: async () => (await import("./commands/policies.ts")).policies,
   commands: {
     list: "List the policies",
+    roles: "List the policies that ship: what each role may do",
     set: "Set a policy, in place of one with the same id",
     delete: "Delete a policy",
     check: "Ask whether somebody may do something",
@@ -108,7 +109,7 @@ const DIRECTORY = group({
 });
 
 const HOOKS = group({
-  brief: "Make Claude Code, Codex, OpenCode or Pi show up by themselves",
+  brief: "Make coding agents show up by themselves",
   usual: "status",
   load: async () => (await import("./commands/hooks.ts")).hooks,
   commands: {
