@@ -3,6 +3,7 @@
  * Over HTTP the same is told live (wires/api/live.ts).
  */
 import { z } from "zod";
+import { sightOf } from "../core/visibility.ts";
 import { countsAt } from "../fleet/census.ts";
 import { HEADLINES, placeOf } from "../fleet/headline.ts";
 import type { Row } from "../fleet/row.ts";
@@ -100,10 +101,11 @@ const timeline = operation({
       .describe("How many at most, the last ones"),
   }),
   output: z.strictObject({ sequence: SEQUENCE, id: AGENT, events: z.array(EVENT) }),
-  async run({ fleet }: Needs, { id: given, limit }) {
+  async run({ fleet }: Needs, { id: given, limit }, { by }) {
+    const sight = sightOf(by.principal);
     const { row } = await fleet.find(given);
     const { id, events, sequence } = await fleet.timeline(row);
-    return { sequence, id, events: events.slice(-limit).map(eventAnswer) };
+    return { sequence, id, events: events.slice(-limit).map((each) => eventAnswer(sight, each)) };
   },
 });
 

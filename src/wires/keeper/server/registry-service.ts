@@ -4,6 +4,7 @@ import { asSeen, unknownAgent } from "../../../core/agents.ts";
 import { atMost, count, tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { shownTo } from "../../../operations/sight.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
 import type { Finder } from "./finder.ts";
@@ -66,7 +67,8 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
     },
 
     watch({ topics }, call) {
-      return new EventFeed(engine.watch({ prefixes: topics, ...placeOf(engine, call) }));
+      const isVisible = shownTo(engine, call.by.principal);
+      return new EventFeed(engine.watch({ prefixes: topics, isVisible, ...placeOf(engine, call) }));
     },
   };
 }
