@@ -72,6 +72,7 @@ export function seesEvent(sight: Sight, state: State, event: Event): boolean {
   const task = (id: string) => seesTask(sight, state, state.tasks.byId.get(id)?.task);
   switch (event.type) {
     case "agent.registered":
+    case "agent.bound":
     case "agent.unreachable":
     case "agent.recovered":
     case "agent.died":

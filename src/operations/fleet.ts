@@ -2,6 +2,7 @@
  * The fleet: who is here, what is each doing, which one needs me; now or at a moment of the past.
  * Over HTTP the same is told live (wires/api/live.ts).
  */
+import { eventFor } from "../core/fencing.ts";
 import { z } from "zod";
 import { sightOf } from "../core/visibility.ts";
 import { countsAt } from "../fleet/census.ts";
@@ -105,7 +106,8 @@ const timeline = operation({
     const sight = sightOf(by.principal);
     const { row } = await fleet.find(given);
     const { id, events, sequence } = await fleet.timeline(row);
-    return { sequence, id, events: events.slice(-limit).map((each) => eventAnswer(sight, each)) };
+    const shown = events.slice(-limit).map((each) => eventAnswer(sight, eventFor(each, by)));
+    return { sequence, id, events: shown };
   },
 });
 

@@ -8,6 +8,7 @@
  */
 import { z } from "zod";
 import { RollcallError } from "../core/errors.ts";
+import { taskFor } from "../core/fencing.ts";
 import { count, key } from "../core/fields.ts";
 import { meantIn } from "../core/meant.ts";
 import { EVERYTHING, seesTask, sightOf, type Sight } from "../core/visibility.ts";
@@ -67,7 +68,8 @@ const list = operation({
       task.id.startsWith(idPrefix);
     return engine.read((state, sequence) => {
       const { items, ...page } = pageOf(matching(tasksSeen(state, sight), isWanted), ORDER, wanted);
-      return { sequence, ...page, tasks: items.map((each) => rowOf(state, each)) };
+      const rows = items.map((each) => rowOf(state, taskFor(state, each, by)));
+      return { sequence, ...page, tasks: rows };
     });
   },
   json: listJson("tasks", ORDER),
@@ -91,7 +93,7 @@ const get = operation({
     const found = await engine.read((state, sequence) => {
       const entry = meantIn(entriesSeen(state, sight), namesOf, { word: taskId, noun: "task" });
       if (!entry.ok) return entry;
-      const { task } = entry.item;
+      const task = taskFor(state, entry.item.task, by);
       const claimedByName = nameOf(state, task.claimedBy);
       return { ok: true as const, task, claimedByName, sequence };
     });

@@ -3,8 +3,8 @@
  * now on.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { RollcallError } from "../../core/errors.ts";
 import type { By } from "../../core/by.ts";
+import { RollcallError } from "../../core/errors.ts";
 import { sightOf, type Sight } from "../../core/visibility.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Watch } from "../../engine/watch.ts";
@@ -28,7 +28,7 @@ export class EventStreams extends SseStreams {
   readonly serve = async (
     request: IncomingMessage,
     response: ServerResponse,
-    { principal }: Pick<By, "principal">,
+    by: By,
   ): Promise<void> => {
     if (request.method !== "GET") {
       throw new RollcallError("NOT_FOUND", `no ${request.method ?? ""} /v1/events`);
@@ -36,11 +36,11 @@ export class EventStreams extends SseStreams {
     const options = watchOptionsOf(request);
     await this.send(response, () => {
       const { head } = this.#engine;
-      const isVisible = shownTo(this.#engine, principal);
-      const watch = this.#engine.watch({ ...options, isVisible });
+      const isVisible = shownTo(this.#engine, by.principal);
+      const watch = this.#engine.watch({ ...options, by, isVisible });
       // A new subscriber gets its cursor first, so it can resume even before the first event.
       const first = options.from === undefined ? [placeFrame("bookmark", head)] : [];
-      const frames = framesOf(watch, { first, sight: sightOf(principal) });
+      const frames = framesOf(watch, { first, sight: sightOf(by.principal) });
       return { frames, cut: watch.cut, close: () => watch.close() };
     });
   };

@@ -3,8 +3,11 @@
  * whole, then tells what is new; who comes back begins again with the whole, so there is nothing to
  * resume and nothing to miss. A timeline is different: it is events, and goes on where it was.
  */
+import type { By } from "../../core/by.ts";
+import { eventFor } from "../../core/fencing.ts";
+import type { Event } from "../../core/events.ts";
 import type { QuestionState } from "../../core/questions.ts";
-import type { Sight } from "../../core/visibility.ts";
+import { sightOf, type Sight } from "../../core/visibility.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Watch } from "../../engine/watch.ts";
 import { countsAt } from "../../fleet/census.ts";
@@ -105,16 +108,20 @@ async function* questionFrames(
 interface TimelineServices {
   readonly engine: Engine;
   readonly fleet: Fleet;
-  readonly sight: Sight;
+  readonly by: By;
 }
 
 /** The events up to a sequence, then the live ones, as in `/v1/events`. */
 export function timelineSource(
-  { engine, fleet, sight }: TimelineServices,
+  { engine, fleet, by }: TimelineServices,
   { events, sequence, trail }: Omit<Timeline, "id">,
 ): SseSource {
-  const watch = engine.watch({ from: sequence, isVisible: (event) => fleet.shows(event) });
-  const past = events.map((recorded) => frameOf({ kind: "event", recorded }, sight));
+  const sight = sightOf(by.principal);
+  const isVisible = (event: Event) => fleet.shows(event);
+  const watch = engine.watch({ from: sequence, by, isVisible });
+  const past = events.map((each) =>
+    frameOf({ kind: "event", recorded: eventFor(each, by) }, sight),
+  );
   const frames = timelineFrames(watch, { trail, past, sight });
   return { frames, cut: watch.cut, close: () => watch.close() };
 }

@@ -3,7 +3,7 @@
  * `text/event-stream`, with a query of their own, since a stream has no pages and no past.
  */
 import { z } from "zod";
-import type { Principal } from "../../core/principals.ts";
+import type { By } from "../../core/by.ts";
 import { sightOf } from "../../core/visibility.ts";
 import { Trail } from "../../fleet/trail.ts";
 import { FILTERS } from "../../operations/fleet.ts";
@@ -22,7 +22,8 @@ import type { SseSource } from "./sse.ts";
 interface Place {
   /** The id of the last event that it has, as its header says. */
   readonly lastEventId: string | undefined;
-  readonly caller: Principal;
+  /** The subscriber. */
+  readonly by: By;
 }
 
 export interface Live<In extends z.ZodObject = z.ZodObject> {
@@ -64,7 +65,7 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
   "fleet.timeline": live({
     about: "The events so far, then new ones as they happen, as in `GET /v1/events`.",
     input: z.strictObject({ ...ID, from }),
-    async prepare({ engine, fleet }, input, { lastEventId, caller }) {
+    async prepare({ engine, fleet }, input, { lastEventId, by }) {
       const stood = placeOf(input.from, lastEventId);
       const { row } = await fleet.find(input.id);
       // A caller that has a place needs nothing from before it.
@@ -72,7 +73,7 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
         stood === undefined
           ? await fleet.timeline(row)
           : { events: [], sequence: stood, trail: new Trail(row) };
-      return () => timelineSource({ engine, fleet, sight: sightOf(caller) }, timeline);
+      return () => timelineSource({ engine, fleet, by }, timeline);
     },
   }),
   "questions.list": live({
@@ -85,8 +86,8 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
   "jobs.get": live({
     about: "`job` as it is, and whenever it is another; ends with the one that is over.",
     input: jobs.get.input,
-    async prepare({ engine }, { jobId }, { caller }) {
-      const sight = sightOf(caller);
+    async prepare({ engine }, { jobId }, { by }) {
+      const sight = sightOf(by.principal);
       await jobNow(engine, jobId, sight);
       return () => jobSource(engine, jobId, sight);
     },
@@ -99,9 +100,9 @@ export const DIRECTORY_EVENTS = {
   ...live({
     about: "The events of the directory alone, as `GET /v1/events` tells them.",
     input: z.strictObject({ from }),
-    async prepare({ engine }, input, { lastEventId, caller }) {
+    async prepare({ engine }, input, { lastEventId, by }) {
       const stood = placeOf(input.from, lastEventId);
-      const sight = sightOf(caller);
+      const sight = sightOf(by.principal);
       return () => {
         const first = stood === undefined ? [placeFrame("bookmark", engine.head)] : [];
         const watch = engine.watch({

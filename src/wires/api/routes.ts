@@ -112,10 +112,9 @@ function streamOf(
     const lastEventId = c.req.header("last-event-id");
     const input = inputOf(c);
     const { by } = c.env;
-    const { principal: caller } = by;
-    if (live.access) permit(caller, live.access, input);
+    if (live.access) permit(by.principal, live.access, input);
     const seen = servicesFor(services, by);
-    const start = await live.prepare(seen, input, { lastEventId, caller });
+    const start = await live.prepare(seen, input, { lastEventId, by });
     await places.send(c.env.outgoing, start);
     return RESPONSE_ALREADY_SENT;
   };

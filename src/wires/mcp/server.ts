@@ -16,7 +16,7 @@ import {
 import { z } from "zod";
 import type { Access } from "../../core/access.ts";
 import type { By } from "../../core/by.ts";
-import { codeOf, RollcallError } from "../../core/errors.ts";
+import { codeOf, invalidArgument } from "../../core/errors.ts";
 import { servicesFor } from "../../operations/sight.ts";
 import { TABLE } from "../../operations/table.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
@@ -155,8 +155,7 @@ function callerOf({ ground, by }: ServerOptions, { member, name, signal }: ToolC
       // A connection that acts becomes an agent.
       ground.permit(by.principal, TABLE.agents.register.access);
       if (member) return member.id(name);
-      throw new RollcallError(
-        "INVALID_ARGUMENT",
+      throw invalidArgument(
         "agent_id is not set, and a single request has no agent: name a registered one " +
           "(`rollcall agents register`), or connect by `rollcall mcp`, which is one itself",
       );

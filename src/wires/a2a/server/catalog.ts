@@ -4,7 +4,7 @@
  * and refers to none; `federation` is taken and changes nothing.
  */
 import { z } from "zod";
-import { RollcallError } from "../../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../../core/errors.ts";
 import type { DirectoryService } from "../../../directory/directory.ts";
 import { TABLE } from "../../../operations/table.ts";
 import type { HttpContext, Route } from "../../route.ts";
@@ -130,7 +130,9 @@ function valuesOf(entry: CatalogEntry, key: string): readonly string[] {
       return [entry.metadata?.["tier"] ?? ""];
     default: {
       const known = "type, tags, capabilities, version, publisher, metadata.tier";
-      throw wrong(`filter ${JSON.stringify(key.slice(0, 60))} is unknown; there are ${known}`);
+      throw invalidArgument(
+        `filter ${JSON.stringify(key.slice(0, 60))} is unknown; there are ${known}`,
+      );
     }
   }
 }
@@ -140,14 +142,10 @@ async function bodyOf(c: HttpContext): Promise<z.output<typeof SEARCH>> {
   try {
     body = JSON.parse(await c.req.text());
   } catch {
-    throw wrong("the body is not JSON");
+    throw invalidArgument("the body is not JSON");
   }
   const parsed = SEARCH.safeParse(body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw wrong(`${issue?.path.join(".") || "the body"}: ${issue?.message ?? "is wrong"}`);
-}
-
-function wrong(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
+  throw invalidArgument(`${issue?.path.join(".") || "the body"}: ${issue?.message ?? "is wrong"}`);
 }

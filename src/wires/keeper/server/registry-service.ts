@@ -1,8 +1,10 @@
 /** The registry: agents register, stay by heartbeats, and are found. Also the bus of all events. */
 import { create } from "@bufbuild/protobuf";
+import { AGENT_KEY } from "../../../core/acting.ts";
 import { asSeen, unknownAgent } from "../../../core/agents.ts";
 import { atMost, count, tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
+import { newAgentKey, secretHash } from "../../../machine/secrets.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { shownTo } from "../../../operations/sight.ts";
 import { bounded, jsonBytes } from "./answer.ts";
@@ -24,10 +26,12 @@ import { agentInfo } from "./to-proto.ts";
 
 export function registryService(engine: Engine, finder: Finder): Handlers<typeof RegistryService> {
   return {
-    async register({ card, ttlSeconds }, { by }) {
+    async register({ card, ttlSeconds }, call) {
       const ttlMs = msOf(ttlSeconds);
-      const command = { type: "agent.register", card: cardOf(card), ttlMs } as const;
-      const agent = await engine.execute(command, by);
+      const key = newAgentKey();
+      const facts = { card: cardOf(card), ttlMs, keyHash: secretHash(key) };
+      const agent = await engine.execute({ type: "agent.register", ...facts }, call.by);
+      call.tell(AGENT_KEY, key);
       return create(RegisterResponseSchema, { agentId: agent.agentId });
     },
 
@@ -67,8 +71,10 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
     },
 
     watch({ topics }, call) {
-      const isVisible = shownTo(engine, call.by.principal);
-      return new EventFeed(engine.watch({ prefixes: topics, isVisible, ...placeOf(engine, call) }));
+      const { by } = call;
+      const isVisible = shownTo(engine, by.principal);
+      const options = { prefixes: topics, by, isVisible, ...placeOf(engine, call) };
+      return new EventFeed(engine.watch(options));
     },
   };
 }
