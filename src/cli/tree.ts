@@ -63,6 +63,16 @@ const TOKENS = group({
   },
 });
 
+const TLS = group({
+  brief: "The certificate of the daemon, for other machines",
+  usual: "show",
+  load: async () => (await import("./commands/tls.ts")).tls,
+  commands: {
+    show: "Show a certificate: its names, its end, its fingerprint",
+    "self-signed": "Make a certificate and its key, to try TLS",
+  },
+});
+
 const TASKS = group({
   brief: "The queue: tasks that wait, and tasks under way",
   usual: "list",
@@ -225,6 +235,7 @@ export const PROGRAM: Program = {
       elections: ELECTIONS,
       policies: POLICIES,
       tokens: TOKENS,
+      tls: TLS,
       tasks: TASKS,
     },
     "Status files": {
