@@ -1,4 +1,5 @@
 /** Flags that several commands have, each defined once. */
+import type { TargetFlags } from "../net/http/target.ts";
 import { parseMoment } from "./moments.ts";
 
 export const jsonFlag = {
@@ -8,10 +9,7 @@ export const jsonFlag = {
   brief: "JSON, for programs",
 } as const;
 
-export interface DaemonFlags {
-  readonly url?: string;
-  readonly tokenFile?: string;
-}
+export type DaemonFlags = TargetFlags;
 
 /** Where the bearer token is: a token itself on a command line could be read by every user. */
 export const tokenFileFlag = {
@@ -19,7 +17,16 @@ export const tokenFileFlag = {
   optional: true,
   parse: String,
   placeholder: "FILE",
-  brief: "The file with the token to present [ROLLCALL_TOKEN]",
+  brief: "The file with the token to present [ROLLCALL_TOKEN, or the context's]",
+} as const;
+
+/** A daemon that the user logged in to. */
+export const contextFlag = {
+  kind: "parsed",
+  optional: true,
+  parse: String,
+  placeholder: "NAME",
+  brief: "The context: a daemon of `rollcall login` [ROLLCALL_CONTEXT, or the current one]",
 } as const;
 
 /** Of every command that talks to a daemon. */
@@ -29,8 +36,9 @@ export const daemonFlags = {
     optional: true,
     parse: String,
     placeholder: "URL",
-    brief: "Where the daemon is [ROLLCALL_URL, or http://127.0.0.1:9090]",
+    brief: "Where the daemon is [ROLLCALL_URL, or as the context says]",
   },
+  context: contextFlag,
   tokenFile: tokenFileFlag,
 } as const;
 

@@ -8,6 +8,12 @@ const REASONS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "the host cannot be reached",
   ETIMEDOUT: "timeout",
   HPE_INVALID_CONSTANT: "the server does not speak HTTP",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed: `rollcall login` can pin it",
+  SELF_SIGNED_CERT_IN_CHAIN: "no authority that is known here signed its certificate",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "no authority that is known here signed its certificate",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "no authority that is known here signed its certificate",
+  CERT_HAS_EXPIRED: "its certificate has expired",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
   ERR_HTTP2_ERROR: "the server does not speak HTTP/2",
 };
 

@@ -9,6 +9,7 @@
  */
 import type { z } from "zod";
 import type { Clock } from "../core/clock.ts";
+import type { Principal } from "../core/principals.ts";
 import type { Action } from "../core/roles.ts";
 import type { DirectoryService } from "../directory/directory.ts";
 import type { TaskClaims } from "../engine/claims.ts";
@@ -33,6 +34,8 @@ export interface Services {
 export interface Call {
   /** The caller, where the door tells. */
   readonly by?: string | undefined;
+  /** The same with its kind and roles. */
+  readonly principal?: Principal | undefined;
   /** The only host that the caller may report on, where it is bound to one. */
   readonly host?: string | undefined;
   /** Aborts when nobody waits for the answer any more. */

@@ -7,7 +7,7 @@ import { Agent, type ClientRequestArgs } from "node:http";
 import { connect, type NetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
 import { socketPath } from "../../machine/places.ts";
-import type { Environment } from "../../machine/surroundings.ts";
+import { connectTls, type ServerTrust } from "../tls/trust.ts";
 import { CLIENT } from "./limits.ts";
 import { DEFAULT_URL } from "./url.ts";
 
@@ -17,9 +17,20 @@ import { DEFAULT_URL } from "./url.ts";
  */
 const REUSED = { keepAlive: true, timeout: CLIENT.idleMs } as const;
 
-export function daemonAgent(url: string, env: Environment = process.env): Agent {
-  const path = url === DEFAULT_URL ? socketPath(env) : "";
-  return path !== "" && existsSync(path) ? new SocketAgent(path) : new Agent(REUSED);
+type Made = (error: Error | null, stream: Duplex) => void;
+
+export interface DaemonPlace {
+  readonly url: string;
+  /** The daemon's own socket; unless set that of this user, where the URL is the usual one. */
+  readonly socket?: string | false;
+  /** Of a daemon with TLS. */
+  readonly trust?: ServerTrust | undefined;
+}
+
+export function daemonAgent({ url, trust, ...place }: DaemonPlace): Agent {
+  if (url.startsWith("https:")) return new TlsAgent(trust ?? {});
+  const { socket = url === DEFAULT_URL && socketPath() } = place;
+  return socket !== false && existsSync(socket) ? new SocketAgent(socket) : new Agent(REUSED);
 }
 
 class SocketAgent extends Agent {
@@ -31,10 +42,7 @@ class SocketAgent extends Agent {
   }
 
   /** A socket that a killed daemon left behind answers nobody; another may have the address. */
-  override createConnection(
-    options: ClientRequestArgs,
-    made: (error: Error | null, stream: Duplex) => void,
-  ): undefined {
+  override createConnection(options: ClientRequestArgs, made: Made): undefined {
     const socket = connect(this.#path);
     const fallBack = () => made(null, connect(options as NetConnectOpts));
     socket.once("error", fallBack);
@@ -42,5 +50,23 @@ class SocketAgent extends Agent {
       socket.off("error", fallBack);
       made(null, socket);
     });
+  }
+}
+
+/** Node's own agent for https cannot pin a certificate that no authority signed. */
+class TlsAgent extends Agent {
+  readonly #trust: ServerTrust;
+  /** Node's requests compare it with that of their URL, and lack a port where the URL does. */
+  readonly protocol = "https:";
+  readonly defaultPort = 443;
+
+  constructor(trust: ServerTrust) {
+    super(REUSED);
+    this.#trust = trust;
+  }
+
+  override createConnection({ host, port }: ClientRequestArgs, made: Made): undefined {
+    const target = { host: host ?? "", port: Number(port), protocol: "http/1.1" } as const;
+    connectTls(target, this.#trust, made);
   }
 }

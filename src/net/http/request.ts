@@ -4,7 +4,7 @@
  * On node:http and not on fetch: loading fetch costs a command 40 ms of its start-up, and its body
  * timeout cuts a stream on which nothing happens.
  */
-import { request as httpRequest, type Agent, type IncomingMessage } from "node:http";
+import { request, type Agent, type IncomingMessage } from "node:http";
 import { isErrorCode, RollcallError, wireCodes, type ErrorCode } from "../../core/errors.ts";
 import { failureReason } from "../reasons.ts";
 import { CLIENT } from "./limits.ts";
@@ -41,10 +41,8 @@ async function send(url: URL, options: RequestOptions): Promise<IncomingMessage>
     ...bearer(token),
     ...(body !== undefined && JSON_BODY),
   };
-  // Only who calls a daemon over TLS pays for loading it.
-  const request = url.protocol === "https:" ? (await import("node:https")).request : httpRequest;
   return new Promise((resolve, reject) => {
-    const call = request(url, { method, ...(url.protocol === "http:" && { agent }), headers });
+    const call = request(url, { method, agent, headers });
     const giveUp = () => call.destroy(cancelled());
     signal?.addEventListener("abort", giveUp, { once: true });
     const done = () => signal?.removeEventListener("abort", giveUp);

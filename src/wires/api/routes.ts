@@ -128,6 +128,10 @@ class HttpCall implements Call {
     return this.#context.env.principal.name;
   }
 
+  get principal(): Principal {
+    return this.#context.env.principal;
+  }
+
   get host(): string | undefined {
     return this.#context.env.principal.host;
   }

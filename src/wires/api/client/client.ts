@@ -10,12 +10,20 @@ import { daemonAgent } from "../../../net/http/agent.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
 import { isRecord, open, readBody, type DaemonLink } from "../../../net/http/request.ts";
 import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
+import type { ServerTrust } from "../../../net/tls/trust.ts";
 
 export interface ConnectOptions {
   /** Where the daemon's HTTP door is. */
   readonly url?: string;
   /** The bearer token to present; none unless set. */
   readonly token?: string | undefined;
+  /**
+   * The path of the daemon's own socket, which is used where it is there; false for none. Unless
+   * set: that of this user's daemon, where the URL is the usual one.
+   */
+  readonly socket?: string | false;
+  /** How to know the server at an https address; by the authorities of this system unless set. */
+  readonly trust?: ServerTrust | undefined;
 }
 
 export interface GetOptions {
@@ -35,7 +43,7 @@ export class Client {
 
   constructor(options: ConnectOptions = {}) {
     this.url = parseUrl(options.url ?? DEFAULT_URL);
-    this.#link = { agent: daemonAgent(this.url), token: options.token };
+    this.#link = { agent: daemonAgent({ ...options, url: this.url }), token: options.token };
   }
 
   /** The JSON object at a path; rejects with the daemon's refusal, or UNAVAILABLE without one. */
