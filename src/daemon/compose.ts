@@ -16,6 +16,8 @@ import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
 import { DaemonArcp } from "./arcp/service.ts";
 import { chain } from "../identity/chain.ts";
+import { issuerFetcher } from "../identity/oidc/issuer-keys.ts";
+import { JwtCallers } from "../identity/oidc/jwt-callers.ts";
 import { LocalUsers } from "../identity/local-users.ts";
 import { PeerUsers } from "../identity/peer-users.ts";
 import { BearerTokens } from "../identity/tokens.ts";
@@ -95,7 +97,9 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       users: new PeerUsers({ clock }),
       uid: process.getuid?.(),
     });
-    const tokens = new BearerTokens({ engine, clock });
+    const jwts =
+      config.oidc && new JwtCallers({ config: config.oidc, fetcher: issuerFetcher(), clock });
+    const tokens = new BearerTokens({ engine, clock, jwts });
     const authenticator = chain([tokens], users);
     const { isLoopbackOnly } = authenticator;
     const services = startServices({ config, engine, clock, logger, isLoopbackOnly });

@@ -6,6 +6,8 @@ import { LISTED_VERSIONS } from "../directory/cards/versions.ts";
 import { RollcallError } from "../core/errors.ts";
 import { DIRECTORY } from "../core/limits.ts";
 import { isRole, ROLES } from "../core/principals.ts";
+import type { RoleRule } from "../identity/oidc/roles.ts";
+import { isLoopback } from "../net/loopback.ts";
 import { LOCAL_TRUSTS } from "../identity/local-users.ts";
 import { ADDRESS_SYNTAX, parseAddress } from "./address.ts";
 import { LOG_LEVELS, type SettingName } from "./settings.ts";
@@ -105,6 +107,29 @@ const user = z
     return z.NEVER;
   });
 
+/** With TLS, or on this machine: keys that somebody else can put there let anybody in. */
+const issuer = endpoint.refine((text) => {
+  const { protocol, hostname, search, hash } = new URL(text);
+  const isHere = hostname === "localhost" || isLoopback(hostname.replaceAll(/[[\]]/g, ""));
+  return (protocol === "https:" || isHere) && search === "" && hash === "";
+});
+
+/** CLAIM:VALUE=ROLE, or *=ROLE. A claim may be a URL itself; an outpost needs a host of its own. */
+const ROLE_RULE = /^(?:\*|(?<claim>(?:https?:\/\/)?[^:=\s]+):(?<value>.+))=(?<role>[a-z]+)$/;
+
+const PERSONAL = ROLES.filter((role) => role !== "outpost");
+
+const roleRule = z
+  .string()
+  .trim()
+  .transform((text, context): RoleRule => {
+    const { claim, value, role = "" } = ROLE_RULE.exec(text)?.groups ?? {};
+    const given = PERSONAL.find((each) => each === role);
+    if (given) return claim && value ? { claim, value, role: given } : { role: given };
+    context.addIssue("not a rule");
+    return z.NEVER;
+  });
+
 const schema = {
   addr: z.union([z.literal("off"), address]),
   http_addr: address,
@@ -115,6 +140,10 @@ const schema = {
   socket: z.string().min(1),
   local_trust: z.enum(LOCAL_TRUSTS),
   allowed_users: listed(user),
+  oidc_issuer: issuer,
+  oidc_audience: z.string().trim().min(1).max(1024),
+  oidc_claim: z.string().trim().min(1).max(256),
+  oidc_roles: listed(roleRule),
   reflection: isOn,
   allowed_hosts: listed(host),
   rate_limit: amount(z.int().min(0).max(MAX_RATE_LIMIT)),
@@ -154,6 +183,10 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   socket: "the path of a socket, or off",
   local_trust: `one of ${LOCAL_TRUSTS.join(", ")}`,
   allowed_users: `at most ${MAX_LISTED} of USER or USER=ROLE with one of ${ROLES.join(", ")}`,
+  oidc_issuer: "https://HOST/PATH, or http:// on this machine, as in the claim iss",
+  oidc_audience: "a text, as in the claim aud",
+  oidc_claim: "the name of a claim, such as sub or email",
+  oidc_roles: `at most ${MAX_LISTED} of CLAIM:VALUE=ROLE or *=ROLE: ${PERSONAL.join(", ")}`,
   reflection: "true or false",
   allowed_hosts: `at most ${MAX_LISTED} of HOST or HOST:PORT, no scheme and no path`,
   rate_limit: `a whole number from 0 to ${MAX_RATE_LIMIT}`,

@@ -17,6 +17,7 @@ import { DEFAULT_PATIENCE, type Patience } from "../fleet/stuck.ts";
 import { statusFolder } from "../wires/files/folder.ts";
 import { embedderConfig, type EmbedderConfig } from "./embedder.ts";
 import { DEFAULT_LOCAL_TRUST, type AllowedUser, type LocalTrust } from "../identity/local-users.ts";
+import type { OidcConfig } from "../identity/oidc/jwt-callers.ts";
 import { SOCKET_NAME, stateFolder } from "../machine/places.ts";
 import { usersOf } from "../machine/users.ts";
 import { MAX_SOCKET_PATH } from "./local-socket.ts";
@@ -59,6 +60,8 @@ export interface Config {
   readonly localTrust: LocalTrust;
   /** Other users of this machine that are let in. */
   readonly allowedUsers: readonly AllowedUser[];
+  /** The issuer of JWTs that are let in; absent: there is none. */
+  readonly oidc: OidcConfig | undefined;
   readonly reflection: boolean;
   readonly allowedHosts: readonly string[];
   /** Requests a second from one address; 0 means no limit. */
@@ -120,6 +123,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     socket: socketPath(pathOf("socket", voices, home), state),
     localTrust: values.local_trust ?? DEFAULT_LOCAL_TRUST,
     allowedUsers: await usersOf(values.allowed_users ?? []),
+    oidc: oidcOf(values),
     node: values.node ?? nodeName(hostname()),
     reflection: values.reflection ?? true,
     allowedHosts: values.allowed_hosts ?? [],
@@ -154,6 +158,17 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     },
     logLevel: values.log_level ?? "info",
   };
+}
+
+/** All of it or nothing: an issuer without an audience would let in the JWTs of other services. */
+function oidcOf(values: Values): OidcConfig | undefined {
+  const { oidc_issuer: issuer, oidc_audience: audience, oidc_roles: roles } = values;
+  if (issuer !== undefined && audience !== undefined && roles !== undefined && roles.length > 0) {
+    return { issuer, audience, claim: values.oidc_claim ?? "sub", roles };
+  }
+  if (issuer === undefined && audience === undefined && roles === undefined) return undefined;
+  const message = "oidc_issuer, oidc_audience and oidc_roles go together: give all three";
+  throw new RollcallError("INVALID_ARGUMENT", message);
 }
 
 /** The strongest voice that says either a folder or "in memory" decides between the two. */

@@ -15,6 +15,10 @@ export type SettingName =
   | "socket"
   | "local_trust"
   | "allowed_users"
+  | "oidc_issuer"
+  | "oidc_audience"
+  | "oidc_claim"
+  | "oidc_roles"
   | "reflection"
   | "allowed_hosts"
   | "rate_limit"
@@ -107,6 +111,18 @@ export const SETTINGS: readonly Setting[] = [
   }),
   setting("allowed_users", "other users of this machine to let in, as an agent or in a role", {
     placeholder: "USER[=ROLE],…",
+    kind: "list",
+  }),
+  setting("oidc_issuer", "whose JWTs are taken as bearer tokens, by OpenID Connect", {
+    placeholder: "URL",
+  }),
+  setting("oidc_audience", "the audience that such a JWT must be for", { placeholder: "TEXT" }),
+  setting("oidc_claim", "the claim that names the caller", {
+    placeholder: "CLAIM",
+    default: "sub",
+  }),
+  setting("oidc_roles", "the roles that claims give; * is every JWT of the issuer", {
+    placeholder: "CLAIM:VALUE=ROLE,…",
     kind: "list",
   }),
   setting("reflection", "let gRPC clients ask which services there are", {

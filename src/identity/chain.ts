@@ -7,7 +7,7 @@ import type { Authenticator, Caller } from "./caller.ts";
 
 export interface IdentityStep {
   /** Undefined where the call has no credential of this kind. */
-  authenticate(caller: Caller): Principal | undefined;
+  authenticate(caller: Caller): Principal | Promise<Principal> | undefined;
 }
 
 export function chain(steps: readonly IdentityStep[], last: Authenticator): Authenticator {

@@ -148,7 +148,7 @@ describe("open connections", () => {
     const [http, arcp, kept] = sockets;
     for (let calls = 0; calls < 20; calls += 1) void door.authenticate(bearer(one, http.peer));
     expect(http.fake.listenerCount("close")).toBe(1);
-    tokens.hello(one, { principal: LOCAL, peer: { ...caller({}).peer, ...arcp.peer } });
+    void tokens.hello(one, { principal: LOCAL, peer: { ...caller({}).peer, ...arcp.peer } });
     void door.authenticate(bearer(other, kept.peer));
     const ended = () => sockets.map(({ fake }) => fake.destroyed);
     await clock.advance(10 * SECOND);

@@ -1,7 +1,8 @@
 /**
  * Callers that present a bearer token, in a header of HTTP, in metadata of gRPC, or in the hello of
- * ARCP. A presented token decides, also for the daemon's own user: one that is unknown, expired or
- * revoked is refused, and a viewer's makes a viewer.
+ * ARCP. A JWT is for its issuer to vouch for, where there is one; all others are ours. A presented
+ * token decides, also for the daemon's own user: one that is unknown, expired or revoked is
+ * refused, and a viewer's makes a viewer.
  *
  * Tokens are found by the digest of their secret. How long that takes tells something about the
  * digest of what was sent, and so nothing about any secret.
@@ -12,10 +13,12 @@ import type { Principal } from "../core/principals.ts";
 import { permit } from "../core/roles.ts";
 import type { State } from "../core/state.ts";
 import { principalOf, statusOf, type Token } from "../core/tokens.ts";
+import { KIB } from "../core/units.ts";
 import { secretHash } from "../machine/secrets.ts";
 import { NO_TOKEN } from "../wires/arcp/codec/messages.ts";
 import type { Caller, Peer } from "./caller.ts";
 import type { IdentityStep } from "./chain.ts";
+import { looksLikeJwt, type JwtCallers } from "./oidc/jwt-callers.ts";
 import { farReason } from "./nearness.ts";
 import { TokenConnections } from "./token-connections.ts";
 
@@ -29,6 +32,8 @@ export interface TokenSource {
 export interface BearerTokensOptions {
   readonly engine: TokenSource;
   readonly clock: Clock;
+  /** Decides about JWTs, where there is an issuer. */
+  readonly jwts?: Pick<JwtCallers, "admit" | "close"> | undefined;
 }
 
 /** A caller that a door let in. */
@@ -37,16 +42,18 @@ export interface AdmittedCaller {
   readonly peer: Peer;
 }
 
-/** Longer than any of ours: there is no need to digest more. */
-const HEADER_LENGTH = 1024;
+/** Longer than any of ours, and than a JWT: there is no need to digest more. */
+const HEADER_LENGTH = 8 * KIB;
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 
 export class BearerTokens implements IdentityStep {
   readonly #engine: TokenSource;
+  readonly #jwts: BearerTokensOptions["jwts"];
   readonly #connections: TokenConnections;
 
-  constructor({ engine, clock }: BearerTokensOptions) {
+  constructor({ engine, clock, jwts }: BearerTokensOptions) {
     this.#engine = engine;
+    this.#jwts = jwts;
     const isLive = (hash: string) => {
       const token = this.#find(hash);
       return token !== undefined && statusOf(token, engine.nowMs) === "live";
@@ -54,7 +61,7 @@ export class BearerTokens implements IdentityStep {
     this.#connections = new TokenConnections({ clock, isLive });
   }
 
-  authenticate(caller: Caller): Principal | undefined {
+  authenticate(caller: Caller): Principal | Promise<Principal> | undefined {
     const header = caller.header("authorization");
     if (header === undefined) return undefined;
     const far = farReason(caller);
@@ -70,15 +77,17 @@ export class BearerTokens implements IdentityStep {
    * The principal of an ARCP session. While there are no tokens at all, any word will do; once
    * there are, only a token, or none: then it is the caller that the door let in.
    */
-  hello(secret: string, { principal, peer }: AdmittedCaller): Principal {
-    const isOpen = this.#engine.peek(({ tokens }) => tokens.byName.size === 0);
+  hello(secret: string, { principal, peer }: AdmittedCaller): Principal | Promise<Principal> {
+    const isJwt = this.#jwts !== undefined && looksLikeJwt(secret);
+    const isOpen = !isJwt && this.#engine.peek(({ tokens }) => tokens.byName.size === 0);
     if (isOpen || secret === NO_TOKEN) return principal;
     const own = this.#admit(secret, peer);
-    permit(own, "job.submit");
-    return own;
+    return own instanceof Promise ? own.then(submitter) : submitter(own);
   }
 
-  #admit(secret: string, { socket }: Peer): Principal {
+  #admit(secret: string, peer: Peer): Principal | Promise<Principal> {
+    if (this.#jwts && looksLikeJwt(secret)) return this.#jwts.admit(secret, peer);
+    const { socket } = peer;
     const hash = secretHash(secret);
     const token = this.#find(hash);
     if (!token) throw unauthenticated("the token is not known");
@@ -94,7 +103,13 @@ export class BearerTokens implements IdentityStep {
 
   close(): void {
     this.#connections.close();
+    this.#jwts?.close();
   }
+}
+
+function submitter(principal: Principal): Principal {
+  permit(principal, "job.submit");
+  return principal;
 }
 
 function unauthenticated(message: string): RollcallError {

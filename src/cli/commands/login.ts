@@ -50,7 +50,7 @@ export const login = buildCommand<Flags, [string], Context>({
       call: "rollcall login https://box:9090 --token-file ~/ci.token",
       does: "keeps the path only",
     },
-    { call: "rollcall context use local", does: "back to the daemon of this machine" },
+    { call: "rollcall context use local", does: "back to this machine" },
   ),
   parameters: {
     flags: {
@@ -116,13 +116,15 @@ async function certificatesOf(context: Context, url: URL, flags: Flags): Promise
     return file === undefined ? undefined : readTextFile(file, `--${kebab(name)} ${file}`);
   });
   const fingerprint = await pinOf(context, url, { ca, given: flags.fingerprint });
-  const paths = { caFile: flags.caFile, certFile: flags.certFile, keyFile: flags.keyFile };
-  const files = Object.entries(paths).flatMap(([name, file]) =>
-    file === undefined ? [] : [[name, resolve(file)]],
-  );
+  const { caFile, certFile, keyFile } = flags;
   return {
     trust: { ca, fingerprint, cert, key },
-    kept: { ...Object.fromEntries(files), ...(fingerprint !== undefined && { fingerprint }) },
+    kept: {
+      ...(fingerprint !== undefined && { fingerprint }),
+      ...(caFile !== undefined && { caFile: resolve(caFile) }),
+      ...(certFile !== undefined && { certFile: resolve(certFile) }),
+      ...(keyFile !== undefined && { keyFile: resolve(keyFile) }),
+    },
   };
 }
 

@@ -26,7 +26,7 @@ export function arcpMount({ arcp, tokens }: ArcpMountOptions): Mount {
   const upgrades = new Upgrades({
     accept: (transport, request) => {
       const caller = { principal: callers.get(request) ?? NOBODY, peer: peerOf(request.socket) };
-      arcp.accept(transport, (token) => tokens.hello(token, caller).name);
+      arcp.accept(transport, async (token) => (await tokens.hello(token, caller)).name);
     },
     path: PATH,
     allowedHosts: ["*"],
