@@ -86,6 +86,7 @@ const TASKS = group({
     list: "List the tasks that are not finished",
     get: "Show one task with what went in and came out",
     create: "Create a task, and print its id",
+    cancel: "Cancel a task, also one that is worked on",
     claim: "Claim the task that has waited longest",
     renew: "Say that a task is still worked on",
     complete: "Say that a task is done, and what came out",
@@ -215,6 +216,10 @@ export const PROGRAM: Program = {
       inbox: {
         brief: "Questions that wait for your answer",
         load: async () => (await import("./commands/inbox.ts")).inbox,
+      },
+      dismiss: {
+        brief: "Take a question, or an agent, off the list",
+        load: async () => (await import("./commands/dismiss.ts")).dismiss,
       },
       at: {
         brief: "Look back: `rollcall at 14:03 ls`",

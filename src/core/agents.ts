@@ -34,6 +34,8 @@ export interface AgentCard {
 
 export interface Agent {
   readonly agentId: string;
+  /** The principal that registered it; absent for `local`. */
+  readonly owner?: string | undefined;
   readonly card: AgentCard;
   readonly status: AgentStatus;
   readonly ttlMs: number;

@@ -11,7 +11,7 @@
  * resource that remembers the highest token it has seen can refuse a holder that overslept. The
  * deadline serves progress only; a wrong clock can delay a hand-over, not cause two writers.
  */
-import { livingAgent } from "./agents.ts";
+import { livingAgent, type Agent } from "./agents.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
@@ -23,6 +23,8 @@ import type { State } from "./state.ts";
 export interface Lease {
   readonly taskId: string;
   readonly holder: string;
+  /** The owner of its holder; absent for `local`. */
+  readonly owner?: string | undefined;
   /** A safe integer: a million grants a second would take 285 years to reach its end. */
   readonly token: number;
   readonly ttlMs: number;
@@ -89,7 +91,8 @@ export function decideLease(
   if (refusal) return refusal;
   const agent = livingAgent(state, command.agentId);
   if ("ok" in agent) return agent;
-  if (command.type === "lease.acquire") return acquire(state, command, moment);
+  if (command.type === "lease.acquire")
+    return acquire(state, command, { agent: agent.agent, nowMs: moment.nowMs });
 
   const held = state.leases.byTask.get(command.taskId)?.lease;
   if (!held) return refuse("NOT_FOUND", `no lease on ${command.taskId}`);
@@ -109,7 +112,7 @@ export function decideLease(
 function acquire(
   state: State,
   command: LeaseCommand & { readonly type: "lease.acquire" },
-  { nowMs }: Moment,
+  { agent, nowMs }: { readonly agent: Agent; readonly nowMs: number },
 ): Decision<Event, LeaseReply> {
   const { leases, fencing } = state;
   const held = leases.byTask.get(command.taskId)?.lease;
@@ -133,6 +136,7 @@ function acquire(
   const lease: Lease = {
     taskId: command.taskId,
     holder: command.agentId,
+    owner: agent.owner,
     token: fencing.lastToken + 1,
     ttlMs,
     acquiredAtMs: nowMs,

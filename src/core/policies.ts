@@ -6,7 +6,8 @@
  * Checks stand in front of every tool call, so a check must not try every policy: they are filed by
  * subject, and under it by resource (see patterns.ts).
  */
-import { decided, refuse, type Decision } from "./decide.ts";
+import { newOwner } from "./by.ts";
+import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { invalid, key } from "./fields.ts";
 import { COUNT, FIELD } from "./limits.ts";
@@ -15,6 +16,8 @@ import type { State } from "./state.ts";
 
 export interface Policy {
   readonly id: string;
+  /** The principal that set it; absent for `local`. */
+  readonly owner?: string | undefined;
   readonly subject: string;
   readonly action: string;
   readonly resource: string;
@@ -33,7 +36,7 @@ export class Policies {
 }
 
 export type PolicyCommand =
-  | { readonly type: "policy.set"; readonly policy: Policy }
+  | { readonly type: "policy.set"; readonly policy: Omit<Policy, "owner"> }
   | { readonly type: "policy.delete"; readonly id: string };
 
 export interface PolicyReplies {
@@ -45,19 +48,24 @@ export type PolicyEvent =
   | { readonly type: "policy.set"; readonly policy: Policy }
   | { readonly type: "policy.deleted"; readonly id: string };
 
-export function decidePolicy(state: State, command: PolicyCommand): Decision<Event, Policy | null> {
+export function decidePolicy(
+  state: State,
+  command: PolicyCommand,
+  { by }: Pick<Moment, "by">,
+): Decision<Event, Policy | null> {
   const { byId } = state.policies;
   switch (command.type) {
     case "policy.set": {
-      const { policy } = command;
+      const { id, subject, action, resource, effect } = command.policy;
+      const policy: Policy = { id, owner: newOwner(by), subject, action, resource, effect };
       const refusal = invalid(
-        key("policy.id", policy.id, FIELD.nameLength),
-        key("policy.subject", policy.subject),
-        key("policy.action", policy.action),
-        key("policy.resource", policy.resource),
+        key("policy.id", id, FIELD.nameLength),
+        key("policy.subject", subject),
+        key("policy.action", action),
+        key("policy.resource", resource),
       );
       if (refusal) return refusal;
-      if (!byId.has(policy.id) && byId.size >= COUNT.policies) {
+      if (!byId.has(id) && byId.size >= COUNT.policies) {
         return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.policies} policies`);
       }
       return decided([{ type: "policy.set", policy }], policy);

@@ -1,6 +1,7 @@
 /** The rules for agents: register, heartbeat, deregister, expiry (agents.ts draws their life). */
 import { asSeen, deadlineOf, livingAgent, unknownAgent } from "./agents.ts";
 import type { Agent, AgentCard, AgentCommand } from "./agents.ts";
+import { newOwner } from "./by.ts";
 import { deathOf } from "./death.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
@@ -49,6 +50,7 @@ function register(
   }
   const agent: Agent = {
     agentId: moment.newId(),
+    owner: newOwner(moment.by),
     card,
     status: "alive",
     ttlMs: ttlMs === 0 ? TTL.agentDefaultMs : ttlMs,

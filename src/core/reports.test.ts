@@ -34,6 +34,21 @@ describe("a report", () => {
     expect(world.state.reports.byAlias.get("file:claude")?.report.facts).toEqual(IDLE);
   });
 
+  test("cannot lie in the future, but for what the clocks of two machines differ", () => {
+    const { nowMs } = new World();
+    const ahead = nowMs + FLEET.skewMs;
+    expect(topics(new World(), report(ahead, IDLE))).toEqual(["fleet.reported"]);
+    expect(refusal(report(ahead + 1, IDLE))).toContain(`order is ${ahead + 1}, 5001 ms ahead`);
+    expect(refusal(report(Number.MAX_SAFE_INTEGER, IDLE))).toContain("order is 9007199254740991");
+  });
+
+  test("of an old log that lies in the future is followed by the next one", () => {
+    const world = new World();
+    const ahead = report(Number.MAX_SAFE_INTEGER, asking("paste your key"));
+    world.record([{ type: "fleet.reported", report: ahead }]);
+    expect(topics(world, report(world.nowMs, IDLE))).toContain("fleet.reported");
+  });
+
   test("that says the same again is not recorded", () => {
     const world = new World();
     topics(world, report(10, WORKING));

@@ -8,6 +8,8 @@ import type { Decision, Moment } from "./decide.ts";
 import { decideDirectory } from "./directory-rules.ts";
 import type { DirectoryCommand, DirectoryReplies } from "./directory-rules.ts";
 import { dueEntry, evolveDirectory, expireEntry } from "./directory.ts";
+import { decideDismissal } from "./dismissals.ts";
+import type { DismissalCommand, DismissalReplies } from "./dismissals.ts";
 import { decideElection, dueElection, evolveElection, expireElection } from "./elections.ts";
 import type { ElectionCommand, ElectionReplies } from "./elections.ts";
 import { RollcallError } from "./errors.ts";
@@ -29,7 +31,8 @@ import { decideSession, dueSession, evolveSession, expireSession } from "./sessi
 import type { SessionCommand, SessionReplies } from "./sessions.ts";
 import type { State } from "./state.ts";
 import { dueTask, expireTask } from "./task-expiry.ts";
-import { decideTask, evolveTask } from "./tasks.ts";
+import { evolveTask } from "./task-evolution.ts";
+import { decideTask } from "./tasks.ts";
 import type { TaskCommand, TaskReplies } from "./tasks.ts";
 import { decideToken, dueToken, evolveToken, expireToken } from "./tokens.ts";
 import type { TokenCommand, TokenReplies } from "./tokens.ts";
@@ -41,6 +44,7 @@ export type Command =
   | PolicyCommand
   | TaskCommand
   | ReportCommand
+  | DismissalCommand
   | JobCommand
   | SessionCommand
   | CredentialCommand
@@ -53,6 +57,7 @@ export type Replies = AgentReplies &
   PolicyReplies &
   TaskReplies &
   ReportReplies &
+  DismissalReplies &
   JobReplies &
   SessionReplies &
   CredentialReplies &
@@ -94,8 +99,9 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
       return decideElection(state, command, moment);
     case "policy.set":
     case "policy.delete":
-      return decidePolicy(state, command);
+      return decidePolicy(state, command, moment);
     case "task.create":
+    case "task.cancel":
     case "task.claim":
     case "task.renew":
     case "task.complete":
@@ -105,6 +111,9 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
     case "fleet.report":
     case "fleet.forget":
       return decideReport(state, command, moment);
+    case "question.dismiss":
+    case "fleet.dismiss":
+      return decideDismissal(state, command, moment);
     case "job.submit":
     case "job.cancel":
     case "job.end":
@@ -163,15 +172,19 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "task.requeued":
     case "task.returned":
     case "task.died":
+    case "task.cancelled":
+    case "task.expired":
     case "task.forgotten":
       return evolveTask(state, event);
     case "fleet.reported":
     case "fleet.forgotten":
+    case "fleet.dismissed":
       return evolveReport(state, event);
     case "question.asked":
     case "question.answered":
     case "question.withdrawn":
     case "question.expired":
+    case "question.dismissed":
     case "question.forgotten":
       return evolveQuestion(state, event);
     case "job.submitted":

@@ -22,7 +22,8 @@ import { restoreReport, type Report } from "./reports.ts";
 import { restoreSession, restoreSubscription } from "./sessions.ts";
 import type { Session, Subscription } from "./sessions.ts";
 import { emptyState, type State } from "./state.ts";
-import { restorePlace, restoreTask, type Task } from "./tasks.ts";
+import { restorePlace, restoreTask } from "./task-evolution.ts";
+import type { Task } from "./tasks.ts";
 import { restoreToken, type Token } from "./tokens.ts";
 
 /** Grows when an older program could not read what is written here. */

@@ -117,6 +117,23 @@ describe("commands", () => {
     expect((await api.post("/v1/policies/delete", { id: "d" })).status).toBe(404);
   });
 
+  test("a task is cancelled, and one that waits too long is dead", async () => {
+    const api = await open();
+    const agentId = await register(api);
+    const { id: taskId } = await create(api);
+    const unwanted = { taskId, reason: "no longer needed" };
+    expect(await done(api, "tasks/cancel", unwanted)).toMatchObject({
+      task: { id: taskId, status: "cancelled", failureReason: "no longer needed" },
+    });
+    expect(await done(api, "tasks/claim", { agentId })).toEqual({ task: null });
+    const { id } = await create(api, { pendingTtlMs: 10_000 });
+    await api.clock.advance(10_000);
+    const { body } = await api.get("/v1/tasks?status=dead&status=cancelled");
+    expect(body).toMatchObject({ tasks: [{ id: taskId }, { id, status: "dead" }] });
+    const tooLong = { type: "any", pendingTtlMs: 31 * 86_400_000 };
+    expect((await api.post("/v1/tasks/create", tooLong)).status).toBe(400);
+  });
+
   test("a task goes round as text or as bytes", async () => {
     const api = await open();
     const agentId = await register(api);

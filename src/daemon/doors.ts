@@ -194,7 +194,7 @@ function mountOnHttp(http: HttpDoor, options: MountOptions): void {
   const startedAt = new Date().toISOString();
   http.mount({
     hot: {
-      "/v1/events": (request, response, principal) => {
+      "/v1/events": (request, response, { principal }) => {
         permit(principal, "event.read");
         return streams.serve(request, response);
       },

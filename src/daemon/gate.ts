@@ -5,8 +5,8 @@
  */
 import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../core/errors.ts";
-import type { Principal } from "../core/principals.ts";
-import { peerOf, type Authenticator, type Peer } from "../identity/caller.ts";
+import type { By } from "../core/by.ts";
+import { byAt, peerOf, type Authenticator, type Peer } from "../identity/caller.ts";
 import { bodyTooLarge } from "./body.ts";
 import { checkBrowser } from "./browsers.ts";
 import type { HttpLimits } from "./limits.ts";
@@ -42,8 +42,8 @@ export class Gate {
     this.#options = options;
   }
 
-  /** The principal of an admitted request; throws the reason for a refusal. */
-  admit(request: IncomingMessage): Principal | Promise<Principal> {
+  /** The caller of an admitted request; throws the reason for a refusal. */
+  admit(request: IncomingMessage): By | Promise<By> {
     const { authenticator, rate, hosts, monotonicMs } = this.#options;
     const peer = this.#options.peerOf?.(request) ?? peerOf(request.socket);
     const nowMs = monotonicMs();
@@ -51,13 +51,15 @@ export class Gate {
     if (!rate.take(bucket, nowMs)) throw new TooOften(rate.waitMs(bucket, nowMs));
     this.#checkShape(request);
     if (!peer.isOwnSocket) checkBrowser(request, hosts());
-    return authenticator.authenticate({
+    const admitted = authenticator.authenticate({
       peer,
       header: (name) => {
         const value = request.headers[name];
         return Array.isArray(value) ? value.join(", ") : value;
       },
     });
+    if (!(admitted instanceof Promise)) return byAt(peer, admitted, "http");
+    return admitted.then((principal) => byAt(peer, principal, "http"));
   }
 
   #checkShape({ url, headers, rawHeaders }: IncomingMessage): void {

@@ -9,7 +9,7 @@ import { GrpcServer, type AddOptions } from "../net/grpc/server.ts";
 import type { Handlers, Meter } from "../net/grpc/service.ts";
 import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
-import { peerOf as peerOfSocket, type Authenticator, type Peer } from "../identity/caller.ts";
+import { byAt, peerOf as peerOfSocket, type Authenticator, type Peer } from "../identity/caller.ts";
 import type { Principal } from "../core/principals.ts";
 import { permit } from "../core/roles.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";
@@ -35,12 +35,16 @@ export class GrpcDoor {
       ...options,
       limits: SERVER_LIMITS,
       admit: (caller) => {
+        const peer = peerOf(caller.socket);
         const admitted = authenticator.authenticate({
-          peer: peerOf(caller.socket),
+          peer,
           header: (name) => caller.header(name),
         });
         const { action } = caller;
-        const check = (principal: Principal) => action && permit(principal, action);
+        const check = (principal: Principal) => {
+          if (action) permit(principal, action);
+          return byAt(peer, principal, "grpc");
+        };
         return admitted instanceof Promise ? admitted.then(check) : check(admitted);
       },
     });

@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { RollcallError } from "../core/errors.ts";
 import type { HttpDoorOptions, Mount } from "./http-door.ts";
+import type { By } from "../core/by.ts";
 import { LOCAL } from "../core/principals.ts";
 import { ask, openDoor, say, STRANGER, type OpenDoor } from "../../test/support/daemon/fixture.ts";
 import { daemonAgent } from "../net/http/agent.ts";
@@ -149,8 +150,8 @@ describe("a stranger", () => {
       isLoopbackOnly: false,
       authenticate: async () => ({ ...LOCAL, name: "alice" }),
     };
-    const routes = new Hono<{ Bindings: { principal: { name: string } } }>();
-    routes.get("/me", (c) => c.text(c.env.principal.name));
+    const routes = new Hono<{ Bindings: { by: By } }>();
+    routes.get("/me", (c) => c.text(c.env.by.principal.name));
     const opened = await openDoor({ authenticator, peerOf: () => STRANGER });
     doors.push(opened);
     opened.door.mount({ routes });
@@ -282,12 +283,12 @@ describe("what a wire throws", () => {
 describe("a WebSocket", () => {
   const mount: Mount = {
     upgrades: {
-      "/ws": ({ request, socket, principal }) => {
+      "/ws": ({ request, socket, by }) => {
         const key = `${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
         const accept = createHash("sha1").update(key).digest("base64");
         socket.write(
           `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-            `Sec-WebSocket-Accept: ${accept}\r\nX-Who: ${principal.name}\r\n\r\n`,
+            `Sec-WebSocket-Accept: ${accept}\r\nX-Who: ${by.principal.name}\r\n\r\n`,
         );
       },
     },

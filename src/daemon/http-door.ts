@@ -18,7 +18,7 @@ import { Hono, type Env } from "hono";
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
 import type { Address } from "./address.ts";
-import type { Principal } from "../core/principals.ts";
+import type { By } from "../core/by.ts";
 import type { Authenticator } from "../identity/caller.ts";
 import { readBody, takeBody } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
@@ -30,13 +30,13 @@ import { Sockets } from "./sockets.ts";
 
 /** The `c.env` of a hono route. */
 export interface DoorBindings extends HttpBindings {
-  readonly principal: Principal;
+  readonly by: By;
 }
 
 export type HotHandler = (
   request: IncomingMessage,
   response: ServerResponse,
-  principal: Principal,
+  by: By,
 ) => void | Promise<void>;
 
 /** An answer that is there as a whole. */
@@ -50,14 +50,14 @@ export interface WholeAnswer {
 export type SwiftHandler = (
   request: IncomingMessage,
   body: Buffer,
-  principal: Principal,
+  by: By,
 ) => WholeAnswer | Promise<WholeAnswer>;
 
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  readonly principal: Principal;
+  readonly by: By;
 }
 
 export interface Mount<E extends Env = Env> {
@@ -100,7 +100,7 @@ export class HttpDoor {
   readonly #joined = new WeakMap<WholeAnswer, string[]>();
   readonly #upgrades = new Map<string, (upgrade: Upgrade) => void>();
   readonly #routes = new Hono<{ Bindings: DoorBindings }>();
-  readonly #admitted = new WeakMap<IncomingMessage, Principal>();
+  readonly #admitted = new WeakMap<IncomingMessage, By>();
   #hosts: ReadonlySet<string> = new Set();
   #isClosing = false;
   /** Since the start, for metrics. */
@@ -191,9 +191,9 @@ export class HttpDoor {
   readonly #route = getRequestListener(
     (request, env) => {
       const { incoming, outgoing } = env as HttpBindings;
-      const principal = this.#admitted.get(incoming);
-      if (!principal) throw new Error("a request went past the gate");
-      return this.#routes.fetch(request, { incoming, outgoing, principal });
+      const by = this.#admitted.get(incoming);
+      if (!by) throw new Error("a request went past the gate");
+      return this.#routes.fetch(request, { incoming, outgoing, by });
     },
     { overrideGlobalObjects: false, errorHandler: (error) => this.#refusal(error) },
   );
@@ -215,10 +215,10 @@ export class HttpDoor {
       this.#setHeaders(response);
       this.#refuse(request, response, error);
     };
-    const hear = (principal: Principal) => {
+    const hear = (by: By) => {
       if (isAsked) response.writeContinue();
       const whole = (body: Buffer) => {
-        const answer = swift(request, body, principal);
+        const answer = swift(request, body, by);
         if (answer instanceof Promise) {
           answer.then((each) => this.#send(response, each)).catch(failed);
         } else this.#send(response, answer);
@@ -238,10 +238,10 @@ export class HttpDoor {
     this.#setHeaders(response);
     try {
       const admitted = this.#gate.admit(request);
-      const principal = admitted instanceof Promise ? await admitted : admitted;
+      const by = admitted instanceof Promise ? await admitted : admitted;
       if (isAsked) response.writeContinue();
-      if (hot) return await hot(request, response, principal);
-      this.#admitted.set(request, principal);
+      if (hot) return await hot(request, response, by);
+      this.#admitted.set(request, by);
       await this.#takeBody(request);
       await this.#route(request, response);
     } catch (error) {
@@ -277,11 +277,11 @@ export class HttpDoor {
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on("error", () => socket.destroy());
     try {
-      const principal = await this.#gate.admit(request);
+      const by = await this.#gate.admit(request);
       const path = pathOf(request);
       const handler = this.#upgrades.get(path);
       if (!handler) throw new RollcallError("NOT_FOUND", `nothing to upgrade at ${path}`);
-      handler({ request, socket, head, principal });
+      handler({ request, socket, head, by });
     } catch (error) {
       const { status, body } = this.#count(error);
       const length = Buffer.byteLength(body);

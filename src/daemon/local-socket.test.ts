@@ -30,7 +30,7 @@ async function open() {
   const path = join(folder, "rollcall.sock");
   const { door: http } = await openDoor();
   const routes = new Hono<{ Bindings: DoorBindings }>();
-  routes.get("/who", (c) => c.text(c.env.principal.name));
+  routes.get("/who", (c) => c.text(c.env.by.principal.name));
   http.mount({ routes });
   const rpc = new GrpcDoor({ authenticator: anybodyHere() });
   const health = new Health({ isServing: () => true, services: () => [], after: () => () => {} });

@@ -14,6 +14,7 @@
  * old place in the queue, and the longest waiter gets it: no agent has worked on it, so no retry
  * is spent.
  */
+import type { By } from "../core/by.ts";
 import { livingAgent } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
 import { Heap, type Slot } from "../core/heap.ts";
@@ -23,14 +24,19 @@ import { closing } from "./closing.ts";
 import type { Engine } from "./engine.ts";
 import type { Watch, WatchItem } from "./watch.ts";
 
+/** The agent that takes a task, and the caller that acts for it. */
+export interface Claimer {
+  readonly agentId: string;
+  readonly by: By;
+}
+
 /** One call of each agent of a large cluster; each costs a few hundred bytes. */
 const MAX_WAITING = 100_000;
 
 /** Events that may make a task claimable, or end a wait. */
 const TOPICS = ["task.created", "task.requeued", "task.returned", "agent.died"];
 
-interface Waiter {
-  readonly agentId: string;
+interface Waiter extends Claimer {
   readonly line: Line;
   readonly arrival: number;
   /** Its place in the line, which it leaves while a task is asked for. */
@@ -86,7 +92,8 @@ export class TaskClaims {
   }
 
   /** Resolves with a task the agent has claimed; rejects when the signal aborts before. */
-  async claim(agentId: string, signal: AbortSignal): Promise<Task> {
+  async claim(claimer: Claimer, signal: AbortSignal): Promise<Task> {
+    const { agentId } = claimer;
     const agent = await this.#engine.read((state) => livingAgent(state, agentId));
     if ("ok" in agent) throw new RollcallError(agent.code, agent.reason);
     if (this.#isClosed) throw closing();
@@ -95,23 +102,24 @@ export class TaskClaims {
       throw new RollcallError("LIMIT_EXCEEDED", `${this.#waiting} calls already wait for a task`);
     }
     return new Promise((resolve, reject) => {
-      this.#add({ agentId, tools: agent.agent.card.tools, signal, resolve, reject });
+      this.#add({ claimer, tools: agent.agent.card.tools, signal, resolve, reject });
       if (this.#watch) this.#serve();
       else void this.#follow();
     });
   }
 
   /** The same without waiting: null when no task fits now. */
-  async claimNow(agentId: string, signal: AbortSignal): Promise<Task | null> {
-    const task = await this.#engine.execute({ type: "task.claim", agentId });
+  async claimNow(claimer: Claimer, signal: AbortSignal): Promise<Task | null> {
+    const { agentId, by } = claimer;
+    const task = await this.#engine.execute({ type: "task.claim", agentId }, by);
     if (!signal.aborted) return task;
-    if (task) this.#giveBack(agentId, task);
+    if (task) this.#giveBack(claimer, task);
     throw signal.reason;
   }
 
   /** Null when no task fits within that time; 0 does not wait. */
-  async claimWithin(agentId: string, { waitMs, clock, signal }: Wait): Promise<Task | null> {
-    if (waitMs === 0) return this.claimNow(agentId, signal);
+  async claimWithin(claimer: Claimer, { waitMs, clock, signal }: Wait): Promise<Task | null> {
+    if (waitMs === 0) return this.claimNow(claimer, signal);
     const over = new AbortController();
     const leave = () => over.abort(signal.reason);
     const timeUp = new RollcallError("DEADLINE_EXCEEDED", `no task within ${waitMs} ms`);
@@ -119,7 +127,7 @@ export class TaskClaims {
     signal.addEventListener("abort", leave, { once: true });
     if (signal.aborted) leave();
     try {
-      return await this.claim(agentId, over.signal);
+      return await this.claim(claimer, over.signal);
     } catch (error) {
       if (error === timeUp) return null;
       throw error;
@@ -137,13 +145,14 @@ export class TaskClaims {
   }
 
   #add(call: {
-    readonly agentId: string;
+    readonly claimer: Claimer;
     readonly tools: readonly string[];
     readonly signal: AbortSignal;
     readonly resolve: (task: Task) => void;
     readonly reject: (error: unknown) => void;
   }): void {
-    const { agentId, signal } = call;
+    const { claimer, signal } = call;
+    const { agentId, by } = claimer;
     const line = this.#lineOf(call.tools);
     let isAnswered = false;
     const answer = () => {
@@ -163,7 +172,8 @@ export class TaskClaims {
     };
     const onAbort = () => fail(signal.reason);
     this.#arrivals += 1;
-    const waiter: Waiter = { agentId, line, arrival: this.#arrivals, slot: undefined, give, fail };
+    const arrival = this.#arrivals;
+    const waiter: Waiter = { agentId, by, line, arrival, slot: undefined, give, fail };
     line.members += 1;
     queue(waiter);
     this.#waiting += 1;
@@ -214,19 +224,19 @@ export class TaskClaims {
   }
 
   async #ask(waiter: Waiter): Promise<void> {
-    const { agentId, line } = waiter;
+    const { agentId, by, line } = waiter;
     const firstTask = () => this.#engine.peek(({ tasks }) => tasks.pending.firstFor(line.tools));
     const wakeups = this.#wakeups;
     const wanted = firstTask();
     unqueue(waiter);
-    const asked = this.#engine.execute({ type: "task.claim", agentId });
+    const asked = this.#engine.execute({ type: "task.claim", agentId }, by);
     // A leader has decided by now. On a follower the next waiter would ask for the same task.
     const isHolding = firstTask() === wanted;
     if (isHolding) line.isHeld = true;
     let isWorthAnother = true;
     try {
       const task = await asked;
-      if (task && !waiter.give(task)) this.#giveBack(agentId, task);
+      if (task && !waiter.give(task)) this.#giveBack(waiter, task);
       if (!task) {
         // It has lost no time: back to its place.
         if (this.#byAgent.get(agentId)?.has(waiter)) queue(waiter);
@@ -240,8 +250,8 @@ export class TaskClaims {
   }
 
   /** As if it had never been claimed. */
-  #giveBack(agentId: string, { id: taskId, token }: Task): void {
-    const given = this.#engine.execute({ type: "task.return", taskId, agentId, token });
+  #giveBack({ agentId, by }: Claimer, { id: taskId, token }: Task): void {
+    const given = this.#engine.execute({ type: "task.return", taskId, agentId, token }, by);
     // Lost already, or nobody can write: either way the claim will not last.
     given.catch(() => undefined);
   }

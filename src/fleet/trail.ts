@@ -55,6 +55,7 @@ export class Trail {
       case "task.requeued":
       case "task.returned":
       case "task.died":
+      case "task.cancelled":
         return this.#isKeeper(event.agentId);
       case "fleet.reported": {
         const { alias, agentId, links } = event.report;
@@ -64,11 +65,13 @@ export class Trail {
         return isIts;
       }
       case "fleet.forgotten":
+      case "fleet.dismissed":
         return this.#aliases.has(event.alias);
       case "question.asked":
       case "question.answered":
       case "question.withdrawn":
       case "question.expired":
+      case "question.dismissed":
         return this.#aliases.has(event.question.alias);
       case "job.submitted":
       case "job.started":
@@ -90,6 +93,7 @@ export class Trail {
       case "task.renewed":
       case "directory.refreshed":
       case "task.created":
+      case "task.expired":
       case "task.forgotten":
       case "question.forgotten":
       case "election.forgotten":

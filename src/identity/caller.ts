@@ -1,5 +1,6 @@
 /** The facts that a door has about a caller, and the question every door asks of them. */
 import type { Socket } from "node:net";
+import { byOf, type By, type Wire } from "../core/by.ts";
 import type { Principal } from "../core/principals.ts";
 import type { Ends } from "./connections.ts";
 
@@ -15,6 +16,8 @@ export interface Peer {
   readonly socket?: Socket;
   /** The answer of the operating system, once it was asked. */
   user?: Principal;
+  /** The caller of the last call. */
+  by?: By;
 }
 
 export interface Caller {
@@ -51,4 +54,12 @@ export function peerOf(socket: Socket): Peer {
 /** Called for a connection of the daemon's own unix socket, before anything is read from it. */
 export function markOwnSocket(socket: Socket): void {
   peers.set(socket, { address: undefined, ends: undefined, isOwnSocket: true, socket });
+}
+
+/** The caller of a call that was let in; for most calls of a connection that of the one before. */
+export function byAt(peer: Peer, principal: Principal, wire: Wire): By {
+  const { by: last, isOwnSocket, address = "" } = peer;
+  if (last?.principal === principal && last.wire === wire) return last;
+  peer.by = byOf(principal, wire, isOwnSocket ? "socket" : address);
+  return peer.by;
 }

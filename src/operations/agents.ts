@@ -4,7 +4,7 @@ import { asSeen, type Agent, type AgentEntry } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
 import { key } from "../core/fields.ts";
 import { meantIn } from "../core/meant.ts";
-import { moment, prefix, SEQUENCE, SOME_ID, someOf, text, ttl, whole } from "./fields.ts";
+import { moment, OWNER, prefix, SEQUENCE, SOME_ID, someOf, text, ttl, whole } from "./fields.ts";
 import { listJson, matching, PAGE, PAGED, pageOf, within, type Order } from "./lists.ts";
 import { operation, type Services } from "./operation.ts";
 import { check } from "./parse.ts";
@@ -37,6 +37,7 @@ const GIVEN_CARD = z.strictObject({
 export const AGENT = z
   .strictObject({
     agentId: AGENT_ID,
+    owner: OWNER,
     card: z.strictObject({
       name: NAME,
       description: z.string(),
@@ -155,8 +156,8 @@ const register = operation({
     ttlMs: ttl("How long it may be silent, up to a day; 30 s unless set"),
   }),
   output: z.strictObject({ agent: AGENT }),
-  run: async ({ engine }: Needs, input) => ({
-    agent: await engine.execute({ type: "agent.register", ...input }),
+  run: async ({ engine }: Needs, input, { by }) => ({
+    agent: await engine.execute({ type: "agent.register", ...input }, by),
   }),
 });
 
@@ -168,8 +169,8 @@ const heartbeat = operation({
   about: "Say that an agent is alive, which is good for one ttl more.",
   input: z.strictObject({ agentId: AGENT_ID }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { agentId }) {
-    await engine.heartbeat(agentId);
+  async run({ engine }: Needs, { agentId }, { by }) {
+    await engine.heartbeat(agentId, by);
     return {};
   },
 });
@@ -184,8 +185,8 @@ const deregister = operation({
     "led get another leader.",
   input: z.strictObject({ agentId: AGENT_ID }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { agentId }) {
-    await engine.execute({ type: "agent.deregister", agentId });
+  async run({ engine }: Needs, { agentId }, { by }) {
+    await engine.execute({ type: "agent.deregister", agentId }, by);
     return {};
   },
 });

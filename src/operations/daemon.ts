@@ -1,6 +1,6 @@
 /** The daemon itself: its status, and an overview of its state. */
 import { z } from "zod";
-import { NOBODY, ROLES } from "../core/principals.ts";
+import { ROLES } from "../core/principals.ts";
 import { text, whole, yesOrNo } from "./fields.ts";
 import { operation, type Answer, type Services } from "./operation.ts";
 import { overview } from "./overview.ts";
@@ -46,8 +46,8 @@ const whoami = operation({
     roles: z.array(z.enum(ROLES)),
     host: text("The only one that an outpost may report on", "box").exactOptional(),
   }),
-  async run(_services: object, _input, { principal = NOBODY }) {
-    const { name, kind, namespace, roles, host } = principal;
+  async run(_services: object, _input, { by }) {
+    const { name, kind, namespace, roles, host } = by.principal;
     return { name, kind, namespace, roles, ...(host !== undefined && { host }) };
   },
 });

@@ -107,4 +107,21 @@ const timeline = operation({
   },
 });
 
-export const fleet = { list, get, timeline, report } as const;
+const dismiss = operation({
+  path: "/v1/fleet/dismiss",
+  effect: "ends",
+  access: { action: "fleet.dismiss", resource: "agent:{id}" },
+  brief: "Dismiss what was reported on an agent",
+  about:
+    "Take the reports on an agent away, with the questions that they asked. The row goes, but " +
+    "for what the registry, the directory or its jobs know of it; a source that reports again " +
+    "brings it back.",
+  input: z.strictObject({ id: AGENT }),
+  output: z.strictObject({ aliases: z.array(z.string()).describe("The sources of the reports") }),
+  async run({ fleet }: Needs, { id }, { by }) {
+    const { row } = await fleet.find(id);
+    return { aliases: await fleet.dismiss(row.aliases, by) };
+  },
+});
+
+export const fleet = { list, get, timeline, report, dismiss } as const;

@@ -8,6 +8,7 @@ import {
   ACTING_AGENT,
   fencingToken,
   moment,
+  OWNER,
   prefix,
   SEQUENCE,
   SOME_ID,
@@ -34,6 +35,7 @@ export const LEASE = z
   .strictObject({
     taskId: TASK_ID,
     holder: text("The agent that holds it", SOME_ID),
+    owner: OWNER,
     token: fencingToken("Grows with every grant: refuse a write with a lower one"),
     ttlMs: whole("How long it is held from now on", 60_000),
     acquiredAtMs: moment("Since when it is held"),
@@ -103,8 +105,8 @@ const acquire = operation({
     acquired: yesOrNo("False when another agent holds it: then the lease is that agent's", true),
     lease: LEASE,
   }),
-  async run({ engine }: Needs, input) {
-    const { acquired, lease } = await engine.execute({ type: "lease.acquire", ...input });
+  async run({ engine }: Needs, input, { by }) {
+    const { acquired, lease } = await engine.execute({ type: "lease.acquire", ...input }, by);
     return { acquired, lease: engine.peek((state) => rowOf(state, lease)) };
   },
 });
@@ -122,8 +124,8 @@ const renew = operation({
     ttlMs: ttl("How long from now on, up to a day; as long as before unless set"),
   }),
   output: z.strictObject({ lease: LEASE }),
-  async run({ engine }: Needs, input) {
-    const lease = await engine.execute({ type: "lease.renew", ...input });
+  async run({ engine }: Needs, input, { by }) {
+    const lease = await engine.execute({ type: "lease.renew", ...input }, by);
     return { lease: engine.peek((state) => rowOf(state, lease)) };
   },
 });
@@ -136,8 +138,8 @@ const release = operation({
   about: "Give a lease back before it ends, so that others need not wait.",
   input: z.strictObject({ taskId: TASK_ID, agentId: ACTING_AGENT, token: TOKEN }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, input) {
-    await engine.execute({ type: "lease.release", ...input });
+  async run({ engine }: Needs, input, { by }) {
+    await engine.execute({ type: "lease.release", ...input }, by);
     return {};
   },
 });

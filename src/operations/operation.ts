@@ -9,7 +9,7 @@
  */
 import type { z } from "zod";
 import type { Clock } from "../core/clock.ts";
-import type { Principal } from "../core/principals.ts";
+import type { By } from "../core/by.ts";
 import type { Action } from "../core/roles.ts";
 import type { DirectoryService } from "../directory/directory.ts";
 import type { TaskClaims } from "../engine/claims.ts";
@@ -32,12 +32,7 @@ export interface Services {
 
 /** One call of an operation, beside its input. */
 export interface Call {
-  /** The caller, where the door tells. */
-  readonly by?: string | undefined;
-  /** The same with its kind and roles. */
-  readonly principal?: Principal | undefined;
-  /** The only host that the caller may report on, where it is bound to one. */
-  readonly host?: string | undefined;
+  readonly by: By;
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }

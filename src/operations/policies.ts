@@ -1,7 +1,7 @@
 /** Policies, and the question they answer: may this subject do that, and which policy says so? */
 import { z } from "zod";
 import { accessProblem, checkPolicy, type Policy } from "../core/policies.ts";
-import { prefix, SEQUENCE, text } from "./fields.ts";
+import { OWNER, prefix, SEQUENCE, text } from "./fields.ts";
 import { byKey, listJson, matching, PAGE, PAGED, pageOf } from "./lists.ts";
 import { operation, type Services } from "./operation.ts";
 import { check } from "./parse.ts";
@@ -10,7 +10,7 @@ type Needs = Pick<Services, "engine">;
 
 const ID = text("The name of the policy", "web");
 
-const POLICY = z
+const GIVEN_POLICY = z
   .strictObject({
     id: ID,
     subject: text("An agent, a team or a user; * stands for any text", "scraper-*"),
@@ -18,7 +18,9 @@ const POLICY = z
     resource: text("The resource; * stands for any text", "tool:browser"),
     effect: z.enum(["allow", "deny"]).describe("A denial beats every allowance"),
   })
-  .meta({ id: "Policy" });
+  .meta({ id: "GivenPolicy" });
+
+const POLICY = GIVEN_POLICY.extend({ owner: OWNER }).meta({ id: "Policy" });
 
 const ORDER = byKey<Policy>(({ id }) => id);
 
@@ -75,10 +77,10 @@ const set = operation({
   about:
     "Set a policy, in place of one with the same id. A denial beats every allowance, and without " +
     "an allowance all is denied.",
-  input: POLICY,
+  input: GIVEN_POLICY,
   output: z.strictObject({ policy: POLICY }),
-  run: async ({ engine }: Needs, policy) => ({
-    policy: await engine.execute({ type: "policy.set", policy }),
+  run: async ({ engine }: Needs, policy, { by }) => ({
+    policy: await engine.execute({ type: "policy.set", policy }, by),
   }),
   within: "policy",
 });
@@ -91,8 +93,8 @@ const remove = operation({
   about: "Delete a policy.",
   input: z.strictObject({ id: ID }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { id }) {
-    await engine.execute({ type: "policy.delete", id });
+  async run({ engine }: Needs, { id }, { by }) {
+    await engine.execute({ type: "policy.delete", id }, by);
     return {};
   },
 });

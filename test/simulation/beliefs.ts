@@ -21,6 +21,8 @@ export interface Names {
   readonly agentIds: string[];
   readonly taskIds: string[];
   readonly jobIds: string[];
+  /** Those that were open when somebody last looked at everything. */
+  questionIds: readonly string[];
   readonly nodes: readonly string[];
   /** The node that leads, or any where none does: not what a client could know. */
   readonly leader: () => string;
@@ -35,6 +37,7 @@ export function names(nodes: readonly string[], leader: () => string): Names {
     agentIds: [],
     taskIds: [],
     jobIds: [],
+    questionIds: [],
     nodes,
     leader,
   };
@@ -81,6 +84,8 @@ export class Beliefs {
       case "agent.heartbeat":
       case "fleet.report":
       case "fleet.forget":
+      case "fleet.dismiss":
+      case "question.dismiss":
       case "job.cancel":
       case "job.end":
       case "job.revive":
@@ -102,6 +107,7 @@ export class Beliefs {
       case "election.resign":
       case "policy.set":
       case "policy.delete":
+      case "task.cancel":
       case "task.renew":
       case "task.complete":
       case "task.fail":

@@ -15,6 +15,7 @@ import type { Pace } from "./pace.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SimJobs } from "./sim-jobs.ts";
+import { LIBRARY } from "../../src/core/by.ts";
 
 export interface ClientOptions {
   readonly name: string;
@@ -112,6 +113,6 @@ export class Client {
 function put(engine: Engine, jobs: SimJobs, ask: Ask): Promise<unknown> {
   if (ask.kind === "read") return engine.read(ask.select);
   const { command } = ask;
-  if (command.type === "agent.heartbeat") return engine.heartbeat(command.agentId);
-  return jobs.execute(command, () => engine.execute(command));
+  if (command.type === "agent.heartbeat") return engine.heartbeat(command.agentId, LIBRARY);
+  return jobs.execute(command, () => engine.execute(command, LIBRARY));
 }

@@ -15,6 +15,7 @@ import type { LogFaults } from "./sim-link.ts";
 import { SimJobs } from "./sim-jobs.ts";
 import { simStore } from "./sim-streams.ts";
 import type { Transcript } from "./transcript.ts";
+import { LIBRARY } from "../../src/core/by.ts";
 
 export interface ClusterOptions {
   readonly profile: Profile;
@@ -90,7 +91,7 @@ export class Cluster {
           leader,
           () =>
             this.#named(leader).ask((engine, jobs) =>
-              jobs.execute(command, () => engine.executeHere(command)),
+              jobs.execute(command, () => engine.executeHere(command, LIBRARY)),
             ),
           () => void history.called(`${from}'`, { kind: "command", command }, leader),
         ),

@@ -168,6 +168,7 @@ export class LogCheck {
       case "task.requeued":
       case "task.returned":
       case "task.died":
+      case "task.cancelled":
         if (event.agentId !== life.holder) {
           fail("only its holder ends a claim", `${event.taskId} by ${event.agentId}`);
         }
@@ -175,6 +176,10 @@ export class LogCheck {
         if (event.type === "task.requeued") life.retries += 1;
         else life.isFinished = event.type !== "task.returned";
         if (life.retries > life.maxRetries) fail("retries are bounded", event.taskId);
+        return;
+      case "task.expired":
+        if (life.holder !== "") fail("only what waits has waited too long", event.taskId);
+        life.isFinished = true;
         return;
     }
   }

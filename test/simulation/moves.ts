@@ -92,6 +92,7 @@ const MOVES: readonly (readonly [weight: number, Move])[] = [
   [3, ({ random, known }) => ({ type: "policy.delete", id: random.pick(known.policies) })],
   [9, ({ random, known }) => creation(random, known)],
   [12, ({ agentId }) => ({ type: "task.claim", agentId })],
+  [2, cancelling],
   [4, withClaim(({ task, agentId }) => ({ type: "task.renew", taskId: task.id, agentId }))],
   [
     6,
@@ -124,6 +125,8 @@ const MOVES: readonly (readonly [weight: number, Move])[] = [
   ],
   [6, ({ random, known }) => reporting(random, known)],
   [1, ({ random }) => ({ type: "fleet.forget", alias: `test:${random.between(0, 3)}` })],
+  [1, ({ random }) => ({ type: "fleet.dismiss", aliases: [`test:${random.between(0, 3)}`] })],
+  [2, dismissal],
   ...JOB_MOVES,
   [8, ({ random }) => someDirectoryCommand(smallNumbers(random))],
   [2, ({ random }) => someTokenCommand(smallNumbers(random))],
@@ -170,7 +173,18 @@ function creation(random: Random, known: Names): Command {
     requiredTools: known.tools.filter(() => random.chance(0.2)),
     maxRetries: random.between(0, 2),
     ttlMs: random.pick(TTLS_MS),
+    ...(random.chance(0.3) && { pendingTtlMs: random.pick(TTLS_MS) }),
   };
+}
+
+function cancelling({ random, known }: Position): Command | undefined {
+  const taskId = lately(random, known.taskIds);
+  return taskId === undefined ? undefined : { type: "task.cancel", taskId, reason: "" };
+}
+
+function dismissal({ random, known }: Position): Command | undefined {
+  const id = lately(random, known.questionIds);
+  return id === undefined ? undefined : { type: "question.dismiss", id };
 }
 
 function reporting(random: Random, known: Names): Command {
@@ -242,7 +256,15 @@ function reading({ random, known }: Position): Ask {
       return read(noun, key, (state) => state.policies.byId.get(key)?.resource ?? null);
     }
     case "fingerprint":
-      return { kind: "read", noun, key: "", select: fingerprint };
+      return {
+        kind: "read",
+        noun,
+        key: "",
+        select(state) {
+          known.questionIds = [...state.questions.openOf.values()];
+          return fingerprint(state);
+        },
+      };
   }
 }
 

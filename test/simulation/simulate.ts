@@ -21,6 +21,7 @@ import { SimDisk } from "./sim-disk.ts";
 import { Transcript } from "./transcript.ts";
 import { Troubles } from "./troubles.ts";
 import { Watcher } from "./watcher.ts";
+import { LIBRARY } from "../../src/core/by.ts";
 
 export interface Failure {
   readonly invariant: string;
@@ -196,7 +197,7 @@ class World {
     const command = { type: "policy.set", policy } as const;
     const op = this.#history.called("probe", { kind: "command", command }, node.name);
     const answer = node.ask(async (engine) => {
-      this.#history.answered(op, await engine.execute(command));
+      this.#history.answered(op, await engine.execute(command, LIBRARY));
       const ask = { kind: "read", noun: "fingerprint", key: "", select: fingerprint } as const;
       const read = this.#history.called("probe", ask, node.name);
       this.#history.answered(read, await engine.read(fingerprint));

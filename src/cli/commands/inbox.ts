@@ -20,6 +20,7 @@ const COLOURS: Readonly<Record<QuestionState, Style>> = {
   answered: "green",
   withdrawn: "dim",
   expired: "dim",
+  dismissed: "dim",
 };
 
 const line = commandLine<Flags>("questions.list", {

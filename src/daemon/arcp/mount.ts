@@ -5,7 +5,8 @@
  */
 import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../../core/errors.ts";
-import { NOBODY, type Principal } from "../../core/principals.ts";
+import { byOf, type By } from "../../core/by.ts";
+import { NOBODY } from "../../core/principals.ts";
 import { permit } from "../../core/roles.ts";
 import { peerOf } from "../../identity/caller.ts";
 import type { BearerTokens } from "../../identity/tokens.ts";
@@ -21,21 +22,25 @@ export interface ArcpMountOptions {
 }
 
 export function arcpMount({ arcp, tokens }: ArcpMountOptions): Mount {
-  const callers = new WeakMap<IncomingMessage, Principal>();
+  const callers = new WeakMap<IncomingMessage, By>();
   // The gate has checked Host against the names that are ours.
   const upgrades = new Upgrades({
     accept: (transport, request) => {
-      const caller = { principal: callers.get(request) ?? NOBODY, peer: peerOf(request.socket) };
-      arcp.accept(transport, async (token) => (await tokens.hello(token, caller)).name);
+      const by = callers.get(request);
+      const peer = peerOf(request.socket);
+      arcp.accept(transport, async (token) => {
+        const principal = await tokens.hello(token, { principal: by?.principal ?? NOBODY, peer });
+        return byOf(principal, "arcp", by?.peer);
+      });
     },
     path: PATH,
     allowedHosts: ["*"],
   });
   return {
     upgrades: {
-      [PATH]: ({ request, socket, head, principal }) => {
-        permit(principal, "job.submit");
-        callers.set(request, principal);
+      [PATH]: ({ request, socket, head, by }) => {
+        permit(by.principal, "job.submit");
+        callers.set(request, by);
         if (request.headers.origin !== undefined) {
           throw new RollcallError("PERMISSION_DENIED", "a browser may not submit jobs");
         }

@@ -6,6 +6,7 @@
  *                           │ companion
  *                        engine
  */
+import { ownBy } from "../../core/by.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import { policyAuthorizer } from "../../jobs/entitlement.ts";
@@ -13,7 +14,7 @@ import type { JobObserver } from "../../jobs/observer.ts";
 import type { Streams } from "../../log/streams.ts";
 import { ArcpService } from "../../wires/arcp/server/service.ts";
 import type { Transport } from "../../wires/arcp/server/transport.ts";
-import type { Verifier } from "../../wires/arcp/server/verifiers.ts";
+import type { Greeter } from "../../wires/arcp/server/connection.ts";
 import type { Logger } from "../logger.ts";
 import { AgentRows } from "./agent-rows.ts";
 import type { AgentConfig } from "./agents-config.ts";
@@ -84,12 +85,12 @@ export class DaemonArcp implements AsyncDisposable {
 
   /** The fleet is there. */
   open(fleet: Pick<Fleet, "report">): void {
-    this.#rows.open((report) => fleet.report(report));
+    this.#rows.open((report) => fleet.report(report, ownBy("daemon")));
   }
 
-  /** One connection that a door let in, which knows the principal of a token. */
-  accept(transport: Transport, verify: Verifier): void {
-    this.companion.accept(transport, verify);
+  /** One connection that a door let in, which knows the caller of a token. */
+  accept(transport: Transport, greet: Greeter): void {
+    this.companion.accept(transport, greet);
   }
 
   numbers(): ArcpNumbers {

@@ -7,6 +7,7 @@
  *
  * One is made for every heartbeat of every agent, so what few calls need is made when asked for.
  */
+import { ITSELF, type By } from "../../core/by.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { encoded } from "../http2/hpack.ts";
 import type { Stream } from "../http2/stream.ts";
@@ -27,6 +28,8 @@ const OK_TRAILERS = encoded([["grpc-status", "0"]]);
 
 export class ServerCall implements Call {
   readonly stream: Stream;
+  /** Known once it was admitted, which is before any handler sees it. */
+  by: By = ITSELF;
   #abort: AbortController | undefined;
   #deadline: NodeJS.Timeout | undefined;
   #told: [string, string][] | undefined;

@@ -10,6 +10,7 @@
 import { createServer, type Server as NetServer, type Socket } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { RollcallError } from "../../core/errors.ts";
+import type { By } from "../../core/by.ts";
 import type { Action } from "../../core/roles.ts";
 import { Http2Connection } from "../http2/connection.ts";
 import { encoded } from "../http2/hpack.ts";
@@ -32,8 +33,8 @@ export interface GrpcCaller {
 
 export interface GrpcServerOptions {
   readonly limits: ServerLimits;
-  /** Throws, or rejects, when the caller is not to be served. */
-  readonly admit: (caller: GrpcCaller) => unknown;
+  /** The caller, for the handlers. Throws, or rejects, when it is not to be served. */
+  readonly admit: (caller: GrpcCaller) => By | Promise<By>;
   readonly meterOf?: (path: string) => Meter;
   /** A call met a fault of this program. */
   readonly onFault?: (path: string, error: unknown) => void;
@@ -123,23 +124,23 @@ export class GrpcServer {
         header: (name) => call.header(name),
       });
       if (admitted instanceof Promise) void this.#serveLater(call, method.serve, admitted);
-      else start(call, method.serve);
+      else start(call, method.serve, admitted);
     } catch (error) {
       call.fail(grpcStatusOf(error));
     }
   }
 
-  async #serveLater(call: ServerCall, serve: Serve, admitted: Promise<unknown>): Promise<void> {
+  async #serveLater(call: ServerCall, serve: Serve, admitted: Promise<By>): Promise<void> {
     try {
-      await admitted;
-      start(call, serve);
+      start(call, serve, await admitted);
     } catch (error) {
       call.fail(grpcStatusOf(error));
     }
   }
 }
 
-function start(call: ServerCall, serve: Serve): void {
+function start(call: ServerCall, serve: Serve, by: By): void {
+  call.by = by;
   call.startDeadline();
   serve(call);
 }

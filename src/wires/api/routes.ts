@@ -8,7 +8,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono, type Context } from "hono";
 import { z } from "zod";
 import { messageFor, RollcallError } from "../../core/errors.ts";
-import type { Principal } from "../../core/principals.ts";
+import type { By } from "../../core/by.ts";
 import { permit } from "../../core/roles.ts";
 import type { Call, Operation, Services } from "../../operations/operation.ts";
 import { parse } from "../../operations/parse.ts";
@@ -26,7 +26,7 @@ export interface ApiOptions extends Services {
 }
 
 interface Bindings extends HttpBindings {
-  readonly principal: Principal;
+  readonly by: By;
 }
 
 type Routes = Hono<{ Bindings: Bindings }>;
@@ -38,7 +38,7 @@ export function apiRoutes(options: ApiOptions): Routes {
   const routes: Routes = new Hono();
   const directoryEvents = streamOf(DIRECTORY_EVENTS, options);
   routes.get(DIRECTORY_EVENTS.path, (c) => {
-    permit(c.env.principal, "directory.read");
+    permit(c.env.by.principal, "directory.read");
     return directoryEvents(c);
   });
   for (const [name, operation] of operations()) {
@@ -46,7 +46,7 @@ export function apiRoutes(options: ApiOptions): Routes {
   }
   routes.get("/openapi.json", (c) => c.body(openApiText(), 200, JSON_TYPE));
   routes.get("/metrics", async (c) => {
-    permit(c.env.principal, "daemon.read");
+    permit(c.env.by.principal, "daemon.read");
     const page = await options.metrics.page();
     return c.body(page, 200, { "Content-Type": options.metrics.contentType });
   });
@@ -72,7 +72,7 @@ function mount(routes: Routes, { operation, live }: Route, options: ApiOptions):
   const { action } = operation.access;
   if (operation.effect !== "reads") {
     routes.post(path, async (c) => {
-      permit(c.env.principal, action);
+      permit(c.env.by.principal, action);
       return answer(c, await bodyOf(c, operation.input));
     });
     return;
@@ -80,7 +80,7 @@ function mount(routes: Routes, { operation, live }: Route, options: ApiOptions):
   const inputOf = readerOf(operation);
   const stream = live && streamOf({ ...live, path: operation.path }, options);
   routes.get(path, (c) => {
-    permit(c.env.principal, action);
+    permit(c.env.by.principal, action);
     return stream && wantsStream(c) ? stream(c) : answer(c, inputOf(c));
   });
 }
@@ -124,16 +124,8 @@ class HttpCall implements Call {
     this.#context = context;
   }
 
-  get by(): string | undefined {
-    return this.#context.env.principal.name;
-  }
-
-  get principal(): Principal {
-    return this.#context.env.principal;
-  }
-
-  get host(): string | undefined {
-    return this.#context.env.principal.host;
+  get by(): By {
+    return this.#context.env.by;
   }
 
   get signal(): AbortSignal {

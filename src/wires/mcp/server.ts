@@ -14,6 +14,7 @@ import {
   type ServerEvent,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import type { By } from "../../core/by.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
 import type { ToolCaller, Ground } from "./caller.ts";
@@ -46,6 +47,7 @@ const INSTRUCTIONS =
 
 export interface ServerOptions {
   readonly ground: Ground;
+  readonly by: By;
   readonly version: string;
   readonly changes: Changes;
   /** The state of a kept connection; a single request has none. */
@@ -60,7 +62,7 @@ export interface ServerOptions {
 class PlainServer extends Server {}
 
 export function mcpServer(options: ServerOptions): PlainServer {
-  const { ground, version, connection } = options;
+  const { ground, by, version, connection } = options;
   const server = new PlainServer(
     { name: "rollcall", title: "Rollcall", version },
     {
@@ -68,7 +70,7 @@ export function mcpServer(options: ServerOptions): PlainServer {
       instructions: INSTRUCTIONS,
     },
   );
-  const member = connection && new Member({ ...ground, ownId: connection.ownId });
+  const member = connection && new Member({ ...ground, by, ownId: connection.ownId });
   server.setRequestHandler("tools/list", () => ({
     tools: TOOLS.map(({ described }) => described),
   }));
@@ -81,7 +83,7 @@ export function mcpServer(options: ServerOptions): PlainServer {
     }
     const name = clientName(server, context);
     const { signal } = context.mcpReq;
-    return found.call(params.arguments, callerOf(ground, { member, name, signal }));
+    return found.call(params.arguments, callerOf(ground, { by, member, name, signal }));
   });
   server.setRequestHandler("resources/list", async () => ({
     resources: await listResources(ground),
@@ -112,14 +114,16 @@ function clientName(server: PlainServer, { mcpReq }: ServerContext): string {
 }
 
 interface ToolCall {
+  readonly by: By;
   readonly member: Member | undefined;
   readonly name: string;
   readonly signal: AbortSignal;
 }
 
-function callerOf(ground: Ground, { member, name, signal }: ToolCall): ToolCaller {
+function callerOf(ground: Ground, { by, member, name, signal }: ToolCall): ToolCaller {
   return {
     ...ground,
+    by,
     signal,
     async acting(agentId) {
       if (agentId !== undefined) return agentId;

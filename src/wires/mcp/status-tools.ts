@@ -51,12 +51,12 @@ const publishStatus = tool({
   input: INPUT,
   output: z.object({ agent_id: z.string(), is_new: z.boolean() }),
   hints: SETS,
-  async run(given, { engine, fleet, acting }) {
+  async run(given, { engine, fleet, acting, by }) {
     const agentId = await acting(given.agent_id);
     const alias = `${ALIAS}${agentId}`;
     const before = await engine.read(({ reports }) => reports.byAlias.get(alias)?.report);
     const report = reportOf(given, { agentId, nowMs: engine.nowMs, before });
-    const isNew = await fleet.report(report);
+    const isNew = await fleet.report(report, by);
     const summary = isNew ? "People see it." : "It says the same as before.";
     return { summary, data: { agent_id: agentId, is_new: isNew } };
   },
@@ -103,7 +103,7 @@ function askedOf(
   nowMs: number,
   before: Report | undefined,
 ) {
-  const last = before?.facts.question?.value;
+  const last = before?.facts.question?.value ?? before?.dismissed;
   const sinceMs = last?.kind === kind && last.text === text ? last.sinceMs : nowMs;
   return { kind, text, ...(options && { options }), sinceMs };
 }

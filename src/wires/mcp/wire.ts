@@ -42,7 +42,7 @@ export class McpWire {
   }
 
   async #answer(c: HttpContext): Promise<Response> {
-    permit(c.env.principal, "mcp.use");
+    permit(c.env.by.principal, "mcp.use");
     this.#loading ??= this.#load();
     const transports = await this.#loading;
     if (this.#isClosed) throw new RollcallError("UNAVAILABLE", "this node is closing");

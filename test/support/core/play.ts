@@ -118,6 +118,7 @@ const MOVES: readonly (Move | "time" | "beats" | "node" | "jobs")[] = [
     agentId,
     reason: "tired",
   }),
+  (world, _, [, , what]) => ({ type: "task.cancel", taskId: someTask(world, what), reason: "" }),
   (world, agentId, [, , what]) => {
     const taskId = claimOf(world, agentId, what);
     return { type: "task.return", taskId, agentId, token: world.task(taskId)?.token ?? 0 };
@@ -131,9 +132,12 @@ const MOVES: readonly (Move | "time" | "beats" | "node" | "jobs")[] = [
     report: someReport({ who, what, order: world.nowMs }),
   }),
   (_, __, [, who]) => ({ type: "fleet.forget", alias: `test:${who % 4}` }),
+  dismissal,
   submission,
   submission,
   submission,
+  submission,
+  jobCommand,
   jobCommand,
   jobCommand,
   jobCommand,
@@ -223,7 +227,19 @@ function campaigning(_: World, agentId: string, [, , what]: Step): Command {
 function creation(_: World, __: string, [, who, what, how]: Step): Command {
   const requiredTools = TOOLS.filter((_tool, i) => (what >> i) % 4 === 1);
   const input = "aW4=".repeat(who % 3);
-  return taskCreate({ requiredTools, input, maxRetries: how % 3, ttlMs: pick(TTLS, how) });
+  const pendingTtlMs = who % 2 === 0 ? 0 : pick(TTLS, what);
+  const about = { requiredTools, input, maxRetries: how % 3, ttlMs: pick(TTLS, how) };
+  return taskCreate({ ...about, pendingTtlMs });
+}
+
+function someTask({ state }: World, what: number): string {
+  return pick([...state.tasks.byId.keys(), "none"], what);
+}
+
+function dismissal({ state }: World, _: string, [, who, what, how]: Step): Command {
+  return how % 2 === 0
+    ? { type: "fleet.dismiss", aliases: [`test:${who % 4}`] }
+    : { type: "question.dismiss", id: pick([...state.questions.byId.keys(), "none"], what) };
 }
 
 function claiming(_: World, agentId: string): Command {

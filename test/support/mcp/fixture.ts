@@ -8,6 +8,7 @@ import { Changes } from "../../../src/wires/mcp/changes.ts";
 import type { Directory, ListedAgent } from "../../../src/wires/mcp/directory.ts";
 import { mcpServer } from "../../../src/wires/mcp/server.ts";
 import type { McpOptions } from "../../../src/wires/mcp/wire.ts";
+import { LIBRARY } from "../../../src/core/by.ts";
 
 export class MemoryDirectory implements Directory {
   readonly #entries = new Map<string, ListedAgent>();
@@ -104,6 +105,7 @@ export async function connectedTo(
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const server = mcpServer({
     ground: options,
+    by: LIBRARY,
     version: options.version,
     changes,
     ...(how === "legacy" && { connection: { era: how } }),

@@ -10,7 +10,7 @@ import type { IncomingMessage } from "node:http";
 import { HEARTBEAT } from "../../../core/card-limits.ts";
 import type { CardProblem } from "../../../directory/cards/problems.ts";
 import { RollcallError } from "../../../core/errors.ts";
-import type { Principal } from "../../../core/principals.ts";
+import { onWire, type By } from "../../../core/by.ts";
 import { permit } from "../../../core/roles.ts";
 import type { DirectoryService, HeartbeatAnswer, Sender } from "../../../directory/directory.ts";
 
@@ -30,7 +30,7 @@ export interface HeartbeatResponse {
 type Handler = (
   request: IncomingMessage,
   body: Buffer,
-  principal: Principal,
+  by: By,
 ) => HeartbeatResponse | Promise<HeartbeatResponse>;
 
 /** A response to a heartbeat that was taken, in the form of one generation. */
@@ -66,15 +66,15 @@ export function heartbeatHandlers({
 function handler(directory: HeartbeatsOptions["directory"], form: Form): Handler {
   /** By the seconds of Retry-After: the door sends what it has sent before faster. */
   const usual = new Map<number, HeartbeatResponse>();
-  return (request, body, principal) => {
-    permit(principal, "directory.add");
+  return (request, body, by) => {
+    permit(by.principal, "directory.add");
     const { method = "", url = "" } = request;
     if (method !== "POST") throw new RollcallError("NOT_FOUND", `no ${method} ${url}`);
     const given = request.headers[TOKEN_HEADER];
     const token = typeof given === "string" && given !== "" ? given : undefined;
     const retryAfterS = directory.again(body, token);
     if (retryAfterS === undefined) {
-      return hear(directory, form, { body, sender: { source: principal.name, token } });
+      return hear(directory, form, { body, sender: { by: onWire(by, "a2a"), token } });
     }
     const known = usual.get(retryAfterS) ?? form(true, retryAfterS);
     usual.set(retryAfterS, known);

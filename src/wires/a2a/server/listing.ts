@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { versionAsked, type ListedVersion } from "../../../directory/cards/versions.ts";
 import { TIERS } from "../../../core/directory.ts";
 import { RollcallError } from "../../../core/errors.ts";
-import type { Principal } from "../../../core/principals.ts";
+import type { By } from "../../../core/by.ts";
 import { permit } from "../../../core/roles.ts";
 import type { DirectoryQuery, DirectoryService } from "../../../directory/directory.ts";
 import { QUERY } from "../../../directory/limits.ts";
@@ -27,7 +27,7 @@ export function listingHandler({ directory, version: usual }: ListingOptions) {
   return async (
     request: IncomingMessage,
     response: ServerResponse,
-    principal: Principal,
+    { principal }: By,
   ): Promise<void> => {
     permit(principal, "directory.read");
     const { method = "", url = "", headers } = request;

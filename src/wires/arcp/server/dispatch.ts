@@ -92,7 +92,8 @@ export class Dispatch {
 
   #prove(): void {
     const { isProven, id: sessionId } = this.#session;
-    if (!isProven) this.#sessions.term.decide({ type: "session.prove", sessionId });
+    if (!isProven)
+      this.#sessions.term.decide({ type: "session.prove", sessionId }, this.#session.by);
   }
 
   #refuse(refusal: FrameRefusal): void {
@@ -210,7 +211,7 @@ export class Dispatch {
     if (message.leaseConstraints) this.#need("lease_expires_at");
     if (message.leaseRequest["cost.budget"]) this.#need("cost.budget");
     const order: JobOrder = {
-      principal: session.principal,
+      by: session.by,
       session: session.id,
       agent: message.agent,
       input: message.input,
@@ -264,7 +265,7 @@ export class Dispatch {
     const { after } = subscription;
     const { ownerSeq } = beginning;
     const record = { sessionId: session.id, jobId: job.id, after, seq: session.head, ownerSeq };
-    sessions.term.decide({ type: "session.subscribe", ...record });
+    sessions.term.decide({ type: "session.subscribe", ...record }, session.by);
     return subscription;
   }
 
@@ -292,11 +293,11 @@ export class Dispatch {
   #cancel({ jobId, reason }: Cancel): void {
     const session = this.#session;
     const { cancelBy: scope } = this.#connection.host;
-    const by = { principal: session.principal, session: session.id, scope };
+    const from = { session: session.id, scope };
     const job = this.#sessions.job(jobId);
     // The acknowledgement goes out before the end that it may bring about at once.
     const isRunning = job !== undefined && !isTerminal(job.status);
-    if (!this.#sessions.jobs.cancel({ jobId, reason, by }) || !isRunning) return;
+    if (!this.#sessions.jobs.cancel({ jobId, reason, from }, session.by) || !isRunning) return;
     this.#reply(() => session.send("job.cancelled", JSON.stringify({ reason }), job));
   }
 

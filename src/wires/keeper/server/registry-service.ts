@@ -23,23 +23,25 @@ import { agentInfo } from "./to-proto.ts";
 
 export function registryService(engine: Engine, finder: Finder): Handlers<typeof RegistryService> {
   return {
-    async register({ card, ttlSeconds }) {
+    async register({ card, ttlSeconds }, { by }) {
       const ttlMs = msOf(ttlSeconds);
-      const agent = await engine.execute({ type: "agent.register", card: cardOf(card), ttlMs });
+      const command = { type: "agent.register", card: cardOf(card), ttlMs } as const;
+      const agent = await engine.execute(command, by);
       return create(RegisterResponseSchema, { agentId: agent.agentId });
     },
 
     async heartbeat({ agentId }, call) {
-      await engine.heartbeat(agentId);
+      await engine.heartbeat(agentId, call.by);
       const taskId = call.header(RENEW_TASK);
       if (taskId === undefined) return HEARD;
-      const task = await engine.execute({ type: "task.renew", taskId, agentId, ...fenceOf(call) });
+      const command = { type: "task.renew", taskId, agentId, ...fenceOf(call) } as const;
+      const task = await engine.execute(command, call.by);
       call.tell(CLAIM_TTL_MS, String(task.ttlMs));
       return HEARD;
     },
 
-    async deregister({ agentId }) {
-      await engine.execute({ type: "agent.deregister", agentId });
+    async deregister({ agentId }, { by }) {
+      await engine.execute({ type: "agent.deregister", agentId }, by);
       return create(DeregisterResponseSchema);
     },
 
