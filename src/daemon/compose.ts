@@ -26,6 +26,7 @@ import { openDoors, type Doors } from "./doors.ts";
 import { CLOSING } from "./limits.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { Metrics } from "./metrics.ts";
+import { OwnToken } from "./own-token.ts";
 import { startServices, type Services } from "./services.ts";
 import { releaseVersion } from "./version.ts";
 
@@ -99,7 +100,8 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     });
     const jwts =
       config.oidc && new JwtCallers({ config: config.oidc, fetcher: issuerFetcher(), clock });
-    const tokens = new BearerTokens({ engine, clock, jwts });
+    const ownToken = new OwnToken(config);
+    const tokens = new BearerTokens({ engine, clock, jwts, ownToken: ownToken.secret });
     const authenticator = chain([tokens], users);
     const { isLoopbackOnly } = authenticator;
     const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
@@ -119,7 +121,8 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       version: release,
       trouble: () => trouble,
     });
-    const parts = { config, store, engine, services, arcp, doors, metrics, logger };
+    ownToken.publish(doors);
+    const parts = { config, store, engine, services, arcp, doors, ownToken, metrics, logger };
     return running({ ...parts, version: release });
   } catch (error) {
     metrics.close();
@@ -138,6 +141,7 @@ interface Parts {
   readonly services: Services;
   readonly arcp: DaemonArcp;
   readonly doors: Doors;
+  readonly ownToken: OwnToken;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly version: string;
@@ -181,6 +185,7 @@ async function shutDown(parts: Parts): Promise<void> {
   };
   logger.info("closing");
   doors.stopAccepting();
+  parts.ownToken.close();
   await step("the jobs", arcp.close(), CLOSING.arcpMs);
   await step("the services", services.close(), CLOSING.servicesMs);
   await step("the engine", engine.close(), CLOSING.engineMs);

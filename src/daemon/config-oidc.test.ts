@@ -48,6 +48,7 @@ describe("the issuer of JWTs", () => {
   test.each([
     ["oidc-issuer", "http://login.example"],
     ["oidc-issuer", "https://login.example/?a=b"],
+    ["oidc-issuer", "login.example"],
     ["oidc-issuer", "https://user:secret@login.example"],
     ["oidc-roles", "admins=admin"],
     ["oidc-roles", "groups:admins=root"],

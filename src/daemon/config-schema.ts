@@ -7,7 +7,8 @@ import { RollcallError } from "../core/errors.ts";
 import { DIRECTORY } from "../core/limits.ts";
 import { isRole, ROLES } from "../core/principals.ts";
 import type { RoleRule } from "../identity/oidc/roles.ts";
-import { isLoopback } from "../net/loopback.ts";
+import { httpUrl } from "../net/http/url.ts";
+import { isLoopbackHost } from "../net/loopback.ts";
 import { LOCAL_TRUSTS } from "../identity/local-users.ts";
 import { ADDRESS_SYNTAX, parseAddress } from "./address.ts";
 import { LOG_LEVELS, type SettingName } from "./settings.ts";
@@ -109,9 +110,9 @@ const user = z
 
 /** With TLS, or on this machine: keys that somebody else can put there let anybody in. */
 const issuer = endpoint.refine((text) => {
-  const { protocol, hostname, search, hash } = new URL(text);
-  const isHere = hostname === "localhost" || isLoopback(hostname.replaceAll(/[[\]]/g, ""));
-  return (protocol === "https:" || isHere) && search === "" && hash === "";
+  const url = httpUrl(text);
+  const isSafe = url && (url.protocol === "https:" || isLoopbackHost(url));
+  return isSafe && url.search === "" && url.hash === "";
 });
 
 /** CLAIM:VALUE=ROLE, or *=ROLE. A claim may be a URL itself; an outpost needs a host of its own. */

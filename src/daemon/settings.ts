@@ -105,9 +105,9 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "PATH",
     default: "rollcall.sock beside the state",
   }),
-  setting("local_trust", "callers on this machine to let in: user (see allowed_users), any, none", {
+  setting("local_trust", "callers on this machine to let in: user, token, any, none", {
     placeholder: "WHOM",
-    default: "user; any where the system does not tell",
+    default: "user (see allowed_users); any on macOS and Windows, where user is token",
   }),
   setting("allowed_users", "other users of this machine to let in, as an agent or in a role", {
     placeholder: "USER[=ROLE],…",

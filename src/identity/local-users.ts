@@ -9,13 +9,19 @@ import type { Authenticator, Caller, Peer } from "./caller.ts";
 import { farReason } from "./nearness.ts";
 import type { PeerUsers } from "./peer-users.ts";
 
-/** Loopback peers are let in by their unix `user`; or `any` is the owner; or `none` is let in. */
-export const LOCAL_TRUSTS = ["user", "any", "none"] as const;
+/**
+ * Loopback peers are let in by their unix `user`, or by the `token` that only the daemon's user can
+ * read; or `any` is the owner; or `none` is let in.
+ */
+export const LOCAL_TRUSTS = ["user", "token", "any", "none"] as const;
 
 export type LocalTrust = (typeof LOCAL_TRUSTS)[number];
 
-/** The user of a peer is known on Linux alone. */
-export const DEFAULT_LOCAL_TRUST: LocalTrust = process.platform === "linux" ? "user" : "any";
+/** The system tells the user of a connection on Linux alone: elsewhere a token stands for it. */
+export function localTrustOn(platform: NodeJS.Platform, set: LocalTrust | undefined): LocalTrust {
+  if (platform === "linux") return set ?? "user";
+  return set === "user" ? "token" : (set ?? "any");
+}
 
 export interface AllowedUser {
   readonly name: string;
@@ -57,6 +63,13 @@ export class LocalUsers implements Authenticator {
     if (far !== undefined) throw denied(far);
     const { trust } = this.#options;
     if (trust === "any") return LOCAL;
+    if (trust === "token") {
+      const where = "of rollcall.token beside the daemon's state (local_trust)";
+      throw new RollcallError(
+        "UNAUTHENTICATED",
+        `callers on this machine present the token ${where}`,
+      );
+    }
     if (trust === "none") throw denied("loopback is not trusted here (local_trust is none)");
     return peer.user ?? this.#ask(peer);
   }

@@ -171,3 +171,18 @@ describe("open connections", () => {
     expect(clock.timers).toBe(0);
   });
 });
+
+test("the token of the daemon's user is its user, on this machine alone", () => {
+  const ownToken = newSecret();
+  const engine = {
+    peek: <T>(select: (state: World["state"]) => T) => select(world.state),
+    nowMs: 0,
+  };
+  const world = new World();
+  const tokens = new BearerTokens({ engine, clock: new TestClock(), ownToken });
+  const peer = caller({}).peer;
+  expect(tokens.authenticate(bearer(ownToken))).toBe(LOCAL);
+  world.run(tokenCreate({ hash: secretHash(newSecret()) }));
+  const far = { principal: LOCAL, peer: { ...peer, address: "192.0.2.7" } };
+  expect(() => tokens.hello(ownToken, far)).toThrow("the token is not known");
+});

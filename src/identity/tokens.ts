@@ -9,12 +9,13 @@
  */
 import type { Clock } from "../core/clock.ts";
 import { RollcallError } from "../core/errors.ts";
-import type { Principal } from "../core/principals.ts";
+import { LOCAL, type Principal } from "../core/principals.ts";
 import { permit } from "../core/roles.ts";
 import type { State } from "../core/state.ts";
 import { principalOf, statusOf, type Token } from "../core/tokens.ts";
 import { KIB } from "../core/units.ts";
 import { secretHash } from "../machine/secrets.ts";
+import { isLoopback } from "../net/loopback.ts";
 import { NO_TOKEN } from "../wires/arcp/codec/messages.ts";
 import type { Caller, Peer } from "./caller.ts";
 import type { IdentityStep } from "./chain.ts";
@@ -34,6 +35,8 @@ export interface BearerTokensOptions {
   readonly clock: Clock;
   /** Decides about JWTs, where there is an issuer. */
   readonly jwts?: Pick<JwtCallers, "admit" | "close"> | undefined;
+  /** The token of the user that runs the daemon, where it has one; good on this machine alone. */
+  readonly ownToken?: string | undefined;
 }
 
 /** A caller that a door let in. */
@@ -49,11 +52,13 @@ const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 export class BearerTokens implements IdentityStep {
   readonly #engine: TokenSource;
   readonly #jwts: BearerTokensOptions["jwts"];
+  readonly #ownHash: string | undefined;
   readonly #connections: TokenConnections;
 
-  constructor({ engine, clock, jwts }: BearerTokensOptions) {
+  constructor({ engine, clock, jwts, ownToken }: BearerTokensOptions) {
     this.#engine = engine;
     this.#jwts = jwts;
+    this.#ownHash = ownToken === undefined ? undefined : secretHash(ownToken);
     const isLive = (hash: string) => {
       const token = this.#find(hash);
       return token !== undefined && statusOf(token, engine.nowMs) === "live";
@@ -87,8 +92,9 @@ export class BearerTokens implements IdentityStep {
 
   #admit(secret: string, peer: Peer): Principal | Promise<Principal> {
     if (this.#jwts && looksLikeJwt(secret)) return this.#jwts.admit(secret, peer);
-    const { socket } = peer;
+    const { socket, address, isOwnSocket } = peer;
     const hash = secretHash(secret);
+    if (hash === this.#ownHash && (isOwnSocket || isLoopback(address))) return LOCAL;
     const token = this.#find(hash);
     if (!token) throw unauthenticated("the token is not known");
     const status = statusOf(token, this.#engine.nowMs);

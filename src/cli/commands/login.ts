@@ -8,7 +8,7 @@
 import { resolve } from "node:path";
 import { buildCommand } from "@stricli/core";
 import { RollcallError } from "../../core/errors.ts";
-import { isLoopback } from "../../net/loopback.ts";
+import { isLoopbackHost } from "../../net/loopback.ts";
 import {
   checkContextName,
   readContexts,
@@ -95,8 +95,7 @@ function nameFor(url: URL, { context }: Flags, { env }: Context): string {
 
 function checkProtection(url: URL, { insecure = false }: Flags): void {
   const { protocol, hostname } = url;
-  const isHere = hostname === "localhost" || isLoopback(plainHost(url));
-  if (protocol === "https:" || isHere || insecure) return;
+  if (protocol === "https:" || isLoopbackHost(url) || insecure) return;
   const message =
     `http://${hostname} would get the token in clear text: ` +
     "use https://, a tunnel to this machine, or --insecure";

@@ -29,6 +29,10 @@ export interface ChannelOptions {
   /** From 0 up to 1: the jitter of the waits. */
   readonly random?: () => number;
   readonly limits?: Partial<ClientLimits>;
+  /** The path of the server's own socket, which is used where somebody listens there. */
+  readonly socket?: string | undefined;
+  /** Sent with every request, under names in lower case. */
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 export interface CallOptions {
@@ -182,13 +186,14 @@ export class Channel {
   }
 
   async #connect(): Promise<ClientSession> {
-    const { address, timers, random = Math.random } = this.#options;
+    const { address, timers, random = Math.random, socket } = this.#options;
     const { signal } = this.#closed;
     try {
       if (this.#failures > 0) {
         await pause(timers, backOff(this.#failures - 1, this.#limits, random), signal);
       }
-      const session = await ClientSession.open({ address, timers, limits: this.#limits }, signal);
+      const how = { address, timers, limits: this.#limits, socket };
+      const session = await ClientSession.open(how, signal);
       if (signal.aborted) session.destroy();
       this.#session = session;
       this.#failures = 0;
@@ -204,6 +209,7 @@ export class Channel {
   #send(session: ClientSession, request: Request, scope: CallScope): MessageStream {
     const { remainingMs, signal } = scope;
     const http2 = session.request({
+      ...this.#options.metadata,
       ...request.metadata,
       ":method": "POST",
       ":path": request.path,

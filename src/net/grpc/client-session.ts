@@ -10,6 +10,7 @@
  * that is stopped accepts connections, too. While calls wait it is pinged, so that a server that
  * vanished without a word is noticed.
  */
+import { connect as connectSocket, type Socket } from "node:net";
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
 import { RollcallError } from "../../core/errors.ts";
 import type { ClientLimits } from "./client-limits.ts";
@@ -21,6 +22,8 @@ export interface SessionOptions {
   readonly address: string;
   readonly limits: ClientLimits;
   readonly timers: Timers;
+  /** Preferred to the address, where somebody listens there. */
+  readonly socket?: string | undefined;
 }
 
 export class ClientSession {
@@ -43,11 +46,13 @@ export class ClientSession {
     http2.on("close", () => this.#cancelPing?.());
   }
 
-  static open(options: SessionOptions, signal: AbortSignal): Promise<ClientSession> {
+  static async open(options: SessionOptions, signal: AbortSignal): Promise<ClientSession> {
     const { address, limits, timers } = options;
+    const own = options.socket === undefined ? undefined : await connectPath(options.socket);
     return new Promise((resolve, reject) => {
       const http2 = connect(`http://${address}`, {
         settings: { enablePush: false, initialWindowSize: limits.windowBytes },
+        ...(own && { createConnection: () => own }),
       });
       // A caller that waits for an answer holds the process; see process-hold.ts.
       http2.unref();
@@ -148,4 +153,16 @@ export class ClientSession {
       this.probe();
     });
   }
+}
+
+/** Undefined where nobody listens: a server that was killed leaves its socket behind. */
+function connectPath(path: string): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connectSocket(path);
+    socket.once("error", () => resolve(undefined));
+    socket.once("connect", () => {
+      socket.removeAllListeners("error");
+      resolve(socket);
+    });
+  });
 }

@@ -4,12 +4,14 @@
  *
  *   --url, --context  ▶  ROLLCALL_URL, ROLLCALL_CONTEXT  ▶  the current context  ▶  this machine's
  *
- * Of tokens: --token-file, ROLLCALL_TOKEN, the context's own. A context's token goes to the
- * context's URL and nowhere else.
+ * Of tokens: --token-file, ROLLCALL_TOKEN, the context's own; on this machine that of its user,
+ * where the daemon made one. A context's token goes to the context's URL and nowhere else.
  */
 import { RollcallError } from "../../core/errors.ts";
+import { readLocalToken } from "../../machine/local-token.ts";
 import { socketPath } from "../../machine/places.ts";
 import type { Environment } from "../../machine/surroundings.ts";
+import { isLoopbackHost } from "../loopback.ts";
 import type { ServerTrust } from "../tls/trust.ts";
 import { contextNamed, LOCAL_CONTEXT, readContexts, type DaemonContext } from "./contexts.ts";
 import { findToken, readTextFile, tokenIn } from "./token.ts";
@@ -75,7 +77,15 @@ function onThisMachine(env: Environment): Target {
 }
 
 function atUrl(url: string, env: Environment): Target {
-  return { url, socket: url === DEFAULT_URL && socketPath(env) };
+  const token = localToken(url, env);
+  const socket = url === DEFAULT_URL && socketPath(env);
+  return { url, socket, ...(token !== undefined && { token }) };
+}
+
+/** That of this user, where its own daemon listens there. */
+export function localToken(url: string, env: Environment = process.env): string | undefined {
+  const place = new URL(url);
+  return isLoopbackHost(place) ? readLocalToken(Number(place.port || 80), env) : undefined;
 }
 
 /** Never by the socket, though it may have its address: a tunnel begins there, too. */
