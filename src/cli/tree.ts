@@ -121,7 +121,7 @@ const DIRECTORY = group({
 });
 
 const HOOKS = group({
-  brief: "Make Claude Code, Codex, OpenCode or Pi show up by themselves",
+  brief: "Make coding agents show up by themselves",
   usual: "status",
   load: async () => (await import("./commands/hooks.ts")).hooks,
   commands: {

@@ -13,7 +13,7 @@ import { progressOf, type JobProgress } from "./job-progress.ts";
 import { countersOf } from "./jobs/budget.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
-import { deadlineOf, forgettable } from "./job-deadlines.ts";
+import { deadlineOf, takeForgettable } from "./job-deadlines.ts";
 import { agentRowId, stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
 import { startOf, submit, type SubmitCommand, type SubmitReply } from "./job-submit.ts";
 import { FIELD } from "./limits.ts";
@@ -225,13 +225,14 @@ function unfinished({ jobs }: State, jobId: string): JobEntry | undefined {
   return entry && !isTerminal(entry.job.status) ? entry : undefined;
 }
 
-/** One job that is out of time, or one that may be forgotten. */
+/** One job that is out of time, or some that may be forgotten. */
 export function expireJob(state: State, nowMs: number): readonly Event[] {
   const { jobs } = state;
   const entry = jobs.byId.get(jobs.deadlines.takeDue(nowMs)?.value ?? "");
   if (!entry) {
-    const jobId = forgettable(jobs, nowMs);
-    return jobId === undefined ? [] : [{ type: "job.forgotten", jobId }];
+    const [jobId, ...others] = takeForgettable(jobs, nowMs);
+    if (jobId === undefined) return [];
+    return [{ type: "job.forgotten", jobId, ...(others.length > 0 && { others }) }];
   }
   entry.heap = undefined;
   const { job } = entry;

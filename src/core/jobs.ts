@@ -176,7 +176,18 @@ export type JobEvent =
   /** A job of a file that an older program wrote, with all that its own store knew of it. */
   | { readonly type: "job.imported"; readonly job: Job }
   | { readonly type: "job.progressed"; readonly jobId: string; readonly progress: JobProgress }
-  | { readonly type: "job.forgotten"; readonly jobId: string };
+  | JobForgotten;
+
+/** One job, and others that go with it: where jobs are many, one event for many of them. */
+export interface JobForgotten {
+  readonly type: "job.forgotten";
+  readonly jobId: string;
+  readonly others?: readonly string[];
+}
+
+export function forgottenJobs({ jobId, others = [] }: JobForgotten): readonly string[] {
+  return [jobId, ...others];
+}
 
 export function evolveJob(state: State, event: JobEvent): void {
   const { jobs } = state;
@@ -201,7 +212,7 @@ export function evolveJob(state: State, event: JobEvent): void {
       return;
     }
     case "job.forgotten":
-      remove(jobs, event.jobId);
+      for (const jobId of forgottenJobs(event)) remove(jobs, jobId);
       return;
   }
 }

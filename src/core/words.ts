@@ -117,7 +117,10 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "job.ended": ({ job }) => jobEndWords(job),
     "job.imported": ({ job }) => `${job.id} was imported from a file of an older version`,
     "job.progressed": ({ jobId, progress }) => `${jobId} ${progressWords(progress)}`,
-    "job.forgotten": ({ jobId }) => `${jobId} is forgotten`,
+    "job.forgotten": ({ jobId, others = [] }) =>
+      others.length > 0
+        ? `${jobId} and ${others.length} other jobs are forgotten`
+        : `${jobId} is forgotten`,
     "session.opened": ({ session }) => `${session.client} opened ${session.id}`,
     "session.resumed": ({ session }) => `${session.client} resumed ${session.id}`,
     "session.proved": ({ sessionId }) => `the client of ${sessionId} has its new token`,

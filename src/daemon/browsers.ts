@@ -45,7 +45,7 @@ export function checkBrowser(request: IncomingMessage, hosts: ReadonlySet<string
     throw denied(`host ${quoted(host)} is not a name of this daemon (${known}); see allowed_hosts`);
   }
   if (method === "OPTIONS") throw denied("there is no access from other origins");
-  if (headers.origin !== undefined && headers.origin.toLowerCase() !== `http://${host}`) {
+  if (headers.origin !== undefined && !isOwnOrigin(headers.origin, host)) {
     throw denied(`origin ${quoted(headers.origin)} is not this daemon`);
   }
   if (isFromElsewhere(headers) && !isNavigation(request)) {
@@ -56,6 +56,11 @@ export function checkBrowser(request: IncomingMessage, hosts: ReadonlySet<string
       "a browser may only look: use the rollcall command, or a program, to change things",
     );
   }
+}
+
+/** A proxy may have taken TLS away, so the scheme says nothing. */
+function isOwnOrigin(origin: string, host: string): boolean {
+  return /^https?:\/\/(.*)$/.exec(origin.toLowerCase())?.[1] === host;
 }
 
 function isFromElsewhere(headers: IncomingHttpHeaders): boolean {

@@ -16,18 +16,23 @@ import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
 import { DaemonArcp } from "./arcp/service.ts";
 import { chain } from "../identity/chain.ts";
+import { Certificates } from "../identity/certificates.ts";
 import { issuerFetcher } from "../identity/oidc/issuer-keys.ts";
 import { JwtCallers } from "../identity/oidc/jwt-callers.ts";
 import { LocalUsers } from "../identity/local-users.ts";
+import { Networks } from "../identity/networks.ts";
+import { Origins } from "../identity/origin.ts";
 import { PeerUsers } from "../identity/peer-users.ts";
 import { BearerTokens } from "../identity/tokens.ts";
 import type { Config } from "./config.ts";
 import { openDoors, type Doors } from "./doors.ts";
+import { answersOthers } from "./exposure.ts";
 import { CLOSING } from "./limits.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { Metrics } from "./metrics.ts";
 import { OwnToken } from "./own-token.ts";
 import { startServices, type Services } from "./services.ts";
+import { KeyPair } from "../net/tls/pair.ts";
 import { releaseVersion } from "./version.ts";
 
 export interface Daemon {
@@ -60,9 +65,11 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
   const { clock = systemClock } = options;
   const release = releaseVersion();
   const metrics = new Metrics();
-  const opened: { store?: Store; engine?: Engine; services?: Services; arcp?: DaemonArcp } = {};
+  const opened: Opened = {};
   let trouble = "";
   try {
+    const pair = await openPair(config, clock, logger);
+    opened.pair = pair;
     const store = await openStore(config, release);
     opened.store = store;
     await importLedger(store, {
@@ -102,8 +109,18 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       config.oidc && new JwtCallers({ config: config.oidc, fetcher: issuerFetcher(), clock });
     const ownToken = new OwnToken(config);
     const tokens = new BearerTokens({ engine, clock, jwts, ownToken: ownToken.secret });
-    const authenticator = chain([tokens], users);
-    const { isLoopbackOnly } = authenticator;
+    const networks = new Networks({
+      trusted: config.trust,
+      isInsecure: config.insecure,
+      hasTls: pair !== undefined,
+    });
+    const certificates = new Certificates({ clients: config.tlsClients, clock });
+    const authenticator = chain({
+      origins: new Origins(config.trustedProxies),
+      guard: networks.guard,
+      steps: [certificates, tokens, users, networks],
+    });
+    const isLoopbackOnly = !answersOthers(config);
     const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
     opened.services = services;
     arcp.open(services.fleet);
@@ -118,11 +135,13 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       clock,
       authenticator,
       tokens,
+      pair,
       version: release,
       trouble: () => trouble,
     });
     ownToken.publish(doors);
-    const parts = { config, store, engine, services, arcp, doors, ownToken, metrics, logger };
+    const closing = { pair, ownToken };
+    const parts = { config, store, engine, services, arcp, doors, metrics, logger, ...closing };
     return running({ ...parts, version: release });
   } catch (error) {
     metrics.close();
@@ -130,12 +149,23 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     await opened.services?.close();
     await opened.engine?.close();
     await opened.store?.close();
+    opened.pair?.close();
     throw error;
   }
 }
 
+/** As far as it came. */
+interface Opened {
+  pair?: KeyPair | undefined;
+  store?: Store;
+  engine?: Engine;
+  services?: Services;
+  arcp?: DaemonArcp;
+}
+
 interface Parts {
   readonly config: Config;
+  readonly pair: KeyPair | undefined;
   readonly store: Store;
   readonly engine: Engine;
   readonly services: Services;
@@ -186,6 +216,7 @@ async function shutDown(parts: Parts): Promise<void> {
   logger.info("closing");
   doors.stopAccepting();
   parts.ownToken.close();
+  parts.pair?.close();
   await step("the jobs", arcp.close(), CLOSING.arcpMs);
   await step("the services", services.close(), CLOSING.servicesMs);
   await step("the engine", engine.close(), CLOSING.engineMs);
@@ -207,6 +238,21 @@ async function within(work: Promise<void>, ms: number): Promise<void> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+async function openPair(
+  { tls: files }: Config,
+  clock: Clock,
+  logger: Logger,
+): Promise<KeyPair | undefined> {
+  if (!files) return undefined;
+  return KeyPair.open({
+    files,
+    clock,
+    onRenewal: ({ fingerprint256, validTo }) =>
+      logger.info({ fingerprint256, validTo }, "new connections get the new certificate"),
+    onTrouble: (error) => logger.error({ err: error }, "the old certificate stays in use"),
+  });
 }
 
 async function openStore({ dataDir }: Config, release: string): Promise<Store> {

@@ -28,6 +28,7 @@ import type { Authenticator } from "../identity/caller.ts";
 import type { BearerTokens } from "../identity/tokens.ts";
 import { LocalSocket } from "./local-socket.ts";
 import type { Config } from "./config.ts";
+import { answersOthers, exposureOf } from "./exposure.ts";
 import { GrpcDoor } from "./grpc-door.ts";
 import { HttpDoor, type WholeAnswer } from "./http-door.ts";
 import { bindError, isTaken } from "./listen.ts";
@@ -35,6 +36,7 @@ import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import { pageRoutes } from "./page.ts";
 import type { Services } from "./services.ts";
+import type { KeyPair } from "../net/tls/pair.ts";
 
 export interface DoorsOptions {
   readonly config: Config;
@@ -46,6 +48,8 @@ export interface DoorsOptions {
   readonly logger: Logger;
   readonly authenticator: Authenticator;
   readonly tokens: BearerTokens;
+  /** Absent: all connections are plain. */
+  readonly pair: KeyPair | undefined;
   readonly clock: Clock;
   readonly version: string;
   /** The last thing that went wrong below. */
@@ -59,7 +63,6 @@ export interface Doors {
   readonly a2aAddress: Address | undefined;
   /** The path of the unix socket. */
   readonly socket: string | undefined;
-  readonly isLoopbackOnly: boolean;
   /** Resolves when a door broke after it was open. */
   readonly failed: Promise<Error>;
   stopAccepting(): void;
@@ -74,6 +77,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const arcp = arcpAddr && { door: newHttpDoor(options), address: arcpAddr };
   const grpc = new GrpcDoor({
     authenticator,
+    pair: options.pair,
     meterOf: (method) => options.metrics.meterOf(method),
     onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
   });
@@ -107,7 +111,6 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       a2aAddress,
       arcpAddress,
       socket: config.socket,
-      isLoopbackOnly: authenticator.isLoopbackOnly,
       failed: Promise.race(doors.map((door) => door.failed)),
       stopAccepting: () => {
         health.close();
@@ -123,9 +126,11 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   }
 }
 
-function newHttpDoor({ config, authenticator, clock, logger }: DoorsOptions): HttpDoor {
+function newHttpDoor(options: DoorsOptions): HttpDoor {
+  const { config, authenticator, pair, clock, logger } = options;
   return new HttpDoor({
     authenticator,
+    pair,
     allowedHosts: config.allowedHosts,
     rateLimit: config.rateLimit,
     monotonicMs: () => clock.monotonicMs(),
@@ -262,7 +267,7 @@ function notReady({ engine, store, trouble }: DoorsOptions): string | undefined 
 }
 
 function statusOf(options: MountOptions, startedAt: string): Status {
-  const { engine, store, version, authenticator, bound } = options;
+  const { engine, store, version, config, bound } = options;
   return {
     version,
     node: engine.node,
@@ -274,6 +279,7 @@ function statusOf(options: MountOptions, startedAt: string): Status {
     httpAddress: formatAddress(bound.http),
     state: store.description,
     trouble: notReady(options) ?? "",
-    loopbackOnly: authenticator.isLoopbackOnly,
+    loopbackOnly: !answersOthers(config),
+    exposure: [...exposureOf(config)],
   };
 }

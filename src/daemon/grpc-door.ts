@@ -1,6 +1,6 @@
 /**
- * The gRPC door: HTTP/2 without TLS, as gRPC clients on one machine speak it. Wires add services;
- * every call passes the authenticator before its handler sees it.
+ * The gRPC door: HTTP/2, over TLS where there is a key pair. Wires add services; every call passes
+ * the authenticator before its handler sees it.
  */
 import type { Server, Socket } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
@@ -15,6 +15,8 @@ import { permit } from "../core/roles.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Sockets } from "./sockets.ts";
+import { frontOf } from "../net/tls/front.ts";
+import type { KeyPair } from "../net/tls/pair.ts";
 
 export interface GrpcDoorOptions {
   readonly authenticator: Authenticator;
@@ -23,14 +25,17 @@ export interface GrpcDoorOptions {
   readonly onFault?: (path: string, error: unknown) => void;
   /** The other end of a connection; a test puts a stranger there. */
   readonly peerOf?: (socket: Socket) => Peer;
+  /** Absent: all connections are plain. */
+  readonly pair?: KeyPair | undefined;
 }
 
 export class GrpcDoor {
   readonly #grpc: GrpcServer;
+  readonly #front: Server;
   readonly #sockets: Sockets;
   readonly #services: DescService[] = [];
 
-  constructor({ authenticator, peerOf = peerOfSocket, ...options }: GrpcDoorOptions) {
+  constructor({ authenticator, peerOf = peerOfSocket, pair, ...options }: GrpcDoorOptions) {
     this.#grpc = new GrpcServer({
       ...options,
       limits: SERVER_LIMITS,
@@ -48,6 +53,7 @@ export class GrpcDoor {
         return admitted instanceof Promise ? admitted.then(check) : check(admitted);
       },
     });
+    this.#front = frontOf(this.#grpc.listener, { pair, protocols: ["h2"] });
     this.#sockets = new Sockets(this.#grpc.listener, GRPC_CONNECTIONS);
   }
 
@@ -86,12 +92,12 @@ export class GrpcDoor {
   }
 
   listen(address: Address): Promise<Address> {
-    return listen(this.#grpc.listener, address);
+    return listen(this.#front, address);
   }
 
   /** No new connections, no new calls; those under way may finish. */
   stopAccepting(): void {
-    this.#grpc.listener.close();
+    this.#front.close();
     this.#grpc.stopAccepting();
   }
 

@@ -146,10 +146,7 @@ describe("a stranger", () => {
   });
 
   test("may be known to another authenticator, and routes learn who it is", async () => {
-    const authenticator = {
-      isLoopbackOnly: false,
-      authenticate: async () => ({ ...LOCAL, name: "alice" }),
-    };
+    const authenticator = { authenticate: async () => ({ ...LOCAL, name: "alice" }) };
     const routes = new Hono<{ Bindings: { by: By } }>();
     routes.get("/me", (c) => c.text(c.env.by.principal.name));
     const opened = await openDoor({ authenticator, peerOf: () => STRANGER });

@@ -12,20 +12,26 @@
  * becomes the same JSON refusal.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { Hono, type Env } from "hono";
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
-import type { Address } from "./address.ts";
-import type { By } from "../core/by.ts";
+import { bracketed, type Address } from "./address.ts";
+import { byOf, type By } from "../core/by.ts";
+import { NOBODY } from "../core/principals.ts";
 import type { Authenticator } from "../identity/caller.ts";
+import { NoCredential } from "../identity/chain.ts";
 import { readBody, takeBody } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
 import { Gate, TooOften, type GateOptions } from "./gate.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Rate } from "../core/rate.ts";
+import { frontOf } from "../net/tls/front.ts";
+import { namesOf } from "../net/tls/names.ts";
+import type { KeyPair } from "../net/tls/pair.ts";
 import { Sockets } from "./sockets.ts";
 
 /** The `c.env` of a hono route. */
@@ -75,6 +81,8 @@ export interface HttpDoorOptions {
   readonly rateLimit: number;
   readonly limits?: Partial<HttpLimits>;
   readonly peerOf?: GateOptions["peerOf"];
+  /** Absent: all connections are plain. */
+  readonly pair?: KeyPair | undefined;
   readonly monotonicMs?: () => number;
   /** A fault of ours, not of the caller's. */
   onFault(error: unknown): void;
@@ -91,6 +99,7 @@ export class HttpDoor {
   readonly #options: HttpDoorOptions;
   readonly #limits: HttpLimits;
   readonly #server: Server;
+  readonly #front: NetServer;
   readonly #sockets: Sockets;
   readonly #gate: Gate;
   readonly #anybody = new Map<string, () => WholeAnswer>();
@@ -119,6 +128,7 @@ export class HttpDoor {
       ...(options.peerOf && { peerOf: options.peerOf }),
     });
     this.#server = this.#createServer();
+    this.#front = frontOf(this.#server, { pair: options.pair, protocols: ["http/1.1"] });
     this.#sockets = new Sockets(this.#server, this.#limits.connections);
     this.#prepareRoutes();
   }
@@ -146,14 +156,20 @@ export class HttpDoor {
   }
 
   async listen(address: Address): Promise<Address> {
-    const bound = await listen(this.#server, address);
-    this.#hosts = hostsOf(bound, this.#options.allowedHosts);
+    const { allowedHosts, pair } = this.#options;
+    const bound = await listen(this.#front, address);
+    this.#hosts = hostsOf(bound, allowedHosts);
+    pair?.follow(() => {
+      const names = namesOf(pair.certificate).map(bracketed);
+      this.#hosts = hostsOf(bound, [...allowedHosts, ...names]);
+    });
     return bound;
   }
 
   /** No new connections; those there may finish what they began. */
   stopAccepting(): void {
     this.#isClosing = true;
+    this.#front.close();
     this.#server.close();
   }
 
@@ -277,7 +293,7 @@ export class HttpDoor {
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on("error", () => socket.destroy());
     try {
-      const by = await this.#gate.admit(request);
+      const by = await this.#admitUpgrade(request);
       const path = pathOf(request);
       const handler = this.#upgrades.get(path);
       if (!handler) throw new RollcallError("NOT_FOUND", `nothing to upgrade at ${path}`);
@@ -289,6 +305,16 @@ export class HttpDoor {
         `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\n` +
           `Content-Length: ${length}\r\n\r\n${body}`,
       );
+    }
+  }
+
+  /** A WebSocket may present its credential in its first message: until then it is nobody's. */
+  async #admitUpgrade(request: IncomingMessage): Promise<By> {
+    try {
+      return await this.#gate.admit(request);
+    } catch (error) {
+      if (error instanceof NoCredential) return byOf(NOBODY, "http");
+      throw error;
     }
   }
 

@@ -19,6 +19,13 @@ export type SettingName =
   | "oidc_audience"
   | "oidc_claim"
   | "oidc_roles"
+  | "tls_cert"
+  | "tls_key"
+  | "tls_client_ca"
+  | "tls_clients"
+  | "trust"
+  | "trusted_proxies"
+  | "insecure"
   | "reflection"
   | "allowed_hosts"
   | "rate_limit"
@@ -124,6 +131,29 @@ export const SETTINGS: readonly Setting[] = [
   setting("oidc_roles", "the roles that claims give; * is every JWT of the issuer", {
     placeholder: "CLAIM:VALUE=ROLE,…",
     kind: "list",
+  }),
+  setting("tls_cert", "the certificate for TLS on every port, PEM; read again when it changes", {
+    placeholder: "FILE",
+  }),
+  setting("tls_key", "its private key, PEM", { placeholder: "FILE" }),
+  setting("tls_client_ca", "authorities that sign the certificates of clients, PEM", {
+    placeholder: "FILE",
+  }),
+  setting("tls_clients", "names in the certificates of clients, each as an agent or in a role", {
+    placeholder: "NAME[=ROLE],…",
+    kind: "list",
+  }),
+  setting("trust", "networks whose callers are let in without a token, as agents or in a role", {
+    placeholder: "ADDRESS[/BITS][=ROLE],…",
+    kind: "list",
+  }),
+  setting("trusted_proxies", "proxies whose X-Forwarded-For says where a call comes from", {
+    placeholder: "ADDRESS[/BITS],…",
+    kind: "list",
+  }),
+  setting("insecure", "listen beyond this machine without TLS: tokens can be read on their way", {
+    kind: "switch",
+    default: "false",
   }),
   setting("reflection", "let gRPC clients ask which services there are", {
     kind: "switch",

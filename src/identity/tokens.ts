@@ -9,7 +9,7 @@
  */
 import type { Clock } from "../core/clock.ts";
 import { RollcallError } from "../core/errors.ts";
-import { LOCAL, type Principal } from "../core/principals.ts";
+import { LOCAL, NOBODY, type Principal } from "../core/principals.ts";
 import { permit } from "../core/roles.ts";
 import type { State } from "../core/state.ts";
 import { principalOf, statusOf, type Token } from "../core/tokens.ts";
@@ -20,7 +20,6 @@ import { NO_TOKEN } from "../wires/arcp/codec/messages.ts";
 import type { Caller, Peer } from "./caller.ts";
 import type { IdentityStep } from "./chain.ts";
 import { looksLikeJwt, type JwtCallers } from "./oidc/jwt-callers.ts";
-import { farReason } from "./nearness.ts";
 import { TokenConnections } from "./token-connections.ts";
 
 /** The engine, as far as it matters here. */
@@ -69,10 +68,6 @@ export class BearerTokens implements IdentityStep {
   authenticate(caller: Caller): Principal | Promise<Principal> | undefined {
     const header = caller.header("authorization");
     if (header === undefined) return undefined;
-    const far = farReason(caller);
-    if (far !== undefined) {
-      throw new RollcallError("PERMISSION_DENIED", `${far}; tokens work there once there is TLS`);
-    }
     const [, secret] = (header.length <= HEADER_LENGTH && BEARER.exec(header)) || [];
     if (secret === undefined) throw unauthenticated("authorization is not `Bearer TOKEN`");
     return this.#admit(secret, caller.peer);
@@ -85,7 +80,8 @@ export class BearerTokens implements IdentityStep {
   hello(secret: string, { principal, peer }: AdmittedCaller): Principal | Promise<Principal> {
     const isJwt = this.#jwts !== undefined && looksLikeJwt(secret);
     const isOpen = !isJwt && this.#engine.peek(({ tokens }) => tokens.byName.size === 0);
-    if (isOpen || secret === NO_TOKEN) return principal;
+    const isKnown = principal !== NOBODY;
+    if (isKnown && (isOpen || secret === NO_TOKEN)) return principal;
     const own = this.#admit(secret, peer);
     return own instanceof Promise ? own.then(submitter) : submitter(own);
   }

@@ -26,6 +26,7 @@ import { JOBS } from "../core/jobs/limits.ts";
 import { isTerminal, type Outcome } from "../core/jobs/outcome.ts";
 import { limitJobs } from "../core/job-deadlines.ts";
 import {
+  forgottenJobs,
   restoreBudget,
   type Job,
   type JobEntry,
@@ -122,9 +123,13 @@ export class JobService {
   async prepare(state: State): Promise<void> {
     const { limits } = this.options;
     limitJobs(state, { ...JOBS, ...limits });
+    const unfinished = Array.from(state.jobs.byId.values()).filter(
+      ({ job }) => !isTerminal(job.status),
+    );
     const found: UnfinishedJob[] = [];
-    for (const entry of state.jobs.byId.values()) {
-      if (!isTerminal(entry.job.status)) found.push(await this.#find(state, entry));
+    for (let at = 0; at < unfinished.length; at += STREAM.foundAtOnce) {
+      const some = unfinished.slice(at, at + STREAM.foundAtOnce);
+      found.push(...(await Promise.all(some.map((entry) => this.#find(state, entry)))));
     }
     // A parent was made before its children, and ids grow.
     this.#found = found.sort((a, b) => (a.entry.job.id < b.entry.job.id ? -1 : 1));
@@ -216,8 +221,9 @@ export class JobService {
         return this.#ended(event.job);
       case "job.forgotten": {
         const { streams } = this.options;
-        // After the log forgot it: a start in between finds the stream of a job that is not there.
-        this.term.after(() => void streams.remove(jobStream(event.jobId)).catch(() => undefined));
+        const names = forgottenJobs(event).map(jobStream);
+        // After the log forgot them: a start in between finds streams of jobs that are not there.
+        this.term.after(() => void streams.remove(...names).catch(() => undefined));
         return;
       }
       default:

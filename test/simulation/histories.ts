@@ -11,7 +11,7 @@ import { rules, type Command } from "../../src/core/rules.ts";
 import { emptyState } from "../../src/core/state.ts";
 import type { SubmitReply } from "../../src/core/job-submit.ts";
 import type { Task } from "../../src/core/tasks.ts";
-import { jobIn } from "../support/core/jobs.ts";
+import { jobsIn } from "../support/core/jobs.ts";
 import { groupModel } from "./group-model.ts";
 import { describe, type Op } from "./history.ts";
 import { isEffectOfJob, jobModel } from "./job-model.ts";
@@ -273,8 +273,9 @@ function isFactOfAgent(event: Event, agents: ReadonlySet<string>, types: string[
 function jobFacts(facts: readonly Fact[]): ReadonlyMap<string, readonly Fact[]> {
   const byJob = new Map<string, Fact[]>();
   for (const fact of facts) {
-    const jobId = jobIn(fact.event);
-    if (jobId !== undefined) byJob.set(jobId, [...(byJob.get(jobId) ?? []), fact]);
+    for (const jobId of jobsIn(fact.event)) {
+      byJob.set(jobId, [...(byJob.get(jobId) ?? []), fact]);
+    }
   }
   return byJob;
 }

@@ -124,7 +124,7 @@ export function replaced(streams: Streams, calls: Partial<Streams>): Streams {
     range: (stream) => streams.range(stream),
     ranges: (prefix) => streams.ranges(prefix),
     trim: (stream, through) => streams.trim(stream, through),
-    remove: (stream) => streams.remove(stream),
+    remove: (...names) => streams.remove(...names),
     ...calls,
   };
 }

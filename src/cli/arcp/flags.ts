@@ -4,7 +4,7 @@ import { RollcallError } from "../../core/errors.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import { findToken } from "../../net/http/token.ts";
 import type { Context } from "../context.ts";
-import { textFlag, tokenFileFlag } from "../flags.ts";
+import { requiredFlag, textFlag, tokenFileFlag } from "../flags.ts";
 
 export interface RuntimeFlags {
   readonly url: string;
@@ -14,7 +14,7 @@ export interface RuntimeFlags {
 
 /** Of every command that talks to a runtime. */
 export const runtimeFlags = {
-  url: { kind: "parsed", parse: String, placeholder: "URL", brief: "ws://HOST:PORT/arcp" },
+  url: requiredFlag("URL", "ws://HOST:PORT/arcp"),
   token: textFlag("TOKEN", "The bearer token, of a runtime for trying"),
   tokenFile: tokenFileFlag,
 } as const;

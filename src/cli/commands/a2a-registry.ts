@@ -5,7 +5,7 @@
  */
 import { buildCommand } from "@stricli/core";
 import type { Context } from "../context.ts";
-import { hostFlag, parsePort, textFlag } from "../flags.ts";
+import { hostFlag, portFlag, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { serve } from "../serve.ts";
 
@@ -36,13 +36,7 @@ export const a2aRegistry = buildCommand<Flags, [], Context>({
   parameters: {
     flags: {
       host: hostFlag,
-      port: {
-        kind: "parsed",
-        parse: parsePort,
-        default: "8000",
-        placeholder: "PORT",
-        brief: "Its port, 0 for a free one [8000]",
-      },
+      port: portFlag("8000"),
       dataDir: textFlag("DIR", "Where the state is kept [in memory]"),
       allow: textFlag("ADDRESS[/BITS],…", "Private addresses from which cards may be fetched"),
     },

@@ -143,7 +143,8 @@ async function pinOf(context: Context, url: URL, wish: PinWish): Promise<string 
     signal: context.untilInterrupted(),
   });
   if (problem === undefined) return undefined;
-  const what = `no authority vouches for the certificate of ${url.host} (${problem})`;
+  const [why] = problem.split(":");
+  const what = `the certificate of ${url.host} cannot be checked (${why})`;
   if (!process.stdin.isTTY) {
     const fix = "compare it, and give it with --fingerprint, or the authority with --ca-file";
     const message = `${what}; its SHA-256 fingerprint is ${fingerprint}: ${fix}`;

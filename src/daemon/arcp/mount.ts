@@ -39,7 +39,7 @@ export function arcpMount({ arcp, tokens }: ArcpMountOptions): Mount {
   return {
     upgrades: {
       [PATH]: ({ request, socket, head, by }) => {
-        permit(by.principal, "job.submit");
+        if (by.principal !== NOBODY) permit(by.principal, "job.submit");
         callers.set(request, by);
         if (request.headers.origin !== undefined) {
           throw new RollcallError("PERMISSION_DENIED", "a browser may not submit jobs");

@@ -21,6 +21,7 @@ import { MessageStream } from "./client-stream.ts";
 import { backOff, pause, reasonOf, unlessAborted, type Timers } from "../../machine/waiting.ts";
 import { framed } from "./frames.ts";
 import { formatTimeout } from "./timeout.ts";
+import type { ServerTrust } from "../tls/trust.ts";
 
 export interface ChannelOptions {
   /** HOST:PORT. */
@@ -33,6 +34,8 @@ export interface ChannelOptions {
   readonly socket?: string | undefined;
   /** Sent with every request, under names in lower case. */
   readonly metadata?: Readonly<Record<string, string>>;
+  /** How to know the server, over TLS; absent: connections are plain. */
+  readonly trust?: ServerTrust | undefined;
 }
 
 export interface CallOptions {
@@ -186,13 +189,13 @@ export class Channel {
   }
 
   async #connect(): Promise<ClientSession> {
-    const { address, timers, random = Math.random, socket } = this.#options;
+    const { address, timers, random = Math.random, trust, socket } = this.#options;
     const { signal } = this.#closed;
     try {
       if (this.#failures > 0) {
         await pause(timers, backOff(this.#failures - 1, this.#limits, random), signal);
       }
-      const how = { address, timers, limits: this.#limits, socket };
+      const how = { address, timers, limits: this.#limits, trust, socket };
       const session = await ClientSession.open(how, signal);
       if (signal.aborted) session.destroy();
       this.#session = session;

@@ -12,10 +12,12 @@
  */
 import { connect as connectSocket, type Socket } from "node:net";
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
+import type { TLSSocket } from "node:tls";
 import { RollcallError } from "../../core/errors.ts";
 import type { ClientLimits } from "./client-limits.ts";
 import type { Timers } from "../../machine/waiting.ts";
 import { failureReason } from "../reasons.ts";
+import { connectTls, type ServerTrust } from "../tls/trust.ts";
 
 export interface SessionOptions {
   /** HOST:PORT. */
@@ -24,6 +26,8 @@ export interface SessionOptions {
   readonly timers: Timers;
   /** Preferred to the address, where somebody listens there. */
   readonly socket?: string | undefined;
+  /** Absent: the connection is plain. */
+  readonly trust?: ServerTrust | undefined;
 }
 
 export class ClientSession {
@@ -47,20 +51,20 @@ export class ClientSession {
   }
 
   static async open(options: SessionOptions, signal: AbortSignal): Promise<ClientSession> {
-    const { address, limits, timers } = options;
-    const own = options.socket === undefined ? undefined : await connectPath(options.socket);
+    const { address, limits, timers, trust, socket } = options;
+    const secure = trust && (await secureSocket(options, trust, signal));
+    const below = secure ?? (socket === undefined ? undefined : await connectPath(socket));
     return new Promise((resolve, reject) => {
-      const http2 = connect(`http://${address}`, {
+      const http2 = connect(`http${secure ? "s" : ""}://${address}`, {
         settings: { enablePush: false, initialWindowSize: limits.windowBytes },
-        ...(own && { createConnection: () => own }),
+        ...(below && { createConnection: () => below }),
       });
       // A caller that waits for an answer holds the process; see process-hold.ts.
       http2.unref();
       const fail = (why: string, cause?: unknown) => {
         settle();
         http2.destroy();
-        const message = `no daemon answers at ${address} (${why})`;
-        reject(new RollcallError("UNAVAILABLE", message, { cause }));
+        reject(unreachable(address, why, cause));
       };
       const cancelTimer = timers.after(limits.connectMs, () =>
         fail(`connected, but silent for ${limits.connectMs} ms`),
@@ -165,4 +169,32 @@ function connectPath(path: string): Promise<Socket | undefined> {
       resolve(socket);
     });
   });
+}
+
+/** The connection below, to a server that is known to be the right one. */
+function secureSocket(
+  { address, limits, timers }: SessionOptions,
+  trust: ServerTrust,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
+  const { hostname, port } = new URL(`https://${address}`);
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const target = { host, port: Number(port || 443), protocol: "h2" } as const;
+  return new Promise((resolve, reject) => {
+    const socket = connectTls(target, trust, (error) => {
+      cancelTimer();
+      signal.removeEventListener("abort", onAbort);
+      if (error) reject(unreachable(address, failureReason(error), error));
+      else resolve(socket);
+    });
+    const onAbort = () => socket.destroy(new Error("cancelled"));
+    signal.addEventListener("abort", onAbort, { once: true });
+    const cancelTimer = timers.after(limits.connectMs, () => {
+      socket.destroy(new Error(`no TLS within ${limits.connectMs} ms`));
+    });
+  });
+}
+
+function unreachable(address: string, why: string, cause: unknown): RollcallError {
+  return new RollcallError("UNAVAILABLE", `no daemon answers at ${address} (${why})`, { cause });
 }

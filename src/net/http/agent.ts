@@ -1,6 +1,7 @@
 /**
  * The connections of a client to a daemon. At the usual address they go by the daemon's own socket
- * where there is one: only this user can have opened it, while a port may be anybody's.
+ * where there is one: only this user can have opened it, while a port may be anybody's. An https
+ * address is called over TLS, and only if the server is the right one.
  */
 import { existsSync } from "node:fs";
 import { Agent, type ClientRequestArgs } from "node:http";
@@ -17,8 +18,6 @@ import { DEFAULT_URL } from "./url.ts";
  */
 const REUSED = { keepAlive: true, timeout: CLIENT.idleMs } as const;
 
-type Made = (error: Error | null, stream: Duplex) => void;
-
 export interface DaemonPlace {
   readonly url: string;
   /** The daemon's own socket; unless set that of this user, where the URL is the usual one. */
@@ -32,6 +31,8 @@ export function daemonAgent({ url, trust, ...place }: DaemonPlace): Agent {
   const { socket = url === DEFAULT_URL && socketPath() } = place;
   return socket !== false && existsSync(socket) ? new SocketAgent(socket) : new Agent(REUSED);
 }
+
+type Made = (error: Error | null, stream: Duplex) => void;
 
 class SocketAgent extends Agent {
   readonly #path: string;

@@ -24,17 +24,17 @@ export interface TlsTarget {
 }
 
 /** Loaded by those alone that need it: it costs a command a few milliseconds. */
-function tls() {
-  return process.getBuiltinModule("node:tls");
+function dial(options: ConnectionOptions): TLSSocket {
+  return process.getBuiltinModule("node:tls").connect(options);
 }
 
-/** Calls once, later: with the connection when the server is the right one, or with the reason. */
+/** Calls once, later: with the connection to a server that is the right one, or with the reason. */
 export function connectTls(
   target: TlsTarget,
   trust: ServerTrust,
   done: (error: Error | null, socket: TLSSocket) => void,
 ): TLSSocket {
-  const socket = tls().connect(optionsOf(target, trust));
+  const socket = dial(optionsOf(target, trust));
   const fail = (error: Error) => done(error, socket);
   socket.once("error", fail);
   socket.once("secureConnect", () => {

@@ -51,7 +51,7 @@ function prepare(stage: Stage): string {
   });
   stage.write(".claude.json", ACCEPTED(stage.project));
   stage.write(".claude/settings.json", SETTINGS);
-  stage.run("rollcall", "hooks", "install", "claude-code");
+  stage.run("rollcall", "hooks", "install", "claude-code", "--yes");
   const platform = `@anthropic-ai/claude-code-${process.platform}-${process.arch}`;
   return join(stage.folder, "node_modules", platform, "claude");
 }
@@ -73,7 +73,7 @@ async function anew(stage: Stage, claude: string): Promise<void> {
   stage.write(".claude-anew/settings.json", SETTINGS);
   stage.write(".claude-anew/.claude.json", ACCEPTED(stage.project));
   const env = `CLAUDE_CONFIG_DIR=${folder}`;
-  stage.run("env", env, "rollcall", "hooks", "install", "claude-code");
+  stage.run("env", env, "rollcall", "hooks", "install", "claude-code", "--yes");
   const first = stage.terminal(`env ${env} ${claude}`);
   await first.shows(/^❯|Make auto mode/m);
   if (await asksForAutoMode(first)) {
@@ -250,7 +250,7 @@ async function endings(stage: Stage, claude: string, a: Terminal): Promise<void>
 }
 
 function uninstall(stage: Stage): void {
-  stage.run("rollcall", "hooks", "uninstall", "claude-code");
+  stage.run("rollcall", "hooks", "uninstall", "claude-code", "--yes");
   stage.check("uninstalled without a trace", () => {
     const text = readFileSync(join(stage.home, ".claude/settings.json"), "utf8");
     return text === SETTINGS ? undefined : `settings.json is now ${text}`;

@@ -22,7 +22,7 @@ export const gemini: Program = {
   also: [NODE],
   async play(stage) {
     const command = prepareGemini(stage);
-    stage.run("rollcall", "hooks", "install", "gemini");
+    stage.run("rollcall", "hooks", "install", "gemini", "--yes");
     const terminal = stage.terminal(command);
     await turn(stage, terminal);
     await dialogs(stage, terminal);

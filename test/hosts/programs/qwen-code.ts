@@ -46,7 +46,7 @@ export function prepareQwen(stage: Stage): string {
 
 function prepare(stage: Stage): string {
   const command = prepareQwen(stage);
-  stage.run("rollcall", "hooks", "install", "qwen-code");
+  stage.run("rollcall", "hooks", "install", "qwen-code", "--yes");
   return command;
 }
 

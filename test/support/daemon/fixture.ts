@@ -7,15 +7,16 @@ import {
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { LocalUsers } from "../../../src/identity/local-users.ts";
-import type { Peer } from "../../../src/identity/caller.ts";
+import type { Authenticator, Peer } from "../../../src/identity/caller.ts";
 import { HttpDoor, type HttpDoorOptions } from "../../../src/daemon/http-door.ts";
+import { chainOf } from "../identity/chain.ts";
 
 export const FREE = { host: "127.0.0.1", port: 0 };
 
 /** Lets in every caller on this machine. */
-export function anybodyHere(): LocalUsers {
+export function anybodyHere(): Authenticator {
   const users = { userOf: async () => undefined };
-  return new LocalUsers({ trust: "any", allowed: [], users, uid: undefined });
+  return chainOf([new LocalUsers({ trust: "any", allowed: [], users, uid: undefined })]);
 }
 
 /** A caller on another machine. */

@@ -13,18 +13,22 @@ export interface FollowOptions {
   readonly folder: string;
   /** How many of the lines that are there. */
   readonly last: number;
-  readonly isWanted: (line: TimelineLine) => boolean;
+  /** The lines that are wanted, given those that are there. */
+  readonly wanted: (there: readonly TimelineLine[]) => (line: TimelineLine) => boolean;
   readonly signal: AbortSignal;
 }
 
 export async function* followTimelines(options: FollowOptions): AsyncGenerator<TimelineLine> {
-  const { folder, last, isWanted, signal } = options;
+  const { folder, last, wanted, signal } = options;
   const places = new Map<string, number>();
-  const news = () => newLines(folder, places).filter(isWanted);
-  const there = news().toSorted((a, b) => a.at.localeCompare(b.at));
+  const all = newLines(folder, places).toSorted((a, b) => a.at.localeCompare(b.at));
+  const isWanted = wanted(all);
+  const there = all.filter(isWanted);
   yield* there.slice(Math.max(0, there.length - last));
   try {
-    for await (const _ of setInterval(FOLLOW.pollMs, undefined, { signal })) yield* news();
+    for await (const _ of setInterval(FOLLOW.pollMs, undefined, { signal })) {
+      yield* newLines(folder, places).filter(isWanted);
+    }
   } catch (error) {
     if (!signal.aborted) throw error;
   }

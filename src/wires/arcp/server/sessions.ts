@@ -199,18 +199,16 @@ export class LiveSessions {
   onEvent(event: Event): void {
     if (event.type === "job.submitted") this.#tellChild(event.job);
     if (event.type === "session.gone") this.#remove(event.sessionId);
-    if (event.type === "job.forgotten") this.#forgetSome();
   }
 
   /** The numbers of a session that is gone stay while its jobs can be read. */
-  #forgetSome(): void {
+  #forgetGone(): void {
     const { jobs } = this.term.state;
-    for (const sessionId of this.#gone) {
-      if (jobs.bySession.of(sessionId).size > 0) continue;
-      this.#gone.delete(sessionId);
-      const stream = sessionStream(sessionId);
-      this.term.after(() => void this.streams.remove(stream).catch(() => undefined));
-    }
+    const unread = [...this.#gone].filter((id) => jobs.bySession.of(id).size === 0);
+    if (unread.length === 0) return;
+    for (const sessionId of unread) this.#gone.delete(sessionId);
+    const names = unread.map(sessionStream);
+    this.term.after(() => void this.streams.remove(...names).catch(() => undefined));
   }
 
   #tellChild(job: Job): void {
@@ -242,7 +240,6 @@ export class LiveSessions {
     for (const subscription of session.subscriptions.values()) subscription.close();
     this.#byId.delete(session.id);
     this.#gone.add(session.id);
-    this.#forgetSome();
   }
 
   open(by: By, terms: SessionTerms, connection: ServerConnection): OpenResult {
@@ -347,8 +344,9 @@ export class LiveSessions {
     this.#touched.add(session);
   }
 
-  /** Forgets numbers that nobody needs, of the sessions where something changed. */
+  /** Forgets numbers that nobody needs: of sessions that are gone, or where something changed. */
   sweep(): void {
+    this.#forgetGone();
     for (const session of this.#touched) {
       this.#touched.delete(session);
       const through = session.trim(this.limits.keptEvents);
