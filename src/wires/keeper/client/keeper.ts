@@ -17,6 +17,7 @@ import type { ClientLimits } from "../../../net/grpc/client-limits.ts";
 import { bearer } from "../../../net/http/request.ts";
 import { localToken } from "../../../net/http/target.ts";
 import { findToken } from "../../../net/http/token.ts";
+import type { ServerTrust } from "../../../net/tls/trust.ts";
 import { socketPath } from "../../../machine/places.ts";
 import { RegistryService } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { acquire, acquireInTime, type AcquireOptions } from "./acquire.ts";
@@ -45,6 +46,8 @@ export interface ConnectOptions {
    * said: that of this user's daemon, where the address is the usual one.
    */
   readonly socket?: string | false;
+  /** How to know the daemon, over TLS; absent: the connection is plain. */
+  readonly trust?: ServerTrust;
   /** How long a call waits for its answer, a daemon that is away included. */
   readonly timeoutMs?: number;
   /** For tests: time moved by hand, and chance that is none. */
@@ -89,6 +92,7 @@ export class Keeper implements AsyncDisposable {
       random,
       limits,
       socket: socket === false ? undefined : socket,
+      trust: options.trust,
       metadata: bearer(tokenFor(this.address, options)),
     });
     const { timeoutMs = PACE.answerMs } = options;
