@@ -1,7 +1,7 @@
 /** Calls of commands to a daemon, and how their results and errors are shown. */
 import { connect, type Client } from "../wires/api/client/client.ts";
 import { findTarget } from "../net/http/target.ts";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 import { shortId } from "../core/words.ts";
 import type { AnswerOf } from "../operations/table.ts";
 import type { Context } from "./context.ts";
@@ -37,7 +37,7 @@ export function pathOf(path: string, params: Readonly<Record<string, Value>> = {
 /** A key may be any text but two that no URL can hold. */
 function keyInPath(key: string): string {
   if (key !== "." && key !== ".." && key !== "") return encodeURIComponent(key);
-  throw new RollcallError("INVALID_ARGUMENT", `"${key}" cannot be looked up: use the list`);
+  throw invalidArgument(`"${key}" cannot be looked up: use the list`);
 }
 
 /** All that looking something up takes. */
@@ -58,8 +58,7 @@ export async function actingAgent(
 ): Promise<string> {
   const given = flag ?? env["ROLLCALL_AGENT_ID"] ?? "";
   if (given !== "") return agentId(daemon, given);
-  const message = "--agent is not set: say which agent does it, or set ROLLCALL_AGENT_ID";
-  throw new RollcallError("INVALID_ARGUMENT", message);
+  throw invalidArgument("--agent is not set: say which agent does it, or set ROLLCALL_AGENT_ID");
 }
 
 /** The whole id of an agent of the registry that is named as people do. */

@@ -4,7 +4,7 @@
  */
 import { homedir } from "node:os";
 import { resolve as absolute } from "node:path";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 import { apply } from "../machine/settings/apply.ts";
 import { diff, type DiffLine } from "../machine/settings/diff.ts";
 import type { Plan, Scene } from "../machine/settings/installer.ts";
@@ -63,8 +63,7 @@ export async function isAgreed(
   await show();
   if (flags.dryRun !== true) {
     if (!process.stdin.isTTY || !context.out.isTerminal) {
-      const message = "nothing was changed: --yes makes the change, --dry-run only shows it";
-      throw new RollcallError("INVALID_ARGUMENT", message);
+      throw invalidArgument("nothing was changed: --yes makes the change, --dry-run only shows it");
     }
     await context.out.line(`${question} y/N`);
     if (await isYes(context)) return true;

@@ -45,6 +45,7 @@ const POLICIES = group({
   load: async () => (await import("./commands/policies.ts")).policies,
   commands: {
     list: "List the policies",
+    roles: "List the policies that ship: what each role may do",
     set: "Set a policy, in place of one with the same id",
     delete: "Delete a policy",
     check: "Ask whether somebody may do something",

@@ -25,7 +25,7 @@ import {
 import { HEARTBEAT } from "../core/card-limits.ts";
 import type { By } from "../core/by.ts";
 import type { Refusal } from "../core/decide.ts";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument, RollcallError } from "../core/errors.ts";
 import type { State } from "../core/state.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -198,7 +198,7 @@ export class DirectoryService {
   /** Fetches what is at a URL and keeps it until it is removed; rejects when there is nothing. */
   async add(given: string, by: By): Promise<DirectoryEntry> {
     const place = httpUrl(given);
-    if (!place) throw new RollcallError("INVALID_ARGUMENT", "url is not an http or https URL");
+    if (!place) throw invalidArgument("url is not an http or https URL");
     const found = await this.#verifier
       .find({ key: given, version: "1.0" }, { tellsWhy: true })
       .catch((cause: unknown) => {
@@ -257,10 +257,7 @@ export class DirectoryService {
 
   async #search(q: string, { limit, cursor, ...filters }: Filters & PageBounds) {
     if (cursor !== undefined) {
-      throw new RollcallError(
-        "INVALID_ARGUMENT",
-        "cursor and q exclude each other: q has one page",
-      );
+      throw invalidArgument("cursor and q exclude each other: q has one page");
     }
     const sequence = await this.#engine.read((state, at) => {
       this.#finder.update(state);

@@ -10,7 +10,8 @@
 import type { Clock } from "../core/clock.ts";
 import { RollcallError } from "../core/errors.ts";
 import { LOCAL, NOBODY, type Principal } from "../core/principals.ts";
-import { permit } from "../core/roles.ts";
+import { permit } from "../core/access.ts";
+import { ACCESS } from "../operations/access.ts";
 import type { State } from "../core/state.ts";
 import { principalOf, statusOf, type Token } from "../core/tokens.ts";
 import { KIB } from "../core/units.ts";
@@ -83,6 +84,10 @@ export class BearerTokens implements IdentityStep {
     const isKnown = principal !== NOBODY;
     if (isKnown && (isOpen || secret === NO_TOKEN)) return principal;
     const own = this.#admit(secret, peer);
+    const submitter = (found: Principal) => {
+      this.#engine.peek(({ policies }) => permit(policies, found, ACCESS.session));
+      return found;
+    };
     return own instanceof Promise ? own.then(submitter) : submitter(own);
   }
 
@@ -107,11 +112,6 @@ export class BearerTokens implements IdentityStep {
     this.#connections.close();
     this.#jwts?.close();
   }
-}
-
-function submitter(principal: Principal): Principal {
-  permit(principal, "job.submit");
-  return principal;
 }
 
 function unauthenticated(message: string): RollcallError {

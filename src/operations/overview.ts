@@ -120,7 +120,7 @@ type Needs = Pick<Services, "engine" | "clock"> & {
 export const overview = operation({
   path: "/v1/overview",
   effect: "reads",
-  access: { action: "daemon.read", resource: "daemon:overview" },
+  access: { action: "overview.read", resource: "daemon:overview" },
   brief: "Show the state in one screen",
   about:
     "The state of the daemon in one answer that fits a screen: how many of everything, and the " +

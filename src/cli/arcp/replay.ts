@@ -1,7 +1,7 @@
 /** `arcp replay`: the frames that a runtime kept of a session, from its file. */
 import { existsSync, statSync } from "node:fs";
 import { buildCommand } from "@stricli/core";
-import { codeOf, RollcallError } from "../../core/errors.ts";
+import { codeOf, invalidArgument, RollcallError } from "../../core/errors.ts";
 import { sessionStream } from "../../core/job-stream.ts";
 import { rules } from "../../core/rules.ts";
 import { load } from "../../engine/replica.ts";
@@ -96,8 +96,7 @@ async function* ourFrames(
 }
 
 function foreign(db: string, cause?: unknown): RollcallError {
-  const message = `--db ${db}: this is not the file of an ARCP runtime`;
-  return new RollcallError("INVALID_ARGUMENT", message, { cause });
+  return invalidArgument(`--db ${db}: this is not the file of an ARCP runtime`, cause);
 }
 
 function inOrder(frame: object): object {

@@ -7,7 +7,7 @@
  */
 import { resolve } from "node:path";
 import { buildCommand } from "@stricli/core";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import { isLoopbackHost } from "../../net/loopback.ts";
 import {
   checkContextName,
@@ -99,7 +99,7 @@ function checkProtection(url: URL, { insecure = false }: Flags): void {
   const message =
     `http://${hostname} would get the token in clear text: ` +
     "use https://, a tunnel to this machine, or --insecure";
-  throw new RollcallError("INVALID_ARGUMENT", message);
+  throw invalidArgument(message);
 }
 
 /** How both ends are known: for this call, and as the context keeps it. */
@@ -163,7 +163,7 @@ function plainHost({ hostname }: URL): string {
 function fingerprintIn(text: string): string {
   const fingerprint = parseFingerprint(text);
   if (fingerprint !== undefined) return fingerprint;
-  throw new RollcallError("INVALID_ARGUMENT", "--fingerprint is not a SHA-256: 64 hex digits");
+  throw invalidArgument("--fingerprint is not a SHA-256: 64 hex digits");
 }
 
 /** The token for this call, and as the context keeps it. */

@@ -5,7 +5,7 @@
 import { buildCommand, type Command, type FlagParametersForType } from "@stricli/core";
 import { STATUS_SCHEMA } from "../../wires/files/schema.ts";
 import { jsonText } from "../../wires/files/json-text.ts";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import type { Context } from "../context.ts";
 import { argument, switchFlag } from "../flags.ts";
 import { about, camel, kebab, type Example } from "../help.ts";
@@ -87,7 +87,7 @@ export const validate = buildCommand<ValidateFlags, [string?], Context>({
   async func({ schema }, file) {
     if (schema) return this.out.line(jsonText(STATUS_SCHEMA));
     if (file === undefined) {
-      throw new RollcallError("INVALID_ARGUMENT", "give a FILE to check, or --schema");
+      throw invalidArgument("give a FILE to check, or --schema");
     }
     const { validate: check } = await import("../status/files.ts");
     return check(this, file);

@@ -2,13 +2,13 @@
  * `rollcall jobs list`: the jobs of the daemon, now or at a moment of the past. A runtime that is
  * named in full (ws://…) may be no daemon of ours: it is asked over ARCP, which knows only now.
  */
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import type { JobSummary } from "../../core/job-listing.ts";
 import type { JobStatus } from "../../core/jobs/outcome.ts";
 import type { InputOf } from "../../operations/table.ts";
 import type { JobEntry } from "../../wires/arcp/client/types.ts";
 import type { Context } from "../context.ts";
-import { daemonOf, lookOf, note, noteMoment, printJson } from "../daemon.ts";
+import { daemonOf, lookOf, note, printJson } from "../daemon.ts";
 import { listFlags, type ListFlags } from "../flags.ts";
 import { daemonList, rowsOf, showList, type ListColumn, type Listing } from "../listing.ts";
 import { commandLine } from "../operation.ts";
@@ -82,12 +82,8 @@ export const list = line.command<ListFlags & RuntimeFlags>(
   { ...listFlags, ...runtimeFlags },
   async (context, typed) => {
     const { flags } = typed;
-    if (flags.at !== undefined && flags.watch === true) {
-      throw usage("--at and --watch exclude each other");
-    }
     if (isRuntimeUrl(flags.url)) return listAtRuntime(context, flags);
     await using daemon = daemonOf(context, flags);
-    await noteMoment(context, flags.at);
     const { agent, ...input } = (await line.input({ ...typed, daemon, context })) as Input;
     const named = agent === undefined ? {} : { agent: await agentOfJobs(daemon, agent, input.at) };
     const listing: Listing<JobRow> = { ...VIEW, input: { ...input, ...named } };
@@ -98,7 +94,7 @@ export const list = line.command<ListFlags & RuntimeFlags>(
 async function listAtRuntime(context: Context, flags: Flags): Promise<void> {
   const { status, agent, limit } = flags;
   if (flags.at !== undefined || flags.watch === true) {
-    throw usage(`--at and --watch need a daemon: ${flags.url} is asked over ARCP`);
+    throw invalidArgument(`--at and --watch need a daemon: ${flags.url} is asked over ARCP`);
   }
   const signal = context.untilInterrupted();
   await using client = await connectRuntime(context, flags, signal);
@@ -118,8 +114,4 @@ async function listAtRuntime(context: Context, flags: Flags): Promise<void> {
 
 function rowOf({ jobId, agent, status, createdAt = "", parentJobId = "" }: JobEntry): JobRow {
   return { id: jobId, agent, status, submittedAtMs: Date.parse(createdAt), parent: parentJobId };
-}
-
-function usage(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
 }

@@ -8,7 +8,7 @@
  * One is made for every heartbeat of every agent, so what few calls need is made when asked for.
  */
 import { ITSELF, type By } from "../../core/by.ts";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import { encoded } from "../http2/hpack.ts";
 import type { Stream } from "../http2/stream.ts";
 import type { Call } from "./service.ts";
@@ -73,7 +73,7 @@ export class ServerCall implements Call {
     if (timeout === undefined) return;
     const ms = parseTimeout(timeout);
     if (ms === undefined) {
-      throw new RollcallError("INVALID_ARGUMENT", "grpc-timeout is not a duration");
+      throw invalidArgument("grpc-timeout is not a duration");
     }
     this.#deadline = setTimeout(() => this.#expire(), Math.min(ms, LONGEST_MS));
   }

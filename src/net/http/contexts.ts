@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import { makeFolder } from "../../machine/folders.ts";
 import { configFolder } from "../../machine/places.ts";
 import { replaceFile } from "../../machine/replace-file.ts";
@@ -43,7 +43,7 @@ export function checkContextName(name: string): string {
   if (NAME.test(name) && name !== LOCAL_CONTEXT) return name;
   const why = name === LOCAL_CONTEXT ? "is the daemon of this machine" : "is not a name";
   const rule = "a name is up to 64 letters, digits, dots, dashes and underscores";
-  throw new RollcallError("INVALID_ARGUMENT", `"${name}" ${why}: ${rule}, but not local`);
+  throw invalidArgument(`"${name}" ${why}: ${rule}, but not local`);
 }
 
 export function contextsPath(env: Environment): string {
@@ -62,7 +62,7 @@ export function readContexts(env: Environment): Contexts {
   const contexts = parse(text);
   if (contexts) return contexts;
   const message = `${path} is not a file of contexts: correct it, or remove it and log in again`;
-  throw new RollcallError("INVALID_ARGUMENT", message);
+  throw invalidArgument(message);
 }
 
 export function writeContexts({ current, byName }: Contexts, env: Environment): void {

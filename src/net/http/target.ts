@@ -7,7 +7,7 @@
  * Of tokens: --token-file, ROLLCALL_TOKEN, the context's own; on this machine that of its user,
  * where the daemon made one. A context's token goes to the context's URL and nowhere else.
  */
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import { readLocalToken } from "../../machine/local-token.ts";
 import { socketPath } from "../../machine/places.ts";
 import type { Environment } from "../../machine/surroundings.ts";
@@ -64,7 +64,7 @@ interface Choice {
 function choice([bySource, url]: Said, [nameSource, context]: Said): Choice | undefined {
   if (url && context) {
     const message = `${bySource} and ${nameSource} are two ways to name a daemon: give one of them`;
-    throw new RollcallError("INVALID_ARGUMENT", message);
+    throw invalidArgument(message);
   }
   if (url) return { source: bySource, url };
   return context ? { source: nameSource, context } : undefined;

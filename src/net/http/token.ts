@@ -3,7 +3,7 @@
  * where every user of the machine can read it; and no error repeats it.
  */
 import { readFileSync } from "node:fs";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import { failureReason } from "../reasons.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -27,8 +27,7 @@ export function readTextFile(file: string, source: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    const message = `${source} cannot be read (${failureReason(cause)})`;
-    throw new RollcallError("INVALID_ARGUMENT", message, { cause });
+    throw invalidArgument(`${source} cannot be read (${failureReason(cause)})`, cause);
   }
 }
 
@@ -37,5 +36,5 @@ export function checkToken(text: string, source: string): string {
   const token = text.trim();
   if (TOKEN.test(token)) return token;
   const what = token === "" ? "is empty" : "holds more than one word, or no plain text";
-  throw new RollcallError("INVALID_ARGUMENT", `${source} ${what}: a token is one word`);
+  throw invalidArgument(`${source} ${what}: a token is one word`);
 }

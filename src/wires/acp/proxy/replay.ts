@@ -1,7 +1,7 @@
 /** The timeline of a recording: the same rules as live, over frames that went by long ago. */
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { RollcallError } from "../../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../../core/errors.ts";
 import { AcpDeriver } from "../derive/deriver.ts";
 import type { Frame } from "../derive/frames.ts";
 import type { AcpRecord } from "../derive/record.ts";
@@ -22,8 +22,7 @@ export async function* replay(path: string): AsyncGenerator<ReplayStep> {
     number += 1;
     const recorded = recordedIn(text);
     if (!recorded) {
-      const message = `${path} is no recording: line ${number} is not a frame`;
-      throw new RollcallError("INVALID_ARGUMENT", message);
+      throw invalidArgument(`${path} is no recording: line ${number} is not a frame`);
     }
     const { at, from, frame } = recorded;
     // Changes by silence lay in between.
