@@ -63,6 +63,16 @@ const TOKENS = group({
   },
 });
 
+const TLS = group({
+  brief: "The certificate of the daemon, for other machines",
+  usual: "show",
+  load: async () => (await import("./commands/tls.ts")).tls,
+  commands: {
+    show: "Show a certificate: its names, its end, its fingerprint",
+    "self-signed": "Make a certificate and its key, to try TLS",
+  },
+});
+
 const CONTEXT = group({
   brief: "The daemons that you logged in to, and the current one",
   usual: "list",
@@ -190,17 +200,6 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/doctor.ts")).doctor,
       },
     },
-    "Daemons elsewhere": {
-      login: {
-        brief: "Log in to a daemon, and talk to it from now on",
-        load: async () => (await import("./commands/login.ts")).login,
-      },
-      context: CONTEXT,
-      whoami: {
-        brief: "Say how the daemon knows you, and in which roles",
-        load: async () => (await import("./commands/whoami.ts")).whoami,
-      },
-    },
     "See what happens": {
       ls: {
         brief: "All agents: what each does, and which one needs you",
@@ -248,8 +247,20 @@ export const PROGRAM: Program = {
       leases: LEASES,
       elections: ELECTIONS,
       policies: POLICIES,
-      tokens: TOKENS,
       tasks: TASKS,
+    },
+    "Beyond this machine": {
+      login: {
+        brief: "Log in to a daemon, and talk to it from now on",
+        load: async () => (await import("./commands/login.ts")).login,
+      },
+      context: CONTEXT,
+      whoami: {
+        brief: "Say how the daemon knows you, and in which roles",
+        load: async () => (await import("./commands/whoami.ts")).whoami,
+      },
+      tokens: TOKENS,
+      tls: TLS,
     },
     "Status files": {
       list: {

@@ -9,7 +9,12 @@ import { GrpcServer, type Accesses, type AddOptions } from "../net/grpc/server.t
 import type { Call, Handlers, Meter } from "../net/grpc/service.ts";
 import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
-import { byAt, peerOf as peerOfSocket, type Authenticator, type Peer } from "../identity/caller.ts";
+import {
+  byOfCall,
+  peerOf as peerOfSocket,
+  type Authenticator,
+  type Peer,
+} from "../identity/caller.ts";
 import type { Access } from "../core/access.ts";
 import type { Principal } from "../core/principals.ts";
 import type { Permit } from "../operations/access.ts";
@@ -45,15 +50,13 @@ export class GrpcDoor {
       ...options,
       limits: SERVER_LIMITS,
       admit: (caller) => {
-        const peer = peerOf(caller.socket);
-        const admitted = authenticator.authenticate({
-          peer,
-          header: (name) => caller.header(name),
-        });
+        const header = (name: string) => caller.header(name);
+        const call = { peer: peerOf(caller.socket), header };
+        const admitted = authenticator.authenticate(call);
         const { access } = caller;
         const check = (principal: Principal) => {
           if (access) permit(principal, access);
-          return byAt(peer, principal, "grpc");
+          return byOfCall(call, principal, "grpc");
         };
         return admitted instanceof Promise ? admitted.then(check) : check(admitted);
       },

@@ -12,6 +12,8 @@
  *
  * Only what is durable is ever seen.
  */
+import type { By } from "../core/by.ts";
+import { eventFor } from "../core/fencing.ts";
 import { decode, type Event, type RecordedEvent } from "../core/events.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import { WATCH } from "../core/limits.ts";
@@ -30,6 +32,8 @@ export interface WatchOptions {
   readonly prefixes?: readonly string[];
   /** The last sequence already seen; absent means from now on. */
   readonly from?: number;
+  /** The subscriber, who is shown no secret of others; without one nothing is hidden. */
+  readonly by?: By | undefined;
   /** Passes over events that are not for this watcher; without it all are. */
   readonly isVisible?: ((event: Event) => boolean) | undefined;
   readonly signal?: AbortSignal;
@@ -119,6 +123,7 @@ export class WatchHub {
 export class Watch implements AsyncIterable<WatchItem> {
   readonly #hub: WatchHub;
   readonly #prefixes: readonly string[];
+  readonly #by: By | undefined;
   readonly #isVisible: WatchOptions["isVisible"];
   readonly #onClose: () => void;
   readonly #cut = new AbortController();
@@ -136,6 +141,7 @@ export class Watch implements AsyncIterable<WatchItem> {
   constructor(hub: WatchHub, options: WatchOptions, onClose: () => void) {
     this.#hub = hub;
     this.#prefixes = options.prefixes?.includes("") ? [] : (options.prefixes ?? []);
+    this.#by = options.by;
     this.#isVisible = options.isVisible;
     this.#onClose = onClose;
     this.#cursor = options.from ?? hub.head;
@@ -270,7 +276,7 @@ export class Watch implements AsyncIterable<WatchItem> {
       this.#cursor = recorded.sequence;
       const { event } = recorded;
       if (!this.#isWanted(event.type) || this.#isVisible?.(event) === false) continue;
-      items.push({ kind: "event", recorded });
+      items.push({ kind: "event", recorded: this.#by ? eventFor(recorded, this.#by) : recorded });
     }
     if (items.length > 0) this.#told = this.#cursor;
     return items;

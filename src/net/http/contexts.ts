@@ -6,12 +6,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { invalidArgument, RollcallError } from "../../core/errors.ts";
+import { isRecord, parsedRecord } from "../../core/json-object.ts";
 import { makeFolder } from "../../machine/folders.ts";
 import { configFolder } from "../../machine/places.ts";
 import { replaceFile } from "../../machine/replace-file.ts";
 import type { Environment } from "../../machine/surroundings.ts";
 import { systemCode, systemError } from "../../machine/system-error.ts";
-import { isRecord } from "./request.ts";
 
 /** A daemon, the credential to present there, and how its certificate is known. */
 export interface DaemonContext {
@@ -86,8 +86,8 @@ export function contextNamed({ byName }: Contexts, name: string): DaemonContext 
 }
 
 function parse(text: string): Contexts | undefined {
-  const file = parseJson(text);
-  if (!isRecord(file) || typeof file["current"] !== "string" || !isRecord(file["contexts"])) {
+  const file = parsedRecord(text);
+  if (!file || typeof file["current"] !== "string" || !isRecord(file["contexts"])) {
     return undefined;
   }
   const byName = new Map<string, DaemonContext>();
@@ -96,14 +96,6 @@ function parse(text: string): Contexts | undefined {
     byName.set(name, context);
   }
   return { current: file["current"], byName };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isContext(value: unknown): value is DaemonContext {

@@ -108,8 +108,9 @@ function streamOf(
   return async (c: HttpContext): Promise<Response> => {
     const lastEventId = c.req.header("last-event-id");
     const input = inputOf(c);
-    if (live.access) permit(c.env.by.principal, live.access, input);
-    const start = await live.prepare(services, input, { lastEventId });
+    const { by } = c.env;
+    if (live.access) permit(by.principal, live.access, input);
+    const start = await live.prepare(services, input, { lastEventId, by });
     await places.send(c.env.outgoing, start);
     return RESPONSE_ALREADY_SENT;
   };

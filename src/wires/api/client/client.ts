@@ -5,10 +5,11 @@
  *   for await (const item of daemon.events({ from: 0 })) …
  */
 import { RollcallError } from "../../../core/errors.ts";
+import { parsedRecord } from "../../../core/json-object.ts";
 import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
 import { daemonAgent } from "../../../net/http/agent.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
-import { isRecord, open, readBody, type DaemonLink } from "../../../net/http/request.ts";
+import { open, readBody, type DaemonLink } from "../../../net/http/request.ts";
 import { localToken } from "../../../net/http/target.ts";
 import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
 import type { ServerTrust } from "../../../net/tls/trust.ts";
@@ -81,7 +82,7 @@ export class Client {
   }
 
   #json(path: string, text: string): Json {
-    const answer = parse(text);
+    const answer = parsedRecord(text);
     if (answer) return answer;
     throw new RollcallError("UNAVAILABLE", `the server at ${this.url}${path} is not rollcall`);
   }
@@ -98,13 +99,4 @@ export class Client {
 
 export function connect(options: ConnectOptions = {}): Client {
   return new Client(options);
-}
-
-function parse(body: string): Json | undefined {
-  try {
-    const answer: unknown = JSON.parse(body);
-    return isRecord(answer) ? answer : undefined;
-  } catch {
-    return undefined;
-  }
 }
