@@ -1,8 +1,8 @@
 /**
  * The keeper wire under load, from clients that are not Node's: against a grpc-js server that does
  * nothing (what the transport alone costs), and against etcd (what people would use instead). All
- * in turns, in one run, all that is written synced to the same disk; then the most telling of it over
- * TLS, at both ends.
+ * in turns, in one run, all that is written synced to the same disk; then the most telling of it
+ * over TLS, at both ends.
  *
  * etcd has no single call that takes a lease on a key: it is a grant and a put, so a taken lease
  * costs it the time of both. `--quick` is without etcd.

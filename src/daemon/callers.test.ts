@@ -91,7 +91,7 @@ describe("an agent is its registrant's", () => {
     expect((await operator.http("/v1/agents/deregister", { agentId })).status).toBe(200);
   });
 
-  test("its lease's token is told to its principal and to operators alone, on every door", async () => {
+  test("every door tells a lease's token to its principal and operators alone", async () => {
     const viewer = await callers.token("looker", "viewer");
     const { message } = await ann.grpc(register, { card: { name: "holder" } });
     await ann.grpc(acquireLease, { taskId: "secret", agentId: message.agentId });
