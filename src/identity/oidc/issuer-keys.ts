@@ -1,7 +1,7 @@
 /**
  * The public keys of an issuer, fetched from where its own description says they are.
  *
- *   none ──fetched──▶ fresh ──10 min──▶ stale, fetched anew behind the calls ──60 min──▶ none
+ *   none ──fetched──▶ fresh ──10 min──▶ stale: used only while fetching fails ──60 min──▶ none
  *
  * A JWT with a key that is not there has them fetched at once, for the issuer may have a new one;
  * but never more often than every 30 s, or anybody could have us ask the issuer all day. Without
@@ -47,8 +47,7 @@ export class IssuerKeys {
 
   /** As jose asks for the key of a JWT. Throws UNAVAILABLE where there are no keys to look in. */
   readonly find: JWTVerifyGetKey = async (header, input) => {
-    if (!this.#usable) await this.#fetch();
-    else if (this.#ageMs > OIDC.keysFreshMs) void this.#fetch();
+    if (this.#ageMs > OIDC.keysFreshMs) await this.#fetch();
     try {
       return await this.#known.find(header, input);
     } catch (error) {

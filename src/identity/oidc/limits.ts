@@ -6,7 +6,7 @@ export const OIDC = {
   algorithms: ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"],
   /** Between the clocks of the issuer and of this machine. */
   skewMs: 1 * MINUTE,
-  /** Keys of this age are fetched anew, behind the calls: the issuer may have withdrawn one. */
+  /** Keys of this age are fetched anew: the issuer may have withdrawn one. */
   keysFreshMs: 10 * MINUTE,
   /** Older keys open nothing, though the issuer cannot be reached. */
   keysMaxMs: 60 * MINUTE,
