@@ -62,7 +62,7 @@ function routeOf(operation: Operation, live: Live | undefined, options: ApiOptio
   const { access, effect } = operation;
   const path = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
   const answer = async (c: HttpContext, input: Input): Promise<Response> => {
-    options.permit(c.env.by.principal, access, input);
+    options.permit(c.env.by, access, input);
     const value = await operation.run(options, input, new HttpCall(c)).catch((error: unknown) => {
       throw inWordsOf(operation, error);
     });
@@ -109,7 +109,7 @@ function streamOf(
     const lastEventId = c.req.header("last-event-id");
     const input = inputOf(c);
     const { by } = c.env;
-    if (live.access) permit(by.principal, live.access, input);
+    if (live.access) permit(by, live.access, input);
     const start = await live.prepare(services, input, { lastEventId, by });
     await places.send(c.env.outgoing, start);
     return RESPONSE_ALREADY_SENT;
