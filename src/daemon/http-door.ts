@@ -147,8 +147,8 @@ export class HttpDoor {
     }
   }
 
-  #permit({ principal }: By, access: Guarded<unknown>["access"]): void {
-    if (access !== ADMITTED) this.#options.permit(principal, access);
+  #permit(by: By, access: Guarded<unknown>["access"]): void {
+    if (access !== ADMITTED) this.#options.permit(by, access);
   }
 
   /** Takes connections that were accepted elsewhere, too. */
