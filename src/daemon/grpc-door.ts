@@ -53,6 +53,7 @@ export class GrpcDoor {
         const { access } = caller;
         const check = (principal: Principal) => {
           if (access) permit(principal, access);
+          this.#sockets.claim(caller.socket, principal.name);
           return byAt(peer, principal, "grpc");
         };
         return admitted instanceof Promise ? admitted.then(check) : check(admitted);

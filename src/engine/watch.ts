@@ -15,6 +15,8 @@
 import { decode, type Event, type RecordedEvent } from "../core/events.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import { WATCH } from "../core/limits.ts";
+import { LOCAL } from "../core/principals.ts";
+import { checkShare, Holdings, holdingOf } from "../core/shares.ts";
 import type { Log } from "../log/log.ts";
 import { Recent } from "./recent.ts";
 
@@ -33,6 +35,8 @@ export interface WatchOptions {
   /** Passes over events that are not for this watcher; without it all are. */
   readonly isVisible?: ((event: Event) => boolean) | undefined;
   readonly signal?: AbortSignal;
+  /** The principal that watches; the daemon itself unless set. */
+  readonly owner?: string;
 }
 
 export interface WatchHubOptions {
@@ -44,6 +48,7 @@ export interface WatchHubOptions {
 export class WatchHub {
   readonly #log: Log;
   readonly #watches = new Set<Watch>();
+  readonly #holdings = new Holdings();
   readonly barrier: () => Promise<number>;
   readonly recent = new Recent();
   #head = 0;
@@ -76,11 +81,14 @@ export class WatchHub {
     if (from !== undefined && (!Number.isSafeInteger(from) || from < 0)) {
       throw new RollcallError("INVALID_ARGUMENT", `from is ${from}, not a sequence`);
     }
-    if (this.#watches.size >= WATCH.watchers) {
-      throw new RollcallError("LIMIT_EXCEEDED", `there are already ${WATCH.watchers} watchers`);
-    }
-    const watch = new Watch(this, options, () => this.#watches.delete(watch));
+    const { owner = LOCAL.name } = options;
+    const own = holdingOf(this.#holdings, owner);
+    checkShare({ ...own, limit: WATCH.watchers, noun: "watchers" });
+    const watch = new Watch(this, options, () => {
+      if (this.#watches.delete(watch)) this.#holdings.remove(owner);
+    });
     this.#watches.add(watch);
+    this.#holdings.add(owner);
     return watch;
   }
 

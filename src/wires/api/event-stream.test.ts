@@ -43,7 +43,7 @@ async function serve(maxStreams?: number): Promise<Served> {
   const responses: ServerResponse[] = [];
   const server = createServer((request, response) => {
     responses.push(response);
-    streams.serve(request, response).catch((error: unknown) => {
+    streams.serve(request, response, LIBRARY).catch((error: unknown) => {
       const { status, body } = refusalOf(error);
       response.writeHead(status).end(body);
     });
@@ -274,6 +274,6 @@ describe("what makes no sense is refused by name", () => {
     const client = await open("");
     await vi.waitFor(() => expect(client.isEnded).toBe(true));
     expect(client.response.statusCode).toBe(429);
-    expect(client.text).toContain("there are already 1 streams");
+    expect(client.text).toContain("local already has 1 streams: that is the limit");
   });
 });

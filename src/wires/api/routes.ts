@@ -110,7 +110,7 @@ function streamOf(
     const input = inputOf(c);
     if (live.access) permit(c.env.by.principal, live.access, input);
     const start = await live.prepare(services, input, { lastEventId });
-    await places.send(c.env.outgoing, start);
+    await places.send(c.env.outgoing, c.env.by, start);
     return RESPONSE_ALREADY_SENT;
   };
 }

@@ -4,6 +4,7 @@ import { asSeen, unknownAgent } from "../../../core/agents.ts";
 import { atMost, count, tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import type { WatchOptions } from "../../../engine/watch.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
 import type { Finder } from "./finder.ts";
@@ -74,9 +75,10 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
 const HEARD = create(HeartbeatResponseSchema);
 
 /** A new subscriber gets its cursor first, so it can resume even before the first event. */
-export function placeOf(engine: Engine, call: Call): { readonly from?: number } {
+export function placeOf(engine: Engine, call: Call): Pick<WatchOptions, "from" | "owner"> {
+  const owner = call.by.principal.name;
   const from = numberFrom(call, FROM_SEQUENCE);
-  if (from !== undefined) return { from };
+  if (from !== undefined) return { from, owner };
   call.tell(SEQUENCE, String(engine.head));
-  return {};
+  return { owner };
 }
