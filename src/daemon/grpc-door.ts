@@ -58,6 +58,7 @@ export class GrpcDoor {
         const check = (principal: Principal) => {
           const by = byOfCall(call, principal, "grpc");
           if (access) permit(by, access);
+          this.#sockets.claim(caller.socket, principal.name);
           return by;
         };
         return admitted instanceof Promise ? admitted.then(check) : check(admitted);

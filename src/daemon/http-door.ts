@@ -123,6 +123,7 @@ export class HttpDoor {
     this.#gate = new Gate({
       authenticator: options.authenticator,
       rate: new Rate(options.rateLimit),
+      claim: ({ socket }, principal) => this.#sockets.claim(socket, principal),
       monotonicMs,
       limits: this.#limits,
       hosts: () => this.#hosts,

@@ -115,7 +115,7 @@ function streamOf(
     if (live.access) permit(by, live.access, input);
     const seen = servicesFor(services, by);
     const start = await live.prepare(seen, input, { lastEventId, by });
-    await places.send(c.env.outgoing, start);
+    await places.send(c.env.outgoing, by, start);
     return RESPONSE_ALREADY_SENT;
   };
 }
