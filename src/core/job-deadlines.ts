@@ -8,6 +8,9 @@ import { isTerminal } from "./jobs/outcome.ts";
 import type { Job, JobEntry, JobLimits, Jobs } from "./jobs.ts";
 import type { State } from "./state.ts";
 
+/** Jobs that one event forgets: it stays a few kilobytes long. */
+const FORGOTTEN_AT_ONCE = 100;
+
 /** Takes the settings of the daemon that leads; what ended before is kept by them, too. */
 export function limitJobs({ jobs }: State, limits: JobLimits): void {
   const { finishedMs, keyTtlMs } = jobs.limits;
@@ -43,8 +46,8 @@ export function dueJob({ ended, keyed, deadlines, limits }: Jobs): number | unde
   return earliest(deadlines.nextAt(), ended.nextAt(), keyed.nextAt());
 }
 
-/** The job that may be forgotten now, if there is one. */
-export function forgettable(jobs: Jobs, nowMs: number): string | undefined {
+/** Takes some jobs out of the heap that may be forgotten now, those that ended first. */
+export function takeForgettable(jobs: Jobs, nowMs: number): readonly string[] {
   // A key that is no longer alive: from here on it is a job like the others that ended.
   for (let slot = jobs.keyed.takeDue(nowMs); slot; slot = jobs.keyed.takeDue(nowMs)) {
     const entry = jobs.byId.get(slot.value);
@@ -53,6 +56,12 @@ export function forgettable(jobs: Jobs, nowMs: number): string | undefined {
     jobs.index.dropKey(entry.job);
     setTimer(jobs, entry);
   }
-  const isFull = jobs.ended.size > jobs.limits.finished;
-  return isFull || (jobs.ended.nextAt() ?? Infinity) <= nowMs ? jobs.ended.first() : undefined;
+  const taken: string[] = [];
+  while (taken.length < FORGOTTEN_AT_ONCE) {
+    const isFull = jobs.ended.size > jobs.limits.finished;
+    const slot = jobs.ended.takeDue(isFull ? Infinity : nowMs);
+    if (!slot) break;
+    taken.push(slot.value);
+  }
+  return taken;
 }

@@ -9,7 +9,7 @@ import { capture, restore } from "./snapshot.ts";
 import type { State } from "./state.ts";
 import { audit } from "../../test/support/core/audit.ts";
 import { replayed } from "../../test/support/core/fixture.ts";
-import { isUnfinished, jobIn, KeptBudgets } from "../../test/support/core/jobs.ts";
+import { isUnfinished, jobsIn, KeptBudgets } from "../../test/support/core/jobs.ts";
 import { play } from "../../test/support/core/play.ts";
 import { aLife, always, SEED } from "../../test/support/core/lives.ts";
 
@@ -24,9 +24,10 @@ test("a job begins once and ends once, and then it can only be forgotten", () =>
   let ends = 0;
   always((steps) => {
     const jobs = new Map<string, "alive" | "over">();
-    for (const event of play(steps).history) {
-      const id = jobIn(event);
-      if (id === undefined) continue;
+    const ofJobs = play(steps).history.flatMap((event) =>
+      jobsIn(event).map((id) => ({ event, id })),
+    );
+    for (const { event, id } of ofJobs) {
       const before = jobs.get(id);
       switch (event.type) {
         case "job.submitted":

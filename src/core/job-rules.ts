@@ -5,6 +5,7 @@
  * Cascades are decided here, in one batch: the end of a job cancels its children and gives its slot
  * to the next one that waits; a question that it asked ends with it.
  */
+import { ITSELF } from "./by.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { asLine } from "./fields.ts";
@@ -12,7 +13,7 @@ import { progressOf, type JobProgress } from "./job-progress.ts";
 import { countersOf } from "./jobs/budget.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
-import { deadlineOf, forgettable } from "./job-deadlines.ts";
+import { deadlineOf, takeForgettable } from "./job-deadlines.ts";
 import { agentRowId, stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
 import { startOf, submit, type SubmitCommand, type SubmitReply } from "./job-submit.ts";
 import { FIELD } from "./limits.ts";
@@ -24,9 +25,8 @@ export interface CancelCommand {
   readonly type: "job.cancel";
   readonly jobId: string;
   readonly reason: string;
-  /** The caller; absent where the runtime itself cancels. */
-  readonly by?: {
-    readonly principal: string;
+  /** Where a client cancels; absent where the runtime itself, or the job above, does. */
+  readonly from?: {
     readonly session: string;
     /** Allowed to cancel: the session that submitted the job, or any of the same principal. */
     readonly scope: "session" | "principal";
@@ -100,15 +100,15 @@ export function decideJob(
 
 function cancel(
   state: State,
-  { jobId, reason, by }: CancelCommand,
+  { jobId, reason, from }: CancelCommand,
   moment: Moment,
 ): Decision<Event, JobReplies["job.cancel"]> {
   const job = state.jobs.byId.get(jobId)?.job;
   const notFound = refuse("NOT_FOUND", `no job ${JSON.stringify(jobId)}`);
   if (!job) return notFound;
-  if (by && by.session !== job.session) {
-    if (by.principal !== job.principal) return notFound;
-    if (by.scope === "session") {
+  if (from && from.session !== job.session) {
+    if (moment.by.principal.name !== job.principal) return notFound;
+    if (from.scope === "session") {
       return refuse("PERMISSION_DENIED", `only the session that submitted ${jobId} may cancel it`);
     }
   }
@@ -225,19 +225,20 @@ function unfinished({ jobs }: State, jobId: string): JobEntry | undefined {
   return entry && !isTerminal(entry.job.status) ? entry : undefined;
 }
 
-/** One job that is out of time, or one that may be forgotten. */
+/** One job that is out of time, or some that may be forgotten. */
 export function expireJob(state: State, nowMs: number): readonly Event[] {
   const { jobs } = state;
   const entry = jobs.byId.get(jobs.deadlines.takeDue(nowMs)?.value ?? "");
   if (!entry) {
-    const jobId = forgettable(jobs, nowMs);
-    return jobId === undefined ? [] : [{ type: "job.forgotten", jobId }];
+    const [jobId, ...others] = takeForgettable(jobs, nowMs);
+    if (jobId === undefined) return [];
+    return [{ type: "job.forgotten", jobId, ...(others.length > 0 && { others }) }];
   }
   entry.heap = undefined;
   const { job } = entry;
   if (deadlineOf(job) > nowMs) return [];
   // An end asks no question, so it needs no id for one.
-  const moment: Moment = { nowMs, newId: () => "" };
+  const moment: Moment = { nowMs, newId: () => "", by: ITSELF };
   return endEvents(state, entry, { ending: outOfTime(job, nowMs), moment });
 }
 

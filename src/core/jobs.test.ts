@@ -8,7 +8,7 @@ import { sentenceOf } from "./words.ts";
 import { audit } from "../../test/support/core/audit.ts";
 import { DAY, replayed, SECOND, START_MS } from "../../test/support/core/fixture.ts";
 import { budget, JobWorld } from "../../test/support/core/job-world.ts";
-import { oldJob } from "../../test/support/core/jobs.ts";
+import { jobsIn, oldJob } from "../../test/support/core/jobs.ts";
 
 function known(world: JobWorld): string[] {
   return [...world.state.jobs.byId.keys()];
@@ -36,6 +36,18 @@ describe("a job that ended", () => {
     }
     expect(known(world)).toEqual([first, third]);
     expect(fingerprint(replayed(world.recorded()))).toBe(fingerprint(world.state));
+  });
+
+  test("goes with all others that are due, by one event", () => {
+    const world = new JobWorld();
+    const ended = [world.submit(), world.submit(), world.submit()];
+    for (const jobId of ended) world.end(jobId);
+    const events = world.eventsOf(() => world.pass(DAY));
+    expect(events.map((event) => [...jobsIn(event)].sort())).toEqual([ended]);
+    expect(known(world)).toEqual([]);
+    expect(fingerprint(replayed(world.recorded()))).toBe(fingerprint(world.state));
+    const words = events.map((event) => sentenceOf(event, () => undefined));
+    expect(words).toEqual([`${ended[0]} and 2 other jobs are forgotten`]);
   });
 
   test("stays while its key is alive, whatever room the others need", () => {

@@ -15,6 +15,7 @@
  *   restart: "always"    runs again from its beginning, a few times at most
  *   anything else        ends with an error that may be retried: its agent died with the process
  */
+import { ITSELF, type By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Event } from "../core/events.ts";
 import { pageOfJobs, type JobPage, type JobQuery } from "../core/job-listing.ts";
@@ -25,6 +26,7 @@ import { JOBS } from "../core/jobs/limits.ts";
 import { isTerminal, type Outcome } from "../core/jobs/outcome.ts";
 import { limitJobs } from "../core/job-deadlines.ts";
 import {
+  forgottenJobs,
   restoreBudget,
   type Job,
   type JobEntry,
@@ -121,9 +123,13 @@ export class JobService {
   async prepare(state: State): Promise<void> {
     const { limits } = this.options;
     limitJobs(state, { ...JOBS, ...limits });
+    const unfinished = Array.from(state.jobs.byId.values()).filter(
+      ({ job }) => !isTerminal(job.status),
+    );
     const found: UnfinishedJob[] = [];
-    for (const entry of state.jobs.byId.values()) {
-      if (!isTerminal(entry.job.status)) found.push(await this.#find(state, entry));
+    for (let at = 0; at < unfinished.length; at += STREAM.foundAtOnce) {
+      const some = unfinished.slice(at, at + STREAM.foundAtOnce);
+      found.push(...(await Promise.all(some.map((entry) => this.#find(state, entry)))));
     }
     // A parent was made before its children, and ids grow.
     this.#found = found.sort((a, b) => (a.entry.job.id < b.entry.job.id ? -1 : 1));
@@ -171,11 +177,12 @@ export class JobService {
   /** Only the node that leads runs jobs: those of another died there. */
   #giveUp({ id: jobId, node }: Job): void {
     const ending = { status: "error", code: "UNAVAILABLE", reason: `${node} is gone` } as const;
-    this.term.decide({ type: "job.end", jobId, ending });
+    this.term.decide({ type: "job.end", jobId, ending }, ITSELF);
   }
 
   #revive(job: Job): void {
-    this.term.decide({ type: "job.revive", jobId: job.id, again: this.#runsAgain(job) });
+    const again = this.#runsAgain(job);
+    this.term.decide({ type: "job.revive", jobId: job.id, again }, ITSELF);
   }
 
   #newRun(entry: JobEntry, input: unknown): Run {
@@ -214,8 +221,9 @@ export class JobService {
         return this.#ended(event.job);
       case "job.forgotten": {
         const { streams } = this.options;
-        // After the log forgot it: a start in between finds the stream of a job that is not there.
-        this.term.after(() => void streams.remove(jobStream(event.jobId)).catch(() => undefined));
+        const names = forgottenJobs(event).map(jobStream);
+        // After the log forgot them: a start in between finds streams of jobs that are not there.
+        this.term.after(() => void streams.remove(...names).catch(() => undefined));
         return;
       }
       default:
@@ -255,7 +263,7 @@ export class JobService {
   }
 
   #end({ id: jobId }: Run, ending: Ending): void {
-    this.term.decide({ type: "job.end", jobId, ending });
+    this.term.decide({ type: "job.end", jobId, ending }, ITSELF);
   }
 
   /** Cleans up at an end, whatever caused it. */
@@ -324,8 +332,8 @@ export class JobService {
   }
 
   /** False when it had ended already. */
-  cancel(command: Omit<CancelCommand, "type">): boolean {
-    return this.term.decide({ type: "job.cancel", ...command }).isCancelled;
+  cancel(command: Omit<CancelCommand, "type">, by: By): boolean {
+    return this.term.decide({ type: "job.cancel", ...command }, by).isCancelled;
   }
 
   /** The job in memory, until its end is durable. */

@@ -3,6 +3,8 @@
 export const STREAM = {
   /** Trimming costs a transaction, so it waits until it is worth it. */
   trimEntries: 4_096,
+  /** Read at a start beside each other: enough to keep the disk busy, few enough to hold. */
+  foundAtOnce: 64,
 } as const;
 
 export const CREDENTIALS = {

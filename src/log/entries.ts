@@ -6,6 +6,7 @@ import type { StreamAppend } from "./streams.ts";
 export function checkBatch({ entries, streams = [] }: AppendBatch): void {
   checkEntries(entries);
   checkAppends(streams);
+  for (const append of streams) checkEntries(append.entries);
 }
 
 export function checkEntries(entries: readonly string[]): void {
@@ -18,6 +19,18 @@ function hasNewline(entry: string): boolean {
   return entry.includes("\n");
 }
 
+/**
+ * Entries as one text. A raw newline is looked for in the whole, which costs less than to look at
+ * each: most entries were put together of parts, and are copied only once this way.
+ */
+export function joinEntries(entries: readonly string[]): string {
+  const text = entries.join("\n");
+  let newlines = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) newlines += 1;
+  if (newlines >= entries.length) checkEntries(entries);
+  return text;
+}
+
 /** Names are kept as text that ends at a zero character, hence none inside. */
 export function checkStream(stream: string): void {
   if (stream === "" || stream.includes("\0")) {
@@ -26,12 +39,11 @@ export function checkStream(stream: string): void {
   }
 }
 
-/** Of an append to several streams, before any of it is written. */
+/** The names in an append to several streams, before any of it is written. */
 export function checkAppends(appends: readonly StreamAppend[]): void {
   const named = new Set<string>();
   for (const { stream, entries } of appends) {
     checkStream(stream);
-    checkEntries(entries);
     if (entries.length === 0 || named.has(stream)) {
       const problem = entries.length === 0 ? "has no entry" : "is named twice";
       throw new RollcallError("INVALID_ARGUMENT", `stream ${stream} of the append ${problem}`);

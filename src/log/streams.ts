@@ -14,8 +14,8 @@
  *   no reordering. Appends that wait are written together: one sync for all of them.
  * - `read(stream, after)` gives what is durable now, in pages, and ends; a stream nobody wrote to
  *   is empty. It rejects with OUT_OF_RANGE when those entries were trimmed.
- * - `trim(stream, through)` forgets the entries up to `through`; `remove` the whole stream, after
- *   which its positions start anew. Both come after the appends that were called before them. An
+ * - `trim(stream, through)` forgets the entries up to `through`; `remove` whole streams, after
+ *   which their positions start anew. Both come after the appends that were called before them. An
  *   append that is called before a removal has resolved may be removed with it.
  * - Before the log is open and after it is closed every call rejects with WRONG_STATE.
  */
@@ -29,7 +29,7 @@ export interface Streams {
   /** The streams whose names begin with `prefix`, in order of name, by code point. */
   ranges(prefix: string): AsyncIterable<NamedRange>;
   trim(stream: string, through: number): Promise<void>;
-  remove(stream: string): Promise<void>;
+  remove(...streams: readonly string[]): Promise<void>;
 }
 
 /** The part of an append that goes to one stream: at least one entry. No other part names it. */

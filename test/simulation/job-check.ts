@@ -3,6 +3,7 @@
  * is wrong must not be able to hide it.
  */
 import type { Event, RecordedEvent } from "../../src/core/events.ts";
+import { forgottenJobs } from "../../src/core/jobs.ts";
 
 type Fail = (invariant: string, detail: string) => void;
 
@@ -65,8 +66,10 @@ export class JobCheck {
         this.#alive(event.jobId, event, fail);
         return;
       case "job.forgotten":
-        if (!this.#jobs.get(event.jobId)?.isOver) fail("only what is over goes", event.jobId);
-        this.#jobs.delete(event.jobId);
+        for (const jobId of forgottenJobs(event)) {
+          if (!this.#jobs.get(jobId)?.isOver) fail("only what is over goes", jobId);
+          this.#jobs.delete(jobId);
+        }
         return;
       default:
     }

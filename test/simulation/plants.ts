@@ -2,6 +2,7 @@
  * Bugs to plant, one at a time: proof that the simulator can fail. Each is a mistake somebody could
  * make, planted from outside in what the engine is given: its rules, or its log.
  */
+import { ITSELF } from "../../src/core/by.ts";
 import type { Event } from "../../src/core/events.ts";
 import { codeOf } from "../../src/core/errors.ts";
 import { decodeEntry, JOB_STREAMS } from "../../src/core/job-stream.ts";
@@ -34,6 +35,7 @@ export const PLANTS: readonly Plant[] = [
     breaks: "a budget never goes up by itself",
     streams: forgetfulBudgets,
   },
+  { name: "caller forgotten", breaks: "nobody acts for another's", rules: blindRules() },
   { name: "watch gap", breaks: "a watcher sees exactly the log it asked for", wrap: skipping },
 ];
 
@@ -88,6 +90,14 @@ function endlessEnds(): Rules {
   };
 }
 
+/** Looks at nobody: whoever asks, it is as if the engine itself did. */
+function blindRules(): Rules {
+  return {
+    ...rules,
+    decide: (state, command, moment) => rules.decide(state, command, { ...moment, by: ITSELF }),
+  };
+}
+
 /** After a start nobody reads what was left: the budget is again what was granted. */
 function forgetfulBudgets(streams: Streams): Streams {
   return replaced(streams, {
@@ -124,7 +134,7 @@ export function replaced(streams: Streams, calls: Partial<Streams>): Streams {
     range: (stream) => streams.range(stream),
     ranges: (prefix) => streams.ranges(prefix),
     trim: (stream, through) => streams.trim(stream, through),
-    remove: (stream) => streams.remove(stream),
+    remove: (...names) => streams.remove(...names),
     ...calls,
   };
 }

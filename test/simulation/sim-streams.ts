@@ -1,6 +1,6 @@
 /** The streams of a simulated log, reached as late and as badly as the log itself. */
 import type { RollcallError } from "../../src/core/errors.ts";
-import { checkAppends, checkEntries, checkStream, fenceOf } from "../../src/log/entries.ts";
+import { checkBatch, checkEntries, checkStream, fenceOf } from "../../src/log/entries.ts";
 import { headOf, MemoryStreams, push, trim } from "../../src/log/memory/streams.ts";
 import type { StreamMap } from "../../src/log/memory/streams.ts";
 import type { Store } from "../../src/log/store.ts";
@@ -40,7 +40,7 @@ class SimStreams implements Streams {
   }
 
   async appendAll(appends: readonly StreamAppend[]): Promise<readonly number[]> {
-    checkAppends(appends);
+    checkBatch({ entries: [], streams: appends });
     return this.#append(appends);
   }
 
@@ -73,16 +73,18 @@ class SimStreams implements Streams {
   }
 
   async trim(stream: string, through: number): Promise<void> {
-    await this.#change(stream, (streams) => trim(streams, stream, through));
+    await this.#change([stream], (streams) => trim(streams, stream, through));
   }
 
-  async remove(stream: string): Promise<void> {
-    await this.#change(stream, (streams) => streams.delete(stream));
+  async remove(...names: readonly string[]): Promise<void> {
+    await this.#change(names, (streams) => {
+      for (const name of names) streams.delete(name);
+    });
   }
 
-  async #change(stream: string, change: (streams: StreamMap) => unknown): Promise<void> {
+  async #change(names: readonly string[], change: (streams: StreamMap) => void): Promise<void> {
     this.#link.checkOpen();
-    const perform = () => void change(this.#link.options.disk.streams);
-    await this.#link.send({ perform, streams: [stream], isNotable: false });
+    const perform = () => change(this.#link.options.disk.streams);
+    await this.#link.send({ perform, streams: names, isNotable: false });
   }
 }

@@ -1,5 +1,5 @@
 /** The streams of the memory store: a map from the name of a stream to what is left of it. */
-import { checkAppends, checkEntries, checkReach, checkStream, fenceOf } from "../entries.ts";
+import { checkBatch, checkEntries, checkReach, checkStream, fenceOf } from "../entries.ts";
 import type { NamedRange, StreamAppend, StreamBatch, StreamRange, Streams } from "../streams.ts";
 
 /** About how many entries one page of a read holds. */
@@ -59,7 +59,7 @@ export class MemoryStreams implements Streams {
 
   async appendAll(appends: readonly StreamAppend[]): Promise<readonly number[]> {
     this.#checkOpen();
-    checkAppends(appends);
+    checkBatch({ entries: [], streams: appends });
     return this.#append(appends);
   }
 
@@ -101,9 +101,9 @@ export class MemoryStreams implements Streams {
     trim(this.#streams, stream, through);
   }
 
-  async remove(stream: string): Promise<void> {
+  async remove(...streams: readonly string[]): Promise<void> {
     this.#checkOpen();
-    this.#streams.delete(stream);
+    for (const stream of streams) this.#streams.delete(stream);
   }
 }
 

@@ -9,9 +9,9 @@ function slowDisk() {
   const given: string[][] = [];
   const writes: { readonly finish: () => void; readonly fail: (error: Error) => void }[] = [];
   const heads = new Map<string, number>();
-  const outcome = ({ batch }: Append): AppendOutcome => ({
-    heads: (batch.streams ?? []).map(({ stream, entries }) => {
-      heads.set(stream, (heads.get(stream) ?? 0) + entries.length);
+  const outcome = ({ streams: { names, counts } }: Append): AppendOutcome => ({
+    heads: names.map((stream, index) => {
+      heads.set(stream, (heads.get(stream) ?? 0) + (counts[index] ?? 0));
       return heads.get(stream) ?? 0;
     }),
   });
@@ -30,11 +30,13 @@ function slowDisk() {
 
 function namesIn({ appends, forgets }: Commit): string[] {
   return [
-    ...appends.flatMap(({ batch, expectedHead }) => [
+    ...appends.flatMap(({ expectedHead, streams: { names } }) => [
       ...(expectedHead === undefined ? [] : ["log"]),
-      ...(batch.streams ?? []).map(({ stream }) => stream),
+      ...names,
     ]),
-    ...forgets.map(({ stream, through }) => (through ? `trim ${stream}` : `remove ${stream}`)),
+    ...forgets.flatMap(({ streams, through }) =>
+      streams.map((stream) => (through ? `trim ${stream}` : `remove ${stream}`)),
+    ),
   ];
 }
 
@@ -52,8 +54,8 @@ test("what arrives during a commit is written by the next one, in order, all of 
   const toStream = { stream: "c", entries: ["1"] };
   const event = commits.append({ entries: ["event"], streams: [toStream] }, 0);
   const after = [
-    commits.forget({ stream: "a", through: 2 }),
-    commits.forget({ stream: "b", through: undefined }),
+    commits.forget({ streams: ["a"], through: 2 }),
+    commits.forget({ streams: ["b"], through: undefined }),
   ];
   expect(given).toEqual([["a"]]);
   writes[0]?.finish();
@@ -99,7 +101,7 @@ test("an append to several streams fails whole, with all that waits behind it", 
 test("forgetting very many streams does not hold up an append", async () => {
   const { given, writes, commits, append } = slowDisk();
   const forgets = Array.from({ length: 2000 }, (_, index) =>
-    commits.forget({ stream: `old ${index}`, through: undefined }),
+    commits.forget({ streams: [`old ${index}`], through: undefined }),
   );
   await endOfTurn();
   const appended = append("a", "1");
@@ -118,7 +120,7 @@ test("forgetting very many streams does not hold up an append", async () => {
 
 test("what is forgotten goes along with an append of the same turn of the loop", async () => {
   const { given, writes, commits, append } = slowDisk();
-  const forgotten = commits.forget({ stream: "old", through: undefined });
+  const forgotten = commits.forget({ streams: ["old"], through: undefined });
   await Promise.resolve();
   const appended = append("a", "1");
   await endOfTurn();

@@ -7,10 +7,10 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { RollcallError } from "../../core/errors.ts";
 import type { AppendBatch } from "../log.ts";
-import { WAITING_BYTES } from "./protocol.ts";
+import { appendOf, WAITING_BYTES } from "./protocol.ts";
 import type { Append, Commit, CommitResult, Forget, AppendOutcome } from "./protocol.ts";
 
-/** Trimmed or removed by one commit: about as much work as its sync. */
+/** Streams that one commit trims or removes: about as much work as its sync. */
 const FORGETS = 512;
 
 interface WaitingCall<Call, Result> {
@@ -35,15 +35,16 @@ export class Commits {
   }
 
   /** With the head that the log must have, or to streams alone; then gives the head of each. */
-  append(batch: AppendBatch, expectedHead?: number): Promise<readonly number[]> {
-    const bytes = expectedHead === undefined ? bytesOf(batch) : 0;
+  async append(batch: AppendBatch, expectedHead?: number): Promise<readonly number[]> {
+    const call = appendOf(batch, expectedHead);
+    const bytes = expectedHead === undefined ? bytesOf(call) : 0;
     if (this.#streamBytes + bytes > WAITING_BYTES) {
       const message = `more than ${WAITING_BYTES} bytes wait to be written to streams`;
-      return Promise.reject(new RollcallError("LIMIT_EXCEEDED", message));
+      throw new RollcallError("LIMIT_EXCEEDED", message);
     }
     this.#streamBytes += bytes;
     return new Promise((resolve, reject) => {
-      this.#appends.push({ call: { batch, expectedHead }, bytes, resolve, reject });
+      this.#appends.push({ call, bytes, resolve, reject });
       this.#start();
     });
   }
@@ -72,7 +73,7 @@ export class Commits {
     await (this.#appends.length > 0 ? Promise.resolve() : endOfTurn());
     while (this.#appends.length + this.#forgets.length > 0) {
       const appends = this.#appends;
-      const forgets = this.#forgets.splice(0, FORGETS);
+      const forgets = this.#takeForgets();
       this.#appends = [];
       try {
         const commit = { appends: appends.map(callOf), forgets: forgets.map(callOf) };
@@ -85,6 +86,18 @@ export class Commits {
       }
     }
     this.#isWriting = false;
+  }
+
+  /** At least one, where there is any. */
+  #takeForgets(): readonly WaitingCall<Forget, boolean>[] {
+    let streams = 0;
+    const isBeyond = ({ call }: WaitingCall<Forget, boolean>) => {
+      const isFull = streams >= FORGETS;
+      streams += call.streams.length;
+      return isFull;
+    };
+    const beyond = this.#forgets.findIndex(isBeyond);
+    return this.#forgets.splice(0, beyond < 0 ? Infinity : beyond);
   }
 
   #settle({ bytes, resolve, reject }: WaitingAppend, outcome: AppendOutcome | undefined): void {
@@ -116,11 +129,9 @@ function callOf<Call>({ call }: { readonly call: Call }): Call {
 }
 
 function streamsOf({ call }: WaitingAppend): readonly string[] {
-  return (call.batch.streams ?? []).map(({ stream }) => stream);
+  return call.streams.names;
 }
 
-function bytesOf({ streams = [] }: AppendBatch): number {
-  let bytes = 0;
-  for (const { entries } of streams) for (const entry of entries) bytes += entry.length;
-  return bytes;
+function bytesOf({ streams }: Append): number {
+  return streams.texts.reduce((bytes, { length }) => bytes + length, 0);
 }

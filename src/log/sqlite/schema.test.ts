@@ -14,6 +14,7 @@ import type { Store } from "../store.ts";
 import { openDatabase } from "./database.ts";
 import { connect, type Database } from "./driver.ts";
 import { sqliteStore } from "./store.ts";
+import { appendOf } from "./protocol.ts";
 import { Tables } from "./tables.ts";
 
 /**
@@ -148,7 +149,7 @@ test("a file that was raised has the same tables as a new one", async () => {
 test("what an old program trimmed and did not sweep is swept", async () => {
   const database = await openDatabase(copyOf(OLD));
   const tables = new Tables(database, "this test");
-  const append = { batch: { entries: ["event"] }, expectedHead: 24 };
+  const append = appendOf({ entries: ["event"] }, 24);
   expect(tables.sweep()).toBe(false);
   tables.commit({ appends: [append], forgets: [] });
   while (tables.sweep());

@@ -10,9 +10,10 @@
  */
 import { resolve } from "node:path";
 import { RollcallError } from "../../core/errors.ts";
-import { checkAppends, checkBatch, checkEntries, checkReach, checkStream } from "../entries.ts";
+import { checkAppends, checkReach, checkStream } from "../entries.ts";
 import type { AppendBatch, Log, LogBatch, LogPrograms, LogRange, Snapshot } from "../log.ts";
-import { SNAPSHOT_BYTES, type SavedSnapshot, type Span, type StreamPage } from "./protocol.ts";
+import { SNAPSHOT_BYTES } from "./protocol.ts";
+import type { Forget, SavedSnapshot, Span, StreamPage } from "./protocol.ts";
 import { decodeText, SqliteSession } from "./session.ts";
 import type { Store } from "../store.ts";
 import type { NamedRange, StreamAppend, StreamBatch, StreamRange, Streams } from "../streams.ts";
@@ -58,7 +59,7 @@ class SqliteLog implements Log {
   }
 
   async append(batch: AppendBatch, expectedHead: number): Promise<void> {
-    checkBatch(batch);
+    checkAppends(batch.streams ?? []);
     await this.#session.commits.append(batch, expectedHead);
     const { length } = batch.entries;
     if (length === 0) this.#session.tail.sign();
@@ -145,7 +146,6 @@ class SqliteStreams implements Streams {
 
   async append(stream: string, entries: readonly string[], expectedHead?: number): Promise<number> {
     checkStream(stream);
-    checkEntries(entries);
     const append = { stream, entries, ...(expectedHead !== undefined && { expectedHead }) };
     const [head = 0] = await this.#session.commits.append({ entries: [], streams: [append] });
     return head;
@@ -186,10 +186,14 @@ class SqliteStreams implements Streams {
   }
 
   async trim(stream: string, through: number): Promise<void> {
-    if (await this.#session.commits.forget({ stream, through })) this.#session.sweep();
+    await this.#forget({ streams: [stream], through });
   }
 
-  async remove(stream: string): Promise<void> {
-    if (await this.#session.commits.forget({ stream, through: undefined })) this.#session.sweep();
+  async remove(...streams: readonly string[]): Promise<void> {
+    await this.#forget({ streams, through: undefined });
+  }
+
+  async #forget(forget: Forget): Promise<void> {
+    if (await this.#session.commits.forget(forget)) this.#session.sweep();
   }
 }

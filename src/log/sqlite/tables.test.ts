@@ -6,6 +6,7 @@ import { numbered } from "../../../test/support/log/conformance-case.ts";
 import type { AppendBatch } from "../log.ts";
 import { openDatabase } from "./database.ts";
 import type { Database } from "./driver.ts";
+import { appendOf } from "./protocol.ts";
 import { Tables } from "./tables.ts";
 
 function scratch(): string {
@@ -19,11 +20,11 @@ async function open(path: string | Database) {
   const database = typeof path === "string" ? await openDatabase(path) : path;
   const tables = new Tables(database, "this test");
   const append = (batch: Partial<AppendBatch>, expectedHead?: number) =>
-    tables.commit({ appends: [{ batch: { entries: [], ...batch }, expectedHead }], forgets: [] });
+    tables.commit({ appends: [appendOf({ entries: [], ...batch }, expectedHead)], forgets: [] });
   const say = (stream: string, ...entries: string[]) =>
     append({ streams: [{ stream, entries }] }).outcomes[0]?.heads[0];
   const forget = (stream: string, through?: number) =>
-    tables.commit({ appends: [], forgets: [{ stream, through }] });
+    tables.commit({ appends: [], forgets: [{ streams: [stream], through }] });
   const read = (stream: string) => {
     const { page } = tables.streams.read(stream, { after: 0, through: Infinity });
     return page && Buffer.from(page.bytes).toString().split("\n");
@@ -124,7 +125,7 @@ test("very much is swept in pieces that an append can wait for", async () => {
   const many = Array.from({ length: 2000 }, (_, index) => ({ stream: `${index}`, entries: ["x"] }));
   for (let round = 0; round < 2; round += 1) {
     tables.commit({
-      appends: [{ batch: { entries: [], streams: many }, expectedHead: undefined }],
+      appends: [appendOf({ entries: [], streams: many })],
       forgets: [],
     });
   }

@@ -2,7 +2,7 @@
  * The open database as its thread sees it: the log's table, the snapshots and the streams, and the
  * commit that may write to all of them at once.
  */
-import { fenced, fenceOf } from "../entries.ts";
+import { fenced } from "../entries.ts";
 import type { LogRange } from "../log.ts";
 import { Batches } from "./batches.ts";
 import { readEnds } from "./check.ts";
@@ -72,20 +72,19 @@ export class Tables {
     }
   }
 
-  #append({ batch, expectedHead }: Append): AppendOutcome {
-    const { entries, streams = [] } = batch;
+  #append({ text, count, expectedHead, streams }: Append): AppendOutcome {
     const { truncated, head } = this.#ends;
     const refusal =
       expectedHead === undefined || expectedHead === head
-        ? fenceOf(streams, (stream) => this.streams.range(stream).head)
+        ? this.streams.fenceOf(streams)
         : fenced("the log", head, expectedHead);
     if (refusal) return { fenced: refusal.message, heads: [] };
-    if (entries.length > 0) {
-      const last = head + entries.length;
-      this.#database.prepare(INSERT).run(last, head + 1, Buffer.from(entries.join("\n")));
+    if (count > 0) {
+      const last = head + count;
+      this.#database.prepare(INSERT).run(last, head + 1, Buffer.from(text));
       this.#ends = { truncated, head: last };
     }
-    const heads = streams.map((append) => this.streams.append(append));
+    const heads = this.streams.append(streams);
     return { heads: expectedHead === undefined ? heads : [] };
   }
 
@@ -127,8 +126,8 @@ export class Tables {
 /** A single statement is a transaction by itself. */
 function countStatements({ appends, forgets }: Commit): number {
   let count = 2 * forgets.length;
-  for (const { batch } of appends) {
-    count += Math.min(1, batch.entries.length) + 2 * (batch.streams?.length ?? 0);
+  for (const append of appends) {
+    count += Math.min(1, append.count) + 2 * append.streams.names.length;
   }
   return count;
 }

@@ -5,7 +5,7 @@
  */
 import * as fs from "node:fs";
 import { basename, dirname } from "node:path";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import { pathIn, statusFolder, statusPath } from "./folder.ts";
 import type { Status } from "./format.ts";
 import { jsonText } from "./json-text.ts";
@@ -108,7 +108,7 @@ interface Draft {
 
 function prepare(status: Status, folder: string): Draft {
   const problems = validate(status);
-  if (problems.length > 0) throw new RollcallError("INVALID_ARGUMENT", problems.join("; "));
+  if (problems.length > 0) throw invalidArgument(problems.join("; "));
   const path = statusPath(status.agent_id, folder);
   const text = `${jsonText(status)}\n`;
   // ASCII: a character is a byte.

@@ -55,7 +55,7 @@ export function prepareClaude(stage: Stage, folder: string): string {
   });
   stage.write(".claude.json", ACCEPTED(stage.project));
   stage.write(".claude/settings.json", SETTINGS);
-  stage.run("rollcall", "hooks", "install", "claude-code");
+  stage.run("rollcall", "hooks", "install", "claude-code", "--yes");
   const platform = `@anthropic-ai/claude-code-${process.platform}-${process.arch}`;
   return join(folder, "node_modules", platform, "claude");
 }
@@ -119,7 +119,7 @@ function configured(stage: Stage, name: string, claude: string): string {
   stage.write(`${name}/settings.json`, SETTINGS);
   stage.write(`${name}/.claude.json`, ACCEPTED(stage.project));
   const env = `CLAUDE_CONFIG_DIR=${join(stage.home, name)}`;
-  stage.run("env", env, "rollcall", "hooks", "install", "claude-code");
+  stage.run("env", env, "rollcall", "hooks", "install", "claude-code", "--yes");
   return `env ${env} ${claude}`;
 }
 
@@ -275,7 +275,7 @@ async function endings(stage: Stage, claude: string, a: Terminal): Promise<void>
 }
 
 function uninstall(stage: Stage): void {
-  stage.run("rollcall", "hooks", "uninstall", "claude-code");
+  stage.run("rollcall", "hooks", "uninstall", "claude-code", "--yes");
   stage.check("uninstalled without a trace", () => {
     const text = readFileSync(join(stage.home, ".claude/settings.json"), "utf8");
     return text === SETTINGS ? undefined : `settings.json is now ${text}`;

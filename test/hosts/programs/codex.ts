@@ -58,7 +58,7 @@ function prepare(stage: Stage): string {
       "",
     ].join("\n"),
   );
-  stage.run("rollcall", "hooks", "install", "codex");
+  stage.run("rollcall", "hooks", "install", "codex", "--yes");
   const target = `${process.arch === "arm64" ? "aarch64" : "x86_64"}-unknown-linux-musl`;
   const platform = `@openai/codex-${process.platform}-${process.arch}`;
   return join(stage.folder, "node_modules", platform, "vendor", target, "bin", "codex");
@@ -200,7 +200,7 @@ async function terminals(stage: Stage, program: string, a: Terminal): Promise<vo
 }
 
 function uninstall(stage: Stage): void {
-  stage.run("rollcall", "hooks", "uninstall", "codex");
+  stage.run("rollcall", "hooks", "uninstall", "codex", "--yes");
   stage.check("uninstalled without a trace", () => {
     try {
       return `hooks.json is now ${readFileSync(join(stage.home, ".codex/hooks.json"), "utf8")}`;

@@ -48,7 +48,7 @@ function prepare(stage: Stage): string {
     COPILOT_AUTO_UPDATE: "false",
   });
   stage.write(".copilot/config.json", { trusted_folders: [stage.project], banner: "never" });
-  stage.run("rollcall", "hooks", "install", "copilot");
+  stage.run("rollcall", "hooks", "install", "copilot", "--yes");
   const platform = `@github/copilot-${process.platform}-${process.arch}`;
   return join(stage.folder, "node_modules", platform, "copilot");
 }

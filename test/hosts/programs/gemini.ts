@@ -32,7 +32,7 @@ export const gemini: Program = {
   also: [NODE],
   async play(stage) {
     const command = prepareGemini(stage);
-    stage.run("rollcall", "hooks", "install", "gemini");
+    stage.run("rollcall", "hooks", "install", "gemini", "--yes");
     const day = new Day(stage, MANNERS, stage.terminal(command));
     await day.start();
     await day.turn();

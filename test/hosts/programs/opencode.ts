@@ -67,7 +67,7 @@ function prepare(stage: Stage): string {
       },
     },
   });
-  stage.run("rollcall", "hooks", "install", "opencode");
+  stage.run("rollcall", "hooks", "install", "opencode", "--yes");
   const platform = `opencode-${process.platform}-${process.arch}`;
   return join(stage.folder, "node_modules", platform, "bin/opencode");
 }
@@ -113,7 +113,7 @@ async function beginsAnew(stage: Stage, day: Day): Promise<void> {
 }
 
 function uninstall(stage: Stage): void {
-  stage.run("rollcall", "hooks", "uninstall", "opencode");
+  stage.run("rollcall", "hooks", "uninstall", "opencode", "--yes");
   stage.check("uninstalled", () => {
     const left = stage.run("find", join(stage.home, ".config/opencode"), "-name", "*rollcall*");
     return left === "" ? undefined : left;

@@ -116,13 +116,13 @@ function prepare(stage: Stage, node: string, program: string): string {
     },
   });
   stage.write(".pi/agent/extensions/gate.ts", GATE);
-  stage.run("rollcall", "hooks", "install", "pi");
+  stage.run("rollcall", "hooks", "install", "pi", "--yes");
   return `${node} ${program} --provider mock --model mock`;
 }
 
 /** As `pi install` takes it, without the file that `hooks install` wrote. */
 async function asPackage(stage: Stage, command: string): Promise<void> {
-  stage.run("rollcall", "hooks", "uninstall", "pi");
+  stage.run("rollcall", "hooks", "uninstall", "pi", "--yes");
   stage.check("uninstalled", () => {
     const path = join(stage.home, ".pi/agent/extensions/rollcall.ts");
     return existsSync(path) ? `${path} is there` : undefined;

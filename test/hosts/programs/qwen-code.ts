@@ -22,7 +22,7 @@ export const qwenCode: Program = {
   also: [NODE],
   async play(stage) {
     const command = prepareQwen(stage);
-    stage.run("rollcall", "hooks", "install", "qwen-code");
+    stage.run("rollcall", "hooks", "install", "qwen-code", "--yes");
     const day = new Day(stage, MANNERS, stage.terminal(command));
     await day.start();
     await day.turn();

@@ -8,7 +8,7 @@ import { amountOfNumber } from "../../../src/core/jobs/decimal.ts";
 import type { JobEvent } from "../../../src/core/jobs/events.ts";
 import type { LeaseRequest } from "../../../src/core/jobs/lease.ts";
 import { isTerminal } from "../../../src/core/jobs/outcome.ts";
-import type { Job, JobEntry } from "../../../src/core/jobs.ts";
+import { forgottenJobs, type Job, type JobEntry } from "../../../src/core/jobs.ts";
 import { setAttached, type Session, type SessionCommand } from "../../../src/core/sessions.ts";
 import type { Event } from "../../../src/core/events.ts";
 import type { State } from "../../../src/core/state.ts";
@@ -118,8 +118,8 @@ export function someJobCommand(state: State, { who, what, how }: Picks): JobComm
     case 0:
     case 1: {
       const scope = how % 2 === 0 ? "session" : "principal";
-      const by = { principal: somePrincipal(how), session: `session-${how % 4}`, scope } as const;
-      return { type: "job.cancel", jobId, reason: "enough", ...(how % 3 > 0 && { by }) };
+      const from = { session: `session-${how % 4}`, scope } as const;
+      return { type: "job.cancel", jobId, reason: "enough", ...(how % 3 > 0 && { from }) };
     }
     case 2:
       return { type: "job.revive", jobId, again: how % 3 > 0 };
@@ -258,8 +258,9 @@ function pickOne<T>([first]: readonly T[]): T {
   return first;
 }
 
-/** The job that an event is about. */
-export function jobIn(event: Event): string | undefined {
-  if ("job" in event) return event.job.id;
-  return event.type.startsWith("job.") && "jobId" in event ? event.jobId : undefined;
+/** The jobs that an event is about. */
+export function jobsIn(event: Event): readonly string[] {
+  if ("job" in event) return [event.job.id];
+  if (event.type === "job.forgotten") return forgottenJobs(event);
+  return event.type.startsWith("job.") && "jobId" in event ? [event.jobId] : [];
 }
