@@ -45,6 +45,7 @@ const POLICIES = group({
   load: async () => (await import("./commands/policies.ts")).policies,
   commands: {
     list: "List the policies",
+    roles: "List the policies that ship: what each role may do",
     set: "Set a policy, in place of one with the same id",
     delete: "Delete a policy",
     check: "Ask whether somebody may do something",
@@ -59,6 +60,16 @@ const TOKENS = group({
     list: "List the tokens, and how long each is good for",
     create: "Create a token, and print its secret, this once",
     revoke: "Revoke a token; its connections end at once",
+  },
+});
+
+const TLS = group({
+  brief: "The certificate of the daemon, for other machines",
+  usual: "show",
+  load: async () => (await import("./commands/tls.ts")).tls,
+  commands: {
+    show: "Show a certificate: its names, its end, its fingerprint",
+    "self-signed": "Make a certificate and its key, to try TLS",
   },
 });
 
@@ -224,6 +235,7 @@ export const PROGRAM: Program = {
       elections: ELECTIONS,
       policies: POLICIES,
       tokens: TOKENS,
+      tls: TLS,
       tasks: TASKS,
     },
     "Status files": {

@@ -52,6 +52,11 @@ export function decode(text: string, sequence: number): RecordedEvent {
   return { sequence, atMs: Number(text.slice(0, text.indexOf(" "))), event, text };
 }
 
+/** The text of another event in the place of a recorded one. */
+export function encodedAs({ text }: RecordedEvent, event: Event): string {
+  return text.slice(0, jsonAt(text)) + JSON.stringify(event);
+}
+
 /** Where the JSON begins; the text of a caller begins with no brace, and has no space. */
 function jsonAt(text: string): number {
   const next = text.indexOf(" ") + 1;

@@ -12,6 +12,7 @@ import type { Event } from "./events.ts";
 import { invalid, key } from "./fields.ts";
 import { COUNT, FIELD } from "./limits.ts";
 import { matches, PatternIndex } from "./patterns.ts";
+import { ACTIONS } from "./roles.ts";
 import type { State } from "./state.ts";
 
 export interface Policy {
@@ -31,6 +32,8 @@ export class Policies {
   readonly filed: BySubjectAndResource = new PatternIndex();
   /** The policies that allow something, by their action. */
   readonly allowing = new PatternIndex<Map<string, Policy>>();
+  /** The ids of those that deny an action of this daemon: they narrow what roles allow. */
+  readonly narrowing = new Set<string>();
   /** Grows with every change: for those who keep what they made of them. */
   changes = 0;
 }
@@ -153,6 +156,34 @@ export function checkPolicy(
   return { allowed, reason, policy: decider };
 }
 
+/** A policy that would have counted, had one field been another. */
+export interface NearMiss {
+  readonly policy: Policy;
+  readonly failed: keyof AccessRequest;
+}
+
+const FIELDS = ["subject", "action", "resource"] as const satisfies (keyof AccessRequest)[];
+
+/** Those of which exactly one field does not match, in order of their ids. */
+export function nearMisses(
+  policies: Iterable<Policy>,
+  {
+    subjects,
+    action,
+    resource,
+  }: { readonly subjects: readonly string[] } & Omit<AccessRequest, "subject">,
+): readonly NearMiss[] {
+  const asked = { subject: subjects, action: [action], resource: [resource] };
+  const found: NearMiss[] = [];
+  for (const policy of policies) {
+    const [failed, another] = FIELDS.filter(
+      (field) => !asked[field].some((each) => matches(policy[field], each)),
+    );
+    if (failed && !another) found.push({ policy, failed });
+  }
+  return found.toSorted((a, b) => (a.policy.id < b.policy.id ? -1 : 1));
+}
+
 /** The problem of a malformed request, so that a caller's slip is not taken for a denial. */
 export function accessProblem({ subject, action, resource }: AccessRequest): string | undefined {
   return key("subject", subject) ?? key("action", action) ?? key("resource", resource);
@@ -165,18 +196,22 @@ function outranks(policy: Policy, other: Policy | undefined): boolean {
   return policy.id < other.id;
 }
 
-function file({ filed, allowing }: Policies, policy: Policy): void {
+function file({ filed, allowing, narrowing }: Policies, policy: Policy): void {
   const byResource = filed.get(policy.subject) ?? new PatternIndex<Map<string, Policy>>();
   const byId = byResource.get(policy.resource) ?? new Map<string, Policy>();
   byId.set(policy.id, policy);
   byResource.set(policy.resource, byId);
   filed.set(policy.subject, byResource);
-  if (policy.effect !== "allow") return;
+  if (policy.effect === "deny") {
+    if (ACTIONS.some((action) => matches(policy.action, action))) narrowing.add(policy.id);
+    return;
+  }
   const ofAction = allowing.get(policy.action) ?? new Map<string, Policy>();
   allowing.set(policy.action, ofAction.set(policy.id, policy));
 }
 
-function unfile({ filed, allowing }: Policies, policy: Policy): void {
+function unfile({ filed, allowing, narrowing }: Policies, policy: Policy): void {
+  narrowing.delete(policy.id);
   const ofAction = allowing.get(policy.action);
   if (ofAction?.delete(policy.id) && ofAction.size === 0) allowing.delete(policy.action);
   const byResource = filed.get(policy.subject);

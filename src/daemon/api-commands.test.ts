@@ -117,6 +117,39 @@ describe("commands", () => {
     expect((await api.post("/v1/policies/delete", { id: "d" })).status).toBe(404);
   });
 
+  test("a check explains the near misses, and answers for a caller in a role", async () => {
+    const api = await open();
+    const narrow = { id: "n", subject: "role:agent", action: "task.*", resource: "*" };
+    await done(api, "policies/set", { ...narrow, effect: "deny" });
+    const check = async (more: string) =>
+      (await api.get(`/v1/policies/check?subject=token:ci&resource=task:*&explain=true${more}`))
+        .body;
+    expect(await check("&action=task.claim")).toMatchObject({
+      policy: null,
+      nearMisses: [{ policy: { id: "n" }, failed: "subject" }],
+    });
+    expect(await check("&action=task.claim&role=agent")).toMatchObject({
+      allowed: false,
+      policy: { id: "n" },
+      nearMisses: [],
+    });
+    expect(await check("&action=lease.read&role=agent")).toMatchObject({
+      allowed: true,
+      policy: { id: "role:agent/*.read" },
+      nearMisses: [{ policy: { id: "n" }, failed: "action" }],
+    });
+    expect(await check("&action=task.claim&role=outpost")).toMatchObject({
+      nearMisses: [
+        { policy: { id: "role:outpost/daemon.read" }, failed: "action" },
+        { policy: { id: "role:outpost/fleet.report" }, failed: "action" },
+        { policy: { id: "n" }, failed: "subject" },
+      ],
+    });
+    const { policies } = (await api.get("/v1/policies/roles")).body;
+    expect(policies).toContainEqual(expect.objectContaining({ subject: "role:viewer" }));
+    expect((await api.get("/v1/policies")).body).toMatchObject({ total: 1 });
+  });
+
   test("a task is cancelled, and one that waits too long is dead", async () => {
     const api = await open();
     const agentId = await register(api);

@@ -7,9 +7,9 @@
  * agentkeeper, which programs bring along side by side, takes a free port for HTTP and says so.
  */
 import type { Clock } from "../core/clock.ts";
-import { permit } from "../core/roles.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
+import { ACCESS, permitBy } from "../operations/access.ts";
 import type { Status } from "../operations/daemon.ts";
 import { a2aMount, type A2aOptions } from "../wires/a2a/server/a2a.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
@@ -77,6 +77,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const arcp = arcpAddr && { door: newHttpDoor(options), address: arcpAddr };
   const grpc = new GrpcDoor({
     authenticator,
+    permit: permitBy(options.engine),
     pair: options.pair,
     meterOf: (method) => options.metrics.meterOf(method),
     onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
@@ -127,9 +128,10 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
 }
 
 function newHttpDoor(options: DoorsOptions): HttpDoor {
-  const { config, authenticator, pair, clock, logger } = options;
+  const { engine, config, authenticator, pair, clock, logger } = options;
   return new HttpDoor({
     authenticator,
+    permit: permitBy(engine),
     pair,
     allowedHosts: config.allowedHosts,
     rateLimit: config.rateLimit,
@@ -199,13 +201,11 @@ function mountOnHttp(http: HttpDoor, options: MountOptions): void {
   const startedAt = new Date().toISOString();
   http.mount({
     hot: {
-      "/v1/events": (request, response, { principal }) => {
-        permit(principal, "event.read");
-        return streams.serve(request, response);
-      },
+      "/v1/events": { access: ACCESS.events, handle: streams.serve },
     },
     routes: apiRoutes({
       engine,
+      permit: permitBy(engine),
       claims: services.claims,
       fleet: services.fleet,
       directory: services.directory,
@@ -234,6 +234,7 @@ function word(status: number, body: string): WholeAnswer {
 function mcpWire({ engine, services, clock, logger, version }: DoorsOptions): McpWire {
   return new McpWire({
     engine,
+    permit: permitBy(engine),
     claims: services.claims,
     fleet: services.fleet,
     search: services.search,

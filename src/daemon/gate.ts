@@ -6,7 +6,13 @@
 import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../core/errors.ts";
 import type { By } from "../core/by.ts";
-import { byAt, peerOf, type Authenticator, type Peer } from "../identity/caller.ts";
+import {
+  byOfCall,
+  peerOf,
+  type Authenticator,
+  type Caller,
+  type Peer,
+} from "../identity/caller.ts";
 import { bodyTooLarge } from "./body.ts";
 import { checkBrowser } from "./browsers.ts";
 import type { HttpLimits } from "./limits.ts";
@@ -51,15 +57,16 @@ export class Gate {
     if (!rate.take(bucket, nowMs)) throw new TooOften(rate.waitMs(bucket, nowMs));
     this.#checkShape(request);
     if (!peer.isOwnSocket) checkBrowser(request, hosts());
-    const admitted = authenticator.authenticate({
+    const call: Caller = {
       peer,
       header: (name) => {
         const value = request.headers[name];
         return Array.isArray(value) ? value.join(", ") : value;
       },
-    });
-    if (!(admitted instanceof Promise)) return byAt(peer, admitted, "http");
-    return admitted.then((principal) => byAt(peer, principal, "http"));
+    };
+    const admitted = authenticator.authenticate(call);
+    if (!(admitted instanceof Promise)) return byOfCall(call, admitted, "http");
+    return admitted.then((principal) => byOfCall(call, principal, "http"));
   }
 
   #checkShape({ url, headers, rawHeaders }: IncomingMessage): void {

@@ -20,7 +20,7 @@ import {
 import { Health } from "../net/grpc/health.ts";
 import { LOCAL } from "../core/principals.ts";
 import { GrpcDoor, type GrpcDoorOptions } from "./grpc-door.ts";
-import { anybodyHere, FREE, say, STRANGER } from "../../test/support/daemon/fixture.ts";
+import { anybodyHere, byRoles, FREE, say, STRANGER } from "../../test/support/daemon/fixture.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 async function open(options: Partial<GrpcDoorOptions> & { isReflecting?: boolean } = {}) {
-  const door = new GrpcDoor({ authenticator: anybodyHere(), ...options });
+  const door = new GrpcDoor({ authenticator: anybodyHere(), permit: byRoles, ...options });
   const clock = new TestClock();
   const after = (ms: number, then: () => void) => clock.after(ms, then);
   const state = { isServing: true };

@@ -5,13 +5,19 @@
 import type { Server, Socket } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { SERVER_LIMITS } from "../net/grpc/limits.ts";
-import { GrpcServer, type AddOptions } from "../net/grpc/server.ts";
-import type { Handlers, Meter } from "../net/grpc/service.ts";
+import { GrpcServer, type Accesses, type AddOptions } from "../net/grpc/server.ts";
+import type { Call, Handlers, Meter } from "../net/grpc/service.ts";
 import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
-import { byAt, peerOf as peerOfSocket, type Authenticator, type Peer } from "../identity/caller.ts";
+import {
+  byOfCall,
+  peerOf as peerOfSocket,
+  type Authenticator,
+  type Peer,
+} from "../identity/caller.ts";
+import type { Access } from "../core/access.ts";
 import type { Principal } from "../core/principals.ts";
-import { permit } from "../core/roles.ts";
+import type { Permit } from "../operations/access.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Sockets } from "./sockets.ts";
@@ -20,6 +26,7 @@ import type { KeyPair } from "../net/tls/pair.ts";
 
 export interface GrpcDoorOptions {
   readonly authenticator: Authenticator;
+  readonly permit: Permit;
   readonly meterOf?: (path: string) => Meter;
   /** A call met a fault of this program. */
   readonly onFault?: (path: string, error: unknown) => void;
@@ -34,21 +41,22 @@ export class GrpcDoor {
   readonly #front: Server;
   readonly #sockets: Sockets;
   readonly #services: DescService[] = [];
+  readonly #permit: Permit;
 
-  constructor({ authenticator, peerOf = peerOfSocket, pair, ...options }: GrpcDoorOptions) {
+  constructor(given: GrpcDoorOptions) {
+    const { authenticator, permit, peerOf = peerOfSocket, pair, ...options } = given;
+    this.#permit = permit;
     this.#grpc = new GrpcServer({
       ...options,
       limits: SERVER_LIMITS,
       admit: (caller) => {
-        const peer = peerOf(caller.socket);
-        const admitted = authenticator.authenticate({
-          peer,
-          header: (name) => caller.header(name),
-        });
-        const { action } = caller;
+        const header = (name: string) => caller.header(name);
+        const call = { peer: peerOf(caller.socket), header };
+        const admitted = authenticator.authenticate(call);
+        const { access } = caller;
         const check = (principal: Principal) => {
-          if (action) permit(principal, action);
-          return byAt(peer, principal, "grpc");
+          if (access) permit(principal, access);
+          return byOfCall(call, principal, "grpc");
         };
         return admitted instanceof Promise ? admitted.then(check) : check(admitted);
       },
@@ -63,7 +71,24 @@ export class GrpcDoor {
     options: AddOptions<Service> = {},
   ): void {
     this.#services.push(service);
-    this.#grpc.add(service, handlers, options);
+    this.#grpc.add(service, this.#guarded(handlers, options.accesses), options);
+  }
+
+  /** A method that is about one thing is asked for once more, when the message says which. */
+  #guarded<Service extends DescService>(
+    handlers: Handlers<Service>,
+    accesses: Accesses<Service> | undefined,
+  ): Handlers<Service> {
+    const guarded: Record<string, unknown> = { ...handlers };
+    for (const [name, access] of Object.entries<Access>(accesses ?? {})) {
+      if (!access.resource.includes("{")) continue;
+      const handle = guarded[name] as (request: object, call: Call) => unknown;
+      guarded[name] = (request: object, call: Call) => {
+        this.#permit(call.by.principal, access, request);
+        return handle(request, call);
+      };
+    }
+    return guarded as Handlers<Service>;
   }
 
   /** Lets clients ask what was added: to be called last. Older ones ask under another name. */

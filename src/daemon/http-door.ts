@@ -15,9 +15,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { Hono, type Env } from "hono";
+import { Hono } from "hono";
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
+import type { Permit } from "../operations/access.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
+import { ADMITTED, type Bindings, type Guarded, type Route } from "../wires/route.ts";
 import { bracketed, type Address } from "./address.ts";
 import { byOf, type By } from "../core/by.ts";
 import { NOBODY } from "../core/principals.ts";
@@ -33,11 +35,6 @@ import { frontOf } from "../net/tls/front.ts";
 import { namesOf } from "../net/tls/names.ts";
 import type { KeyPair } from "../net/tls/pair.ts";
 import { Sockets } from "./sockets.ts";
-
-/** The `c.env` of a hono route. */
-export interface DoorBindings extends HttpBindings {
-  readonly by: By;
-}
 
 export type HotHandler = (
   request: IncomingMessage,
@@ -66,17 +63,21 @@ export interface Upgrade {
   readonly by: By;
 }
 
-export interface Mount<E extends Env = Env> {
+export type UpgradeHandler = (upgrade: Upgrade) => void;
+
+/** All but the answers to anybody are for callers that may: the door asks for the access of each. */
+export interface Mount {
   /** Answers to whoever asks, by whatever name: for probes. They tell nothing but one word. */
   readonly anybody?: Readonly<Record<string, () => WholeAnswer>>;
-  readonly hot?: Readonly<Record<string, HotHandler>>;
-  readonly swift?: Readonly<Record<string, SwiftHandler>>;
-  readonly upgrades?: Readonly<Record<string, (upgrade: Upgrade) => void>>;
-  readonly routes?: Hono<E>;
+  readonly hot?: Readonly<Record<string, Guarded<HotHandler>>>;
+  readonly swift?: Readonly<Record<string, Guarded<SwiftHandler>>>;
+  readonly upgrades?: Readonly<Record<string, Guarded<UpgradeHandler>>>;
+  readonly routes?: readonly Route[];
 }
 
 export interface HttpDoorOptions {
   readonly authenticator: Authenticator;
+  readonly permit: Permit;
   readonly allowedHosts: readonly string[];
   readonly rateLimit: number;
   readonly limits?: Partial<HttpLimits>;
@@ -103,12 +104,12 @@ export class HttpDoor {
   readonly #sockets: Sockets;
   readonly #gate: Gate;
   readonly #anybody = new Map<string, () => WholeAnswer>();
-  readonly #hot = new Map<string, HotHandler>();
-  readonly #swift = new Map<string, SwiftHandler>();
+  readonly #hot = new Map<string, Guarded<HotHandler>>();
+  readonly #swift = new Map<string, Guarded<SwiftHandler>>();
   /** The headers of swift answers with those of every answer: most answers are one and the same. */
   readonly #joined = new WeakMap<WholeAnswer, string[]>();
-  readonly #upgrades = new Map<string, (upgrade: Upgrade) => void>();
-  readonly #routes = new Hono<{ Bindings: DoorBindings }>();
+  readonly #upgrades = new Map<string, Guarded<UpgradeHandler>>();
+  readonly #routes = new Hono<{ Bindings: Bindings }>();
   readonly #admitted = new WeakMap<IncomingMessage, By>();
   #hosts: ReadonlySet<string> = new Set();
   #isClosing = false;
@@ -133,13 +134,21 @@ export class HttpDoor {
     this.#prepareRoutes();
   }
 
-  mount<E extends Env>(mount: Mount<E>): void {
-    const { anybody = {}, hot = {}, swift = {}, upgrades = {}, routes } = mount;
+  mount({ anybody = {}, hot = {}, swift = {}, upgrades = {}, routes = [] }: Mount): void {
     for (const [path, answer] of Object.entries(anybody)) this.#anybody.set(path, answer);
-    for (const [path, handler] of Object.entries(swift)) this.#swift.set(path, handler);
-    for (const [path, handler] of Object.entries(hot)) this.#hot.set(path, handler);
-    for (const [path, handler] of Object.entries(upgrades)) this.#upgrades.set(path, handler);
-    if (routes) this.#routes.route("/", routes);
+    for (const [path, guarded] of Object.entries(swift)) this.#swift.set(path, guarded);
+    for (const [path, guarded] of Object.entries(hot)) this.#hot.set(path, guarded);
+    for (const [path, guarded] of Object.entries(upgrades)) this.#upgrades.set(path, guarded);
+    for (const { method, path, access, handle } of routes) {
+      this.#routes.on(method, path, (c) => {
+        this.#permit(c.env.by, access);
+        return handle(c);
+      });
+    }
+  }
+
+  #permit({ principal }: By, access: Guarded<unknown>["access"]): void {
+    if (access !== ADMITTED) this.#options.permit(principal, access);
   }
 
   /** Takes connections that were accepted elsewhere, too. */
@@ -226,15 +235,16 @@ export class HttpDoor {
   }
 
   /** No promise is made where nothing has to be waited for: here that would cost most. */
-  #answerSwiftly(swift: SwiftHandler, { request, response, isAsked }: Call): void {
+  #answerSwiftly(swift: Guarded<SwiftHandler>, { request, response, isAsked }: Call): void {
     const failed = (error: unknown) => {
       this.#setHeaders(response);
       this.#refuse(request, response, error);
     };
     const hear = (by: By) => {
+      this.#permit(by, swift.access);
       if (isAsked) response.writeContinue();
       const whole = (body: Buffer) => {
-        const answer = swift(request, body, by);
+        const answer = swift.handle(request, body, by);
         if (answer instanceof Promise) {
           answer.then((each) => this.#send(response, each)).catch(failed);
         } else this.#send(response, answer);
@@ -250,13 +260,15 @@ export class HttpDoor {
     }
   }
 
-  async #answer(hot: HotHandler | undefined, { request, response, isAsked }: Call): Promise<void> {
+  async #answer(hot: Guarded<HotHandler> | undefined, call: Call): Promise<void> {
+    const { request, response, isAsked } = call;
     this.#setHeaders(response);
     try {
       const admitted = this.#gate.admit(request);
       const by = admitted instanceof Promise ? await admitted : admitted;
+      if (hot) this.#permit(by, hot.access);
       if (isAsked) response.writeContinue();
-      if (hot) return await hot(request, response, by);
+      if (hot) return await hot.handle(request, response, by);
       this.#admitted.set(request, by);
       await this.#takeBody(request);
       await this.#route(request, response);
@@ -295,9 +307,11 @@ export class HttpDoor {
     try {
       const by = await this.#admitUpgrade(request);
       const path = pathOf(request);
-      const handler = this.#upgrades.get(path);
-      if (!handler) throw new RollcallError("NOT_FOUND", `nothing to upgrade at ${path}`);
-      handler({ request, socket, head, by });
+      const upgrade = this.#upgrades.get(path);
+      if (!upgrade) throw new RollcallError("NOT_FOUND", `nothing to upgrade at ${path}`);
+      // A caller that is not known yet has its credential in what it says first.
+      if (by.principal !== NOBODY) this.#permit(by, upgrade.access);
+      upgrade.handle({ request, socket, head, by });
     } catch (error) {
       const { status, body } = this.#count(error);
       const length = Buffer.byteLength(body);

@@ -23,7 +23,7 @@ import {
   type HeartbeatReply,
 } from "../core/directory-rules.ts";
 import { HEARTBEAT } from "../core/card-limits.ts";
-import type { By } from "../core/by.ts";
+import { ownBy, type By } from "../core/by.ts";
 import type { Refusal } from "../core/decide.ts";
 import { invalidArgument, RollcallError } from "../core/errors.ts";
 import type { State } from "../core/state.ts";
@@ -217,7 +217,7 @@ export class DirectoryService {
     });
     await this.#engine.execute(command, by);
     const confirmation = await this.#verifier.confirmation(own, command.card.digest, found);
-    await this.#engine.execute(confirmation, by);
+    await this.#engine.execute(confirmation, ownBy("directory"));
     return (await this.get(own)).entry;
   }
 

@@ -6,6 +6,7 @@ import { beat } from "../core/agents.ts";
 import { ITSELF, type By } from "../core/by.ts";
 import { refreshEntry, seeEntry, type Beat } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
+import { beatBy } from "../core/acting.ts";
 import { refuse, type Decision } from "../core/decide.ts";
 import type { Event, RecordedEvent } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
@@ -165,9 +166,9 @@ export class Leading implements Term {
   }
 
   /** Takes the heartbeat of a living agent, if that can be done without the log. */
-  heartbeat(agentId: string): boolean {
+  heartbeat(agentId: string, by: By): boolean {
     const { replica, time } = this.#options;
-    return this.#isFresh && beat(replica.state, agentId, time.quickMs());
+    return this.#isFresh && beatBy(replica.state, { agentId, by }, time.quickMs());
   }
 
   /** The same for an entry of the directory that says what is known of it. */

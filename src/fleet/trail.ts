@@ -48,6 +48,7 @@ export class Trail {
         return this.#isKeeper(event.election.leader);
       case "task.claimed":
         return this.#isKeeper(event.claim.agentId);
+      case "agent.bound":
       case "agent.forgotten":
       case "election.joined":
       case "election.left":

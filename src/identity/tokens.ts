@@ -9,7 +9,8 @@
 import type { Clock } from "../core/clock.ts";
 import { RollcallError } from "../core/errors.ts";
 import { NOBODY, type Principal } from "../core/principals.ts";
-import { permit } from "../core/roles.ts";
+import { permit } from "../core/access.ts";
+import { ACCESS } from "../operations/access.ts";
 import type { State } from "../core/state.ts";
 import { principalOf, statusOf, type Token } from "../core/tokens.ts";
 import { secretHash } from "../machine/secrets.ts";
@@ -70,7 +71,7 @@ export class BearerTokens implements IdentityStep {
     const isKnown = principal !== NOBODY;
     if (isKnown && (isOpen || secret === NO_TOKEN)) return principal;
     const own = this.#admit(secret, peer);
-    permit(own, "job.submit");
+    this.#engine.peek(({ policies }) => permit(policies, own, ACCESS.session));
     return own;
   }
 

@@ -8,6 +8,7 @@
  */
 import { z } from "zod";
 import { RollcallError } from "../core/errors.ts";
+import { taskFor } from "../core/fencing.ts";
 import { count, key } from "../core/fields.ts";
 import { meantIn } from "../core/meant.ts";
 import type { State } from "../core/state.ts";
@@ -57,7 +58,7 @@ const list = operation({
     idPrefix: prefix("Only ids with this prefix"),
   }),
   output: z.strictObject({ ...PAGED, tasks: z.array(TASK_ROW) }),
-  run({ engine }: Needs, { status, type, claimedBy, idPrefix, ...wanted }) {
+  run({ engine }: Needs, { status, type, claimedBy, idPrefix, ...wanted }, { by }) {
     const isWanted = (task: Task) =>
       (status.length === 0 || status.includes(task.status)) &&
       (type === undefined || task.type === type) &&
@@ -65,7 +66,11 @@ const list = operation({
       task.id.startsWith(idPrefix);
     return engine.read((state, sequence) => {
       const { items, ...page } = pageOf(matching(tasksIn(state), isWanted), ORDER, wanted);
-      return { sequence, ...page, tasks: items.map((each) => rowOf(state, each)) };
+      return {
+        sequence,
+        ...page,
+        tasks: items.map((each) => rowOf(state, taskFor(state, each, by))),
+      };
     });
   },
   json: listJson("tasks", ORDER),
@@ -84,11 +89,11 @@ const get = operation({
     ),
   }),
   output: z.strictObject({ task: TASK, sequence: SEQUENCE }),
-  async run({ engine }: Needs, { taskId }) {
+  async run({ engine }: Needs, { taskId }, { by }) {
     const found = await engine.read((state, sequence) => {
       const entry = meantIn(state.tasks.byId, namesOf, { word: taskId, noun: "task" });
       if (!entry.ok) return entry;
-      const { task } = entry.item;
+      const task = taskFor(state, entry.item.task, by);
       const claimedByName = nameOf(state, task.claimedBy);
       return { ok: true as const, task, claimedByName, sequence };
     });

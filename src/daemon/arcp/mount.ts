@@ -7,7 +7,8 @@ import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../../core/errors.ts";
 import { byOf, type By } from "../../core/by.ts";
 import { NOBODY } from "../../core/principals.ts";
-import { permit } from "../../core/roles.ts";
+import { ACCESS } from "../../operations/access.ts";
+import { ADMITTED } from "../../wires/route.ts";
 import { peerOf } from "../../identity/caller.ts";
 import type { BearerTokens } from "../../identity/tokens.ts";
 import { Upgrades } from "../../wires/arcp/transports/upgrades.ts";
@@ -38,21 +39,26 @@ export function arcpMount({ arcp, tokens }: ArcpMountOptions): Mount {
   });
   return {
     upgrades: {
-      [PATH]: ({ request, socket, head, by }) => {
-        if (by.principal !== NOBODY) permit(by.principal, "job.submit");
-        callers.set(request, by);
-        if (request.headers.origin !== undefined) {
-          throw new RollcallError("PERMISSION_DENIED", "a browser may not submit jobs");
-        }
-        upgrades.upgrade(request, socket, head);
+      [PATH]: {
+        access: ACCESS.session,
+        handle({ request, socket, head, by }) {
+          callers.set(request, by);
+          if (request.headers.origin !== undefined) {
+            throw new RollcallError("PERMISSION_DENIED", "a browser may not submit jobs");
+          }
+          upgrades.upgrade(request, socket, head);
+        },
       },
     },
     hot: {
-      [PATH]: (_, response) => {
-        const body = JSON.stringify({ error: UPGRADE });
-        response
-          .writeHead(426, { Upgrade: "websocket", Connection: "Upgrade", ...JSON_TYPE })
-          .end(body);
+      [PATH]: {
+        access: ADMITTED,
+        handle(_, response) {
+          const body = JSON.stringify({ error: UPGRADE });
+          response
+            .writeHead(426, { Upgrade: "websocket", Connection: "Upgrade", ...JSON_TYPE })
+            .end(body);
+        },
       },
     },
   };

@@ -12,10 +12,12 @@ import type { Fleet } from "../../fleet/fleet.ts";
 import { policyAuthorizer } from "../../jobs/entitlement.ts";
 import type { JobObserver } from "../../jobs/observer.ts";
 import type { Streams } from "../../log/streams.ts";
+import { permitBy, type PolicySource } from "../../operations/access.ts";
 import { ArcpService } from "../../wires/arcp/server/service.ts";
 import type { Transport } from "../../wires/arcp/server/transport.ts";
 import type { Greeter } from "../../wires/arcp/server/connection.ts";
 import type { Logger } from "../logger.ts";
+import { permitMessages } from "./accesses.ts";
 import { AgentRows } from "./agent-rows.ts";
 import type { AgentConfig } from "./agents-config.ts";
 import { HostedAgents } from "./hosted-agents.ts";
@@ -69,6 +71,7 @@ export class DaemonArcp implements AsyncDisposable {
 
   #newService({ node, streams, clock, version, logger }: DaemonArcpOptions): ArcpService {
     const counter: JobObserver = { onEvent: () => void (this.events += 1) };
+    const engine: PolicySource = { peek: (select) => select(service.jobs.state) };
     const service: ArcpService = new ArcpService({
       runtime: { name: "rollcall", version },
       node,
@@ -76,7 +79,8 @@ export class DaemonArcp implements AsyncDisposable {
       clock,
       bearer: () => undefined,
       cancelBy: "principal",
-      authorizer: policyAuthorizer({ engine: { peek: (select) => select(service.jobs.state) } }),
+      authorizer: policyAuthorizer({ engine }),
+      permit: permitMessages(permitBy(engine)),
       observers: [counter],
       onTrouble: (what, error) => logger.warn({ err: error }, what),
     });

@@ -43,7 +43,7 @@ async function serve(maxStreams?: number): Promise<Served> {
   const responses: ServerResponse[] = [];
   const server = createServer((request, response) => {
     responses.push(response);
-    streams.serve(request, response).catch((error: unknown) => {
+    streams.serve(request, response, LIBRARY).catch((error: unknown) => {
       const { status, body } = refusalOf(error);
       response.writeHead(status).end(body);
     });

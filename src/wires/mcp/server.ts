@@ -14,8 +14,10 @@ import {
   type ServerEvent,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import type { Access } from "../../core/access.ts";
 import type { By } from "../../core/by.ts";
-import { invalidArgument } from "../../core/errors.ts";
+import { codeOf, invalidArgument } from "../../core/errors.ts";
+import { TABLE } from "../../operations/table.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
 import type { ToolCaller, Ground } from "./caller.ts";
 import type { Changes } from "./changes.ts";
@@ -24,7 +26,14 @@ import { LEASE_TOOLS } from "./lease-tools.ts";
 import { MCP } from "./limits.ts";
 import { Member } from "./member.ts";
 import { POLICY_TOOLS } from "./policy-tools.ts";
-import { isWatchable, listResources, readResource, TEMPLATES } from "./resources.ts";
+import {
+  accessOf,
+  AGENTS_URI,
+  isWatchable,
+  listResources,
+  readResource,
+  TEMPLATES,
+} from "./resources.ts";
 import { STATUS_TOOLS } from "./status-tools.ts";
 import { TASK_TOOLS } from "./task-tools.ts";
 import type { Tool } from "./tool.ts";
@@ -71,8 +80,9 @@ export function mcpServer(options: ServerOptions): PlainServer {
     },
   );
   const member = connection && new Member({ ...ground, by, ownId: connection.ownId });
+  const may = (access: Access) => mayDo(options, access);
   server.setRequestHandler("tools/list", () => ({
-    tools: TOOLS.map(({ described }) => described),
+    tools: TOOLS.filter(({ access }) => may(access)).map(({ described }) => described),
   }));
   server.setRequestHandler("tools/call", ({ params }, context) => {
     const found = BY_NAME.get(params.name);
@@ -83,15 +93,18 @@ export function mcpServer(options: ServerOptions): PlainServer {
     }
     const name = clientName(server, context);
     const { signal } = context.mcpReq;
-    return found.call(params.arguments, callerOf(ground, { by, member, name, signal }));
+    return found.call(params.arguments, callerOf(options, { member, name, signal }));
   });
   server.setRequestHandler("resources/list", async () => ({
-    resources: await listResources(ground),
+    resources: await listResources(ground, (uri) => may(accessOf(uri))),
   }));
   server.setRequestHandler("resources/templates/list", () => ({
     resourceTemplates: [...TEMPLATES],
   }));
-  server.setRequestHandler("resources/read", ({ params }) => readResource(params.uri, ground));
+  server.setRequestHandler("resources/read", ({ params: { uri } }) => {
+    ground.permit(by.principal, accessOf(uri));
+    return readResource(uri, ground);
+  });
   const leave = connection ? serveSubscriptions(server, options) : () => undefined;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   server.onclose = () => {
@@ -114,19 +127,30 @@ function clientName(server: PlainServer, { mcpReq }: ServerContext): string {
 }
 
 interface ToolCall {
-  readonly by: By;
   readonly member: Member | undefined;
   readonly name: string;
   readonly signal: AbortSignal;
 }
 
-function callerOf(ground: Ground, { by, member, name, signal }: ToolCall): ToolCaller {
+function mayDo({ ground, by }: ServerOptions, access: Access): boolean {
+  try {
+    ground.permit(by.principal, access);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "PERMISSION_DENIED") return false;
+    throw error;
+  }
+}
+
+function callerOf({ ground, by }: ServerOptions, { member, name, signal }: ToolCall): ToolCaller {
   return {
     ...ground,
     by,
     signal,
     async acting(agentId) {
       if (agentId !== undefined) return agentId;
+      // A connection that acts becomes an agent.
+      ground.permit(by.principal, TABLE.agents.register.access);
       if (member) return member.id(name);
       throw invalidArgument(
         "agent_id is not set, and a single request has no agent: name a registered one " +
@@ -140,15 +164,16 @@ function callerOf(ground: Ground, { by, member, name, signal }: ToolCall): ToolC
  * Clients of 2025 subscribe to one resource at a time, and are told of no other; later ones listen
  * to a stream, which the SDK sorts out itself.
  */
-function serveSubscriptions(
-  server: PlainServer,
-  { changes, connection }: ServerOptions,
-): () => void {
+function serveSubscriptions(server: PlainServer, options: ServerOptions): () => void {
+  const { changes, connection, ground, by } = options;
   const wanted = new Set<string>();
   let leave: (() => void) | undefined;
   const listen = () => (leave ??= changes.subscribe((event) => void tell(server, event, wanted)));
   if (connection?.era === "modern") {
-    leave = changes.subscribe((event) => void tell(server, event));
+    leave = changes.subscribe((event) => {
+      const uri = event.kind === "resource_updated" ? event.uri : AGENTS_URI;
+      if (mayDo(options, accessOf(uri))) void tell(server, event);
+    });
   } else {
     server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
       if (!isWatchable(uri)) {
@@ -159,6 +184,7 @@ function serveSubscriptions(
         const message = `there are already ${MCP.subscriptions} subscriptions`;
         throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
       }
+      ground.permit(by.principal, accessOf(uri));
       wanted.add(uri);
       listen();
       return {};

@@ -7,6 +7,7 @@ import {
   type Facts,
   type Report,
 } from "../../core/reports.ts";
+import { TABLE } from "../../operations/table.ts";
 import { STATUS } from "./limits.ts";
 import { AGENT_ID } from "./operation-tool.ts";
 import { SETS, tool, type Tool } from "./tool.ts";
@@ -51,8 +52,11 @@ const publishStatus = tool({
   input: INPUT,
   output: z.object({ agent_id: z.string(), is_new: z.boolean() }),
   hints: SETS,
-  async run(given, { engine, fleet, acting, by }) {
-    const agentId = await acting(given.agent_id);
+  access: TABLE.fleet.report.access,
+  async run(given, caller) {
+    const { engine, fleet, by } = caller;
+    const agentId = await caller.acting(given.agent_id);
+    caller.permit(by.principal, TABLE.fleet.report.access, { agentId });
     const alias = `${ALIAS}${agentId}`;
     const before = await engine.read(({ reports }) => reports.byAlias.get(alias)?.report);
     const report = reportOf(given, { agentId, nowMs: engine.nowMs, before });

@@ -13,10 +13,10 @@ import {
   type McpHttpHandler,
   type McpServerFactory,
 } from "@modelcontextprotocol/server";
-import type { Context } from "hono";
 import { onWire, type By } from "../../core/by.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { key } from "../../core/fields.ts";
+import type { HttpContext } from "../route.ts";
 import type { Ground } from "./caller.ts";
 import { Changes } from "./changes.ts";
 import { Connections } from "./connections.ts";
@@ -24,12 +24,6 @@ import { MCP } from "./limits.ts";
 import { mcpServer, type ServerOptions } from "./server.ts";
 import { refused, McpSessions } from "./sessions.ts";
 import { bounded } from "./streams.ts";
-
-export interface Bindings {
-  readonly by: By;
-}
-
-export type HttpContext = Context<{ Bindings: Bindings }>;
 
 /** How many are there: with a session, on a connection, or listening to changes. */
 export interface Clients {

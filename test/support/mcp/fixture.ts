@@ -2,6 +2,7 @@
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { TaskClaims } from "../../../src/engine/claims.ts";
 import { openEngine, type Fixture } from "../engine/fixture.ts";
+import { permitBy } from "../../../src/operations/access.ts";
 import { Fleet } from "../../../src/fleet/fleet.ts";
 import type { FindOptions } from "../../../src/search/agent-search.ts";
 import { Changes } from "../../../src/wires/mcp/changes.ts";
@@ -73,6 +74,7 @@ export async function openGround(): Promise<TestGround> {
   const options: McpOptions = {
     engine,
     clock,
+    permit: permitBy(engine),
     claims,
     fleet,
     directory,

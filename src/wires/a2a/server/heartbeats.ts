@@ -11,8 +11,9 @@ import { HEARTBEAT } from "../../../core/card-limits.ts";
 import type { CardProblem } from "../../../directory/cards/problems.ts";
 import { RollcallError } from "../../../core/errors.ts";
 import { onWire, type By } from "../../../core/by.ts";
-import { permit } from "../../../core/roles.ts";
 import type { DirectoryService, HeartbeatAnswer, Sender } from "../../../directory/directory.ts";
+import { ACCESS } from "../../../operations/access.ts";
+import type { Guarded } from "../../route.ts";
 
 /** Where the token is, in an answer and in what comes later. */
 const TOKEN_HEADER = "rollcall-registration-token";
@@ -57,9 +58,13 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 export function heartbeatHandlers({
   directory,
-}: HeartbeatsOptions): Readonly<Record<string, Handler>> {
+}: HeartbeatsOptions): Readonly<Record<string, Guarded<Handler>>> {
+  const access = ACCESS.heartbeat;
   return Object.fromEntries(
-    Object.entries(FORMS).map(([path, form]) => [path, handler(directory, form)]),
+    Object.entries(FORMS).map(([path, form]) => [
+      path,
+      { access, handle: handler(directory, form) },
+    ]),
   );
 }
 
@@ -67,7 +72,6 @@ function handler(directory: HeartbeatsOptions["directory"], form: Form): Handler
   /** By the seconds of Retry-After: the door sends what it has sent before faster. */
   const usual = new Map<number, HeartbeatResponse>();
   return (request, body, by) => {
-    permit(by.principal, "directory.add");
     const { method = "", url = "" } = request;
     if (method !== "POST") throw new RollcallError("NOT_FOUND", `no ${method} ${url}`);
     const given = request.headers[TOKEN_HEADER];

@@ -8,8 +8,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { versionAsked, type ListedVersion } from "../../../directory/cards/versions.ts";
 import { TIERS } from "../../../core/directory.ts";
 import { invalidArgument, RollcallError } from "../../../core/errors.ts";
-import type { By } from "../../../core/by.ts";
-import { permit } from "../../../core/roles.ts";
 import type { DirectoryQuery, DirectoryService } from "../../../directory/directory.ts";
 import { QUERY } from "../../../directory/limits.ts";
 import type { ListingBytes } from "../../../directory/listing.ts";
@@ -24,12 +22,7 @@ export interface ListingOptions {
 }
 
 export function listingHandler({ directory, version: usual }: ListingOptions) {
-  return async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    { principal }: By,
-  ): Promise<void> => {
-    permit(principal, "directory.read");
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = "", url = "", headers } = request;
     if (method !== "GET" && method !== "HEAD") {
       throw new RollcallError("NOT_FOUND", `no ${method} ${AGENTS_PATH}`);

@@ -45,6 +45,7 @@ export interface ConnectionHost {
   readonly greet: Greeter;
   readonly frames: Rate;
   readonly cancelBy: "session" | "principal";
+  readonly permit?: ((by: By, message: ClientMessage) => void) | undefined;
   features(): readonly Feature[];
   agents(): readonly AgentListing[];
   onClosed(connection: ServerConnection): void;

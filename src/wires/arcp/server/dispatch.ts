@@ -3,7 +3,8 @@
  * its contents are durable, and answers to submits go out in the order of the submits: two of the
  * three clients match them by that order alone.
  */
-import { RollcallError } from "../../../core/errors.ts";
+import type { By } from "../../../core/by.ts";
+import { codeOf, RollcallError } from "../../../core/errors.ts";
 import { isTerminal } from "../../../core/jobs/outcome.ts";
 import { remainingOf, type Budget, type Counters } from "../../../core/jobs/budget.ts";
 import { amountOfNumber } from "../../../core/jobs/decimal.ts";
@@ -38,6 +39,7 @@ export interface Answerer {
     readonly sessions: LiveSessions;
     readonly frames: Rate;
     readonly cancelBy: "session" | "principal";
+    readonly permit?: ((by: By, message: ClientMessage) => void) | undefined;
   };
   /** Gives the nonce that the answer repeats. */
   ping(): string;
@@ -84,9 +86,10 @@ export class Dispatch {
       return;
     }
     try {
+      this.#connection.host.permit?.(this.#session.by, message);
       this.#answer(message);
     } catch (error) {
-      this.#error(arcpErrorOf(error), message.id, message.type);
+      this.#fail(error, message);
     }
   }
 
@@ -104,6 +107,15 @@ export class Dispatch {
       return;
     }
     this.#inLine(() => this.#refuseSubmit(error, { id, traceId }));
+  }
+
+  /** A submit is refused in its turn, and in the form that clients know. */
+  #fail(error: unknown, message: ClientMessage): void {
+    if (message.type === "job.submit" && codeOf(error) === "PERMISSION_DENIED") {
+      this.#inLine(() => this.#refuseSubmit(arcpErrorOf(error), message));
+    } else {
+      this.#error(arcpErrorOf(error), message.id, message.type);
+    }
   }
 
   #answer(message: ClientMessage): void {

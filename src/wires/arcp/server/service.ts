@@ -34,6 +34,8 @@ export interface ArcpServiceOptions extends ArcpOptions {
   /** The name of the node, as the engine has it. */
   readonly node: string;
   readonly streams: Streams;
+  /** Throws where a caller may not send such a message; without it every caller may. */
+  readonly permit?: ConnectionHost["permit"];
 }
 
 export class ArcpService implements Companion {
@@ -85,6 +87,7 @@ export class ArcpService implements Companion {
       greet: greeterOf(options.bearer),
       frames: new Rate(framesPerSecond, 2 * framesPerSecond),
       cancelBy: options.cancelBy ?? "session",
+      permit: options.permit,
       features: () => (options.provisioner ? FEATURES : PLAIN_FEATURES),
       agents: () => this.agents.list(),
       onClosed: (connection) => this.#connections.delete(connection),

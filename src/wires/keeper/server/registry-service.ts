@@ -1,8 +1,10 @@
 /** The registry: agents register, stay by heartbeats, and are found. Also the bus of all events. */
 import { create } from "@bufbuild/protobuf";
+import { AGENT_KEY } from "../../../core/acting.ts";
 import { asSeen, unknownAgent } from "../../../core/agents.ts";
 import { atMost, count, tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
+import { newAgentKey, secretHash } from "../../../machine/secrets.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
@@ -23,10 +25,12 @@ import { agentInfo } from "./to-proto.ts";
 
 export function registryService(engine: Engine, finder: Finder): Handlers<typeof RegistryService> {
   return {
-    async register({ card, ttlSeconds }, { by }) {
+    async register({ card, ttlSeconds }, call) {
       const ttlMs = msOf(ttlSeconds);
-      const command = { type: "agent.register", card: cardOf(card), ttlMs } as const;
-      const agent = await engine.execute(command, by);
+      const key = newAgentKey();
+      const facts = { card: cardOf(card), ttlMs, keyHash: secretHash(key) };
+      const agent = await engine.execute({ type: "agent.register", ...facts }, call.by);
+      call.tell(AGENT_KEY, key);
       return create(RegisterResponseSchema, { agentId: agent.agentId });
     },
 
@@ -66,7 +70,9 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
     },
 
     watch({ topics }, call) {
-      return new EventFeed(engine.watch({ prefixes: topics, ...placeOf(engine, call) }));
+      return new EventFeed(
+        engine.watch({ prefixes: topics, by: call.by, ...placeOf(engine, call) }),
+      );
     },
   };
 }
