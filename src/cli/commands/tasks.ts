@@ -107,7 +107,7 @@ const create = operation<"tasks.create", ContentFlags<"input">>("tasks.create", 
 const cancel = operation("tasks.cancel", {
   words: { taskId: "TASK", reason: "--reason WHY" },
   examples: [
-    { call: "rollcall tasks cancel ocr", does: "by its type if it is alone, or its id" },
+    { call: "rollcall tasks cancel ocr", does: "by its type, or its id" },
     { call: "rollcall tasks cancel 3f2a --reason 'no longer needed'", does: "and say why" },
   ],
 });
