@@ -3,10 +3,9 @@
  * listen on (`0.0.0.0:9090`) is one to call when it is turned into the local one.
  */
 import { invalidArgument } from "../../core/errors.ts";
+import type { Environment } from "../../machine/surroundings.ts";
 
 export const DEFAULT_URL = "http://127.0.0.1:9090";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The flag, else ROLLCALL_URL, else ROLLCALL_HTTP_ADDR, else the default. */
 export function findUrl(flag: string | undefined, env: Environment): string {
