@@ -237,6 +237,7 @@ export class JobService {
     if (terms.keepsInput) this.events.keepInput(run);
     if (run.parent) this.events.keepBudget(run.parent);
     this.#observe?.((observer) => observer.onAccepted?.(run));
+    if (job.status === "running") this.term.after(() => this.#start(run));
   }
 
   #started(job: JobStep): void {
