@@ -218,7 +218,7 @@ export function restoreJob(state: State, job: Job): void {
 
 function add(state: State, job: Job): void {
   const { jobs } = state;
-  const parent = jobs.byId.get(job.parent);
+  const parent = parentOf(jobs, job);
   const lease = leaseOf(job);
   const purse = openPurse(lease.budget, parent?.purse);
   const entry: JobEntry = {
@@ -245,6 +245,11 @@ function add(state: State, job: Job): void {
   if (job.status === "running") jobs.running += 1;
   if (job.parent === "") jobs.queue(job.node).place(job);
   setTimer(jobs, entry);
+}
+
+/** Most have none, and to look for what is not there takes the longest. */
+function parentOf({ byId }: Jobs, { parent }: Job): JobEntry | undefined {
+  return parent === "" ? undefined : byId.get(parent);
 }
 
 /** A step of a job that is not known is the first event of it in an old log. */
@@ -323,7 +328,7 @@ function end(state: State, step: JobStep): void {
   entry.pulse = undefined;
   entry.progress = undefined;
   entry.children = undefined;
-  jobs.byId.get(job.parent)?.children?.delete(job.id);
+  parentOf(jobs, job)?.children?.delete(job.id);
   placeAtAgent(jobs, entry);
   setTimer(jobs, entry);
 }
@@ -335,7 +340,7 @@ function remove(jobs: Jobs, id: string): void {
   if (job.status === "running") jobs.running -= 1;
   if (job.parent === "" && !isTerminal(job.status)) jobs.queue(job.node).leave(job);
   entry.heap?.remove(entry.timer);
-  jobs.byId.get(job.parent)?.children?.delete(id);
+  parentOf(jobs, job)?.children?.delete(id);
   jobs.byId.delete(id);
   jobs.index.delete(job);
   if (job.session) jobs.bySession.delete(job.session, id);
