@@ -19,6 +19,7 @@ import { connect, transaction } from "../src/log/sqlite/driver.ts";
 import { sqliteStore } from "../src/log/sqlite/store.ts";
 import type { Store } from "../src/log/store.ts";
 import { conclude, inTemporaryFolder, inTurns, memoryBytes, rate, report } from "./measure.ts";
+import { LIBRARY } from "../src/core/by.ts";
 
 const CALLERS = 512;
 const COMMANDS = 200_000;
@@ -53,12 +54,18 @@ function card(i: number): AgentCard {
 async function engineRate(folder: string, round: number): Promise<number> {
   const store = sqliteStore({ path: join(folder, `engine-${round}.db`) });
   const engine = await openEngine(store);
-  const { agentId } = await engine.execute({ type: "agent.register", card: card(0), ttlMs: 0 });
+  const { agentId } = await engine.execute(
+    { type: "agent.register", card: card(0), ttlMs: 0 },
+    LIBRARY,
+  );
   const caller = async (i: number) => {
     for (let n = 0; n < COMMANDS / CALLERS / 2; n += 1) {
       const taskId = `task:${i}:${n}`;
-      const { lease } = await engine.execute({ type: "lease.acquire", taskId, agentId, ttlMs: 0 });
-      await engine.execute({ type: "lease.release", taskId, agentId, token: lease.token });
+      const { lease } = await engine.execute(
+        { type: "lease.acquire", taskId, agentId, ttlMs: 0 },
+        LIBRARY,
+      );
+      await engine.execute({ type: "lease.release", taskId, agentId, token: lease.token }, LIBRARY);
     }
   };
   const perSecond = await rate(COMMANDS, async () => {
@@ -143,7 +150,7 @@ async function benchHeartbeats(): Promise<void> {
   const engine = await openEngine(store);
   const beat = (order: readonly string[]) => () =>
     rate(order.length, () => {
-      for (const id of order) void engine.heartbeat(id);
+      for (const id of order) void engine.heartbeat(id, LIBRARY);
     });
   // Each agent keeps its own rhythm, so they come as they registered, period after period, give or
   // take 15 ms: a thousand places at 66,000 a second. In no order at all every one is a walk
@@ -193,7 +200,7 @@ function* dayInTheLog(): Generator<Event> {
   const agentIds: string[] = [];
   const run = (command: Command): readonly Event[] => {
     nowMs += 1;
-    const decision = rules.decide(world, command, { nowMs, newId });
+    const decision = rules.decide(world, command, { nowMs, newId, by: LIBRARY });
     if (!decision.ok) throw new Error(decision.reason);
     for (const event of decision.events) rules.evolve(world, event, nowMs);
     return decision.events;
@@ -278,12 +285,18 @@ async function benchWatch(): Promise<void> {
     const engine = await openEngine(memoryStore());
     if (isOneStalled) engine.watch();
     const watches = Array.from({ length: WATCHERS }, () => engine.watch());
-    const { agentId } = await engine.execute({ type: "agent.register", card: card(0), ttlMs: 0 });
+    const { agentId } = await engine.execute(
+      { type: "agent.register", card: card(0), ttlMs: 0 },
+      LIBRARY,
+    );
     const all = watches.map((watch) => seeAll(watch, 1 + WATCHED_EVENTS));
     const perSecond = await rate(WATCHERS * WATCHED_EVENTS, async () => {
       for (let n = 0; n < WATCHED_EVENTS / 10; n += 1) {
         const wave = Array.from({ length: 10 }, (_, i) =>
-          engine.execute({ type: "lease.acquire", taskId: `${n}:${i}`, agentId, ttlMs: 0 }),
+          engine.execute(
+            { type: "lease.acquire", taskId: `${n}:${i}`, agentId, ttlMs: 0 },
+            LIBRARY,
+          ),
         );
         await Promise.all(wave);
       }

@@ -11,6 +11,7 @@ import { AgentSearch } from "../src/search/agent-search.ts";
 import { EXAMPLES } from "../test/support/search/evaluation-set.ts";
 import { loadModel } from "../src/search/model.ts";
 import { conclude, inTurns, median, memoryBytes, rate, report } from "./measure.ts";
+import { LIBRARY } from "../src/core/by.ts";
 
 const AGENTS = 10_000;
 const FINDS = 300;
@@ -69,7 +70,9 @@ async function measureFind(): Promise<void> {
   const perSecond = await rate(AGENTS, async () => {
     const cards = Array.from({ length: AGENTS }, (_, i) => card(i));
     await Promise.all(
-      cards.map((each) => engine.execute({ type: "agent.register", card: each, ttlMs: 3_600_000 })),
+      cards.map((each) =>
+        engine.execute({ type: "agent.register", card: each, ttlMs: 3_600_000 }, LIBRARY),
+      ),
     );
     await search.find({ query: "all of them" });
     if (search.stats.unembedded > 0) throw new Error("not all were embedded in time");

@@ -1,7 +1,7 @@
 /** The engine as a library: two agents, one task, and everybody who watches sees the same. */
 import assert from "node:assert/strict";
 // #region use
-import { Engine, memoryStore } from "rollcall";
+import { Engine, LIBRARY, memoryStore } from "rollcall";
 
 const engine = await Engine.open({ log: memoryStore().log });
 const events = engine.watch({ prefixes: ["lease."] });
@@ -12,7 +12,7 @@ const lost = await acquire(two.agentId);
 console.log(won.acquired, lost.acquired, lost.lease.holder === one.agentId); // true false true
 
 // The agent goes, and what it held is free in the same step of the log.
-await engine.execute({ type: "agent.deregister", agentId: one.agentId });
+await engine.execute({ type: "agent.deregister", agentId: one.agentId }, LIBRARY);
 console.log((await acquire(two.agentId)).lease.token); // 2: tokens only ever grow
 
 function join(name: string) {
@@ -24,16 +24,19 @@ function join(name: string) {
     tools: ["browser"],
     metadata: {},
   };
-  return engine.execute({ type: "agent.register", card, ttlMs: 30_000 });
+  return engine.execute({ type: "agent.register", card, ttlMs: 30_000 }, LIBRARY);
 }
 
 function acquire(agentId: string) {
-  return engine.execute({
-    type: "lease.acquire",
-    taskId: "task:invoice-42",
-    agentId,
-    ttlMs: 60_000,
-  });
+  return engine.execute(
+    {
+      type: "lease.acquire",
+      taskId: "task:invoice-42",
+      agentId,
+      ttlMs: 60_000,
+    },
+    LIBRARY,
+  );
 }
 // #endregion
 

@@ -14,6 +14,7 @@ export type {
   StreamItem,
 } from "./wires/api/client/events.ts";
 export type { Agent, AgentCard, AgentStatus, Capability, DeathCause } from "./core/agents.ts";
+export { LIBRARY, type By, type Wire } from "./core/by.ts";
 export type { Election } from "./core/elections.ts";
 export { codeOf, RollcallError, wireCodes, type CodeRow, type ErrorCode } from "./core/errors.ts";
 export type { Event, RecordedEvent, Topic } from "./core/events.ts";

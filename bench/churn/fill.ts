@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { Engine } from "../../src/engine/engine.ts";
 import { sqliteStore } from "../../src/log/sqlite/store.ts";
+import { LIBRARY } from "../../src/core/by.ts";
 
 const AT_ONCE = 1000;
 
@@ -34,14 +35,14 @@ export async function fill({ folder, agents, ttlSeconds, events }: Filling): Pro
       metadata: {},
     };
     const ttlMs = ttlSeconds * 1000;
-    const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs });
+    const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs }, LIBRARY);
     agentIds.push(agentId);
   });
   const granted = Math.max(0, Math.floor((events - agents) / 2));
   await inGroups(granted, async (i) => {
     const about = { taskId: `before:${i}`, agentId: agentIds[i % agents] ?? "" };
-    const { lease } = await engine.execute({ type: "lease.acquire", ...about, ttlMs: 0 });
-    await engine.execute({ type: "lease.release", ...about, token: lease.token });
+    const { lease } = await engine.execute({ type: "lease.acquire", ...about, ttlMs: 0 }, LIBRARY);
+    await engine.execute({ type: "lease.release", ...about, token: lease.token }, LIBRARY);
   });
   await engine.close();
   await store.close();

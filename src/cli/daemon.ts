@@ -2,7 +2,7 @@
 import { connect, type Client } from "../wires/api/client/client.ts";
 import { findToken } from "../net/http/token.ts";
 import { findUrl } from "../net/http/url.ts";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 import { shortId } from "../core/words.ts";
 import type { AnswerOf } from "../operations/table.ts";
 import type { Context } from "./context.ts";
@@ -38,7 +38,7 @@ export function pathOf(path: string, params: Readonly<Record<string, Value>> = {
 /** A key may be any text but two that no URL can hold. */
 function keyInPath(key: string): string {
   if (key !== "." && key !== ".." && key !== "") return encodeURIComponent(key);
-  throw new RollcallError("INVALID_ARGUMENT", `"${key}" cannot be looked up: use the list`);
+  throw invalidArgument(`"${key}" cannot be looked up: use the list`);
 }
 
 /** All that looking something up takes. */
@@ -59,8 +59,7 @@ export async function actingAgent(
 ): Promise<string> {
   const given = flag ?? env["ROLLCALL_AGENT_ID"] ?? "";
   if (given !== "") return agentId(daemon, given);
-  const message = "--agent is not set: say which agent does it, or set ROLLCALL_AGENT_ID";
-  throw new RollcallError("INVALID_ARGUMENT", message);
+  throw invalidArgument("--agent is not set: say which agent does it, or set ROLLCALL_AGENT_ID");
 }
 
 /** The whole id of an agent of the registry that is named as people do. */

@@ -14,8 +14,3 @@ export function parseDuration(text: string): number {
   if (amount === undefined) throw new Error("not a duration, such as 30s, 5m or 2h");
   return Math.round(Number(amount) * (UNITS[unit] ?? 1));
 }
-
-export function durationFlag(brief: string) {
-  const parse = parseDuration;
-  return { kind: "parsed", optional: true, parse, placeholder: "TIME", brief } as const;
-}

@@ -30,6 +30,7 @@ const COLOURS: readonly (readonly [prefix: string, style: Style])[] = [
   ["agent.", "green"],
   ["lease.", "cyan"],
   ["task.died", "red"],
+  ["task.expired", "red"],
   ["task.", "blue"],
   ["election.", "magenta"],
   ["leader.", "magenta"],

@@ -1,12 +1,71 @@
-/** Flags that several commands have, each defined once. */
+/** Flags that several commands have, each defined once, and the makers of all others. */
 import { parseMoment } from "./moments.ts";
 
-export const jsonFlag = {
-  kind: "boolean",
-  optional: true,
-  withNegated: false,
-  brief: "JSON, for programs",
-} as const;
+/** Given or not. */
+export function switchFlag(brief: string) {
+  return { kind: "boolean", optional: true, withNegated: false, brief } as const;
+}
+
+/** A value that may be given or not. */
+export function valueFlag<T, P extends string>(
+  placeholder: P,
+  brief: string,
+  parse: (text: string) => T,
+) {
+  return { kind: "parsed", optional: true, parse, placeholder, brief } as const;
+}
+
+/** A text that may be given or not. */
+export function textFlag<P extends string>(placeholder: P, brief: string) {
+  return valueFlag(placeholder, brief, String);
+}
+
+/** A text that may be given several times. */
+export function textsFlag<P extends string>(placeholder: P, brief: string) {
+  return { ...textFlag(placeholder, brief), variadic: true } as const;
+}
+
+/** A text that must be given. */
+export function requiredFlag<P extends string>(placeholder: P, brief: string) {
+  return { kind: "parsed", parse: String, placeholder, brief } as const;
+}
+
+interface DefaultFlag<T> {
+  readonly placeholder: string;
+  readonly brief: string;
+  readonly parse: (text: string) => T;
+}
+
+/** A value that is this one unless another is given. */
+export function defaultFlag<T>(usual: string, { placeholder, brief, parse }: DefaultFlag<T>) {
+  const help = `${brief} [${usual}]`;
+  return { kind: "parsed", parse, default: usual, placeholder, brief: help } as const;
+}
+
+/** One argument that must be given. */
+export function argument<P extends string>(placeholder: P, brief: string) {
+  return { parse: String, placeholder, brief } as const;
+}
+
+/** One of a few words, which the shell completes; the advice is for those who need another. */
+export function choiceArgument<T extends string>(
+  placeholder: string,
+  choices: readonly T[],
+  advice = "",
+) {
+  return {
+    placeholder,
+    brief: choices.join(" or "),
+    proposeCompletions: (partial: string) => choices.filter((each) => each.startsWith(partial)),
+    parse(text: string): T {
+      const choice = choices.find((each) => each === text);
+      if (choice !== undefined) return choice;
+      throw new Error(`not one of ${choices.join(", ")}${advice}`);
+    },
+  };
+}
+
+export const jsonFlag = switchFlag("JSON, for programs");
 
 export interface DaemonFlags {
   readonly url?: string;
@@ -14,23 +73,14 @@ export interface DaemonFlags {
 }
 
 /** Where the bearer token is: a token itself on a command line could be read by every user. */
-export const tokenFileFlag = {
-  kind: "parsed",
-  optional: true,
-  parse: String,
-  placeholder: "FILE",
-  brief: "The file with the token to present [ROLLCALL_TOKEN]",
-} as const;
+export const tokenFileFlag = textFlag(
+  "FILE",
+  "The file with the token to present [ROLLCALL_TOKEN]",
+);
 
 /** Of every command that talks to a daemon. */
 export const daemonFlags = {
-  url: {
-    kind: "parsed",
-    optional: true,
-    parse: String,
-    placeholder: "URL",
-    brief: "Where the daemon is [ROLLCALL_URL, or http://127.0.0.1:9090]",
-  },
+  url: textFlag("URL", "Where the daemon is [ROLLCALL_URL, or http://127.0.0.1:9090]"),
   tokenFile: tokenFileFlag,
 } as const;
 
@@ -48,80 +98,44 @@ export interface ListFlags extends AnswerFlags {
 
 /** Of every command that shows a list. */
 export const listFlags = {
-  limit: {
-    kind: "parsed",
-    parse: parseCount,
-    default: "1000",
+  limit: defaultFlag("1000", {
     placeholder: "N",
-    brief: "The largest number of rows [1000]",
-  },
-  watch: {
-    kind: "boolean",
-    optional: true,
-    withNegated: false,
-    brief: "Live: changes show at once; q or Ctrl-C ends it",
-  },
+    brief: "The largest number of rows",
+    parse: parseCount,
+  }),
+  watch: switchFlag("Live: changes show at once; q or Ctrl-C ends it"),
   ...answerFlags,
 } as const;
 
 /** The agent that acts. */
-export const actingFlag = {
-  kind: "parsed",
-  optional: true,
-  parse: String,
-  placeholder: "AGENT",
-  brief: "The agent that acts: its name, its id, or a part of one [ROLLCALL_AGENT_ID]",
-} as const;
+export const actingFlag = textFlag(
+  "AGENT",
+  "The agent that acts: its name, its id, or a part of one [ROLLCALL_AGENT_ID]",
+);
 
 /** Of what can be looked at as it was. */
-export const atFlag = {
-  kind: "parsed",
-  optional: true,
-  parse: (text: string) => parseMoment(text),
-  placeholder: "TIME",
-  brief: "As it was then: 14:03, yesterday 14:03, '10m ago', an ISO time",
-} as const;
-
-/** Given or not. */
-export function switchFlag(brief: string) {
-  return { kind: "boolean", optional: true, withNegated: false, brief } as const;
-}
-
-/** A text that may be given or not. */
-export function textFlag<P extends string>(placeholder: P, brief: string) {
-  return { kind: "parsed", optional: true, parse: String, placeholder, brief } as const;
-}
-
-/** A text that may be given several times. */
-export function textsFlag<P extends string>(placeholder: P, brief: string) {
-  const flag = textFlag(placeholder, brief);
-  return { ...flag, variadic: true } as const;
-}
+export const atFlag = valueFlag(
+  "TIME",
+  "As it was then: 14:03, yesterday 14:03, '10m ago', an ISO time",
+  (text) => parseMoment(text),
+);
 
 /** How many answers. */
-export const limitFlag = {
-  kind: "parsed",
-  optional: true,
-  parse: parseCount,
-  placeholder: "N",
-  brief: "The largest number of results [10]",
-} as const;
+export const limitFlag = valueFlag("N", "The largest number of results [10]", parseCount);
 
 /** Where a program of its own listens, unless told otherwise. */
-export const hostFlag = {
-  kind: "parsed",
-  parse: String,
-  default: "127.0.0.1",
+export const hostFlag = defaultFlag("127.0.0.1", {
   placeholder: "HOST",
-  brief: "Where to listen [127.0.0.1]",
-} as const;
+  brief: "Where to listen",
+  parse: String,
+});
 
-/** One argument that must be given. */
-export function argument<P extends string>(placeholder: P, brief: string) {
-  return { parse: String, placeholder, brief } as const;
+export function portFlag(usual: string) {
+  const brief = "The port, 0 for a free one";
+  return defaultFlag(usual, { placeholder: "PORT", brief, parse: parsePort });
 }
 
-export function parsePort(text: string): number {
+function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new Error("not a port: a whole number up to 65535, 0 for a free one");
@@ -134,7 +148,15 @@ export function parseCount(text: string): number {
 }
 
 export function parseToken(text: string): number {
-  const token = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(token)) return token;
-  throw new Error("not a token, which is a whole number");
+  return wholeNumber(text, "not a token, which is a whole number");
+}
+
+export function parseSequence(text: string): number {
+  return wholeNumber(text, "not a sequence, which is a whole number from 0 up");
+}
+
+function wholeNumber(text: string, problem: string): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(number)) return number;
+  throw new Error(problem);
 }

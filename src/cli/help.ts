@@ -107,6 +107,11 @@ export function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
+/** As the parser calls it: data-dir is dataDir. */
+export function camel(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 function placeholders(positional: Positional | undefined): string {
   if (!positional) return "";
   if (positional.kind === "array") return `${positional.parameter.placeholder ?? "ARGUMENT"}…`;

@@ -19,7 +19,7 @@ export interface Watching<Item, Answer extends object = object> {
   readonly context: Context;
   readonly source: ListSource<Item, Answer>;
   readonly look: ListLook<Item, Answer>;
-  readonly flags: ListFlags;
+  readonly flags: ListFlags & { readonly at?: number };
   /** How it is shown, where that is special. */
   readonly view?: () => ListView<Item, Answer>;
 }

@@ -3,13 +3,23 @@
  * columns, its filters, its topics) is a `Listing`; the rest is the same for all and is here.
  */
 import type { Command } from "@stricli/core";
+import { invalidArgument } from "../core/errors.ts";
 import { shortId } from "../core/words.ts";
 import type { AnswerOf, OperationName } from "../operations/table.ts";
 import type { Client } from "../wires/api/client/client.ts";
 import type { ConnectionState } from "../wires/api/client/events.ts";
 import { apiOperation } from "./api.ts";
 import type { Context } from "./context.ts";
-import { daemonOf, lookOf, note, pathOf, printJson, read, type Value } from "./daemon.ts";
+import {
+  daemonOf,
+  lookOf,
+  note,
+  noteMoment,
+  pathOf,
+  printJson,
+  read,
+  type Value,
+} from "./daemon.ts";
 import { listFlags, type ListFlags } from "./flags.ts";
 import type { Watching } from "./list-views.ts";
 import { commandLine, type CommandWords } from "./operation.ts";
@@ -127,6 +137,10 @@ export async function showList<Item, Answer extends object>(
   watching: Watching<Item, Answer>,
 ): Promise<void> {
   const { context, source, look, flags } = watching;
+  if (flags.at !== undefined && flags.watch === true) {
+    throw invalidArgument("--at and --watch exclude each other");
+  }
+  await noteMoment(context, flags.at);
   if (flags.watch === true) {
     const { watchList } = await import("./watching.ts");
     return watchList(watching);

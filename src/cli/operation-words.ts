@@ -4,7 +4,8 @@ import type { Field } from "./api.ts";
 import type { Context } from "./context.ts";
 import { actingAgent, agentId, directoryUrl, taskId } from "./daemon.ts";
 import { parseDuration } from "./durations.ts";
-import { actingFlag, atFlag, parseToken } from "./flags.ts";
+import { actingFlag, atFlag, parseToken, switchFlag } from "./flags.ts";
+import { camel } from "./help.ts";
 
 export interface Word extends Field {
   /** card.name */
@@ -31,7 +32,7 @@ export function isRest({ text }: Word): boolean {
 
 /** As the parser calls it: inputFile of --input-file. */
 export function keyOf({ text }: Word): string {
-  return text.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return camel(text.slice(2));
 }
 
 export function flagOf(word: Word): object {
@@ -39,7 +40,7 @@ export function flagOf(word: Word): object {
   if (field === "agentId") return actingFlag;
   if (field === "at") return atFlag;
   if (schema.type === "boolean") {
-    return { kind: "boolean", optional: true, withNegated: false, brief };
+    return switchFlag(brief);
   }
   const isMany = schema.type === "array";
   const { enum: values } = isMany ? (schema.items ?? {}) : schema;

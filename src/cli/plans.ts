@@ -1,9 +1,15 @@
-/** The diff of a planned change to a settings file, shown before it is made. */
+/**
+ * Changes to the settings of other programs, the same way for all of them: they are shown first and
+ * made when a person says yes, or at once with --yes; --dry-run only shows them.
+ */
 import { homedir } from "node:os";
-import { resolve } from "node:path";
+import { resolve as absolute } from "node:path";
+import { invalidArgument } from "../core/errors.ts";
+import { apply } from "../machine/settings/apply.ts";
 import { diff, type DiffLine } from "../machine/settings/diff.ts";
 import type { Plan, Scene } from "../machine/settings/installer.ts";
 import type { Context } from "./context.ts";
+import { switchFlag } from "./flags.ts";
 import { clean } from "./terminal/clean.ts";
 import type { Style } from "./terminal/output.ts";
 
@@ -11,7 +17,7 @@ export function sceneOf({ env }: Pick<Context, "env">, folder: string | undefine
   return {
     env,
     home: env["HOME"] || homedir(),
-    project: folder === undefined ? undefined : resolve(folder),
+    project: folder === undefined ? undefined : absolute(folder),
     // Every bundled program lies there: see scripts/bundle.mjs.
     programs: import.meta.dirname,
     node: process.execPath,
@@ -30,6 +36,62 @@ const MARKS: Readonly<Record<DiffLine["kind"], readonly [string, Style | undefin
   removed: ["- ", "red"],
   gap: ["  ", "dim"],
 };
+
+export interface ChangeFlags {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+export const changeFlags = {
+  dryRun: switchFlag("Show what would change, and change nothing"),
+  yes: switchFlag("Change it without asking"),
+} as const;
+
+export interface Proposal {
+  /** Shows the changes to the person who is asked. */
+  readonly show: () => Promise<void>;
+  readonly question: string;
+}
+
+/** Whether the changes are to be made; rejects where nobody can be asked. */
+export async function isAgreed(
+  context: Context,
+  flags: ChangeFlags,
+  { show, question }: Proposal,
+): Promise<boolean> {
+  if (flags.yes === true && flags.dryRun !== true) return true;
+  await show();
+  if (flags.dryRun !== true) {
+    if (!process.stdin.isTTY || !context.out.isTerminal) {
+      throw invalidArgument("nothing was changed: --yes makes the change, --dry-run only shows it");
+    }
+    await context.out.line(`${question} y/N`);
+    if (await isYes(context)) return true;
+  }
+  await context.out.line("Nothing was changed.");
+  return false;
+}
+
+/** By one key; Ctrl-C is no. */
+function isYes(context: Context): Promise<boolean> {
+  const interrupted = context.untilInterrupted();
+  return new Promise((resolve) => {
+    const answer = (isWanted: boolean) => {
+      stop();
+      resolve(isWanted);
+    };
+    const stop = context.listenForKeys((key) => answer(key.toLowerCase() === "y"));
+    interrupted.addEventListener("abort", () => answer(false), { once: true });
+  });
+}
+
+/** Makes the change; says where the file is now as it was. */
+export async function carryOut(context: Context, plan: Plan, done: string): Promise<void> {
+  const { out } = context;
+  const backup = apply(plan);
+  await out.line(`${out.paint("green", "✓")} ${done}`);
+  if (backup !== undefined) await out.line(`  what was there: ${shown(context, backup)}`);
+}
 
 export async function showPlan(context: Context, { path, before, after }: Plan): Promise<void> {
   const what =

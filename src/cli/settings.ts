@@ -5,7 +5,7 @@
 import type { FlagParametersForType, TypedFlagParameter } from "@stricli/core";
 import { SETTINGS, type Setting } from "../daemon/settings.ts";
 import type { Context } from "./context.ts";
-import { kebab } from "./help.ts";
+import { camel, kebab } from "./help.ts";
 
 export type SettingFlags = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -54,10 +54,6 @@ function briefOf({ help, kind, default: usual, aliases }: Setting): string {
   const also = aliases.map(({ flag }) => `also --${flag}`).join(", ");
   const fallback = kind === "switch" ? "" : usual;
   return [text, also && `(${also})`, fallback && `[${fallback}]`].filter(Boolean).join(" ");
-}
-
-function camel(flag: string): string {
-  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** As the daemon reads them: by the names of its table, as text. */

@@ -1,7 +1,7 @@
 /** The input or output of a task: a text on the command line, or the bytes of a file. */
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 import { textFlag } from "./flags.ts";
 
 type Name = "input" | "output";
@@ -22,8 +22,7 @@ export async function contentOf<N extends Name>(
 ): Promise<Readonly<Record<string, string>>> {
   const [text, file]: (string | undefined)[] = [flags[name], flags[`${name}File`]];
   if (text !== undefined && file !== undefined) {
-    const message = `--${name} and --${name}-file exclude each other`;
-    throw new RollcallError("INVALID_ARGUMENT", message);
+    throw invalidArgument(`--${name} and --${name}-file exclude each other`);
   }
   if (text !== undefined) return { [`${name}Text`]: text };
   if (file === undefined) return {};
@@ -35,6 +34,6 @@ async function bytesOf(file: string, flag: string): Promise<Buffer> {
     return await (file === "-" ? buffer(process.stdin) : readFile(file));
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new RollcallError("INVALID_ARGUMENT", `${flag} cannot be read: ${why}`, { cause });
+    throw invalidArgument(`${flag} cannot be read: ${why}`, cause);
   }
 }

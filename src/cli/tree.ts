@@ -45,6 +45,7 @@ const POLICIES = group({
   load: async () => (await import("./commands/policies.ts")).policies,
   commands: {
     list: "List the policies",
+    roles: "List the policies that ship: what each role may do",
     set: "Set a policy, in place of one with the same id",
     delete: "Delete a policy",
     check: "Ask whether somebody may do something",
@@ -62,6 +63,16 @@ const TOKENS = group({
   },
 });
 
+const TLS = group({
+  brief: "The certificate of the daemon, for other machines",
+  usual: "show",
+  load: async () => (await import("./commands/tls.ts")).tls,
+  commands: {
+    show: "Show a certificate: its names, its end, its fingerprint",
+    "self-signed": "Make a certificate and its key, to try TLS",
+  },
+});
+
 const TASKS = group({
   brief: "The queue: tasks that wait, and tasks under way",
   usual: "list",
@@ -73,6 +84,7 @@ const TASKS = group({
     list: "List the tasks that are not finished",
     get: "Show one task with what went in and came out",
     create: "Create a task, and print its id",
+    cancel: "Cancel a task, also one that is worked on",
     claim: "Claim the task that has waited longest",
     renew: "Say that a task is still worked on",
     complete: "Say that a task is done, and what came out",
@@ -107,7 +119,7 @@ const DIRECTORY = group({
 });
 
 const HOOKS = group({
-  brief: "Make Claude Code, Codex, OpenCode or Pi show up by themselves",
+  brief: "Make coding agents show up by themselves",
   usual: "status",
   load: async () => (await import("./commands/hooks.ts")).hooks,
   commands: {
@@ -192,6 +204,10 @@ export const PROGRAM: Program = {
         brief: "Questions that wait for your answer",
         load: async () => (await import("./commands/inbox.ts")).inbox,
       },
+      dismiss: {
+        brief: "Take a question, or an agent, off the list",
+        load: async () => (await import("./commands/dismiss.ts")).dismiss,
+      },
       at: {
         brief: "Look back: `rollcall at 14:03 ls`",
         load: async () => (await import("./commands/at.ts")).at,
@@ -219,6 +235,7 @@ export const PROGRAM: Program = {
       elections: ELECTIONS,
       policies: POLICIES,
       tokens: TOKENS,
+      tls: TLS,
       tasks: TASKS,
     },
     "Status files": {

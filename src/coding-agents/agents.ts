@@ -1,4 +1,5 @@
 /** The coding agents that can be made to show up by themselves. */
+import { meant } from "../core/meant.ts";
 import type { CodingAgent } from "./adapter.ts";
 import { claudeCode } from "./claude-code/agent.ts";
 import { codex } from "./codex/agent.ts";
@@ -18,8 +19,10 @@ export const CODING_AGENTS: readonly CodingAgent[] = [
   qwenCode,
 ];
 
-export function agentNamed(name: string): CodingAgent {
-  const agent = CODING_AGENTS.find((each) => each.name === name);
-  if (agent) return agent;
-  throw new Error(`not one of ${CODING_AGENTS.map((each) => each.name).join(", ")}`);
+/** By its name, or a part of it that no other has. */
+export function agentNamed(word: string): CodingAgent {
+  const namesOf = ({ name }: CodingAgent) => ({ id: name, name, isHere: true });
+  const found = meant(CODING_AGENTS, namesOf, { word, noun: "coding agent" });
+  if (found.ok) return found.item;
+  throw new Error(`${found.reason}; there are ${CODING_AGENTS.map(({ name }) => name).join(", ")}`);
 }

@@ -32,10 +32,11 @@ export function siblingsOf({ byAgent }: Jobs, job: Job): AgentJobs {
 export function placeAtAgent(jobs: Jobs, { job, siblings }: JobEntry): void {
   const { unfinished, ended } = siblings;
   if (!isTerminal(job.status)) {
+    if (!unfinished.has(job.id)) jobs.holdings.add(job.principal);
     unfinished.add(job.id);
     return;
   }
-  unfinished.delete(job.id);
+  if (unfinished.delete(job.id)) jobs.holdings.remove(job.principal);
   // A snapshot has them in the order of their submits.
   const isBefore = (id: string) => (jobs.byId.get(id)?.job.endedAtMs ?? 0) <= job.endedAtMs;
   const place = ended.findLastIndex(isBefore) + 1;
@@ -44,9 +45,9 @@ export function placeAtAgent(jobs: Jobs, { job, siblings }: JobEntry): void {
   if (ended.length > RECENT) ended.shift();
 }
 
-export function leaveAgent({ byAgent }: Jobs, { job, siblings }: JobEntry): void {
+export function leaveAgent({ byAgent, holdings }: Jobs, { job, siblings }: JobEntry): void {
   const { unfinished, ended } = siblings;
-  unfinished.delete(job.id);
+  if (unfinished.delete(job.id)) holdings.remove(job.principal);
   const at = ended.indexOf(job.id);
   if (at >= 0) ended.splice(at, 1);
   if (unfinished.size > 0 || ended.length > 0) return;

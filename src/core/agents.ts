@@ -10,10 +10,12 @@
  * agents send tens of thousands of them a second and only the transitions mean anything to anyone.
  * The rules are in registry.ts; the consequences of a death are in death.ts.
  */
+import { ownerOf } from "./by.ts";
 import { Heap, earliest, type Slot } from "./heap.ts";
 import { refuse, type Refusal } from "./decide.ts";
 import { invalid, key } from "./fields.ts";
 import { RETENTION } from "./limits.ts";
+import { Holdings } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export type AgentStatus = "alive" | "unreachable" | "dead";
@@ -34,6 +36,8 @@ export interface AgentCard {
 
 export interface Agent {
   readonly agentId: string;
+  /** The principal that registered it; absent for `local`. */
+  readonly owner?: string | undefined;
   readonly card: AgentCard;
   readonly status: AgentStatus;
   readonly ttlMs: number;
@@ -51,6 +55,10 @@ export interface AgentEntry {
   /** Soft: when it was last found unreachable; a start from a snapshot gives a grace instead. */
   missedAtMs: number;
   readonly timer: Slot<string>;
+  /** The digest of the key that it got; absent where it got none. */
+  keyHash: string | undefined;
+  /** Whether the key was used: from then on it is needed. */
+  isBound: boolean;
 }
 
 export class Agents {
@@ -59,12 +67,20 @@ export class Agents {
   readonly unreachable = new Set<string>();
   /** Of the living: when to look at one again. */
   readonly deadlines = new Heap<string>();
+  /** Of the living: whose they are. */
+  readonly living = new Holdings();
   /** Of the dead: when to forget one. */
   readonly graves = new Heap<string>();
 }
 
 export type AgentCommand =
-  | { readonly type: "agent.register"; readonly card: AgentCard; readonly ttlMs: number }
+  | {
+      readonly type: "agent.register";
+      readonly card: AgentCard;
+      readonly ttlMs: number;
+      /** The SHA-256 of the key that its caller gets, in hex. */
+      readonly keyHash?: string | undefined;
+    }
   | { readonly type: "agent.heartbeat"; readonly agentId: string }
   | { readonly type: "agent.deregister"; readonly agentId: string };
 
@@ -75,7 +91,13 @@ export interface AgentReplies {
 }
 
 export type AgentEvent =
-  | { readonly type: "agent.registered"; readonly agent: Agent }
+  | {
+      readonly type: "agent.registered";
+      readonly agent: Agent;
+      readonly keyHash?: string | undefined;
+    }
+  /** A call came with its key: from now on every call for it needs the key. */
+  | { readonly type: "agent.bound"; readonly agentId: string }
   | { readonly type: "agent.unreachable"; readonly agent: Agent }
   | { readonly type: "agent.recovered"; readonly agent: Agent }
   | { readonly type: "agent.died"; readonly agent: Agent; readonly cause: DeathCause }
@@ -108,6 +130,10 @@ export function evolveAgent(state: State, event: AgentEvent): void {
   switch (event.type) {
     case "agent.registered":
       restoreAgent(state, event.agent);
+      knownAgent(agents, event.agent.agentId).keyHash = event.keyHash;
+      return;
+    case "agent.bound":
+      knownAgent(agents, event.agentId).isBound = true;
       return;
     case "agent.unreachable":
     case "agent.recovered": {
@@ -126,6 +152,7 @@ export function evolveAgent(state: State, event: AgentEvent): void {
       entry.agent = event.agent;
       entry.seenAtMs = event.agent.lastHeartbeatAtMs;
       agents.unreachable.delete(event.agent.agentId);
+      agents.living.remove(ownerOf(event.agent));
       agents.deadlines.remove(entry.timer);
       agents.graves.move(entry.timer, event.agent.diedAtMs + RETENTION.deadAgentMs);
       return;
@@ -145,8 +172,35 @@ export function restoreAgent({ agents }: State, agent: Agent): void {
     agent.status === "dead"
       ? agents.graves.add(agent.diedAtMs + RETENTION.deadAgentMs, agent.agentId)
       : agents.deadlines.add(seenAtMs + agent.ttlMs, agent.agentId);
-  agents.byId.set(agent.agentId, { agent, seenAtMs, missedAtMs: 0, timer });
+  agents.byId.set(agent.agentId, {
+    agent,
+    seenAtMs,
+    missedAtMs: 0,
+    timer,
+    keyHash: undefined,
+    isBound: false,
+  });
   if (agent.status === "unreachable") agents.unreachable.add(agent.agentId);
+  if (agent.status !== "dead") agents.living.add(ownerOf(agent));
+}
+
+/** The digest of an agent's key, and whether it was used. */
+export interface KeptKey {
+  readonly agentId: string;
+  readonly keyHash: string;
+  readonly isBound: boolean;
+}
+
+export function keysOf({ agents }: State): readonly KeptKey[] {
+  return [...agents.byId.values()].flatMap(({ agent: { agentId }, keyHash, isBound }) =>
+    keyHash === undefined ? [] : [{ agentId, keyHash, isBound }],
+  );
+}
+
+export function restoreKey({ agents }: State, { agentId, keyHash, isBound }: KeptKey): void {
+  const entry = knownAgent(agents, agentId);
+  entry.keyHash = keyHash;
+  entry.isBound = isBound;
 }
 
 function knownAgent(agents: Agents, agentId: string): AgentEntry {

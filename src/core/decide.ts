@@ -1,4 +1,5 @@
 /** The decision of a rule: the events to record and the reply, or the reason of a refusal. */
+import type { By } from "./by.ts";
 import type { ErrorCode } from "./errors.ts";
 
 export type Decision<Event, Reply> =
@@ -11,9 +12,10 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** Inputs that a rule may not make up itself: the moment, and ids that cannot be guessed. */
+/** Inputs that a rule may not make up itself: moment, caller, and ids that cannot be guessed. */
 export interface Moment {
   readonly nowMs: number;
+  readonly by: By;
   /** A fresh id: 32 lower-case hex characters. */
   newId(): string;
 }

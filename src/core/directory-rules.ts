@@ -12,6 +12,7 @@
  *   entry and until somebody shows the token: a stranger who gave it a very short one would have
  *   it evicted. (All programs of a machine are one source.)
  */
+import { newOwner } from "./by.ts";
 import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import {
   lengthOf,
@@ -25,6 +26,7 @@ import {
 import { CARD, HEARTBEAT } from "./card-limits.ts";
 import { count, invalid, key, line, tooLong, type Problem } from "./fields.ts";
 import { COUNT, DIRECTORY } from "./limits.ts";
+import { beyondShare } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface HeartbeatCommand {
@@ -83,9 +85,10 @@ type Reply = DirectoryReplies[keyof DirectoryReplies];
 export function decideDirectory(
   state: State,
   command: DirectoryCommand,
-  { nowMs }: Moment,
+  moment: Moment,
 ): Decision<DirectoryEvent, Reply> {
-  if (command.type === "directory.heartbeat") return hear(state, command, nowMs);
+  const { nowMs } = moment;
+  if (command.type === "directory.heartbeat") return hear(state, command, moment);
   const record = state.directory.byUrl.get(command.url);
   if (!record) return unknownEntry(command.url);
   switch (command.type) {
@@ -108,12 +111,13 @@ export function unknownEntry(url: string): Refusal {
 function hear(
   state: State,
   command: HeartbeatCommand,
-  nowMs: number,
+  moment: Moment,
 ): Decision<DirectoryEvent, HeartbeatReply> {
   const refusal = invalid(...problemsOf(command));
   if (refusal) return refusal;
   const record = state.directory.byUrl.get(command.url);
-  if (!record) return register(state, command, nowMs);
+  if (!record) return register(state, command, moment);
+  const { nowMs } = moment;
   const before = record.entry;
   const isOwner = command.tokenHash !== "" && command.tokenHash === record.tokenHash;
   const waiting = waitingAfter(before, command.card, { isOwner, nowMs });
@@ -153,12 +157,18 @@ function waitingAfter(
 function register(
   state: State,
   command: HeartbeatCommand,
-  nowMs: number,
+  { nowMs, by }: Moment,
 ): Decision<DirectoryEvent, HeartbeatReply> {
   const { url, origin, source, card, newTokenHash: tokenHash } = command;
   const { byUrl, bySource, byOrigin } = state.directory;
   const full =
-    atLimit(byUrl.size, COUNT.entries, "the directory") ??
+    beyondShare({
+      owner: source,
+      own: bySource.of(source).size,
+      total: byUrl.size,
+      limit: COUNT.entries,
+      noun: "agents in the directory",
+    }) ??
     atLimit(bySource.of(source).size, COUNT.entriesPerSource, `source ${source}`) ??
     atLimit(byOrigin.of(origin).size, COUNT.entriesPerOrigin, `origin ${origin}`) ??
     tooHeavy(state, source, card.text.length);
@@ -167,6 +177,7 @@ function register(
     url,
     origin,
     source,
+    owner: newOwner(by),
     tier: "unverified",
     card: null,
     waiting: card,

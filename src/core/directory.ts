@@ -53,6 +53,8 @@ export interface DirectoryEntry {
   readonly origin: string;
   /** The sender of its first heartbeat: the entry counts against the sender's limits. */
   readonly source: string;
+  /** The principal of that sender; absent for `local`. */
+  readonly owner?: string | undefined;
   readonly tier: Tier;
   /** The served card; null until the first was confirmed. */
   readonly card: CardText | null;

@@ -68,6 +68,11 @@ export class RollcallError extends Error {
   }
 }
 
+/** The caller gave what cannot be taken; the message names it and says what is wrong with it. */
+export function invalidArgument(message: string, cause?: unknown): RollcallError {
+  return new RollcallError("INVALID_ARGUMENT", message, { cause });
+}
+
 export function wireCodes(code: ErrorCode): CodeRow {
   return CODES[code];
 }

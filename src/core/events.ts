@@ -1,5 +1,6 @@
 /** Everything that can happen, and the form in which the log keeps it. */
 import type { AgentEvent } from "./agents.ts";
+import { ITSELF, recordedBy, type By, type RecordedBy } from "./by.ts";
 import type { DirectoryEvent } from "./directory.ts";
 import type { ElectionEvent } from "./elections.ts";
 import type { CredentialEvent } from "./credentials.ts";
@@ -40,18 +41,39 @@ export interface RecordedEvent {
   readonly text: string;
 }
 
-/** The moment, a space, and the event as JSON. */
-export function encode(event: Event, atMs: number): string {
-  return `${atMs} ${JSON.stringify(event)}`;
+/** The moment, the caller of the command where there was one, and the event as JSON. */
+export function encode(event: Event, atMs: number, { text: by }: By = ITSELF): string {
+  const json = JSON.stringify(event);
+  return by === "" ? `${atMs} ${json}` : `${atMs} ${by} ${json}`;
 }
 
 export function decode(text: string, sequence: number): RecordedEvent {
-  const space = text.indexOf(" ");
-  const event = JSON.parse(text.slice(space + 1)) as Event;
-  return { sequence, atMs: Number(text.slice(0, space)), event, text };
+  const event = JSON.parse(text.slice(jsonAt(text))) as Event;
+  return { sequence, atMs: Number(text.slice(0, text.indexOf(" "))), event, text };
 }
 
-/** The event as JSON, which nobody need encode again. */
-export function jsonOf({ text }: RecordedEvent): string {
-  return text.slice(text.indexOf(" ") + 1);
+/** The text of another event in the place of a recorded one. */
+export function encodedAs({ text }: RecordedEvent, event: Event): string {
+  return text.slice(0, jsonAt(text)) + JSON.stringify(event);
+}
+
+/** Where the JSON begins; the text of a caller begins with no brace, and has no space. */
+function jsonAt(text: string): number {
+  const next = text.indexOf(" ") + 1;
+  return text.startsWith("{", next) ? next : text.indexOf(" ", next) + 1;
+}
+
+/** The caller of the command that an event came of; none where it is the engine's own. */
+export function byOfEvent({ text }: RecordedEvent): RecordedBy | undefined {
+  const begin = text.indexOf(" ") + 1;
+  const end = jsonAt(text) - 1;
+  return end < begin ? undefined : recordedBy(text.slice(begin, end));
+}
+
+/** The event as JSON, with its caller, made of what was encoded already. */
+export function jsonOf(recorded: RecordedEvent): string {
+  const { text } = recorded;
+  const json = text.slice(jsonAt(text));
+  const by = byOfEvent(recorded);
+  return by ? `${json.slice(0, -1)},"by":${JSON.stringify(by)}}` : json;
 }

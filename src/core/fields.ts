@@ -44,9 +44,9 @@ export function count(field: string, value: number, max: number): Problem {
 }
 
 /** Zero stands for the default and is allowed. */
-export function ttl(field: string, ttlMs: number): Problem {
-  if (ttlMs === 0 || (ttlMs >= TTL.minMs && ttlMs <= TTL.maxMs)) return undefined;
-  return `${field} is ${ttlMs / 1000} s, allowed are ${TTL.minMs / 1000} to ${TTL.maxMs / 1000} s`;
+export function ttl(field: string, ttlMs: number, maxMs: number = TTL.maxMs): Problem {
+  if (ttlMs === 0 || (ttlMs >= TTL.minMs && ttlMs <= maxMs)) return undefined;
+  return `${field} is ${ttlMs / 1000} s, allowed are ${TTL.minMs / 1000} to ${maxMs / 1000} s`;
 }
 
 export function atMost(field: string, length: number, max: number): Problem {

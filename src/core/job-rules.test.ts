@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { namedBy } from "./by.ts";
 import type { Event } from "./events.ts";
 import type { JobEvent } from "./jobs/events.ts";
 import { TERMS } from "./jobs/limits.ts";
@@ -7,18 +8,19 @@ import { SECOND, START_MS } from "../../test/support/core/fixture.ts";
 import { DONE, FAILED, JobWorld, told } from "../../test/support/core/job-world.ts";
 
 describe("a cancel", () => {
-  const by = { principal: "ann", session: "s1", scope: "session" } as const;
+  const from = { session: "s1", scope: "session" } as const;
 
   test("comes from the session that submitted it, or from its principal if that counts", () => {
     const world = new JobWorld();
     const [one, other] = [world.submit({ session: "s1" }), world.submit({ session: "s2" })];
     const order = (jobId: string, more: object = {}) => {
-      return { type: "job.cancel", jobId, reason: "", by: { ...by, ...more } } as const;
+      return { type: "job.cancel", jobId, reason: "", from: { ...from, ...more } } as const;
     };
+    world.by = namedBy("bob", "arcp");
+    const elsewhere = order(other, { session: "s3", scope: "principal" });
+    expect(world.refusal(elsewhere)).toBe(`NOT_FOUND: no job "${other}"`);
+    world.by = namedBy("ann", "arcp");
     expect(world.refusal(order(other))).toMatch(/^PERMISSION_DENIED/);
-    expect(world.refusal(order(other, { principal: "bob", session: "s3" }))).toBe(
-      `NOT_FOUND: no job "${other}"`,
-    );
     expect(world.run(order(one))).toEqual({ isCancelled: true });
     expect(world.run(order(other, { scope: "principal" }))).toEqual({ isCancelled: true });
     expect(world.refusal({ type: "job.cancel", jobId: "job_none", reason: "" })).toMatch(

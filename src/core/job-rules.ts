@@ -6,6 +6,7 @@
  * to the next one that waits; a question that it asked ends with it.
  */
 import { agentRowId } from "./agent-jobs.ts";
+import { ITSELF } from "./by.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { asLine } from "./fields.ts";
@@ -25,9 +26,8 @@ export interface CancelCommand {
   readonly type: "job.cancel";
   readonly jobId: string;
   readonly reason: string;
-  /** The caller; absent where the runtime itself cancels. */
-  readonly by?: {
-    readonly principal: string;
+  /** Where a client cancels; absent where the runtime itself, or the job above, does. */
+  readonly from?: {
     readonly session: string;
     /** Allowed to cancel: the session that submitted the job, or any of the same principal. */
     readonly scope: "session" | "principal";
@@ -101,15 +101,15 @@ export function decideJob(
 
 function cancel(
   state: State,
-  { jobId, reason, by }: CancelCommand,
+  { jobId, reason, from }: CancelCommand,
   moment: Moment,
 ): Decision<Event, JobReplies["job.cancel"]> {
   const job = state.jobs.byId.get(jobId)?.job;
   const notFound = refuse("NOT_FOUND", `no job ${JSON.stringify(jobId)}`);
   if (!job) return notFound;
-  if (by && by.session !== job.session) {
-    if (by.principal !== job.principal) return notFound;
-    if (by.scope === "session") {
+  if (from && from.session !== job.session) {
+    if (moment.by.principal.name !== job.principal) return notFound;
+    if (from.scope === "session") {
       return refuse("PERMISSION_DENIED", `only the session that submitted ${jobId} may cancel it`);
     }
   }
@@ -239,7 +239,7 @@ export function expireJob(state: State, nowMs: number): readonly Event[] {
   const { job } = entry;
   if (deadlineOf(job) > nowMs) return [];
   // An end asks no question, so it needs no id for one.
-  const moment: Moment = { nowMs, newId: () => "" };
+  const moment: Moment = { nowMs, newId: () => "", by: ITSELF };
   return endEvents(state, entry, { ending: outOfTime(job, nowMs), moment });
 }
 

@@ -32,6 +32,7 @@ import {
 import { NO_LEASE, parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
 import { JOBS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
+import { Holdings } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface Job {
@@ -115,6 +116,8 @@ export class Jobs {
   /** By node: what waits for a slot, and what has one. */
   readonly queues = new Map<string, JobQueue>();
   running = 0;
+  /** Of those that have not ended: whose they are. */
+  readonly holdings = new Holdings();
   /** Settings of the daemon that leads. They shape decisions, which are in the events. */
   limits: JobLimits = JOBS;
 

@@ -11,18 +11,23 @@
  * resource that remembers the highest token it has seen can refuse a holder that overslept. The
  * deadline serves progress only; a wrong clock can delay a hand-over, not cause two writers.
  */
-import { livingAgent } from "./agents.ts";
+import { livingAgent, type Agent } from "./agents.ts";
+import { ownerOf } from "./by.ts";
+import { leaseFor } from "./fencing.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { invalid, key, ttl } from "./fields.ts";
 import { IndexBy } from "./index-by.ts";
 import { COUNT, TTL } from "./limits.ts";
+import { beyondShare, Holdings, holdingOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface Lease {
   readonly taskId: string;
   readonly holder: string;
+  /** The owner of its holder; absent for `local`. */
+  readonly owner?: string | undefined;
   /** A safe integer: a million grants a second would take 285 years to reach its end. */
   readonly token: number;
   readonly ttlMs: number;
@@ -39,6 +44,7 @@ export class Leases {
   readonly byTask = new Map<string, LeaseEntry>();
   readonly byHolder = new IndexBy();
   readonly deadlines = new Heap<string>();
+  readonly holdings = new Holdings();
 }
 
 export type LeaseCommand =
@@ -89,7 +95,8 @@ export function decideLease(
   if (refusal) return refusal;
   const agent = livingAgent(state, command.agentId);
   if ("ok" in agent) return agent;
-  if (command.type === "lease.acquire") return acquire(state, command, moment);
+  if (command.type === "lease.acquire")
+    return acquire(state, command, { agent: agent.agent, moment });
 
   const held = state.leases.byTask.get(command.taskId)?.lease;
   if (!held) return refuse("NOT_FOUND", `no lease on ${command.taskId}`);
@@ -109,20 +116,20 @@ export function decideLease(
 function acquire(
   state: State,
   command: LeaseCommand & { readonly type: "lease.acquire" },
-  { nowMs }: Moment,
+  { agent, moment: { nowMs, by } }: { readonly agent: Agent; readonly moment: Moment },
 ): Decision<Event, LeaseReply> {
   const { leases, fencing } = state;
   const held = leases.byTask.get(command.taskId)?.lease;
   if (held && held.holder !== command.agentId) {
-    return decided([], { acquired: false, lease: held });
+    return decided([], { acquired: false, lease: leaseFor(held, by) });
   }
   if (held) {
     const lease = extended(held, command.ttlMs, nowMs);
     return decided([{ type: "lease.renewed", lease }], { acquired: true, lease });
   }
-  if (leases.byTask.size >= COUNT.leases) {
-    return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.leases} leases`);
-  }
+  const own = holdingOf(leases.holdings, ownerOf(agent));
+  const full = beyondShare({ ...own, limit: COUNT.leases, noun: "leases" });
+  if (full) return full;
   if (leases.byHolder.of(command.agentId).size >= COUNT.leasesPerAgent) {
     return refuse(
       "LIMIT_EXCEEDED",
@@ -133,6 +140,7 @@ function acquire(
   const lease: Lease = {
     taskId: command.taskId,
     holder: command.agentId,
+    owner: agent.owner,
     token: fencing.lastToken + 1,
     ttlMs,
     acquiredAtMs: nowMs,
@@ -168,7 +176,10 @@ export function evolveLease(state: State, event: LeaseEvent): void {
     case "lease.released":
     case "lease.expired": {
       const entry = leases.byTask.get(lease.taskId);
-      if (entry) leases.deadlines.remove(entry.timer);
+      if (entry) {
+        leases.deadlines.remove(entry.timer);
+        leases.holdings.remove(ownerOf(entry.lease));
+      }
       leases.byTask.delete(lease.taskId);
       leases.byHolder.delete(lease.holder, lease.taskId);
       return;
@@ -180,6 +191,7 @@ export function restoreLease({ leases }: State, lease: Lease): void {
   const timer = leases.deadlines.add(lease.expiresAtMs, lease.taskId);
   leases.byTask.set(lease.taskId, { lease, timer });
   leases.byHolder.add(lease.holder, lease.taskId);
+  leases.holdings.add(ownerOf(lease));
 }
 
 export function dueLease(leases: Leases): number | undefined {

@@ -48,6 +48,10 @@ export const FLEET = {
   options: 20,
   /** An agent that only goes on is recorded this often: patience with it is counted in minutes. */
   activityMs: 60 * SECOND,
+  /** How far a source's clock may run ahead of ours: machines that keep time differ by less. */
+  skewMs: 5 * SECOND,
+  /** Reports dismissed by one command: keeps the batch short. */
+  dismissedAtOnce: 512,
 } as const;
 
 /** Bounds of the directory of agents: anybody may send it a card. */
@@ -71,6 +75,8 @@ export const TTL = {
   agentDefaultMs: 30 * SECOND,
   leaseDefaultMs: 60 * SECOND,
   taskDefaultMs: 60 * SECOND,
+  /** A task that waits for a month is one that nobody misses. */
+  pendingMaxMs: 30 * DAY,
 } as const;
 
 /** How long a bearer token may live; zero means the default. */

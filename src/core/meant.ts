@@ -79,7 +79,9 @@ function unknown(all: readonly Nameable[], { word, noun, place = "" }: Search): 
 }
 
 function choiceOf(found: readonly Nameable[]): string {
-  const shown = found.slice(0, CHOICES).map(({ id, name }) => `${shortId(id)} (${name})`);
+  const shown = found
+    .slice(0, CHOICES)
+    .map(({ id, name }) => (id === name ? id : `${shortId(id)} (${name})`));
   const more = found.length > CHOICES ? `, and ${found.length - CHOICES} more` : "";
   return `${shown.join(", ")}${more}`;
 }

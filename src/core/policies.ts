@@ -6,15 +6,19 @@
  * Checks stand in front of every tool call, so a check must not try every policy: they are filed by
  * subject, and under it by resource (see patterns.ts).
  */
-import { decided, refuse, type Decision } from "./decide.ts";
+import { newOwner } from "./by.ts";
+import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { invalid, key } from "./fields.ts";
 import { COUNT, FIELD } from "./limits.ts";
 import { matches, PatternIndex } from "./patterns.ts";
+import { ACTIONS } from "./roles.ts";
 import type { State } from "./state.ts";
 
 export interface Policy {
   readonly id: string;
+  /** The principal that set it; absent for `local`. */
+  readonly owner?: string | undefined;
   readonly subject: string;
   readonly action: string;
   readonly resource: string;
@@ -28,12 +32,14 @@ export class Policies {
   readonly filed: BySubjectAndResource = new PatternIndex();
   /** The policies that allow something, by their action. */
   readonly allowing = new PatternIndex<Map<string, Policy>>();
+  /** The ids of those that deny an action of this daemon: they narrow what roles allow. */
+  readonly narrowing = new Set<string>();
   /** Grows with every change: for those who keep what they made of them. */
   changes = 0;
 }
 
 export type PolicyCommand =
-  | { readonly type: "policy.set"; readonly policy: Policy }
+  | { readonly type: "policy.set"; readonly policy: Omit<Policy, "owner"> }
   | { readonly type: "policy.delete"; readonly id: string };
 
 export interface PolicyReplies {
@@ -45,19 +51,24 @@ export type PolicyEvent =
   | { readonly type: "policy.set"; readonly policy: Policy }
   | { readonly type: "policy.deleted"; readonly id: string };
 
-export function decidePolicy(state: State, command: PolicyCommand): Decision<Event, Policy | null> {
+export function decidePolicy(
+  state: State,
+  command: PolicyCommand,
+  { by }: Pick<Moment, "by">,
+): Decision<Event, Policy | null> {
   const { byId } = state.policies;
   switch (command.type) {
     case "policy.set": {
-      const { policy } = command;
+      const { id, subject, action, resource, effect } = command.policy;
+      const policy: Policy = { id, owner: newOwner(by), subject, action, resource, effect };
       const refusal = invalid(
-        key("policy.id", policy.id, FIELD.nameLength),
-        key("policy.subject", policy.subject),
-        key("policy.action", policy.action),
-        key("policy.resource", policy.resource),
+        key("policy.id", id, FIELD.nameLength),
+        key("policy.subject", subject),
+        key("policy.action", action),
+        key("policy.resource", resource),
       );
       if (refusal) return refusal;
-      if (!byId.has(policy.id) && byId.size >= COUNT.policies) {
+      if (!byId.has(id) && byId.size >= COUNT.policies) {
         return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.policies} policies`);
       }
       return decided([{ type: "policy.set", policy }], policy);
@@ -145,6 +156,34 @@ export function checkPolicy(
   return { allowed, reason, policy: decider };
 }
 
+/** A policy that would have counted, had one field been another. */
+export interface NearMiss {
+  readonly policy: Policy;
+  readonly failed: keyof AccessRequest;
+}
+
+const FIELDS = ["subject", "action", "resource"] as const satisfies (keyof AccessRequest)[];
+
+/** Those of which exactly one field does not match, in order of their ids. */
+export function nearMisses(
+  policies: Iterable<Policy>,
+  {
+    subjects,
+    action,
+    resource,
+  }: { readonly subjects: readonly string[] } & Omit<AccessRequest, "subject">,
+): readonly NearMiss[] {
+  const asked = { subject: subjects, action: [action], resource: [resource] };
+  const found: NearMiss[] = [];
+  for (const policy of policies) {
+    const [failed, another] = FIELDS.filter(
+      (field) => !asked[field].some((each) => matches(policy[field], each)),
+    );
+    if (failed && !another) found.push({ policy, failed });
+  }
+  return found.toSorted((a, b) => (a.policy.id < b.policy.id ? -1 : 1));
+}
+
 /** The problem of a malformed request, so that a caller's slip is not taken for a denial. */
 export function accessProblem({ subject, action, resource }: AccessRequest): string | undefined {
   return key("subject", subject) ?? key("action", action) ?? key("resource", resource);
@@ -157,18 +196,22 @@ function outranks(policy: Policy, other: Policy | undefined): boolean {
   return policy.id < other.id;
 }
 
-function file({ filed, allowing }: Policies, policy: Policy): void {
+function file({ filed, allowing, narrowing }: Policies, policy: Policy): void {
   const byResource = filed.get(policy.subject) ?? new PatternIndex<Map<string, Policy>>();
   const byId = byResource.get(policy.resource) ?? new Map<string, Policy>();
   byId.set(policy.id, policy);
   byResource.set(policy.resource, byId);
   filed.set(policy.subject, byResource);
-  if (policy.effect !== "allow") return;
+  if (policy.effect === "deny") {
+    if (ACTIONS.some((action) => matches(policy.action, action))) narrowing.add(policy.id);
+    return;
+  }
   const ofAction = allowing.get(policy.action) ?? new Map<string, Policy>();
   allowing.set(policy.action, ofAction.set(policy.id, policy));
 }
 
-function unfile({ filed, allowing }: Policies, policy: Policy): void {
+function unfile({ filed, allowing, narrowing }: Policies, policy: Policy): void {
+  narrowing.delete(policy.id);
   const ofAction = allowing.get(policy.action);
   if (ofAction?.delete(policy.id) && ofAction.size === 0) allowing.delete(policy.action);
   const byResource = filed.get(policy.subject);

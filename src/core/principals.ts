@@ -19,6 +19,12 @@ export interface Principal {
   readonly host?: string;
 }
 
+/** Callers by a name of theirs, and the role that the operator gave them. */
+export interface InRole {
+  readonly name: string;
+  readonly role: Role;
+}
+
 export const DEFAULT_NAMESPACE = "default";
 
 /** The user that runs the daemon. All that was registered before principals is this one's. */

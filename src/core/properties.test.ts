@@ -130,10 +130,13 @@ test("a task is completed at most once, by its holder, is never lost nor tried w
         expect(task.claimer).toBe("");
         task.claimer = event.claim.agentId;
         task.claims += 1;
+      } else if (event.type === "task.expired") {
+        expect(task.claimer).toBe("");
+        task.isFinished = true;
       } else if (event.type !== "task.renewed") {
         expect(event.agentId).toBe(task.claimer);
         task.claimer = "";
-        task.isFinished = event.type === "task.completed" || event.type === "task.died";
+        task.isFinished = !["task.requeued", "task.returned"].includes(event.type);
         if (event.type === "task.returned") task.claims -= 1;
       }
     }
@@ -163,7 +166,7 @@ test("every heap holds exactly what it guards", () => {
       leases: idsWhere(leases.byTask, () => true),
       empty: idsWhere(elections.byGroup, ({ candidates }) => candidates.size === 0),
       claims: idsWhere(tasks.byId, ({ task }) => task.status === "claimed"),
-      finished: idsWhere(tasks.byId, ({ task }) => /completed|dead/.test(task.status)),
+      finished: idsWhere(tasks.byId, ({ task }) => /completed|dead|cancelled/.test(task.status)),
     };
     expect({
       jobs: drained(jobs.deadlines),

@@ -4,7 +4,8 @@
  *
  *               goes on, or asks something else ──▶ answered
  *   asked ──▶ open ── rests ──────────────────────▶ withdrawn       a day later: forgotten
- *               └── is gone ──────────────────────▶ expired
+ *               ├── is gone ──────────────────────▶ expired
+ *               └── an operator does not want it ─▶ dismissed
  */
 import type { Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
@@ -18,7 +19,7 @@ export function isGone(liveness: Liveness): boolean {
   return liveness === "dead" || liveness === "exited";
 }
 
-export type QuestionState = "open" | "answered" | "withdrawn" | "expired";
+export type QuestionState = "open" | "answered" | "withdrawn" | "expired" | "dismissed";
 
 export interface Question extends ReportedQuestion {
   readonly id: string;
@@ -51,7 +52,8 @@ export type QuestionEvent =
         | "question.asked"
         | "question.answered"
         | "question.withdrawn"
-        | "question.expired";
+        | "question.expired"
+        | "question.dismissed";
       readonly question: Question;
     }
   | { readonly type: "question.forgotten"; readonly id: string };
@@ -79,18 +81,22 @@ function isSame(open: Question, asked: ReportedQuestion): boolean {
   return open.kind === asked.kind && open.text === asked.text && open.sinceMs >= asked.sinceMs;
 }
 
-function howItEnded(
-  { liveness, activity }: Facts,
-  asked: ReportedQuestion | undefined,
-): Exclude<QuestionState, "open"> {
+function howItEnded({ liveness, activity }: Facts, asked: ReportedQuestion | undefined): Ending {
   if (isGone(liveness.value)) return "expired";
   if (asked) return "answered";
   const doing = activity?.value ?? "unknown";
   return doing === "idle" || doing === "unknown" ? "withdrawn" : "answered";
 }
 
-function ending(open: Question, state: Exclude<QuestionState, "open">, nowMs: number): Event {
+/** How a question ends by what its agent does. */
+type Ending = Exclude<QuestionState, "open" | "dismissed">;
+
+function ending(open: Question, state: Ending, nowMs: number): Event {
   return { type: `question.${state}`, question: { ...open, state, endedAtMs: nowMs } };
+}
+
+export function dismissed(open: Question, nowMs: number): Question {
+  return { ...open, state: "dismissed", endedAtMs: nowMs };
 }
 
 export function evolveQuestion(state: State, event: QuestionEvent): void {
@@ -100,6 +106,7 @@ export function evolveQuestion(state: State, event: QuestionEvent): void {
     case "question.answered":
     case "question.withdrawn":
     case "question.expired":
+    case "question.dismissed":
       remove(questions, event.question.id);
       restoreQuestion(state, event.question);
       return;

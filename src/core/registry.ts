@@ -1,11 +1,13 @@
 /** The rules for agents: register, heartbeat, deregister, expiry (agents.ts draws their life). */
 import { asSeen, deadlineOf, livingAgent, unknownAgent } from "./agents.ts";
 import type { Agent, AgentCard, AgentCommand } from "./agents.ts";
+import { newOwner } from "./by.ts";
 import { deathOf } from "./death.ts";
-import { decided, refuse, type Decision, type Moment } from "./decide.ts";
+import { decided, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { atMost, invalid, key, line, prose, tooLong, ttl, type Problem } from "./fields.ts";
 import { COUNT, FIELD, TTL } from "./limits.ts";
+import { beyondShare, holdingOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export function decideAgent(
@@ -39,16 +41,18 @@ export function decideAgent(
 
 function register(
   state: State,
-  { card, ttlMs }: AgentCommand & { readonly type: "agent.register" },
+  { card, ttlMs, keyHash }: AgentCommand & { readonly type: "agent.register" },
   moment: Moment,
 ): Decision<Event, Agent> {
   const refusal = invalid(ttl("ttlMs", ttlMs), ...cardProblems(card));
   if (refusal) return refusal;
-  if (state.agents.deadlines.size >= COUNT.agents) {
-    return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.agents} agents`);
-  }
+  const { living } = state.agents;
+  const own = holdingOf(living, moment.by.principal.name);
+  const full = beyondShare({ ...own, limit: COUNT.agents, noun: "agents" });
+  if (full) return full;
   const agent: Agent = {
     agentId: moment.newId(),
+    owner: newOwner(moment.by),
     card,
     status: "alive",
     ttlMs: ttlMs === 0 ? TTL.agentDefaultMs : ttlMs,
@@ -56,7 +60,7 @@ function register(
     lastHeartbeatAtMs: moment.nowMs,
     diedAtMs: 0,
   };
-  return decided([{ type: "agent.registered", agent }], agent);
+  return decided([{ type: "agent.registered", agent, keyHash }], agent);
 }
 
 function cardProblems(card: AgentCard): Problem[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { COUNT, FLEET, RETENTION } from "./limits.ts";
+import { FLEET, RETENTION } from "./limits.ts";
 import type { Facts, Report } from "./reports.ts";
 import { SECOND, World } from "../../test/support/core/fixture.ts";
 
@@ -32,6 +32,21 @@ describe("a report", () => {
     expect(topics(world, report(9, IDLE))).toEqual([]);
     expect(topics(world, report(10, IDLE))).toEqual(["fleet.reported"]);
     expect(world.state.reports.byAlias.get("file:claude")?.report.facts).toEqual(IDLE);
+  });
+
+  test("cannot lie in the future, but for what the clocks of two machines differ", () => {
+    const { nowMs } = new World();
+    const ahead = nowMs + FLEET.skewMs;
+    expect(topics(new World(), report(ahead, IDLE))).toEqual(["fleet.reported"]);
+    expect(refusal(report(ahead + 1, IDLE))).toContain(`order is ${ahead + 1}, 5001 ms ahead`);
+    expect(refusal(report(Number.MAX_SAFE_INTEGER, IDLE))).toContain("order is 9007199254740991");
+  });
+
+  test("of an old log that lies in the future is followed by the next one", () => {
+    const world = new World();
+    const ahead = report(Number.MAX_SAFE_INTEGER, asking("paste your key"));
+    world.record([{ type: "fleet.reported", report: ahead }]);
+    expect(topics(world, report(world.nowMs, IDLE))).toContain("fleet.reported");
   });
 
   test("that says the same again is not recorded", () => {
@@ -160,21 +175,6 @@ describe("a report", () => {
   ])("is refused when %s", (why, rest) => {
     expect(refusal(report(1, IDLE, rest))).toContain(why);
   });
-
-  test("finds no room only when nothing is over", () => {
-    const world = new World();
-    for (let i = 0; i < COUNT.reports; i += 1) {
-      world.record([
-        {
-          type: "fleet.reported",
-          report: report(1, i === 7 ? GONE : IDLE, { alias: `file:${i}` }),
-        },
-      ]);
-    }
-    expect(topics(world, report(1, IDLE))).toEqual(["fleet.forgotten", "fleet.reported"]);
-    const full = world.decide({ type: "fleet.report", report: report(1, IDLE, { alias: "a:b" }) });
-    expect(full).toMatchObject({ ok: false, code: "LIMIT_EXCEEDED" });
-  }, 30_000);
 });
 
 describe("a process that one source proved to have ended", () => {

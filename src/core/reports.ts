@@ -4,7 +4,8 @@
  *
  *   report ──▶ current ──report──▶ current …     one older than what is known changes nothing
  *                 │  └──silent for its ttl──▶ stale ──report──▶ current
- *                 └──says that it is over──▶ over ──a day──▶ forgotten
+ *                 ├──says that it is over──▶ over ──a day──▶ forgotten
+ *                 └──an operator dismisses it──▶ gone (dismissals.ts)
  *
  * Reports are recorded only when they say something new: that the same is still so is the source's
  * to know, and it reports when it no longer is. A source that may die without a word gives its
@@ -12,7 +13,9 @@
  * its agent is found silent up to half a ttl late, never early. That the agent did something is
  * news once a minute.
  */
-import { decided, refuse, type Decision, type Moment } from "./decide.ts";
+import { newOwner, ownerOf } from "./by.ts";
+import { decided, type Decision, type Moment } from "./decide.ts";
+import { withDismissal } from "./dismissals.ts";
 import type { Event } from "./events.ts";
 import { atMost, invalid, key, line, prose, ttl, type Problem } from "./fields.ts";
 import { earliest, Heap, type Slot } from "./heap.ts";
@@ -20,8 +23,10 @@ import { IndexBy } from "./index-by.ts";
 import { COUNT, FLEET, RETENTION } from "./limits.ts";
 import { endedWith, withProvenEnd } from "./process-ends.ts";
 import { isGone, questionEvents } from "./questions.ts";
+import { mayNotReport } from "./report-owners.ts";
 import { isRepeated, notAhead, withSince } from "./report-news.ts";
 import { answeredWith, withSeenAnswer } from "./seen-answers.ts";
+import { beyondShare, Holdings, holdingOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export const LIVENESS = [
@@ -90,6 +95,8 @@ export interface Facts {
 export interface Report {
   /** WIRE:NAME, what the source calls it; sources of one machine say WIRE@HOST:NAME. */
   readonly alias: string;
+  /** The principal that reported it first; absent for `local`. */
+  readonly owner?: string | undefined;
   /** The agent to whose row it belongs. */
   readonly agentId: string;
   /** Aliases on other wires that the source says are the same agent. */
@@ -105,6 +112,8 @@ export interface Report {
   /** How long its source may be silent before the agent counts as stale; 0 or none: for ever. */
   readonly ttlMs?: number;
   readonly facts: Facts;
+  /** The question that its source still asks, and an operator dismissed. */
+  readonly dismissed?: ReportedQuestion;
 }
 
 export interface ReportEntry {
@@ -118,6 +127,7 @@ export interface ReportEntry {
 export class Reports {
   readonly byAlias = new Map<string, ReportEntry>();
   readonly byAgent = new IndexBy();
+  readonly holdings = new Holdings();
   /** Which reports say that an alias is their own agent's; the last one that said so last. */
   readonly linked = new IndexBy();
   readonly over = new Heap<string>();
@@ -138,7 +148,7 @@ export interface ReportReplies {
 
 export type ReportEvent =
   | { readonly type: "fleet.reported"; readonly report: Report }
-  | { readonly type: "fleet.forgotten"; readonly alias: string };
+  | { readonly type: "fleet.forgotten" | "fleet.dismissed"; readonly alias: string };
 
 export function decideReport(
   state: State,
@@ -163,21 +173,24 @@ function decideNews(
   given: Report,
   moment: Moment,
 ): Decision<Event, ReportReplies["fleet.report"]> {
-  const refusal = invalid(...problemsOf(given));
-  if (refusal) return refusal;
-  const { byAlias, over } = state.reports;
+  const refusal = invalid(...problemsOf(given), aheadOf(moment.nowMs, given));
+  const denied = refusal ?? mayNotReport(state, given, moment.by);
+  if (denied) return denied;
+  const { byAlias } = state.reports;
   const before = byAlias.get(given.alias)?.report;
-  const told = withSince(notAhead(given, moment.nowMs), before);
+  const owner = before ? before.owner : newOwner(moment.by);
+  const timely = withDismissal(notAhead({ ...given, owner }, moment.nowMs), before);
+  const told = withSince(timely, before);
   const report = withSeenAnswer(state, withProvenEnd(state, told));
-  if (before && (report.order < before.order || isRepeated(report, before))) {
+  if (before && (isLate(report, before, moment.nowMs) || isRepeated(report, before))) {
     return decided([], { isNew: false });
   }
   const events: Event[] = [];
-  if (!before && byAlias.size >= COUNT.reports) {
-    const oldest = over.first();
-    if (oldest === undefined) {
-      return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.reports} reports`);
-    }
+  const own = holdingOf(state.reports.holdings, ownerOf(report));
+  const full = before ? undefined : beyondShare({ ...own, limit: COUNT.reports, noun: "reports" });
+  if (full) {
+    const oldest = oldestOver(state.reports, ownerOf(report));
+    if (oldest === undefined) return full;
     events.push({ type: "fleet.forgotten", alias: oldest });
   }
   const others = [...endedWith(state, report), ...answeredWith(state, report, moment.nowMs)];
@@ -188,6 +201,25 @@ function decideNews(
   return decided(events, { isNew: true });
 }
 
+/** Of the reports that are over, the one that goes for a new one of the same owner. */
+function oldestOver({ over, byAlias }: Reports, owner: string): string | undefined {
+  const alias = over.first();
+  const oldest = alias === undefined ? undefined : byAlias.get(alias)?.report;
+  return oldest && ownerOf(oldest) === owner ? alias : undefined;
+}
+
+/** A report that lies ahead would be the newest for ever. */
+function aheadOf(nowMs: number, { order }: Report): Problem {
+  const aheadMs = order - nowMs;
+  if (aheadMs <= FLEET.skewMs) return undefined;
+  return `order is ${order}, ${aheadMs} ms ahead of now: at most ${FLEET.skewMs} ms are allowed`;
+}
+
+/** Logs of before that rule may hold one that lies ahead; it counts as one of now. */
+function isLate(report: Report, before: Report, nowMs: number): boolean {
+  return report.order < Math.min(before.order, nowMs);
+}
+
 export function evolveReport(state: State, event: ReportEvent): void {
   const { reports } = state;
   switch (event.type) {
@@ -196,6 +228,7 @@ export function evolveReport(state: State, event: ReportEvent): void {
       restoreReport(state, event.report);
       return;
     case "fleet.forgotten":
+    case "fleet.dismissed":
       remove(reports, event.alias);
       return;
   }
@@ -209,6 +242,7 @@ export function restoreReport({ reports }: State, report: Report): void {
   if (!mayFallSilent(report)) reports.silences.remove(silence);
   reports.byAlias.set(alias, { report, timer, silence });
   reports.byAgent.add(agentId, alias);
+  reports.holdings.add(ownerOf(report));
   for (const link of links) reports.linked.add(link, alias);
 }
 
@@ -219,6 +253,7 @@ function remove(reports: Reports, alias: string): void {
   reports.silences.remove(entry.silence);
   reports.byAlias.delete(alias);
   reports.byAgent.delete(entry.report.agentId, alias);
+  reports.holdings.remove(ownerOf(entry.report));
   for (const link of entry.report.links) reports.linked.delete(link, alias);
 }
 

@@ -3,11 +3,14 @@ import { decideCredential, evolveCredential } from "./credentials.ts";
 import type { CredentialCommand, CredentialReplies } from "./credentials.ts";
 import { dueAgent, evolveAgent } from "./agents.ts";
 import type { AgentCommand, AgentReplies } from "./agents.ts";
+import { isFirstProof, outsider } from "./acting.ts";
 import { earliest } from "./heap.ts";
 import type { Decision, Moment } from "./decide.ts";
 import { decideDirectory } from "./directory-rules.ts";
 import type { DirectoryCommand, DirectoryReplies } from "./directory-rules.ts";
 import { dueEntry, evolveDirectory, expireEntry } from "./directory.ts";
+import { decideDismissal } from "./dismissals.ts";
+import type { DismissalCommand, DismissalReplies } from "./dismissals.ts";
 import { decideElection, dueElection, evolveElection, expireElection } from "./elections.ts";
 import type { ElectionCommand, ElectionReplies } from "./elections.ts";
 import { RollcallError } from "./errors.ts";
@@ -29,7 +32,8 @@ import { decideSession, dueSession, evolveSession, expireSession } from "./sessi
 import type { SessionCommand, SessionReplies } from "./sessions.ts";
 import type { State } from "./state.ts";
 import { dueTask, expireTask } from "./task-expiry.ts";
-import { decideTask, evolveTask } from "./tasks.ts";
+import { evolveTask } from "./task-evolution.ts";
+import { decideTask } from "./tasks.ts";
 import type { TaskCommand, TaskReplies } from "./tasks.ts";
 import { decideToken, dueToken, evolveToken, expireToken } from "./tokens.ts";
 import type { TokenCommand, TokenReplies } from "./tokens.ts";
@@ -41,6 +45,7 @@ export type Command =
   | PolicyCommand
   | TaskCommand
   | ReportCommand
+  | DismissalCommand
   | JobCommand
   | SessionCommand
   | CredentialCommand
@@ -53,6 +58,7 @@ export type Replies = AgentReplies &
   PolicyReplies &
   TaskReplies &
   ReportReplies &
+  DismissalReplies &
   JobReplies &
   SessionReplies &
   CredentialReplies &
@@ -80,6 +86,25 @@ export interface Rules {
 export const rules: Rules = { decide, evolve, due, expire };
 
 function decide(state: State, command: Command, moment: Moment): Decision<Event, Reply> {
+  const refusal = outsider(state, command, moment.by);
+  if (refusal) return refusal;
+  const decision = decideNoun(state, command, moment);
+  return moment.by.agentKey === undefined ? decision : bound(state, command, { decision, moment });
+}
+
+/** The first call that comes with the key of its agent binds the agent to the key. */
+function bound(
+  { agents }: State,
+  command: Command,
+  { decision, moment }: { readonly decision: Decision<Event, Reply>; readonly moment: Moment },
+): Decision<Event, Reply> {
+  const entry = "agentId" in command ? agents.byId.get(command.agentId) : undefined;
+  if (!decision.ok || !entry || !isFirstProof(entry, moment.by)) return decision;
+  const proof: Event = { type: "agent.bound", agentId: entry.agent.agentId };
+  return { ...decision, events: [proof, ...decision.events] };
+}
+
+function decideNoun(state: State, command: Command, moment: Moment): Decision<Event, Reply> {
   switch (command.type) {
     case "agent.register":
     case "agent.heartbeat":
@@ -94,8 +119,9 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
       return decideElection(state, command, moment);
     case "policy.set":
     case "policy.delete":
-      return decidePolicy(state, command);
+      return decidePolicy(state, command, moment);
     case "task.create":
+    case "task.cancel":
     case "task.claim":
     case "task.renew":
     case "task.complete":
@@ -105,6 +131,9 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
     case "fleet.report":
     case "fleet.forget":
       return decideReport(state, command, moment);
+    case "question.dismiss":
+    case "fleet.dismiss":
+      return decideDismissal(state, command, moment);
     case "job.submit":
     case "job.cancel":
     case "job.end":
@@ -138,6 +167,7 @@ function evolve(state: State, event: Event, atMs: number): void {
   state.lastAtMs = Math.max(state.lastAtMs, atMs);
   switch (event.type) {
     case "agent.registered":
+    case "agent.bound":
     case "agent.unreachable":
     case "agent.recovered":
     case "agent.died":
@@ -163,15 +193,19 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "task.requeued":
     case "task.returned":
     case "task.died":
+    case "task.cancelled":
+    case "task.expired":
     case "task.forgotten":
       return evolveTask(state, event);
     case "fleet.reported":
     case "fleet.forgotten":
+    case "fleet.dismissed":
       return evolveReport(state, event);
     case "question.asked":
     case "question.answered":
     case "question.withdrawn":
     case "question.expired":
+    case "question.dismissed":
     case "question.forgotten":
       return evolveQuestion(state, event);
     case "job.submitted":

@@ -53,3 +53,7 @@ export function makeRoom(
 export function weightOf(task: Task): number {
   return task.input.length + task.output.length;
 }
+
+export function isFinished({ status }: Task): boolean {
+  return status !== "pending" && status !== "claimed";
+}

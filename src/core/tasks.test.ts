@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { byOf, LIBRARY } from "./by.ts";
 import { FIELD, TTL } from "./limits.ts";
+import { LOCAL } from "./principals.ts";
 import { fingerprint } from "./snapshot.ts";
 import { DAY, SECOND, START_MS, taskCreate, World } from "../../test/support/core/fixture.ts";
 
@@ -261,4 +263,96 @@ test("input and output may be exactly as large as allowed", () => {
   const output = base64Of(FIELD.taskOutputBytes);
   world.run({ type: "task.complete", taskId, agentId, output });
   expect(world.task(taskId)?.output).toBe(output);
+});
+
+test("a task that waits is cancelled, and nobody gets it any more", () => {
+  const world = new World();
+  const agentId = world.register();
+  const [first, second] = [world.create(), world.create()];
+  const cancel = { type: "task.cancel", taskId: first, reason: "no longer needed" } as const;
+  expect(world.topicsOf(() => world.run(cancel))).toEqual(["task.cancelled"]);
+  expect(world.task(first)).toMatchObject({
+    status: "cancelled",
+    failureReason: "no longer needed",
+    finishedAtMs: world.nowMs,
+  });
+  expect(world.topicsOf(() => world.run(cancel))).toEqual([]);
+  expect([world.claim(agentId), world.claim(agentId)]).toEqual([second, undefined]);
+  world.pass(DAY + SECOND);
+  expect(world.task(first)).toBeUndefined();
+});
+
+test("a task that is worked on is cancelled, and its agent is refused from then on", () => {
+  const world = new World();
+  const agentId = world.register({ ttlMs: DAY });
+  const taskId = world.create({ maxRetries: 3 });
+  world.claim(agentId);
+  world.run({ type: "task.cancel", taskId, reason: "" });
+  for (const type of ["task.renew", "task.complete", "task.fail"] as const) {
+    const command = { type, taskId, agentId, output: "", reason: "" } as const;
+    expect(world.refusal(command)).toBe(`WRONG_STATE: task ${taskId} is cancelled`);
+  }
+  expect(world.topicsOf(() => world.pass(60 * SECOND))).toEqual([]);
+});
+
+test("a task is cancelled by the principal that made it, or an operator", () => {
+  const world = new World();
+  world.by = byOf({ ...LOCAL, name: "token:ci", roles: ["agent"] }, "http");
+  const own = world.create();
+  world.by = LIBRARY;
+  const other = world.create();
+  world.by = byOf({ ...LOCAL, name: "token:ci", roles: ["agent"] }, "http");
+  expect(world.refusal({ type: "task.cancel", taskId: other, reason: "" })).toBe(
+    `PERMISSION_DENIED: token:ci may not cancel task ${other}: that is for local and operators`,
+  );
+  expect(world.run({ type: "task.cancel", taskId: own, reason: "" }).status).toBe("cancelled");
+  world.by = byOf({ ...LOCAL, name: "token:op", roles: ["operator"] }, "http");
+  expect(world.run({ type: "task.cancel", taskId: other, reason: "" }).status).toBe("cancelled");
+});
+
+test.each(["none", "completed"])("a task that is %s cannot be cancelled", (status) => {
+  const world = new World();
+  const agentId = world.register();
+  const taskId = status === "none" ? status : world.create();
+  if (world.claim(agentId)) world.run({ type: "task.complete", taskId, agentId, output: "" });
+  const reason =
+    status === "none" ? "NOT_FOUND: no task none" : `WRONG_STATE: task ${taskId} is completed`;
+  expect(world.refusal({ type: "task.cancel", taskId, reason: "" })).toBe(reason);
+});
+
+test("a task that nobody claims in time is dead, and all are told", () => {
+  const world = new World();
+  const taskId = world.create({ pendingTtlMs: 60 * SECOND });
+  const patient = world.create();
+  world.pass(60 * SECOND - 1);
+  expect(world.task(taskId)?.status).toBe("pending");
+  expect(world.topicsOf(() => world.pass(1))).toEqual(["task.expired"]);
+  expect(world.task(taskId)).toMatchObject({
+    status: "dead",
+    failureReason: "no agent claimed it in time",
+    finishedAtMs: world.nowMs,
+  });
+  expect(world.task(patient)?.status).toBe("pending");
+});
+
+test("a claim in time stops the wait; given back too late, the task is dead", () => {
+  const world = new World();
+  const agentId = world.register({ ttlMs: DAY });
+  const taskId = world.create({ pendingTtlMs: 10 * SECOND, ttlMs: 60 * SECOND, maxRetries: 1 });
+  world.claim(agentId);
+  world.pass(30 * SECOND);
+  expect(world.task(taskId)?.status).toBe("claimed");
+  world.run({ type: "task.fail", taskId, agentId, reason: "tired" });
+  expect(world.topicsOf(() => world.pass(0))).toEqual(["task.expired"]);
+});
+
+test("time that nobody could claim in does not count", () => {
+  const world = new World();
+  const taskId = world.create({ pendingTtlMs: 60 * SECOND });
+  world.nowMs += DAY;
+  world.lead("n2");
+  world.pass(60 * SECOND - 1);
+  expect(world.task(taskId)?.status).toBe("pending");
+  world.pass(1);
+  expect(world.task(taskId)?.status).toBe("dead");
 });

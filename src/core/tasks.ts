@@ -7,6 +7,8 @@
  *      └── retries ─────┤ fail, ttl passes, death of the claimer
  *          left         │
  *                       └── none left ──────▶ dead
+ *   pending for longer than it may be ──────▶ dead
+ *   pending or claimed ── cancel ───────────▶ cancelled
  *
  * A claim carries a fencing token from the same counter as the leases, so that a former claimer
  * can be told from the current one. A task that comes back waits at the end of the
@@ -14,20 +16,26 @@
  * heard of is returned instead, as if it had not been made: the old place, and no retry spent.
  */
 import { livingAgent } from "./agents.ts";
+import { newOwner, type By } from "./by.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { atMost, count, invalid, key, prose, ttl } from "./fields.ts";
 import { IndexBy } from "./index-by.ts";
-import { COUNT, FIELD, RETENTION, TTL } from "./limits.ts";
+import { COUNT, FIELD, TTL } from "./limits.ts";
+import { notOwned } from "./ownership.ts";
+import { beyondShare, Holdings, holdingOf } from "./shares.ts";
 import type { State } from "./state.ts";
-import { giveUp, makeRoom, weightOf } from "./task-endings.ts";
+import { giveUp, isFinished, makeRoom, weightOf } from "./task-endings.ts";
+import { cancelled, claimed } from "./task-evolution.ts";
 import { TaskQueue } from "./task-queue.ts";
 
-export type TaskStatus = "pending" | "claimed" | "completed" | "dead";
+export type TaskStatus = "pending" | "claimed" | "completed" | "dead" | "cancelled";
 
 export interface Task {
   readonly id: string;
+  /** The principal that created it; absent for `local`. */
+  readonly owner?: string | undefined;
   readonly type: string;
   /** Bytes as base64: the log is text. */
   readonly input: string;
@@ -38,6 +46,8 @@ export interface Task {
   readonly retryCount: number;
   /** How long a claim lasts. */
   readonly ttlMs: number;
+  /** How long after its creation it may still be claimed; absent: for ever. */
+  readonly pendingTtlMs?: number;
   /** The claim's; empty and 0 while nobody has it. A finished task keeps its last claimer. */
   readonly claimedBy: string;
   readonly token: number;
@@ -45,13 +55,13 @@ export interface Task {
   readonly failureReason: string;
   readonly createdAtMs: number;
   readonly claimedAtMs: number;
-  /** When it was completed, or given up. */
+  /** When it was completed, given up, or cancelled. */
   readonly finishedAtMs: number;
 }
 
 export interface TaskEntry {
   task: Task;
-  /** Rings at the end of the claim, or when a finished task may be forgotten. */
+  /** Rings when it has waited too long, at the end of the claim, or when it may be forgotten. */
   readonly timer: Slot<string>;
 }
 
@@ -59,13 +69,21 @@ export class Tasks {
   readonly byId = new Map<string, TaskEntry>();
   readonly byClaimer = new IndexBy();
   readonly pending = new TaskQueue();
+  /** Of those that wait, the ones that do not wait for ever. */
+  readonly waits = new Heap<string>();
   readonly claims = new Heap<string>();
   readonly finished = new Heap<string>();
   /** How many of the finished were given up. */
   dead = 0;
-  /** Their size together. */
-  unfinishedBytes = 0;
+  /** Of the unfinished: whose they are, and their size. */
+  readonly unfinished = new Holdings();
+  readonly weights = new Holdings();
   finishedBytes = 0;
+
+  /** The size of the unfinished together. */
+  get unfinishedBytes(): number {
+    return this.weights.total;
+  }
 }
 
 type HolderCommand<Type extends string> = {
@@ -84,7 +102,10 @@ export type TaskCommand =
       readonly requiredTools: readonly string[];
       readonly maxRetries: number;
       readonly ttlMs: number;
+      /** 0 or none: it waits for ever. */
+      readonly pendingTtlMs?: number;
     }
+  | { readonly type: "task.cancel"; readonly taskId: string; readonly reason: string }
   | { readonly type: "task.claim"; readonly agentId: string }
   | HolderCommand<"task.renew">
   | (HolderCommand<"task.complete"> & { readonly output: string })
@@ -93,6 +114,7 @@ export type TaskCommand =
 
 export interface TaskReplies {
   "task.create": Task;
+  "task.cancel": Task;
   /** Null when no task that waits fits the agent. */
   "task.claim": Task | null;
   "task.renew": Task;
@@ -127,6 +149,16 @@ export type TaskEvent =
       readonly reason: string;
       readonly givenUpAtMs: number;
     }
+  | {
+      readonly type: "task.cancelled";
+      readonly taskId: string;
+      /** The agent that had claimed it; empty where none had. */
+      readonly agentId: string;
+      readonly reason: string;
+      readonly cancelledAtMs: number;
+    }
+  /** It waited for longer than it may. */
+  | { readonly type: "task.expired"; readonly taskId: string; readonly expiredAtMs: number }
   | { readonly type: "task.returned"; readonly taskId: string; readonly agentId: string }
   | { readonly type: "task.forgotten"; readonly taskId: string };
 
@@ -138,6 +170,8 @@ export function decideTask(
   switch (command.type) {
     case "task.create":
       return create(state, command, moment);
+    case "task.cancel":
+      return cancel(state, command, moment);
     case "task.claim":
       return claim(state, command.agentId, moment);
     case "task.renew": {
@@ -174,27 +208,22 @@ function create(
   moment: Moment,
 ): Decision<Event, Task> {
   const { tasks } = state;
-  const { requiredTools } = command;
+  const { requiredTools, pendingTtlMs = 0 } = command;
   const refusal = invalid(
     key("type", command.taskType, FIELD.nameLength),
     ttl("ttlMs", command.ttlMs),
+    ttl("pendingTtlMs", pendingTtlMs, TTL.pendingMaxMs),
     count("maxRetries", command.maxRetries, FIELD.maxRetries),
     atMost("requiredTools", requiredTools.length, FIELD.tools),
     ...requiredTools.map((tool, i) => key(`requiredTools[${i}]`, tool, FIELD.nameLength)),
     tooHeavy("input", command.input, FIELD.taskInputBytes),
   );
   if (refusal) return refusal;
-  if (tasks.byId.size - tasks.finished.size >= COUNT.unfinishedTasks) {
-    return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.unfinishedTasks} unfinished tasks`);
-  }
-  if (tasks.unfinishedBytes + command.input.length > COUNT.taskBytes) {
-    return refuse(
-      "LIMIT_EXCEEDED",
-      `the unfinished tasks together already weigh ${tasks.unfinishedBytes} bytes`,
-    );
-  }
+  const full = roomFor(tasks, command, moment.by);
+  if (full) return full;
   const task: Task = {
     id: moment.newId(),
+    owner: newOwner(moment.by),
     type: command.taskType,
     input: command.input,
     output: "",
@@ -203,6 +232,7 @@ function create(
     maxRetries: command.maxRetries,
     retryCount: 0,
     ttlMs: command.ttlMs === 0 ? TTL.taskDefaultMs : command.ttlMs,
+    ...(pendingTtlMs > 0 && { pendingTtlMs }),
     claimedBy: "",
     token: 0,
     expiresAtMs: 0,
@@ -212,6 +242,38 @@ function create(
     finishedAtMs: 0,
   };
   return decided([{ type: "task.created", task }], task);
+}
+
+function roomFor(
+  { unfinished, weights }: Tasks,
+  { input }: TaskCommand & { readonly type: "task.create" },
+  { principal }: By,
+): Refusal | undefined {
+  const many = holdingOf(unfinished, principal.name);
+  const weight = { ...holdingOf(weights, principal.name), more: input.length };
+  return (
+    beyondShare({ ...many, limit: COUNT.unfinishedTasks, noun: "unfinished tasks" }) ??
+    beyondShare({ ...weight, limit: COUNT.taskBytes, noun: "bytes of unfinished tasks" })
+  );
+}
+
+function cancel(
+  { tasks }: State,
+  { taskId, reason }: TaskCommand & { readonly type: "task.cancel" },
+  { nowMs, by }: Moment,
+): Decision<Event, Task> {
+  const refusal = invalid(key("taskId", taskId), prose("reason", reason, FIELD.reasonLength));
+  if (refusal) return refusal;
+  const task = tasks.byId.get(taskId)?.task;
+  if (!task) return refuse("NOT_FOUND", `no task ${taskId}`);
+  const denied = notOwned(by, task, `cancel task ${taskId}`);
+  if (denied) return denied;
+  if (task.status === "cancelled") return decided([], task);
+  if (isFinished(task)) return refuse("WRONG_STATE", `task ${taskId} is ${task.status}`);
+  const agentId = task.claimedBy;
+  const event = { type: "task.cancelled", taskId, agentId, reason, cancelledAtMs: nowMs } as const;
+  const room = makeRoom(tasks, { count: 1, bytes: weightOf(task) });
+  return decided([event, ...room], cancelled(task, event));
 }
 
 function claim(state: State, agentId: string, { nowMs }: Moment): Decision<Event, Task | null> {
@@ -279,110 +341,4 @@ function tooHeavy(field: string, base64: string, maxBytes: number): string | und
   return bytes > maxBytes
     ? `${field} has ${bytes} bytes, at most ${maxBytes} are allowed`
     : undefined;
-}
-
-function claimed(task: Task, { agentId, token, claimedAtMs, expiresAtMs }: Claim): Task {
-  return { ...task, status: "claimed", claimedBy: agentId, token, claimedAtMs, expiresAtMs };
-}
-
-function unclaimed(task: Task): Task {
-  const nobody = { claimedBy: "", token: 0, claimedAtMs: 0, expiresAtMs: 0 };
-  return { ...task, status: "pending", ...nobody };
-}
-
-export function evolveTask(state: State, event: TaskEvent): void {
-  const { tasks, fencing } = state;
-  if (event.type === "task.created") {
-    restoreTask(state, event.task);
-    tasks.pending.add(event.task.id, event.task.requiredTools);
-    return;
-  }
-  const entry = tasks.byId.get(event.taskId);
-  if (!entry) throw new Error(`the log speaks of task ${event.taskId} before it was created`);
-  const { task, timer } = entry;
-  switch (event.type) {
-    case "task.claimed":
-      entry.task = claimed(task, event.claim);
-      tasks.pending.take(task.id);
-      tasks.byClaimer.add(event.claim.agentId, task.id);
-      tasks.claims.move(timer, event.claim.expiresAtMs);
-      fencing.lastToken = Math.max(fencing.lastToken, event.claim.token);
-      return;
-    case "task.renewed":
-      entry.task = { ...task, expiresAtMs: event.expiresAtMs };
-      return;
-    case "task.completed": {
-      const { output, finishedAtMs } = event;
-      unclaim(tasks, entry);
-      finish(tasks, entry, { ...task, status: "completed", output, finishedAtMs });
-      return;
-    }
-    case "task.requeued":
-      unclaim(tasks, entry);
-      entry.task = {
-        ...unclaimed(task),
-        retryCount: task.retryCount + 1,
-        failureReason: event.reason,
-      };
-      tasks.pending.add(task.id, task.requiredTools);
-      return;
-    case "task.returned":
-      unclaim(tasks, entry);
-      entry.task = unclaimed(task);
-      tasks.pending.putBack(task.id);
-      return;
-    case "task.died": {
-      const { reason: failureReason, givenUpAtMs: finishedAtMs } = event;
-      unclaim(tasks, entry);
-      finish(tasks, entry, { ...task, status: "dead", failureReason, finishedAtMs });
-      return;
-    }
-    case "task.forgotten":
-      tasks.finished.remove(timer);
-      tasks.finishedBytes -= weightOf(task);
-      if (task.status === "dead") tasks.dead -= 1;
-      tasks.byId.delete(task.id);
-      return;
-  }
-}
-
-/** Puts a task where it belongs, but for the queue: its order is not in the task. */
-export function restoreTask({ tasks }: State, task: Task): void {
-  const entry: TaskEntry = { task, timer: { at: 0, value: task.id, place: -1 } };
-  tasks.byId.set(task.id, entry);
-  tasks.unfinishedBytes += weightOf(task);
-  switch (task.status) {
-    case "pending":
-      return;
-    case "claimed":
-      tasks.byClaimer.add(task.claimedBy, task.id);
-      tasks.claims.move(entry.timer, task.expiresAtMs);
-      // Ahead of all that wait, where a snapshot of version 1 does not tell its place.
-      restorePlace(tasks, task);
-      return;
-    case "completed":
-    case "dead":
-      finish(tasks, entry, task);
-      return;
-  }
-}
-
-/** Its place in the queue, which a claimed task has as well. Called in the order of the queue. */
-export function restorePlace({ pending }: Tasks, { id, requiredTools, status }: Task): void {
-  pending.add(id, requiredTools);
-  if (status === "claimed") pending.take(id);
-}
-
-function finish(tasks: Tasks, entry: TaskEntry, task: Task): void {
-  tasks.unfinishedBytes -= weightOf(entry.task);
-  tasks.finishedBytes += weightOf(task);
-  if (task.status === "dead") tasks.dead += 1;
-  entry.task = task;
-  tasks.pending.drop(task.id);
-  tasks.finished.move(entry.timer, task.finishedAtMs + RETENTION.finishedTaskMs);
-}
-
-function unclaim(tasks: Tasks, { task, timer }: TaskEntry): void {
-  tasks.byClaimer.delete(task.claimedBy, task.id);
-  tasks.claims.remove(timer);
 }

@@ -4,6 +4,16 @@
  */
 const WIRES = ["acp", "file", "mcp", "jobs", "arcp", "a2a", "keeper"];
 
+/** The wires that a daemon speaks itself, each with its only sources. */
+const SOURCES: Readonly<Record<string, string>> = {
+  file: "the status files of a machine",
+  mcp: "clients of MCP",
+  jobs: "the jobs of a daemon",
+  arcp: "the agents that a daemon hosts",
+  a2a: "the directory",
+  keeper: "the registry",
+};
+
 /** How close the source is that is called so; the lower the closer. */
 export function rankOf(alias: string): number {
   const rank = WIRES.indexOf(wireOf(alias));
@@ -13,4 +23,10 @@ export function rankOf(alias: string): number {
 /** `file` of file@host:NAME. */
 export function wireOf(alias: string): string {
   return /^[^:@]*/.exec(alias)?.[0] ?? "";
+}
+
+/** The only sources that speak under such an alias; undefined where any may. */
+export function sourcesOf(alias: string): string | undefined {
+  const wire = wireOf(alias);
+  return Object.hasOwn(SOURCES, wire) ? SOURCES[wire] : undefined;
 }

@@ -10,6 +10,7 @@ import type { JobProgress } from "./job-progress.ts";
 import type { Job, JobStep } from "./jobs.ts";
 import { isGone } from "./questions.ts";
 import type { Report } from "./reports.ts";
+import { UNCLAIMED } from "./task-evolution.ts";
 
 /** The events with this topic: some share their shape with others. */
 type EventOf<T extends Topic, E = Event> = E extends { readonly type: infer Types }
@@ -50,6 +51,7 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "agent.registered": ({ agent }) =>
       `${who(agent.agentId)} is here, ttl ${shortDuration(agent.ttlMs)}` +
       listed(", tools", agent.card.tools),
+    "agent.bound": ({ agentId }) => `${who(agentId)} is bound to its key`,
     "agent.unreachable": ({ agent }) =>
       `${who(agent.agentId)} missed its heartbeat of ${shortDuration(agent.ttlMs)}`,
     "agent.recovered": ({ agent }) => `${who(agent.agentId)} is back`,
@@ -91,15 +93,23 @@ function sentencesFor(nameOf: NameOf): Sentences {
       `${shortId(taskId)} waits again: the call of ${who(agentId)} ended too early to get it`,
     "task.died": ({ taskId, agentId, reason }) =>
       `${shortId(taskId)} is dead, last with ${who(agentId)}: ${withShortIds(reason)}`,
+    "task.cancelled": ({ taskId, agentId, reason }) =>
+      `${shortId(taskId)} was cancelled` +
+      (agentId === "" ? "" : `, ${who(agentId)} worked on it`) +
+      (reason === "" ? "" : `: ${reason}`),
+    "task.expired": ({ taskId }) => `${shortId(taskId)} is dead: ${UNCLAIMED}`,
     "task.forgotten": ({ taskId }) => `${shortId(taskId)} is forgotten`,
     "fleet.reported": ({ report }) => reportWords(report),
     "fleet.forgotten": ({ alias }) => `${alias} is forgotten`,
+    "fleet.dismissed": ({ alias }) => `${alias} was dismissed`,
     "question.asked": ({ question }) => `${question.agentId} asks: ${question.text}`,
     "question.answered": ({ question }) =>
       `${question.agentId} goes on, was asked: ${question.text}`,
     "question.withdrawn": ({ question }) => `${question.agentId} no longer asks: ${question.text}`,
     "question.expired": ({ question }) =>
       `${question.agentId} is gone, had asked: ${question.text}`,
+    "question.dismissed": ({ question }) =>
+      `the question of ${question.agentId} was dismissed: ${question.text}`,
     "question.forgotten": ({ id }) => `question ${shortId(id)} is forgotten`,
     "job.submitted": ({ job }) => `${job.id} for ${job.agent}, by ${job.principal}`,
     "job.started": ({ job }) =>

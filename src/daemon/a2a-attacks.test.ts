@@ -3,6 +3,7 @@ import { expect, test, vi } from "vitest";
 import { COUNT } from "../core/limits.ts";
 import { cardOf } from "../../test/support/directory/fixture.ts";
 import { A2aDoor, ECHO, TOKEN } from "../../test/support/daemon/a2a.ts";
+import { LIBRARY } from "../core/by.ts";
 
 const door = new A2aDoor();
 const { beat, fetched, listed, registered } = door;
@@ -61,7 +62,7 @@ test("attack: who says that an agent speaks every second does not have it evicte
 
 test("attack: 100,000 URLs of one source end at its limit, and keep nobody else out", async () => {
   const { entriesPerSource, entriesPerOrigin } = COUNT;
-  const sender = { source: "flood", token: undefined };
+  const sender = { by: LIBRARY, source: "flood" };
   const hear = (host: number, path: number) => {
     const card = cardOf(`http://h${host}.example/${path}`);
     const body = Buffer.from(JSON.stringify({ agent_card: card }));

@@ -1,39 +1,50 @@
 /** The lines that a started daemon prints: its addresses, where its state is, whom it answers. */
 import { userInfo } from "node:os";
 import type { Store } from "../log/store.ts";
-import { formatAddress, isWide, isWildcard, type Address } from "./address.ts";
+import { WAYS_OUT } from "../identity/networks.ts";
+import type { KeyPair } from "../net/tls/pair.ts";
+import { formatAddress, isWildcard, type Address } from "./address.ts";
 import type { Config } from "./config.ts";
 import type { Doors } from "./doors.ts";
+import { answersOthers, exposureOf, wideDoors } from "./exposure.ts";
 
 export interface AnnouncedDaemon {
   readonly config: Config;
+  readonly pair: KeyPair | undefined;
   readonly store: Store;
   readonly doors: Doors;
   readonly version: string;
 }
 
-export function announce({ config, store, doors, version }: AnnouncedDaemon): string[] {
+export function announce({ config, pair, store, doors, version }: AnnouncedDaemon): string[] {
   const { grpcAddress, httpAddress, a2aAddress, arcpAddress } = doors;
+  const s = pair ? "s" : "";
   const isMoved = config.httpAddr.port !== 0 && config.httpAddr.port !== httpAddress.port;
   const moved = isMoved ? ` (port ${config.httpAddr.port} is taken): give commands this --url` : "";
   const lines = [
     `rollcall ${version} is up`,
-    `  HTTP   http://${formatAddress(reachable(httpAddress))}${moved}`,
+    `  HTTP   http${s}://${formatAddress(reachable(httpAddress))}${moved}`,
     ...(grpcAddress ? [`  gRPC   ${formatAddress(grpcAddress)}`] : []),
-    ...(a2aAddress ? [`  A2A    http://${formatAddress(reachable(a2aAddress))}`] : []),
-    ...(arcpAddress ? [`  ARCP   ws://${formatAddress(reachable(arcpAddress))}/arcp`] : []),
+    ...(a2aAddress ? [`  A2A    http${s}://${formatAddress(reachable(a2aAddress))}`] : []),
+    ...(arcpAddress ? [`  ARCP   ws${s}://${formatAddress(reachable(arcpAddress))}/arcp`] : []),
     ...(doors.socket === undefined ? [] : [`  socket ${doors.socket}`]),
     `  state  ${store.description}${config.dataDir === undefined ? ", gone when it stops" : ""}`,
   ];
-  if (doors.isLoopbackOnly) {
-    const wide = [grpcAddress, httpAddress, a2aAddress, arcpAddress].some(
-      (address) => address && isWide(address),
-    )
-      ? ", whatever it is bound to"
-      : "";
+  if (pair) lines.push(`  TLS    ${certificateWords(pair)}`);
+  if (!answersOthers(config)) {
+    const isWide = wideDoors(config).length > 0;
+    const wide = isWide ? ", whatever it is bound to" : "";
     lines.push(`  only this machine is answered${wide}, ${usersOf(config)}`);
+    if (isWide) lines.push(`  ${WAYS_OUT}`);
   }
-  return lines;
+  return [...lines, ...exposureOf(config).map((each) => `  ${each}`)];
+}
+
+/** For a person to compare, and to renew it in time. */
+function certificateWords({ certificate }: KeyPair): string {
+  const { validTo, fingerprint256 } = certificate;
+  const day = new Date(validTo).toISOString().slice(0, 10);
+  return `certificate until ${day}, SHA-256 ${fingerprint256}`;
 }
 
 /** The users of this machine that are let in. */

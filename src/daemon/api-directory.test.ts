@@ -3,6 +3,7 @@ import { DIRECTORY } from "../core/limits.ts";
 import { cardOf, TestWeb } from "../../test/support/directory/fixture.ts";
 import { openApi, type Api } from "../../test/support/daemon/api.ts";
 import { listen, type Listener } from "../../test/support/daemon/stream.ts";
+import { LIBRARY } from "../core/by.ts";
 
 const ECHO = "http://echo.example/a2a";
 const DETAIL = `/v1/directory/${encodeURIComponent(ECHO)}`;
@@ -93,10 +94,13 @@ test("what happens in the directory is told live, and nothing else", async () =>
     host: `127.0.0.1:${api.opened.port}`,
   });
   web.publish(cardOf(ECHO));
-  await api.engine.execute({
-    type: "policy.set",
-    policy: { id: "p", subject: "*", action: "*", resource: "*", effect: "allow" },
-  });
+  await api.engine.execute(
+    {
+      type: "policy.set",
+      policy: { id: "p", subject: "*", action: "*", resource: "*", effect: "allow" },
+    },
+    LIBRARY,
+  );
   await beat();
   await vi.waitFor(() => {
     const told = listener.messages.map(({ event }) => event).filter((each) => each !== "bookmark");
@@ -147,14 +151,17 @@ test("agents of the directory are rows of the fleet, with their tier as evidence
 test("a status file that names the card's URL is the same agent", async () => {
   web.publish(cardOf(ECHO));
   await beat();
-  await api.fleet.report({
-    alias: "file@host:pi",
-    agentId: "pi-1",
-    links: ["a2a:http://echo.example/.well-known/agent.json"],
-    order: 1,
-    reportedAtMs: 1,
-    facts: { liveness: { value: "alive", rule: "test" } },
-  });
+  await api.fleet.report(
+    {
+      alias: "file@host:pi",
+      agentId: "pi-1",
+      links: ["a2a:http://echo.example/.well-known/agent.json"],
+      order: 1,
+      reportedAtMs: 1,
+      facts: { liveness: { value: "alive", rule: "test" } },
+    },
+    LIBRARY,
+  );
   const { body } = await api.get("/v1/fleet/pi-1");
   expect(body).toMatchObject({ row: { aliases: [`a2a:${ECHO}`, "file@host:pi"] } });
 });

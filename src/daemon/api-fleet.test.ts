@@ -4,6 +4,7 @@ import { capture } from "../core/snapshot.ts";
 import { CARD } from "../../test/support/engine/fixture.ts";
 import type { Row } from "../fleet/row.ts";
 import { openApi, type Api, type Reply } from "../../test/support/daemon/api.ts";
+import { LIBRARY } from "../core/by.ts";
 
 let api: Api;
 
@@ -42,11 +43,14 @@ describe("the fleet", () => {
     await say("idle", IDLE);
     await say("busy", { ...WORKING, workspace: "/src/shop" });
     await say("asks", asking("may I?", 5));
-    const { agentId } = await api.engine.execute({
-      type: "agent.register",
-      card: CARD,
-      ttlMs: 60_000,
-    });
+    const { agentId } = await api.engine.execute(
+      {
+        type: "agent.register",
+        card: CARD,
+        ttlMs: 60_000,
+      },
+      LIBRARY,
+    );
     const reply = await api.get("/v1/fleet");
     expect(reply.status).toBe(200);
     expect(idsOf(reply).slice(0, 2)).toEqual(["asks", "busy"]);
@@ -222,6 +226,35 @@ describe("questions", () => {
       state: "open",
       endedAtMs: 0,
     });
+  });
+});
+
+describe("what an operator dismisses", () => {
+  test("is a question, by its id or its agent, and the row says so", async () => {
+    await say("a", { ...asking("may I?", 9), name: "claude" });
+    await say("b", asking("and I?", 9));
+    const { body: open } = await api.get("/v1/questions?state=open");
+    const [first] = open["questions"] as readonly { id: string }[];
+    const byId = await api.post("/v1/questions/dismiss", { id: first?.id });
+    expect(byId.body).toEqual({ ids: [first?.id] });
+    expect((await api.post("/v1/questions/dismiss", { id: "b" })).body["ids"]).toHaveLength(1);
+    expect((await api.post("/v1/questions/dismiss", { id: "claude" })).body).toEqual({ ids: [] });
+    expect((await api.get("/v1/fleet")).body).toMatchObject({
+      counts: { "NEEDS YOU": 0, IDLE: 2 },
+    });
+    const { body } = await api.get("/v1/questions?state=dismissed");
+    expect(body).toMatchObject({ total: 2 });
+    expect((await api.post("/v1/questions/dismiss", { id: "nobody" })).status).toBe(404);
+  });
+
+  test("is all that was reported on an agent: its row goes, until it reports again", async () => {
+    await say("a", asking("paste your key", 9));
+    await say("a", IDLE, { alias: "acp:a" });
+    const gone = await api.post("/v1/fleet/dismiss", { id: "a" });
+    expect(gone.body).toEqual({ aliases: ["acp:a", "script@box:a"] });
+    expect((await api.get("/v1/fleet?all=true")).body).toMatchObject({ total: 0 });
+    await say("a", WORKING);
+    expect((await api.get("/v1/fleet/a")).body).toMatchObject({ row: { headline: "WORKING" } });
   });
 });
 

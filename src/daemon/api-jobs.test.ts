@@ -3,6 +3,7 @@ import type { Job } from "../core/jobs.ts";
 import { START_MS } from "../../test/support/engine/fixture.ts";
 import { openApi, type Api } from "../../test/support/daemon/api.ts";
 import { say } from "../../test/support/daemon/fixture.ts";
+import { LIBRARY } from "../core/by.ts";
 
 const apis: Api[] = [];
 
@@ -13,7 +14,7 @@ afterEach(async () => {
 async function open(...jobs: readonly Job[]): Promise<Api> {
   const api = await openApi();
   apis.push(api);
-  for (const each of jobs) await api.engine.execute({ type: "job.import", job: each });
+  for (const each of jobs) await api.engine.execute({ type: "job.import", job: each }, LIBRARY);
   return api;
 }
 
@@ -62,7 +63,7 @@ test("20,000 jobs that ended are listed page by page, each once", async () => {
   const api = await openApi();
   apis.push(api);
   await Promise.all(
-    names.map((id) => api.engine.execute({ type: "job.import", job: job(id, DONE) })),
+    names.map((id) => api.engine.execute({ type: "job.import", job: job(id, DONE) }, LIBRARY)),
   );
   const listed: string[] = [];
   let cursor: string | undefined = "";
@@ -85,8 +86,8 @@ test("a job that ran at a moment is listed as running then, and as ended now", a
   const api = await open(job("job_1"), job("job_2", { status: "running", startedAtMs: START_MS }));
   const thenMs = api.engine.nowMs;
   await api.clock.advance(60_000);
-  await api.engine.execute({ type: "job.import", job: job("job_2", DONE) });
-  await api.engine.execute({ type: "job.import", job: job("job_3") });
+  await api.engine.execute({ type: "job.import", job: job("job_2", DONE) }, LIBRARY);
+  await api.engine.execute({ type: "job.import", job: job("job_3") }, LIBRARY);
   const statuses = async (query: string) => {
     const { body } = await api.get(`/v1/jobs${query}`);
     return (body["jobs"] as Job[]).map(({ id, status }) => `${id} ${status}`);
@@ -120,10 +121,10 @@ test("one is told as it is, and live until it is over", async () => {
   await vi.waitFor(() => expect(live.heard).toContain('"status":"pending"'));
   const running = job("job_1", { status: "running", startedAtMs: START_MS });
   for (const each of [job("job_2"), running]) {
-    await api.engine.execute({ type: "job.import", job: each });
+    await api.engine.execute({ type: "job.import", job: each }, LIBRARY);
   }
   await vi.waitFor(() => expect(live.heard).toContain('"status":"running"'));
-  await api.engine.execute({ type: "job.import", job: job("job_1", DONE) });
+  await api.engine.execute({ type: "job.import", job: job("job_1", DONE) }, LIBRARY);
   await vi.waitFor(() => expect(live.heard).toContain('"status":"success"'));
   expect(live.heard.match(/^event: job$/gm)).toHaveLength(3);
   live.socket.destroy();

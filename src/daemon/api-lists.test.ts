@@ -5,6 +5,7 @@ import { CARD, START_MS } from "../../test/support/engine/fixture.ts";
 import { LIST } from "../operations/limits.ts";
 import { openApi, type Api } from "../../test/support/daemon/api.ts";
 import { ask } from "../../test/support/daemon/fixture.ts";
+import { LIBRARY } from "../core/by.ts";
 
 const apis: Api[] = [];
 
@@ -26,7 +27,7 @@ interface Wanted {
 
 async function register(engine: Engine, wanted: Wanted): Promise<Agent> {
   const card = { ...CARD, ...wanted };
-  return engine.execute({ type: "agent.register", card, ttlMs: 30_000 });
+  return engine.execute({ type: "agent.register", card, ttlMs: 30_000 }, LIBRARY);
 }
 
 interface AgentPage {
@@ -51,7 +52,7 @@ describe("a list", () => {
     const api = await open();
     const agent = await register(api.engine, { name: "one" });
     await api.clock.advance(5_000);
-    await api.engine.heartbeat(agent.agentId);
+    await api.engine.heartbeat(agent.agentId, LIBRARY);
     const { status, body } = await api.get("/v1/agents");
     expect(status).toBe(200);
     const seen = { ...agent, lastHeartbeatAtMs: START_MS + 5_000 };
@@ -130,7 +131,7 @@ describe("a list", () => {
     const keys = Array.from({ length: 2_500 }, (_, i) => `k${(i * 7_919) % 2_500}`);
     await Promise.all(
       keys.map((taskId) =>
-        api.engine.execute({ type: "lease.acquire", taskId, agentId, ttlMs: 0 }),
+        api.engine.execute({ type: "lease.acquire", taskId, agentId, ttlMs: 0 }, LIBRARY),
       ),
     );
     const seen: string[] = [];
@@ -152,7 +153,7 @@ describe("a list", () => {
     );
     const card = { ...CARD, metadata };
     for (let i = 0; i < 150; i += 1) {
-      await api.engine.execute({ type: "agent.register", card, ttlMs: 30_000 });
+      await api.engine.execute({ type: "agent.register", card, ttlMs: 30_000 }, LIBRARY);
     }
     const first = await agents(api, "?limit=1000");
     expect(first.agents.length).toBeLessThan(150);
@@ -169,7 +170,7 @@ describe("filters", () => {
     const one = await register(api.engine, { name: "web-1", tools: ["browser", "search"] });
     const two = await register(api.engine, { name: "web-2", tools: ["browser"] });
     await register(api.engine, { name: "ocr", tools: ["search"] });
-    await api.engine.execute({ type: "agent.deregister", agentId: two.agentId });
+    await api.engine.execute({ type: "agent.deregister", agentId: two.agentId }, LIBRARY);
     const named = async (query: string) => namesOf(await agents(api, query));
     expect(await named("?status=alive")).toEqual(["web-1", "ocr"]);
     expect(await named("?status=alive&status=dead")).toEqual(["web-1", "web-2", "ocr"]);
@@ -186,7 +187,7 @@ describe("filters", () => {
       await register(api.engine, { name: "2" }),
     ];
     const acquire = (taskId: string, agentId: string) =>
-      api.engine.execute({ type: "lease.acquire", taskId, agentId, ttlMs: 0 });
+      api.engine.execute({ type: "lease.acquire", taskId, agentId, ttlMs: 0 }, LIBRARY);
     await acquire("web/b", one.agentId);
     await acquire("web/a", two.agentId);
     await acquire("ocr", one.agentId);
@@ -200,9 +201,15 @@ describe("filters", () => {
     const lease = await api.get("/v1/leases/web%2Fa");
     expect(lease.body).toMatchObject({ lease: { taskId: "web/a", holder: two.agentId, token: 2 } });
     for (const { agentId } of [one, two]) {
-      await api.engine.execute({ type: "election.campaign", group: "50% up/down", agentId });
+      await api.engine.execute(
+        { type: "election.campaign", group: "50% up/down", agentId },
+        LIBRARY,
+      );
     }
-    await api.engine.execute({ type: "election.campaign", group: "b", agentId: two.agentId });
+    await api.engine.execute(
+      { type: "election.campaign", group: "b", agentId: two.agentId },
+      LIBRARY,
+    );
     const { body } = await api.get(`/v1/elections?leader=${one.agentId}`);
     expect(body).toMatchObject({ total: 1, elections: [{ candidateCount: 2, term: 1 }] });
     expect((await api.get("/v1/elections?groupPrefix=b")).body).toMatchObject({ total: 1 });
@@ -216,17 +223,20 @@ describe("filters", () => {
     const api = await open();
     const { agentId } = await register(api.engine, { name: "worker" });
     const create = (taskType: string, input: string) =>
-      api.engine.execute({
-        type: "task.create",
-        taskType,
-        input: Buffer.from(input).toString("base64"),
-        requiredTools: [],
-        maxRetries: 0,
-        ttlMs: 0,
-      });
+      api.engine.execute(
+        {
+          type: "task.create",
+          taskType,
+          input: Buffer.from(input).toString("base64"),
+          requiredTools: [],
+          maxRetries: 0,
+          ttlMs: 0,
+        },
+        LIBRARY,
+      );
     const first = await create("ocr", "hello");
     await create("web", "");
-    await api.engine.execute({ type: "task.claim", agentId });
+    await api.engine.execute({ type: "task.claim", agentId }, LIBRARY);
     const listed = async (query: string) => {
       const { body } = await api.get(`/v1/tasks${query}`);
       return body["tasks"] as Record<string, unknown>[];
@@ -238,7 +248,7 @@ describe("filters", () => {
     expect(await listed(`?idPrefix=${first.id}`)).toMatchObject([{ id: first.id }]);
     for (const subject of ["team:a", "team:b", "other"]) {
       const policy = { id: subject, subject, action: "*", resource: "*", effect: "deny" } as const;
-      await api.engine.execute({ type: "policy.set", policy });
+      await api.engine.execute({ type: "policy.set", policy }, LIBRARY);
     }
     const { body } = await api.get("/v1/policies?subjectPrefix=team:");
     expect(body).toMatchObject({ total: 2, policies: [{ id: "team:a" }, { id: "team:b" }] });

@@ -55,7 +55,9 @@ describe("a daemon that is up", () => {
       expect.stringContaining("  only this machine is answered, and of its users "),
     ]);
     const wide = await start({ addr: { host: "0.0.0.0", port: 0 } });
-    expect(wide.announcement().at(-1)).toContain("whatever it is bound to");
+    const said = wide.announcement().join("\n");
+    expect(said).toContain("only this machine is answered, whatever it is bound to");
+    expect(said).toContain("set tls_cert and tls_key and give them tokens, or name their network");
   });
 
   test("is healthy, ready, and tells what it is", async () => {

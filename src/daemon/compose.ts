@@ -16,15 +16,20 @@ import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
 import { DaemonArcp } from "./arcp/service.ts";
 import { chain } from "../identity/chain.ts";
+import { Certificates } from "../identity/certificates.ts";
 import { LocalUsers } from "../identity/local-users.ts";
+import { Networks } from "../identity/networks.ts";
+import { Origins } from "../identity/origin.ts";
 import { PeerUsers } from "../identity/peer-users.ts";
 import { BearerTokens } from "../identity/tokens.ts";
 import type { Config } from "./config.ts";
 import { openDoors, type Doors } from "./doors.ts";
+import { answersOthers } from "./exposure.ts";
 import { CLOSING } from "./limits.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { Metrics } from "./metrics.ts";
 import { startServices, type Services } from "./services.ts";
+import { KeyPair } from "../net/tls/pair.ts";
 import { releaseVersion } from "./version.ts";
 
 export interface Daemon {
@@ -57,9 +62,11 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
   const { clock = systemClock } = options;
   const release = releaseVersion();
   const metrics = new Metrics();
-  const opened: { store?: Store; engine?: Engine; services?: Services; arcp?: DaemonArcp } = {};
+  const opened: Opened = {};
   let trouble = "";
   try {
+    const pair = await openPair(config, clock, logger);
+    opened.pair = pair;
     const store = await openStore(config, release);
     opened.store = store;
     await importLedger(store, {
@@ -96,8 +103,18 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       uid: process.getuid?.(),
     });
     const tokens = new BearerTokens({ engine, clock });
-    const authenticator = chain([tokens], users);
-    const { isLoopbackOnly } = authenticator;
+    const networks = new Networks({
+      trusted: config.trust,
+      isInsecure: config.insecure,
+      hasTls: pair !== undefined,
+    });
+    const certificates = new Certificates({ clients: config.tlsClients, clock });
+    const authenticator = chain({
+      origins: new Origins(config.trustedProxies),
+      guard: networks.guard,
+      steps: [certificates, tokens, users, networks],
+    });
+    const isLoopbackOnly = !answersOthers(config);
     const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
     opened.services = services;
     arcp.open(services.fleet);
@@ -112,10 +129,11 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       clock,
       authenticator,
       tokens,
+      pair,
       version: release,
       trouble: () => trouble,
     });
-    const parts = { config, store, engine, services, arcp, doors, metrics, logger };
+    const parts = { config, pair, store, engine, services, arcp, doors, metrics, logger };
     return running({ ...parts, version: release });
   } catch (error) {
     metrics.close();
@@ -123,12 +141,23 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     await opened.services?.close();
     await opened.engine?.close();
     await opened.store?.close();
+    opened.pair?.close();
     throw error;
   }
 }
 
+/** As far as it came. */
+interface Opened {
+  pair?: KeyPair | undefined;
+  store?: Store;
+  engine?: Engine;
+  services?: Services;
+  arcp?: DaemonArcp;
+}
+
 interface Parts {
   readonly config: Config;
+  readonly pair: KeyPair | undefined;
   readonly store: Store;
   readonly engine: Engine;
   readonly services: Services;
@@ -177,6 +206,7 @@ async function shutDown(parts: Parts): Promise<void> {
   };
   logger.info("closing");
   doors.stopAccepting();
+  parts.pair?.close();
   await step("the jobs", arcp.close(), CLOSING.arcpMs);
   await step("the services", services.close(), CLOSING.servicesMs);
   await step("the engine", engine.close(), CLOSING.engineMs);
@@ -198,6 +228,21 @@ async function within(work: Promise<void>, ms: number): Promise<void> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+async function openPair(
+  { tls: files }: Config,
+  clock: Clock,
+  logger: Logger,
+): Promise<KeyPair | undefined> {
+  if (!files) return undefined;
+  return KeyPair.open({
+    files,
+    clock,
+    onRenewal: ({ fingerprint256, validTo }) =>
+      logger.info({ fingerprint256, validTo }, "new connections get the new certificate"),
+    onTrouble: (error) => logger.error({ err: error }, "the old certificate stays in use"),
+  });
 }
 
 async function openStore({ dataDir }: Config, release: string): Promise<Store> {

@@ -93,17 +93,25 @@ const range = z
     return isIP(ip) !== 0 && Number(bits) <= (isIP(ip) === 4 ? 32 : 128);
   });
 
-/** A name or a number, and the role that this user of the machine has. */
-const user = z
-  .string()
-  .trim()
-  .transform((text, context) => {
-    const [name = "", role = "agent", ...rest] = text.split("=");
-    const isNamed = /^[a-z0-9_][a-z0-9_.@-]{0,63}$/i.test(name);
-    if (isNamed && isRole(role) && rest.length === 0) return { name, role };
-    context.addIssue("not a user");
-    return z.NEVER;
-  });
+/** Callers by a name of theirs, and the role that they have: NAME for an agent, or NAME=ROLE. */
+function inRole(named: z.ZodString) {
+  return z
+    .string()
+    .trim()
+    .transform((text, context) => {
+      const [, given = "", role = "agent"] = /^(.*?)(?:=([a-z]+))?$/.exec(text) ?? [];
+      const name = named.safeParse(given);
+      if (name.success && isRole(role)) return { name: name.data, role };
+      context.addIssue("not a name and a role");
+      return z.NEVER;
+    });
+}
+
+/** A name or a number. */
+const user = z.string().regex(/^[a-z0-9_][a-z0-9_.@-]{0,63}$/i);
+
+/** A host, an address, an email or a URI, as a certificate has it. */
+const certificateName = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
 const schema = {
   addr: z.union([z.literal("off"), address]),
@@ -114,7 +122,14 @@ const schema = {
   node: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/),
   socket: z.string().min(1),
   local_trust: z.enum(LOCAL_TRUSTS),
-  allowed_users: listed(user),
+  allowed_users: listed(inRole(user)),
+  tls_cert: z.string().min(1),
+  tls_key: z.string().min(1),
+  tls_client_ca: z.string().min(1),
+  tls_clients: listed(inRole(certificateName)),
+  trust: listed(inRole(range)),
+  trusted_proxies: listed(range),
+  insecure: isOn,
   reflection: isOn,
   allowed_hosts: listed(host),
   rate_limit: amount(z.int().min(0).max(MAX_RATE_LIMIT)),
@@ -144,6 +159,8 @@ const schema = {
   config: z.string().min(1),
 } satisfies Record<SettingName, z.ZodType>;
 
+const ONE_ROLE = `one of ${ROLES.join(", ")}`;
+
 const EXPECTED: Readonly<Record<SettingName, string>> = {
   addr: `${ADDRESS_SYNTAX}, or off`,
   http_addr: ADDRESS_SYNTAX,
@@ -153,7 +170,14 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   node: "1 to 128 letters, digits or . _ : @ -, the first a letter or digit",
   socket: "the path of a socket, or off",
   local_trust: `one of ${LOCAL_TRUSTS.join(", ")}`,
-  allowed_users: `at most ${MAX_LISTED} of USER or USER=ROLE with one of ${ROLES.join(", ")}`,
+  allowed_users: `at most ${MAX_LISTED} of USER or USER=ROLE with ${ONE_ROLE}`,
+  tls_cert: "the path of a file",
+  tls_key: "the path of a file",
+  tls_client_ca: "the path of a file",
+  tls_clients: `at most ${MAX_LISTED} of NAME or NAME=ROLE with ${ONE_ROLE}`,
+  trust: `at most ${MAX_LISTED} of ADDRESS[/BITS] or ADDRESS[/BITS]=ROLE with ${ONE_ROLE}`,
+  trusted_proxies: `at most ${MAX_LISTED} of ADDRESS or ADDRESS/BITS`,
+  insecure: "true or false",
   reflection: "true or false",
   allowed_hosts: `at most ${MAX_LISTED} of HOST or HOST:PORT, no scheme and no path`,
   rate_limit: `a whole number from 0 to ${MAX_RATE_LIMIT}`,

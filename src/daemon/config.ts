@@ -16,9 +16,11 @@ import { fromEnvironment, fromFile, fromFlags } from "./config-sources.ts";
 import { DEFAULT_PATIENCE, type Patience } from "../fleet/stuck.ts";
 import { statusFolder } from "../wires/files/folder.ts";
 import { embedderConfig, type EmbedderConfig } from "./embedder.ts";
+import type { InRole } from "../core/principals.ts";
 import { DEFAULT_LOCAL_TRUST, type AllowedUser, type LocalTrust } from "../identity/local-users.ts";
 import { SOCKET_NAME, stateFolder } from "../machine/places.ts";
 import { usersOf } from "../machine/users.ts";
+import type { PairFiles } from "../net/tls/pair.ts";
 import { MAX_SOCKET_PATH } from "./local-socket.ts";
 import type { NotifyConfig } from "./notifications.ts";
 import { DEFAULT_A2A, DEFAULT_ADDR, DEFAULT_HTTP_ADDR, DEFAULT_RATE_LIMIT } from "./settings.ts";
@@ -59,6 +61,16 @@ export interface Config {
   readonly localTrust: LocalTrust;
   /** Other users of this machine that are let in. */
   readonly allowedUsers: readonly AllowedUser[];
+  /** Absent: all connections are plain. */
+  readonly tls: PairFiles | undefined;
+  /** Names in the certificates of clients. */
+  readonly tlsClients: readonly InRole[];
+  /** Networks, by their ranges, whose callers are let in without a credential. */
+  readonly trust: readonly InRole[];
+  /** Ranges of proxies that say where a call comes from. */
+  readonly trustedProxies: readonly string[];
+  /** Whether tokens may come from other machines without TLS. */
+  readonly insecure: boolean;
   readonly reflection: boolean;
   readonly allowedHosts: readonly string[];
   /** Requests a second from one address; 0 means no limit. */
@@ -120,6 +132,11 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     socket: socketPath(pathOf("socket", voices, home), state),
     localTrust: values.local_trust ?? DEFAULT_LOCAL_TRUST,
     allowedUsers: await usersOf(values.allowed_users ?? []),
+    tls: tlsFiles(values, (name) => pathOf(name, voices, home)),
+    tlsClients: values.tls_clients ?? [],
+    trust: values.trust ?? [],
+    trustedProxies: values.trusted_proxies ?? [],
+    insecure: values.insecure ?? false,
     node: values.node ?? nodeName(hostname()),
     reflection: values.reflection ?? true,
     allowedHosts: values.allowed_hosts ?? [],
@@ -182,12 +199,35 @@ function socketPath(given: string | undefined, folder: string | undefined): stri
   return path === undefined || Buffer.byteLength(path) > MAX_SOCKET_PATH ? undefined : path;
 }
 
+/** A certificate has a key, and those of clients are asked for in TLS alone. */
+function tlsFiles(values: Values, path: (name: PathName) => string | undefined) {
+  const [cert, key, clientCa] = [path("tls_cert"), path("tls_key"), path("tls_client_ca")];
+  if (cert !== undefined && key !== undefined) {
+    if (clientCa !== undefined || !values.tls_clients) return { cert, key, clientCa };
+    throw lacking("tls_clients", "tls_client_ca");
+  }
+  if (cert !== undefined) throw lacking("tls_cert", "tls_key");
+  if (key !== undefined) throw lacking("tls_key", "tls_cert");
+  if (clientCa !== undefined) throw lacking("tls_client_ca", "tls_cert and tls_key");
+  if (values.tls_clients) throw lacking("tls_clients", "tls_cert, tls_key and tls_client_ca");
+  return undefined;
+}
+
+function lacking(given: string, missing: string): RollcallError {
+  return new RollcallError("INVALID_ARGUMENT", `${given} needs ${missing} beside it`);
+}
+
+type PathName =
+  | "a2a_keys_file"
+  | "embedder_key_file"
+  | "status_dir"
+  | "socket"
+  | "tls_cert"
+  | "tls_key"
+  | "tls_client_ca";
+
 /** A path starts from where it was said. */
-function pathOf(
-  name: "a2a_keys_file" | "embedder_key_file" | "status_dir" | "socket",
-  voices: readonly Voice[],
-  home: string,
-): string | undefined {
+function pathOf(name: PathName, voices: readonly Voice[], home: string): string | undefined {
   for (const { values, folder } of voices) {
     const path = values[name];
     if (path !== undefined) return atHome(path, { folder, home });

@@ -7,9 +7,9 @@
  * agentkeeper, which programs bring along side by side, takes a free port for HTTP and says so.
  */
 import type { Clock } from "../core/clock.ts";
-import { permit } from "../core/roles.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
+import { ACCESS, permitBy } from "../operations/access.ts";
 import type { Status } from "../operations/daemon.ts";
 import { a2aMount, type A2aOptions } from "../wires/a2a/server/a2a.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
@@ -28,6 +28,7 @@ import type { Authenticator } from "../identity/caller.ts";
 import type { BearerTokens } from "../identity/tokens.ts";
 import { LocalSocket } from "./local-socket.ts";
 import type { Config } from "./config.ts";
+import { answersOthers, exposureOf } from "./exposure.ts";
 import { GrpcDoor } from "./grpc-door.ts";
 import { HttpDoor, type WholeAnswer } from "./http-door.ts";
 import { bindError, isTaken } from "./listen.ts";
@@ -35,6 +36,7 @@ import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import { pageRoutes } from "./page.ts";
 import type { Services } from "./services.ts";
+import type { KeyPair } from "../net/tls/pair.ts";
 
 export interface DoorsOptions {
   readonly config: Config;
@@ -46,6 +48,8 @@ export interface DoorsOptions {
   readonly logger: Logger;
   readonly authenticator: Authenticator;
   readonly tokens: BearerTokens;
+  /** Absent: all connections are plain. */
+  readonly pair: KeyPair | undefined;
   readonly clock: Clock;
   readonly version: string;
   /** The last thing that went wrong below. */
@@ -59,7 +63,6 @@ export interface Doors {
   readonly a2aAddress: Address | undefined;
   /** The path of the unix socket. */
   readonly socket: string | undefined;
-  readonly isLoopbackOnly: boolean;
   /** Resolves when a door broke after it was open. */
   readonly failed: Promise<Error>;
   stopAccepting(): void;
@@ -74,6 +77,8 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const arcp = arcpAddr && { door: newHttpDoor(options), address: arcpAddr };
   const grpc = new GrpcDoor({
     authenticator,
+    permit: permitBy(options.engine),
+    pair: options.pair,
     meterOf: (method) => options.metrics.meterOf(method),
     onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
   });
@@ -107,7 +112,6 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       a2aAddress,
       arcpAddress,
       socket: config.socket,
-      isLoopbackOnly: authenticator.isLoopbackOnly,
       failed: Promise.race(doors.map((door) => door.failed)),
       stopAccepting: () => {
         health.close();
@@ -123,9 +127,12 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   }
 }
 
-function newHttpDoor({ config, authenticator, clock, logger }: DoorsOptions): HttpDoor {
+function newHttpDoor(options: DoorsOptions): HttpDoor {
+  const { engine, config, authenticator, pair, clock, logger } = options;
   return new HttpDoor({
     authenticator,
+    permit: permitBy(engine),
+    pair,
     allowedHosts: config.allowedHosts,
     rateLimit: config.rateLimit,
     monotonicMs: () => clock.monotonicMs(),
@@ -194,13 +201,11 @@ function mountOnHttp(http: HttpDoor, options: MountOptions): void {
   const startedAt = new Date().toISOString();
   http.mount({
     hot: {
-      "/v1/events": (request, response, principal) => {
-        permit(principal, "event.read");
-        return streams.serve(request, response);
-      },
+      "/v1/events": { access: ACCESS.events, handle: streams.serve },
     },
     routes: apiRoutes({
       engine,
+      permit: permitBy(engine),
       claims: services.claims,
       fleet: services.fleet,
       directory: services.directory,
@@ -229,6 +234,7 @@ function word(status: number, body: string): WholeAnswer {
 function mcpWire({ engine, services, clock, logger, version }: DoorsOptions): McpWire {
   return new McpWire({
     engine,
+    permit: permitBy(engine),
     claims: services.claims,
     fleet: services.fleet,
     search: services.search,
@@ -262,7 +268,7 @@ function notReady({ engine, store, trouble }: DoorsOptions): string | undefined 
 }
 
 function statusOf(options: MountOptions, startedAt: string): Status {
-  const { engine, store, version, authenticator, bound } = options;
+  const { engine, store, version, config, bound } = options;
   return {
     version,
     node: engine.node,
@@ -274,6 +280,7 @@ function statusOf(options: MountOptions, startedAt: string): Status {
     httpAddress: formatAddress(bound.http),
     state: store.description,
     trouble: notReady(options) ?? "",
-    loopbackOnly: authenticator.isLoopbackOnly,
+    loopbackOnly: !answersOthers(config),
+    exposure: [...exposureOf(config)],
   };
 }

@@ -5,8 +5,14 @@
  */
 import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../core/errors.ts";
-import type { Principal } from "../core/principals.ts";
-import { peerOf, type Authenticator, type Peer } from "../identity/caller.ts";
+import type { By } from "../core/by.ts";
+import {
+  byOfCall,
+  peerOf,
+  type Authenticator,
+  type Caller,
+  type Peer,
+} from "../identity/caller.ts";
 import { bodyTooLarge } from "./body.ts";
 import { checkBrowser } from "./browsers.ts";
 import type { HttpLimits } from "./limits.ts";
@@ -42,8 +48,8 @@ export class Gate {
     this.#options = options;
   }
 
-  /** The principal of an admitted request; throws the reason for a refusal. */
-  admit(request: IncomingMessage): Principal | Promise<Principal> {
+  /** The caller of an admitted request; throws the reason for a refusal. */
+  admit(request: IncomingMessage): By | Promise<By> {
     const { authenticator, rate, hosts, monotonicMs } = this.#options;
     const peer = this.#options.peerOf?.(request) ?? peerOf(request.socket);
     const nowMs = monotonicMs();
@@ -51,13 +57,16 @@ export class Gate {
     if (!rate.take(bucket, nowMs)) throw new TooOften(rate.waitMs(bucket, nowMs));
     this.#checkShape(request);
     if (!peer.isOwnSocket) checkBrowser(request, hosts());
-    return authenticator.authenticate({
+    const call: Caller = {
       peer,
       header: (name) => {
         const value = request.headers[name];
         return Array.isArray(value) ? value.join(", ") : value;
       },
-    });
+    };
+    const admitted = authenticator.authenticate(call);
+    if (!(admitted instanceof Promise)) return byOfCall(call, admitted, "http");
+    return admitted.then((principal) => byOfCall(call, principal, "http"));
   }
 
   #checkShape({ url, headers, rawHeaders }: IncomingMessage): void {

@@ -1,49 +1,67 @@
 /**
- * The gRPC door: HTTP/2 without TLS, as gRPC clients on one machine speak it. Wires add services;
- * every call passes the authenticator before its handler sees it.
+ * The gRPC door: HTTP/2, over TLS where there is a key pair. Wires add services; every call passes
+ * the authenticator before its handler sees it.
  */
 import type { Server, Socket } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { SERVER_LIMITS } from "../net/grpc/limits.ts";
-import { GrpcServer, type AddOptions } from "../net/grpc/server.ts";
-import type { Handlers, Meter } from "../net/grpc/service.ts";
+import { GrpcServer, type Accesses, type AddOptions } from "../net/grpc/server.ts";
+import type { Call, Handlers, Meter } from "../net/grpc/service.ts";
 import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
-import { peerOf as peerOfSocket, type Authenticator, type Peer } from "../identity/caller.ts";
+import {
+  byOfCall,
+  peerOf as peerOfSocket,
+  type Authenticator,
+  type Peer,
+} from "../identity/caller.ts";
+import type { Access } from "../core/access.ts";
 import type { Principal } from "../core/principals.ts";
-import { permit } from "../core/roles.ts";
+import type { Permit } from "../operations/access.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Sockets } from "./sockets.ts";
+import { frontOf } from "../net/tls/front.ts";
+import type { KeyPair } from "../net/tls/pair.ts";
 
 export interface GrpcDoorOptions {
   readonly authenticator: Authenticator;
+  readonly permit: Permit;
   readonly meterOf?: (path: string) => Meter;
   /** A call met a fault of this program. */
   readonly onFault?: (path: string, error: unknown) => void;
   /** The other end of a connection; a test puts a stranger there. */
   readonly peerOf?: (socket: Socket) => Peer;
+  /** Absent: all connections are plain. */
+  readonly pair?: KeyPair | undefined;
 }
 
 export class GrpcDoor {
   readonly #grpc: GrpcServer;
+  readonly #front: Server;
   readonly #sockets: Sockets;
   readonly #services: DescService[] = [];
+  readonly #permit: Permit;
 
-  constructor({ authenticator, peerOf = peerOfSocket, ...options }: GrpcDoorOptions) {
+  constructor(given: GrpcDoorOptions) {
+    const { authenticator, permit, peerOf = peerOfSocket, pair, ...options } = given;
+    this.#permit = permit;
     this.#grpc = new GrpcServer({
       ...options,
       limits: SERVER_LIMITS,
       admit: (caller) => {
-        const admitted = authenticator.authenticate({
-          peer: peerOf(caller.socket),
-          header: (name) => caller.header(name),
-        });
-        const { action } = caller;
-        const check = (principal: Principal) => action && permit(principal, action);
+        const header = (name: string) => caller.header(name);
+        const call = { peer: peerOf(caller.socket), header };
+        const admitted = authenticator.authenticate(call);
+        const { access } = caller;
+        const check = (principal: Principal) => {
+          if (access) permit(principal, access);
+          return byOfCall(call, principal, "grpc");
+        };
         return admitted instanceof Promise ? admitted.then(check) : check(admitted);
       },
     });
+    this.#front = frontOf(this.#grpc.listener, { pair, protocols: ["h2"] });
     this.#sockets = new Sockets(this.#grpc.listener, GRPC_CONNECTIONS);
   }
 
@@ -53,7 +71,24 @@ export class GrpcDoor {
     options: AddOptions<Service> = {},
   ): void {
     this.#services.push(service);
-    this.#grpc.add(service, handlers, options);
+    this.#grpc.add(service, this.#guarded(handlers, options.accesses), options);
+  }
+
+  /** A method that is about one thing is asked for once more, when the message says which. */
+  #guarded<Service extends DescService>(
+    handlers: Handlers<Service>,
+    accesses: Accesses<Service> | undefined,
+  ): Handlers<Service> {
+    const guarded: Record<string, unknown> = { ...handlers };
+    for (const [name, access] of Object.entries<Access>(accesses ?? {})) {
+      if (!access.resource.includes("{")) continue;
+      const handle = guarded[name] as (request: object, call: Call) => unknown;
+      guarded[name] = (request: object, call: Call) => {
+        this.#permit(call.by.principal, access, request);
+        return handle(request, call);
+      };
+    }
+    return guarded as Handlers<Service>;
   }
 
   /** Lets clients ask what was added: to be called last. Older ones ask under another name. */
@@ -82,12 +117,12 @@ export class GrpcDoor {
   }
 
   listen(address: Address): Promise<Address> {
-    return listen(this.#grpc.listener, address);
+    return listen(this.#front, address);
   }
 
   /** No new connections, no new calls; those under way may finish. */
   stopAccepting(): void {
-    this.#grpc.listener.close();
+    this.#front.close();
     this.#grpc.stopAccepting();
   }
 

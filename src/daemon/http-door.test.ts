@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { Hono } from "hono";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { RollcallError } from "../core/errors.ts";
-import type { HttpDoorOptions, Mount } from "./http-door.ts";
+import type { HotHandler, HttpDoorOptions, Mount } from "./http-door.ts";
+import { ADMITTED, type Route } from "../wires/route.ts";
 import { LOCAL } from "../core/principals.ts";
 import { ask, openDoor, say, STRANGER, type OpenDoor } from "../../test/support/daemon/fixture.ts";
 import { daemonAgent } from "../net/http/agent.ts";
@@ -18,11 +18,16 @@ afterEach(async () => {
 async function open(options: Partial<HttpDoorOptions> = {}, mount?: Mount): Promise<OpenDoor> {
   const opened = await openDoor(options);
   doors.push(opened);
-  const routes = new Hono();
-  routes.get("/hello", (c) => c.text("hello"));
-  routes.post("/echo", async (c) => c.text(String((await c.req.arrayBuffer()).byteLength)));
-  opened.door.mount(mount ?? { routes });
+  const hello = route("GET", "/hello", (c) => c.text("hello"));
+  const echo = route("POST", "/echo", async (c) =>
+    c.text(String((await c.req.arrayBuffer()).byteLength)),
+  );
+  opened.door.mount(mount ?? { routes: [hello, echo] });
   return opened;
+}
+
+function route(method: Route["method"], path: string, handle: Route["handle"]): Route {
+  return { method, path, access: ADMITTED, handle };
 }
 
 function errorOf(body: string): unknown {
@@ -145,15 +150,11 @@ describe("a stranger", () => {
   });
 
   test("may be known to another authenticator, and routes learn who it is", async () => {
-    const authenticator = {
-      isLoopbackOnly: false,
-      authenticate: async () => ({ ...LOCAL, name: "alice" }),
-    };
-    const routes = new Hono<{ Bindings: { principal: { name: string } } }>();
-    routes.get("/me", (c) => c.text(c.env.principal.name));
+    const authenticator = { authenticate: async () => ({ ...LOCAL, name: "alice" }) };
+    const me = route("GET", "/me", (c) => c.text(c.env.by.principal.name));
     const opened = await openDoor({ authenticator, peerOf: () => STRANGER });
     doors.push(opened);
-    opened.door.mount({ routes });
+    opened.door.mount({ routes: [me] });
     expect((await ask(opened.port, "/me")).body).toBe("alice");
   });
 });
@@ -252,17 +253,19 @@ describe("what is too much", () => {
 describe("what a wire throws", () => {
   test("is a refusal with its code; a fault of ours keeps its details to the log", async () => {
     const secret = new Error("the password is hunter2");
-    const routes = new Hono();
-    routes.get("/gone", () => {
-      throw new RollcallError("OUT_OF_RANGE", "the log begins at 7");
-    });
-    routes.get("/broken", () => {
-      throw secret;
-    });
+    const routes = [
+      route("GET", "/gone", () => {
+        throw new RollcallError("OUT_OF_RANGE", "the log begins at 7");
+      }),
+      route("GET", "/broken", () => {
+        throw secret;
+      }),
+    ];
     const hot = () => {
       throw secret;
     };
-    const { port, faults } = await open({}, { routes, hot: { "/hot": hot } });
+    const mount: Mount = { routes, hot: { "/hot": { access: ADMITTED, handle: hot } } };
+    const { port, faults } = await open({}, mount);
     const gone = await ask(port, "/gone");
     expect(gone.status).toBe(410);
     expect(errorOf(gone.body)).toEqual({
@@ -282,13 +285,16 @@ describe("what a wire throws", () => {
 describe("a WebSocket", () => {
   const mount: Mount = {
     upgrades: {
-      "/ws": ({ request, socket, principal }) => {
-        const key = `${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
-        const accept = createHash("sha1").update(key).digest("base64");
-        socket.write(
-          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-            `Sec-WebSocket-Accept: ${accept}\r\nX-Who: ${principal.name}\r\n\r\n`,
-        );
+      "/ws": {
+        access: ADMITTED,
+        handle({ request, socket, by }) {
+          const key = `${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
+          const accept = createHash("sha1").update(key).digest("base64");
+          socket.write(
+            `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+              `Sec-WebSocket-Accept: ${accept}\r\nX-Who: ${by.principal.name}\r\n\r\n`,
+          );
+        },
       },
     },
   };
@@ -319,10 +325,8 @@ describe("a WebSocket", () => {
 describe("closing", () => {
   test("lets an answer under way finish, and cuts what does not", async () => {
     const release: (() => void)[] = [];
-    const hot = {
-      "/slow": (_: unknown, response: { end(text: string): unknown }) =>
-        void release.push(() => response.end("done")),
-    };
+    const handle: HotHandler = (_, response) => void release.push(() => response.end("done"));
+    const hot = { "/slow": { access: ADMITTED, handle } } as const;
     const { door, port } = await open({}, { hot });
     const finishing = ask(port, "/slow");
     const hanging = ask(port, "/slow").catch((error: unknown) => error);

@@ -12,31 +12,34 @@
  * becomes the same JSON refusal.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { Hono, type Env } from "hono";
+import { Hono } from "hono";
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
+import type { Permit } from "../operations/access.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
-import type { Address } from "./address.ts";
-import type { Principal } from "../core/principals.ts";
+import { ADMITTED, type Bindings, type Guarded, type Route } from "../wires/route.ts";
+import { bracketed, type Address } from "./address.ts";
+import { byOf, type By } from "../core/by.ts";
+import { NOBODY } from "../core/principals.ts";
 import type { Authenticator } from "../identity/caller.ts";
+import { NoCredential } from "../identity/chain.ts";
 import { readBody, takeBody } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
 import { Gate, TooOften, type GateOptions } from "./gate.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Rate } from "../core/rate.ts";
+import { frontOf } from "../net/tls/front.ts";
+import { namesOf } from "../net/tls/names.ts";
+import type { KeyPair } from "../net/tls/pair.ts";
 import { Sockets } from "./sockets.ts";
-
-/** The `c.env` of a hono route. */
-export interface DoorBindings extends HttpBindings {
-  readonly principal: Principal;
-}
 
 export type HotHandler = (
   request: IncomingMessage,
   response: ServerResponse,
-  principal: Principal,
+  by: By,
 ) => void | Promise<void>;
 
 /** An answer that is there as a whole. */
@@ -50,31 +53,37 @@ export interface WholeAnswer {
 export type SwiftHandler = (
   request: IncomingMessage,
   body: Buffer,
-  principal: Principal,
+  by: By,
 ) => WholeAnswer | Promise<WholeAnswer>;
 
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  readonly principal: Principal;
+  readonly by: By;
 }
 
-export interface Mount<E extends Env = Env> {
+export type UpgradeHandler = (upgrade: Upgrade) => void;
+
+/** All but the answers to anybody need an access, and the door asks for it. */
+export interface Mount {
   /** Answers to whoever asks, by whatever name: for probes. They tell nothing but one word. */
   readonly anybody?: Readonly<Record<string, () => WholeAnswer>>;
-  readonly hot?: Readonly<Record<string, HotHandler>>;
-  readonly swift?: Readonly<Record<string, SwiftHandler>>;
-  readonly upgrades?: Readonly<Record<string, (upgrade: Upgrade) => void>>;
-  readonly routes?: Hono<E>;
+  readonly hot?: Readonly<Record<string, Guarded<HotHandler>>>;
+  readonly swift?: Readonly<Record<string, Guarded<SwiftHandler>>>;
+  readonly upgrades?: Readonly<Record<string, Guarded<UpgradeHandler>>>;
+  readonly routes?: readonly Route[];
 }
 
 export interface HttpDoorOptions {
   readonly authenticator: Authenticator;
+  readonly permit: Permit;
   readonly allowedHosts: readonly string[];
   readonly rateLimit: number;
   readonly limits?: Partial<HttpLimits>;
   readonly peerOf?: GateOptions["peerOf"];
+  /** Absent: all connections are plain. */
+  readonly pair?: KeyPair | undefined;
   readonly monotonicMs?: () => number;
   /** A fault of ours, not of the caller's. */
   onFault(error: unknown): void;
@@ -91,16 +100,17 @@ export class HttpDoor {
   readonly #options: HttpDoorOptions;
   readonly #limits: HttpLimits;
   readonly #server: Server;
+  readonly #front: NetServer;
   readonly #sockets: Sockets;
   readonly #gate: Gate;
   readonly #anybody = new Map<string, () => WholeAnswer>();
-  readonly #hot = new Map<string, HotHandler>();
-  readonly #swift = new Map<string, SwiftHandler>();
+  readonly #hot = new Map<string, Guarded<HotHandler>>();
+  readonly #swift = new Map<string, Guarded<SwiftHandler>>();
   /** The headers of swift answers with those of every answer: most answers are one and the same. */
   readonly #joined = new WeakMap<WholeAnswer, string[]>();
-  readonly #upgrades = new Map<string, (upgrade: Upgrade) => void>();
-  readonly #routes = new Hono<{ Bindings: DoorBindings }>();
-  readonly #admitted = new WeakMap<IncomingMessage, Principal>();
+  readonly #upgrades = new Map<string, Guarded<UpgradeHandler>>();
+  readonly #routes = new Hono<{ Bindings: Bindings }>();
+  readonly #admitted = new WeakMap<IncomingMessage, By>();
   #hosts: ReadonlySet<string> = new Set();
   #isClosing = false;
   /** Since the start, for metrics. */
@@ -119,17 +129,26 @@ export class HttpDoor {
       ...(options.peerOf && { peerOf: options.peerOf }),
     });
     this.#server = this.#createServer();
+    this.#front = frontOf(this.#server, { pair: options.pair, protocols: ["http/1.1"] });
     this.#sockets = new Sockets(this.#server, this.#limits.connections);
     this.#prepareRoutes();
   }
 
-  mount<E extends Env>(mount: Mount<E>): void {
-    const { anybody = {}, hot = {}, swift = {}, upgrades = {}, routes } = mount;
+  mount({ anybody = {}, hot = {}, swift = {}, upgrades = {}, routes = [] }: Mount): void {
     for (const [path, answer] of Object.entries(anybody)) this.#anybody.set(path, answer);
-    for (const [path, handler] of Object.entries(swift)) this.#swift.set(path, handler);
-    for (const [path, handler] of Object.entries(hot)) this.#hot.set(path, handler);
-    for (const [path, handler] of Object.entries(upgrades)) this.#upgrades.set(path, handler);
-    if (routes) this.#routes.route("/", routes);
+    for (const [path, guarded] of Object.entries(swift)) this.#swift.set(path, guarded);
+    for (const [path, guarded] of Object.entries(hot)) this.#hot.set(path, guarded);
+    for (const [path, guarded] of Object.entries(upgrades)) this.#upgrades.set(path, guarded);
+    for (const { method, path, access, handle } of routes) {
+      this.#routes.on(method, path, (c) => {
+        this.#permit(c.env.by, access);
+        return handle(c);
+      });
+    }
+  }
+
+  #permit({ principal }: By, access: Guarded<unknown>["access"]): void {
+    if (access !== ADMITTED) this.#options.permit(principal, access);
   }
 
   /** Takes connections that were accepted elsewhere, too. */
@@ -146,14 +165,20 @@ export class HttpDoor {
   }
 
   async listen(address: Address): Promise<Address> {
-    const bound = await listen(this.#server, address);
-    this.#hosts = hostsOf(bound, this.#options.allowedHosts);
+    const { allowedHosts, pair } = this.#options;
+    const bound = await listen(this.#front, address);
+    this.#hosts = hostsOf(bound, allowedHosts);
+    pair?.follow(() => {
+      const names = namesOf(pair.certificate).map(bracketed);
+      this.#hosts = hostsOf(bound, [...allowedHosts, ...names]);
+    });
     return bound;
   }
 
   /** No new connections; those there may finish what they began. */
   stopAccepting(): void {
     this.#isClosing = true;
+    this.#front.close();
     this.#server.close();
   }
 
@@ -191,9 +216,9 @@ export class HttpDoor {
   readonly #route = getRequestListener(
     (request, env) => {
       const { incoming, outgoing } = env as HttpBindings;
-      const principal = this.#admitted.get(incoming);
-      if (!principal) throw new Error("a request went past the gate");
-      return this.#routes.fetch(request, { incoming, outgoing, principal });
+      const by = this.#admitted.get(incoming);
+      if (!by) throw new Error("a request went past the gate");
+      return this.#routes.fetch(request, { incoming, outgoing, by });
     },
     { overrideGlobalObjects: false, errorHandler: (error) => this.#refusal(error) },
   );
@@ -210,15 +235,16 @@ export class HttpDoor {
   }
 
   /** No promise is made where nothing has to be waited for: here that would cost most. */
-  #answerSwiftly(swift: SwiftHandler, { request, response, isAsked }: Call): void {
+  #answerSwiftly(swift: Guarded<SwiftHandler>, { request, response, isAsked }: Call): void {
     const failed = (error: unknown) => {
       this.#setHeaders(response);
       this.#refuse(request, response, error);
     };
-    const hear = (principal: Principal) => {
+    const hear = (by: By) => {
+      this.#permit(by, swift.access);
       if (isAsked) response.writeContinue();
       const whole = (body: Buffer) => {
-        const answer = swift(request, body, principal);
+        const answer = swift.handle(request, body, by);
         if (answer instanceof Promise) {
           answer.then((each) => this.#send(response, each)).catch(failed);
         } else this.#send(response, answer);
@@ -234,14 +260,16 @@ export class HttpDoor {
     }
   }
 
-  async #answer(hot: HotHandler | undefined, { request, response, isAsked }: Call): Promise<void> {
+  async #answer(hot: Guarded<HotHandler> | undefined, call: Call): Promise<void> {
+    const { request, response, isAsked } = call;
     this.#setHeaders(response);
     try {
       const admitted = this.#gate.admit(request);
-      const principal = admitted instanceof Promise ? await admitted : admitted;
+      const by = admitted instanceof Promise ? await admitted : admitted;
+      if (hot) this.#permit(by, hot.access);
       if (isAsked) response.writeContinue();
-      if (hot) return await hot(request, response, principal);
-      this.#admitted.set(request, principal);
+      if (hot) return await hot.handle(request, response, by);
+      this.#admitted.set(request, by);
       await this.#takeBody(request);
       await this.#route(request, response);
     } catch (error) {
@@ -277,11 +305,13 @@ export class HttpDoor {
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on("error", () => socket.destroy());
     try {
-      const principal = await this.#gate.admit(request);
+      const by = await this.#admitUpgrade(request);
       const path = pathOf(request);
-      const handler = this.#upgrades.get(path);
-      if (!handler) throw new RollcallError("NOT_FOUND", `nothing to upgrade at ${path}`);
-      handler({ request, socket, head, principal });
+      const upgrade = this.#upgrades.get(path);
+      if (!upgrade) throw new RollcallError("NOT_FOUND", `nothing to upgrade at ${path}`);
+      // A caller that is not known yet has its credential in what it says first.
+      if (by.principal !== NOBODY) this.#permit(by, upgrade.access);
+      upgrade.handle({ request, socket, head, by });
     } catch (error) {
       const { status, body } = this.#count(error);
       const length = Buffer.byteLength(body);
@@ -289,6 +319,16 @@ export class HttpDoor {
         `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\n` +
           `Content-Length: ${length}\r\n\r\n${body}`,
       );
+    }
+  }
+
+  /** A WebSocket may present its credential in its first message: until then it is nobody's. */
+  async #admitUpgrade(request: IncomingMessage): Promise<By> {
+    try {
+      return await this.#gate.admit(request);
+    } catch (error) {
+      if (error instanceof NoCredential) return byOf(NOBODY, "http");
+      throw error;
     }
   }
 

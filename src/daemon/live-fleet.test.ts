@@ -5,6 +5,7 @@ import { EVENT_STREAM, FLEET_LIST } from "../wires/api/limits.ts";
 import { openApi, type Api } from "../../test/support/daemon/api.ts";
 import { ask } from "../../test/support/daemon/fixture.ts";
 import { listen, type Listener } from "../../test/support/daemon/stream.ts";
+import { LIBRARY } from "../core/by.ts";
 
 let api: Api;
 
@@ -32,7 +33,7 @@ async function say(id: string, facts: Facts): Promise<void> {
   order += 1;
   const alias = `script@box:${id}`;
   const reportedAtMs = api.engine.nowMs;
-  await api.fleet.report({ alias, agentId: id, links: [], order, reportedAtMs, facts });
+  await api.fleet.report({ alias, agentId: id, links: [], order, reportedAtMs, facts }, LIBRARY);
 }
 
 function open(path: string, headers = {}): Promise<Listener> {

@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import * as grpc from "@grpc/grpc-js";
 import { create } from "@bufbuild/protobuf";
-import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
-import { anybodyHere, openDoor } from "../../test/support/daemon/fixture.ts";
+import { anybodyHere, byRoles, openDoor } from "../../test/support/daemon/fixture.ts";
 import { definitionOf } from "../../test/support/grpc/fixture.ts";
 import {
   Health as HealthService,
@@ -16,7 +15,7 @@ import {
 } from "../net/grpc/gen/grpc/health/v1/health_pb.ts";
 import { Health } from "../net/grpc/health.ts";
 import { GrpcDoor } from "./grpc-door.ts";
-import type { DoorBindings } from "./http-door.ts";
+import { ADMITTED, type Route } from "../wires/route.ts";
 import { LocalSocket } from "./local-socket.ts";
 
 const cleanups: (() => unknown)[] = [];
@@ -29,10 +28,14 @@ async function open() {
   const folder = mkdtempSync(join(tmpdir(), "rollcall-socket-"));
   const path = join(folder, "rollcall.sock");
   const { door: http } = await openDoor();
-  const routes = new Hono<{ Bindings: DoorBindings }>();
-  routes.get("/who", (c) => c.text(c.env.principal.name));
-  http.mount({ routes });
-  const rpc = new GrpcDoor({ authenticator: anybodyHere() });
+  const who: Route = {
+    method: "GET",
+    path: "/who",
+    access: ADMITTED,
+    handle: (c) => c.text(c.env.by.principal.name),
+  };
+  http.mount({ routes: [who] });
+  const rpc = new GrpcDoor({ authenticator: anybodyHere(), permit: byRoles });
   const health = new Health({ isServing: () => true, services: () => [], after: () => () => {} });
   rpc.add(HealthService, health.handlers);
   // As a daemon that was killed left it.

@@ -4,16 +4,15 @@
  * file system has answered who calls; no address and no port can be taken by somebody else.
  */
 import { chmod, unlink } from "node:fs/promises";
-import { createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server } from "node:net";
 import { RollcallError } from "../core/errors.ts";
 import { markOwnSocket } from "../identity/caller.ts";
+import { sortByFirstBytes, type Choice } from "../net/first-bytes.ts";
 
 /** The most that the kernel takes for the path of a socket, in bytes. */
 export const MAX_SOCKET_PATH = 107;
 /** How HTTP/2 begins; no HTTP/1.1 request begins so. */
 const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2.0");
-/** A connection that does not say what it is. */
-const FIRST_BYTES_MS = 10_000;
 
 /** Servers that take connections which were accepted here. */
 export interface Behind {
@@ -37,7 +36,7 @@ export class LocalSocket {
     this.#path = path;
     this.#server = createServer((socket) => {
       markOwnSocket(socket);
-      sort(socket, behind);
+      sortByFirstBytes(socket, (read) => choose(read, behind));
     });
   }
 
@@ -67,27 +66,10 @@ export class LocalSocket {
   }
 }
 
-/** Hands a connection to the server that speaks its protocol, with what was read of it. */
-function sort(socket: Socket, { http, grpc }: Behind): void {
-  let read = Buffer.alloc(0);
-  const give = (server: Server) => {
-    socket.off("data", look);
-    socket.off("error", end);
-    socket.setTimeout(0, end);
-    socket.pause();
-    socket.unshift(read);
-    server.emit("connection", socket);
-    socket.resume();
-  };
-  const end = () => void socket.destroy();
-  const look = (chunk: Buffer) => {
-    read = Buffer.concat([read, chunk]);
-    const length = Math.min(read.length, HTTP2_PREFACE.length);
-    const isHttp2 = read.subarray(0, length).equals(HTTP2_PREFACE.subarray(0, length));
-    if (isHttp2 && length < HTTP2_PREFACE.length) return;
-    give(isHttp2 ? grpc : http);
-  };
-  socket.on("data", look);
-  socket.on("error", end);
-  socket.setTimeout(FIRST_BYTES_MS, end);
+/** HTTP/2 is what gRPC speaks, and nothing else does. */
+function choose(read: Buffer, { http, grpc }: Behind): Choice | undefined {
+  const length = Math.min(read.length, HTTP2_PREFACE.length);
+  const isHttp2 = read.subarray(0, length).equals(HTTP2_PREFACE.subarray(0, length));
+  if (!isHttp2) return { server: http };
+  return length < HTTP2_PREFACE.length ? undefined : { server: grpc };
 }

@@ -83,7 +83,7 @@ test.each(["session", "single", "sse"] as const)(
   "a client on a %s lists, reads and calls",
   async (kind) => {
     const client = await connected(kind);
-    expect((await client.listTools()).tools).toHaveLength(13);
+    expect((await client.listTools()).tools).toHaveLength(14);
     const { contents } = await client.readResource({ uri: "rollcall://fleet" });
     expect(contents).toHaveLength(1);
     const result = await client.callTool({ name: "who_needs_me", arguments: {} });

@@ -11,6 +11,7 @@ import { ClaimTaskRequestSchema } from "../wires/keeper/gen/agentkeeper/v1/agent
 import { startDaemon, type Daemon } from "./compose.ts";
 import { loadConfig } from "./config.ts";
 import { ask } from "../../test/support/daemon/fixture.ts";
+import { LIBRARY } from "../core/by.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -76,8 +77,8 @@ test("the page is Prometheus' text, and counts what the daemon does", async () =
   const { daemon, port, look } = await start();
   const agentId = await register(daemon.engine);
   await register(daemon.engine);
-  await daemon.engine.execute({ type: "lease.acquire", taskId: "t", agentId, ttlMs: 0 });
-  await daemon.engine.heartbeat(agentId);
+  await daemon.engine.execute({ type: "lease.acquire", taskId: "t", agentId, ttlMs: 0 }, LIBRARY);
+  await daemon.engine.heartbeat(agentId, LIBRARY);
   await ask(port, "/nope");
   const { headers } = await ask(port, "/metrics");
   expect(headers["content-type"]).toContain("text/plain; version=0.0.4");
@@ -104,14 +105,17 @@ test("the queue shows how many wait, for how long, and what became of the others
   const { engine } = daemon;
   const agentId = await register(engine, 3_600_000);
   const enqueue = () =>
-    engine.execute({
-      type: "task.create",
-      taskType: "t",
-      input: "aGV5",
-      requiredTools: [],
-      maxRetries: 0,
-      ttlMs: 0,
-    });
+    engine.execute(
+      {
+        type: "task.create",
+        taskType: "t",
+        input: "aGV5",
+        requiredTools: [],
+        maxRetries: 0,
+        ttlMs: 0,
+      },
+      LIBRARY,
+    );
   const statuses = async () => {
     const values = await look();
     return ["pending", "claimed", "completed", "dead"].map((status) =>
@@ -126,12 +130,12 @@ test("the queue shows how many wait, for how long, and what became of the others
   expect(await statuses()).toEqual([3, 0, 0, 0]);
   expect((await look()).get("rollcall_task_oldest_pending_seconds")).toBe(7);
   expect((await look()).get('rollcall_task_bytes{state="unfinished"}')).toBe(12);
-  await engine.execute({ type: "task.claim", agentId });
-  await engine.execute({ type: "task.claim", agentId });
+  await engine.execute({ type: "task.claim", agentId }, LIBRARY);
+  await engine.execute({ type: "task.claim", agentId }, LIBRARY);
   expect(await statuses()).toEqual([1, 2, 0, 0]);
   expect((await look()).get("rollcall_task_oldest_pending_seconds")).toBe(0);
-  await engine.execute({ type: "task.complete", taskId: first.id, agentId, output: "" });
-  await engine.execute({ type: "task.fail", taskId: second.id, agentId, reason: "no" });
+  await engine.execute({ type: "task.complete", taskId: first.id, agentId, output: "" }, LIBRARY);
+  await engine.execute({ type: "task.fail", taskId: second.id, agentId, reason: "no" }, LIBRARY);
   expect(await statuses()).toEqual([1, 0, 1, 1]);
 });
 
@@ -140,10 +144,10 @@ test("agents, groups and policies are counted by what they are now", async () =>
   const { engine } = daemon;
   const agentId = await register(engine, 10_000);
   const lasting = await register(engine, 3_600_000);
-  await engine.execute({ type: "election.campaign", group: "g", agentId: lasting });
-  await engine.execute({ type: "election.campaign", group: "h", agentId });
+  await engine.execute({ type: "election.campaign", group: "g", agentId: lasting }, LIBRARY);
+  await engine.execute({ type: "election.campaign", group: "h", agentId }, LIBRARY);
   const policy = { id: "p", subject: "*", action: "*", resource: "*", effect: "deny" } as const;
-  await engine.execute({ type: "policy.set", policy });
+  await engine.execute({ type: "policy.set", policy }, LIBRARY);
   const shown = async () => {
     const values = await look();
     return [
@@ -157,7 +161,7 @@ test("agents, groups and policies are counted by what they are now", async () =>
   expect(await shown()).toEqual([2, 0, 0, 2, 2, 2, 1]);
   await clock.advance(10_000);
   expect(await shown()).toEqual([1, 1, 0, 2, 2, 2, 1]);
-  await engine.heartbeat(agentId);
+  await engine.heartbeat(agentId, LIBRARY);
   expect(await shown()).toEqual([2, 0, 0, 2, 2, 2, 1]);
   await clock.advance(20_000);
   expect(await shown()).toEqual([1, 0, 1, 1, 2, 1, 1]);
@@ -187,7 +191,7 @@ test("agents that wait for a task are counted", async () => {
 
 test("who looks on is counted, and what find has to look through", async () => {
   const { daemon, port, look } = await start();
-  await daemon.engine.execute({ type: "agent.register", card: CARD, ttlMs: 0 });
+  await daemon.engine.execute({ type: "agent.register", card: CARD, ttlMs: 0 }, LIBRARY);
   const isReady = async () => {
     const values = await look();
     expect(values.get("rollcall_search_documents")).toBe(1);
@@ -231,10 +235,13 @@ test("MCP clients are counted while they are there, and calls of the registry's 
 test("the fleet is counted by headline, with the questions that wait", async () => {
   const { daemon, clock, look } = await start();
   const say = (id: string, facts: Facts) =>
-    daemon.engine.execute({
-      type: "fleet.report",
-      report: { alias: `s:${id}`, agentId: id, links: [], order: 1, reportedAtMs: 1, facts },
-    });
+    daemon.engine.execute(
+      {
+        type: "fleet.report",
+        report: { alias: `s:${id}`, agentId: id, links: [], order: 1, reportedAtMs: 1, facts },
+      },
+      LIBRARY,
+    );
   const liveness = { value: "alive", rule: "fresh" } as const;
   const asked = { kind: "text", text: "?", sinceMs: START_MS - 90_000 } as const;
   await say("a", { liveness, activity: { value: "idle", rule: "rests" } });

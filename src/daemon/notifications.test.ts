@@ -4,6 +4,7 @@ import { openEngine } from "../../test/support/engine/fixture.ts";
 import { Fleet } from "../fleet/fleet.ts";
 import type { Notice } from "../notify/notice.ts";
 import { Notifications, type NotifyConfig } from "./notifications.ts";
+import { LIBRARY } from "../core/by.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -29,7 +30,7 @@ function asking(text: string, rest: Partial<Report> = {}, workspace = "/repo"): 
 async function open(before: readonly Report[] = []) {
   const { engine, clock } = await openEngine();
   const fleet = new Fleet({ engine, clock });
-  for (const report of before) await fleet.report(report);
+  for (const report of before) await fleet.report(report, LIBRARY);
   const told: Notice[] = [];
   const deliver = (notice: Notice) => Promise.resolve(void told.push(notice));
   const notifications = new Notifications({
@@ -51,15 +52,15 @@ async function open(before: readonly Report[] = []) {
 
 test("a person is told once of a question, and again when it is asked anew", async () => {
   const { fleet, told, settle } = await open();
-  await fleet.report(asking("may I?"));
+  await fleet.report(asking("may I?"), LIBRARY);
   await settle();
   await settle();
   expect(told).toMatchObject([{ title: "repo needs you", text: "permission: may I?" }]);
   const { facts } = asking("");
   const { question: _, ...working } = facts;
-  await fleet.report(asking("", { order: 2, facts: working }));
+  await fleet.report(asking("", { order: 2, facts: working }), LIBRARY);
   await settle();
-  await fleet.report(asking("may I?", { order: 3 }));
+  await fleet.report(asking("may I?", { order: 3 }), LIBRARY);
   await vi.waitFor(async () => {
     await settle();
     expect(told).toHaveLength(2);
@@ -68,21 +69,25 @@ test("a person is told once of a question, and again when it is asked anew", asy
 
 test("an agent that was silent for a while does not ask anew", async () => {
   const { fleet, told, settle } = await open();
-  await fleet.report(asking("may I?"));
+  await fleet.report(asking("may I?"), LIBRARY);
   await settle();
   const stale = { value: "stale", rule: "its file is old" } as const;
   await fleet.report(
     asking("", { order: 2, facts: { ...asking("may I?").facts, liveness: stale } }),
+    LIBRARY,
   );
   await settle();
-  await fleet.report(asking("may I?", { order: 3 }));
+  await fleet.report(asking("may I?", { order: 3 }), LIBRARY);
   await settle();
   expect(told).toHaveLength(1);
 });
 
 test("what was asked before the start is not told again, and muted folders never", async () => {
   const { fleet, told, settle } = await open([asking("old")]);
-  await fleet.report(asking("quiet", { alias: "file@box:b", agentId: "b" }, "/private/notes"));
+  await fleet.report(
+    asking("quiet", { alias: "file@box:b", agentId: "b" }, "/private/notes"),
+    LIBRARY,
+  );
   await settle();
   expect(told).toEqual([]);
 });

@@ -7,7 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { Hono, type Context } from "hono";
+import { ADMITTED, type HttpContext, type Route } from "../wires/route.ts";
 
 /** Two levels up from src/daemon/, dist/daemon/ and dist/bin/ alike. */
 const FOLDER = new URL("../../assets/page/", import.meta.url);
@@ -37,14 +37,14 @@ interface Asset {
   readonly etag: string;
 }
 
-export function pageRoutes(folder: URL = FOLDER): Hono {
-  const routes = new Hono();
-  for (const [path, { name, type }] of Object.entries(FILES)) {
+export function pageRoutes(folder: URL = FOLDER): readonly Route[] {
+  return Object.entries(FILES).map(([path, { name, type }]) => {
     // Read when first asked for: most daemons are never looked at.
     let loading: Promise<Asset> | undefined;
-    routes.get(path, async (c) => send(c, type, await (loading ??= load(new URL(name, folder)))));
-  }
-  return routes;
+    const handle = async (c: HttpContext) =>
+      send(c, type, await (loading ??= load(new URL(name, folder))));
+    return { method: "GET", path, access: ADMITTED, handle };
+  });
 }
 
 async function load(url: URL): Promise<Asset> {
@@ -53,7 +53,7 @@ async function load(url: URL): Promise<Asset> {
   return { bytes, etag: `"${digest.slice(0, 27)}"` };
 }
 
-function send(c: Context, type: string, { bytes, etag }: Asset): Response {
+function send(c: HttpContext, type: string, { bytes, etag }: Asset): Response {
   const headers = {
     "Content-Security-Policy": POLICY,
     // Asked for again each time, and sent again only after an upgrade.

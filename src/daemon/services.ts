@@ -4,6 +4,7 @@ import { CodexDiscovery } from "../coding-agents/codex/discovery.ts";
 import { DirectoryService } from "../directory/directory.ts";
 import { Mentions } from "../directory/mentions.ts";
 import { TaskClaims } from "../engine/claims.ts";
+import { ownBy } from "../core/by.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Fleet } from "../fleet/fleet.ts";
@@ -65,7 +66,7 @@ export function startServices(options: ServicesOptions): Services {
           folder: config.statusDir,
           host: hostname(),
           clock,
-          report: (report) => fleet.report(report),
+          report: (report) => fleet.report(report, ownBy("files")),
           known: () => fleet.reports(),
           onCard: (card) => mentions.add(card),
           onTrouble,

@@ -15,6 +15,13 @@ export type SettingName =
   | "socket"
   | "local_trust"
   | "allowed_users"
+  | "tls_cert"
+  | "tls_key"
+  | "tls_client_ca"
+  | "tls_clients"
+  | "trust"
+  | "trusted_proxies"
+  | "insecure"
   | "reflection"
   | "allowed_hosts"
   | "rate_limit"
@@ -108,6 +115,29 @@ export const SETTINGS: readonly Setting[] = [
   setting("allowed_users", "other users of this machine to let in, as an agent or in a role", {
     placeholder: "USER[=ROLE],…",
     kind: "list",
+  }),
+  setting("tls_cert", "the certificate for TLS on every port, PEM; read again when it changes", {
+    placeholder: "FILE",
+  }),
+  setting("tls_key", "its private key, PEM", { placeholder: "FILE" }),
+  setting("tls_client_ca", "authorities that sign the certificates of clients, PEM", {
+    placeholder: "FILE",
+  }),
+  setting("tls_clients", "names in the certificates of clients, each as an agent or in a role", {
+    placeholder: "NAME[=ROLE],…",
+    kind: "list",
+  }),
+  setting("trust", "networks whose callers are let in without a token, as agents or in a role", {
+    placeholder: "ADDRESS[/BITS][=ROLE],…",
+    kind: "list",
+  }),
+  setting("trusted_proxies", "proxies whose X-Forwarded-For says where a call comes from", {
+    placeholder: "ADDRESS[/BITS],…",
+    kind: "list",
+  }),
+  setting("insecure", "listen beyond this machine without TLS: tokens can be read on their way", {
+    kind: "switch",
+    default: "false",
   }),
   setting("reflection", "let gRPC clients ask which services there are", {
     kind: "switch",

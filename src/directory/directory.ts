@@ -23,8 +23,9 @@ import {
   type HeartbeatReply,
 } from "../core/directory-rules.ts";
 import { HEARTBEAT } from "../core/card-limits.ts";
+import { ownBy, type By } from "../core/by.ts";
 import type { Refusal } from "../core/decide.ts";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument, RollcallError } from "../core/errors.ts";
 import type { State } from "../core/state.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -61,8 +62,9 @@ export interface DirectoryOptions {
 
 /** The sender of a heartbeat. */
 export interface Sender {
-  /** A remote address, or what its principal is called. */
-  readonly source: string;
+  readonly by: By;
+  /** The name under which its entries are counted; that of its principal unless said. */
+  readonly source?: string;
   /** The one it got at first sight. */
   readonly token?: string | undefined;
 }
@@ -140,12 +142,12 @@ export class DirectoryService {
     if (!url) return { ok: false, problems: [notHttp(card)] };
     const token = newToken();
     const command = this.#heartbeat(card, url.origin, {
-      source: sender.source,
+      source: sender.source ?? sender.by.principal.name,
       intervalMs: intervalS * 1000,
       newTokenHash: hashOf(token),
       tokenHash: sender.token === undefined ? "" : hashOf(sender.token),
     });
-    const reply = await this.#engine.execute(command);
+    const reply = await this.#engine.execute(command, sender.by);
     if (!reply.mustVerify) this.#remember(body, command);
     // Not awaited here: a heartbeat that waits shall not keep its body and its parsed card.
     return this.#answer(card.key, reply, token);
@@ -194,9 +196,9 @@ export class DirectoryService {
   }
 
   /** Fetches what is at a URL and keeps it until it is removed; rejects when there is nothing. */
-  async add(given: string, source: string): Promise<DirectoryEntry> {
+  async add(given: string, by: By): Promise<DirectoryEntry> {
     const place = httpUrl(given);
-    if (!place) throw new RollcallError("INVALID_ARGUMENT", "url is not an http or https URL");
+    if (!place) throw invalidArgument("url is not an http or https URL");
     const found = await this.#verifier
       .find({ key: given, version: "1.0" }, { tellsWhy: true })
       .catch((cause: unknown) => {
@@ -208,19 +210,19 @@ export class DirectoryService {
     // An agent's site, or the file of its card, is as good a name for it as the agent's own URL.
     const own = httpUrl(found.card.key)?.origin === place.origin ? found.card.key : given;
     const command = this.#heartbeat({ ...found.card, key: own }, place.origin, {
-      source,
+      source: by.principal.name,
       intervalMs: 0,
       newTokenHash: hashOf(newToken()),
       tokenHash: "",
     });
-    await this.#engine.execute(command);
+    await this.#engine.execute(command, by);
     const confirmation = await this.#verifier.confirmation(own, command.card.digest, found);
-    await this.#engine.execute(confirmation);
+    await this.#engine.execute(confirmation, ownBy("directory"));
     return (await this.get(own)).entry;
   }
 
-  async remove(url: string): Promise<void> {
-    await this.#engine.execute({ type: "directory.remove", url });
+  async remove(url: string, by: By): Promise<void> {
+    await this.#engine.execute({ type: "directory.remove", url }, by);
   }
 
   /** Fetches its card anew, now; resolves with what it is then. */
@@ -255,10 +257,7 @@ export class DirectoryService {
 
   async #search(q: string, { limit, cursor, ...filters }: Filters & PageBounds) {
     if (cursor !== undefined) {
-      throw new RollcallError(
-        "INVALID_ARGUMENT",
-        "cursor and q exclude each other: q has one page",
-      );
+      throw invalidArgument("cursor and q exclude each other: q has one page");
     }
     const sequence = await this.#engine.read((state, at) => {
       this.#finder.update(state);

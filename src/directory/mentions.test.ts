@@ -4,6 +4,7 @@ import { openEngine, type Fixture } from "../../test/support/engine/fixture.ts";
 import { DirectoryService } from "./directory.ts";
 import { MENTIONS } from "./limits.ts";
 import { Mentions } from "./mentions.ts";
+import { LIBRARY } from "../core/by.ts";
 
 const CARD_URL = "http://echo.example/cards/echo.json";
 
@@ -59,7 +60,7 @@ test("an agent that nobody names any more goes like one whose heartbeats stop", 
 test("an agent that sends its own heartbeats is not listed twice", async () => {
   const card = cardOf("http://echo.example/a2a");
   web.publish(card);
-  await directory.hear(Buffer.from(JSON.stringify({ agent_card: card })), { source: "local" });
+  await directory.hear(Buffer.from(JSON.stringify({ agent_card: card })), { by: LIBRARY });
   mentions.add({ cardUrl: "http://echo.example/.well-known/agent.json", name: "echo" });
   mentions.add({ cardUrl: CARD_URL, name: "other" });
   await vi.waitFor(async () => expect(await entries()).toHaveLength(2));

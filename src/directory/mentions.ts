@@ -7,6 +7,7 @@
  * A URL in a file is as trustworthy as the last text that an agent read. A few are fetched at a
  * time, through the guards of all fetches, so that a folder full of them holds up no heartbeat.
  */
+import { ownBy } from "../core/by.ts";
 import { asLine } from "../core/fields.ts";
 import type { Engine } from "../engine/engine.ts";
 import { httpUrl } from "../net/http/url.ts";
@@ -61,7 +62,8 @@ export class Mentions {
     if (this.#comesByItself(cardUrl)) return;
     const agent_card = { name: asLine(name, MENTIONS.nameLength), url: cardUrl };
     const body = Buffer.from(JSON.stringify({ agent_card, interval: MENTIONS.intervalS }));
-    await this.#options.directory.hear(body, { source: MENTIONS.source }).catch(() => undefined);
+    const sender = { by: ownBy("files"), source: MENTIONS.source };
+    await this.#options.directory.hear(body, sender).catch(() => undefined);
   }
 
   /** Whether an entry that others keep alive has this very card. */

@@ -2,7 +2,7 @@
  * Filters and pages of the directory. Lists are in order of registration and stay right while
  * entries come and go: a page begins behind a place (a moment, then a URL), not behind a count.
  */
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 import { TIERS, type DirectoryEntry, type Tier } from "../core/directory.ts";
 import { QUERY } from "./limits.ts";
 import { shown } from "./shown-card.ts";
@@ -69,6 +69,5 @@ function placeOf(cursor: string): Place {
   const [, atMs = "", url = ""] = /^(\d{1,16}) (.+)$/s.exec(text) ?? [];
   const place = { registeredAtMs: Number(atMs), url };
   if (url !== "" && cursorOf(place) === cursor) return place;
-  const message = "cursor is not from an earlier page: leave it out to begin anew";
-  throw new RollcallError("INVALID_ARGUMENT", message);
+  throw invalidArgument("cursor is not from an earlier page: leave it out to begin anew");
 }

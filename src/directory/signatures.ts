@@ -27,7 +27,7 @@ import { httpUrl } from "../net/http/url.ts";
 import { objectsIn, textIn, type Card } from "./cards/card.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { cleanProse } from "./cards/prose.ts";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument, RollcallError } from "../core/errors.ts";
 import { SIGNATURE } from "./signature-limits.ts";
 
 /** For each algorithm, the kind of key it takes. */
@@ -202,7 +202,7 @@ function keySet(text: string): { readonly keys?: unknown } | null {
   try {
     return JSON.parse(text) as { readonly keys?: unknown } | null;
   } catch (cause) {
-    throw new RollcallError("INVALID_ARGUMENT", "the key set is not JSON", { cause });
+    throw invalidArgument("the key set is not JSON", cause);
   }
 }
 
@@ -258,7 +258,7 @@ function invalid(reason: string): SignatureVerdict {
 }
 
 function refusal(reason: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", reason);
+  return invalidArgument(reason);
 }
 
 /** A word of a stranger in a sentence of ours. */

@@ -9,6 +9,7 @@
 import { setMaxListeners } from "node:events";
 import { candidateUrls } from "./cards/candidates.ts";
 import { readCard, speaksFor, type Card } from "./cards/card.ts";
+import { ownBy } from "../core/by.ts";
 import type { ConfirmCommand } from "../core/directory-rules.ts";
 import type { Proof } from "../core/directory.ts";
 import { codeOf } from "../core/errors.ts";
@@ -132,10 +133,13 @@ export class Verifier {
       found = await this.find({ key: url, version });
     } catch {
       if (this.#closing.signal.aborted) return;
-      await engine.execute({ type: "directory.doubt", url, reason: NO_CARD });
+      await engine.execute({ type: "directory.doubt", url, reason: NO_CARD }, ownBy("directory"));
       return;
     }
-    const { isNew } = await engine.execute(await this.confirmation(url, heard, found));
+    const { isNew } = await engine.execute(
+      await this.confirmation(url, heard, found),
+      ownBy("directory"),
+    );
     if (isNew) onVerified();
   }
 

@@ -13,6 +13,7 @@ import {
   TestLog,
   type Fixture,
 } from "../../test/support/engine/fixture.ts";
+import { LIBRARY } from "../core/by.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -38,7 +39,7 @@ async function open(opening: Opening = {}): Promise<Fixture & { readonly claims:
 
 async function worker(engine: Engine, ...tools: readonly string[]): Promise<string> {
   const card = { ...CARD, tools };
-  return (await engine.execute({ type: "agent.register", card, ttlMs: 30_000 })).agentId;
+  return (await engine.execute({ type: "agent.register", card, ttlMs: 30_000 }, LIBRARY)).agentId;
 }
 
 interface TaskOptions {
@@ -47,21 +48,24 @@ interface TaskOptions {
 }
 
 function create(engine: Engine, { tools = [], maxRetries = 0 }: TaskOptions = {}): Promise<Task> {
-  return engine.execute({
-    type: "task.create",
-    taskType: "any",
-    input: "",
-    requiredTools: tools,
-    maxRetries,
-    ttlMs: 10_000,
-  });
+  return engine.execute(
+    {
+      type: "task.create",
+      taskType: "any",
+      input: "",
+      requiredTools: tools,
+      maxRetries,
+      ttlMs: 10_000,
+    },
+    LIBRARY,
+  );
 }
 
 /** A call that waits, and what became of it. */
 function call(claims: TaskClaims, agentId: string) {
   const abort = new AbortController();
   const outcome: { task?: string; refusal?: string } = {};
-  const done = claims.claim(agentId, abort.signal).then(
+  const done = claims.claim({ agentId, by: LIBRARY }, abort.signal).then(
     ({ id }) => (outcome.task = id),
     (error: unknown) => (outcome.refusal = codeOf(error)),
   );
@@ -147,11 +151,16 @@ describe("a claim that does not wait", () => {
   test("takes what is there, or nothing", async () => {
     const { engine, claims } = await open();
     const agentId = await worker(engine);
-    expect(await claims.claimNow(agentId, staying)).toBeNull();
+    expect(await claims.claimNow({ agentId, by: LIBRARY }, staying)).toBeNull();
     const { id } = await create(engine);
-    expect(await claims.claimNow(agentId, staying)).toMatchObject({ id, claimedBy: agentId });
+    expect(await claims.claimNow({ agentId, by: LIBRARY }, staying)).toMatchObject({
+      id,
+      claimedBy: agentId,
+    });
     expect(claims.waiting).toBe(0);
-    await expect(claims.claimNow("nobody", staying)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(
+      claims.claimNow({ agentId: "nobody", by: LIBRARY }, staying),
+    ).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("returns what was written for a caller who left meanwhile", async () => {
@@ -160,7 +169,7 @@ describe("a claim that does not wait", () => {
     const { id } = await create(engine);
     const release = log.hold();
     const leaving = new AbortController();
-    const gone = claims.claimNow(agentId, leaving.signal);
+    const gone = claims.claimNow({ agentId, by: LIBRARY }, leaving.signal);
     gone.catch(() => undefined);
     await quiet();
     expect(statusOf(engine, id)?.status).toBe("claimed");
@@ -260,7 +269,7 @@ describe("whoever waits is told", () => {
     const agentId = await worker(engine);
     const waiting = call(claims, agentId);
     await quiet();
-    await engine.execute({ type: "agent.deregister", agentId });
+    await engine.execute({ type: "agent.deregister", agentId }, LIBRARY);
     await waiting.done;
     expect(waiting.outcome).toEqual({ refusal: "NOT_FOUND" });
     for (const nobody of [agentId, "nobody"]) {

@@ -14,6 +14,7 @@
  * old place in the queue, and the longest waiter gets it: no agent has worked on it, so no retry
  * is spent.
  */
+import { actorIn, type Actor } from "../core/acting.ts";
 import { livingAgent } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
 import { Heap, type Slot } from "../core/heap.ts";
@@ -29,8 +30,7 @@ const MAX_WAITING = 100_000;
 /** Events that may make a task claimable, or end a wait. */
 const TOPICS = ["task.created", "task.requeued", "task.returned", "agent.died"];
 
-interface Waiter {
-  readonly agentId: string;
+interface Waiter extends Actor {
   readonly line: Line;
   readonly arrival: number;
   /** Its place in the line, which it leaves while a task is asked for. */
@@ -86,8 +86,8 @@ export class TaskClaims {
   }
 
   /** Resolves with a task the agent has claimed; rejects when the signal aborts before. */
-  async claim(agentId: string, signal: AbortSignal): Promise<Task> {
-    const agent = await this.#engine.read((state) => livingAgent(state, agentId));
+  async claim(actor: Actor, signal: AbortSignal): Promise<Task> {
+    const agent = await this.#engine.read((state) => actorIn(state, actor));
     if ("ok" in agent) throw new RollcallError(agent.code, agent.reason);
     if (this.#isClosed) throw closing();
     if (signal.aborted) throw signal.reason;
@@ -95,23 +95,24 @@ export class TaskClaims {
       throw new RollcallError("LIMIT_EXCEEDED", `${this.#waiting} calls already wait for a task`);
     }
     return new Promise((resolve, reject) => {
-      this.#add({ agentId, tools: agent.agent.card.tools, signal, resolve, reject });
+      this.#add({ actor, tools: agent.agent.card.tools, signal, resolve, reject });
       if (this.#watch) this.#serve();
       else void this.#follow();
     });
   }
 
   /** The same without waiting: null when no task fits now. */
-  async claimNow(agentId: string, signal: AbortSignal): Promise<Task | null> {
-    const task = await this.#engine.execute({ type: "task.claim", agentId });
+  async claimNow(actor: Actor, signal: AbortSignal): Promise<Task | null> {
+    const { agentId, by } = actor;
+    const task = await this.#engine.execute({ type: "task.claim", agentId }, by);
     if (!signal.aborted) return task;
-    if (task) this.#giveBack(agentId, task);
+    if (task) this.#giveBack(actor, task);
     throw signal.reason;
   }
 
   /** Null when no task fits within that time; 0 does not wait. */
-  async claimWithin(agentId: string, { waitMs, clock, signal }: Wait): Promise<Task | null> {
-    if (waitMs === 0) return this.claimNow(agentId, signal);
+  async claimWithin(actor: Actor, { waitMs, clock, signal }: Wait): Promise<Task | null> {
+    if (waitMs === 0) return this.claimNow(actor, signal);
     const over = new AbortController();
     const leave = () => over.abort(signal.reason);
     const timeUp = new RollcallError("DEADLINE_EXCEEDED", `no task within ${waitMs} ms`);
@@ -119,7 +120,7 @@ export class TaskClaims {
     signal.addEventListener("abort", leave, { once: true });
     if (signal.aborted) leave();
     try {
-      return await this.claim(agentId, over.signal);
+      return await this.claim(actor, over.signal);
     } catch (error) {
       if (error === timeUp) return null;
       throw error;
@@ -137,13 +138,14 @@ export class TaskClaims {
   }
 
   #add(call: {
-    readonly agentId: string;
+    readonly actor: Actor;
     readonly tools: readonly string[];
     readonly signal: AbortSignal;
     readonly resolve: (task: Task) => void;
     readonly reject: (error: unknown) => void;
   }): void {
-    const { agentId, signal } = call;
+    const { actor, signal } = call;
+    const { agentId, by } = actor;
     const line = this.#lineOf(call.tools);
     let isAnswered = false;
     const answer = () => {
@@ -163,7 +165,8 @@ export class TaskClaims {
     };
     const onAbort = () => fail(signal.reason);
     this.#arrivals += 1;
-    const waiter: Waiter = { agentId, line, arrival: this.#arrivals, slot: undefined, give, fail };
+    const arrival = this.#arrivals;
+    const waiter: Waiter = { agentId, by, line, arrival, slot: undefined, give, fail };
     line.members += 1;
     queue(waiter);
     this.#waiting += 1;
@@ -214,19 +217,19 @@ export class TaskClaims {
   }
 
   async #ask(waiter: Waiter): Promise<void> {
-    const { agentId, line } = waiter;
+    const { agentId, by, line } = waiter;
     const firstTask = () => this.#engine.peek(({ tasks }) => tasks.pending.firstFor(line.tools));
     const wakeups = this.#wakeups;
     const wanted = firstTask();
     unqueue(waiter);
-    const asked = this.#engine.execute({ type: "task.claim", agentId });
+    const asked = this.#engine.execute({ type: "task.claim", agentId }, by);
     // A leader has decided by now. On a follower the next waiter would ask for the same task.
     const isHolding = firstTask() === wanted;
     if (isHolding) line.isHeld = true;
     let isWorthAnother = true;
     try {
       const task = await asked;
-      if (task && !waiter.give(task)) this.#giveBack(agentId, task);
+      if (task && !waiter.give(task)) this.#giveBack(waiter, task);
       if (!task) {
         // It has lost no time: back to its place.
         if (this.#byAgent.get(agentId)?.has(waiter)) queue(waiter);
@@ -240,8 +243,8 @@ export class TaskClaims {
   }
 
   /** As if it had never been claimed. */
-  #giveBack(agentId: string, { id: taskId, token }: Task): void {
-    const given = this.#engine.execute({ type: "task.return", taskId, agentId, token });
+  #giveBack({ agentId, by }: Actor, { id: taskId, token }: Task): void {
+    const given = this.#engine.execute({ type: "task.return", taskId, agentId, token }, by);
     // Lost already, or nobody can write: either way the claim will not last.
     given.catch(() => undefined);
   }

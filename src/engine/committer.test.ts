@@ -7,6 +7,7 @@ import type { AppendBatch } from "../log/log.ts";
 import { MemoryMedium, memoryStore } from "../log/memory/store.ts";
 import { quiet, TestClock, TestLog } from "../../test/support/engine/fixture.ts";
 import { Committer, type StreamWriter } from "./committer.ts";
+import { LIBRARY } from "../core/by.ts";
 
 const EVENT: Event = { type: "policy.deleted", id: "p" };
 
@@ -96,14 +97,14 @@ describe("a batch", () => {
   test("carries the events and the stream entries of one turn, in one append", async () => {
     const [a, b] = [new TestWriter(committer, "a"), new TestWriter(committer, "b")];
     const release = log.hold();
-    committer.add(EVENT, 1);
+    committer.add(EVENT, 1, LIBRARY);
     a.write("1");
     b.write("1");
-    committer.add(EVENT, 2);
+    committer.add(EVENT, 2, LIBRARY);
     a.write("2");
     await quiet();
     a.write("3");
-    committer.add(EVENT, 3);
+    committer.add(EVENT, 3, LIBRARY);
     release();
     await quiet();
     expect(log.batches).toEqual(["2 a:1,2 b:1", "1 a:3"]);
@@ -117,17 +118,17 @@ describe("a batch", () => {
     await quiet();
     expect(log.batches).toEqual(["0 a:1"]);
     expect(committer).toMatchObject({ head: 0, isSettled: true, streamBytes: 0 });
-    committer.add(EVENT, 1);
+    committer.add(EVENT, 1, LIBRARY);
     expect(await committer.settled("done")).toBe("done");
   });
 
   test("gathered behind others goes with them, each stream once, each told in order", async () => {
     const a = new TestWriter(committer, "a");
-    committer.add(EVENT, 1);
+    committer.add(EVENT, 1, LIBRARY);
     await quiet();
     const release = log.hold();
     for (const text of ["1", "2", "3"]) {
-      committer.add(EVENT, 2);
+      committer.add(EVENT, 2, LIBRARY);
       a.write(text);
       closeEarly();
     }
@@ -175,12 +176,12 @@ describe("an append that fails", () => {
     const a = new TestWriter(committer, "a");
     const release = log.hold();
     log.faults = [{ error, isWritten: false }];
-    committer.add(EVENT, 1);
+    committer.add(EVENT, 1, LIBRARY);
     a.write("1");
     committer.after(note("never"));
     const first = committer.settled("first");
     await quiet();
-    committer.add(EVENT, 2);
+    committer.add(EVENT, 2, LIBRARY);
     a.write("2");
     const second = committer.settled("second");
     release();

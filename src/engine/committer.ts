@@ -11,6 +11,7 @@
  *
  * A committer serves one term of leading and is never used again once it failed or was stopped.
  */
+import type { By } from "../core/by.ts";
 import { encode, type Event, type RecordedEvent } from "../core/events.ts";
 import { RollcallError } from "../core/errors.ts";
 import { ENGINE } from "../core/limits.ts";
@@ -113,10 +114,10 @@ export class Committer {
     return sinceMs(this.#options.clock, this.#proved);
   }
 
-  add(event: Event, atMs: number): void {
+  add(event: Event, atMs: number, by: By): void {
     this.#head += 1;
     this.#opened();
-    const text = encode(event, atMs);
+    const text = encode(event, atMs, by);
     this.#open.recorded.push({ sequence: this.#head, atMs, event, text });
     this.#open.bytes += text.length;
     this.#waiting.bytes += text.length;

@@ -7,6 +7,7 @@ import { MemoryMedium, memoryStore } from "../log/memory/store.ts";
 import { openEngine, quiet, register, TestLog } from "../../test/support/engine/fixture.ts";
 import type { StreamWriter } from "./committer.ts";
 import type { Companion, Term } from "./companion.ts";
+import { LIBRARY } from "../core/by.ts";
 
 /** Writes a line to a stream of its own for each policy that is set. */
 class Scribe implements Companion, StreamWriter {
@@ -31,7 +32,7 @@ class Scribe implements Companion, StreamWriter {
     this.happened.push("lead");
     this.term = term;
     this.#lines = [];
-    if (this.first) term.decide(this.first);
+    if (this.first) term.decide(this.first, LIBRARY);
   }
 
   onEvent(event: Event): void {
@@ -74,7 +75,10 @@ describe("a companion", () => {
   test("writes to streams in one append with the events that it hears of", async () => {
     const { engine, scribe, log, written } = await start();
     const { appends } = log;
-    await Promise.all([engine.execute(policySet("a")), engine.execute(policySet("b"))]);
+    await Promise.all([
+      engine.execute(policySet("a"), LIBRARY),
+      engine.execute(policySet("b"), LIBRARY),
+    ]);
     expect(log.appends).toBe(appends + 1);
     expect(written()).toEqual(["a", "b"]);
     expect(scribe.happened).toEqual(["prepare 0", "lead", "durable"]);
@@ -84,11 +88,13 @@ describe("a companion", () => {
 
   test("loses what it wrote with the events of a failed append, and begins anew", async () => {
     const { engine, scribe, log, clock, written } = await start();
-    await engine.execute(policySet("a"));
+    await engine.execute(policySet("a"), LIBRARY);
     log.faults = [{ error: new Error("disk full"), isWritten: false }];
-    await expect(engine.execute(policySet("b"))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(engine.execute(policySet("b"), LIBRARY)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
     await clock.advance(2 * ENGINE.recoveryMs);
-    await engine.execute(policySet("c"));
+    await engine.execute(policySet("c"), LIBRARY);
     expect(written()).toEqual(["a", "c"]);
     expect(scribe.happened).toEqual([
       "prepare 0",
@@ -105,7 +111,9 @@ describe("a companion", () => {
   test("finds what it wrote where an append failed and was written all the same", async () => {
     const { engine, log, clock, written } = await start();
     log.faults = [{ error: new Error("connection lost"), isWritten: true }];
-    await expect(engine.execute(policySet("a"))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(engine.execute(policySet("a"), LIBRARY)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
     await clock.advance(2 * ENGINE.recoveryMs);
     expect(await engine.read((state) => state.policies.byId.size)).toBe(1);
     expect(written()).toEqual(["a"]);
@@ -135,10 +143,12 @@ describe("a companion", () => {
     const { engine, scribe, log, clock, troubles } = await start();
     scribe.failure = new Error("the disk is slow");
     log.faults = [{ error: new Error("disk full"), isWritten: false }];
-    await expect(engine.execute(policySet("a"))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(engine.execute(policySet("a"), LIBRARY)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
     await clock.advance(5 * ENGINE.recoveryMs);
     expect(troubles).toEqual(["stopped leading", "could not lead"]);
-    await engine.execute(policySet("b"));
+    await engine.execute(policySet("b"), LIBRARY);
     expect(scribe.happened.slice(2)).toEqual(["end", "prepare 0", "prepare 0", "lead", "durable"]);
     await engine.close();
   });
@@ -150,7 +160,9 @@ describe("a companion", () => {
     scribe.ready = new Promise((resolve) => (go = resolve));
     scribe.first = policySet("first");
     log.faults = [{ error: new Error("disk full"), isWritten: false }];
-    await expect(engine.execute(policySet("a"))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(engine.execute(policySet("a"), LIBRARY)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
     await clock.advance(4_500);
     go();
     await quiet();
@@ -166,14 +178,16 @@ describe("a companion", () => {
     const { engine, scribe } = await start();
     const { term } = scribe;
     const told: string[] = [];
-    term?.decide(policySet("a"));
+    term?.decide(policySet("a"), LIBRARY);
     term?.after(() => told.push("durable"));
     expect(term?.state.policies.byId.size).toBe(1);
     expect(told).toEqual([]);
     await quiet();
     expect(told).toEqual(["durable"]);
     const wrong = { type: "policy.delete", id: "none" } as const;
-    expect(() => term?.decide(wrong)).toThrow(expect.objectContaining({ code: "NOT_FOUND" }));
+    expect(() => term?.decide(wrong, LIBRARY)).toThrow(
+      expect.objectContaining({ code: "NOT_FOUND" }),
+    );
     await engine.close();
   });
 

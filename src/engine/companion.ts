@@ -5,6 +5,7 @@
  *
  *   prepare(state) ──▶ lead(term) ──▶ onEvent … ──▶ end
  */
+import type { By } from "../core/by.ts";
 import type { Event } from "../core/events.ts";
 import type { Command, ReplyTo } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
@@ -17,7 +18,7 @@ export interface Term {
   /** Now, as events tell it. */
   nowMs(): number;
   /** Decides at once; throws the refusal. Not to be published before `after` calls. */
-  decide<C extends Command>(command: C): ReplyTo<C>;
+  decide<C extends Command>(command: C, by: By): ReplyTo<C>;
   /** Calls when everything decided and written so far is durable; never if that fails. */
   after(call: () => void): void;
   /**

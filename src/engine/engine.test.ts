@@ -11,6 +11,7 @@ import {
   TestClock,
   TestLog,
 } from "../../test/support/engine/fixture.ts";
+import { LIBRARY } from "../core/by.ts";
 
 function acquire(agentId: string, taskId = "task:invoice-42") {
   return { type: "lease.acquire", taskId, agentId, ttlMs: 60_000 } as const;
@@ -49,9 +50,11 @@ describe("durability", () => {
     const { engine, log } = await openEngine();
     const agentId = await register(engine);
     const release = log.hold();
-    const deregistering = engine.execute({ type: "agent.deregister", agentId });
+    const deregistering = engine.execute({ type: "agent.deregister", agentId }, LIBRARY);
     let refusal: unknown;
-    const refused = engine.execute(acquire(agentId)).catch((error: unknown) => (refusal = error));
+    const refused = engine
+      .execute(acquire(agentId), LIBRARY)
+      .catch((error: unknown) => (refusal = error));
     await quiet();
     expect(refusal).toBeUndefined();
     release();
@@ -65,10 +68,10 @@ describe("durability", () => {
     const agentId = await register(engine);
     const release = log.hold();
     const before = log.appends;
-    const first = engine.execute(acquire(agentId, "task:0"));
+    const first = engine.execute(acquire(agentId, "task:0"), LIBRARY);
     await quiet();
     const rest = Array.from({ length: 100 }, (_, i) =>
-      engine.execute(acquire(agentId, `task:${i + 1}`)),
+      engine.execute(acquire(agentId, `task:${i + 1}`), LIBRARY),
     );
     release();
     await Promise.all([first, ...rest]);
@@ -83,7 +86,7 @@ describe("durability", () => {
     const release = log.hold();
     const acquiring = [];
     for (let i = 0; i < 100; i += 1) {
-      acquiring.push(engine.execute(acquire(agentId, `task:${i}`)));
+      acquiring.push(engine.execute(acquire(agentId, `task:${i}`), LIBRARY));
       await clock.advance(2);
     }
     release();
@@ -96,7 +99,9 @@ describe("durability", () => {
     const { engine } = await openEngine();
     const agentId = await register(engine);
     const { head } = engine;
-    await expect(engine.execute({ ...acquire(agentId), taskId: "" })).rejects.toMatchObject({
+    await expect(
+      engine.execute({ ...acquire(agentId), taskId: "" }, LIBRARY),
+    ).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
       message: "taskId is empty",
     });
@@ -111,16 +116,16 @@ describe("failure", () => {
     const agentId = await register(engine);
     const release = log.hold();
     log.faults = [{ error: FULL, isWritten: false }];
-    const doomed = [engine.execute(acquire(agentId, "a"))];
+    const doomed = [engine.execute(acquire(agentId, "a"), LIBRARY)];
     await quiet();
-    doomed.push(engine.execute(acquire(agentId, "b")));
+    doomed.push(engine.execute(acquire(agentId, "b"), LIBRARY));
     release();
     for (const each of doomed) await expect(each).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await clock.advance(1000);
     expect(engine.mode).toBe("leading");
     expect(engine.stats.rebuilds).toBe(1);
     expect(await engine.read((state) => state.leases.byTask.size)).toBe(0);
-    expect((await engine.execute(acquire(agentId, "a"))).acquired).toBe(true);
+    expect((await engine.execute(acquire(agentId, "a"), LIBRARY)).acquired).toBe(true);
     await engine.close();
   });
 
@@ -128,7 +133,9 @@ describe("failure", () => {
     const { engine, log, clock } = await openEngine();
     const agentId = await register(engine);
     log.faults = [{ error: new Error("connection lost"), isWritten: true }];
-    await expect(engine.execute(acquire(agentId))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(engine.execute(acquire(agentId), LIBRARY)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
     await clock.advance(1000);
     const holder = await engine.read((s) => s.leases.byTask.get("task:invoice-42")?.lease.holder);
     expect(holder).toBe(agentId);
@@ -140,21 +147,23 @@ describe("failure", () => {
     const agentId = await register(engine);
     const isFull = { error: FULL, isWritten: false };
     log.faults = Array.from({ length: 10 }, () => isFull);
-    await expect(engine.execute(acquire(agentId))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(engine.execute(acquire(agentId), LIBRARY)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
     await quiet();
     for (let tries = 0; tries < 3; tries += 1) {
       await clock.advance(1000);
       expect(engine.mode).toBe("following");
-      await expect(engine.execute(acquire(agentId))).rejects.toMatchObject({
+      await expect(engine.execute(acquire(agentId), LIBRARY)).rejects.toMatchObject({
         code: "UNAVAILABLE",
         message: expect.stringContaining("no space left on device") as string,
       });
       expect(await engine.read((state) => state.agents.byId.size)).toBe(1);
-      await engine.heartbeat(agentId);
+      await engine.heartbeat(agentId, LIBRARY);
     }
     log.faults = [];
     await clock.advance(1000);
-    expect((await engine.execute(acquire(agentId))).acquired).toBe(true);
+    expect((await engine.execute(acquire(agentId), LIBRARY)).acquired).toBe(true);
     expect(troubles).toContain("could not lead");
     await engine.close();
   });
@@ -185,13 +194,13 @@ describe("failure", () => {
     };
     const { engine, clock } = await openEngine({ rules: broken });
     const agentId = await register(engine);
-    await expect(engine.execute(acquire(agentId, "poison"))).rejects.toMatchObject({
+    await expect(engine.execute(acquire(agentId, "poison"), LIBRARY)).rejects.toMatchObject({
       code: "INTERNAL",
     });
     await clock.advance(1000);
     expect(engine.mode).toBe("leading");
     expect(await engine.read((state) => [...state.leases.byTask.keys()])).toEqual([]);
-    expect((await engine.execute(acquire(agentId))).acquired).toBe(true);
+    expect((await engine.execute(acquire(agentId), LIBRARY)).acquired).toBe(true);
     await engine.close();
   });
 
@@ -199,7 +208,7 @@ describe("failure", () => {
     const { engine, log } = await openEngine();
     const agentId = await register(engine);
     const release = log.hold();
-    const calls = Array.from({ length: 65_550 }, () => engine.execute(acquire(agentId)));
+    const calls = Array.from({ length: 65_550 }, () => engine.execute(acquire(agentId), LIBRARY));
     const results = Promise.allSettled(calls);
     release();
     const refused = (await results).filter(({ status }) => status === "rejected");
@@ -213,7 +222,7 @@ describe("time", () => {
   test("a silent agent becomes unreachable, then dies and frees what it held", async () => {
     const { engine, clock } = await openEngine();
     const agentId = await register(engine, 2000);
-    await engine.execute(acquire(agentId));
+    await engine.execute(acquire(agentId), LIBRARY);
     const statusOf = () => engine.peek((s) => s.agents.byId.get(agentId)?.agent.status);
     await clock.advance(2100);
     expect(statusOf()).toBe("unreachable");
@@ -229,7 +238,7 @@ describe("time", () => {
     const { head } = engine;
     for (let i = 0; i < 20; i += 1) {
       await clock.advance(1000);
-      await engine.heartbeat(agentId);
+      await engine.heartbeat(agentId, LIBRARY);
     }
     expect(engine.head).toBe(head);
     expect(engine.peek((s) => s.agents.byId.get(agentId)?.agent.status)).toBe("alive");
@@ -240,7 +249,7 @@ describe("time", () => {
     const store = memoryStore();
     const first = await openEngine({ log: store.log });
     const agentId = await register(first.engine, 2000);
-    await first.engine.execute({ ...acquire(agentId), ttlMs: 2000 });
+    await first.engine.execute({ ...acquire(agentId), ttlMs: 2000 }, LIBRARY);
     await first.engine.close();
     const clock = new TestClock();
     clock.stepWall(3600_000);
@@ -280,7 +289,7 @@ describe("the log", () => {
     const { engine, log, clock } = await openEngine();
     for (let i = 0; i < 20; i += 1) {
       const agentId = await register(engine, 1000 + 500 * i);
-      await engine.execute(acquire(agentId, `task:${i}`));
+      await engine.execute(acquire(agentId, `task:${i}`), LIBRARY);
       await clock.advance(700);
     }
     const replayed = await load(log, rules);

@@ -16,7 +16,8 @@
  * Every failure takes the same way as a start: what is not in the log is forgotten, and the state
  * is rebuilt. There is no other recovery code.
  */
-import { beat } from "../core/agents.ts";
+import { beatBy } from "../core/acting.ts";
+import type { By } from "../core/by.ts";
 import type { Beat } from "../core/directory.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import { encode, type RecordedEvent } from "../core/events.ts";
@@ -109,18 +110,20 @@ export class Engine implements ForwardTarget {
     return this.#snapshots.count;
   }
 
-  /** Has a command decided; resolves when what came of it is durable, rejects with the refusal. */
-  execute<C extends Command>(command: C): Promise<ReplyTo<C>> {
-    return this.#leading ? this.#leading.execute(command) : this.#forward(command);
+  /** Has a caller's command decided; resolves when it is durable, rejects with the refusal. */
+  execute<C extends Command>(command: C, by: By): Promise<ReplyTo<C>> {
+    return this.#leading ? this.#leading.execute(command, by) : this.#forward(command, by);
   }
 
   /** A heartbeat. Most cost a lookup and leave no trace. */
-  heartbeat(agentId: string): Promise<null> {
+  heartbeat(agentId: string, by: By): Promise<null> {
     this.stats.heartbeats += 1;
-    if (this.#leading?.heartbeat(agentId)) return DONE;
-    // While no node can write no agent dies either; a known agent may go on.
-    if (this.#isStranded && beat(this.#replica.state, agentId, this.#time.nowMs())) return DONE;
-    return this.execute({ type: "agent.heartbeat", agentId });
+    if (this.#leading?.heartbeat(agentId, by)) return DONE;
+    // Alone with a store that cannot be written to: no agent dies either, a known one may go on.
+    const isStranded = this.#mode === "following" && !this.#log.shared;
+    const actor = { agentId, by };
+    if (isStranded && beatBy(this.#replica.state, actor, this.#time.nowMs())) return DONE;
+    return this.execute({ type: "agent.heartbeat", agentId }, by);
   }
 
   /** A heartbeat of an entry of the directory that says nothing new; false when it takes more. */
@@ -176,8 +179,8 @@ export class Engine implements ForwardTarget {
     return this.#time.nowMs();
   }
 
-  executeHere<C extends Command>(command: C): Promise<ReplyTo<C>> {
-    return this.#leading ? this.#leading.execute(command) : Promise.reject(this.#unavailable());
+  executeHere<C extends Command>(command: C, by: By): Promise<ReplyTo<C>> {
+    return this.#leading?.execute(command, by) ?? Promise.reject(this.#unavailable());
   }
 
   async barrierHere(): Promise<number> {
@@ -332,11 +335,11 @@ export class Engine implements ForwardTarget {
     });
   }
 
-  async #forward<C extends Command>(command: C): Promise<ReplyTo<C>> {
+  async #forward<C extends Command>(command: C, by: By): Promise<ReplyTo<C>> {
     const { forwarder } = this.#options;
     const leader = this.#otherLeader();
     if (!forwarder || leader === undefined) throw this.#unavailable();
-    return forwarder.execute(leader, command);
+    return forwarder.execute(leader, command, by);
   }
 
   /** Waits until this node has seen all that the leader had when this was called. */
@@ -372,11 +375,6 @@ export class Engine implements ForwardTarget {
   // The follower stopped, or the log has moved: only a reload helps.
   #isBehind(): boolean {
     return this.#mustReload;
-  }
-
-  /** Alone with a store that cannot be written to. */
-  get #isStranded(): boolean {
-    return this.#mode === "following" && !this.#log.shared;
   }
 
   // A method: the compiler would take a property for unchanged across an await.

@@ -2,19 +2,20 @@
  * How a node that follows asks the one that leads. The transport is whatever the cluster has; in
  * one process it is a map.
  */
+import type { By } from "../core/by.ts";
 import type { Command, ReplyTo } from "../core/rules.ts";
 import { RollcallError } from "../core/errors.ts";
 
 export interface Forwarder {
-  /** Has the leader decide a command; rejects with its refusal. */
-  execute<C extends Command>(leader: string, command: C): Promise<ReplyTo<C>>;
+  /** Has the leader decide a command of a caller; rejects with its refusal. */
+  execute<C extends Command>(leader: string, command: C, by: By): Promise<ReplyTo<C>>;
   /** The leader's head, once it has proved that it leads: what a read must have seen. */
   barrier(leader: string): Promise<number>;
 }
 
 /** The other side of a forwarder: it executes, and never forwards again. */
 export interface ForwardTarget {
-  executeHere<C extends Command>(command: C): Promise<ReplyTo<C>>;
+  executeHere<C extends Command>(command: C, by: By): Promise<ReplyTo<C>>;
   barrierHere(): Promise<number>;
 }
 
@@ -22,8 +23,8 @@ export interface ForwardTarget {
 export class InProcessForwarder implements Forwarder {
   readonly nodes = new Map<string, ForwardTarget>();
 
-  async execute<C extends Command>(leader: string, command: C): Promise<ReplyTo<C>> {
-    return this.#node(leader).executeHere(command);
+  async execute<C extends Command>(leader: string, command: C, by: By): Promise<ReplyTo<C>> {
+    return this.#node(leader).executeHere(command, by);
   }
 
   async barrier(leader: string): Promise<number> {

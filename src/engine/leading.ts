@@ -3,8 +3,10 @@
  * It ends when an append fails, and is never used again.
  */
 import { beat } from "../core/agents.ts";
+import { ITSELF, type By } from "../core/by.ts";
 import { refreshEntry, seeEntry, type Beat } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
+import { beatBy } from "../core/acting.ts";
 import { refuse, type Decision } from "../core/decide.ts";
 import type { Event, RecordedEvent } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
@@ -81,9 +83,9 @@ export class Leading implements Term {
   }
 
   /** For who answers by callbacks: the reply at once, before it is durable; throws the refusal. */
-  decide<C extends Command>(command: C): ReplyTo<C> {
+  decide<C extends Command>(command: C, by: By): ReplyTo<C> {
     try {
-      const decision = this.#decideNow(command);
+      const decision = this.#decideNow(command, by);
       if (!decision.ok) throw new RollcallError(decision.code, decision.reason);
       return decision.reply as ReplyTo<C>;
     } catch (error) {
@@ -115,9 +117,9 @@ export class Leading implements Term {
     return this.#committer.streamBytes;
   }
 
-  execute<C extends Command>(command: C): Promise<ReplyTo<C>> {
+  execute<C extends Command>(command: C, by: By): Promise<ReplyTo<C>> {
     try {
-      return this.#decide(command);
+      return this.#decide(command, by);
     } catch (error) {
       return Promise.reject(this.#torn(command, error));
     }
@@ -128,9 +130,9 @@ export class Leading implements Term {
     return new RollcallError("INTERNAL", `${type} failed: a bug in this program`, { cause });
   }
 
-  #decide<C extends Command>(command: C): Promise<ReplyTo<C>> {
+  #decide<C extends Command>(command: C, by: By): Promise<ReplyTo<C>> {
     const committer = this.#committer;
-    const decision = this.#decideNow(command);
+    const decision = this.#decideNow(command, by);
     if (!decision.ok) {
       const refusal = new RollcallError(decision.code, decision.reason);
       return this.current(null).then(() => {
@@ -143,7 +145,7 @@ export class Leading implements Term {
     return committer.settled(reply);
   }
 
-  #decideNow(command: Command): Decision<Event, Reply> {
+  #decideNow(command: Command, by: By): Decision<Event, Reply> {
     const { rules, replica, stats, newId } = this.#options;
     stats.commands += 1;
     const { callers, bytes } = this.#committer.waiting;
@@ -152,21 +154,21 @@ export class Leading implements Term {
       return refuse("LIMIT_EXCEEDED", `${callers} commands already wait for the disk`);
     }
     const nowMs = this.#look();
-    const decision = rules.decide(replica.state, command, { nowMs, newId });
+    const decision = rules.decide(replica.state, command, { nowMs, newId, by });
     if (!decision.ok) {
       stats.refusals += 1;
       return decision;
     }
     if (command.type === "agent.heartbeat") beat(replica.state, command.agentId, nowMs);
     if (command.type === "directory.heartbeat") seeEntry(replica.state, command.url, nowMs);
-    for (const event of decision.events) this.#record(event, nowMs);
+    for (const event of decision.events) this.#record(event, nowMs, by);
     return decision;
   }
 
   /** Takes the heartbeat of a living agent, if that can be done without the log. */
-  heartbeat(agentId: string): boolean {
+  heartbeat(agentId: string, by: By): boolean {
     const { replica, time } = this.#options;
-    return this.#isFresh && beat(replica.state, agentId, time.quickMs());
+    return this.#isFresh && beatBy(replica.state, { agentId, by }, time.quickMs());
   }
 
   /** The same for an entry of the directory that says what is known of it. */
@@ -208,10 +210,10 @@ export class Leading implements Term {
     this.#over(cause);
   }
 
-  #record(event: Event, atMs: number): void {
+  #record(event: Event, atMs: number, by: By): void {
     const { rules, replica } = this.#options;
     rules.evolve(replica.state, event, atMs);
-    this.#committer.add(event, atMs);
+    this.#committer.add(event, atMs, by);
     replica.head = this.#committer.head;
     this.#options.companion?.onEvent(event);
   }
@@ -227,10 +229,10 @@ export class Leading implements Term {
     const unseenMs = nowMs - this.#lastLookMs;
     this.#lastLookMs = nowMs;
     // No heartbeat could arrive in that time, so no agent may be declared dead for it.
-    if (unseenMs > seenMs) this.#record({ type: "node.resumed", node, unseenMs }, nowMs);
+    if (unseenMs > seenMs) this.#record({ type: "node.resumed", node, unseenMs }, nowMs, ITSELF);
     for (let i = 0; i < ENGINE.expiriesPerTurn; i += 1) {
       if ((rules.due(replica.state) ?? Infinity) > nowMs) break;
-      for (const event of rules.expire(replica.state, nowMs)) this.#record(event, nowMs);
+      for (const event of rules.expire(replica.state, nowMs)) this.#record(event, nowMs, ITSELF);
     }
     return nowMs;
   }

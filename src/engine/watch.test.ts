@@ -5,6 +5,7 @@ import { memoryStore } from "../log/memory/store.ts";
 import type { Engine } from "./engine.ts";
 import { openEngine, quiet, register } from "../../test/support/engine/fixture.ts";
 import { WatchHub, type Watch, type WatchItem } from "./watch.ts";
+import { LIBRARY } from "../core/by.ts";
 
 /** "3 agent.registered", "bookmark 3", "resync 9". */
 function told(item: WatchItem): string {
@@ -27,7 +28,7 @@ async function setPolicies(engine: Engine, count: number): Promise<void> {
       resource: "*",
       effect: "allow",
     } as const;
-    return engine.execute({ type: "policy.set", policy });
+    return engine.execute({ type: "policy.set", policy }, LIBRARY);
   });
   await Promise.all(commands);
 }
@@ -48,7 +49,7 @@ describe("what a watcher sees", () => {
     const watch = engine.watch({ from: 0, prefixes: ["lease.", "agent.r"] });
     const agentId = await register(engine);
     await setPolicies(engine, 1);
-    await engine.execute({ type: "lease.acquire", taskId: "t", agentId, ttlMs: 0 });
+    await engine.execute({ type: "lease.acquire", taskId: "t", agentId, ttlMs: 0 }, LIBRARY);
     expect(await take(watch, 3)).toEqual(["2 agent.registered", "4 lease.acquired", "bookmark 4"]);
     await engine.close();
   });

@@ -12,7 +12,9 @@
  *
  * Only what is durable is ever seen.
  */
-import { decode, type RecordedEvent } from "../core/events.ts";
+import type { By } from "../core/by.ts";
+import { eventFor } from "../core/fencing.ts";
+import { decode, type Event, type RecordedEvent } from "../core/events.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import { WATCH } from "../core/limits.ts";
 import type { Log } from "../log/log.ts";
@@ -30,6 +32,10 @@ export interface WatchOptions {
   readonly prefixes?: readonly string[];
   /** The last sequence already seen; absent means from now on. */
   readonly from?: number;
+  /** The subscriber, who is shown no secret of others; without one nothing is hidden. */
+  readonly by?: By | undefined;
+  /** Passes over events that are not for this watcher; without it all are. */
+  readonly isVisible?: ((event: Event) => boolean) | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -117,6 +123,8 @@ export class WatchHub {
 export class Watch implements AsyncIterable<WatchItem> {
   readonly #hub: WatchHub;
   readonly #prefixes: readonly string[];
+  readonly #by: By | undefined;
+  readonly #isVisible: WatchOptions["isVisible"];
   readonly #onClose: () => void;
   readonly #cut = new AbortController();
   #cursor: number;
@@ -133,6 +141,8 @@ export class Watch implements AsyncIterable<WatchItem> {
   constructor(hub: WatchHub, options: WatchOptions, onClose: () => void) {
     this.#hub = hub;
     this.#prefixes = options.prefixes?.includes("") ? [] : (options.prefixes ?? []);
+    this.#by = options.by;
+    this.#isVisible = options.isVisible;
     this.#onClose = onClose;
     this.#cursor = options.from ?? hub.head;
     this.#told = this.#cursor;
@@ -264,7 +274,9 @@ export class Watch implements AsyncIterable<WatchItem> {
     const items: WatchItem[] = [];
     for (const recorded of page) {
       this.#cursor = recorded.sequence;
-      if (this.#isWanted(recorded.event.type)) items.push({ kind: "event", recorded });
+      const { event } = recorded;
+      if (!this.#isWanted(event.type) || this.#isVisible?.(event) === false) continue;
+      items.push({ kind: "event", recorded: this.#by ? eventFor(recorded, this.#by) : recorded });
     }
     if (items.length > 0) this.#told = this.#cursor;
     return items;

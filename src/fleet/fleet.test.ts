@@ -3,6 +3,7 @@ import type { Facts, Report } from "../core/reports.ts";
 import { CARD, openEngine, type Fixture } from "../../test/support/engine/fixture.ts";
 import { Fleet } from "./fleet.ts";
 import type { FleetChange } from "./view.ts";
+import { LIBRARY } from "../core/by.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -34,10 +35,14 @@ describe("one agent", () => {
     const { fleet, engine } = await open();
     const metadata = { "rollcall.agent_id": "claude" };
     const card = { ...CARD, metadata };
-    const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs: 60_000 });
-    await fleet.report(report(1, WORKING, { links: ["a2a:http://127.0.0.1:9/card"] }));
+    const { agentId } = await engine.execute(
+      { type: "agent.register", card, ttlMs: 60_000 },
+      LIBRARY,
+    );
+    await fleet.report(report(1, WORKING, { links: ["a2a:http://127.0.0.1:9/card"] }), LIBRARY);
     await fleet.report(
       report(1, IDLE, { alias: "a2a:http://127.0.0.1:9/card", agentId: "http://127.0.0.1:9" }),
+      LIBRARY,
     );
     const { rows } = await fleet.rows();
     expect(rows).toHaveLength(1);
@@ -50,8 +55,8 @@ describe("one agent", () => {
 
   test("whose names claim each other is still one", async () => {
     const { fleet } = await open();
-    await fleet.report(report(1, IDLE, { alias: "a:1", agentId: "b", links: ["a:2"] }));
-    await fleet.report(report(1, IDLE, { alias: "a:2", agentId: "a", links: ["a:1"] }));
+    await fleet.report(report(1, IDLE, { alias: "a:1", agentId: "b", links: ["a:2"] }), LIBRARY);
+    await fleet.report(report(1, IDLE, { alias: "a:2", agentId: "a", links: ["a:1"] }), LIBRARY);
     const { rows } = await fleet.rows();
     expect(rows.map(({ id, aliases }) => ({ id, aliases }))).toEqual([
       { id: "a", aliases: ["a:1", "a:2"] },
@@ -61,9 +66,12 @@ describe("one agent", () => {
   test("of the registry works while it holds something", async () => {
     const { fleet, engine, clock } = await open();
     const made = { type: "agent.register", card: CARD, ttlMs: 10_000 } as const;
-    const { agentId } = await engine.execute(made);
+    const { agentId } = await engine.execute(made, LIBRARY);
     expect(await fleet.row(agentId)).toMatchObject({ headline: "IDLE", name: CARD.name });
-    await engine.execute({ type: "lease.acquire", taskId: "deploy", agentId, ttlMs: 60_000 });
+    await engine.execute(
+      { type: "lease.acquire", taskId: "deploy", agentId, ttlMs: 60_000 },
+      LIBRARY,
+    );
     expect(await fleet.row(agentId)).toMatchObject({
       headline: "WORKING",
       activity: { task: "deploy", evidence: { rule: "it holds a lease" } },
@@ -87,13 +95,13 @@ test("an agent that was killed stays gone when a report of it arrives late", asy
   const alias = { alias: "acp:claude", ttlMs: 60_000 };
   const value = { kind: "permission", text: "run rm?", sinceMs: engine.nowMs } as const;
   const asking: Facts = { ...WORKING, process, question: { value, rule: "it asks" } };
-  await fleet.report(report(engine.nowMs, { ...WORKING, process }, alias));
+  await fleet.report(report(engine.nowMs, { ...WORKING, process }, alias), LIBRARY);
   const liveness = { value: "exited", rule: "process 7 is gone" } as const;
   const ended: Facts = { liveness, process: { ...process, hasEnded: true } };
-  await fleet.report(report(engine.nowMs, ended));
+  await fleet.report(report(engine.nowMs, ended), LIBRARY);
   const underWay = report(engine.nowMs, asking, alias);
   await clock.advance(50);
-  await fleet.report({ ...underWay, reportedAtMs: engine.nowMs });
+  await fleet.report({ ...underWay, reportedAtMs: engine.nowMs }, LIBRARY);
   expect(await fleet.row("claude")).toMatchObject({ headline: "GONE", blockedOn: null });
   expect((await fleet.questions(["open"])).questions).toEqual([]);
 });
@@ -101,10 +109,11 @@ test("an agent that was killed stays gone when a report of it arrives late", asy
 test("the fleet of a past moment is the one of that moment", async () => {
   const { fleet, engine, clock } = await open();
   const thenMs = engine.nowMs;
-  await fleet.report(report(thenMs, WORKING));
+  await fleet.report(report(thenMs, WORKING), LIBRARY);
   await clock.advance(20 * 60_000);
   await fleet.report(
     report(engine.nowMs, { liveness: { value: "exited", rule: "its process is gone" } }),
+    LIBRARY,
   );
   expect((await fleet.rows()).rows[0]?.headline).toBe("GONE");
   const { rows } = await fleet.at(thenMs + 1);
@@ -118,10 +127,16 @@ test("the fleet of a past moment is the one of that moment", async () => {
 test("a timeline tells what happened under every name, and nothing else", async () => {
   const { fleet, engine } = await open();
   const card = { ...CARD, metadata: { "rollcall.agent_id": "claude" } };
-  const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs: 60_000 });
-  await fleet.report(report(1, WORKING));
-  await fleet.report(report(1, IDLE, { alias: "file@box:other", agentId: "other" }));
-  await engine.execute({ type: "lease.acquire", taskId: "deploy", agentId, ttlMs: 60_000 });
+  const { agentId } = await engine.execute(
+    { type: "agent.register", card, ttlMs: 60_000 },
+    LIBRARY,
+  );
+  await fleet.report(report(1, WORKING), LIBRARY);
+  await fleet.report(report(1, IDLE, { alias: "file@box:other", agentId: "other" }), LIBRARY);
+  await engine.execute(
+    { type: "lease.acquire", taskId: "deploy", agentId, ttlMs: 60_000 },
+    LIBRARY,
+  );
   const { events } = await fleet.timeline(await fleet.row("claude"));
   expect(events.map(({ event }) => event.type)).toEqual([
     "agent.registered",
@@ -132,10 +147,16 @@ test("a timeline tells what happened under every name, and nothing else", async 
 
 test("a timeline is not taken in by what others call themselves, or say", async () => {
   const { fleet, engine } = await open();
-  await fleet.report(report(1, IDLE));
+  await fleet.report(report(1, IDLE), LIBRARY);
   const card = { ...CARD, name: "claude", description: "claude", tools: ["file@box:claude"] };
-  const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs: 60_000 });
-  await engine.execute({ type: "lease.acquire", taskId: "claude", agentId, ttlMs: 60_000 });
+  const { agentId } = await engine.execute(
+    { type: "agent.register", card, ttlMs: 60_000 },
+    LIBRARY,
+  );
+  await engine.execute(
+    { type: "lease.acquire", taskId: "claude", agentId, ttlMs: 60_000 },
+    LIBRARY,
+  );
   const { events } = await fleet.timeline(await fleet.row("claude"));
   expect(events.map(({ event }) => event.type)).toEqual(["fleet.reported"]);
 });
@@ -143,9 +164,12 @@ test("a timeline is not taken in by what others call themselves, or say", async 
 test("a timeline goes back to names that its agent no longer has", async () => {
   const { fleet, engine } = await open();
   const gone = { liveness: { value: "exited", rule: "it left" } } as const;
-  await fleet.report(report(engine.nowMs, gone, { alias: "hook:old" }));
-  await fleet.report(report(engine.nowMs, gone, { alias: "file@box:else", agentId: "else" }));
-  await engine.execute({ type: "fleet.report", report: report(engine.nowMs, WORKING) });
+  await fleet.report(report(engine.nowMs, gone, { alias: "hook:old" }), LIBRARY);
+  await fleet.report(
+    report(engine.nowMs, gone, { alias: "file@box:else", agentId: "else" }),
+    LIBRARY,
+  );
+  await engine.execute({ type: "fleet.report", report: report(engine.nowMs, WORKING) }, LIBRARY);
   const { events } = await fleet.timeline(await fleet.row("claude"));
   expect(events.map(({ event }) => "report" in event && event.report.alias)).toEqual([
     "hook:old",
@@ -156,7 +180,7 @@ test("a timeline goes back to names that its agent no longer has", async () => {
 test("the last thousand events of a timeline are told, and no more than can be sent", async () => {
   const { fleet } = await open();
   const long = (i: number): Facts => ({ ...IDLE, goal: `${i}` });
-  for (let i = 1; i <= 1_010; i += 1) await fleet.report(report(i, long(i)));
+  for (let i = 1; i <= 1_010; i += 1) await fleet.report(report(i, long(i)), LIBRARY);
   const { events } = await fleet.timeline(await fleet.row("claude"));
   expect(events).toHaveLength(1_000);
   expect(events.at(-1)?.event).toMatchObject({ report: { order: 1_010 } });
@@ -177,11 +201,11 @@ test("numbers are counted every few seconds at most", async () => {
   const { fleet, engine, clock } = await open();
   const sinceMs = engine.nowMs - 7;
   const question = { value: { kind: "text", text: "?", sinceMs }, rule: "asks" } as const;
-  await fleet.report(report(1, { ...WORKING, question }));
+  await fleet.report(report(1, { ...WORKING, question }), LIBRARY);
   const first = fleet.numbers();
   expect(first).toMatchObject({ openQuestions: 1, askedAtMs: sinceMs });
   expect(first.headlines).toEqual({ "NEEDS YOU": 1, PROBLEM: 0, WORKING: 0, IDLE: 0, GONE: 0 });
-  await fleet.report(report(2, IDLE));
+  await fleet.report(report(2, IDLE), LIBRARY);
   expect(fleet.numbers()).toBe(first);
   await clock.advance(5_000);
   expect(fleet.numbers()).toMatchObject({ openQuestions: 0, askedAtMs: null });
@@ -190,7 +214,7 @@ test("numbers are counted every few seconds at most", async () => {
 
 test("whoever looks on sees all rows, then what changes, by events and by time alone", async () => {
   const { fleet, engine, clock } = await open();
-  await fleet.report(report(engine.nowMs, WORKING));
+  await fleet.report(report(engine.nowMs, WORKING), LIBRARY);
   const timers = clock.timers;
   const abort = new AbortController();
   const changes = fleet.changes(abort.signal);
@@ -206,7 +230,7 @@ test("whoever looks on sees all rows, then what changes, by events and by time a
     gone,
   ];
   expect(told(await next())).toEqual([[["claude", "WORKING"]], []]);
-  await fleet.report(report(1, IDLE, { alias: "file@box:b", agentId: "b" }));
+  await fleet.report(report(1, IDLE, { alias: "file@box:b", agentId: "b" }), LIBRARY);
   expect(told(await next())).toEqual([[["b", "IDLE"]], []]);
   // Every minute something is told in any case: nothing, while nothing changes.
   const quiet = changes.next();

@@ -2,8 +2,10 @@
  * The fleet: who is here, what is each doing, which one needs me. Reports go in through the engine,
  * so they are durable, ordered and the same on every node; rows are made when somebody looks.
  */
+import type { By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { RecordedEvent } from "../core/events.ts";
+import { FLEET } from "../core/limits.ts";
 import type { QuestionState } from "../core/questions.ts";
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
@@ -70,9 +72,20 @@ export class Fleet {
   }
 
   /** Resolves when it is durable, to whether it said anything new. */
-  async report(report: Report): Promise<boolean> {
-    const { isNew } = await this.#engine.execute({ type: "fleet.report", report });
+  async report(report: Report, by: By): Promise<boolean> {
+    const { isNew } = await this.#engine.execute({ type: "fleet.report", report }, by);
     return isNew;
+  }
+
+  /** Takes the reports of these sources away; resolves to the sources that had one. */
+  async dismiss(aliases: readonly string[], by: By): Promise<readonly string[]> {
+    const dismissed: string[] = [];
+    for (let from = 0; from < aliases.length; from += FLEET.dismissedAtOnce) {
+      const some = aliases.slice(from, from + FLEET.dismissedAtOnce);
+      const gone = await this.#engine.execute({ type: "fleet.dismiss", aliases: some }, by);
+      dismissed.push(...gone.aliases);
+    }
+    return dismissed;
   }
 
   /** The last report of every source, but for the registry, which knows its own. */

@@ -13,7 +13,7 @@ export interface AgentQuestion extends Question {
 const SAME_MS = 2_000;
 
 /** Where two sources differ on a question, the earlier of these states counts. */
-const STATES: readonly QuestionState[] = ["open", "answered", "withdrawn", "expired"];
+const STATES: readonly QuestionState[] = ["open", "dismissed", "answered", "withdrawn", "expired"];
 
 /** The oldest first; of these states, or of all. What two sources of one agent tell is one. */
 export function questionsOf(state: State, wanted: readonly QuestionState[] = []): AgentQuestion[] {

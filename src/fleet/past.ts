@@ -2,7 +2,7 @@
  * The fleet of past moments. To make one, the log is read from the snapshot before it, so the last
  * one is kept: it is asked for again, for its next page.
  */
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 import type { Job } from "../core/jobs.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { FleetNow } from "./fleet.ts";
@@ -39,7 +39,7 @@ export class FleetPast {
     const { nowMs } = this.#engine;
     const atMs = Math.min(givenMs, nowMs);
     if (givenMs > nowMs + CLOCKS_DIFFER_MS) {
-      throw new RollcallError("INVALID_ARGUMENT", "at is in the future");
+      throw invalidArgument("at is in the future");
     }
     return this.#turns.take(() => this.#make(atMs));
   }

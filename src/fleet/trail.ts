@@ -48,6 +48,7 @@ export class Trail {
         return this.#isKeeper(event.election.leader);
       case "task.claimed":
         return this.#isKeeper(event.claim.agentId);
+      case "agent.bound":
       case "agent.forgotten":
       case "election.joined":
       case "election.left":
@@ -55,6 +56,7 @@ export class Trail {
       case "task.requeued":
       case "task.returned":
       case "task.died":
+      case "task.cancelled":
         return this.#isKeeper(event.agentId);
       case "fleet.reported": {
         const { alias, agentId, links } = event.report;
@@ -64,11 +66,13 @@ export class Trail {
         return isIts;
       }
       case "fleet.forgotten":
+      case "fleet.dismissed":
         return this.#aliases.has(event.alias);
       case "question.asked":
       case "question.answered":
       case "question.withdrawn":
       case "question.expired":
+      case "question.dismissed":
         return this.#aliases.has(event.question.alias);
       case "job.submitted":
       case "job.started":
@@ -90,6 +94,7 @@ export class Trail {
       case "task.renewed":
       case "directory.refreshed":
       case "task.created":
+      case "task.expired":
       case "task.forgotten":
       case "question.forgotten":
       case "election.forgotten":

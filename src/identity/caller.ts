@@ -1,5 +1,10 @@
 /** The facts that a door has about a caller, and the question every door asks of them. */
+import type { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { AGENT_KEY } from "../core/acting.ts";
+import { secretHash } from "../machine/secrets.ts";
+import { byOf, withAgentKey, type By, type Wire } from "../core/by.ts";
 import type { Principal } from "../core/principals.ts";
 import type { Ends } from "./connections.ts";
 
@@ -11,10 +16,22 @@ export interface Peer {
   readonly ends: Ends | undefined;
   /** Whether it came by the daemon's own unix socket, which only its user and root can open. */
   readonly isOwnSocket: boolean;
+  /** Absent where the connection is plain. */
+  readonly tls?: PeerTls;
   /** The connection itself; absent where a test made the peer up. */
   readonly socket?: Socket;
   /** The answer of the operating system, once it was asked. */
   user?: Principal;
+  /** The caller of the last call. */
+  by?: By;
+}
+
+/** Of a connection over TLS. */
+export interface PeerTls {
+  /** The certificate that the other end presented, if any. */
+  readonly certificate: X509Certificate | undefined;
+  /** Why no authority of ours vouches for it; empty where one does. */
+  readonly problem: string;
 }
 
 export interface Caller {
@@ -24,8 +41,6 @@ export interface Caller {
 }
 
 export interface Authenticator {
-  /** Whether callers from other machines can be answered at all. */
-  readonly isLoopbackOnly: boolean;
   /** Throws PERMISSION_DENIED or UNAUTHENTICATED; the message never repeats a secret. */
   authenticate(caller: Caller): Principal | Promise<Principal>;
 }
@@ -42,13 +57,33 @@ export function peerOf(socket: Socket): Peer {
     address: remoteAddress,
     ends: isComplete ? { remoteAddress, remotePort, localAddress, localPort } : undefined,
     isOwnSocket: false,
+    ...("encrypted" in socket && { tls: tlsOf(socket as TLSSocket) }),
     socket,
   };
   peers.set(socket, peer);
   return peer;
 }
 
+/** Its handshake is over. */
+function tlsOf(socket: TLSSocket): PeerTls {
+  const { authorizationError: error } = socket;
+  const problem = socket.authorized ? "" : String((error as Error | undefined) ?? "not signed");
+  return { certificate: socket.getPeerX509Certificate(), problem };
+}
+
 /** Called for a connection of the daemon's own unix socket, before anything is read from it. */
 export function markOwnSocket(socket: Socket): void {
   peers.set(socket, { address: undefined, ends: undefined, isOwnSocket: true, socket });
+}
+
+/** The caller that was let in; for most calls of a connection that of the call before. */
+export function byOfCall(call: Caller, principal: Principal, wire: Wire): By {
+  const { peer } = call;
+  const { by: last, isOwnSocket, address = "" } = peer;
+  if (last?.principal !== principal || last.wire !== wire) {
+    peer.by = byOf(principal, wire, isOwnSocket ? "socket" : address);
+  }
+  const by = peer.by ?? byOf(principal, wire);
+  const key = call.header(AGENT_KEY);
+  return key === undefined ? by : withAgentKey(by, secretHash(key));
 }

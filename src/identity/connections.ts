@@ -11,6 +11,7 @@
 import { open } from "node:fs/promises";
 import { isIPv4 } from "node:net";
 import { endianness } from "node:os";
+import { bytesOfAddress, unmapped } from "../net/ip.ts";
 
 /** Both ends of a connection, as the server's socket has them. */
 export interface Ends {
@@ -33,24 +34,9 @@ export function linesOf(ends: Ends): readonly string[] {
 
 /** An IPv4 address, also a mapped one, may stand in either table. */
 function formsOf(address: string): readonly string[] {
-  const plain = address.replace(/^::ffff:/i, "");
-  if (isIPv4(plain)) {
-    const four = plain.split(".").map(Number);
-    return [hexWords(four), hexWords([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, ...four])];
-  }
-  return [hexWords(bytesOfIPv6(address))];
-}
-
-function bytesOfIPv6(address: string): number[] {
-  const [head = "", tail] = address.replace(/%.*$/, "").split("::");
-  const left = head === "" ? [] : head.split(":");
-  const right = tail === undefined || tail === "" ? [] : tail.split(":");
-  const missing = tail === undefined ? 0 : 8 - left.length - right.length;
-  const groups = [...left, ...Array<string>(missing).fill("0"), ...right];
-  return groups.flatMap((group) => {
-    const value = Number.parseInt(group, 16);
-    return [value >> 8, value & 255];
-  });
+  const plain = unmapped(address);
+  const forms = isIPv4(plain) ? [plain, `::ffff:${plain}`] : [plain];
+  return forms.map((form) => hexWords([...bytesOfAddress(form)]));
 }
 
 /** The kernel prints words of four bytes as its processor has them. */

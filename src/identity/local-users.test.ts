@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LOCAL } from "../core/principals.ts";
 import type { Caller, Peer } from "./caller.ts";
+import { chainOf } from "../../test/support/identity/chain.ts";
 import { LocalUsers, type LocalUsersOptions } from "./local-users.ts";
 
 const ends = {
@@ -23,14 +24,14 @@ function users(uid: number | undefined, options: Partial<LocalUsersOptions> = {}
     asked += 1;
     return uid;
   };
-  const local = new LocalUsers({
+  const step = new LocalUsers({
     trust: "user",
     allowed: [{ name: "alice", uid: 1001, role: "operator" }],
     users: { userOf },
     uid: 1000,
     ...options,
   });
-  return { local, asked: () => asked };
+  return { local: chainOf([step]), asked: () => asked };
 }
 
 describe("a caller on this machine", () => {

@@ -1,12 +1,13 @@
 /**
  * Callers on this machine, told apart by their unix user. The daemon's own user and root are let
  * in; other users only where the operator named them. A caller behind a proxy on this machine has
- * the proxy's user, so a call that was forwarded is refused.
+ * the proxy's user, so a call that was forwarded does not come from here.
  */
 import { RollcallError } from "../core/errors.ts";
 import { DEFAULT_NAMESPACE, LOCAL, type Principal, type Role } from "../core/principals.ts";
-import type { Authenticator, Caller, Peer } from "./caller.ts";
-import { farReason } from "./nearness.ts";
+import type { Caller, Peer } from "./caller.ts";
+import type { IdentityStep } from "./chain.ts";
+import type { Origin } from "./origin.ts";
 import type { PeerUsers } from "./peer-users.ts";
 
 /** Loopback peers are let in by their unix `user`; or `any` is the owner; or `none` is let in. */
@@ -33,8 +34,7 @@ export interface LocalUsersOptions {
 
 const ROOT = 0;
 
-export class LocalUsers implements Authenticator {
-  readonly isLoopbackOnly = true;
+export class LocalUsers implements IdentityStep {
   readonly #options: LocalUsersOptions;
   readonly #byUid: ReadonlyMap<number, Principal>;
 
@@ -50,11 +50,9 @@ export class LocalUsers implements Authenticator {
     ]);
   }
 
-  authenticate(caller: Caller): Principal | Promise<Principal> {
-    const { peer } = caller;
+  authenticate({ peer }: Caller, { kind }: Origin): Principal | undefined | Promise<Principal> {
+    if (kind !== "here") return undefined;
     if (peer.isOwnSocket) return LOCAL;
-    const far = farReason(caller);
-    if (far !== undefined) throw denied(far);
     const { trust } = this.#options;
     if (trust === "any") return LOCAL;
     if (trust === "none") throw denied("loopback is not trusted here (local_trust is none)");

@@ -7,7 +7,8 @@ import { TestClock } from "../../test/support/engine/fixture.ts";
 import { LOCAL } from "../core/principals.ts";
 import { newSecret, secretHash } from "../machine/secrets.ts";
 import type { Caller, Peer } from "./caller.ts";
-import { chain } from "./chain.ts";
+import type { IdentityStep } from "./chain.ts";
+import { chainOf } from "../../test/support/identity/chain.ts";
 import { NO_TOKEN } from "../wires/arcp/codec/messages.ts";
 import { BearerTokens } from "./tokens.ts";
 
@@ -47,8 +48,11 @@ function ground() {
     return secret;
   };
   const revoke = (name = "ci") => world.run({ type: "token.revoke", name });
-  const locals = { isLoopbackOnly: true, authenticate: () => LOCAL };
-  return { world, clock, tokens, create, revoke, door: chain([tokens], locals) };
+  const locals: IdentityStep = {
+    authenticate: (_, { kind }) => (kind === "here" ? LOCAL : undefined),
+  };
+  const steps = [tokens, locals];
+  return { world, clock, tokens, create, revoke, steps, door: chainOf(steps) };
 }
 
 const UNAUTHENTICATED = expect.objectContaining({ code: "UNAUTHENTICATED" }) as Error;
@@ -99,14 +103,26 @@ describe("a presented token decides", () => {
     expect(() => door.authenticate(bearer(gone))).toThrow("the token gone is revoked");
   });
 
-  test("nothing from another machine, or behind a proxy", () => {
+  const far = { address: "192.0.2.7" };
+  const tls = { certificate: undefined, problem: "" };
+
+  test("nothing from another machine without TLS, unless the operator says so", () => {
+    const { door, steps, create } = ground();
+    const call = bearer(create(), far);
+    expect(() => door.authenticate(call)).toThrow("the call came from 192.0.2.7");
+    const viewer = { name: "token:ci" };
+    expect(chainOf(steps, { isInsecure: true }).authenticate(call)).toMatchObject(viewer);
+    const trusted = [{ name: "192.0.2.0/24", role: "operator" as const }];
+    expect(chainOf(steps, { trusted }).authenticate(call)).toMatchObject(viewer);
+  });
+
+  test("who calls from another machine over TLS, and through a proxy", () => {
     const { door, create } = ground();
-    const secret = create({ role: "admin" });
-    expect(() => door.authenticate(bearer(secret, { address: "192.0.2.7" }))).toThrow(
-      "the call came from 192.0.2.7; tokens work there once there is TLS",
-    );
+    const secret = create();
+    const viewer = { name: "token:ci", roles: ["viewer"] };
+    expect(door.authenticate(bearer(secret, { ...far, tls }))).toMatchObject(viewer);
     const forwarded = { authorization: `Bearer ${secret}`, via: "1.1 proxy" };
-    expect(() => door.authenticate(caller(forwarded))).toThrow("the header via");
+    expect(door.authenticate(caller(forwarded))).toMatchObject(viewer);
   });
 });
 

@@ -8,15 +8,15 @@
  */
 import type { Clock } from "../core/clock.ts";
 import { RollcallError } from "../core/errors.ts";
-import type { Principal } from "../core/principals.ts";
-import { permit } from "../core/roles.ts";
+import { NOBODY, type Principal } from "../core/principals.ts";
+import { permit } from "../core/access.ts";
+import { ACCESS } from "../operations/access.ts";
 import type { State } from "../core/state.ts";
 import { principalOf, statusOf, type Token } from "../core/tokens.ts";
 import { secretHash } from "../machine/secrets.ts";
 import { NO_TOKEN } from "../wires/arcp/codec/messages.ts";
 import type { Caller, Peer } from "./caller.ts";
 import type { IdentityStep } from "./chain.ts";
-import { farReason } from "./nearness.ts";
 import { TokenConnections } from "./token-connections.ts";
 
 /** The engine, as far as it matters here. */
@@ -57,10 +57,6 @@ export class BearerTokens implements IdentityStep {
   authenticate(caller: Caller): Principal | undefined {
     const header = caller.header("authorization");
     if (header === undefined) return undefined;
-    const far = farReason(caller);
-    if (far !== undefined) {
-      throw new RollcallError("PERMISSION_DENIED", `${far}; tokens work there once there is TLS`);
-    }
     const [, secret] = (header.length <= HEADER_LENGTH && BEARER.exec(header)) || [];
     if (secret === undefined) throw unauthenticated("authorization is not `Bearer TOKEN`");
     return this.#admit(secret, caller.peer);
@@ -72,9 +68,10 @@ export class BearerTokens implements IdentityStep {
    */
   hello(secret: string, { principal, peer }: AdmittedCaller): Principal {
     const isOpen = this.#engine.peek(({ tokens }) => tokens.byName.size === 0);
-    if (isOpen || secret === NO_TOKEN) return principal;
+    const isKnown = principal !== NOBODY;
+    if (isKnown && (isOpen || secret === NO_TOKEN)) return principal;
     const own = this.#admit(secret, peer);
-    permit(own, "job.submit");
+    this.#engine.peek(({ policies }) => permit(policies, own, ACCESS.session));
     return own;
   }
 

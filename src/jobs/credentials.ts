@@ -8,6 +8,7 @@
  * before a crash is revoked after it. Values are never written down.
  */
 import type { Clock } from "../core/clock.ts";
+import { ITSELF } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
 import { CREDENTIALS as LIMITS } from "../core/jobs/limits.ts";
 import type { Term } from "../engine/companion.ts";
@@ -63,7 +64,7 @@ export class CredentialService {
     const debt: Debt = { jobId, ids: [], isOwed: false, tries: 0 };
     this.#debts.set(jobId, debt);
     const term = this.#options.term();
-    term.decide({ type: "credential.request", jobId });
+    term.decide({ type: "credential.request", jobId }, ITSELF);
     await new Promise<void>((resolve) => term.after(resolve));
     const signal = this.#within(CREDENTIALS.issueMs);
     let asked: Promise<readonly IssuedCredential[]> | undefined;
@@ -71,7 +72,7 @@ export class CredentialService {
       asked = this.#options.provisioner.issue({ ...request, signal });
       const issued = checked(await orAborted(asked, signal));
       debt.ids = issued.map(({ id }) => id);
-      this.#options.term().decide({ type: "credential.issue", jobId, ids: debt.ids });
+      this.#options.term().decide({ type: "credential.issue", jobId, ids: debt.ids }, ITSELF);
       return issued;
     } catch (cause) {
       this.release(jobId);
@@ -90,7 +91,7 @@ export class CredentialService {
     debt.ids = ids;
     debt.isOwed = true;
     this.#debts.set(jobId, debt);
-    this.#options.term().decide({ type: "credential.issue", jobId, ids });
+    this.#options.term().decide({ type: "credential.issue", jobId, ids }, ITSELF);
     this.#revoke(debt);
   }
 
@@ -142,7 +143,7 @@ export class CredentialService {
       await orAborted(provisioner.revoke({ jobId, credentialIds, signal }), signal);
       if (closing.aborted) return;
       this.#debts.delete(jobId);
-      term().decide({ type: "credential.revoke", jobId });
+      term().decide({ type: "credential.revoke", jobId }, ITSELF);
     } catch (error) {
       if (closing.aborted) return;
       onTrouble(`the credentials of ${jobId} were not revoked; it is tried again`, error);

@@ -7,6 +7,7 @@
  * The delegation is an event of the parent either way, so that its subscribers know the request
  * and the outcome.
  */
+import { namedBy, type By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { LeaseRequest } from "../core/jobs/lease.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
@@ -59,7 +60,8 @@ export class Delegation {
       const jobId = await this.#submit(parent, agent, { ...how, delegateId });
       const done = new Promise<Outcome>((resolve) => this.#waiting.set(jobId, resolve));
       await events.say(parent, "delegate", { ...told, child_job_id: jobId });
-      const cancel = (reason = "parent.cancel") => void this.#jobs.cancel({ jobId, reason });
+      const by = jobBy(parent);
+      const cancel = (reason = "parent.cancel") => void this.#jobs.cancel({ jobId, reason }, by);
       return { jobId, delegateId, done, cancel };
     } catch (error) {
       if (!parent.isOver && error instanceof RollcallError) {
@@ -72,11 +74,11 @@ export class Delegation {
     }
   }
 
-  async #submit({ id, job }: Run, agent: string, how: DelegateOptions): Promise<string> {
+  async #submit(parent: Run, agent: string, how: DelegateOptions): Promise<string> {
     const { job: child } = await this.#jobs.submit({
-      principal: job.principal,
-      session: job.session ?? "",
-      parent: id,
+      by: jobBy(parent),
+      session: parent.job.session ?? "",
+      parent: parent.id,
       agent,
       input: how.input,
       lease: how.lease ?? {},
@@ -86,4 +88,9 @@ export class Delegation {
     });
     return child.id;
   }
+}
+
+/** A job acts for the principal that submitted it. */
+function jobBy({ id, job }: Run): By {
+  return namedBy(job.principal, "job", id);
 }

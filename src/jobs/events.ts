@@ -4,6 +4,7 @@
  * A job reports its costs as metrics. The remainder is written beside them, once a batch, to the
  * stream of the job and of its ancestors: so a budget is as exact after a crash as before.
  */
+import { ITSELF } from "../core/by.ts";
 import type { Refusal } from "../core/decide.ts";
 import { isErrorCode, RollcallError } from "../core/errors.ts";
 import { feel, isWorthLogging, newPulse } from "../core/job-progress.ts";
@@ -137,7 +138,7 @@ export class JobEvents {
     const isStep = isUrgent || event.kind === "status" || event.kind === "progress";
     if (!isStep && nowMs - (entry.progress?.atMs ?? startedAtMs) < NOTICE_MS) return;
     if (!isWorthLogging(entry.pulse, entry.progress ?? { atMs: startedAtMs })) return;
-    term.decide({ type: "job.progress", jobId: run.id });
+    term.decide({ type: "job.progress", jobId: run.id }, ITSELF);
   }
 }
 

@@ -8,6 +8,7 @@ import { JobsCompanion, jobOrder, jobsOptions } from "../../test/support/jobs/fi
 import { JobAgents } from "./agents.ts";
 import type { JobContext } from "./context.ts";
 import type { JobAuthorizer } from "./observer.ts";
+import { LIBRARY, namedBy } from "../core/by.ts";
 
 const POLICY = {
   type: "policy.set",
@@ -42,7 +43,7 @@ class Machine {
     await quiet();
     const { jobs } = companion;
     const submit = async (agent: string, principal = "ann") => {
-      const { job } = await jobs.submit(jobOrder(agent, { principal }));
+      const { job } = await jobs.submit(jobOrder(agent, { by: namedBy(principal, "library") }));
       await quiet();
       return job.id;
     };
@@ -130,7 +131,7 @@ test("a submit that waits for a policy is refused when its term is over meanwhil
   const submitted = Promise.resolve(jobs.submit(jobOrder("mortal")));
   submitted.catch(() => undefined);
   log.faults = [{ error: new Error("disk full"), isWritten: false }];
-  await engine.execute(POLICY).catch(() => undefined);
+  await engine.execute(POLICY, LIBRARY).catch(() => undefined);
   await machine.clock.advance(2_000);
   expect(jobs.isLeading).toBe(true);
   allow();

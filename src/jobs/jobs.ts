@@ -15,6 +15,7 @@
  *   restart: "always"    runs again from its beginning, a few times at most
  *   anything else        ends with an error that may be retried: its agent died with the process
  */
+import { ITSELF, type By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Event } from "../core/events.ts";
 import { pageOfJobs, type JobPage, type JobQuery } from "../core/job-listing.ts";
@@ -124,10 +125,8 @@ export class JobService {
   }
 
   async prepare(state: State): Promise<void> {
-    const { limits } = this.options;
-    limitJobs(state, { ...JOBS, ...limits });
-    const all = Array.from(state.jobs.byId.values());
-    const unfinished = all.filter(({ job }) => !isTerminal(job.status));
+    limitJobs(state, { ...JOBS, ...this.options.limits });
+    const unfinished = [...state.jobs.byId.values()].filter(({ job }) => !isTerminal(job.status));
     const found: UnfinishedJob[] = [];
     for (let at = 0; at < unfinished.length; at += STREAM.foundAtOnce) {
       const some = unfinished.slice(at, at + STREAM.foundAtOnce);
@@ -181,11 +180,12 @@ export class JobService {
   /** Only the node that leads runs jobs: those of another died there. */
   #giveUp({ id: jobId, node }: Job): void {
     const ending = { status: "error", code: "UNAVAILABLE", reason: `${node} is gone` } as const;
-    this.term.decide({ type: "job.end", jobId, ending });
+    this.term.decide({ type: "job.end", jobId, ending }, ITSELF);
   }
 
   #revive(job: Job): void {
-    this.term.decide({ type: "job.revive", jobId: job.id, again: this.#runsAgain(job) });
+    const again = this.#runsAgain(job);
+    this.term.decide({ type: "job.revive", jobId: job.id, again }, ITSELF);
   }
 
   #newRun(entry: JobEntry, input: unknown): Run {
@@ -264,7 +264,7 @@ export class JobService {
   }
 
   #end({ id: jobId }: Run, ending: Ending): void {
-    this.term.decide({ type: "job.end", jobId, ending });
+    this.term.decide({ type: "job.end", jobId, ending }, ITSELF);
   }
 
   /** Cleans up at an end, whatever caused it. */
@@ -333,8 +333,8 @@ export class JobService {
   }
 
   /** False when it had ended already. */
-  cancel(command: Omit<CancelCommand, "type">): boolean {
-    return this.term.decide({ type: "job.cancel", ...command }).isCancelled;
+  cancel(command: Omit<CancelCommand, "type">, by: By): boolean {
+    return this.term.decide({ type: "job.cancel", ...command }, by).isCancelled;
   }
 
   /** The job in memory, until its end is durable. */

@@ -2,8 +2,9 @@
  * From an order to an accepted job: the agent that is meant, what policy bounds its lease by, and
  * the credentials made for it. Then the rules decide.
  */
+import type { By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
-import { checkDelegation, jobUnderKey } from "../core/job-submit.ts";
+import { checkDelegation, jobUnderKey, type SubmitCommand } from "../core/job-submit.ts";
 import { checkExpiry, parseLease, type Lease, type LeaseRequest } from "../core/jobs/lease.ts";
 import { boundLease, checkSubset } from "../core/jobs/lease-subset.ts";
 import type { Job } from "../core/jobs.ts";
@@ -17,9 +18,9 @@ import type { IssuedCredential } from "./provisioner.ts";
 import type { TraceContext } from "./run.ts";
 import { newTraceId } from "./trace-id.ts";
 
-/** A principal's request for a job. */
+/** The request of a caller for a job. */
 export interface JobOrder {
-  readonly principal: string;
+  readonly by: By;
   /** The session that submits, and hears of it. */
   readonly session: string;
   readonly agent: string;
@@ -68,7 +69,8 @@ export class Submissions {
     const { agents, authorizer, newId } = this.#jobs.options;
     const { state, term } = this.#jobs;
     const nowMs = term.nowMs();
-    const { principal, parent } = order;
+    const { name: principal } = order.by.principal;
+    const { parent } = order;
     if (parent !== undefined) {
       const refusal = checkDelegation(state, { parent, agent: order.agent }, nowMs);
       if (refusal) throw refusalError(refusal);
@@ -91,7 +93,8 @@ export class Submissions {
   }
 
   #known(order: JobOrder, print: string | undefined): Submission | Promise<Submission> | undefined {
-    const { key, principal } = order;
+    const { key, by } = order;
+    const { name: principal } = by.principal;
     if (key === undefined) return undefined;
     const again = () => this.submit(order);
     // Whatever became of it, this one is then looked at anew.
@@ -105,9 +108,9 @@ export class Submissions {
     throw new RollcallError("ALREADY_EXISTS", `key ${name} was used with other parameters`);
   }
 
-  #underKey({ principal, key }: JobOrder, submitted: Promise<Submission>): Promise<Submission> {
+  #underKey({ by, key }: JobOrder, submitted: Promise<Submission>): Promise<Submission> {
     if (key === undefined) return submitted;
-    const name = `${principal}\0${key}`;
+    const name = `${by.principal.name}\0${key}`;
     this.#underWay.set(name, submitted);
     return submitted.finally(() => this.#underWay.delete(name));
   }
@@ -125,7 +128,8 @@ export class Submissions {
     this.#checkParent(order, lease);
     try {
       const constraints = constraintsOf(lease);
-      const asked = { jobId, principal: order.principal, agent: agent.ref, constraints };
+      const { name: principal } = order.by.principal;
+      const asked = { jobId, principal, agent: agent.ref, constraints };
       const issued = await credentials.issue(asked);
       return this.#accept({ ...accepting, lease, credentials: issued });
     } catch (error) {
@@ -146,7 +150,8 @@ export class Submissions {
     const jobs = this.#jobs;
     if (jobs.term !== term) throw new RollcallError("UNAVAILABLE", "this node led anew meanwhile");
     const { node, ownerOf } = jobs.options;
-    const { principal, session, parent = "" } = order;
+    const { by, session, parent = "" } = order;
+    const { name: principal } = by.principal;
     const above = jobs.run(parent);
     const { queue, limits } = {
       queue: jobs.state.jobs.queue(node),
@@ -163,25 +168,24 @@ export class Submissions {
     };
     const { maxRuntimeSec, requestId, delegateId, key } = order;
     const { expiresAtMs } = lease;
-    return jobs.accept(terms, () =>
-      term.decide({
-        type: "job.submit",
-        jobId,
-        agent: agent.ref,
-        principal,
-        node,
-        session,
-        parent,
-        lease: lease.granted,
-        leaseExpiresAtMs: expiresAtMs === Infinity ? undefined : expiresAtMs,
-        maxRuntimeSec,
-        traceId: above?.job.traceId ?? order.traceId ?? newTraceId(),
-        key,
-        fingerprint: print,
-        requestId,
-        delegateId,
-      }),
-    );
+    const command: SubmitCommand = {
+      type: "job.submit",
+      jobId,
+      agent: agent.ref,
+      principal,
+      node,
+      session,
+      parent,
+      lease: lease.granted,
+      leaseExpiresAtMs: expiresAtMs === Infinity ? undefined : expiresAtMs,
+      maxRuntimeSec,
+      traceId: above?.job.traceId ?? order.traceId ?? newTraceId(),
+      key,
+      fingerprint: print,
+      requestId,
+      delegateId,
+    };
+    return jobs.accept(terms, () => term.decide(command, by));
   }
 }
 

@@ -17,6 +17,11 @@ export function socketPath(env: Environment = process.env): string {
   return env["ROLLCALL_SOCKET"] || join(env["ROLLCALL_DATA_DIR"] || stateFolder(env), SOCKET_NAME);
 }
 
+/** Where `rollcall tls self-signed` puts a certificate and its key, unless told otherwise. */
+export function tlsFolder(env: Environment = process.env): string {
+  return join(stateFolder(env), "tls");
+}
+
 export function hooksFolder(env: Environment = process.env): string {
   return join(stateFolder(env), "hooks");
 }

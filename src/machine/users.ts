@@ -1,7 +1,7 @@
 /** The users of this machine, asked of the system: names may come from a directory, not a file. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 
 const run = promisify(execFile);
 const ASK_MS = 5_000;
@@ -19,7 +19,6 @@ async function uidOf(name: string): Promise<number> {
     const { stdout } = await run("id", ["-u", "--", name], { timeout: ASK_MS });
     return Number(stdout);
   } catch (cause) {
-    const message = `allowed_users names ${name}, who is no user of this machine`;
-    throw new RollcallError("INVALID_ARGUMENT", message, { cause });
+    throw invalidArgument(`allowed_users names ${name}, who is no user of this machine`, cause);
   }
 }

@@ -3,7 +3,7 @@
  * agent become anything but text, and none outlives its signal.
  */
 import { spawn } from "node:child_process";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument, RollcallError } from "../core/errors.ts";
 import type { Notice } from "./notice.ts";
 
 export interface Channel {
@@ -67,7 +67,7 @@ function withoutMarkup(text: string): string {
 
 /** A program of the user's: it finds what happened in its environment. */
 export function commandChannel(argv: readonly string[], run: Runner = runProgram): Channel {
-  if (!argv[0]) throw new RollcallError("INVALID_ARGUMENT", "the command to notify with is empty");
+  if (!argv[0]) throw invalidArgument("the command to notify with is empty");
   return {
     name: "command",
     deliver({ title, text, needs }, signal) {
@@ -107,7 +107,7 @@ export type Connector = (url: URL, init: RequestInit) => Promise<Response>;
 export function webhookChannel(address: string, connect: Connector = fetch): Channel {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    throw new RollcallError("INVALID_ARGUMENT", "the webhook is not an http:// or https:// URL");
+    throw invalidArgument("the webhook is not an http:// or https:// URL");
   }
   return {
     name: "webhook",

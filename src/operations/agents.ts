@@ -3,8 +3,9 @@ import { z } from "zod";
 import { asSeen, type Agent, type AgentEntry } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
 import { key } from "../core/fields.ts";
+import { newAgentKey, secretHash } from "../machine/secrets.ts";
 import { meantIn } from "../core/meant.ts";
-import { moment, prefix, SEQUENCE, SOME_ID, someOf, text, ttl, whole } from "./fields.ts";
+import { moment, OWNER, prefix, SEQUENCE, SOME_ID, someOf, text, ttl, whole } from "./fields.ts";
 import { listJson, matching, PAGE, PAGED, pageOf, within, type Order } from "./lists.ts";
 import { operation, type Services } from "./operation.ts";
 import { check } from "./parse.ts";
@@ -37,6 +38,7 @@ const GIVEN_CARD = z.strictObject({
 export const AGENT = z
   .strictObject({
     agentId: AGENT_ID,
+    owner: OWNER,
     card: z.strictObject({
       name: NAME,
       description: z.string(),
@@ -154,10 +156,20 @@ const register = operation({
     card: GIVEN_CARD,
     ttlMs: ttl("How long it may be silent, up to a day; 30 s unless set"),
   }),
-  output: z.strictObject({ agent: AGENT }),
-  run: async ({ engine }: Needs, input) => ({
-    agent: await engine.execute({ type: "agent.register", ...input }),
+  output: z.strictObject({
+    agent: AGENT,
+    agentKey: text(
+      "Its key, told this once: the first call for the agent with the header rollcall-agent-key " +
+        "binds it to the key, and from then on every call for it needs the header",
+      "rollcall_agent_kX2v…",
+    ),
   }),
+  async run({ engine }: Needs, input, { by }) {
+    const agentKey = newAgentKey();
+    const keyHash = secretHash(agentKey);
+    const agent = await engine.execute({ type: "agent.register", ...input, keyHash }, by);
+    return { agent, agentKey };
+  },
 });
 
 const heartbeat = operation({
@@ -168,8 +180,8 @@ const heartbeat = operation({
   about: "Say that an agent is alive, which is good for one ttl more.",
   input: z.strictObject({ agentId: AGENT_ID }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { agentId }) {
-    await engine.heartbeat(agentId);
+  async run({ engine }: Needs, { agentId }, { by }) {
+    await engine.heartbeat(agentId, by);
     return {};
   },
 });
@@ -184,8 +196,8 @@ const deregister = operation({
     "led get another leader.",
   input: z.strictObject({ agentId: AGENT_ID }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { agentId }) {
-    await engine.execute({ type: "agent.deregister", agentId });
+  async run({ engine }: Needs, { agentId }, { by }) {
+    await engine.execute({ type: "agent.deregister", agentId }, by);
     return {};
   },
 });

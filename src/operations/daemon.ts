@@ -16,6 +16,10 @@ const STATUS = z.strictObject({
   state: text("The store of the state, and its place"),
   trouble: text("Why commands cannot be answered now; empty when they can"),
   loopbackOnly: yesOrNo("Whether only this machine is answered"),
+  exposure: z
+    .array(z.string())
+    .describe("What is insecure or trusted, a sentence each")
+    .meta({ examples: [["trusted: callers from 10.1.0.0/16 need no token, role agent"]] }),
 });
 
 export type Status = Answer<typeof STATUS>;

@@ -11,7 +11,7 @@ import type { DirectoryService } from "../directory/directory.ts";
 import { QUERY } from "../directory/limits.ts";
 import { shown } from "../directory/shown-card.ts";
 import { SEARCH } from "../search/limits.ts";
-import { moment, SEQUENCE, text, whole, yesOrNo } from "./fields.ts";
+import { moment, OWNER, SEQUENCE, text, whole, yesOrNo } from "./fields.ts";
 import { PAGE, PAGED } from "./lists.ts";
 import { operation, type Answer, type Services } from "./operation.ts";
 
@@ -31,6 +31,7 @@ const ENTRY = z
     url: URL_FIELD,
     origin: z.string().meta({ examples: ["http://localhost:8001"] }),
     source: text("The caller that registered it", "local"),
+    owner: OWNER,
     tier: TIER.describe("How far it can be trusted, the least first"),
     isOwned: yesOrNo("Its heartbeats came with the token issued at first sight"),
     verification: z
@@ -132,7 +133,7 @@ const add = operation({
     "removed. The daemon fetches it, so the URL is one that the daemon can reach.",
   input: ONE_URL,
   output: DETAIL,
-  run: async ({ directory }: Needs, { url }, { by = "local" }) =>
+  run: async ({ directory }: Needs, { url }, { by }) =>
     detailOf(directory, (await directory.add(url, by)).url),
   json: detailJson,
 });
@@ -158,8 +159,8 @@ const remove = operation({
   about: "Remove an agent from the directory. A heartbeat brings it back.",
   input: ONE_URL,
   output: z.strictObject({}),
-  async run({ directory }: Needs, { url }) {
-    await directory.remove(url);
+  async run({ directory }: Needs, { url }, { by }) {
+    await directory.remove(url, by);
     return {};
   },
 });

@@ -88,8 +88,8 @@ const campaign = operation({
     "until it resigns or dies.",
   input: z.strictObject({ group: GROUP, agentId: ACTING_AGENT }),
   output: z.strictObject({ election: STANDING }),
-  async run({ engine }: Needs, input) {
-    const election = await engine.execute({ type: "election.campaign", ...input });
+  async run({ engine }: Needs, input, { by }) {
+    const election = await engine.execute({ type: "election.campaign", ...input }, by);
     return { election: engine.peek((state) => standingOf(state, election)) };
   },
 });
@@ -104,8 +104,8 @@ const resign = operation({
     "leads at once.",
   input: campaign.input,
   output: campaign.output,
-  async run({ engine }: Needs, input) {
-    const election = await engine.execute({ type: "election.resign", ...input });
+  async run({ engine }: Needs, input, { by }) {
+    const election = await engine.execute({ type: "election.resign", ...input }, by);
     return { election: engine.peek((state) => standingOf(state, election)) };
   },
 });

@@ -22,6 +22,12 @@ function about(description: string, examples: readonly unknown[]) {
 
 export const ACTING_AGENT = text("The agent that acts, by its id", SOME_ID);
 
+/** The principal that a thing belongs to. */
+export const OWNER = text(
+  "The principal that it belongs to; absent for local",
+  "token:ci",
+).optional();
+
 /** Where none is sent it is 0, which stands for the default. */
 export function ttl(description: string) {
   return whole(description, 300_000).default(0);

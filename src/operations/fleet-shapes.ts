@@ -85,7 +85,7 @@ export const COUNTS = z
   })
   .describe("Of all agents, also of those not shown, but for those silent for more than a day");
 
-export const QUESTION_STATES = ["open", "answered", "withdrawn", "expired"] as const;
+export const QUESTION_STATES = ["open", "answered", "withdrawn", "expired", "dismissed"] as const;
 
 export const QUESTION = z
   .strictObject({

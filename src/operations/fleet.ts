@@ -2,6 +2,7 @@
  * The fleet: who is here, what is each doing, which one needs me; now or at a moment of the past.
  * Over HTTP the same is told live (wires/api/live.ts).
  */
+import { eventFor } from "../core/fencing.ts";
 import { z } from "zod";
 import { countsAt } from "../fleet/census.ts";
 import { HEADLINES, placeOf } from "../fleet/headline.ts";
@@ -100,11 +101,29 @@ const timeline = operation({
       .describe("How many at most, the last ones"),
   }),
   output: z.strictObject({ sequence: SEQUENCE, id: AGENT, events: z.array(EVENT) }),
-  async run({ fleet }: Needs, { id: given, limit }) {
+  async run({ fleet }: Needs, { id: given, limit }, { by }) {
     const { row } = await fleet.find(given);
     const { id, events, sequence } = await fleet.timeline(row);
-    return { sequence, id, events: events.slice(-limit).map(eventAnswer) };
+    const shown = events.slice(-limit).map((each) => eventAnswer(eventFor(each, by)));
+    return { sequence, id, events: shown };
   },
 });
 
-export const fleet = { list, get, timeline, report } as const;
+const dismiss = operation({
+  path: "/v1/fleet/dismiss",
+  effect: "ends",
+  access: { action: "fleet.dismiss", resource: "agent:{id}" },
+  brief: "Dismiss what was reported on an agent",
+  about:
+    "Take the reports on an agent away, with the questions that they asked. The row goes, but " +
+    "for what the registry, the directory or its jobs know of it; a source that reports again " +
+    "brings it back.",
+  input: z.strictObject({ id: AGENT }),
+  output: z.strictObject({ aliases: z.array(z.string()).describe("The sources of the reports") }),
+  async run({ fleet }: Needs, { id }, { by }) {
+    const { row } = await fleet.find(id);
+    return { aliases: await fleet.dismiss(row.aliases, by) };
+  },
+});
+
+export const fleet = { list, get, timeline, report, dismiss } as const;

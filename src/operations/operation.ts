@@ -9,7 +9,8 @@
  */
 import type { z } from "zod";
 import type { Clock } from "../core/clock.ts";
-import type { Action } from "../core/roles.ts";
+import type { Access } from "../core/access.ts";
+import type { By } from "../core/by.ts";
 import type { DirectoryService } from "../directory/directory.ts";
 import type { TaskClaims } from "../engine/claims.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -31,10 +32,7 @@ export interface Services {
 
 /** One call of an operation, beside its input. */
 export interface Call {
-  /** The caller, where the door tells. */
-  readonly by?: string | undefined;
-  /** The only host that the caller may report on, where it is bound to one. */
-  readonly host?: string | undefined;
+  readonly by: By;
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }
@@ -53,8 +51,8 @@ export interface Operation<
   /** Over HTTP: a GET when it reads, else a POST. A field of the input may be part: {taskId}. */
   readonly path: `/${string}`;
   readonly effect: Effect;
-  /** The action and resource that a policy must allow; {taskId} is that of the input. */
-  readonly access: { readonly action: Action; readonly resource: string };
+  /** What its caller needs: the doors ask before it is run. */
+  readonly access: Access;
   /** In a few words. */
   readonly brief: string;
   /** In a few sentences, for whoever calls it. */

@@ -13,6 +13,7 @@ import {
 import { OVERVIEW } from "./limits.ts";
 import { daemon } from "./daemon.ts";
 import type { Overview } from "./overview.ts";
+import { LIBRARY } from "../core/by.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -33,7 +34,7 @@ async function serve(options: { waiting?: number; log?: TestLog } = {}): Promise
     () => engine.close(),
     () => fleet.close(),
   );
-  const call = { by: "local", signal: AbortSignal.any([]) };
+  const call = { by: LIBRARY, signal: AbortSignal.any([]) };
   const look = () => daemon.overview.run({ engine, fleet, claims: { waiting }, clock }, {}, call);
   return { ...fixture, look };
 }
@@ -81,11 +82,14 @@ describe("an overview", () => {
     const { engine, look } = await serve({ waiting: 3 });
     const agentId = await register(engine);
     const me = { agentId, name: CARD.name };
-    await engine.execute({ type: "lease.acquire", taskId: "k", agentId, ttlMs: 60_000 });
-    await engine.execute({ type: "election.campaign", group: "g", agentId });
-    const worked = await engine.execute({ ...TASK, taskType: "first" });
-    const waits = await engine.execute({ ...TASK, taskType: "second", requiredTools: ["sql"] });
-    await engine.execute({ type: "task.claim", agentId });
+    await engine.execute({ type: "lease.acquire", taskId: "k", agentId, ttlMs: 60_000 }, LIBRARY);
+    await engine.execute({ type: "election.campaign", group: "g", agentId }, LIBRARY);
+    const worked = await engine.execute({ ...TASK, taskType: "first" }, LIBRARY);
+    const waits = await engine.execute(
+      { ...TASK, taskType: "second", requiredTools: ["sql"] },
+      LIBRARY,
+    );
+    await engine.execute({ type: "task.claim", agentId }, LIBRARY);
     const overview = await look();
     expect(overview).toMatchObject({
       sequence: engine.head,
@@ -107,12 +111,12 @@ describe("an overview", () => {
     const dead = await register(engine);
     const older = await register(engine, 60_000);
     const newer = await register(engine, 60_000);
-    await engine.execute({ type: "agent.deregister", agentId: dead });
+    await engine.execute({ type: "agent.deregister", agentId: dead }, LIBRARY);
     await clock.advance(10_000);
     const { agents, counts } = await look();
     expect(agents.map(({ agentId }) => agentId)).toEqual([lost, newer, older]);
     expect(counts).toMatchObject({ alive: 2, unreachable: 1 });
-    await engine.heartbeat(lost);
+    await engine.heartbeat(lost, LIBRARY);
     expect((await look()).agents.map(({ agentId }) => agentId)).toEqual([newer, older, lost]);
   });
 
@@ -124,7 +128,7 @@ describe("an overview", () => {
     const say = (agentId: string, facts: Facts) => {
       const about = { alias: `file@box:${agentId}`, agentId, links: [], order: 1 };
       const report = { ...about, reportedAtMs: clock.wallMs(), facts };
-      return engine.execute({ type: "fleet.report", report });
+      return engine.execute({ type: "fleet.report", report }, LIBRARY);
     };
     await say("left", { liveness: { value: "exited", rule: "its file is gone" } });
     await say("asks", { liveness, name: "filey", question: { value, rule: "it asks" } });
@@ -144,7 +148,7 @@ describe("an overview", () => {
     const { engine, look } = await serve();
     const lasting = [await register(engine), await register(engine)];
     for (let i = 0; i < 10 * OVERVIEW.rows; i += 1) {
-      await engine.execute({ type: "agent.deregister", agentId: await register(engine) });
+      await engine.execute({ type: "agent.deregister", agentId: await register(engine) }, LIBRARY);
     }
     const { agents } = await look();
     expect(agents.map(({ agentId }) => agentId)).toEqual(lasting.toReversed());
@@ -154,11 +158,14 @@ describe("an overview", () => {
     const { engine, look } = await serve();
     const card = { ...CARD, tools: Array.from({ length: 200 }, (_, i) => `tool-${i}`) };
     for (let i = 0; i < 10 * OVERVIEW.rows; i += 1) {
-      const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs: 60_000 });
-      await engine.execute({ type: "lease.acquire", taskId: `k${i}`, agentId, ttlMs: 0 });
-      await engine.execute({ type: "election.campaign", group: `g${i}`, agentId });
-      for (const taskType of ["a", "b"]) await engine.execute({ ...TASK, taskType });
-      await engine.execute({ type: "task.claim", agentId });
+      const { agentId } = await engine.execute(
+        { type: "agent.register", card, ttlMs: 60_000 },
+        LIBRARY,
+      );
+      await engine.execute({ type: "lease.acquire", taskId: `k${i}`, agentId, ttlMs: 0 }, LIBRARY);
+      await engine.execute({ type: "election.campaign", group: `g${i}`, agentId }, LIBRARY);
+      for (const taskType of ["a", "b"]) await engine.execute({ ...TASK, taskType }, LIBRARY);
+      await engine.execute({ type: "task.claim", agentId }, LIBRARY);
     }
     const overview = await look();
     const { agents, leases, leaders, pending, claimed, events } = overview;
@@ -196,10 +203,10 @@ describe("an overview", () => {
   test("cuts what an event says at length", async () => {
     const { engine, look } = await serve();
     const agentId = await register(engine);
-    const { id: taskId } = await engine.execute({ ...TASK, taskType: "t" });
-    await engine.execute({ type: "task.claim", agentId });
+    const { id: taskId } = await engine.execute({ ...TASK, taskType: "t" }, LIBRARY);
+    await engine.execute({ type: "task.claim", agentId }, LIBRARY);
     const reason = "x".repeat(1_000);
-    await engine.execute({ type: "task.fail", taskId, agentId, reason });
+    await engine.execute({ type: "task.fail", taskId, agentId, reason }, LIBRARY);
     expect((await look()).events[0]?.text).toHaveLength(OVERVIEW.textLength);
   });
 

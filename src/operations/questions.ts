@@ -1,7 +1,7 @@
 /** Questions that agents wait for a person to answer. */
 import { z } from "zod";
 import type { Question } from "../core/questions.ts";
-import { AT, moment, someOf } from "./fields.ts";
+import { AT, moment, SOME_ID, someOf, text } from "./fields.ts";
 import { QUESTION, QUESTION_STATES } from "./fleet-shapes.ts";
 import { listJson, matching, PAGE, PAGED, pageOf, type Order } from "./lists.ts";
 import { momentOf } from "./moments.ts";
@@ -40,4 +40,33 @@ const list = operation({
   json: listJson("questions", ORDER),
 });
 
-export const questions = { list } as const;
+const dismiss = operation({
+  path: "/v1/questions/dismiss",
+  effect: "ends",
+  access: { action: "question.dismiss", resource: "question:{id}" },
+  brief: "Dismiss a question",
+  about:
+    "Take a question off the list without an answer: its agent no longer counts as one that " +
+    "needs a person. Repeated it stays dismissed; asked anew it is a new question.",
+  input: z.strictObject({
+    id: text("A question by its id, or its agent: all that the agent asks now", SOME_ID),
+  }),
+  output: z.strictObject({ ids: z.array(z.string()).describe("The questions dismissed") }),
+  async run({ engine, fleet }: Pick<Services, "engine" | "fleet">, { id }, { by }) {
+    const ids = await idsOf(id, { engine, fleet });
+    for (const each of ids) await engine.execute({ type: "question.dismiss", id: each }, by);
+    return { ids };
+  },
+});
+
+async function idsOf(
+  given: string,
+  { engine, fleet }: Pick<Services, "engine" | "fleet">,
+): Promise<readonly string[]> {
+  if (await engine.read(({ questions: { byId } }) => byId.has(given))) return [given];
+  const { row } = await fleet.find(given);
+  const open = await fleet.questions(["open"]);
+  return open.questions.flatMap(({ id, agentId }) => (agentId === row.id ? [id] : []));
+}
+
+export const questions = { list, dismiss } as const;

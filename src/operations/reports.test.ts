@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import type { Report } from "../core/reports.ts";
 import type { Services } from "./operation.ts";
 import { report } from "./reports.ts";
+import { byOf } from "../core/by.ts";
+import { LOCAL } from "../core/principals.ts";
 
 /** A report of a caller that is bound to a host. */
 async function reported(host: string | undefined, alias: string, ...links: readonly string[]) {
@@ -14,13 +16,27 @@ async function reported(host: string | undefined, alias: string, ...links: reado
     agentId: "nightly",
     facts: { liveness: { value: "alive" } },
   });
-  await report.run(services, input, { host, signal: new AbortController().signal });
+  const principal = { ...LOCAL, ...(host !== undefined && { host }) };
+  const { signal } = new AbortController();
+  await report.run(services, input, { by: byOf(principal, "http"), signal });
   return kept.map((each) => each.alias);
 }
 
 test("an outpost reports on its own host", async () => {
   expect(await reported("box", "script@box:a", "arcp@box:b")).toEqual(["script@box:a"]);
   expect(await reported(undefined, "script@other:a")).toEqual(["script@other:a"]);
+});
+
+test.each(["file@box:a", "mcp:a", "jobs:a", "arcp@box:echo", "a2a:http://box/a", "keeper:a"])(
+  "nobody speaks for a wire of the daemon: %s",
+  async (alias) => {
+    await expect(reported(undefined, alias)).rejects.toThrow(/^alias is ".*": only .* speak for /);
+  },
+);
+
+test("a proxy of ACP speaks for its agent, an outpost for the wires of its host", async () => {
+  expect(await reported(undefined, "acp:a")).toEqual(["acp:a"]);
+  expect(await reported("box", "file@box:a")).toEqual(["file@box:a"]);
 });
 
 test.each([

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { RollcallError } from "../core/errors.ts";
 import { ACTIVITIES, LIVENESS, OUTCOMES, QUESTION_KINDS, type Report } from "../core/reports.ts";
+import { sourcesOf, wireOf } from "../core/wires.ts";
 import { text, whole, yesOrNo } from "./fields.ts";
 import { operation, type Services } from "./operation.ts";
 import { quoted, wrong } from "./parse.ts";
@@ -55,13 +56,6 @@ const REPORT = z.strictObject({
   facts: FACTS.meta({ examples: [{ liveness: { value: "alive" } }] }),
 });
 
-/** Prefixes of aliases that only their own wire may report. */
-const OWNED = [
-  ["file@", "the status files of a machine"],
-  ["mcp:", "clients of MCP"],
-  ["keeper:", "the registry"],
-] as const;
-
 type ReportInput = z.output<typeof REPORT>;
 
 /** An outpost speaks for sources on its own host alone. */
@@ -73,12 +67,14 @@ function checkHost({ alias, links }: ReportInput, host: string): void {
   throw new RollcallError("PERMISSION_DENIED", message);
 }
 
+/** An outpost is the wires of its host; any other caller is none of them. */
+function checkWire({ alias }: ReportInput): void {
+  const sources = sourcesOf(alias);
+  if (sources === undefined) return;
+  throw wrong(`alias is ${quoted(alias)}: only ${sources} speak for ${wireOf(alias)}`);
+}
+
 function reportOf(body: ReportInput, nowMs: number): Report {
-  for (const [prefix, owner] of OWNED) {
-    if (body.alias.startsWith(prefix)) {
-      throw wrong(`alias is ${quoted(body.alias)}: only ${owner} speak for ${prefix}…`);
-    }
-  }
   const { reportedAtMs = nowMs, order = reportedAtMs } = body;
   // Absent fields stay absent: the state tells absent from undefined.
   return JSON.parse(JSON.stringify({ ...body, reportedAtMs, order })) as Report;
@@ -94,8 +90,10 @@ export const report = operation({
     "one row; one older than the last known changes nothing.",
   input: REPORT,
   output: z.strictObject({ isNew: yesOrNo("Whether it said anything new") }),
-  run: async ({ engine, fleet }: Pick<Services, "engine" | "fleet">, body, { host }) => {
-    if (host !== undefined) checkHost(body, host);
-    return { isNew: await fleet.report(reportOf(body, engine.nowMs)) };
+  run: async ({ engine, fleet }: Pick<Services, "engine" | "fleet">, body, { by }) => {
+    const { host } = by.principal;
+    if (host === undefined) checkWire(body);
+    else checkHost(body, host);
+    return { isNew: await fleet.report(reportOf(body, engine.nowMs), by) };
   },
 });

@@ -6,30 +6,35 @@
 import { z } from "zod";
 import type { State } from "../core/state.ts";
 import type { Task } from "../core/tasks.ts";
-import { fencingToken, moment, SOME_ID, text, whole } from "./fields.ts";
+import { fencingToken, moment, OWNER, SOME_ID, text, whole } from "./fields.ts";
 import { nameOf } from "./names.ts";
 import type { Answer } from "./operation.ts";
 import { textOf } from "./task-bytes.ts";
 
-export const STATUSES = ["pending", "claimed", "completed", "dead"] as const;
+export const STATUSES = ["pending", "claimed", "completed", "dead", "cancelled"] as const;
 
 export const TYPE = text("The kind of work: any text on one line, such as review", "ocr");
 
 const FACTS = {
   id: z.string().meta({ examples: [SOME_ID] }),
+  owner: OWNER,
   type: TYPE,
   status: z.enum(STATUSES),
   requiredTools: z.array(z.string().meta({ examples: ["vision"] })),
   maxRetries: z.int().meta({ examples: [3] }),
   retryCount: z.int().meta({ examples: [0] }),
   ttlMs: whole("How long a claim lasts", 60_000),
+  pendingTtlMs: whole(
+    "How long after its creation it may be claimed; absent: for ever",
+    3_600_000,
+  ).exactOptional(),
   claimedBy: text("The agent that works on it, or did last; empty before the first", SOME_ID),
   token: fencingToken("Of its claim; 0 without one"),
   expiresAtMs: moment("When the claim ends"),
-  failureReason: text("Of the last failure", ""),
+  failureReason: text("Of the last failure, or of the cancel", ""),
   createdAtMs: moment("When it was created"),
   claimedAtMs: moment("When it was claimed"),
-  finishedAtMs: moment("When it was completed or given up"),
+  finishedAtMs: moment("When it was completed, given up or cancelled"),
 } as const;
 
 const claimedByName = z.string().meta({ examples: ["scanner"] });

@@ -8,6 +8,7 @@
  */
 import { z } from "zod";
 import { RollcallError } from "../core/errors.ts";
+import { taskFor } from "../core/fencing.ts";
 import { count, key } from "../core/fields.ts";
 import { meantIn } from "../core/meant.ts";
 import type { State } from "../core/state.ts";
@@ -57,7 +58,7 @@ const list = operation({
     idPrefix: prefix("Only ids with this prefix"),
   }),
   output: z.strictObject({ ...PAGED, tasks: z.array(TASK_ROW) }),
-  run({ engine }: Needs, { status, type, claimedBy, idPrefix, ...wanted }) {
+  run({ engine }: Needs, { status, type, claimedBy, idPrefix, ...wanted }, { by }) {
     const isWanted = (task: Task) =>
       (status.length === 0 || status.includes(task.status)) &&
       (type === undefined || task.type === type) &&
@@ -65,7 +66,11 @@ const list = operation({
       task.id.startsWith(idPrefix);
     return engine.read((state, sequence) => {
       const { items, ...page } = pageOf(matching(tasksIn(state), isWanted), ORDER, wanted);
-      return { sequence, ...page, tasks: items.map((each) => rowOf(state, each)) };
+      return {
+        sequence,
+        ...page,
+        tasks: items.map((each) => rowOf(state, taskFor(state, each, by))),
+      };
     });
   },
   json: listJson("tasks", ORDER),
@@ -84,11 +89,11 @@ const get = operation({
     ),
   }),
   output: z.strictObject({ task: TASK, sequence: SEQUENCE }),
-  async run({ engine }: Needs, { taskId }) {
+  async run({ engine }: Needs, { taskId }, { by }) {
     const found = await engine.read((state, sequence) => {
       const entry = meantIn(state.tasks.byId, namesOf, { word: taskId, noun: "task" });
       if (!entry.ok) return entry;
-      const { task } = entry.item;
+      const task = taskFor(state, entry.item.task, by);
       const claimedByName = nameOf(state, task.claimedBy);
       return { ok: true as const, task, claimedByName, sequence };
     });
@@ -121,14 +126,32 @@ const create = operation({
       .describe("The worker must have all of these tools"),
     maxRetries: whole("How often it is tried again if it fails", 3).min(0).default(0),
     ttlMs: ttl("How long a claim lasts, up to a day; 60 s unless set"),
+    pendingTtlMs: ttl("How long it may wait to be claimed, up to 30 days; for ever unless set"),
   }),
   output: z.strictObject({ task: TASK }),
-  async run({ engine }: Needs, { type: taskType, input: base64, inputText, ...rest }) {
+  async run({ engine }: Needs, { type: taskType, input: base64, inputText, ...rest }, { by }) {
     const input = base64Of("input", { base64, text: inputText });
-    return {
-      task: detailOf(await engine.execute({ type: "task.create", taskType, input, ...rest })),
-    };
+    const task = await engine.execute({ type: "task.create", taskType, input, ...rest }, by);
+    return { task: detailOf(task) };
   },
+});
+
+const cancel = operation({
+  path: "/v1/tasks/cancel",
+  effect: "ends",
+  access: { action: "task.cancel", resource: "task:{taskId}" },
+  brief: "Cancel a task",
+  about:
+    "Take a task out of the queue, also one that an agent works on: the agent is refused when it " +
+    "next renews, completes or fails it.",
+  input: z.strictObject({
+    taskId: TASK_ID,
+    reason: text("Why, in a sentence", "no longer needed").default(""),
+  }),
+  output: z.strictObject({ task: TASK }),
+  run: async ({ engine }: Needs, input, { by }) => ({
+    task: detailOf(await engine.execute({ type: "task.cancel", ...input }, by)),
+  }),
 });
 
 const claim = operation({
@@ -147,10 +170,10 @@ const claim = operation({
   async run(
     { claims, clock }: Pick<Services, "claims" | "clock">,
     { agentId, waitMs },
-    { signal },
+    { by, signal },
   ) {
     check(key("agentId", agentId), count("waitMs", waitMs, CLAIM.waitMsMost));
-    const task = await claims.claimWithin(agentId, { waitMs, clock, signal });
+    const task = await claims.claimWithin({ agentId, by }, { waitMs, clock, signal });
     return { task: task && detailOf(task) };
   },
 });
@@ -170,8 +193,8 @@ const renew = operation({
   about: "Say that a task is still worked on: the claim lasts a full ttl more.",
   input: HELD,
   output: z.strictObject({ task: TASK }),
-  run: async ({ engine }: Needs, input) => ({
-    task: detailOf(await engine.execute({ type: "task.renew", ...held(input) })),
+  run: async ({ engine }: Needs, input, { by }) => ({
+    task: detailOf(await engine.execute({ type: "task.renew", ...held(input) }, by)),
   }),
 });
 
@@ -186,9 +209,9 @@ const complete = operation({
     outputText: text("The result, as text", "total: 42").optional(),
   }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { output: base64, outputText, ...input }) {
+  async run({ engine }: Needs, { output: base64, outputText, ...input }, { by }) {
     const output = base64Of("output", { base64, text: outputText });
-    await engine.execute({ type: "task.complete", ...held(input), output });
+    await engine.execute({ type: "task.complete", ...held(input), output }, by);
     return {};
   },
 });
@@ -203,13 +226,13 @@ const fail = operation({
     reason: text("Why, in a sentence", "page not found").default(""),
   }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { reason, ...input }) {
-    await engine.execute({ type: "task.fail", ...held(input), reason });
+  async run({ engine }: Needs, { reason, ...input }, { by }) {
+    await engine.execute({ type: "task.fail", ...held(input), reason }, by);
     return {};
   },
 });
 
-export const tasks = { list, get, create, claim, renew, complete, fail } as const;
+export const tasks = { list, get, create, cancel, claim, renew, complete, fail } as const;
 
 /** Without a token rather than with one that is undefined. */
 function held({ token, ...rest }: z.output<typeof HELD>) {

@@ -68,14 +68,11 @@ const create = operation({
     token: TOKEN,
     secret: text("To be kept by the caller: it is not shown again", "rollcall_kX2v…"),
   }),
-  async run({ engine }: Needs, { kind, ...facts }) {
+  async run({ engine }: Needs, { kind, ...facts }, { by }) {
     const secret = newSecret();
-    const token = await engine.execute({
-      type: "token.create",
-      ...facts,
-      kind: kind ?? kindFor(facts.role),
-      hash: secretHash(secret),
-    });
+    const hash = secretHash(secret);
+    const told = { ...facts, kind: kind ?? kindFor(facts.role), hash };
+    const token = await engine.execute({ type: "token.create", ...told }, by);
     return { token: shown(token, engine.nowMs), secret };
   },
 });
@@ -88,8 +85,8 @@ const revoke = operation({
   about: "Revoke a token: its callers are refused from now on, and its connections end.",
   input: z.strictObject({ name: NAME }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { name }) {
-    await engine.execute({ type: "token.revoke", name });
+  async run({ engine }: Needs, { name }, { by }) {
+    await engine.execute({ type: "token.revoke", name }, by);
     return {};
   },
 });

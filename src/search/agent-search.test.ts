@@ -10,6 +10,7 @@ import { AgentSearch } from "./agent-search.ts";
 import type { Embedder } from "./embedder.ts";
 import { SEARCH } from "./limits.ts";
 import { card } from "../../test/support/search/fixture.ts";
+import { LIBRARY } from "../core/by.ts";
 
 const TTL_MS = 30_000;
 const closers: (() => Promise<void>)[] = [];
@@ -37,7 +38,7 @@ async function openSearch(embedder?: Embedder, given?: Fixture): Promise<SearchF
   closers.push(() => search.close());
   const register = async (name: string, rest: Partial<AgentCard> = {}) => {
     const command = { type: "agent.register", card: card(name, rest), ttlMs: TTL_MS } as const;
-    return (await engine.execute(command)).agentId;
+    return (await engine.execute(command, LIBRARY)).agentId;
   };
   const names: SearchFixture["names"] = async (options) =>
     (await search.find(options)).map((agent) => agent.card.name);
@@ -80,7 +81,7 @@ describe("who is found", () => {
     const first = await openSearch();
     const gone = await first.register("gone");
     await first.register("old");
-    await first.engine.execute({ type: "agent.deregister", agentId: gone });
+    await first.engine.execute({ type: "agent.deregister", agentId: gone }, LIBRARY);
     const second = await openSearch(undefined, first);
     expect(await second.names({ query: "old gone" })).toEqual(["old"]);
   });
@@ -101,9 +102,9 @@ describe("who is found", () => {
     await clock.advance(TTL_MS + 1);
     expect(await names({ query: "sleeper" })).toEqual([]);
     expect(await names()).toEqual([]);
-    await engine.heartbeat(agentId);
+    await engine.heartbeat(agentId, LIBRARY);
     expect(await names({ query: "sleeper" })).toEqual(["sleeper"]);
-    await engine.execute({ type: "agent.deregister", agentId });
+    await engine.execute({ type: "agent.deregister", agentId }, LIBRARY);
     expect(await names({ query: "sleeper" })).toEqual([]);
   });
 });
@@ -122,8 +123,9 @@ test("whatever happens, those who are alive are found, and nobody else", async (
       if (kind === "register") ids.push(await register(`agent-${i}`, { tools: [`t${pick % 2}`] }));
       else if (kind === "silence") await clock.advance(TTL_MS / 2);
       else if (agentId === undefined) continue;
-      else if (kind === "heartbeat") await engine.heartbeat(agentId).catch(() => undefined);
-      else await engine.execute({ type: "agent.deregister", agentId });
+      else if (kind === "heartbeat")
+        await engine.heartbeat(agentId, LIBRARY).catch(() => undefined);
+      else await engine.execute({ type: "agent.deregister", agentId }, LIBRARY);
       const alive = engine.peek(({ agents }) =>
         [...agents.byId.values()].flatMap(({ agent }) => (agent.status === "alive" ? agent : [])),
       );
@@ -148,7 +150,7 @@ describe("how they are given", () => {
     await register("second");
     expect(await names({ query: " \n" })).toEqual(["second", "first"]);
     await clock.advance(10);
-    await engine.heartbeat(first);
+    await engine.heartbeat(first, LIBRARY);
     const agents = await search.find();
     expect(agents.map((agent) => agent.card.name)).toEqual(["first", "second"]);
     expect(agents[0]?.lastHeartbeatAtMs).toBe(clock.wallMs());
@@ -179,7 +181,7 @@ describe("embedding", () => {
     const { register, names, engine, clock } = await openSearch(embedder);
     const agentId = await register("once");
     await clock.advance(TTL_MS + 1);
-    await engine.heartbeat(agentId);
+    await engine.heartbeat(agentId, LIBRARY);
     await names({ query: "q" });
     await names();
     expect(asked).toEqual(["once", "q"]);
@@ -231,7 +233,7 @@ describe("embedding", () => {
     const { register, engine, search, names } = await openSearch(embedder);
     const agentId = await register("gone");
     await names();
-    await engine.execute({ type: "agent.deregister", agentId });
+    await engine.execute({ type: "agent.deregister", agentId }, LIBRARY);
     expect(await names()).toEqual([]);
     release();
     expect(await names({ query: "gone" })).toEqual([]);
@@ -289,7 +291,7 @@ describe("following the engine", () => {
     told.length = 0;
     const agentId = await register("holder");
     for (let i = 0; i < 50; i += 1) {
-      await engine.execute({ type: "lease.acquire", taskId: `t${i}`, agentId, ttlMs: 0 });
+      await engine.execute({ type: "lease.acquire", taskId: `t${i}`, agentId, ttlMs: 0 }, LIBRARY);
     }
     expect(await search.find()).toHaveLength(1);
     expect(await search.find()).toHaveLength(1);
@@ -341,7 +343,7 @@ describe("following the engine", () => {
     const search = new AgentSearch({ engine: followed });
     closers.push(() => search.close());
     expect(await search.find()).toHaveLength(2);
-    await engine.execute({ type: "agent.deregister", agentId: gone });
+    await engine.execute({ type: "agent.deregister", agentId: gone }, LIBRARY);
     await register("new");
     disturb();
     const names = (await search.find()).map((agent) => agent.card.name);

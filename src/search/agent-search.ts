@@ -6,7 +6,7 @@
  * ranked (see agent-index.ts, documents.ts); each agent is returned as it is now.
  */
 import { asSeen, type Agent, type AgentEntry } from "../core/agents.ts";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument, RollcallError } from "../core/errors.ts";
 import { atMost, count, tooLong } from "../core/fields.ts";
 import { FIELD } from "../core/limits.ts";
 import { AgentIndex, type EngineView } from "./agent-index.ts";
@@ -110,6 +110,6 @@ function checked({ query = "", tools = [], limit = 0 }: FindOptions): number {
     tooLong("query", query, SEARCH.queryLength) ??
     atMost("tools", tools.length, FIELD.tools) ??
     count("limit", limit, Number.MAX_SAFE_INTEGER);
-  if (problem !== undefined) throw new RollcallError("INVALID_ARGUMENT", problem);
+  if (problem !== undefined) throw invalidArgument(problem);
   return limit === 0 ? SEARCH.defaultLimit : Math.min(limit, SEARCH.maxLimit);
 }

@@ -4,7 +4,7 @@
  * checked before a number of it is used, and the key goes nowhere but to the address given.
  */
 import { z } from "zod";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument, RollcallError } from "../core/errors.ts";
 import type { Embedder } from "./embedder.ts";
 import { ENDPOINT } from "./limits.ts";
 import { unitLength } from "./model.ts";
@@ -33,7 +33,7 @@ export function httpEmbedder(options: HttpEmbedderOptions): Embedder {
   const url = addressOf(options.url);
   const batch = options.batch ?? ENDPOINT.batch;
   if (!Number.isSafeInteger(batch) || batch < 1 || batch > ENDPOINT.maxBatch) {
-    throw invalid(`the embedding batch is ${batch}, allowed are 1 to ${ENDPOINT.maxBatch}`);
+    throw invalidArgument(`the embedding batch is ${batch}, allowed are 1 to ${ENDPOINT.maxBatch}`);
   }
   /** 0 until the first answer shows it. */
   let dimensions = 0;
@@ -129,17 +129,13 @@ function parsed(url: URL, body: string): z.infer<typeof ANSWER> {
 function addressOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw invalid(`the embedding endpoint ${JSON.stringify(text)} is not an http(s) address`);
+  throw invalidArgument(`the embedding endpoint ${JSON.stringify(text)} is not an http(s) address`);
 }
 
 /** fetch says "fetch failed", and why in its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message || error.message : error.message;
-}
-
-function invalid(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
 }
 
 /** Named without its query and user, which may hold secrets. */

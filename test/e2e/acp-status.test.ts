@@ -205,16 +205,18 @@ describe("the commands", PATIENT, () => {
     const before = '{\n  // mine\n  "agent_servers": {\n    "A": { "command": "a" }\n  }\n}\n';
     mkdirSync(join(home.path, ".config/zed"), { recursive: true });
     writeFileSync(path, before);
-    const shown = await run(["acp", "install", "zed"], commands(home));
+    const shown = await run(["acp", "install", "zed", "--dry-run"], commands(home));
     expect(shown.stdout).toMatch(/\+ .*rollcall\.cjs.*"acp".*"--".*"a"/);
-    expect(shown.stdout).toContain("add --write");
+    expect(shown.stdout).toContain("Nothing was changed.");
+    const asked = await run(["acp", "install", "zed"], commands(home));
+    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("--yes makes")]);
     expect(readFileSync(path, "utf8")).toBe(before);
-    const written = await run(["acp", "install", "zed", "--write"], commands(home));
+    const written = await run(["acp", "install", "zed", "--yes"], commands(home));
     expect(written.stdout).toContain("behind the proxy now: A");
     expect(readFileSync(`${path}.before-rollcall`, "utf8")).toBe(before);
     const again = await run(["acp", "install", "zed", "--write"], commands(home));
     expect(again.stdout).toContain("already behind the proxy: A");
-    await run(["acp", "uninstall", "zed", "--write"], commands(home));
+    await run(["acp", "uninstall", "zed", "--yes"], commands(home));
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { Engine, sqliteStore } from "../../src/index.ts";
 import { daemon, environment, programFile, run, scratch, start, type Running } from "./programs.ts";
+import { LIBRARY } from "../../src/core/by.ts";
 
 interface Line {
   readonly sequence: number;
@@ -26,7 +27,7 @@ async function write(folder: string, agents: readonly string[]): Promise<void> {
   const engine = await Engine.open({ log: store.log, node: "test", newId, random: Math.random });
   const register = (name: string) => {
     const card = { name, description: "", version: "", capabilities: [], tools: [], metadata: {} };
-    return engine.execute({ type: "agent.register", card, ttlMs: 3_600_000 });
+    return engine.execute({ type: "agent.register", card, ttlMs: 3_600_000 }, LIBRARY);
   };
   await Promise.all(agents.map(register));
   await engine.close();

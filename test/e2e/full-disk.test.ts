@@ -4,6 +4,7 @@ import { codeOf } from "../../src/core/errors.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { sqliteStore } from "../../src/log/sqlite/store.ts";
 import { smallDisk } from "../small-disk.ts";
+import { LIBRARY } from "../../src/core/by.ts";
 
 const CARD = {
   name: "filler",
@@ -18,16 +19,22 @@ test("a full disk refuses writes, answers reads, and recovers with room", async 
   const { folder, freeRoom } = smallDisk(context);
   const store = sqliteStore({ path: join(folder, "rollcall.db") });
   const engine = await Engine.open({ log: store.log });
-  const { agentId } = await engine.execute({ type: "agent.register", card: CARD, ttlMs: 60_000 });
+  const { agentId } = await engine.execute(
+    { type: "agent.register", card: CARD, ttlMs: 60_000 },
+    LIBRARY,
+  );
   const create = async () =>
-    engine.execute({
-      type: "task.create",
-      taskType: "fill",
-      input: "A".repeat(200_000),
-      requiredTools: [],
-      maxRetries: 0,
-      ttlMs: 0,
-    });
+    engine.execute(
+      {
+        type: "task.create",
+        taskType: "fill",
+        input: "A".repeat(200_000),
+        requiredTools: [],
+        maxRetries: 0,
+        ttlMs: 0,
+      },
+      LIBRARY,
+    );
   let created = 0;
   const refusal = await (async () => {
     for (;;) {
@@ -45,7 +52,7 @@ test("a full disk refuses writes, answers reads, and recovers with room", async 
   // Nothing half-done: exactly what was acknowledged is there, and it can be read.
   expect(await engine.read((state) => state.tasks.byId.size)).toBe(created);
   await expect(create()).rejects.toMatchObject({ code: "UNAVAILABLE" });
-  await engine.heartbeat(agentId);
+  await engine.heartbeat(agentId, LIBRARY);
 
   freeRoom();
   await vi.waitFor(create, { timeout: 10_000 });

@@ -255,10 +255,17 @@ describe("rollcall hooks", PATIENT, () => {
     const dry = hooks(at, "install", "claude-code", "--dry-run");
     expect(dry.stdout).toContain("~/.claude/settings.json would be made:");
     expect(dry.stdout).toContain(`hook claude-code"`);
-    expect(existsSync(settings(at))).toBe(false);
+    const asked = hooks(at, "install", "claude-code");
+    expect(asked.stdout).toBe("Claude Code  ~/.claude/settings.json\n");
+    expect(asked.stderr).toBe(
+      "error: nothing was changed: --yes makes the change, --dry-run only shows it\n",
+    );
+    expect([asked.code, existsSync(settings(at))]).toEqual([2, false]);
     expect(hooks(at, "status").code).toBe(1);
-    expect(hooks(at, "install", "claude-code").stdout).toContain("Claude Code: installed in ~/");
-    expect(hooks(at, "install", "claude-code").stdout).toContain("is installed already");
+    expect(hooks(at, "install", "claude-code", "--yes").stdout).toContain(
+      "Claude Code: installed in ~/",
+    );
+    expect(hooks(at, "install", "claude-code", "--yes").stdout).toContain("is installed already");
     const { code, stdout } = hooks(at, "status", "--json");
     const { hosts } = JSON.parse(stdout) as { hosts: { host: string; state: string }[] };
     expect(code).toBe(0);
@@ -275,7 +282,7 @@ describe("rollcall hooks", PATIENT, () => {
 
   test("the command that it installs is one that works", () => {
     using at = home();
-    hooks(at, "install", "claude-code");
+    hooks(at, "install", "claude-code", "--yes");
     const text = readFileSync(settings(at), "utf8");
     const { hooks: installed } = JSON.parse(text) as {
       hooks: Record<string, [{ hooks: [{ command: string }] }]>;
@@ -318,7 +325,7 @@ describe("what is put into the process of a host", PATIENT, () => {
     const [host, file, script, state] = row;
     using at = home();
     const folder = at.env["HOME"] ?? "";
-    spawnSync(process.execPath, [PROGRAM, "hooks", "install", host], { env: at.env });
+    spawnSync(process.execPath, [PROGRAM, "hooks", "install", host, "--yes"], { env: at.env });
     // Pi reads TypeScript, and takes any JavaScript for it.
     const text = readFileSync(join(folder, file), "utf8");
     writeFileSync(join(folder, "host.mjs"), text);
@@ -336,7 +343,9 @@ describe("what is put into the process of a host", PATIENT, () => {
   test("is no trouble for it when rollcall is gone", async () => {
     using at = home();
     const folder = at.env["HOME"] ?? "";
-    spawnSync(process.execPath, [PROGRAM, "hooks", "install", "opencode"], { env: at.env });
+    spawnSync(process.execPath, [PROGRAM, "hooks", "install", "opencode", "--yes"], {
+      env: at.env,
+    });
     const file = join(folder, ".config/opencode/plugins/rollcall.js");
     const text = readFileSync(file, "utf8").replace("/dist/coding-agents/", "/gone/");
     writeFileSync(join(folder, "host.mjs"), text);

@@ -9,6 +9,7 @@ import type { Facts } from "../../src/core/reports.ts";
 import { loadConfig } from "../../src/daemon/config.ts";
 import { Engine, sqliteStore } from "../../src/index.ts";
 import { daemon, scratch, start } from "./programs.ts";
+import { LIBRARY } from "../../src/core/by.ts";
 
 const PATIENCE = { timeout: 10_000, interval: 20 };
 const cleanups: (() => unknown)[] = [];
@@ -65,7 +66,10 @@ async function inProcess(): Promise<{ readonly engine: Engine; readonly url: str
 
 async function enrol(engine: Engine, name: string, tools: readonly string[] = []) {
   const card = { name, description: "", version: "", capabilities: [], tools, metadata: {} };
-  const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs: 3_600_000 });
+  const { agentId } = await engine.execute(
+    { type: "agent.register", card, ttlMs: 3_600_000 },
+    LIBRARY,
+  );
   return agentId;
 }
 
@@ -83,7 +87,7 @@ const ASKS = { question: { value: QUESTION, rule: "it asks" } };
 function tell(engine: Engine, agentId: string, facts: Partial<Facts>): Promise<unknown> {
   const about = { alias: `file@box:${agentId}`, agentId, links: [], order: 1 };
   const report = { ...about, reportedAtMs: Date.now(), facts: { liveness: ALIVE, ...facts } };
-  return engine.execute({ type: "fleet.report", report });
+  return engine.execute({ type: "fleet.report", report }, LIBRARY);
 }
 
 const TASK = {
@@ -109,23 +113,29 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
     await sees(page, "#events", /leads, epoch 1\s+node\.leading · 1/);
     const planner = await enrol(engine, "planner", ["git", "shell"]);
     await sees(page, "#agents tbody tr", /planner\s*[0-9a-f]{8}\s+alive\s+git\s*shell\s+\d s/);
-    await engine.execute({ type: "lease.acquire", taskId: "k1", agentId: planner, ttlMs: 90_000 });
+    await engine.execute(
+      { type: "lease.acquire", taskId: "k1", agentId: planner, ttlMs: 90_000 },
+      LIBRARY,
+    );
     await sees(page, "#leases tbody tr", /k1\s+planner.*\s+1\s+1 min/);
-    await engine.execute({ type: "election.campaign", group: "g1", agentId: planner });
+    await engine.execute({ type: "election.campaign", group: "g1", agentId: planner }, LIBRARY);
     await sees(page, "#leaders tbody tr", /g1\s+planner.*\s+1\s+1\s+\d s/);
-    const task = await engine.execute({ ...TASK, taskType: "summarise" });
+    const task = await engine.execute({ ...TASK, taskType: "summarise" }, LIBRARY);
     await sees(page, "#tasks tbody tr", /summarise\s*[0-9a-f]{8}\s+waits/);
-    await engine.execute({ type: "task.claim", agentId: planner });
+    await engine.execute({ type: "task.claim", agentId: planner }, LIBRARY);
     await sees(page, "#tasks tbody tr", /summarise.*\s+in work\s+planner/);
-    await engine.execute({
-      type: "task.fail",
-      taskId: task.id,
-      agentId: planner,
-      reason: "no ink",
-    });
+    await engine.execute(
+      {
+        type: "task.fail",
+        taskId: task.id,
+        agentId: planner,
+        reason: "no ink",
+      },
+      LIBRARY,
+    );
     await sees(page, "[data-note=queue]", "0 in work · 1 given up");
     await sees(page, "#events tbody tr:first-child", /is dead, last with planner .*: no ink/);
-    await engine.execute({ type: "agent.deregister", agentId: planner });
+    await engine.execute({ type: "agent.deregister", agentId: planner }, LIBRARY);
     await sees(page, "#events tbody", /planner \([0-9a-f]{8}\) left/);
     await sees(page, "#fleet + .empty", "Nobody is here");
     expect(await page.locator("[data-count]").allInnerTexts()).toEqual([
@@ -196,8 +206,8 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
     ];
     for (const name of hostile) {
       const agentId = await enrol(engine, name, [name.slice(0, 100)]);
-      await engine.execute({ type: "lease.acquire", taskId: name, agentId, ttlMs: 0 });
-      await engine.execute({ type: "election.campaign", group: name, agentId });
+      await engine.execute({ type: "lease.acquire", taskId: name, agentId, ttlMs: 0 }, LIBRARY);
+      await engine.execute({ type: "election.campaign", group: name, agentId }, LIBRARY);
     }
     const [markup = "", script = ""] = hostile;
     const sinceMs = Date.now();
@@ -205,11 +215,14 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
     const question = { value: asked, rule: "asks" } as const;
     await tell(engine, "hostile", { name: markup, workspace: `/${markup}`, question });
     const agentId = await enrol(engine, "worker");
-    const task = await engine.execute({ ...TASK, taskType: "<iframe src=//x>".padEnd(128, "#") });
-    await engine.execute({ type: "task.claim", agentId });
+    const task = await engine.execute(
+      { ...TASK, taskType: "<iframe src=//x>".padEnd(128, "#") },
+      LIBRARY,
+    );
+    await engine.execute({ type: "task.claim", agentId }, LIBRARY);
     const reason = "<b>because</b> ".repeat(60);
-    await engine.execute({ type: "task.fail", taskId: task.id, agentId, reason });
-    await engine.execute({ ...TASK, taskType: "\u202E".repeat(100) });
+    await engine.execute({ type: "task.fail", taskId: task.id, agentId, reason }, LIBRARY);
+    await engine.execute({ ...TASK, taskType: "\u202E".repeat(100) }, LIBRARY);
 
     const { page, complaints } = await open(url, width);
     await sees(page, "#fleet tbody tr:first-child", "<script>alert(2)</script>");

@@ -167,7 +167,7 @@ describe("single files", () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ task: { summary: "\u001b[31mred\u009b" } });
     expect(stdout).toContain(String.raw`"\u001b[31mred\u009b"`);
-    const missing = { code: 1, stderr: `not found: ${join(folder.path, "b.json")}\n` };
+    const missing = { code: 1, stderr: `error: no agent b in ${folder.path}\n` };
     expect(await get("b")).toMatchObject(missing);
     fs.symlinkSync("a.json", join(folder.path, "b.json"));
     const invalid = { code: 1, stderr: `invalid status file: ${join(folder.path, "b.json")}\n` };

@@ -7,6 +7,7 @@ import { sayNow } from "./say.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { sqliteStore } from "../../src/log/sqlite/store.ts";
+import { LIBRARY } from "../../src/core/by.ts";
 
 const CALLERS = 16;
 
@@ -36,26 +37,38 @@ const card = {
 
 async function work(caller: number): Promise<never> {
   for (let n = 0; ; n += 1) {
-    const { agentId } = await engine.execute({ type: "agent.register", card, ttlMs: 30_000 });
+    const { agentId } = await engine.execute(
+      { type: "agent.register", card, ttlMs: 30_000 },
+      LIBRARY,
+    );
     say({ kind: "agent.registered", agentId });
     const taskId = `key:${caller}:${n}`;
-    const { lease } = await engine.execute({ type: "lease.acquire", taskId, agentId, ttlMs: 0 });
+    const { lease } = await engine.execute(
+      { type: "lease.acquire", taskId, agentId, ttlMs: 0 },
+      LIBRARY,
+    );
     say({ kind: "lease.acquired", token: lease.token });
-    const task = await engine.execute({
-      type: "task.create",
-      taskType: "work",
-      input: "",
-      requiredTools: [],
-      maxRetries: 3,
-      ttlMs: 0,
-    });
+    const task = await engine.execute(
+      {
+        type: "task.create",
+        taskType: "work",
+        input: "",
+        requiredTools: [],
+        maxRetries: 3,
+        ttlMs: 0,
+      },
+      LIBRARY,
+    );
     say({ kind: "task.created", taskId: task.id });
-    const claimed = await engine.execute({ type: "task.claim", agentId });
+    const claimed = await engine.execute({ type: "task.claim", agentId }, LIBRARY);
     if (claimed) {
-      await engine.execute({ type: "task.complete", taskId: claimed.id, agentId, output: "" });
+      await engine.execute(
+        { type: "task.complete", taskId: claimed.id, agentId, output: "" },
+        LIBRARY,
+      );
       say({ kind: "task.completed", taskId: claimed.id });
     }
-    await engine.execute({ type: "agent.deregister", agentId });
+    await engine.execute({ type: "agent.deregister", agentId }, LIBRARY);
     say({ kind: "agent.died", agentId });
   }
 }

@@ -5,6 +5,7 @@ import { AGENTKEEPER_PYTHON, lacks } from "../../scripts/prerequisites.mjs";
 import { Engine } from "../../src/engine/engine.ts";
 import { sqliteStore } from "../../src/log/sqlite/store.ts";
 import { daemon, environment, programFile, Running, scratch } from "../e2e/programs.ts";
+import { LIBRARY } from "../../src/core/by.ts";
 
 const SCRIPTS = fileURLToPath(new URL("keeper/", import.meta.url));
 const isMissing = lacks("agentkeeper-sdk");
@@ -72,11 +73,11 @@ async function truncatedLog(path: string): Promise<void> {
   const engine = await Engine.open({ log: store.log, retention });
   const about = { subject: "*", action: "*", resource: "*", effect: "allow" } as const;
   for (let i = 0; i < 20; i += 1) {
-    await engine.execute({ type: "policy.set", policy: { id: "kept", ...about } });
+    await engine.execute({ type: "policy.set", policy: { id: "kept", ...about } }, LIBRARY);
   }
   await vi.waitFor(
     async () => {
-      await engine.execute({ type: "policy.set", policy: { id: "kept", ...about } });
+      await engine.execute({ type: "policy.set", policy: { id: "kept", ...about } }, LIBRARY);
       expect((await store.log.open()).oldest).toBeGreaterThan(10);
     },
     { timeout: 20_000 },

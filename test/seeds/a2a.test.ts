@@ -180,12 +180,12 @@ describe.skipIf(isMissing)("the table", SLOW, () => {
     await client.says(/started/);
     await vi.waitFor(async () => expect(await urls()).toContain(stays.origin), 10_000);
     const beat = { agent_card: oneAt(falls.origin), interval: 1 };
+    const sentMs = performance.now();
     const { headers } = await post(own.url, CLIENTS["0.2.0"].path, beat);
-    const heardMs = performance.now();
     expect(headers.get("retry-after")).toBe("1");
     const isGone = async () => expect(await urls()).not.toContain(falls.origin);
     await vi.waitFor(isGone, { timeout: 10_000, interval: 20 });
-    expect(performance.now() - heardMs).toBeGreaterThan(2_900);
+    expect(performance.now() - sentMs).toBeGreaterThan(2_900);
     expect(await urls()).toContain(stays.origin);
   });
 });

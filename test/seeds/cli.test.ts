@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { daemon, environment, programFile, run, Running, scratch, start } from "../e2e/programs.ts";
-import { firstExamples, Newcomer } from "./newcomer.ts";
+import { lineOf, TimelineWriter } from "../../src/wires/acp/proxy/timeline.ts";
+import { record } from "../support/acp-proxy/fixture.ts";
+import { agentPlaces, firstExamples, Newcomer } from "./newcomer.ts";
 
 const folder = scratch();
 const card = { name: "Echo", description: "Says it again", url: "", skills: [] };
@@ -37,9 +39,25 @@ afterAll(async () => {
 });
 
 async function done(line: string): Promise<string> {
-  const { code, stdout, stderr } = await someone.types(line);
+  // What follows shows what is there, and ends.
+  const isInterrupted = line.startsWith("rollcall acp tail");
+  const { code, stdout, stderr } = await someone.types(line, { isInterrupted });
   expect([line, code, stderr]).toEqual([line, 0, expect.any(String)]);
   return stdout;
+}
+
+/** Waits for a person. */
+async function asks(agentId: string): Promise<void> {
+  const value = { kind: "choice", text: `Shall ${agentId} go on?`, sinceMs: Date.now() };
+  const facts = { name: agentId, liveness: { value: "alive" }, question: { value } };
+  const [, url = ""] = await up.says(/HTTP +(http:\S+)/);
+  const report = { alias: `script:${agentId}`, agentId, facts };
+  const { status } = await fetch(`${url}/v1/fleet/reports`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(report),
+  });
+  expect(status).toBe(200);
 }
 
 async function refusal(line: string, code: number): Promise<string> {
@@ -49,9 +67,15 @@ async function refusal(line: string, code: number): Promise<string> {
 }
 
 describe("examples", () => {
-  /** They run until they are stopped, or start programs of others. */
-  const ELSEWHERE = ["up", "a2a-registry", "events", "watch", "mcp", "completion", "acp tail"];
-  const WITH_AGENTS = ["acp run", "acp record", "acp replay", "acp install", "acp uninstall"];
+  /** They serve until they are stopped, or start programs of others: the e2e tests run them. */
+  const ELSEWHERE = ["up", "a2a-registry", "mcp", "completion"];
+  const WITH_AGENTS = ["acp run", "acp record", "acp replay"];
+
+  /** They show what is there, and follow it until Ctrl-C. */
+  const FOLLOWING = ["events", "watch", "acp tail"];
+
+  /** They ask, and there is nobody to answer. */
+  const ASKING = ["acp install", "acp uninstall", "hooks install", "hooks uninstall"];
 
   /** Typed before the example. */
   const BEFORE: Readonly<Record<string, readonly string[]>> = {
@@ -61,6 +85,7 @@ describe("examples", () => {
     "elections list": ["rollcall elections campaign planners --agent web-1"],
     "tasks list": ["rollcall tasks create ocr", "rollcall tasks claim --agent web-1"],
     "tasks create": ["rollcall tasks complete ocr --agent web-1"],
+    "tasks claim": ["rollcall tasks create ocr"],
     "tasks fail": ["rollcall tasks create ocr", "rollcall tasks claim --agent web-1"],
     list: ["rollcall emit --agent-id pi-1 --agent-name pi --lifecycle running"],
   };
@@ -79,9 +104,13 @@ describe("examples", () => {
     for (const [name, line] of [...(first ?? []), ...(last ?? [])]) {
       for (const each of BEFORE[name] ?? []) await done(each);
       if (name === "agents register") await done("rollcall agents deregister web-1");
-      const said = await someone.types(line.replace("http://localhost:8001", cardUrl));
-      // Nobody speaks to the proxy, and no hook is installed yet: that is told, and ends with 1.
-      const isToldNothing = ["acp status", "hooks status"].includes(name) && said.code === 1;
+      if (name === "dismiss") await asks("claude");
+      const isInterrupted = FOLLOWING.includes(name);
+      const here = line.replace("http://localhost:8001", cardUrl);
+      const said = await someone.types(here, { isInterrupted });
+      if (ASKING.includes(name) && said.stderr.startsWith("error: nothing was changed")) continue;
+      // Nobody speaks to the proxy, and there is nothing to install: that is told, and ends with 1.
+      const isToldNothing = /^(acp|hooks) /.test(name) && said.code === 1;
       expect([line, isToldNothing ? 0 : said.code, said.stderr]).toEqual([
         line,
         0,
@@ -93,22 +122,65 @@ describe("examples", () => {
 });
 
 describe("an agent", () => {
-  test.each([
-    "rollcall agents get web-1",
-    "rollcall agents get web",
-    "rollcall agents heartbeat web-1",
-    "rollcall explain web",
-    "rollcall timeline web-1",
-    "rollcall leases acquire job1 --agent web-1",
-    "rollcall leases --holder web-1",
-    "rollcall elections campaign g --agent web-1",
-    "rollcall elections resign g --agent web-1",
-    "rollcall tasks --agent web-1",
-    "rollcall run ech",
-  ])("goes by its name, or a part of it: %s", async (line) => {
-    await done(line);
-  });
+  /** By the place that takes it, a line that gives only a part of its name. */
+  const LINES: Readonly<Record<string, string>> = {
+    "explain AGENT": "rollcall explain web",
+    "timeline AGENT": "rollcall timeline web",
+    "dismiss AGENT": "rollcall dismiss night",
+    "agents get AGENT": "rollcall agents get web",
+    "agents heartbeat AGENT": "rollcall agents heartbeat web",
+    "directory get AGENT": "rollcall directory get ech",
+    "directory verify AGENT": "rollcall directory verify ech",
+    "directory delete AGENT": "rollcall directory delete ech",
+    "run AGENT": "rollcall run ech",
+    "jobs list --agent": "rollcall jobs --agent ech",
+    "leases acquire --agent": "rollcall leases acquire job1 --agent web",
+    "leases list --holder": "rollcall leases --holder web",
+    "leases renew --agent": "rollcall leases renew job1 --token TOKEN --agent web",
+    "leases release --agent": "rollcall leases release job1 --token TOKEN --agent web",
+    "elections campaign --agent": "rollcall elections campaign g --agent web",
+    "elections resign --agent": "rollcall elections resign g --agent web",
+    "tasks claim --agent": "rollcall tasks claim --agent web",
+    "tasks list --agent": "rollcall tasks --agent web",
+    "tasks renew --agent": "rollcall tasks renew resize --agent web",
+    "tasks complete --agent": "rollcall tasks complete resize --agent web",
+    "tasks fail --agent": "rollcall tasks fail crop --agent web",
+    "get AGENT": "rollcall get the-p",
+    "acp tail AGENT": "rollcall acp tail qwen",
+    "hooks install AGENT": "rollcall hooks install claude --yes",
+    "hooks status AGENT": "rollcall hooks status claude",
+    "hooks uninstall AGENT": "rollcall hooks uninstall claude --yes",
+    "agents deregister AGENT": "rollcall agents deregister web",
+  };
 
+  /** As a proxy leaves it. */
+  async function timeline(agent: string, name: string): Promise<void> {
+    const writer = new TimelineWriter(agent, join(folder.path, "rollcall/acp"));
+    writer.write(lineOf({ agent, name, atMs: Date.now(), record: record({}) }));
+    await writer.close();
+  }
+
+  test("goes by a part of its name wherever a command takes one", { timeout: 60_000 }, async () => {
+    expect(Object.keys(LINES).toSorted()).toEqual((await agentPlaces()).toSorted());
+    await done(`rollcall directory add ${cardUrl}`);
+    await done("rollcall run echo");
+    await asks("nightly");
+    await done("rollcall emit --agent-id 7 --agent-name the-pi --lifecycle running");
+    await timeline("acp-qwen-code-1a2b3c4d", "qwen-code");
+    await done("rollcall tasks create resize");
+    let token = "";
+    for (const [place, line] of Object.entries(LINES)) {
+      const told = await done(line.replace("TOKEN", token));
+      if (place === "leases acquire --agent") token = told.trim();
+      if (place === "tasks complete --agent") {
+        await done("rollcall tasks create crop");
+        await done("rollcall tasks claim --agent web-1");
+      }
+      if (place === "jobs list --agent") expect(told).toMatch(/job_\w+ +echo /);
+      if (place === "acp tail AGENT") expect(told).toMatch(/qwen-code +reading/);
+    }
+    await done("rollcall agents register web-1 --tool browser --ttl 1h");
+  });
   test("that is misspelt is refused with the one that was meant", async () => {
     const meant = "error: no agent wbe-1; did you mean web-1?";
     expect(await refusal("rollcall agents get wbe-1", 1)).toBe(meant);
@@ -116,6 +188,15 @@ describe("an agent", () => {
     expect(await refusal("rollcall explain wbe-1", 1)).toContain("did you mean web-1?");
     expect(await refusal("rollcall run ehco", 1)).toContain("did you mean echo?");
     expect(await refusal("rollcall run web-1", 1)).toContain("there are echo");
+    expect(await refusal("rollcall jobs --agent ehco", 1)).toContain("did you mean echo?");
+    expect(await refusal("rollcall get teh-pi", 1)).toBe(
+      `error: no agent teh-pi in ${folder.path}/agent-status; did you mean the-pi?`,
+    );
+    expect(await refusal("rollcall acp tail qewn-code", 1)).toBe(
+      "error: no agent qewn-code behind the proxy; did you mean qwen-code?",
+    );
+    const hooks = await refusal("rollcall hooks status claud-code", 2);
+    expect(hooks).toContain("did you mean claude-code?");
   });
 
   test("that may be several is refused with the choice, and one letter picks none", async () => {
@@ -211,7 +292,7 @@ describe("the machine", () => {
       await using nobody = new Running("setpriv", [...identity, ...program], env);
       return await nobody.end();
     };
-    const hooks = await asNobody("hooks", "install", "claude-code");
+    const hooks = await asNobody("hooks", "install", "claude-code", "--yes");
     expect(hooks.code).toBe(4);
     expect(hooks.stderr).toMatch(/^error: cannot write \/nonexistent\/.*EACCES.*or set HOME to /);
     const doctor = await asNobody("doctor");

@@ -17,7 +17,10 @@ export interface Said {
 }
 
 /** A terminal of that width, or a pipe. */
-export type Screen = Pick<Sink, "isTTY" | "columns">;
+export interface Screen extends Pick<Sink, "isTTY" | "columns"> {
+  /** Ctrl-C was pressed. */
+  readonly isInterrupted?: boolean;
+}
 
 export class Newcomer {
   readonly #env: Environment;
@@ -35,13 +38,15 @@ export class Newcomer {
     const out = new Sheet(screen);
     const err = new Sheet(screen);
     const process: Context["process"] = { stdout: out, stderr: err, env: this.#env };
+    const interruption = new AbortController();
+    if (screen.isInterrupted === true) interruption.abort();
     let ended = 0;
     const context: Context = {
       process,
       out: new Output(out, this.#env),
       err: new Output(err, this.#env),
       env: this.#env,
-      untilInterrupted: () => new AbortController().signal,
+      untilInterrupted: () => interruption.signal,
       listenForKeys: () => () => undefined,
       endWith: (code) => (ended = code),
     };
@@ -73,19 +78,55 @@ class Sheet implements Sink {
   }
 }
 
-/** By command ("agents get"), the first example of its help. */
-export async function firstExamples(): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>();
+/** Every command by its words ("agents get"). */
+async function* commands() {
   for (const [name, entry] of Object.entries(entriesOf(PROGRAM))) {
-    const leaves =
-      "commands" in entry
-        ? Object.entries(entry.commands).map(([verb, leaf]) => [`${name} ${verb}`, leaf] as const)
-        : [[name, entry] as const];
-    for (const [command, leaf] of leaves) {
-      const { fullDescription = "" } = await leaf.load();
-      const [, example] = /^Examples\n {2}(.+?)(?: {2}.*)?$/m.exec(fullDescription) ?? [];
-      if (example !== undefined) found.set(command, example);
+    if (!("commands" in entry)) yield [name, await entry.load()] as const;
+    else {
+      for (const [verb, leaf] of Object.entries(entry.commands)) {
+        yield [`${name} ${verb}`, await leaf.load()] as const;
+      }
     }
   }
+}
+
+/** By command, the first example of its help. */
+export async function firstExamples(): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for await (const [command, { fullDescription = "" }] of commands()) {
+    const [, example] = /^Examples\n {2}(.+?)(?: {2}.*)?$/m.exec(fullDescription) ?? [];
+    if (example !== undefined) found.set(command, example);
+  }
   return found;
+}
+
+/** The places where a command takes an agent: "agents get AGENT", "leases list --holder". */
+export async function agentPlaces(): Promise<readonly string[]> {
+  const places: string[] = [];
+  for await (const [command, { parameters }] of commands()) {
+    const { positional, flags = {} } = parameters as ParameterTable;
+    const { parameters: words = [positional?.parameter ?? {}] } = positional ?? {};
+    for (const { placeholder } of words) if (isAgent(placeholder)) places.push(`${command} AGENT`);
+    for (const [name, { placeholder }] of Object.entries(flags)) {
+      if (isAgent(placeholder)) places.push(`${command} --${name}`);
+    }
+  }
+  return places;
+}
+
+interface Placeholder {
+  readonly placeholder?: string;
+}
+
+/** The part of a command's parameters that is read here. */
+interface ParameterTable {
+  readonly flags?: Readonly<Record<string, Placeholder>>;
+  readonly positional?: {
+    readonly parameter?: Placeholder;
+    readonly parameters?: readonly Placeholder[];
+  };
+}
+
+function isAgent(placeholder = ""): boolean {
+  return /\bAGENT/.test(placeholder);
 }

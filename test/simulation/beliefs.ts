@@ -21,6 +21,8 @@ export interface Names {
   readonly agentIds: string[];
   readonly taskIds: string[];
   readonly jobIds: string[];
+  /** Those that were open when somebody last looked at everything. */
+  questionIds: readonly string[];
   readonly nodes: readonly string[];
   /** The node that leads, or any where none does: not what a client could know. */
   readonly leader: () => string;
@@ -35,6 +37,7 @@ export function names(nodes: readonly string[], leader: () => string): Names {
     agentIds: [],
     taskIds: [],
     jobIds: [],
+    questionIds: [],
     nodes,
     leader,
   };
@@ -42,6 +45,8 @@ export function names(nodes: readonly string[], leader: () => string): Names {
 
 export class Beliefs {
   readonly agents = new Map<string, Agent>();
+  /** The keys of those that use one. */
+  readonly keys = new Map<string, string>();
   readonly leases: Lease[] = [];
   readonly claims: Task[] = [];
   /** Each as it last was told. */
@@ -57,6 +62,9 @@ export class Beliefs {
     }
     switch (told.type) {
       case "agent.register":
+        if (command.type === "agent.register" && command.keyHash !== undefined) {
+          this.keys.set(told.reply.agentId, command.keyHash);
+        }
         this.agents.set(told.reply.agentId, told.reply);
         known.agentIds.push(told.reply.agentId);
         return;
@@ -81,6 +89,8 @@ export class Beliefs {
       case "agent.heartbeat":
       case "fleet.report":
       case "fleet.forget":
+      case "fleet.dismiss":
+      case "question.dismiss":
       case "job.cancel":
       case "job.end":
       case "job.revive":
@@ -102,6 +112,7 @@ export class Beliefs {
       case "election.resign":
       case "policy.set":
       case "policy.delete":
+      case "task.cancel":
       case "task.renew":
       case "task.complete":
       case "task.fail":

@@ -85,14 +85,14 @@ export class Cluster {
       }
     };
     return {
-      execute: (leader, command) =>
+      execute: (leader, command, by) =>
         call(
           leader,
           () =>
             this.#named(leader).ask((engine, jobs) =>
-              jobs.execute(command, () => engine.executeHere(command)),
+              jobs.execute(command, () => engine.executeHere(command, by)),
             ),
-          () => void history.called(`${from}'`, { kind: "command", command }, leader),
+          () => void history.called(`${from}'`, { kind: "command", command, by }, leader),
         ),
       barrier: (leader) =>
         call(

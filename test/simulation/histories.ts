@@ -55,6 +55,8 @@ export function explain(
     policy: new Filed(),
   };
   for (const op of ops) {
+    // The witness proves these by the rules; whose a thing is the models do not know.
+    if (op.outcome.kind === "refused" && op.outcome.code === "PERMISSION_DENIED") continue;
     const about = subjectOf(op);
     if (about && mayHaveHappened(op, facts)) byNoun[about.noun].add(about.key, op);
   }
@@ -152,6 +154,7 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
       return { noun: "policy", key: command.policy.id };
     case "policy.delete":
       return { noun: "policy", key: command.id };
+    case "task.cancel":
     case "task.renew":
     case "task.complete":
     case "task.fail":
@@ -189,6 +192,8 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
     case "agent.deregister":
     case "fleet.report":
     case "fleet.forget":
+    case "fleet.dismiss":
+    case "question.dismiss":
     case "directory.heartbeat":
     case "directory.confirm":
     case "directory.doubt":
@@ -228,6 +233,8 @@ function isEffectOf(event: Event, op: Op): boolean {
       return commandOf(op, "task.fail")?.taskId === event.taskId;
     case "task.returned":
       return commandOf(op, "task.return")?.taskId === event.taskId;
+    case "task.cancelled":
+      return commandOf(op, "task.cancel")?.taskId === event.taskId;
     default:
       return isEffectOfJob(event, op);
   }
@@ -291,6 +298,7 @@ function isFactOfTask(event: Event, taskId: string, asked: readonly Op[]): boole
     case "task.requeued":
     case "task.died":
       return event.taskId === taskId && event.reason !== FAIL_REASON;
+    case "task.expired":
     case "task.forgotten":
       return event.taskId === taskId;
     default:

@@ -5,6 +5,7 @@
 import type { Event, RecordedEvent } from "../../src/core/events.ts";
 import { COUNT } from "../../src/core/limits.ts";
 import type { State } from "../../src/core/state.ts";
+import { CallerCheck } from "./caller-check.ts";
 import { JobCheck } from "./job-check.ts";
 
 type Fail = (invariant: string, detail: string) => void;
@@ -27,6 +28,7 @@ export class LogCheck {
   readonly #terms = new Map<string, number>();
   readonly #tasks = new Map<string, TaskLife>();
   readonly #jobs = new JobCheck();
+  readonly #callers = new CallerCheck();
   /** URL → what is served there, and who brought it. */
   readonly #entries = new Map<string, { readonly served: string; readonly source: string }>();
 
@@ -40,6 +42,7 @@ export class LogCheck {
     if (atMs < this.#lastAtMs) fail("time in the log never falls", `${atMs} < ${this.#lastAtMs}`);
     this.#lastAtMs = atMs;
     this.#leadership(recorded, writer, fail);
+    this.#callers.take(recorded, fail);
     this.#lease(event, fail);
     this.#election(event, fail);
     this.#task(event, fail);
@@ -168,6 +171,7 @@ export class LogCheck {
       case "task.requeued":
       case "task.returned":
       case "task.died":
+      case "task.cancelled":
         if (event.agentId !== life.holder) {
           fail("only its holder ends a claim", `${event.taskId} by ${event.agentId}`);
         }
@@ -175,6 +179,10 @@ export class LogCheck {
         if (event.type === "task.requeued") life.retries += 1;
         else life.isFinished = event.type !== "task.returned";
         if (life.retries > life.maxRetries) fail("retries are bounded", event.taskId);
+        return;
+      case "task.expired":
+        if (life.holder !== "") fail("only what waits has waited too long", event.taskId);
+        life.isFinished = true;
         return;
     }
   }

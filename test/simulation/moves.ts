@@ -20,7 +20,10 @@ interface Position {
   readonly agentId: string;
 }
 
-type Move = (position: Position) => Command | Ask | undefined;
+/** A command, whose caller is yet to be found, or a read. */
+export type Move = Command | (Ask & { readonly kind: "read" });
+
+type MoveOf = (position: Position) => Move | undefined;
 
 const CARD: AgentCard = {
   name: "worker",
@@ -37,7 +40,7 @@ const TTLS_MS = [1000, 2000, 4000, 10_000, 0];
 export const FAIL_REASON = "tired";
 
 /** How often, and what. */
-const MOVES: readonly (readonly [weight: number, Move])[] = [
+const MOVES: readonly (readonly [weight: number, MoveOf])[] = [
   [3, ({ random, known }) => registration(random, known)],
   [2, ({ agentId }) => ({ type: "agent.deregister", agentId })],
   [
@@ -92,6 +95,7 @@ const MOVES: readonly (readonly [weight: number, Move])[] = [
   [3, ({ random, known }) => ({ type: "policy.delete", id: random.pick(known.policies) })],
   [9, ({ random, known }) => creation(random, known)],
   [12, ({ agentId }) => ({ type: "task.claim", agentId })],
+  [2, cancelling],
   [4, withClaim(({ task, agentId }) => ({ type: "task.renew", taskId: task.id, agentId }))],
   [
     6,
@@ -124,6 +128,8 @@ const MOVES: readonly (readonly [weight: number, Move])[] = [
   ],
   [6, ({ random, known }) => reporting(random, known)],
   [1, ({ random }) => ({ type: "fleet.forget", alias: `test:${random.between(0, 3)}` })],
+  [1, ({ random }) => ({ type: "fleet.dismiss", aliases: [`test:${random.between(0, 3)}`] })],
+  [2, dismissal],
   ...JOB_MOVES,
   [8, ({ random }) => someDirectoryCommand(smallNumbers(random))],
   [2, ({ random }) => someTokenCommand(smallNumbers(random))],
@@ -133,26 +139,24 @@ const MOVES: readonly (readonly [weight: number, Move])[] = [
 const TOTAL_WEIGHT = MOVES.reduce((sum, [weight]) => sum + weight, 0);
 
 /** The next thing to ask for; undefined when nothing came to mind. */
-export function nextMove(random: Random, beliefs: Beliefs, known: Names): Ask | undefined {
-  if (beliefs.agents.size === 0) return asked(registration(random, known));
+export function nextMove(random: Random, beliefs: Beliefs, known: Names): Move | undefined {
+  if (beliefs.agents.size === 0) return registration(random, known);
   const own = [...beliefs.agents.keys()];
   const others = known.agentIds.length > 0 ? known.agentIds : ["nobody"];
   const agentId = random.chance(0.04) ? random.pick(others) : random.pick(own);
   let left = random.fraction() * TOTAL_WEIGHT;
   for (const [weight, move] of MOVES) {
     left -= weight;
-    if (left < 0) return asked(move({ random, beliefs, known, agentId }));
+    if (left < 0) return move({ random, beliefs, known, agentId });
   }
   return undefined;
 }
 
-function asked(wanted: Command | Ask | undefined): Ask | undefined {
-  return wanted && "type" in wanted ? { kind: "command", command: wanted } : wanted;
-}
-
 function registration(random: Random, known: Names): Command {
   const tools = known.tools.filter(() => random.chance(0.6));
-  return { type: "agent.register", card: { ...CARD, tools }, ttlMs: random.pick(TTLS_MS) };
+  const card = { ...CARD, tools };
+  const keyHash = random.chance(0.3) ? random.id() : undefined;
+  return { type: "agent.register", card, ttlMs: random.pick(TTLS_MS), keyHash };
 }
 
 function policy(random: Random, known: Names): Command {
@@ -170,7 +174,18 @@ function creation(random: Random, known: Names): Command {
     requiredTools: known.tools.filter(() => random.chance(0.2)),
     maxRetries: random.between(0, 2),
     ttlMs: random.pick(TTLS_MS),
+    ...(random.chance(0.3) && { pendingTtlMs: random.pick(TTLS_MS) }),
   };
+}
+
+function cancelling({ random, known }: Position): Command | undefined {
+  const taskId = lately(random, known.taskIds);
+  return taskId === undefined ? undefined : { type: "task.cancel", taskId, reason: "" };
+}
+
+function dismissal({ random, known }: Position): Command | undefined {
+  const id = lately(random, known.questionIds);
+  return id === undefined ? undefined : { type: "question.dismiss", id };
 }
 
 function reporting(random: Random, known: Names): Command {
@@ -193,7 +208,7 @@ function held({ taskId, holder, token }: Lease) {
   return { taskId, agentId: holder, token };
 }
 
-function withClaim(make: (claim: { task: Task; agentId: string }) => Command): Move {
+function withClaim(make: (claim: { task: Task; agentId: string }) => Command): MoveOf {
   return ({ random, beliefs, agentId }) => {
     const task = lately(random, beliefs.claims);
     return task && make({ task, agentId: random.chance(0.9) ? task.claimedBy : agentId });
@@ -202,7 +217,7 @@ function withClaim(make: (claim: { task: Task; agentId: string }) => Command): M
 
 const READ = ["lease", "lease", "group", "task", "job", "policy", "fingerprint"] as const;
 
-function reading({ random, known }: Position): Ask {
+function reading({ random, known }: Position): Read {
   const noun = random.pick(READ);
   switch (noun) {
     case "lease": {
@@ -242,7 +257,15 @@ function reading({ random, known }: Position): Ask {
       return read(noun, key, (state) => state.policies.byId.get(key)?.resource ?? null);
     }
     case "fingerprint":
-      return { kind: "read", noun, key: "", select: fingerprint };
+      return {
+        kind: "read",
+        noun,
+        key: "",
+        select(state) {
+          known.questionIds = [...state.questions.openOf.values()];
+          return fingerprint(state);
+        },
+      };
   }
 }
 
@@ -252,6 +275,6 @@ function read(
   noun: Read["noun"],
   key: string,
   select: (state: Parameters<Read["select"]>[0]) => unknown,
-): Ask {
+): Read {
   return { kind: "read", noun, key, select: (state) => JSON.stringify(select(state)) };
 }

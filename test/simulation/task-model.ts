@@ -5,7 +5,7 @@ import type { Model } from "./linearizable.ts";
 import { commandOf, isRefused, told, type Input } from "./model.ts";
 
 interface TaskState {
-  readonly status: "none" | "pending" | "claimed" | "completed" | "dead";
+  readonly status: "none" | "pending" | "claimed" | "completed" | "dead" | "cancelled";
   readonly claimedBy: string;
   readonly token: number;
   readonly highest: number;
@@ -34,10 +34,10 @@ export const taskModel: Model<TaskState, Input> = {
       case "task.requeued":
       case "task.died":
         return isHolder(state, event.agentId) ? givenUp(state) : undefined;
+      case "task.expired":
+        return state.status === "pending" ? { ...state, status: "dead" } : undefined;
       case "task.forgotten":
-        return state.status === "completed" || state.status === "dead"
-          ? { ...state, status: "none" }
-          : undefined;
+        return isFinished(state) ? { ...state, status: "none" } : undefined;
       default:
         return undefined;
     }
@@ -59,6 +59,7 @@ function asked(state: TaskState, op: Op): TaskState | undefined {
     const answer = told<Task>(op);
     return answer.kind === "ok" ? claimed(state, claim.agentId, answer.reply.token) : undefined;
   }
+  if (commandOf(op, "task.cancel")) return cancelled(state, op);
   const command = commandOf(op, "task.renew", "task.complete", "task.fail", "task.return");
   if (!command) return undefined;
   const answer = told(op);
@@ -77,6 +78,20 @@ function asked(state: TaskState, op: Op): TaskState | undefined {
     case "task.return":
       return { ...state, status: "pending", claimedBy: "", token: 0 };
   }
+}
+
+function cancelled(state: TaskState, op: Op): TaskState | undefined {
+  const answer = told(op);
+  if (state.status === "pending" || state.status === "claimed") {
+    return answer.kind === "refused" ? undefined : { ...state, status: "cancelled" };
+  }
+  if (state.status === "cancelled") return answer.kind === "refused" ? undefined : state;
+  const code = state.status === "none" ? "NOT_FOUND" : "WRONG_STATE";
+  return answer.kind === "unknown" || isRefused(answer, code) ? state : undefined;
+}
+
+function isFinished({ status }: TaskState): boolean {
+  return status === "completed" || status === "dead" || status === "cancelled";
 }
 
 function created(state: TaskState, maxRetries: number): TaskState | undefined {

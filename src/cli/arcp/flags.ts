@@ -1,10 +1,10 @@
 /** Flags of `arcp`, named as the SDK's own, and the client they describe. */
 import { ArcpClient } from "../../wires/arcp/client/client.ts";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import { findToken } from "../../net/http/token.ts";
 import type { Context } from "../context.ts";
-import { textFlag, tokenFileFlag } from "../flags.ts";
+import { requiredFlag, textFlag, tokenFileFlag } from "../flags.ts";
 
 export interface RuntimeFlags {
   readonly url: string;
@@ -14,7 +14,7 @@ export interface RuntimeFlags {
 
 /** Of every command that talks to a runtime. */
 export const runtimeFlags = {
-  url: { kind: "parsed", parse: String, placeholder: "URL", brief: "ws://HOST:PORT/arcp" },
+  url: requiredFlag("URL", "ws://HOST:PORT/arcp"),
   token: textFlag("TOKEN", "The bearer token, of a runtime for trying"),
   tokenFile: tokenFileFlag,
 } as const;
@@ -27,8 +27,7 @@ export async function connect(
   const client = { name: "arcp-cli", version: releaseVersion() };
   const token = flags.token ?? findToken(flags.tokenFile, env);
   if (token === undefined) {
-    const message = "no token: give its --token-file, or set ROLLCALL_TOKEN";
-    throw new RollcallError("INVALID_ARGUMENT", message);
+    throw invalidArgument("no token: give its --token-file, or set ROLLCALL_TOKEN");
   }
   return ArcpClient.connect(flags.url, { token, client, signal });
 }

@@ -1,7 +1,7 @@
 /** `arcp replay`: the frames that a runtime kept of a session, from its file. */
 import { existsSync, statSync } from "node:fs";
 import { buildCommand } from "@stricli/core";
-import { codeOf, RollcallError } from "../../core/errors.ts";
+import { codeOf, invalidArgument, RollcallError } from "../../core/errors.ts";
 import { sessionStream } from "../../core/job-stream.ts";
 import { rules } from "../../core/rules.ts";
 import { load } from "../../engine/replica.ts";
@@ -12,6 +12,7 @@ import type { Profile } from "../../wires/arcp/codec/profile.ts";
 import { framesAfter, hasFrames } from "../../wires/arcp/ledger/frames.ts";
 import { numberedEntries } from "../../wires/arcp/server/stream-reader.ts";
 import type { Context } from "../context.ts";
+import { defaultFlag, parseSequence, requiredFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { pythonJson } from "./python-json.ts";
 import { PythonLog, type SessionPart } from "./python-log.ts";
@@ -37,15 +38,13 @@ export const replay = buildCommand<Flags, [], Context>({
   ),
   parameters: {
     flags: {
-      db: { kind: "parsed", parse: String, placeholder: "FILE", brief: "The runtime's file" },
-      session: { kind: "parsed", parse: String, placeholder: "SESSION", brief: "Its session" },
-      afterSeq: {
-        kind: "parsed",
-        parse: parseSequence,
-        default: "0",
+      db: requiredFlag("FILE", "The runtime's file"),
+      session: requiredFlag("SESSION", "Its session"),
+      afterSeq: defaultFlag("0", {
         placeholder: "SEQ",
-        brief: "Only what came after this event [0]",
-      },
+        brief: "Only what came after this event",
+        parse: parseSequence,
+      }),
     },
   },
   async func({ db, session, afterSeq }) {
@@ -97,18 +96,11 @@ async function* ourFrames(
 }
 
 function foreign(db: string, cause?: unknown): RollcallError {
-  const message = `--db ${db}: this is not the file of an ARCP runtime`;
-  return new RollcallError("INVALID_ARGUMENT", message, { cause });
+  return invalidArgument(`--db ${db}: this is not the file of an ARCP runtime`, cause);
 }
 
 function inOrder(frame: object): object {
   const known = ORDER.map((name) => [name, (frame as Record<string, unknown>)[name]] as const);
   const others = Object.entries(frame).filter(([name]) => !ORDER.includes(name));
   return Object.fromEntries([...known, ...others].filter(([, value]) => value !== undefined));
-}
-
-function parseSequence(text: string): number {
-  const sequence = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(sequence)) return sequence;
-  throw new Error("not a sequence, which is a whole number from 0 up");
 }

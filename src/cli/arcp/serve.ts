@@ -9,7 +9,7 @@ import { ArcpRuntime } from "../../wires/arcp/server/runtime.ts";
 import { serveWebSocket } from "../../wires/arcp/transports/serve-websocket.ts";
 import { staticTokens } from "../../wires/arcp/server/verifiers.ts";
 import type { Context } from "../context.ts";
-import { hostFlag } from "../flags.ts";
+import { defaultFlag, hostFlag, portFlag, requiredFlag, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { PythonLog } from "./python-log.ts";
 
@@ -31,28 +31,14 @@ export const serve = buildCommand<Flags, [], Context>({
   parameters: {
     flags: {
       host: hostFlag,
-      port: {
-        kind: "parsed",
-        parse: parsePort,
-        default: "7777",
-        placeholder: "PORT",
-        brief: "The port, 0 for a free one [7777]",
-      },
-      token: { kind: "parsed", parse: String, placeholder: "TOKEN", brief: "The token it takes" },
-      principal: {
-        kind: "parsed",
-        parse: String,
-        default: "cli-user",
+      port: portFlag("7777"),
+      token: requiredFlag("TOKEN", "The token it takes"),
+      principal: defaultFlag("cli-user", {
         placeholder: "NAME",
-        brief: "Who has this token [cli-user]",
-      },
-      db: {
-        kind: "parsed",
-        optional: true,
+        brief: "Who has this token",
         parse: String,
-        placeholder: "FILE",
-        brief: "Where to keep what must last [in memory]",
-      },
+      }),
+      db: textFlag("FILE", "Where to keep what must last [in memory]"),
     },
   },
   async func({ host, port, token, principal, db }) {
@@ -113,10 +99,4 @@ async function explain(error: unknown, db = ""): Promise<never> {
       "`arcp replay` reads this one",
     { cause: error },
   );
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new Error("not a port from 0 to 65535");
 }

@@ -2,6 +2,7 @@
 import { buildCommand } from "@stricli/core";
 import type { LeaseShape } from "../../wires/arcp/client/types.ts";
 import type { Context } from "../context.ts";
+import { defaultFlag, requiredFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { resultPayload, tellFailure } from "./endings.ts";
 import { connect, parseJson, runtimeFlags, type RuntimeFlags } from "./flags.ts";
@@ -25,26 +26,17 @@ export const submit = buildCommand<Flags, [], Context>({
   parameters: {
     flags: {
       ...runtimeFlags,
-      agent: {
-        kind: "parsed",
-        parse: String,
-        placeholder: "AGENT",
-        brief: "Who does it: NAME or NAME@VERSION",
-      },
-      input: {
-        kind: "parsed",
-        parse: (text: string) => ({ value: parseJson(text) }),
-        default: "null",
+      agent: requiredFlag("AGENT", "Who does it: NAME or NAME@VERSION"),
+      input: defaultFlag("null", {
         placeholder: "JSON",
-        brief: "What it gets [null]",
-      },
-      lease: {
-        kind: "parsed",
+        brief: "What it gets",
+        parse: (text) => ({ value: parseJson(text) }),
+      }),
+      lease: defaultFlag("{}", {
+        placeholder: "JSON",
+        brief: `What it may do: {"net.fetch": ["https://**"]}`,
         parse: parseLease,
-        default: "{}",
-        placeholder: "JSON",
-        brief: `What it may do: {"net.fetch": ["https://**"]} [{}]`,
-      },
+      }),
     },
   },
   async func({ agent, input, lease, ...flags }) {

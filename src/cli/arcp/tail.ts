@@ -1,6 +1,7 @@
 /** `arcp tail`: what a job says, one JSON object a line, from its beginning to its end. */
 import { buildCommand } from "@stricli/core";
 import type { Context } from "../context.ts";
+import { requiredFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { resultPayload, tellFailure } from "./endings.ts";
 import { connect, runtimeFlags, type RuntimeFlags } from "./flags.ts";
@@ -22,7 +23,7 @@ export const tail = buildCommand<Flags, [], Context>({
   parameters: {
     flags: {
       ...runtimeFlags,
-      jobId: { kind: "parsed", parse: String, placeholder: "JOB", brief: "The job's id" },
+      jobId: requiredFlag("JOB", "The job's id"),
     },
   },
   async func({ jobId, ...flags }) {

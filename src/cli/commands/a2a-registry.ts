@@ -5,7 +5,7 @@
  */
 import { buildCommand } from "@stricli/core";
 import type { Context } from "../context.ts";
-import { hostFlag, parsePort, textFlag } from "../flags.ts";
+import { hostFlag, portFlag, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { serve } from "../serve.ts";
 
@@ -14,6 +14,8 @@ interface Flags {
   readonly port: number;
   readonly dataDir?: string;
   readonly allow?: string;
+  readonly trust?: string;
+  readonly allowedHosts?: string;
 }
 
 /** The environment variables of the peer, and the settings they stand for. */
@@ -36,24 +38,22 @@ export const a2aRegistry = buildCommand<Flags, [], Context>({
   parameters: {
     flags: {
       host: hostFlag,
-      port: {
-        kind: "parsed",
-        parse: parsePort,
-        default: "8000",
-        placeholder: "PORT",
-        brief: "Its port, 0 for a free one [8000]",
-      },
+      port: portFlag("8000"),
       dataDir: textFlag("DIR", "Where the state is kept [in memory]"),
       allow: textFlag("ADDRESS[/BITS],…", "Private addresses from which cards may be fetched"),
+      trust: textFlag("ADDRESS[/BITS],…", "Networks whose agents are let in without a token"),
+      allowedHosts: textFlag("HOST,…", "Names by which agents elsewhere call this registry"),
     },
   },
-  async func({ host, port, dataDir, allow }) {
+  async func({ host, port, dataDir, allow, trust, allowedHosts }) {
     const settings: Record<string, string> = {
       "http-addr": `${host}:${port}`,
       addr: "off",
       "status-files": "false",
       ...(dataDir === undefined ? { memory: "true" } : { "data-dir": dataDir }),
       ...(allow !== undefined && { "a2a-allowed-addresses": allow }),
+      ...(trust !== undefined && { trust }),
+      ...(allowedHosts !== undefined && { "allowed-hosts": allowedHosts }),
     };
     for (const [variable, flag] of Object.entries(VARIABLES)) {
       const value = this.env[variable];

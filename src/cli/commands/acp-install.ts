@@ -8,64 +8,60 @@ import {
   type Editor,
   type EditorPlan,
 } from "../../wires/acp/proxy/editors.ts";
-import { apply } from "../../machine/settings/apply.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
 import { EXIT } from "../exit.ts";
+import { choiceArgument } from "../flags.ts";
 import { about, type Example } from "../help.ts";
-import { sceneOf, showPlan, shown } from "../plans.ts";
+import {
+  carryOut,
+  changeFlags,
+  isAgreed,
+  sceneOf,
+  showPlan,
+  shown,
+  type ChangeFlags,
+} from "../plans.ts";
 import { clean } from "../terminal/clean.ts";
 
-interface Flags {
+interface Flags extends ChangeFlags {
+  /** Its name before it was --yes. */
   readonly write?: boolean;
 }
 
-const editorWord = {
-  brief: EDITORS.join(" or "),
-  placeholder: "EDITOR",
-  parse: editorOf,
-  proposeCompletions: (partial: string) => EDITORS.filter((each) => each.startsWith(partial)),
-};
-
-function editorOf(text: string): Editor {
-  const editor = EDITORS.find((each) => each === text);
-  if (editor) return editor;
-  throw new Error(
-    `not one of ${EDITORS.join(", ")}; elsewhere put \`rollcall acp --\` before the command`,
-  );
-}
+const editorWord = choiceArgument(
+  "EDITOR",
+  EDITORS,
+  "; elsewhere put `rollcall acp --` before the command",
+);
 
 const KEPT =
-  "Shows what would change in its settings;\n" +
-  "--write changes it. All else in them stays as it is, to the byte, and what was there is kept\n" +
-  "beside it.";
+  "Shows the change in its settings, and\n" +
+  "asks. All else in them stays as it is, to the byte, and what was there is kept beside it.";
 
-function change(word: "install" | "uninstall", does: string, examples: readonly Example[]) {
-  const write = {
-    kind: "boolean",
-    optional: true,
-    withNegated: false,
-    brief: "Change the settings",
-  } as const;
+type Verb = "install" | "uninstall";
+
+function change(verb: Verb, does: string, examples: readonly Example[]) {
+  const flags = { ...changeFlags, write: { ...changeFlags.yes, hidden: true } } as const;
   return buildCommand<Flags, [Editor], Context>({
     docs: about(`${does}. ${KEPT}`, ...examples),
-    parameters: { flags: { write }, positional: { kind: "tuple", parameters: [editorWord] } },
-    async func(flags, editor) {
+    parameters: {
+      flags,
+      positional: { kind: "tuple", parameters: [editorWord] },
+    },
+    async func({ dryRun = false, write = false, yes = write }, editor) {
       const scene = sceneOf(this, undefined);
-      const plan = word === "install" ? planInstall(editor, scene) : planUninstall(editor, scene);
+      const plan = verb === "install" ? planInstall(editor, scene) : planUninstall(editor, scene);
       await tellManaged(this, plan);
-      if (plan.changed.length === 0) return tellNothing(this, plan, { editor, word });
-      if (flags.write !== true) {
-        await showPlan(this, plan);
-        return this.out.line(`Nothing was changed yet: add --write to change it.`);
-      }
-      const backup = apply(plan);
+      if (plan.changed.length === 0) return tellNothing(this, plan, { editor, verb });
       const agents = plan.changed.map(clean).join(", ");
-      const done = word === "install" ? "behind the proxy now" : "out of the proxy again";
-      const mark = this.out.paint("green", "✓");
-      await this.out.line(`${mark} ${EDITOR_FACTS[editor].name}: ${done}: ${agents}`);
-      if (backup !== undefined) await this.out.line(`  what was there: ${shown(this, backup)}`);
-      await this.out.line(`  next: ${EDITOR_FACTS[editor].next}`);
+      const question = `${verb === "install" ? "Put behind the proxy" : "Take out"}: ${agents}?`;
+      const proposal = { show: () => showPlan(this, plan), question };
+      if (!(await isAgreed(this, { dryRun, yes }, proposal))) return;
+      const { name, next } = EDITOR_FACTS[editor];
+      const done = verb === "install" ? "behind the proxy now" : "out of the proxy again";
+      await carryOut(this, plan, `${name}: ${done}: ${agents}`);
+      await this.out.line(`  next: ${next}`);
     },
   });
 }
@@ -80,16 +76,16 @@ async function tellManaged(context: Context, { managed }: EditorPlan): Promise<v
 async function tellNothing(
   context: Context,
   { path, same }: EditorPlan,
-  { editor, word }: { readonly editor: Editor; readonly word: "install" | "uninstall" },
+  { editor, verb }: { readonly editor: Editor; readonly verb: Verb },
 ): Promise<void> {
   const { name } = EDITOR_FACTS[editor];
   const where = shown(context, path);
   if (same.length > 0) {
-    const state = word === "install" ? "already behind the proxy" : "not behind the proxy";
+    const state = verb === "install" ? "already behind the proxy" : "not behind the proxy";
     return context.out.line(`${name}: ${state}: ${same.map(clean).join(", ")}`);
   }
   context.endWith(EXIT.nothingFound);
-  if (word === "uninstall") return note(context, `${name}: there are no agents in ${where}`);
+  if (verb === "uninstall") return note(context, `${name}: there are no agents in ${where}`);
   await context.out.line(`${name}: there are no agents in ${where}. One that runs through it:`);
   const server = { command: "rollcall", args: ["acp", "--", "COMMAND", "ARGS…"] };
   const example = JSON.stringify({ agent_servers: { "My agent": server } }, null, 2);
@@ -100,13 +96,14 @@ export const acpInstall: Command<Context> = change(
   "install",
   "Put an editor's agents behind the proxy",
   [
-    { call: "rollcall acp install zed", does: "shows what would change in settings.json" },
-    { call: "rollcall acp install jetbrains --write", does: "changes ~/.jetbrains/acp.json" },
+    { call: "rollcall acp install zed", does: "shows the change in settings.json, and asks" },
+    { call: "rollcall acp install zed --dry-run", does: "only shows it" },
+    { call: "rollcall acp install jetbrains --yes", does: "changes ~/.jetbrains/acp.json" },
   ],
 );
 
 export const acpUninstall: Command<Context> = change(
   "uninstall",
   "Take an editor's agents out again",
-  [{ call: "rollcall acp uninstall zed --write", does: "they run by themselves again" }],
+  [{ call: "rollcall acp uninstall zed", does: "they run by themselves again" }],
 );

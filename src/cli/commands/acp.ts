@@ -1,6 +1,9 @@
 /** `rollcall acp status`, `tail` and `replay`: what agents behind the proxy do, and did. */
 import { buildCommand } from "@stricli/core";
+import { RollcallError } from "../../core/errors.ts";
+import { meant } from "../../core/meant.ts";
 import { followTimelines } from "../../wires/acp/proxy/follow.ts";
+import { isProxyId } from "../../wires/acp/proxy/names.ts";
 import { replay } from "../../wires/acp/proxy/replay.ts";
 import { timelineFolder, type TimelineLine } from "../../wires/acp/proxy/timeline.ts";
 import { statusFolder } from "../../wires/files/folder.ts";
@@ -9,7 +12,7 @@ import { changeOf, wordOf } from "../acp/lines.ts";
 import type { Context } from "../context.ts";
 import { lookOf, note, printJson } from "../daemon.ts";
 import { EXIT } from "../exit.ts";
-import { argument, jsonFlag, parseCount } from "../flags.ts";
+import { argument, defaultFlag, jsonFlag, parseCount } from "../flags.ts";
 import { about } from "../help.ts";
 import { clean, cleanJson } from "../terminal/clean.ts";
 import { fromHome } from "../terminal/path.ts";
@@ -93,29 +96,41 @@ export const acpTail = buildCommand<TailFlags, [string?], Context>({
   parameters: {
     flags: {
       json: jsonFlag,
-      lines: {
-        kind: "parsed",
-        parse: parseCount,
-        default: "10",
+      lines: defaultFlag("10", {
         placeholder: "N",
-        brief: "Begin with the last N changes [10]",
-      },
+        brief: "Begin with the last N changes",
+        parse: parseCount,
+      }),
     },
     positional: {
       kind: "tuple",
-      parameters: [{ ...argument("AGENT", "Only this one: its name, or its id"), optional: true }],
+      parameters: [
+        { ...argument("AGENT", "Only this one: its name, or a part of it"), optional: true },
+      ],
     },
   },
   async func({ json, lines: last }, only) {
     const signal = this.untilInterrupted();
     const folder = timelineFolder(this.env);
-    const isWanted = ({ name, agent }: TimelineLine) =>
-      only === undefined || name === only || agent.startsWith(only);
-    for await (const line of followTimelines({ folder, last, isWanted, signal })) {
+    const wanted = (there: readonly TimelineLine[]) =>
+      only === undefined ? () => true : linesOf(only, there);
+    for await (const line of followTimelines({ folder, last, wanted, signal })) {
       await this.out.line(json ? cleanJson(line) : tailLine(line, this));
     }
   },
 });
+
+/** The lines of all agents of a name, or of one by its id. */
+function linesOf(word: string, there: readonly TimelineLine[]): (line: TimelineLine) => boolean {
+  if (there.some(({ agent }) => isProxyId(word) && agent.startsWith(word))) {
+    return ({ agent }) => agent.startsWith(word);
+  }
+  const names = new Set(there.map(({ name }) => name));
+  const namesOf = (name: string) => ({ id: name, name, isHere: true });
+  const found = meant(names, namesOf, { word, noun: "agent", place: " behind the proxy" });
+  if (!found.ok) throw new RollcallError(found.code, found.reason);
+  return ({ name }) => name === found.item;
+}
 
 const NAME_WIDTH = 14;
 

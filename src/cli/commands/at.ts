@@ -3,7 +3,7 @@
  * parser sees them (words.ts); what arrives here could not be.
  */
 import { buildCommand } from "@stricli/core";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import type { Context } from "../context.ts";
 import { about } from "../help.ts";
 import { parseMoment } from "../moments.ts";
@@ -26,7 +26,7 @@ export const at = buildCommand<object, string[], Context>({
     },
   },
   func(_flags, ...words) {
-    throw new RollcallError("INVALID_ARGUMENT", complaint(words));
+    throw invalidArgument(complaint(words));
   },
 });
 

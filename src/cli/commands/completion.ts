@@ -4,6 +4,7 @@
  */
 import { buildCommand } from "@stricli/core";
 import type { Context } from "../context.ts";
+import { choiceArgument } from "../flags.ts";
 import { about } from "../help.ts";
 
 /**
@@ -69,23 +70,10 @@ export const completion = buildCommand<NonNullable<unknown>, [Shell], Context>({
   parameters: {
     positional: {
       kind: "tuple",
-      parameters: [
-        {
-          brief: "bash, zsh or fish",
-          placeholder: "SHELL",
-          parse: parseShell,
-          proposeCompletions: (partial) => SHELLS.filter((shell) => shell.startsWith(partial)),
-        },
-      ],
+      parameters: [choiceArgument("SHELL", SHELLS)],
     },
   },
   async func(_flags, shell) {
     await this.out.line(SCRIPTS[shell]);
   },
 });
-
-function parseShell(text: string): Shell {
-  const shell = SHELLS.find((each) => each === text);
-  if (shell) return shell;
-  throw new Error(`not one of ${SHELLS.join(", ")}`);
-}

@@ -12,7 +12,7 @@ import { fail, reasonOf, type Check, type Finding } from "../doctor/finding.ts";
 import { checkEnvironment, checkNode, checkSqlite } from "../doctor/runtime.ts";
 import { checkDatabase, checkState } from "../doctor/state.ts";
 import { EXIT } from "../exit.ts";
-import { daemonFlags, jsonFlag, type DaemonFlags } from "../flags.ts";
+import { daemonFlags, jsonFlag, textFlag, type DaemonFlags } from "../flags.ts";
 import { about } from "../help.ts";
 import { spokenFlags } from "../settings.ts";
 import { clean } from "../terminal/clean.ts";
@@ -45,8 +45,8 @@ export const doctor = buildCommand<Flags, [], Context>({
   ),
   parameters: {
     flags: {
-      config: path("FILE", "The config file of the daemon"),
-      dataDir: path("DIR", "Where the daemon keeps its state"),
+      config: textFlag("FILE", "The config file of the daemon"),
+      dataDir: textFlag("DIR", "Where the daemon keeps its state"),
       json: jsonFlag,
       ...daemonFlags,
     },
@@ -59,10 +59,6 @@ export const doctor = buildCommand<Flags, [], Context>({
     if (findings.some(({ verdict }) => verdict === "fail")) this.endWith(EXIT.nothingFound);
   },
 });
-
-function path(placeholder: string, brief: string) {
-  return { kind: "parsed", optional: true, parse: String, placeholder, brief } as const;
-}
 
 async function examine(
   context: Context,

@@ -8,7 +8,14 @@ import type { Topic } from "../../core/events.ts";
 import type { Context } from "../context.ts";
 import { daemonOf, note } from "../daemon.ts";
 import { JsonView, LineView, Notices } from "../event-lines.ts";
-import { daemonFlags, jsonFlag, type DaemonFlags } from "../flags.ts";
+import {
+  daemonFlags,
+  jsonFlag,
+  parseSequence,
+  textsFlag,
+  valueFlag,
+  type DaemonFlags,
+} from "../flags.ts";
 import { about } from "../help.ts";
 
 interface Flags extends DaemonFlags {
@@ -56,21 +63,15 @@ export const events = buildCommand<Flags, [], Context>({
   ),
   parameters: {
     flags: {
-      from: {
-        kind: "parsed",
-        optional: true,
-        parse: parseSequence,
-        placeholder: "SEQ",
-        brief: "Begin after this sequence, 0 for all there is [from now on]",
-      },
+      from: valueFlag(
+        "SEQ",
+        "Begin after this sequence, 0 for all there is [from now on]",
+        parseSequence,
+      ),
       topic: {
-        kind: "parsed",
-        optional: true,
-        variadic: true,
-        parse: String,
-        placeholder: "PREFIX",
-        brief: "Only topics that begin with this; may be given several times",
-        proposeCompletions: (partial) => TOPICS.filter((topic) => topic.startsWith(partial)),
+        ...textsFlag("PREFIX", "Only topics that begin with this; may be given several times"),
+        proposeCompletions: (partial: string) =>
+          TOPICS.filter((topic) => topic.startsWith(partial)),
       },
       json: { ...jsonFlag, brief: "One JSON object a line, for programs" },
       ...daemonFlags,
@@ -102,10 +103,4 @@ export const events = buildCommand<Flags, [], Context>({
 
 function none(unknown: readonly string[]): string {
   return `no topic begins with ${unknown.join(" or ")}`;
-}
-
-function parseSequence(text: string): number {
-  const sequence = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(sequence)) return sequence;
-  throw new Error("not a sequence, which is a whole number from 0 up");
 }

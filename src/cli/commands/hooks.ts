@@ -2,24 +2,30 @@
 import { existsSync } from "node:fs";
 import { buildCommand } from "@stricli/core";
 import { lastHeardMs } from "../../coding-agents/hooks/heard.ts";
-import { apply } from "../../machine/settings/apply.ts";
 import type { CodingAgent } from "../../coding-agents/adapter.ts";
 import { agentNamed, CODING_AGENTS } from "../../coding-agents/agents.ts";
 import type { Plan, Scene, Standing } from "../../machine/settings/installer.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
-import { jsonFlag } from "../flags.ts";
+import { jsonFlag, textFlag } from "../flags.ts";
 import { about, type Example } from "../help.ts";
-import { sceneOf, showPlan, shown } from "../plans.ts";
+import {
+  carryOut,
+  changeFlags,
+  isAgreed,
+  sceneOf,
+  showPlan,
+  shown,
+  type ChangeFlags,
+  type Proposal,
+} from "../plans.ts";
 import { clean, cleanJson } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
 import { ago } from "../terminal/time.ts";
 import { padEnd } from "../terminal/width.ts";
 
-interface ChangeFlags {
+interface InstallFlags extends ChangeFlags {
   readonly project?: string;
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
 }
 
 interface StatusFlags {
@@ -27,15 +33,9 @@ interface StatusFlags {
   readonly json?: boolean;
 }
 
-type Word = "install" | "uninstall";
+type Verb = "install" | "uninstall";
 
-const project = {
-  kind: "parsed",
-  optional: true,
-  parse: String,
-  placeholder: "DIR",
-  brief: "Only in this project, not for all",
-} as const;
+const project = textFlag("DIR", "Only in this project, not for all");
 
 const NAMES = CODING_AGENTS.map(({ name }) => name);
 
@@ -46,91 +46,67 @@ const agentWord = {
   proposeCompletions: (partial: string) => NAMES.filter((name) => name.startsWith(partial)),
 };
 
-function flag(brief: string) {
-  return { kind: "boolean", optional: true, withNegated: false, brief } as const;
-}
-
-const dryRun = flag("Show what would change, and change nothing");
-const yes = flag("Without asking");
-
 /** Without a name: all that are found on this machine, or installed. */
-function change(word: Word, does: string, examples: readonly Example[]) {
-  return buildCommand<ChangeFlags, [CodingAgent?], Context>({
+function change(verb: Verb, does: string, examples: readonly Example[]) {
+  return buildCommand<InstallFlags, [CodingAgent?], Context>({
     docs: about(`${does}. ${KEPT}`, ...examples),
     parameters: {
-      flags: { project, dryRun, yes },
+      flags: { project, ...changeFlags },
       positional: { kind: "tuple", parameters: [{ ...agentWord, optional: true }] },
     },
     async func(flags, only) {
       const scene = sceneOf(this, flags.project);
-      if (only) return carryOut(this, planOf(only, word, scene), { word, ...flags });
-      const plans = CODING_AGENTS.filter((agent) => existsSync(agent.home(scene)))
-        .map((agent) => planOf(agent, word, scene))
-        .filter(({ before, after }) => before !== after);
-      if (plans.length === 0) {
-        const state = word === "install" ? "All that are found are installed" : "None is installed";
-        return this.out.line(`${state}: rollcall hooks status`);
+      const agents = only ? [only] : CODING_AGENTS.filter((each) => existsSync(each.home(scene)));
+      const plans = agents.map((agent) => ({ agent, plan: agent.install[verb](scene) }));
+      const changes = plans.filter(({ plan }) => plan.before !== plan.after);
+      if (changes.length === 0) return tellNothing(this, verb, only && plans[0]);
+      const proposal: Proposal = {
+        show: () => propose(this, changes, flags.dryRun === true),
+        question: verb === "install" ? "Install our hooks there?" : "Take our hooks out?",
+      };
+      if (!(await isAgreed(this, flags, proposal))) return;
+      const done = verb === "install" ? "installed in" : "taken out of";
+      for (const { agent, plan } of changes) {
+        await carryOut(this, plan, `${agent.title}: ${done} ${shown(this, plan.path)}`);
+        if (verb === "install") await this.out.line(`  next: ${agent.install.next}`);
       }
-      for (const { agent, path } of plans) {
-        await this.out.line(`${padEnd(agent.title, 12)} ${shown(this, path)}`);
-      }
-      const isWanted = flags.yes || flags.dryRun || (await isConfirmed(this, word));
-      if (!isWanted) return this.out.line("Nothing was changed: add --yes to change it.");
-      for (const plan of plans) await carryOut(this, plan, { word, ...flags });
     },
   });
 }
 
-interface AgentPlan extends Plan {
+interface AgentChange {
   readonly agent: CodingAgent;
+  readonly plan: Plan;
 }
 
-function planOf(agent: CodingAgent, word: Word, scene: Scene): AgentPlan {
-  return { agent, ...agent.install[word](scene) };
-}
-
-async function carryOut(
+/** The files, or every line that changes in them. */
+async function propose(
   context: Context,
-  { agent, ...plan }: AgentPlan,
-  { word, dryRun: isDry }: ChangeFlags & { readonly word: Word },
+  changes: readonly AgentChange[],
+  isWhole: boolean,
 ): Promise<void> {
-  const { out } = context;
-  const path = shown(context, plan.path);
-  if (plan.before === plan.after) {
-    const state = word === "install" ? "is installed already in" : "is not installed in";
-    return out.line(`${agent.title} ${state} ${path}`);
+  for (const { agent, plan } of changes) {
+    if (isWhole) await showPlan(context, plan);
+    else await context.out.line(`${padEnd(agent.title, 12)} ${shown(context, plan.path)}`);
   }
-  if (isDry) {
-    await showPlan(context, plan);
-    return out.line("Nothing was changed.");
-  }
-  const backup = apply(plan);
-  const done = word === "install" ? "installed in" : "taken out of";
-  await out.line(`${out.paint("green", "✓")} ${agent.title}: ${done} ${path}`);
-  if (backup !== undefined) await out.line(`  what was there: ${shown(context, backup)}`);
-  if (word === "install") await out.line(`  next: ${agent.install.next}`);
 }
 
-/** By a key, where a person sits in front of it. */
-async function isConfirmed(context: Context, word: Word): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return false;
-  const verb = word === "install" ? "Install our hooks in these" : "Take our hooks out of these";
-  await context.out.line(`${verb}? y/N`);
-  return new Promise((resolve) => {
-    const stop = context.listenForKeys((key) => {
-      stop();
-      resolve(key.toLowerCase() === "y");
-    });
-  });
+async function tellNothing(context: Context, verb: Verb, only?: AgentChange): Promise<void> {
+  if (only) {
+    const state = verb === "install" ? "is installed already in" : "is not installed in";
+    return context.out.line(`${only.agent.title} ${state} ${shown(context, only.plan.path)}`);
+  }
+  const state = verb === "install" ? "All that are found are installed" : "None is installed";
+  await context.out.line(`${state}: rollcall hooks status`);
 }
 
 const KEPT =
-  "Everything else in its settings\n" +
-  "stays as it is, to the byte, and what was there is kept beside it.";
+  "Shows whose settings would change, and\n" +
+  "asks. All else in them stays as it is, to the byte, and what was there is kept beside it.";
 
 const install = change("install", "Make coding agents show up by themselves", [
-  { call: "rollcall hooks install", does: "all that are found here; asks first" },
-  { call: "rollcall hooks install claude-code", does: "in ~/.claude/settings.json" },
+  { call: "rollcall hooks install", does: "all that are found here" },
+  { call: "rollcall hooks install claude-code --yes", does: "in ~/.claude/settings.json" },
   { call: "rollcall hooks install codex --dry-run", does: "only shows what would change" },
   { call: "rollcall hooks install opencode --project .", does: "only in this project" },
 ]);

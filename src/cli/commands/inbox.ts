@@ -1,8 +1,7 @@
 /** `rollcall inbox`: what agents wait for a person to answer, the oldest first. */
-import { RollcallError } from "../../core/errors.ts";
 import type { QuestionState } from "../../core/questions.ts";
 import type { AgentQuestion } from "../../fleet/inbox.ts";
-import { daemonOf, noteMoment } from "../daemon.ts";
+import { daemonOf } from "../daemon.ts";
 import { listFlags, switchFlag, type ListFlags } from "../flags.ts";
 import { daemonList, showList, type ListColumn, type Listing } from "../listing.ts";
 import { commandLine } from "../operation.ts";
@@ -20,6 +19,7 @@ const COLOURS: Readonly<Record<QuestionState, Style>> = {
   answered: "green",
   withdrawn: "dim",
   expired: "dim",
+  dismissed: "dim",
 };
 
 const line = commandLine<Flags>("questions.list", {
@@ -77,12 +77,7 @@ function viewOf({ all = false, at }: Flags): View {
 
 export const inbox = line.command<ListFlags>(listFlags, async (context, typed) => {
   const { flags } = typed;
-  const { at, watch = false } = flags;
-  if (at !== undefined && watch) {
-    throw new RollcallError("INVALID_ARGUMENT", "--at and --watch exclude each other");
-  }
   await using daemon = daemonOf(context, flags);
-  await noteMoment(context, at);
   const input = (await line.input({ ...typed, daemon, context })) as Listing<unknown>["input"];
   const listing = { ...viewOf(flags), input };
   await showList({ context, source: daemonList(daemon, listing), look: listing, flags });

@@ -1,5 +1,5 @@
 /** `rollcall ls`: who is here, what each does, and which one needs you. */
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import type { RowJob } from "../../fleet/job-agents.ts";
 import type { Row } from "../../fleet/row.ts";
 import type { FleetList } from "../../wires/api/answers.ts";
@@ -102,16 +102,16 @@ function nothingOf({ needsMe = false, at }: Flags): string {
 export const ls = line.command<ListFlags>(listFlags, async (context, typed) => {
   const { flags } = typed;
   const { at, oneline = false, watch = false } = flags;
-  if (at !== undefined && watch) throw usage("--at and --watch exclude each other");
-  if (oneline && flags.json === true) throw usage("--oneline and --json exclude each other");
+  if (oneline && flags.json === true)
+    throw invalidArgument("--oneline and --json exclude each other");
   await using fleet = new NearestFleet(context, flags);
-  await noteMoment(context, at);
   const query = (await line.input({ ...typed, daemon: fleet.daemon, context })) as FleetQuery;
   const source = sourceOf(fleet, query);
   const shown = { context, source, look: { ...LOOK, nothing: nothingOf(flags) }, flags };
   if (!oneline) return await showList(shown);
   const view = new OneLine(context);
   if (watch) return await showList({ ...shown, view: () => view });
+  await noteMoment(context, at);
   await view.show(await source.fetch({ limit: 1 }));
 });
 
@@ -123,10 +123,6 @@ function sourceOf(fleet: FleetSource, query: FleetQuery): ListSource<Row, FleetL
     fetch: (options) => fleet.list(query, options),
     changes: (options) => fleet.changes(options),
   };
-}
-
-function usage(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
 }
 
 /** A line whenever it is another one. */

@@ -1,33 +1,46 @@
 /** `rollcall policies`: who may do what, and the answer to whether somebody may. */
 import type { Policy } from "../../core/policies.ts";
 import { listOperation } from "../listing.ts";
+import { lookOf } from "../daemon.ts";
 import { operation } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
-import type { Cell } from "../terminal/table.ts";
+import { tableLines, type Cell } from "../terminal/table.ts";
 
 function effectOf({ effect }: Policy): Cell {
   return { text: effect, style: effect === "allow" ? "green" : "red" };
 }
 
+const COLUMNS = [
+  { title: "ID", least: 12, cell: ({ id }: Policy) => id },
+  { title: "EFFECT", cell: effectOf },
+  { title: "SUBJECT", least: 12, cell: ({ subject }: Policy) => subject },
+  { title: "ACTION", least: 10, cell: ({ action }: Policy) => action },
+  { title: "RESOURCE", least: 12, cell: ({ resource }: Policy) => resource },
+] as const;
+
 const list = listOperation("policies.list", {
   words: { subjectPrefix: "--subject PREFIX" },
+  more: "Those that ship with the roles are in `rollcall policies roles`.",
   examples: [
     { call: "rollcall policies", does: "all policies" },
     { call: "rollcall policies --subject team:", does: "by the start of the subject" },
   ],
   topics: ["policy."],
-  columns: [
-    { title: "ID", least: 12, cell: ({ id }) => id },
-    { title: "EFFECT", cell: effectOf },
-    { title: "SUBJECT", least: 12, cell: ({ subject }) => subject },
-    { title: "ACTION", least: 10, cell: ({ action }) => action },
-    { title: "RESOURCE", least: 12, cell: ({ resource }) => resource },
-  ],
+  columns: COLUMNS,
   key: ({ id }) => id,
   nothing: [
-    "no policies: all is denied; `rollcall policies set ID allow WHO WHAT WHERE`",
+    "no policies: all is denied; `rollcall policies set ID allow WHO WHAT WHERE`; those of the " +
+      "roles: `rollcall policies roles`",
     "no policy fits; `rollcall policies` shows all",
   ],
+});
+
+const roles = operation("policies.roles", {
+  examples: [{ call: "rollcall policies roles", does: "what viewers, agents and others may do" }],
+  async show({ policies: rows }, { context }) {
+    const cells = rows.map((row) => COLUMNS.map(({ cell }) => cell(row)));
+    for (const line of tableLines(COLUMNS, cells, lookOf(context))) await context.out.line(line);
+  },
 });
 
 const set = operation("policies.set", {
@@ -49,21 +62,36 @@ const remove = operation("policies.delete", {
   examples: [{ call: "rollcall policies delete web", does: "ends with 1 when there is none" }],
 });
 
+function inWords({ id, effect, subject, action, resource }: Policy): string {
+  return `${id}: ${effect} ${subject} to ${action} ${resource}`;
+}
+
 const check = operation("policies.check", {
-  words: { subject: "SUBJECT", action: "ACTION", resource: "RESOURCE" },
+  words: {
+    subject: "SUBJECT",
+    action: "ACTION",
+    resource: "RESOURCE",
+    role: "--role ROLE",
+    explain: "--explain",
+  },
   more: "It ends with 0 when it is allowed, and with 1 when it is denied.",
   examples: [
     { call: "rollcall policies check scraper-1 call tool:browser", does: "for people" },
     { call: 'if rollcall policies check "$WHO" write db; then …', does: "in a script" },
+    {
+      call: "rollcall policies check token:ci task.claim 'task:*' --role viewer --explain",
+      does: "as a caller",
+    },
   ],
   isNothing: ({ allowed }) => !allowed,
-  async show({ allowed, policy }, { context: { out } }) {
+  async show({ allowed, policy, nearMisses = [] }, { context: { out } }) {
     const word = allowed ? out.paint("green", "allowed") : out.paint("red", "denied");
-    const because = policy
-      ? `by ${policy.id}: ${policy.effect} ${policy.subject} to ${policy.action} ${policy.resource}`
-      : "by default: no policy matches";
+    const because = policy ? `by ${inWords(policy)}` : "by default: no policy matches";
     await out.line(`${word} ${clean(because)}`);
+    for (const { policy: missed, failed } of nearMisses) {
+      await out.line(clean(`not by ${inWords(missed)}: its ${failed} does not match`));
+    }
   },
 });
 
-export const policies = { list, set, delete: remove, check } as const;
+export const policies = { list, roles, set, delete: remove, check } as const;

@@ -3,8 +3,8 @@ import { buildCommand } from "@stricli/core";
 import type { LeaseShape } from "../../wires/arcp/client/types.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
-import { durationFlag } from "../durations.ts";
-import { argument, jsonFlag, textFlag } from "../flags.ts";
+import { parseDuration } from "../durations.ts";
+import { argument, jsonFlag, switchFlag, textFlag, valueFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { jobAgent, listJobAgents } from "../jobs/agents.ts";
 import { followJob } from "../jobs/follow.ts";
@@ -22,7 +22,7 @@ interface Flags extends RuntimeFlags {
   readonly json?: boolean;
 }
 
-const SWITCH = { kind: "boolean", optional: true, withNegated: false } as const;
+const MANY = "may be given several times";
 
 export const run = buildCommand<Flags, [string?, string?], Context>({
   docs: about(
@@ -40,26 +40,15 @@ export const run = buildCommand<Flags, [string?, string?], Context>({
   parameters: {
     flags: {
       lease: {
-        kind: "parsed",
-        optional: true,
+        ...valueFlag("GRANT", `The lease: fs.read=/data/**, or JSON; ${MANY}`, parseGrant),
         variadic: true,
-        parse: parseGrant,
-        placeholder: "GRANT",
-        brief: "The lease: fs.read=/data/**, or JSON; may be given several times",
       },
-      budget: {
-        kind: "parsed",
-        optional: true,
-        variadic: true,
-        parse: parseBudget,
-        placeholder: "AMOUNT",
-        brief: "The budget: USD:5; may be given several times",
-      },
-      maxRuntime: durationFlag("How long it may take"),
+      budget: { ...valueFlag("AMOUNT", `The budget: USD:5; ${MANY}`, parseBudget), variadic: true },
+      maxRuntime: valueFlag("TIME", "How long it may take", parseDuration),
       key: textFlag("KEY", "Idempotency key: submitted again, it is the same job"),
-      follow: { ...SWITCH, brief: "Show all events, not only problems" },
-      detach: { ...SWITCH, brief: "Print its id and do not wait" },
-      text: { ...SWITCH, brief: "INPUT is a text, also where it looks like JSON" },
+      follow: switchFlag("Show all events, not only problems"),
+      detach: switchFlag("Print its id and do not wait"),
+      text: switchFlag("INPUT is a text, also where it looks like JSON"),
       json: { ...jsonFlag, brief: "The result as JSON, for programs" },
       ...runtimeFlags,
     },

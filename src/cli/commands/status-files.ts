@@ -5,11 +5,12 @@
 import { buildCommand, type Command, type FlagParametersForType } from "@stricli/core";
 import { STATUS_SCHEMA } from "../../wires/files/schema.ts";
 import { jsonText } from "../../wires/files/json-text.ts";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import type { Context } from "../context.ts";
-import { about, kebab, type Example } from "../help.ts";
+import { argument, switchFlag } from "../flags.ts";
+import { about, camel, kebab, type Example } from "../help.ts";
 import { integerOf, numberOf, type Option, type Value } from "../status/arguments.ts";
-import { STATUS_COMMANDS, Values, type StatusCommand } from "../status/commands.ts";
+import { folderOf, STATUS_COMMANDS, Values, type StatusCommand } from "../status/commands.ts";
 
 /** The name of a value in the help, unless its flag has its own. */
 const PLACEHOLDERS = {
@@ -46,6 +47,11 @@ export const get = build("get", {
     { call: "rollcall get pi-1", does: "the agent of the example of `emit`" },
     { call: "rollcall get pi-1 | jq .task", does: "its task" },
   ],
+  argument: argument("AGENT", "Its id, its name, or a part of one that no other has"),
+  async run(context, values) {
+    const { getMeant } = await import("../status/files.ts");
+    await getMeant(context, values.text("agent_id") ?? "", folderOf(context, values));
+  },
 });
 
 export const watch = build("watch", {
@@ -72,23 +78,16 @@ export const validate = buildCommand<ValidateFlags, [string?], Context>({
     { call: "rollcall validate FILE", does: "a file, or - for standard input" },
   ),
   parameters: {
-    flags: {
-      schema: {
-        kind: "boolean",
-        optional: true,
-        withNegated: false,
-        brief: "Print the format as JSON Schema",
-      },
-    },
+    flags: { schema: switchFlag("Print the format as JSON Schema") },
     positional: {
       kind: "tuple",
-      parameters: [{ brief: "The file", placeholder: "FILE", parse: String, optional: true }],
+      parameters: [{ ...argument("FILE", "The file"), optional: true }],
     },
   },
   async func({ schema }, file) {
     if (schema) return this.out.line(jsonText(STATUS_SCHEMA));
     if (file === undefined) {
-      throw new RollcallError("INVALID_ARGUMENT", "give a FILE to check, or --schema");
+      throw invalidArgument("give a FILE to check, or --schema");
     }
     const { validate: check } = await import("../status/files.ts");
     return check(this, file);
@@ -97,15 +96,17 @@ export const validate = buildCommand<ValidateFlags, [string?], Context>({
 
 type Flags = Readonly<Record<string, Value | undefined>>;
 
-interface Help {
+/** The help of a command, and what it has of its own here. */
+interface Own extends Partial<Pick<StatusCommand, "run">> {
   readonly text: string;
   readonly examples: readonly Example[];
+  readonly argument?: ReturnType<typeof argument>;
 }
 
-function build(name: string, { text, examples }: Help): Command<Context> {
+function build(name: string, { text, examples, ...own }: Own): Command<Context> {
   const command = STATUS_COMMANDS[name];
   if (!command) throw new Error(`there is no command ${name} for status files`);
-  const { word, options } = command;
+  const { word, options, run } = { ...command, ...own };
   const docs = about(text, ...examples);
   const flags = flagsOf(options);
   if (word === undefined) {
@@ -113,16 +114,16 @@ function build(name: string, { text, examples }: Help): Command<Context> {
       docs,
       parameters: { flags },
       func(given) {
-        return command.run(this, valuesOf(command, given));
+        return run(this, valuesOf(command, given));
       },
     });
   }
-  const parameter = { brief: word, placeholder: word.toUpperCase(), parse: String };
+  const parameter = own.argument ?? argument(word.toUpperCase(), word);
   return buildCommand<Flags, [string], Context>({
     docs,
     parameters: { flags, positional: { kind: "tuple", parameters: [parameter] } },
     func(given, value) {
-      return command.run(this, valuesOf(command, given, value));
+      return run(this, valuesOf(command, given, value));
     },
   });
 }
@@ -136,7 +137,7 @@ function valuesOf({ word = "" }: StatusCommand, given: Flags, value?: string): V
 }
 
 function flagsOf(options: readonly Option[]): FlagParametersForType<Flags, Context> {
-  const flags = options.map((option) => [camel(option.flag), flagOf(option)] as const);
+  const flags = options.map((option) => [camel(option.flag.slice(2)), flagOf(option)] as const);
   // The parser's types know each flag by its name; these have theirs from a table.
   return Object.fromEntries(flags) as FlagParametersForType<Flags, Context>;
 }
@@ -162,8 +163,4 @@ function parserOf(kind: "text" | "many" | "integer" | "number"): (text: string) 
     if (number !== undefined) return number;
     throw new Error(kind === "integer" ? "not a whole number" : "not a number");
   };
-}
-
-function camel(flag: string): string {
-  return flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

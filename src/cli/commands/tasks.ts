@@ -17,6 +17,7 @@ const COLOURS: Readonly<Record<TaskStatus, Style>> = {
   claimed: "blue",
   completed: "green",
   dead: "red",
+  cancelled: "dim",
 };
 
 const UNFINISHED: readonly TaskStatus[] = ["pending", "claimed"];
@@ -85,6 +86,7 @@ const create = operation<"tasks.create", ContentFlags<"input">>("tasks.create", 
     requiredTools: "--tool TOOL",
     maxRetries: "--retries N",
     ttlMs: "--ttl TIME",
+    pendingTtlMs: "--pending-ttl TIME",
   },
   flags: contentFlags("input", "The input for the worker"),
   fill: (flags) => contentOf("input", flags),
@@ -92,6 +94,7 @@ const create = operation<"tasks.create", ContentFlags<"input">>("tasks.create", 
   examples: [
     { call: "rollcall tasks create ocr --input scan-17.png", does: "text" },
     { call: "rollcall tasks create ocr --input-file scan-17.png --tool vision", does: "bytes" },
+    { call: "rollcall tasks create news --pending-ttl 1h", does: "of no use after an hour" },
     { call: "jq .job plan.json | rollcall tasks create run --input-file -", does: "from a pipe" },
   ],
   async show({ task: { id, type, requiredTools } }, { context }) {
@@ -101,4 +104,12 @@ const create = operation<"tasks.create", ContentFlags<"input">>("tasks.create", 
   },
 });
 
-export const tasks = { list, get, create } as const;
+const cancel = operation("tasks.cancel", {
+  words: { taskId: "TASK", reason: "--reason WHY" },
+  examples: [
+    { call: "rollcall tasks cancel ocr", does: "by its type if it is alone, or its id" },
+    { call: "rollcall tasks cancel 3f2a --reason 'no longer needed'", does: "and say why" },
+  ],
+});
+
+export const tasks = { list, get, create, cancel } as const;

@@ -19,6 +19,6 @@ export const up = buildCommand<SettingFlags, [], Context>({
   ),
   parameters: { flags: settingFlags() },
   async func(flags) {
-    await serve(this, spokenFlags(flags));
+    await serve(this, spokenFlags(flags), { isStrict: true });
   },
 });

@@ -2,8 +2,13 @@
 import type { AgentListing } from "../../core/jobs/agent-ref.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { meant } from "../../core/meant.ts";
+import type { Row } from "../../fleet/row.ts";
+import type { InputOf } from "../../operations/table.ts";
+import type { Client } from "../../wires/api/client/client.ts";
+import { look } from "../api.ts";
 import type { Context } from "../context.ts";
 import { lookOf, note, printJson } from "../daemon.ts";
+import { fetchPages } from "../listing.ts";
 import { tableLines } from "../terminal/table.ts";
 
 const NONE =
@@ -22,6 +27,30 @@ export function jobAgent(agents: readonly AgentListing[], given: string): string
 
 function namesOf({ name }: AgentListing) {
   return { id: name, name, isHere: true };
+}
+
+/**
+ * The same for the jobs of a daemon: one that has jobs under this very name may be gone by now;
+ * else it is one of those that are here.
+ */
+export async function agentOfJobs(
+  daemon: Pick<Client, "get">,
+  given: string,
+  at: InputOf<"jobs.list">["at"],
+): Promise<string> {
+  const { total } = await look(daemon, "jobs.list", { input: { agent: given, limit: 1, at } });
+  if (total > 0) return given;
+  const query = { operation: "fleet.list", input: { all: true, at } } as const;
+  const { items } = await fetchPages<Row, object>(daemon, query, { limit: Infinity });
+  const names = new Set(items.filter(takesJobs).map(({ name }) => name));
+  return jobAgent(
+    Array.from(names, (name) => ({ name, versions: [] })),
+    given,
+  );
+}
+
+function takesJobs({ jobs, aliases }: Row): boolean {
+  return jobs !== null || aliases.some((alias) => alias.startsWith("arcp@"));
 }
 
 export async function listJobAgents(

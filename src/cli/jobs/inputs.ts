@@ -1,7 +1,7 @@
 /** The arguments of a job as people type them: its input, its lease, its budget. */
 import { text } from "node:stream/consumers";
 import type { LeaseShape } from "../../wires/arcp/client/types.ts";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 
 /** `-` is what comes in by stdin. */
 export async function inputOf(
@@ -20,8 +20,10 @@ function parseInput(said: string): unknown {
   } catch (cause) {
     if (!/^\s*[[{"]/.test(said)) return said;
     const reason = (cause as Error).message;
-    const message = `INPUT begins like JSON and is not: ${reason}; if it is a text, add --text`;
-    throw new RollcallError("INVALID_ARGUMENT", message, { cause });
+    throw invalidArgument(
+      `INPUT begins like JSON and is not: ${reason}; if it is a text, add --text`,
+      cause,
+    );
   }
 }
 
@@ -61,10 +63,7 @@ export function leaseOf(grants: readonly LeaseShape[], budgets: readonly string[
   const all = budgets.length === 0 ? grants : [...grants, { "cost.budget": budgets }];
   for (const [name, patterns] of all.flatMap((each) => Object.entries(each))) {
     if (name === "__proto__")
-      throw new RollcallError(
-        "INVALID_ARGUMENT",
-        "--lease has the namespace __proto__, which is reserved",
-      );
+      throw invalidArgument("--lease has the namespace __proto__, which is reserved");
     lease.set(name, [...(lease.get(name) ?? []), ...patterns]);
   }
   return Object.fromEntries(lease);

@@ -2,17 +2,19 @@
  * `rollcall jobs list`: the jobs of the daemon, now or at a moment of the past. A runtime that is
  * named in full (ws://…) may be no daemon of ours: it is asked over ARCP, which knows only now.
  */
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import type { JobSummary } from "../../core/job-listing.ts";
 import type { JobStatus } from "../../core/jobs/outcome.ts";
+import type { InputOf } from "../../operations/table.ts";
 import type { JobEntry } from "../../wires/arcp/client/types.ts";
 import type { Context } from "../context.ts";
-import { daemonOf, lookOf, note, noteMoment, printJson } from "../daemon.ts";
+import { daemonOf, lookOf, note, printJson } from "../daemon.ts";
 import { listFlags, type ListFlags } from "../flags.ts";
 import { daemonList, rowsOf, showList, type ListColumn, type Listing } from "../listing.ts";
 import { commandLine } from "../operation.ts";
 import type { Style } from "../terminal/output.ts";
 import { ago } from "../terminal/time.ts";
+import { agentOfJobs, jobAgent } from "./agents.ts";
 import { connectRuntime, isRuntimeUrl, runtimeFlags, type RuntimeFlags } from "./runtime.ts";
 
 export const JOB_COLOURS: Readonly<Record<string, Style>> = {
@@ -30,6 +32,8 @@ interface Filters {
 }
 
 type Flags = Filters & ListFlags & RuntimeFlags;
+
+type Input = Pick<InputOf<"jobs.list">, "status" | "agent" | "at">;
 
 /** As much of a job as both tell. */
 type JobRow = Pick<JobSummary, "id" | "agent" | "parent" | "submittedAtMs"> & {
@@ -78,14 +82,11 @@ export const list = line.command<ListFlags & RuntimeFlags>(
   { ...listFlags, ...runtimeFlags },
   async (context, typed) => {
     const { flags } = typed;
-    if (flags.at !== undefined && flags.watch === true) {
-      throw usage("--at and --watch exclude each other");
-    }
     if (isRuntimeUrl(flags.url)) return listAtRuntime(context, flags);
     await using daemon = daemonOf(context, flags);
-    await noteMoment(context, flags.at);
-    const input = (await line.input({ ...typed, daemon, context })) as Listing<JobRow>["input"];
-    const listing: Listing<JobRow> = { ...VIEW, input };
+    const { agent, ...input } = (await line.input({ ...typed, daemon, context })) as Input;
+    const named = agent === undefined ? {} : { agent: await agentOfJobs(daemon, agent, input.at) };
+    const listing: Listing<JobRow> = { ...VIEW, input: { ...input, ...named } };
     await showList({ context, source: daemonList(daemon, listing), look: listing, flags });
   },
 );
@@ -93,11 +94,14 @@ export const list = line.command<ListFlags & RuntimeFlags>(
 async function listAtRuntime(context: Context, flags: Flags): Promise<void> {
   const { status, agent, limit } = flags;
   if (flags.at !== undefined || flags.watch === true) {
-    throw usage(`--at and --watch need a daemon: ${flags.url} is asked over ARCP`);
+    throw invalidArgument(`--at and --watch need a daemon: ${flags.url} is asked over ARCP`);
   }
   const signal = context.untilInterrupted();
   await using client = await connectRuntime(context, flags, signal);
-  const filter = { ...(status && { status }), ...(agent !== undefined && { agent }) };
+  const { agents } = client.session;
+  // Another runtime need not tell which agents it has.
+  const named = agent !== undefined && agents.length > 0 ? jobAgent(agents, agent) : agent;
+  const filter = { ...(status && { status }), ...(named !== undefined && { agent: named }) };
   const jobs: JobEntry[] = [];
   for await (const job of client.listJobs({ ...filter, signal })) {
     if (jobs.push(job) === limit) break;
@@ -110,8 +114,4 @@ async function listAtRuntime(context: Context, flags: Flags): Promise<void> {
 
 function rowOf({ jobId, agent, status, createdAt = "", parentJobId = "" }: JobEntry): JobRow {
   return { id: jobId, agent, status, submittedAtMs: Date.parse(createdAt), parent: parentJobId };
-}
-
-function usage(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
 }

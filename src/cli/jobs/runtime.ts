@@ -79,6 +79,6 @@ interface TokenAndUrl {
 function dialer({ url: flag, token }: TokenAndUrl, env: Context["env"]): Destination {
   if (isRuntimeUrl(flag)) return flag;
   const url = findUrl(flag, env);
-  const how = { agent: daemonAgent(url, env), headers: bearer(token) };
+  const how = { agent: daemonAgent(url, { env }), headers: bearer(token) };
   return (signal) => connectWebSocket(`${url.replace(/^http/, "ws")}/arcp`, { ...how, signal });
 }

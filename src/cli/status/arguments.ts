@@ -4,7 +4,7 @@
  * mistakes get the same sentences. Built anew because the parser of `rollcall` has other rules, and
  * because this program starts for every step of an agent.
  */
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../core/errors.ts";
 
 export interface Option {
   /** "--agent-id" */
@@ -51,10 +51,6 @@ export function parseArguments(syntax: Syntax, argv: readonly string[]): Parsed 
     if (error instanceof RollcallError) return { kind: "wrong", problem: error.message };
     throw error;
   }
-}
-
-function wrong(problem: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", problem);
 }
 
 interface Flag {
@@ -115,7 +111,7 @@ class Parser {
       const [first, ...others] = [...this.#options].filter(([name]) => name.startsWith(typed));
       if (first && others.length > 0) {
         const matches = [first, ...others].map(([name]) => name).join(", ");
-        throw wrong(`ambiguous option: ${item} could match ${matches}`);
+        throw invalidArgument(`ambiguous option: ${item} could match ${matches}`);
       }
       if (first) return { option: first[1], name: first[0], attached };
     }
@@ -126,13 +122,13 @@ class Parser {
     const called = namesOf(option).join("/");
     if (option.kind === "switch" || option.kind === "toggle") {
       if (attached !== undefined) {
-        throw wrong(`argument ${called}: ignored explicit argument ${quote(attached)}`);
+        throw invalidArgument(`argument ${called}: ignored explicit argument ${quote(attached)}`);
       }
       this.#values.set(option.flag, name === option.flag);
       return "nothing";
     }
     const given = attached ?? (next !== undefined && !this.#flag(next) ? next : undefined);
-    if (given === undefined) throw wrong(`argument ${called}: expected one argument`);
+    if (given === undefined) throw invalidArgument(`argument ${called}: expected one argument`);
     this.#values.set(option.flag, this.#value(option, given));
     return attached === undefined ? "next" : "nothing";
   }
@@ -140,14 +136,14 @@ class Parser {
   #value(option: Option, text: string): Value {
     const { flag, kind, choices } = option;
     if (choices && !choices.includes(text)) {
-      throw wrong(`argument ${flag}: ${invalidChoice(text, choices)}`);
+      throw invalidArgument(`argument ${flag}: ${invalidChoice(text, choices)}`);
     }
     if (kind === "many") return [...((this.#values.get(flag) as string[] | undefined) ?? []), text];
     if (kind === "text") return text;
     const number = kind === "integer" ? integerOf(text) : numberOf(text);
     if (number !== undefined) return number;
     const type = kind === "integer" ? "int" : "float";
-    throw wrong(`argument ${flag}: invalid ${type} value: ${quote(text)}`);
+    throw invalidArgument(`argument ${flag}: invalid ${type} value: ${quote(text)}`);
   }
 
   #word(item: string): void {
@@ -163,7 +159,7 @@ class Parser {
       (name) => !this.#values.has(name),
     );
     if (missing.length > 0) {
-      throw wrong(`the following arguments are required: ${missing.join(", ")}`);
+      throw invalidArgument(`the following arguments are required: ${missing.join(", ")}`);
     }
   }
 }

@@ -155,7 +155,7 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
   },
 };
 
-function folderOf({ env }: Context, values: Values): string {
+export function folderOf({ env }: Context, values: Values): string {
   const given = values.text("--status-dir");
   return given === undefined ? statusFolder(env) : expandPath(given, env);
 }

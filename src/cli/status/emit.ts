@@ -1,7 +1,7 @@
 /** `emit`: one status from flags, checked, written, its path printed. */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import { expandPath } from "../../wires/files/folder.ts";
 import { SCHEMA_VERSION, type Status } from "../../wires/files/format.ts";
 import { writeTimestamp } from "../../wires/files/timestamp.ts";
@@ -77,7 +77,7 @@ function metaFrom(items: readonly string[]): Record<string, string> {
     const at = item.indexOf("=");
     if (at > 0) return [item.slice(0, at), item.slice(at + 1)];
     const problem = at === 0 ? "invalid meta key" : "invalid meta, expected key=value";
-    throw new RollcallError("INVALID_ARGUMENT", `${problem}: ${item}`);
+    throw invalidArgument(`${problem}: ${item}`);
   });
   return Object.fromEntries(pairs);
 }

@@ -1,9 +1,11 @@
 /** `get`, `validate` and `prune`: single files, by name, by path and by age. */
-import { statusPath } from "../../wires/files/folder.ts";
+import { RollcallError } from "../../core/errors.ts";
+import { meant } from "../../core/meant.ts";
+import { pathIn, statusPath } from "../../wires/files/folder.ts";
 import { readJson } from "../../wires/files/json-read.ts";
 import { jsonText } from "../../wires/files/json-text.ts";
 import { prune as pruneFiles, type PruneOptions } from "../../wires/files/prune.ts";
-import { parseStatus, readText } from "../../wires/files/read.ts";
+import { parseStatus, readStatusDir, readText, type StatusFile } from "../../wires/files/read.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
 import { clean } from "../terminal/clean.ts";
@@ -15,8 +17,26 @@ export function pathFor(output: Output, path: string): string {
 }
 
 export async function get(context: Context, agentId: string, folder: string): Promise<void> {
+  await show(context, statusPath(agentId, folder));
+}
+
+/** The same by the id, the name, or a part of one that no other has. */
+export async function getMeant(context: Context, word: string, folder: string): Promise<void> {
+  const exact = pathIn(folder, `${word}.json`);
+  const files = readStatusDir(folder);
+  if (files.some(({ path }) => path === exact)) return show(context, exact);
+  const known = files.filter((file) => file.kind === "status");
+  const found = meant(known, namesOf, { word, noun: "agent", place: ` in ${folder}` });
+  if (!found.ok) throw new RollcallError(found.code, found.reason);
+  await show(context, found.item.path);
+}
+
+function namesOf({ status: { agent_id: id, agent_name: name, runtime } }: StatusFile) {
+  return { id, name, isHere: runtime.lifecycle !== "stopped" };
+}
+
+async function show(context: Context, path: string): Promise<void> {
   const { out, err } = context;
-  const path = statusPath(agentId, folder);
   const read = readText(path);
   const refused = async (problem: string) => {
     await err.line(`${problem}: ${clean(path)}`);

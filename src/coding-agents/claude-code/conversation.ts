@@ -5,7 +5,7 @@
  */
 import type { Presence } from "../hooks/presence.ts";
 import { TEXT } from "../hooks/limits.ts";
-import { field, wordOf } from "../../core/text.ts";
+import { field, parseJson, wordOf } from "../../core/text.ts";
 
 export function presenceAtEnd(lines: readonly string[]): Presence | undefined {
   for (const line of lines.toReversed()) {
@@ -16,7 +16,7 @@ export function presenceAtEnd(lines: readonly string[]): Presence | undefined {
 }
 
 function presenceOf(line: string): Presence | undefined {
-  const entry = parse(line);
+  const entry = parseJson(line);
   const sinceMs = Date.parse(String(field(entry, "timestamp")));
   if (Number.isNaN(sinceMs) || field(entry, "isSidechain") === true) return undefined;
   const content = field(field(entry, "message"), "content");
@@ -37,13 +37,5 @@ function presenceOf(line: string): Presence | undefined {
     }
     default:
       return undefined;
-  }
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
   }
 }

@@ -9,7 +9,7 @@
  */
 import { PAYLOAD } from "../hooks/limits.ts";
 import type { Presence, PresenceState } from "../hooks/presence.ts";
-import { field, wordOf } from "../../core/text.ts";
+import { field, parseJson, wordOf } from "../../core/text.ts";
 
 export interface ClaudeProcess {
   /** When its process started, in the words of the system. */
@@ -27,7 +27,8 @@ const STATES: Readonly<Record<string, PresenceState>> = {
 };
 
 export function readProcess(text: string, sessionId: string): ClaudeProcess | undefined {
-  const record = parse(text);
+  // It is written in place, and may be read in the middle.
+  const record = parseJson(text);
   const ofSession = field(record, "sessionId");
   if (typeof ofSession !== "string") return undefined;
   const [status, start, version] = ["status", "procStart", "version"].map((key) =>
@@ -51,15 +52,6 @@ export function readProcess(text: string, sessionId: string): ClaudeProcess | un
     ...(state === "waiting" && { question: questionOf(field(record, "waitingFor")) }),
   };
   return { ...known, isKnown: true, presence };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // It is written in place, and may be read in the middle.
-    return undefined;
-  }
 }
 
 function timeOf(record: unknown, key: string): number {

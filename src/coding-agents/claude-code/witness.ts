@@ -6,7 +6,7 @@ import { readFileSync, watch } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { surprise } from "../hooks/surprises.ts";
-import { tailOf } from "../hooks/tail.ts";
+import { Tail } from "../hooks/tail.ts";
 import type { Presence } from "../hooks/presence.ts";
 import type { HookSession } from "../hooks/session.ts";
 import type { Witness } from "../hooks/witness.ts";
@@ -15,6 +15,7 @@ import { readProcess } from "./presence.ts";
 
 export function claudeCodeWitness(sessionId: string, noticed: () => void): Witness {
   const folder = join(process.env["CLAUDE_CONFIG_DIR"] || join(homedir(), ".claude"), "sessions");
+  const conversation = new Tail(presenceAtEnd, noticed);
   let file = "";
   let isKept = false;
   const watcher = watchFolder(folder, (name) => {
@@ -22,15 +23,18 @@ export function claudeCodeWitness(sessionId: string, noticed: () => void): Witne
   });
   return {
     get isLive() {
-      return watcher !== undefined && isKept;
+      return isKept ? watcher !== undefined : conversation.isWatched;
     },
     presence(session) {
       file = `${session.process?.pid ?? 0}.json`;
       const presence = ofProcess(join(folder, file), sessionId, session);
       isKept = presence !== undefined;
-      return presence ?? ofConversation(session);
+      return presence ?? conversation.of(session.conversation);
     },
-    close: () => watcher?.close(),
+    close() {
+      watcher?.close();
+      conversation[Symbol.dispose]();
+    },
   };
 }
 
@@ -50,10 +54,6 @@ function ofProcess(path: string, sessionId: string, session: HookSession): Prese
   if (!found || isOther) return undefined;
   if (!found.isKnown) surprise("claude-code", "an unknown status", found.version);
   return found.presence;
-}
-
-function ofConversation({ conversation }: HookSession): Presence | undefined {
-  return conversation === undefined ? undefined : presenceAtEnd(tailOf(conversation));
 }
 
 function readIfThere(path: string): string | undefined {

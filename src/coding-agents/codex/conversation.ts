@@ -4,12 +4,12 @@
  */
 import { PAYLOAD, TEXT } from "../hooks/limits.ts";
 import type { Presence } from "../hooks/presence.ts";
-import { field, wordOf } from "../../core/text.ts";
+import { field, parseJson, wordOf } from "../../core/text.ts";
 
 /** Nothing while a turn goes on. */
 export function endOfLastTurn(lines: readonly string[]): Presence | undefined {
   for (const line of lines.toReversed()) {
-    const entry = parse(line);
+    const entry = parseJson(line);
     const payload = field(entry, "payload");
     const sinceMs = Date.parse(String(field(entry, "timestamp")));
     switch (field(payload, "type")) {
@@ -31,14 +31,9 @@ export function endOfLastTurn(lines: readonly string[]): Presence | undefined {
 function reasonOf(error: unknown): string | undefined {
   const message = field(error, "message");
   if (typeof message !== "string") return undefined;
-  const inner = field(field(parse(message.slice(0, PAYLOAD.messageLength)), "error"), "message");
+  const inner = field(
+    field(parseJson(message.slice(0, PAYLOAD.messageLength)), "error"),
+    "message",
+  );
   return wordOf(inner ?? message, TEXT.summaryLength);
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

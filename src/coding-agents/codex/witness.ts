@@ -14,7 +14,7 @@ import { APP_SERVER } from "../hooks/limits.ts";
 import type { Presence } from "../hooks/presence.ts";
 import type { HookSession } from "../hooks/session.ts";
 import { surprise } from "../hooks/surprises.ts";
-import { tailOf } from "../hooks/tail.ts";
+import { Tail } from "../hooks/tail.ts";
 import type { Witness } from "../hooks/witness.ts";
 import { field } from "../../core/text.ts";
 import { AppServer, controlSocket, type Notice } from "./app-server.ts";
@@ -30,6 +30,7 @@ class CodexWitness implements Witness {
   readonly #id: string;
   readonly #noticed: () => void;
   readonly #threads = new Map<string, Thread>();
+  readonly #conversation: Tail<Presence | undefined>;
   #server: AppServer | undefined;
   #seating: { readonly seat?: Seat } | undefined;
   #session: HookSession | undefined;
@@ -40,19 +41,19 @@ class CodexWitness implements Witness {
   constructor(sessionId: string, noticed: () => void) {
     this.#id = sessionId;
     this.#noticed = noticed;
+    this.#conversation = new Tail(endOfLastTurn, noticed);
   }
 
   get isLive(): boolean {
-    return this.#threads.has(this.#id);
+    return this.#threads.has(this.#id) || this.#conversation.isWatched;
   }
 
   presence(session: HookSession): Presence | undefined {
     this.#session = session;
     this.#connect();
     const presence = presenceOf(this.#threads, this.#id);
-    const { conversation } = session;
     if (presence && presence.state !== "failed") return this.#unlessLeft(presence);
-    const ended = conversation === undefined ? undefined : endOfLastTurn(tailOf(conversation));
+    const ended = this.#conversation.of(session.conversation);
     return presence ? { ...presence, ...failureOf(ended) } : ended;
   }
 
@@ -63,6 +64,7 @@ class CodexWitness implements Witness {
   close(): void {
     this.#isClosed = true;
     this.#server?.close();
+    this.#conversation[Symbol.dispose]();
   }
 
   #unlessLeft(presence: Presence): Presence {

@@ -5,7 +5,7 @@
  *   permission.requested ──▶ waiting ──permission.completed──▶ busy
  *   abort ──▶ idle            session.error ──▶ failed         assistant.turn_start ──▶ busy
  */
-import { field, wordOf } from "../../core/text.ts";
+import { field, parseJson, wordOf } from "../../core/text.ts";
 import { TEXT } from "../hooks/limits.ts";
 import type { Presence } from "../hooks/presence.ts";
 
@@ -26,7 +26,7 @@ function isEnding({ state }: Presence): boolean {
 
 /** "over" where the hooks know better: the turn has come to its own end. */
 function presenceOf(line: string): Presence | "over" | undefined {
-  const event = parse(line);
+  const event = parseJson(line);
   const sinceMs = Date.parse(String(field(event, "timestamp")));
   if (Number.isNaN(sinceMs)) return undefined;
   const data = field(event, "data");
@@ -55,13 +55,5 @@ function presenceOf(line: string): Presence | "over" | undefined {
       return "over";
     default:
       return undefined;
-  }
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
   }
 }

@@ -1,13 +1,19 @@
 /** The state of a session of Copilot CLI as the program itself writes it down. */
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { tailOf } from "../hooks/tail.ts";
+import { Tail } from "../hooks/tail.ts";
 import type { Witness } from "../hooks/witness.ts";
 import { presenceAtEnd } from "./events.ts";
 
-export function copilotWitness(sessionId: string): Witness {
+export function copilotWitness(sessionId: string, noticed: () => void): Witness {
   const home = process.env["COPILOT_HOME"] || join(homedir(), ".copilot");
   const path = join(home, "session-state", sessionId, "events.jsonl");
-  const presence = () => presenceAtEnd(tailOf(path));
-  return { isLive: false, presence, close: () => undefined };
+  const events = new Tail(presenceAtEnd, noticed);
+  return {
+    get isLive() {
+      return events.isWatched;
+    },
+    presence: () => events.of(path),
+    close: () => events[Symbol.dispose](),
+  };
 }

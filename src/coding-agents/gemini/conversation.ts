@@ -4,7 +4,7 @@
  * failed. After the first it writes the whole history anew, in the same moment; an entry that is
  * younger belongs to the next turn.
  */
-import { field, wordOf } from "../../core/text.ts";
+import { field, parseJson, wordOf } from "../../core/text.ts";
 import { TEXT } from "../hooks/limits.ts";
 import type { Presence } from "../hooks/presence.ts";
 
@@ -25,7 +25,7 @@ interface Entry {
 }
 
 function entryOf(line: string): readonly Entry[] {
-  const entry = parse(line);
+  const entry = parseJson(line);
   const atMs = Date.parse(String(field(entry, "timestamp")));
   if (Number.isNaN(atMs)) return [];
   const content = wordOf(field(entry, "content"), TEXT.summaryLength);
@@ -44,12 +44,4 @@ function entryOf(line: string): readonly Entry[] {
 /** `[API Error: {"error":{"message":"…"}}]` */
 function reasonIn(content = "the model failed"): string {
   return /"message":"(?<text>[^"]+)"/u.exec(content)?.groups?.["text"] ?? content;
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

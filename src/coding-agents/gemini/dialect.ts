@@ -5,9 +5,13 @@
  *   BeforeTool, AfterTool        a call of a tool      PreToolUse, PostToolUse
  *   Notification                 it needs permission   PermissionRequest
  *
+ * Its session_id is not to be relied on: a prompt that is typed while it still starts has another
+ * one than its start and its end. The conversation is the same for all of them.
+ *
  * BeforeTool comes before the permission is asked for. That it was granted is told by AfterTool, so
  * when the tool is over, and that it was denied by no hook: see witness.ts.
  */
+import { basename } from "node:path";
 import { field, wordOf } from "../../core/text.ts";
 import { HOOK_TIMEOUT, retold, type HookDialect } from "../hooks/dialect.ts";
 import { TEXT } from "../hooks/limits.ts";
@@ -35,16 +39,22 @@ export const geminiDialect: HookDialect = {
   },
   translate(payload) {
     const event = String(field(payload, "hook_event_name"));
-    if (event === "Notification") return permissionIn(payload);
+    const own = retold(payload, sessionOf(payload));
+    if (event === "Notification") return permissionIn(own);
     const name = NAMES[event];
-    if (name === undefined) return payload;
+    if (name === undefined) return own;
     const last_assistant_message = field(payload, "prompt_response");
-    return retold(payload, { hook_event_name: name, last_assistant_message });
+    return retold(own, { hook_event_name: name, last_assistant_message });
   },
   promptOf: (prompt) => prompt,
   questionOf: (tool, input) =>
     tool === PERMISSION ? permissionOf(input) : questionOf(tool, input),
 };
+
+function sessionOf(payload: unknown): { readonly session_id?: string } {
+  const path = field(payload, "transcript_path");
+  return typeof path === "string" && path !== "" ? { session_id: basename(path, ".jsonl") } : {};
+}
 
 /** No tool is called so: the notification does not say which one it is about. */
 const PERMISSION = "permission";
@@ -69,3 +79,9 @@ function permissionOf(details: unknown): HookQuestion {
 }
 
 const LABELS: Readonly<Record<string, string>> = { exec: "Shell", edit: "Edit", mcp: "MCP" };
+
+/** The command that a question asks to run. */
+export function commandIn({ kind, text }: HookQuestion): string | undefined {
+  const label = `${LABELS["exec"]}: `;
+  return kind === "permission" && text.startsWith(label) ? text.slice(label.length) : undefined;
+}

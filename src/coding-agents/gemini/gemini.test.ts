@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { sessionIdOf } from "../hooks/fact.ts";
 import { newSession, type HookSession } from "../hooks/session.ts";
 import { presenceAtEnd } from "./conversation.ts";
 import { geminiDialect } from "./dialect.ts";
-import { Commands } from "./witness.ts";
+import { presenceByCommand } from "./witness.ts";
 
 describe("its conversation", () => {
   const entry = (seconds: number, type: string, content: unknown) =>
@@ -36,26 +37,33 @@ describe("a command that was asked for", () => {
     activityMs: 5,
     process: { pid: 7, start: "1" },
     task: { state: "input-required", sinceMs: 5 },
-    question: { kind: "permission", text: "Shell: sleep 9" },
+    question: { kind: "permission", text: "Shell: touch a && sleep 9" },
   };
 
-  test("was allowed when a process is there that was not", () => {
-    let programs = [1];
-    const commands = new Commands(() => programs);
-    expect(commands.presence(asking)).toBeUndefined();
-    expect(commands.presence(asking)).toBeUndefined();
-    programs = [1, 2];
-    expect(commands.presence(asking)).toEqual({ state: "busy", sinceMs: 5 });
-    const next: HookSession = { ...asking, task: { state: "input-required", sinceMs: 6 } };
-    expect(commands.presence(next)).toBeUndefined();
+  test("was allowed when a process runs it, and not when any other does", () => {
+    const presence = (...lines: string[]) => presenceByCommand(asking, () => lines);
+    const own = "sh -c rollcall hook gemini";
+    expect(presence(own, "node gemini.js", "git status")).toBeUndefined();
+    expect(presence(own, "bash -c {\n touch a  && sleep 9\n }")).toEqual({
+      state: "busy",
+      sinceMs: 5,
+    });
   });
 
-  test("is not looked for where nothing is asked, or a question", () => {
-    const commands = new Commands(() => expect.fail("looked"));
+  test("is found though the question was cut", () => {
+    const long = `echo ${"x".repeat(300)}`;
+    const question = geminiDialect.questionOf("permission", { type: "exec", command: long });
+    expect(question.text).toMatch(/…$/);
+    const lines = () => [`bash -c ${long}`];
+    expect(presenceByCommand({ ...asking, question }, lines)?.state).toBe("busy");
+  });
+
+  test("is not looked for where nothing is asked, or no command", () => {
+    const linesOf = () => expect.fail("looked");
     const { question: _, ...working } = asking;
-    expect(commands.presence(working)).toBeUndefined();
-    const choosing: HookSession = { ...asking, question: { kind: "choice", text: "Which?" } };
-    expect(commands.presence(choosing)).toBeUndefined();
+    expect(presenceByCommand(working, linesOf)).toBeUndefined();
+    const writing: HookSession = { ...asking, question: { kind: "permission", text: "Edit: /a" } };
+    expect(presenceByCommand(writing, linesOf)).toBeUndefined();
   });
 });
 
@@ -68,4 +76,15 @@ describe("a permission", () => {
   ])("of %j is %s", (details, text) => {
     expect(geminiDialect.questionOf("permission", details)).toMatchObject({ text });
   });
+});
+
+test("hooks of one conversation are one session, whatever session_id they bear", () => {
+  const payload = { session_id: "another", transcript_path: "/home/dev/chats/session-1.jsonl" };
+  for (const hook_event_name of ["SessionStart", "BeforeAgent", "Notification", "SessionEnd"]) {
+    const told = geminiDialect.translate?.({ ...payload, hook_event_name });
+    expect(sessionIdOf(told)).toBe("session-1");
+  }
+  expect(sessionIdOf(geminiDialect.translate?.({ session_id: "s", transcript_path: "" }))).toBe(
+    "s",
+  );
 });

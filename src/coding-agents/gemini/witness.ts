@@ -1,54 +1,50 @@
 /**
  * What Gemini CLI's hooks do not tell. That a person cancelled or the model failed is at the end of
- * the conversation that it writes down. That a command was allowed shows in the command itself: it
- * is a process of Gemini's that was not there when it was asked for.
+ * the conversation that it writes down. That a command was allowed shows in the command itself: a
+ * process of Gemini's runs it.
  */
+import { oneLine } from "../../core/text.ts";
 import { childrenOf, commandLineOf } from "../../machine/processes.ts";
 import type { Presence } from "../hooks/presence.ts";
 import type { HookSession } from "../hooks/session.ts";
-import { tailOf } from "../hooks/tail.ts";
+import { Tail } from "../hooks/tail.ts";
 import type { Witness } from "../hooks/witness.ts";
 import { presenceAtEnd } from "./conversation.ts";
+import { commandIn } from "./dialect.ts";
 
-export function geminiWitness(): Witness {
-  const commands = new Commands(programsOf);
+export function geminiWitness(_sessionId: string, noticed: () => void): Witness {
+  const conversation = new Tail(presenceAtEnd, noticed);
+  let isCommandExpected = false;
   return {
-    isLive: false,
-    presence: (session) => commands.presence(session) ?? ofConversation(session),
-    close: () => undefined,
+    get isLive() {
+      return conversation.isWatched && !isCommandExpected;
+    },
+    presence(session) {
+      const ended = conversation.of(session.conversation);
+      isCommandExpected =
+        session.question !== undefined && commandIn(session.question) !== undefined;
+      return presenceByCommand(session, commandLinesOf) ?? ended;
+    },
+    close: () => conversation[Symbol.dispose](),
   };
 }
 
-function ofConversation({ conversation }: HookSession): Presence | undefined {
-  return conversation === undefined ? undefined : presenceAtEnd(tailOf(conversation));
+function commandLinesOf(pid: number): readonly string[] {
+  return childrenOf(pid).map(commandLineOf);
 }
 
-/** Without our own hooks, which are processes of Gemini's too. */
-function programsOf(pid: number): readonly number[] {
-  return childrenOf(pid).filter((child) => !/\brollcall\b/.test(commandLineOf(child)));
-}
+/** Longer than any command that a person reads before allowing it. */
+const LOOKED_AT = 4096;
 
-/** The processes of a host since it asked for permission. */
-export class Commands {
-  readonly #programsOf: (pid: number) => readonly number[];
-  /** Since when it asks, and the processes that it had then. */
-  #asked: { readonly sinceMs: number; readonly programs: ReadonlySet<number> } | undefined;
-
-  constructor(list: (pid: number) => readonly number[]) {
-    this.#programsOf = list;
-  }
-
-  presence({ process: host, question, task, activityMs }: HookSession): Presence | undefined {
-    if (!host || !task || question?.kind !== "permission") {
-      this.#asked = undefined;
-      return undefined;
-    }
-    const programs = this.#programsOf(host.pid);
-    if (this.#asked?.sinceMs !== task.sinceMs) {
-      this.#asked = { sinceMs: task.sinceMs, programs: new Set(programs) };
-    }
-    const { programs: before } = this.#asked;
-    if (programs.every((pid) => before.has(pid))) return undefined;
-    return { state: "busy", sinceMs: activityMs };
-  }
+/** Busy, when one of its processes runs the command that a person was asked about. */
+export function presenceByCommand(
+  { process: host, question, activityMs }: HookSession,
+  linesOf: (pid: number) => readonly string[],
+): Presence | undefined {
+  const command = question && commandIn(question);
+  if (!host || command === undefined) return undefined;
+  // The question is one line, and may have been cut.
+  const wanted = command.replace(/…$/u, "");
+  const isRunning = linesOf(host.pid).some((line) => oneLine(line, LOOKED_AT).includes(wanted));
+  return isRunning ? { state: "busy", sinceMs: activityMs } : undefined;
 }

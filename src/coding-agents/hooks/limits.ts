@@ -44,10 +44,8 @@ export const SIDECAR = {
   settleMs: 5,
   /** Where the system does not tell of new facts. */
   pollMs: 250,
-  /** Where nothing else tells: that a host was killed, or what its second source says. */
+  /** Where nothing else tells what the second source says. */
   lookMs: 2 * SECOND,
-  /** Where the second source speaks by itself. Readers see by themselves that a host was killed. */
-  calmMs: 10 * SECOND,
   /** As the emitters of the library: a reader takes three that are missing for silence. */
   heartbeatMs: 20 * SECOND,
   /** Three signs of life missed: it is replaced, even if a process has its number. */

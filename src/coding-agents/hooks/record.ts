@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { basename } from "node:path";
 import { statusFolder, statusPath } from "../../wires/files/folder.ts";
-import { writeStatusSync } from "../../wires/files/write.ts";
+import { writeHeartbeatSync, writeStatusSync } from "../../wires/files/write.ts";
 import type { HookHost } from "./fact.ts";
 import { agentIdOf, sessionFolder } from "../../machine/places.ts";
 import { newSession, type HookSession } from "./session.ts";
@@ -25,15 +25,14 @@ export interface RecordOptions {
 export function recordOf(options: RecordOptions): SessionRecord {
   const { host, sessionId, now = Date.now } = options;
   const { folder = sessionFolder(agentIdOf(host, sessionId)) } = options;
-  const publish = (session: HookSession) => show(session, basename(folder), now());
+  const publish = (session: HookSession, isNew: boolean) => {
+    const path = statusPath(basename(folder), statusFolder());
+    if (session.isOver) return rmSync(path, { force: true });
+    const write = isNew ? writeStatusSync : writeHeartbeatSync;
+    write(snapshotOf(session, now()));
+  };
   return {
     folder,
     spool: new Spool({ folder, initial: newSession(host, sessionId), publish }),
   };
-}
-
-function show(session: HookSession, agentId: string, nowMs: number): void {
-  const folder = statusFolder();
-  if (session.isOver) rmSync(statusPath(agentId, folder), { force: true });
-  else writeStatusSync(snapshotOf(session, nowMs), folder);
 }

@@ -90,6 +90,14 @@ describe("what each event does", () => {
     expect(session.task).toMatchObject({ state: "failed", summary: "API Error: 400" });
   });
 
+  test("a turn that failed stays so when it is over, and the next one begins anew", () => {
+    const failure: Said = ["StopFailure", { last_assistant_message: "API Error: 400" }];
+    expect(state(after("UserPromptSubmit", failure, "Stop"))).toBe("failed");
+    expect(state(after("UserPromptSubmit", failure, "Stop", "UserPromptSubmit", "Stop"))).toBe(
+      "idle",
+    );
+  });
+
   test("an interruption ends the turn, and the question in it", () => {
     expect(state(after(["PermissionRequest", BASH], "Interrupt"))).toBe("idle");
   });

@@ -246,6 +246,8 @@ function stopped(session: HookSession, fact: Fact): HookSession {
   if (session.subagent !== undefined) return { ...session, isAtRest: true };
   const rest = resting(session);
   if (fact.question) return asking(rest, fact);
+  // The turn that failed is over: that says nothing of how.
+  if (session.task?.state === "failed") return session;
   if (!fact.hasBackground) return rest;
   return withTask(rest, "submitted", { summary: session.prompt, atMs: fact.atMs });
 }

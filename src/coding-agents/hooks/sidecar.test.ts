@@ -168,7 +168,7 @@ describe("a second source", () => {
     const attending = witnessed();
     attending.look();
     expect(state()).toBe("working");
-    expect(attending.againInMs).toBeGreaterThan(1900);
+    expect(attending.pauseMs).toBeGreaterThan(1900);
     nowMs += 2100;
     expect(attending.isQuiet).toBe(false);
     attending.look();

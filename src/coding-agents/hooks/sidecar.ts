@@ -5,8 +5,8 @@
  *
  *   start: ends the session that this one replaces
  *     └─────▶ at every fact, and every change of the second source: the status follows
- *               │ every 2 s: does the host run?
- *               │ every 20 s: a heartbeat
+ *               │ every 20 s: a heartbeat, if the host runs; readers see sooner that it does not
+ *               │ every 2 s: the second source, where that does not speak by itself
  *               └──▶ leaves: the session ended · the host is gone (then it ends the session) ·
  *                            another sidecar has its place · the session's folder is gone
  */
@@ -49,7 +49,8 @@ export class Sidecar {
   #isNew = true;
   #told = 0;
   #seen: HookSession | undefined;
-  #againAtMs: number | undefined;
+  /** When the second source is to be believed, unless something else happens. */
+  #believedAtMs: number | undefined;
 
   constructor({ host, sessionId, token, ...options }: SidecarOptions) {
     const { now = Date.now, nowOrder = steadyClock, runs = isRunning, witness } = options;
@@ -65,12 +66,17 @@ export class Sidecar {
     return this.#record.folder;
   }
 
-  /** In how many milliseconds the second source is to be believed, if nothing else happens. */
-  get againInMs(): number | undefined {
-    return this.#againAtMs === undefined ? undefined : this.#againAtMs - this.#now();
+  /** How long nothing is to be done, if nothing is heard meanwhile. */
+  get pauseMs(): number {
+    const isTold = this.#witness?.isLive ?? true;
+    const nowMs = this.#now();
+    const beatMs = this.#beatAtMs + SIDECAR.heartbeatMs - nowMs;
+    const believedMs = (this.#believedAtMs ?? Infinity) - nowMs;
+    const most = isTold ? SIDECAR.heartbeatMs : SIDECAR.lookMs;
+    return Math.max(SIDECAR.settleMs, Math.min(beatMs, believedMs, most));
   }
 
-  /** Whether nothing is to be done: asked of every session every 2 s, so it reads very little. */
+  /** Whether nothing is to be done: asked of many sessions every 2 s, so it reads very little. */
   get isQuiet(): boolean {
     const session = this.#seen;
     if (!session || this.#isBeatDue() || this.#isDeserted(session)) return false;
@@ -82,11 +88,11 @@ export class Sidecar {
   look(): boolean {
     const { folder, spool } = this.#record;
     if (readBadge(folder)?.token !== this.#token) return false;
-    const session = this.#consult(this.#isBeatDue() ? this.#beat() : spool.settle());
-    this.#seen = session;
-    if (!session.isOver && this.#isDeserted(session)) this.#endFor(session);
+    let session = this.#consult(this.#isBeatDue() ? this.#beat() : spool.settle());
+    if (!session.isOver && this.#isDeserted(session)) session = this.#endFor(session);
     if (this.#isNew) this.#replace(session);
-    return !spool.present().isOver || !this.#leave();
+    this.#seen = session;
+    return !session.isOver || !this.#leave();
   }
 
   /** Whether it may: a hook that still saw the badge relies on it, and has left its fact before. */
@@ -110,14 +116,19 @@ export class Sidecar {
   #beat(): HookSession {
     const { folder, spool } = this.#record;
     this.#beatAtMs = this.#now();
-    const badge = JSON.stringify({ token: this.#token, pid: process.pid });
-    fs.writeFileSync(badgePath(folder), badge, { mode: 0o600 });
+    if (this.#isNew) this.#sign();
+    else fs.utimesSync(badgePath(folder), new Date(), new Date());
     return spool.refresh();
+  }
+
+  #sign(): void {
+    const badge = JSON.stringify({ token: this.#token, pid: process.pid });
+    fs.writeFileSync(badgePath(this.#record.folder), badge, { mode: 0o600 });
   }
 
   /** Takes the word of the second source where it is to be believed. */
   #consult(session: HookSession): HookSession {
-    this.#againAtMs = undefined;
+    this.#believedAtMs = undefined;
     if (!this.#witness || session.isOver) return session;
     const seating = this.#witness.seating?.();
     const isSeated = session.isWitnessed && sameProcess(session.seat, seating?.seat);
@@ -126,7 +137,7 @@ export class Sidecar {
     const believedMs = presence && believedAtMs(session, presence);
     if (!presence || believedMs === undefined) return session;
     if (believedMs > this.#now()) {
-      this.#againAtMs = believedMs;
+      this.#believedAtMs = believedMs;
       return session;
     }
     const { state, sinceMs, question, failure } = presence;
@@ -148,9 +159,9 @@ export class Sidecar {
     return this.#now() - activityMs > SIDECAR.orphanMs;
   }
 
-  #endFor({ process: host, seat }: HookSession): void {
+  #endFor({ process: host, seat }: HookSession): HookSession {
     const gone = seat?.process ?? host;
-    this.#add({ event: "HostGone", ...(gone && { process: gone }) });
+    return this.#add({ event: "HostGone", ...(gone && { process: gone }) });
   }
 
   #add({ atMs = this.#now(), ...told }: Pick<Fact, "event"> & Partial<Fact>): HookSession {
@@ -171,44 +182,43 @@ export function sidecar([name, sessionId = "", token = ""]: readonly string[]): 
   const host = HOOK_HOSTS.find((each) => each === name);
   if (!host) return;
   let soon: NodeJS.Timeout | undefined;
-  let again: NodeJS.Timeout | undefined;
+  let later: NodeJS.Timeout | undefined;
   const lookSoon = () => {
     soon ??= setTimeout(look, SIDECAR.settleMs);
   };
   const witness = WITNESSES[host](sessionId, lookSoon);
   const attending = new Sidecar({ host, sessionId, token, witness });
+  const watcher = watchFacts(attending.folder, lookSoon);
   let failures = 0;
   const look = () => {
-    clearTimeout(again);
+    clearTimeout(soon);
     soon = undefined;
     try {
       if (!attending.look()) return stop();
       failures = 0;
-      const { againInMs } = attending;
-      if (againInMs !== undefined) again = setTimeout(look, Math.max(SIDECAR.settleMs, againInMs));
+      rest(attending.pauseMs);
     } catch (error) {
       // A full disk may have room again at the next look.
       complain(error);
       if ((failures += 1) >= SIDECAR.failures) stop();
+      else rest(SIDECAR.lookMs);
     }
   };
-  const watcher = watchFacts(attending.folder, lookSoon);
-  let timer: NodeJS.Timeout | undefined;
+  const rest = (pauseMs: number) => {
+    clearTimeout(later);
+    later = setTimeout(glance, watcher ? pauseMs : SIDECAR.pollMs);
+  };
   const glance = () => {
-    timer = setTimeout(glance, watcher ? pauseOf(witness) : SIDECAR.pollMs);
-    if (!watcher || !attending.isQuiet) look();
+    if (watcher && attending.isQuiet) rest(attending.pauseMs);
+    else look();
   };
   const stop = () => {
     watcher?.close();
     witness.close();
-    for (const each of [soon, again, timer]) clearTimeout(each);
+    clearTimeout(later);
   };
-  glance();
+  look();
   sweepSessions(Date.now());
-}
-
-function pauseOf({ isLive }: Witness): number {
-  return isLive ? SIDECAR.calmMs : SIDECAR.lookMs;
 }
 
 /** Nothing where the system watches no more: looking often has to do. */

@@ -36,14 +36,18 @@ export interface SpoolOptions {
   readonly folder: string;
   /** The session before its first fact. */
   readonly initial: HookSession;
-  /** Makes the status say what the session is. May be called more than once. */
-  readonly publish: (session: HookSession) => void;
+  /**
+   * Makes the status say what the session is, which may not be new. May be called more than once.
+   */
+  readonly publish: (session: HookSession, isNew: boolean) => void;
 }
 
 export class Spool {
   readonly #folder: string;
   readonly #initial: HookSession;
-  readonly #publish: (session: HookSession) => void;
+  readonly #publish: SpoolOptions["publish"];
+  /** The version that was read last: versions never change. */
+  #known: { readonly version: number; readonly history: History } | undefined;
 
   constructor({ folder, initial, publish }: SpoolOptions) {
     this.#folder = folder;
@@ -66,20 +70,21 @@ export class Spool {
   }
 
   #work({ isForced }: { readonly isForced: boolean }): HookSession {
-    let mustPublish = isForced;
+    let isNew = false;
     let published: number | undefined;
     for (let round = 0; round < SPOOL.rounds; round += 1) {
       const view = this.#look();
       const fresh = view.facts.filter((name) => !includes(view.history, idOf(name)));
       const facts = this.#read(fresh, view.history);
       if (facts.length > 0) {
-        if (this.#offer(view, facts)) mustPublish = true;
+        if (this.#offer(view, facts)) isNew = true;
         continue;
       }
       this.#clean(view);
       const session = presentOf(view.history);
+      const mustPublish = isNew || isForced;
       if (!mustPublish || published === view.version) return session;
-      this.#publish(session);
+      this.#publish(session, isNew);
       published = view.version;
     }
     throw new Error(`gave up after ${SPOOL.rounds} rounds`);
@@ -103,8 +108,15 @@ export class Spool {
   }
 
   #history(version: number): History | undefined {
+    if (this.#known?.version === version) return this.#known.history;
     const text = readIfThere(this.#path(nameOf(version)));
     if (text === undefined) return undefined;
+    const history = this.#parse(text);
+    this.#known = { version, history };
+    return history;
+  }
+
+  #parse(text: string): History {
     try {
       return JSON.parse(text) as History;
     } catch {

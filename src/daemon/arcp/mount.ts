@@ -5,8 +5,10 @@
  */
 import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../../core/errors.ts";
-import { NOBODY, type Principal } from "../../core/principals.ts";
-import { permit } from "../../core/roles.ts";
+import { byOf, type By } from "../../core/by.ts";
+import { NOBODY } from "../../core/principals.ts";
+import { ACCESS } from "../../operations/access.ts";
+import { ADMITTED } from "../../wires/route.ts";
 import { peerOf } from "../../identity/caller.ts";
 import type { BearerTokens } from "../../identity/tokens.ts";
 import { Upgrades } from "../../wires/arcp/transports/upgrades.ts";
@@ -21,33 +23,42 @@ export interface ArcpMountOptions {
 }
 
 export function arcpMount({ arcp, tokens }: ArcpMountOptions): Mount {
-  const callers = new WeakMap<IncomingMessage, Principal>();
+  const callers = new WeakMap<IncomingMessage, By>();
   // The gate has checked Host against the names that are ours.
   const upgrades = new Upgrades({
     accept: (transport, request) => {
-      const caller = { principal: callers.get(request) ?? NOBODY, peer: peerOf(request.socket) };
-      arcp.accept(transport, (token) => tokens.hello(token, caller).name);
+      const by = callers.get(request);
+      const peer = peerOf(request.socket);
+      arcp.accept(transport, (token) => {
+        const principal = tokens.hello(token, { principal: by?.principal ?? NOBODY, peer });
+        return byOf(principal, "arcp", by?.peer);
+      });
     },
     path: PATH,
     allowedHosts: ["*"],
   });
   return {
     upgrades: {
-      [PATH]: ({ request, socket, head, principal }) => {
-        permit(principal, "job.submit");
-        callers.set(request, principal);
-        if (request.headers.origin !== undefined) {
-          throw new RollcallError("PERMISSION_DENIED", "a browser may not submit jobs");
-        }
-        upgrades.upgrade(request, socket, head);
+      [PATH]: {
+        access: ACCESS.session,
+        handle({ request, socket, head, by }) {
+          callers.set(request, by);
+          if (request.headers.origin !== undefined) {
+            throw new RollcallError("PERMISSION_DENIED", "a browser may not submit jobs");
+          }
+          upgrades.upgrade(request, socket, head);
+        },
       },
     },
     hot: {
-      [PATH]: (_, response) => {
-        const body = JSON.stringify({ error: UPGRADE });
-        response
-          .writeHead(426, { Upgrade: "websocket", Connection: "Upgrade", ...JSON_TYPE })
-          .end(body);
+      [PATH]: {
+        access: ADMITTED,
+        handle(_, response) {
+          const body = JSON.stringify({ error: UPGRADE });
+          response
+            .writeHead(426, { Upgrade: "websocket", Connection: "Upgrade", ...JSON_TYPE })
+            .end(body);
+        },
       },
     },
   };

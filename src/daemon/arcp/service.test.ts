@@ -8,9 +8,9 @@ import { Fleet } from "../../fleet/fleet.ts";
 import type { Log } from "../../log/log.ts";
 import { memoryStore } from "../../log/memory/store.ts";
 import { pairMemoryTransports } from "../../wires/arcp/transports/memory.ts";
-import { LOCAL } from "../../core/principals.ts";
 import { createLogger } from "../logger.ts";
 import { DaemonArcp } from "./service.ts";
+import { LIBRARY } from "../../core/by.ts";
 
 /** A log that fails as often as it is told to. */
 function failing(inner: Log): { readonly log: Log; fails: number } {
@@ -64,7 +64,7 @@ function connect(
   return ArcpClient.connect(
     () => {
       const [theirs, ours] = pairMemoryTransports();
-      service.accept(ours, () => LOCAL.name);
+      service.accept(ours, () => LIBRARY);
       return theirs;
     },
     { token, onState },

@@ -6,15 +6,18 @@
  *                           │ companion
  *                        engine
  */
+import { ownBy } from "../../core/by.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import { policyAuthorizer } from "../../jobs/entitlement.ts";
 import type { JobObserver } from "../../jobs/observer.ts";
 import type { Streams } from "../../log/streams.ts";
+import { permitBy, type PolicySource } from "../../operations/access.ts";
 import { ArcpService } from "../../wires/arcp/server/service.ts";
 import type { Transport } from "../../wires/arcp/server/transport.ts";
-import type { Verifier } from "../../wires/arcp/server/verifiers.ts";
+import type { Greeter } from "../../wires/arcp/server/connection.ts";
 import type { Logger } from "../logger.ts";
+import { permitMessages } from "./accesses.ts";
 import { AgentRows } from "./agent-rows.ts";
 import type { AgentConfig } from "./agents-config.ts";
 import { HostedAgents } from "./hosted-agents.ts";
@@ -68,6 +71,7 @@ export class DaemonArcp implements AsyncDisposable {
 
   #newService({ node, streams, clock, version, logger }: DaemonArcpOptions): ArcpService {
     const counter: JobObserver = { onEvent: () => void (this.events += 1) };
+    const engine: PolicySource = { peek: (select) => select(service.jobs.state) };
     const service: ArcpService = new ArcpService({
       runtime: { name: "rollcall", version },
       node,
@@ -75,7 +79,8 @@ export class DaemonArcp implements AsyncDisposable {
       clock,
       bearer: () => undefined,
       cancelBy: "principal",
-      authorizer: policyAuthorizer({ engine: { peek: (select) => select(service.jobs.state) } }),
+      authorizer: policyAuthorizer({ engine }),
+      permit: permitMessages(permitBy(engine)),
       observers: [counter],
       onTrouble: (what, error) => logger.warn({ err: error }, what),
     });
@@ -84,12 +89,12 @@ export class DaemonArcp implements AsyncDisposable {
 
   /** The fleet is there. */
   open(fleet: Pick<Fleet, "report">): void {
-    this.#rows.open((report) => fleet.report(report));
+    this.#rows.open((report) => fleet.report(report, ownBy("daemon")));
   }
 
-  /** One connection that a door let in, which knows the principal of a token. */
-  accept(transport: Transport, verify: Verifier): void {
-    this.companion.accept(transport, verify);
+  /** One connection that a door let in, which knows the caller of a token. */
+  accept(transport: Transport, greet: Greeter): void {
+    this.companion.accept(transport, greet);
   }
 
   numbers(): ArcpNumbers {

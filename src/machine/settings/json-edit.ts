@@ -8,7 +8,7 @@
  * again leaves the text as it was.
  */
 import { getNodeValue, parseTree, printParseErrorCode, visit, type Node } from "jsonc-parser";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, type RollcallError } from "../../core/errors.ts";
 
 export type { Node };
 
@@ -51,7 +51,7 @@ export function readJson(text: string): Node {
 function wrongAt(text: string, offset: number, problem: string): RollcallError {
   const before = text.slice(0, offset).split("\n");
   const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-  return new RollcallError("INVALID_ARGUMENT", `${problem} at ${place}`);
+  return invalidArgument(`${problem} at ${place}`);
 }
 
 export function meaningOf(node: Node): unknown {

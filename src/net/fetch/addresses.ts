@@ -10,8 +10,8 @@
  * IPv6 can carry an IPv4 address inside it (mapped, NAT64); then that one counts. Tunnels
  * through a relay (6to4, Teredo) are refused: their real end cannot be seen.
  */
-import { BlockList, isIP } from "node:net";
-import { RollcallError } from "../../core/errors.ts";
+import { isIP } from "node:net";
+import { isIn, ranges, wordsOf } from "../ip.ts";
 
 export interface Reach {
   /** This machine itself. */
@@ -96,39 +96,4 @@ function unwrap(address: string): string {
     return words.map((word) => word.toString(16)).join(":");
   }
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
-}
-
-/** The eight numbers of an IPv6 address. */
-function wordsOf(address: string): readonly number[] {
-  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
-  const [, start = "", a, b, c, d] = dotted ?? [];
-  const pair = (high: unknown, low: unknown) => ((Number(high) << 8) | Number(low)).toString(16);
-  const text = dotted ? `${start}${pair(a, b)}:${pair(c, d)}` : address;
-  const [left = "", right] = text.split("::");
-  const [head, tail] = [left, right ?? ""].map((part) => part.split(":").filter(Boolean));
-  const gap = right === undefined ? 0 : 8 - (head?.length ?? 0) - (tail?.length ?? 0);
-  const zeros = Array.from({ length: gap }, () => "0");
-  return [...(head ?? []), ...zeros, ...(tail ?? [])].map((word) => Number.parseInt(word, 16));
-}
-
-function isIn(list: BlockList, address: string): boolean {
-  return list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
-}
-
-function ranges(texts: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const text of texts) {
-    const [address = "", bits, ...rest] = text.split("/");
-    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-    const most = family === "ipv6" ? 128 : 32;
-    const isWrong = isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits ?? "0");
-    if (isWrong || Number(bits ?? 0) > most) {
-      throw new RollcallError(
-        "INVALID_ARGUMENT",
-        `${text} is not a range of addresses: write one such as 10.0.0.0/8`,
-      );
-    }
-    list.addSubnet(address, bits === undefined ? most : Number(bits), family);
-  }
-  return list;
 }

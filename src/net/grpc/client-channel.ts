@@ -21,6 +21,7 @@ import { MessageStream } from "./client-stream.ts";
 import { backOff, pause, reasonOf, unlessAborted, type Timers } from "../../machine/waiting.ts";
 import { framed } from "./frames.ts";
 import { formatTimeout } from "./timeout.ts";
+import type { ServerTrust } from "../tls/trust.ts";
 
 export interface ChannelOptions {
   /** HOST:PORT. */
@@ -29,6 +30,8 @@ export interface ChannelOptions {
   /** From 0 up to 1: the jitter of the waits. */
   readonly random?: () => number;
   readonly limits?: Partial<ClientLimits>;
+  /** How to know the server, over TLS; absent: connections are plain. */
+  readonly trust?: ServerTrust | undefined;
 }
 
 export interface CallOptions {
@@ -182,13 +185,14 @@ export class Channel {
   }
 
   async #connect(): Promise<ClientSession> {
-    const { address, timers, random = Math.random } = this.#options;
+    const { address, timers, random = Math.random, trust } = this.#options;
     const { signal } = this.#closed;
     try {
       if (this.#failures > 0) {
         await pause(timers, backOff(this.#failures - 1, this.#limits, random), signal);
       }
-      const session = await ClientSession.open({ address, timers, limits: this.#limits }, signal);
+      const how = { address, timers, limits: this.#limits, trust };
+      const session = await ClientSession.open(how, signal);
       if (signal.aborted) session.destroy();
       this.#session = session;
       this.#failures = 0;

@@ -11,16 +11,20 @@
  * vanished without a word is noticed.
  */
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
+import type { TLSSocket } from "node:tls";
 import { RollcallError } from "../../core/errors.ts";
 import type { ClientLimits } from "./client-limits.ts";
 import type { Timers } from "../../machine/waiting.ts";
 import { failureReason } from "../reasons.ts";
+import { connectTls, type ServerTrust } from "../tls/trust.ts";
 
 export interface SessionOptions {
   /** HOST:PORT. */
   readonly address: string;
   readonly limits: ClientLimits;
   readonly timers: Timers;
+  /** Absent: the connection is plain. */
+  readonly trust?: ServerTrust | undefined;
 }
 
 export class ClientSession {
@@ -43,19 +47,20 @@ export class ClientSession {
     http2.on("close", () => this.#cancelPing?.());
   }
 
-  static open(options: SessionOptions, signal: AbortSignal): Promise<ClientSession> {
-    const { address, limits, timers } = options;
+  static async open(options: SessionOptions, signal: AbortSignal): Promise<ClientSession> {
+    const { address, limits, timers, trust } = options;
+    const secure = trust && (await secureSocket(options, trust, signal));
     return new Promise((resolve, reject) => {
-      const http2 = connect(`http://${address}`, {
+      const http2 = connect(`http${secure ? "s" : ""}://${address}`, {
         settings: { enablePush: false, initialWindowSize: limits.windowBytes },
+        ...(secure && { createConnection: () => secure }),
       });
       // A caller that waits for an answer holds the process; see process-hold.ts.
       http2.unref();
       const fail = (why: string, cause?: unknown) => {
         settle();
         http2.destroy();
-        const message = `no daemon answers at ${address} (${why})`;
-        reject(new RollcallError("UNAVAILABLE", message, { cause }));
+        reject(unreachable(address, why, cause));
       };
       const cancelTimer = timers.after(limits.connectMs, () =>
         fail(`connected, but silent for ${limits.connectMs} ms`),
@@ -148,4 +153,32 @@ export class ClientSession {
       this.probe();
     });
   }
+}
+
+/** The connection below, to a server that is known to be the right one. */
+function secureSocket(
+  { address, limits, timers }: SessionOptions,
+  trust: ServerTrust,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
+  const { hostname, port } = new URL(`https://${address}`);
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const target = { host, port: Number(port || 443), protocol: "h2" } as const;
+  return new Promise((resolve, reject) => {
+    const socket = connectTls(target, trust, (error) => {
+      cancelTimer();
+      signal.removeEventListener("abort", onAbort);
+      if (error) reject(unreachable(address, failureReason(error), error));
+      else resolve(socket);
+    });
+    const onAbort = () => socket.destroy(new Error("cancelled"));
+    signal.addEventListener("abort", onAbort, { once: true });
+    const cancelTimer = timers.after(limits.connectMs, () => {
+      socket.destroy(new Error(`no TLS within ${limits.connectMs} ms`));
+    });
+  });
+}
+
+function unreachable(address: string, why: string, cause: unknown): RollcallError {
+  return new RollcallError("UNAVAILABLE", `no daemon answers at ${address} (${why})`, { cause });
 }

@@ -9,7 +9,7 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import type { CallOptions, Channel } from "./client-channel.ts";
 
 export interface Reply<Output extends DescMessage> {
@@ -67,7 +67,7 @@ function encoded<Input extends DescMessage>(
     return toBinary(schema, create(schema, message));
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new RollcallError("INVALID_ARGUMENT", why, { cause });
+    throw invalidArgument(why, cause);
   }
 }
 

@@ -10,7 +10,7 @@ import {
   type DescMethod,
   type Message,
 } from "@bufbuild/protobuf";
-import { codeOf, RollcallError } from "../../core/errors.ts";
+import { codeOf, invalidArgument } from "../../core/errors.ts";
 import { framed, FrameReader } from "./frames.ts";
 import type { Gathering } from "./gathering.ts";
 import type { ServerCall } from "./server-call.ts";
@@ -108,7 +108,7 @@ class Method {
       stream.consumed(chunk.length);
       try {
         for (const each of reader.push(chunk)) {
-          if (message) throw new RollcallError("INVALID_ARGUMENT", "more than one message");
+          if (message) throw invalidArgument("more than one message");
           message = each;
         }
         if (!reader.isBetweenMessages) gathering.hold(call, chunk.length);
@@ -123,7 +123,7 @@ class Method {
       if (call.isOver) return;
       try {
         if (!message || !reader.isBetweenMessages) {
-          throw new RollcallError("INVALID_ARGUMENT", "the call ended without a whole message");
+          throw invalidArgument("the call ended without a whole message");
         }
         void use(this.#decoded(message));
       } catch (error) {
@@ -147,8 +147,7 @@ class Method {
     try {
       return fromBinary(this.#input, message);
     } catch (cause) {
-      const text = `the message is not a ${this.#input.typeName}`;
-      throw new RollcallError("INVALID_ARGUMENT", text, { cause });
+      throw invalidArgument(`the message is not a ${this.#input.typeName}`, cause);
     }
   }
 

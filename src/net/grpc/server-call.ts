@@ -7,7 +7,8 @@
  *
  * One is made for every heartbeat of every agent, so what few calls need is made when asked for.
  */
-import { RollcallError } from "../../core/errors.ts";
+import { ITSELF, type By } from "../../core/by.ts";
+import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import { encoded } from "../http2/hpack.ts";
 import type { Stream } from "../http2/stream.ts";
 import type { Call } from "./service.ts";
@@ -27,6 +28,8 @@ const OK_TRAILERS = encoded([["grpc-status", "0"]]);
 
 export class ServerCall implements Call {
   readonly stream: Stream;
+  /** Known once it was admitted, which is before any handler sees it. */
+  by: By = ITSELF;
   #abort: AbortController | undefined;
   #deadline: NodeJS.Timeout | undefined;
   #told: [string, string][] | undefined;
@@ -70,7 +73,7 @@ export class ServerCall implements Call {
     if (timeout === undefined) return;
     const ms = parseTimeout(timeout);
     if (ms === undefined) {
-      throw new RollcallError("INVALID_ARGUMENT", "grpc-timeout is not a duration");
+      throw invalidArgument("grpc-timeout is not a duration");
     }
     this.#deadline = setTimeout(() => this.#expire(), Math.min(ms, LONGEST_MS));
   }

@@ -18,6 +18,7 @@ import { framed, FrameReader } from "./frames.ts";
 import { SERVER_LIMITS, type ServerLimits } from "./limits.ts";
 import { GrpcServer } from "./server.ts";
 import type { Call, Handlers } from "./service.ts";
+import { LIBRARY } from "../../core/by.ts";
 
 const CHECK = "/grpc.health.v1.Health/Check";
 const WATCH = "/grpc.health.v1.Health/Watch";
@@ -42,7 +43,7 @@ async function open(
   const faults: unknown[] = [];
   const server = new GrpcServer({
     limits: { ...SERVER_LIMITS, ...limits },
-    admit: () => undefined,
+    admit: () => LIBRARY,
     onFault: (_path, error) => faults.push(error),
   });
   const nobody = async function* () {

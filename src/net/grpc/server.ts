@@ -10,7 +10,8 @@
 import { createServer, type Server as NetServer, type Socket } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { RollcallError } from "../../core/errors.ts";
-import type { Action } from "../../core/roles.ts";
+import type { Access } from "../../core/access.ts";
+import type { By } from "../../core/by.ts";
 import { Http2Connection } from "../http2/connection.ts";
 import { encoded } from "../http2/hpack.ts";
 import type { Stream } from "../http2/stream.ts";
@@ -23,8 +24,8 @@ import { grpcStatusOf, type FieldName } from "./status.ts";
 
 /** A caller, before its call is served. */
 export interface GrpcCaller {
-  /** The action that the method is; none where every caller may call it. */
-  readonly action: Action | undefined;
+  /** What callers of the method need; none where every caller may call it. */
+  readonly access: Access | undefined;
   /** Of the connection that the call came by. */
   readonly socket: Socket;
   header(name: string): string | undefined;
@@ -32,26 +33,26 @@ export interface GrpcCaller {
 
 export interface GrpcServerOptions {
   readonly limits: ServerLimits;
-  /** Throws, or rejects, when the caller is not to be served. */
-  readonly admit: (caller: GrpcCaller) => unknown;
+  /** The caller, for the handlers. Throws, or rejects, when it is not to be served. */
+  readonly admit: (caller: GrpcCaller) => By | Promise<By>;
   readonly meterOf?: (path: string) => Meter;
   /** A call met a fault of this program. */
   readonly onFault?: (path: string, error: unknown) => void;
 }
 
-/** One for every method: a method without an action does not compile. */
-export type Actions<Service extends DescService> = {
-  readonly [Name in keyof Service["method"]]: Action;
+/** One for every method: a method without an access does not compile. */
+export type Accesses<Service extends DescService> = {
+  readonly [Name in keyof Service["method"]]: Access;
 };
 
 interface Method {
   readonly serve: Serve;
-  readonly action: Action | undefined;
+  readonly access: Access | undefined;
 }
 
 export interface AddOptions<Service extends DescService> extends ServiceLimits<Service> {
-  /** The action that each method is. */
-  readonly actions?: Actions<Service>;
+  /** What callers of each method need. */
+  readonly accesses?: Accesses<Service>;
   /** Serves it under another full name as well: the same messages, an older path. */
   readonly name?: string;
   /** As it is where it is not given. */
@@ -75,12 +76,12 @@ export class GrpcServer {
   add<Service extends DescService>(
     service: Service,
     handlers: Handlers<Service>,
-    { name = service.typeName, bytes = {}, actions, fieldName }: AddOptions<Service> = {},
+    { name = service.typeName, bytes = {}, accesses, fieldName }: AddOptions<Service> = {},
   ): void {
     const { limits, meterOf = () => UNCOUNTED, onFault = () => undefined } = this.#options;
     const byName: Readonly<Record<string, unknown>> = handlers;
     const limitOf: Readonly<Record<string, number | undefined>> = bytes;
-    const actionOf: Readonly<Record<string, Action>> = actions ?? {};
+    const accessOf: Readonly<Record<string, Access>> = accesses ?? {};
     for (const method of service.methods) {
       const path = `/${name}/${method.name}`;
       const serve = serving(method, byName[method.localName], {
@@ -91,7 +92,7 @@ export class GrpcServer {
         fieldName,
         onFault: (error) => onFault(path, error),
       });
-      this.#methods.set(path, { serve, action: actionOf[method.localName] });
+      this.#methods.set(path, { serve, access: accessOf[method.localName] });
     }
   }
 
@@ -118,28 +119,28 @@ export class GrpcServer {
       const method = this.#methods.get(path);
       if (!method) throw new RollcallError("UNIMPLEMENTED", `there is no method ${path}`);
       const admitted = this.#options.admit({
-        action: method.action,
+        access: method.access,
         socket: stream.socket,
         header: (name) => call.header(name),
       });
       if (admitted instanceof Promise) void this.#serveLater(call, method.serve, admitted);
-      else start(call, method.serve);
+      else start(call, method.serve, admitted);
     } catch (error) {
       call.fail(grpcStatusOf(error));
     }
   }
 
-  async #serveLater(call: ServerCall, serve: Serve, admitted: Promise<unknown>): Promise<void> {
+  async #serveLater(call: ServerCall, serve: Serve, admitted: Promise<By>): Promise<void> {
     try {
-      await admitted;
-      start(call, serve);
+      start(call, serve, await admitted);
     } catch (error) {
       call.fail(grpcStatusOf(error));
     }
   }
 }
 
-function start(call: ServerCall, serve: Serve): void {
+function start(call: ServerCall, serve: Serve, by: By): void {
+  call.by = by;
   call.startDeadline();
   serve(call);
 }

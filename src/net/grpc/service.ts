@@ -3,10 +3,12 @@
  * how calls are carried. Answers are messages; streams are messages as they come, or, where many
  * are sent the same, feeds of bytes.
  */
+import type { By } from "../../core/by.ts";
 import type { DescMessage, DescService, MessageShape } from "@bufbuild/protobuf";
 
 /** One call, beside its request. */
 export interface Call {
+  readonly by: By;
   /** Aborts when the caller no longer waits: cancelled, disconnected, past its deadline. */
   readonly signal: AbortSignal;
   /** The caller's metadata of this name. */

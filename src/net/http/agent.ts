@@ -1,6 +1,7 @@
 /**
  * The connections of a client to a daemon. At the usual address they go by the daemon's own socket
- * where there is one: only this user can have opened it, while a port may be anybody's.
+ * where there is one: only this user can have opened it, while a port may be anybody's. An https
+ * address is called over TLS, and only if the server is the right one.
  */
 import { existsSync } from "node:fs";
 import { Agent, type ClientRequestArgs } from "node:http";
@@ -8,6 +9,7 @@ import { connect, type NetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
 import { socketPath } from "../../machine/places.ts";
 import type { Environment } from "../../machine/surroundings.ts";
+import { connectTls, type ServerTrust } from "../tls/trust.ts";
 import { CLIENT } from "./limits.ts";
 import { DEFAULT_URL } from "./url.ts";
 
@@ -17,10 +19,19 @@ import { DEFAULT_URL } from "./url.ts";
  */
 const REUSED = { keepAlive: true, timeout: CLIENT.idleMs } as const;
 
-export function daemonAgent(url: string, env: Environment = process.env): Agent {
+export interface AgentOptions {
+  readonly env?: Environment;
+  /** Of an https address. */
+  readonly trust?: ServerTrust | undefined;
+}
+
+export function daemonAgent(url: string, { env = process.env, trust }: AgentOptions = {}): Agent {
+  if (url.startsWith("https:")) return new TlsAgent(trust ?? {});
   const path = url === DEFAULT_URL ? socketPath(env) : "";
   return path !== "" && existsSync(path) ? new SocketAgent(path) : new Agent(REUSED);
 }
+
+type Made = (error: Error | null, stream: Duplex) => void;
 
 class SocketAgent extends Agent {
   readonly #path: string;
@@ -31,10 +42,7 @@ class SocketAgent extends Agent {
   }
 
   /** A socket that a killed daemon left behind answers nobody; another may have the address. */
-  override createConnection(
-    options: ClientRequestArgs,
-    made: (error: Error | null, stream: Duplex) => void,
-  ): undefined {
+  override createConnection(options: ClientRequestArgs, made: Made): undefined {
     const socket = connect(this.#path);
     const fallBack = () => made(null, connect(options as NetConnectOpts));
     socket.once("error", fallBack);
@@ -42,5 +50,23 @@ class SocketAgent extends Agent {
       socket.off("error", fallBack);
       made(null, socket);
     });
+  }
+}
+
+/** Node's own agent for https cannot pin a certificate that no authority signed. */
+class TlsAgent extends Agent {
+  readonly #trust: ServerTrust;
+  /** Node's requests compare it with that of their URL, and lack a port where the URL does. */
+  readonly protocol = "https:";
+  readonly defaultPort = 443;
+
+  constructor(trust: ServerTrust) {
+    super(REUSED);
+    this.#trust = trust;
+  }
+
+  override createConnection({ host, port }: ClientRequestArgs, made: Made): undefined {
+    const target = { host: host ?? "", port: Number(port), protocol: "http/1.1" } as const;
+    connectTls(target, this.#trust, made);
   }
 }

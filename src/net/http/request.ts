@@ -4,8 +4,9 @@
  * On node:http and not on fetch: loading fetch costs a command 40 ms of its start-up, and its body
  * timeout cuts a stream on which nothing happens.
  */
-import { request as httpRequest, type Agent, type IncomingMessage } from "node:http";
+import { request, type Agent, type IncomingMessage } from "node:http";
 import { isErrorCode, RollcallError, wireCodes, type ErrorCode } from "../../core/errors.ts";
+import { isRecord, parsedRecord } from "../../core/json-object.ts";
 import { failureReason } from "../reasons.ts";
 import { CLIENT } from "./limits.ts";
 
@@ -41,10 +42,8 @@ async function send(url: URL, options: RequestOptions): Promise<IncomingMessage>
     ...bearer(token),
     ...(body !== undefined && JSON_BODY),
   };
-  // Only who calls a daemon over TLS pays for loading it.
-  const request = url.protocol === "https:" ? (await import("node:https")).request : httpRequest;
   return new Promise((resolve, reject) => {
-    const call = request(url, { method, ...(url.protocol === "http:" && { agent }), headers });
+    const call = request(url, { method, agent, headers });
     const giveUp = () => call.destroy(cancelled());
     signal?.addEventListener("abort", giveUp, { once: true });
     const done = () => signal?.removeEventListener("abort", giveUp);
@@ -100,15 +99,11 @@ async function refusal(url: URL, response: IncomingMessage): Promise<RollcallErr
 }
 
 export function decodeError(body: string): { code?: ErrorCode; message?: string } {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    if (!isRecord(parsed) || !isRecord(parsed["error"])) return {};
-    const { code, message } = parsed["error"];
-    if (typeof code !== "string" || typeof message !== "string") return {};
-    return { code: isErrorCode(code) ? code : "INTERNAL", message };
-  } catch {
-    return {};
-  }
+  const error = parsedRecord(body)?.["error"];
+  if (!isRecord(error)) return {};
+  const { code, message } = error;
+  if (typeof code !== "string" || typeof message !== "string") return {};
+  return { code: isErrorCode(code) ? code : "INTERNAL", message };
 }
 
 function codeOfStatus(status: number): ErrorCode {
@@ -129,8 +124,4 @@ function silent(url: URL, answerMs: number): RollcallError {
 
 export function cancelled(): RollcallError {
   return new RollcallError("CANCELLED", "the request was cancelled");
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@
  * where every user of the machine can read it; and no error repeats it.
  */
 import { readFileSync } from "node:fs";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import { failureReason } from "../reasons.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -22,8 +22,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    const message = `--token-file ${file} cannot be read (${failureReason(cause)})`;
-    throw new RollcallError("INVALID_ARGUMENT", message, { cause });
+    throw invalidArgument(`--token-file ${file} cannot be read (${failureReason(cause)})`, cause);
   }
 }
 
@@ -31,5 +30,5 @@ function checked(text: string, source: string): string {
   const token = text.trim();
   if (TOKEN.test(token)) return token;
   const what = token === "" ? "is empty" : "holds more than one word, or no plain text";
-  throw new RollcallError("INVALID_ARGUMENT", `${source} ${what}: a token is one word`);
+  throw invalidArgument(`${source} ${what}: a token is one word`);
 }

@@ -2,7 +2,7 @@
  * Where the daemon is. People write `:9090` or `box:9090` as readily as a URL, and an address to
  * listen on (`0.0.0.0:9090`) is one to call when it is turned into the local one.
  */
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 
 export const DEFAULT_URL = "http://127.0.0.1:9090";
 
@@ -25,11 +25,11 @@ export function parseUrl(text: string, source = "the URL"): string {
   const full = text.includes("://")
     ? text
     : `http://${text.startsWith(":") ? "0.0.0.0" : ""}${text}`;
-  if (!URL.canParse(full)) throw new RollcallError("INVALID_ARGUMENT", complaint);
+  if (!URL.canParse(full)) throw invalidArgument(complaint);
   const url = new URL(full);
   const isHttp = url.protocol === "http:" || url.protocol === "https:";
   if (!isHttp || url.username || url.password || url.search || url.hash) {
-    throw new RollcallError("INVALID_ARGUMENT", complaint);
+    throw invalidArgument(complaint);
   }
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   if (url.hostname === "[::]") url.hostname = "[::1]";

@@ -12,6 +12,7 @@ import { CARD, openEngine, register, type Fixture } from "../../../test/support/
 import { EventStreams } from "./event-stream.ts";
 import { EVENT_STREAM } from "./limits.ts";
 import { refusalOf } from "./refusal.ts";
+import { LIBRARY } from "../../core/by.ts";
 
 interface Message {
   readonly id?: number;
@@ -42,7 +43,7 @@ async function serve(maxStreams?: number): Promise<Served> {
   const responses: ServerResponse[] = [];
   const server = createServer((request, response) => {
     responses.push(response);
-    streams.serve(request, response).catch((error: unknown) => {
+    streams.serve(request, response, LIBRARY).catch((error: unknown) => {
       const { status, body } = refusalOf(error);
       response.writeHead(status).end(body);
     });
@@ -113,7 +114,7 @@ describe("a stream of events", () => {
     const client = await open("?from=0");
     expect(client.response.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
     await vi.waitFor(() => expect(client.of("bookmark")).toHaveLength(1));
-    await engine.execute({ type: "agent.deregister", agentId });
+    await engine.execute({ type: "agent.deregister", agentId }, LIBRARY);
     await vi.waitFor(() => expect(client.ids).toEqual([1, 2, 3]));
     const [registered] = client.of("agent.registered");
     expect(JSON.parse(registered?.data ?? "")).toEqual({
@@ -122,6 +123,7 @@ describe("a stream of events", () => {
       at: "2023-11-14T22:13:20.000Z",
       type: "agent.registered",
       agent: expect.objectContaining({ agentId, card: CARD }) as unknown,
+      by: { principal: "local", wire: "library", peer: "" },
     });
   });
 
@@ -137,7 +139,7 @@ describe("a stream of events", () => {
   test("tells only the topics asked for", async () => {
     const { engine, open } = await serve();
     const agentId = await register(engine);
-    await engine.execute({ type: "lease.acquire", taskId: "t", agentId, ttlMs: 0 });
+    await engine.execute({ type: "lease.acquire", taskId: "t", agentId, ttlMs: 0 }, LIBRARY);
     const client = await open("?from=0&topic=lease.&topic=node.");
     await vi.waitFor(() => expect(client.ids).toEqual([1, 3]));
   });
@@ -230,7 +232,7 @@ describe("a client that does not read", () => {
     const { engine, clock, streams, responses, open } = await serve();
     const card = { ...CARD, description: "x".repeat(4_000) };
     for (let i = 0; i < 5_000; i += 1) {
-      await engine.execute({ type: "agent.register", card, ttlMs: 86_400_000 });
+      await engine.execute({ type: "agent.register", card, ttlMs: 86_400_000 }, LIBRARY);
     }
     const stalled = await open("?from=0");
     stalled.response.pause();

@@ -3,6 +3,7 @@
  * now on.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { By } from "../../core/by.ts";
 import { RollcallError } from "../../core/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Watch } from "../../engine/watch.ts";
@@ -22,14 +23,18 @@ export class EventStreams extends SseStreams {
     this.#engine = engine;
   }
 
-  readonly serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  readonly serve = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    by: By,
+  ): Promise<void> => {
     if (request.method !== "GET") {
       throw new RollcallError("NOT_FOUND", `no ${request.method ?? ""} /v1/events`);
     }
     const options = watchOptionsOf(request);
     await this.send(response, () => {
       const { head } = this.#engine;
-      const watch = this.#engine.watch(options);
+      const watch = this.#engine.watch({ ...options, by });
       // A new subscriber gets its cursor first, so it can resume even before the first event.
       const first = options.from === undefined ? [placeFrame("bookmark", head)] : [];
       return { frames: framesOf(watch, first), cut: watch.cut, close: () => watch.close() };

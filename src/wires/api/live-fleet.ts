@@ -3,6 +3,8 @@
  * whole, then tells what is new; who comes back begins again with the whole, so there is nothing to
  * resume and nothing to miss. A timeline is different: it is events, and goes on where it was.
  */
+import type { By } from "../../core/by.ts";
+import { eventFor } from "../../core/fencing.ts";
 import type { RecordedEvent } from "../../core/events.ts";
 import type { QuestionState } from "../../core/questions.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -105,10 +107,11 @@ async function* questionFrames(
 /** The events up to a sequence, then the live ones, as in `/v1/events`. */
 export function timelineSource(
   engine: Engine,
-  { events, sequence, trail }: Omit<Timeline, "id">,
+  { events, sequence, trail, by }: Omit<Timeline, "id"> & { readonly by: By },
 ): SseSource {
-  const watch = engine.watch({ from: sequence });
-  const frames = timelineFrames(watch, trail, events.map(eventFrame));
+  const watch = engine.watch({ from: sequence, by });
+  const past = events.map((each) => eventFrame(eventFor(each, by)));
+  const frames = timelineFrames(watch, trail, past);
   return { frames, cut: watch.cut, close: () => watch.close() };
 }
 

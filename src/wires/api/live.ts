@@ -3,6 +3,7 @@
  * `text/event-stream`, with a query of their own, since a stream has no pages and no past.
  */
 import { z } from "zod";
+import type { By } from "../../core/by.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { Trail } from "../../fleet/trail.ts";
 import { FILTERS } from "../../operations/fleet.ts";
@@ -21,6 +22,8 @@ import type { SseSource } from "./sse.ts";
 interface Place {
   /** The id of the last event that it has, as its header says. */
   readonly lastEventId: string | undefined;
+  /** The subscriber. */
+  readonly by: By;
 }
 
 export interface Live<In extends z.ZodObject = z.ZodObject> {
@@ -62,7 +65,7 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
   "fleet.timeline": live({
     about: "The events so far, then new ones as they happen, as in `GET /v1/events`.",
     input: z.strictObject({ ...ID, from }),
-    async prepare({ engine, fleet }, input, { lastEventId }) {
+    async prepare({ engine, fleet }, input, { lastEventId, by }) {
       const stood = placeOf(input.from, lastEventId);
       const { row } = await fleet.find(input.id);
       // A caller that has a place needs nothing from before it.
@@ -70,7 +73,7 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
         stood === undefined
           ? await fleet.timeline(row)
           : { events: [], sequence: stood, trail: new Trail(row) };
-      return () => timelineSource(engine, timeline);
+      return () => timelineSource(engine, { ...timeline, by });
     },
   }),
   "questions.list": live({

@@ -16,7 +16,7 @@ test("the copy that is reviewed and that the command line reads is up to date", 
 
 test("every route that is served is described, and nothing else", () => {
   // No handler is called: only the paths are looked at.
-  const { routes } = apiRoutes({ streams: {}, lookers: {} } as ApiOptions);
+  const routes = apiRoutes({ streams: {}, lookers: {} } as ApiOptions);
   const served = routes.map(
     ({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`,
   );

@@ -3,86 +3,79 @@
  * machines ask a daemon. Reads are GET; commands are POST /v1/NOUN/VERB with a JSON object, so that
  * keys, which may be any text, are never part of a path that something on the way rewrites.
  */
-import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { Hono, type Context } from "hono";
 import { z } from "zod";
+import type { By } from "../../core/by.ts";
 import { messageFor, RollcallError } from "../../core/errors.ts";
-import type { Principal } from "../../core/principals.ts";
-import { permit } from "../../core/roles.ts";
+import { ACCESS, type Permit } from "../../operations/access.ts";
 import type { Call, Operation, Services } from "../../operations/operation.ts";
 import { parse } from "../../operations/parse.ts";
-import { operations } from "../../operations/table.ts";
+import { operations, TABLE } from "../../operations/table.ts";
+import { ADMITTED, type HttpContext, type Route } from "../route.ts";
 import { DIRECTORY_EVENTS, LIVE, type Live } from "./live.ts";
 import { openApiText } from "./openapi.ts";
 import { bodyOf, queryOf, wantsStream } from "./request.ts";
 import type { SseStreams } from "./sse.ts";
 
 export interface ApiOptions extends Services {
+  readonly permit: Permit;
   readonly streams: SseStreams;
   /** Streams that remember the whole fleet; there may be fewer of them. */
   readonly lookers: SseStreams;
   readonly metrics: { readonly contentType: string; page(): Promise<string> };
 }
 
-interface Bindings extends HttpBindings {
-  readonly principal: Principal;
-}
-
-type Routes = Hono<{ Bindings: Bindings }>;
-type HttpContext = Context<{ Bindings: Bindings }>;
-
 const JSON_TYPE = { "Content-Type": "application/json" } as const;
 
-export function apiRoutes(options: ApiOptions): Routes {
-  const routes: Routes = new Hono();
-  const directoryEvents = streamOf(DIRECTORY_EVENTS, options);
-  routes.get(DIRECTORY_EVENTS.path, (c) => {
-    permit(c.env.principal, "directory.read");
-    return directoryEvents(c);
-  });
-  for (const [name, operation] of operations()) {
-    mount(routes, { operation, live: LIVE[name] }, options);
-  }
-  routes.get("/openapi.json", (c) => c.body(openApiText(), 200, JSON_TYPE));
-  routes.get("/metrics", async (c) => {
-    permit(c.env.principal, "daemon.read");
-    const page = await options.metrics.page();
-    return c.body(page, 200, { "Content-Type": options.metrics.contentType });
-  });
-  return routes;
+export function apiRoutes(options: ApiOptions): readonly Route[] {
+  const get = { method: "GET" } as const;
+  return [
+    {
+      ...get,
+      path: DIRECTORY_EVENTS.path,
+      access: TABLE.directory.list.access,
+      handle: streamOf(DIRECTORY_EVENTS, options),
+    },
+    ...operations().map(([name, operation]) => routeOf(operation, LIVE[name], options)),
+    {
+      ...get,
+      path: "/openapi.json",
+      access: ADMITTED,
+      handle: (c) => c.body(openApiText(), 200, JSON_TYPE),
+    },
+    {
+      ...get,
+      path: "/metrics",
+      access: ACCESS.metrics,
+      async handle(c) {
+        const page = await options.metrics.page();
+        return c.body(page, 200, { "Content-Type": options.metrics.contentType });
+      },
+    },
+  ];
 }
 
 /** The input of any operation. */
 type Input = z.output<z.ZodObject>;
 
-interface Route {
-  readonly operation: Operation;
-  readonly live: Live | undefined;
-}
-
-function mount(routes: Routes, { operation, live }: Route, options: ApiOptions): void {
+function routeOf(operation: Operation, live: Live | undefined, options: ApiOptions): Route {
+  const { access, effect } = operation;
   const path = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
   const answer = async (c: HttpContext, input: Input): Promise<Response> => {
+    options.permit(c.env.by.principal, access, input);
     const value = await operation.run(options, input, new HttpCall(c)).catch((error: unknown) => {
       throw inWordsOf(operation, error);
     });
     return c.body(operation.json?.(value) ?? JSON.stringify(value), 200, JSON_TYPE);
   };
-  const { action } = operation.access;
-  if (operation.effect !== "reads") {
-    routes.post(path, async (c) => {
-      permit(c.env.principal, action);
-      return answer(c, await bodyOf(c, operation.input));
-    });
-    return;
+  if (effect !== "reads") {
+    const handle = async (c: HttpContext) => answer(c, await bodyOf(c, operation.input));
+    return { method: "POST", path, access, handle };
   }
   const inputOf = readerOf(operation);
-  const stream = live && streamOf({ ...live, path: operation.path }, options);
-  routes.get(path, (c) => {
-    permit(c.env.principal, action);
-    return stream && wantsStream(c) ? stream(c) : answer(c, inputOf(c));
-  });
+  const stream = live && streamOf({ ...live, access, path: operation.path }, options);
+  const handle = (c: HttpContext) => (stream && wantsStream(c) ? stream(c) : answer(c, inputOf(c)));
+  return { method: "GET", path, access, handle };
 }
 
 /** A refusal of core, with the field called as the caller of the operation calls it. */
@@ -106,12 +99,18 @@ function readerOf({ path, input }: PathAndInput): (c: HttpContext) => Input {
   return (c) => ({ ...queryOf(c, fromQuery), ...parse("the path", fromPath, c.req.param()) });
 }
 
-function streamOf(live: Live & PathAndInput, { streams, lookers, ...services }: ApiOptions) {
+function streamOf(
+  live: Live & PathAndInput & Partial<Pick<Operation, "access">>,
+  { streams, lookers, permit, ...services }: ApiOptions,
+) {
   const inputOf = readerOf(live);
   const places = live.isLooker === true ? lookers : streams;
   return async (c: HttpContext): Promise<Response> => {
     const lastEventId = c.req.header("last-event-id");
-    const start = await live.prepare(services, inputOf(c), { lastEventId });
+    const input = inputOf(c);
+    const { by } = c.env;
+    if (live.access) permit(by.principal, live.access, input);
+    const start = await live.prepare(services, input, { lastEventId, by });
     await places.send(c.env.outgoing, start);
     return RESPONSE_ALREADY_SENT;
   };
@@ -124,12 +123,8 @@ class HttpCall implements Call {
     this.#context = context;
   }
 
-  get by(): string | undefined {
-    return this.#context.env.principal.name;
-  }
-
-  get host(): string | undefined {
-    return this.#context.env.principal.host;
+  get by(): By {
+    return this.#context.env.by;
   }
 
   get signal(): AbortSignal {

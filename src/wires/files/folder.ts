@@ -4,7 +4,7 @@
  * we print is the same text.
  */
 import { homedir, userInfo } from "node:os";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import { STATUS_FILE } from "./limits.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -33,22 +33,20 @@ function tidyPath(path: string): string {
 
 function homeOf(user: string, env: Environment): string {
   if (user === "" || user === userInfo().username) return env["HOME"] || homedir();
-  throw new RollcallError(
-    "INVALID_ARGUMENT",
-    `the home folder of ~${user} is unknown: give the whole path`,
-  );
+  throw invalidArgument(`the home folder of ~${user} is unknown: give the whole path`);
 }
 
 /** The file of an agent; an id that is no file name is refused. */
 export function statusPath(agentId: string, folder: string = statusFolder()): string {
   if (agentId === "" || /[/\\\0]/.test(agentId) || agentId === "." || agentId === "..") {
-    throw new RollcallError("INVALID_ARGUMENT", "agent_id must be non-empty and filename-safe");
+    throw invalidArgument("agent_id must be non-empty and filename-safe");
   }
   const bytes = Buffer.byteLength(agentId);
   if (bytes > STATUS_FILE.idBytes) {
     const most = STATUS_FILE.idBytes;
-    const message = `agent_id has ${bytes} bytes, at most ${most} are allowed: it names a file`;
-    throw new RollcallError("INVALID_ARGUMENT", message);
+    throw invalidArgument(
+      `agent_id has ${bytes} bytes, at most ${most} are allowed: it names a file`,
+    );
   }
   return pathIn(folder, `${agentId}.json`);
 }

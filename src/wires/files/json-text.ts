@@ -2,7 +2,7 @@
  * JSON as the peer writes it: keys in order, two spaces, nothing but ASCII. What was read with its
  * numbers as text (see json-read.ts) is written with every digit it had.
  */
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, type RollcallError } from "../../core/errors.ts";
 import { JSON_DEPTH } from "../../core/json.ts";
 
 /** A number as it stood in the text: 1.0 is no integer to the peer, and 2^63 no double. */
@@ -48,7 +48,7 @@ function written(value: unknown, indent: string, field: string): string {
 }
 
 function refusal(field: string, problem: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", `${field || "the status"} ${problem}`);
+  return invalidArgument(`${field || "the status"} ${problem}`);
 }
 
 const BEYOND_ASCII = /[^\0-\x7e]/g;

@@ -67,6 +67,13 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
   return { folder, clock, process, told, cards, state, write, says };
 }
 
+test("a file that is dated ahead is reported as one of now", async () => {
+  const { clock, told, write, says } = open();
+  write({ runtime: { updated_at: writeTimestamp(clock.wallMs() + 3_600_000) } });
+  await says({ liveness: { value: "alive" } });
+  expect(told.at(-1)?.order).toBe(clock.wallMs());
+});
+
 test("the card that a file names is named again while its agent is here", async () => {
   const { write, cards, clock, says, folder } = open();
   const a2a = { agent_card_url: "http://127.0.0.1:8001/.well-known/agent-card.json" };

@@ -211,11 +211,17 @@ export class FileReporter {
           liveness: REMOVED,
           ...(isOver && { process: { ...process, hasEnded: true } }),
         };
-        await this.#options.report({ ...report, reportedAtMs, facts });
+        await this.#report({ ...report, reportedAtMs, facts });
       }
     } catch (error) {
       this.#options.onTrouble?.("agents whose files are gone were not reported", error);
     }
+  }
+
+  /** A file that is dated ahead is one of now. */
+  #report(report: Report): Promise<unknown> {
+    const order = Math.min(report.order, Math.floor(this.#options.clock.wallMs()));
+    return this.#options.report({ ...report, order });
   }
 
   #lookLater(): void {
@@ -283,7 +289,7 @@ export class FileReporter {
       inStateSinceMs: inState.sinceMs,
     });
     try {
-      await this.#options.report({ ...report, reportedAtMs: foundAtMs });
+      await this.#report({ ...report, reportedAtMs: foundAtMs });
       if (isOver && this.#byAlias.get(alias) === followed) this.#forget(alias);
     } catch (error) {
       this.#untold.add(alias);

@@ -5,7 +5,7 @@
  */
 import * as fs from "node:fs";
 import { basename, dirname } from "node:path";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import { pathIn, statusFolder, statusPath } from "./folder.ts";
 import type { Status } from "./format.ts";
 import { jsonText } from "./json-text.ts";
@@ -42,12 +42,20 @@ export async function writeStatus(
 
 /** The same at once: for a process that is about to end, and for hooks. */
 export function writeStatusSync(status: Status, folder: string = statusFolder()): string {
-  const { path, draft, text } = prepare(status, folder);
+  return replaceSync(prepare(status, folder), true);
+}
+
+/** A sign of life need not outlive a loss of power, and so waits for no disk. */
+export function writeHeartbeatSync(status: Status, folder: string = statusFolder()): string {
+  return replaceSync(prepare(status, folder), false);
+}
+
+function replaceSync({ path, draft, text }: Draft, isDurable: boolean): string {
   try {
     makeFolder(dirname(path), FOLDER_MODE);
-    fs.writeFileSync(draft, text, { flag: "wx", mode: FILE_MODE, flush: true });
+    fs.writeFileSync(draft, text, { flag: "wx", mode: FILE_MODE, flush: isDurable });
     fs.renameSync(draft, path);
-    syncFolder(dirname(path));
+    if (isDurable) syncFolder(dirname(path));
   } catch (error) {
     removeQuietly(draft);
     throw systemError(`write ${path}`, error);
@@ -100,7 +108,7 @@ interface Draft {
 
 function prepare(status: Status, folder: string): Draft {
   const problems = validate(status);
-  if (problems.length > 0) throw new RollcallError("INVALID_ARGUMENT", problems.join("; "));
+  if (problems.length > 0) throw invalidArgument(problems.join("; "));
   const path = statusPath(status.agent_id, folder);
   const text = `${jsonText(status)}\n`;
   // ASCII: a character is a byte.

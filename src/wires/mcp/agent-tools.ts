@@ -9,6 +9,7 @@ import { HEADLINES, isLongSilent } from "../../fleet/headline.ts";
 import type { AgentQuestion } from "../../fleet/inbox.ts";
 import type { Row } from "../../fleet/row.ts";
 import { check } from "../../operations/parse.ts";
+import { TABLE } from "../../operations/table.ts";
 import { fromA2a, fromRegistry, FOUND, QUESTION, questionOf, ROW, rowOf } from "./agent-shapes.ts";
 import { shownCard } from "./data.ts";
 import type { ListedAgent } from "./directory.ts";
@@ -29,6 +30,7 @@ const findAgents = tool({
   }),
   output: z.object({ agents: z.array(FOUND) }),
   hints: READS,
+  access: TABLE.agents.find.access,
   async run({ query, tools, limit }, { search, directory, signal }) {
     check(tooLong("query", query, FIELD.descriptionLength));
     const [here, listed] = await Promise.all([
@@ -69,6 +71,7 @@ const listAgents = tool({
     agents: z.array(ROW),
   }),
   hints: READS,
+  access: TABLE.fleet.list.access,
   async run({ headline, include_gone, limit }, { fleet }) {
     const { rows, atMs } = await fleet.rows();
     const isWanted = (row: Row) =>
@@ -97,6 +100,7 @@ const getAgent = tool({
       .describe("Its entry of the A2A directory; null when it has none"),
   }),
   hints: READS,
+  access: TABLE.fleet.list.access,
   advice: {
     NOT_FOUND: "call list_agents (include_gone: true) or find_agents to see which there are.",
     INVALID_ARGUMENT: "several may be meant: call get_agent again with one of the ids.",
@@ -146,6 +150,7 @@ const whoNeedsMe = tool({
   }),
   output: z.object({ total: z.int(), questions: z.array(QUESTION) }),
   hints: READS,
+  access: TABLE.questions.list.access,
   async run({ limit }, { fleet }) {
     const { questions: open } = await fleet.questions(["open"]);
     const questions = open.slice(0, limit).map((each: AgentQuestion) => questionOf(each));

@@ -3,6 +3,7 @@ import type { TaskClaims } from "../../engine/claims.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
+import type { Permit } from "../../operations/access.ts";
 import type { Call } from "../../operations/operation.ts";
 import type { AgentSearch } from "../../search/agent-search.ts";
 import type { Directory } from "./directory.ts";
@@ -15,6 +16,7 @@ export interface Ground {
   readonly search: Pick<AgentSearch, "find">;
   readonly directory: Directory;
   readonly clock: Clock;
+  readonly permit: Permit;
   /** A fault of ours, not of the caller's. */
   readonly onFault: (error: unknown) => void;
 }

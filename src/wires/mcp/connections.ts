@@ -15,7 +15,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
 import { MCP } from "./limits.ts";
 import { EventStream } from "./streams.ts";
@@ -75,8 +75,7 @@ function messageOf(body: unknown): JSONRPCMessage {
   try {
     return parseJSONRPCMessage(body);
   } catch (cause) {
-    const message = "the body is not one message of JSON-RPC 2.0";
-    throw new RollcallError("INVALID_ARGUMENT", message, { cause });
+    throw invalidArgument("the body is not one message of JSON-RPC 2.0", cause);
   }
 }
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { DirectoryService } from "../../directory/directory.ts";
 import { openEngine, quiet, type Fixture } from "../../../test/support/engine/fixture.ts";
 import { isOwned, servedDirectory, type Directory } from "./directory.ts";
+import { LIBRARY } from "../../core/by.ts";
 
 const URL_03 = "http://old.test/agent";
 const URL_10 = "http://new.test/agent";
@@ -30,30 +31,36 @@ afterEach(async () => {
 
 async function hear(url: string, card: object): Promise<void> {
   const text = { text: JSON.stringify(card), digest: JSON.stringify(card) };
-  await fixture.engine.execute({
-    type: "directory.heartbeat",
-    url,
-    origin: new URL(url).origin,
-    source: "a test",
-    card: text,
-    intervalMs: 60_000,
-    staleMultiplier: 3,
-    newTokenHash: "",
-    tokenHash: "",
-  });
+  await fixture.engine.execute(
+    {
+      type: "directory.heartbeat",
+      url,
+      origin: new URL(url).origin,
+      source: "a test",
+      card: text,
+      intervalMs: 60_000,
+      staleMultiplier: 3,
+      newTokenHash: "",
+      tokenHash: "",
+    },
+    LIBRARY,
+  );
 }
 
 async function serve(url: string, card: object): Promise<void> {
   await hear(url, card);
   const text = { text: JSON.stringify(card), digest: JSON.stringify(card) };
-  await fixture.engine.execute({
-    type: "directory.confirm",
-    url,
-    heard: text.digest,
-    card: text,
-    from: `${url}/.well-known/agent.json`,
-    proof: { isItsOwn: true, isSigned: false, signature: "" },
-  });
+  await fixture.engine.execute(
+    {
+      type: "directory.confirm",
+      url,
+      heard: text.digest,
+      card: text,
+      from: `${url}/.well-known/agent.json`,
+      proof: { isItsOwn: true, isSigned: false, signature: "" },
+    },
+    LIBRARY,
+  );
 }
 
 const OLD = { name: "Old", description: "Translates", version: "1", url: URL_03, skills: [] };

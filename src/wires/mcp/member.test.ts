@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openEngine, register, type Fixture } from "../../../test/support/engine/fixture.ts";
 import { Member } from "./member.ts";
+import { LIBRARY } from "../../core/by.ts";
 
 const NAME = "Claude\u202e Code";
 
@@ -14,7 +15,7 @@ afterEach(() => fixture.engine.close());
 
 function member(ownId?: string): Member {
   const { engine, clock } = fixture;
-  return new Member({ engine, clock, ownId });
+  return new Member({ engine, clock, by: LIBRARY, ownId });
 }
 
 function statusOf(agentId: string) {
@@ -44,7 +45,7 @@ test("it lives while its connection does, however silent, and no longer", async 
 test("one that was taken away comes back as another", async () => {
   const one = member();
   const id = await one.id(NAME);
-  await fixture.engine.execute({ type: "agent.deregister", agentId: id });
+  await fixture.engine.execute({ type: "agent.deregister", agentId: id }, LIBRARY);
   await fixture.clock.advance(20_000);
   const next = await one.id(NAME);
   expect(next).not.toBe(id);

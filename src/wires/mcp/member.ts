@@ -10,6 +10,7 @@
  */
 import { RollcallError } from "../../core/errors.ts";
 import { livingAgent } from "../../core/agents.ts";
+import type { By } from "../../core/by.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { OWN_ID } from "../../fleet/keeper-agents.ts";
@@ -19,6 +20,8 @@ import { MEMBER } from "./limits.ts";
 export interface MemberOptions {
   readonly engine: Engine;
   readonly clock: Clock;
+  /** The caller that the connection is. */
+  readonly by: By;
   /** The id it was given by what started it. */
   readonly ownId?: string | undefined;
 }
@@ -52,29 +55,28 @@ export class Member {
     const agentId = await this.#joining?.catch(() => undefined);
     if (agentId === undefined || agentId === this.#options.ownId) return;
     // It may be dead already, or nobody can write: its time to live ends it as well.
-    const gone = this.#options.engine.execute({ type: "agent.deregister", agentId });
+    const { engine, by } = this.#options;
+    const gone = engine.execute({ type: "agent.deregister", agentId }, by);
     await gone.catch(() => undefined);
   }
 
   async #join(name: string): Promise<string> {
-    const { engine, ownId } = this.#options;
+    const { engine, by, ownId } = this.#options;
     if (ownId !== undefined) {
       const own = await engine.read((state) => livingAgent(state, ownId));
       if (!("ok" in own)) return ownId;
     }
     if (this.#isClosed) throw new RollcallError("CANCELLED", "the connection is closed");
-    const { agentId } = await engine.execute({
-      type: "agent.register",
-      card: {
-        name: shown(name, 100) || "an MCP client",
-        description: "",
-        version: "",
-        capabilities: [],
-        tools: [],
-        metadata: { wire: "mcp", ...(ownId !== undefined && { [OWN_ID]: ownId }) },
-      },
-      ttlMs: MEMBER.ttlMs,
-    });
+    const card = {
+      name: shown(name, 100) || "an MCP client",
+      description: "",
+      version: "",
+      capabilities: [],
+      tools: [],
+      metadata: { wire: "mcp", ...(ownId !== undefined && { [OWN_ID]: ownId }) },
+    };
+    const command = { type: "agent.register", card, ttlMs: MEMBER.ttlMs } as const;
+    const { agentId } = await engine.execute(command, by);
     this.#beatLater(agentId);
     return agentId;
   }
@@ -88,7 +90,7 @@ export class Member {
 
   async #beat(agentId: string): Promise<void> {
     try {
-      await this.#options.engine.heartbeat(agentId);
+      await this.#options.engine.heartbeat(agentId, this.#options.by);
     } catch (error) {
       // Deregistered by somebody, or dead after a long sleep: the next call joins anew.
       if (error instanceof RollcallError && error.code === "NOT_FOUND") {

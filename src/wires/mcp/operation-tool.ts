@@ -60,6 +60,7 @@ export function toolOf<In extends z.ZodObject, Out extends z.ZodObject, Shown ex
     ...described,
     title: operation.brief,
     hints: HINTS[operation.effect],
+    access: operation.access,
     input: z.strictObject(Object.fromEntries(given.map(({ name, schema }) => [name, schema]))),
     fieldName: (field) => names.get(field) ?? inSnakeCase(field),
     async run(args, caller) {
@@ -69,6 +70,7 @@ export function toolOf<In extends z.ZodObject, Out extends z.ZodObject, Shown ex
         if (field === "agentId") input[field] = await caller.acting(value as string | undefined);
         else if (value !== undefined) input[field] = isTime ? Number(value) * 1000 : value;
       }
+      caller.permit(caller.by.principal, operation.access, input);
       return tell(await operation.run(caller, input as z.output<In>, caller));
     },
   });

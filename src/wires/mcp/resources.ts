@@ -11,8 +11,10 @@ import {
   type Resource,
   type ResourceTemplateType,
 } from "@modelcontextprotocol/server";
+import type { Access } from "../../core/access.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import { countsAt } from "../../fleet/census.ts";
+import { TABLE } from "../../operations/table.ts";
 import { rowOf } from "./agent-shapes.ts";
 import { shown, shownCard } from "./data.ts";
 import { isOwned, type Directory, type ListedAgent } from "./directory.ts";
@@ -37,6 +39,12 @@ export const TEMPLATES: readonly ResourceTemplateType[] = [
   },
 ];
 
+/** What the reader of a resource needs. */
+export function accessOf(uri: string): Access {
+  const { fleet, directory } = TABLE;
+  return uri === FLEET_URI ? fleet.list.access : directory.list.access;
+}
+
 const FIXED: readonly Resource[] = [
   {
     uri: AGENTS_URI,
@@ -52,9 +60,13 @@ const FIXED: readonly Resource[] = [
   },
 ];
 
-export async function listResources({ directory }: Sources): Promise<Resource[]> {
-  const listed = await directory.list();
-  return [...FIXED, ...listed.slice(0, SHOWN.listed).map(resourceOf)];
+export async function listResources(
+  { directory }: Sources,
+  mayRead: (uri: string) => boolean,
+): Promise<Resource[]> {
+  const listed = mayRead(AGENTS_URI) ? await directory.list() : [];
+  const fixed = FIXED.filter(({ uri }) => mayRead(uri));
+  return [...fixed, ...listed.slice(0, SHOWN.listed).map(resourceOf)];
 }
 
 function resourceOf({ url, tier, card }: ListedAgent): Resource {

@@ -9,6 +9,7 @@ import {
   openGround,
   type TestGround,
 } from "../../../test/support/mcp/fixture.ts";
+import { LIBRARY } from "../../core/by.ts";
 
 let ground: TestGround;
 let client: Client;
@@ -51,6 +52,7 @@ describe("the tools", () => {
       "renew_lease",
       "release_lease",
       "create_task",
+      "cancel_task",
       "claim_task",
       "complete_task",
       "fail_task",
@@ -66,7 +68,7 @@ describe("the tools", () => {
       expect(Object.keys(annotations ?? {})).toEqual(["title", ...hints]);
     }
     const changing = tools.filter(({ annotations }) => annotations?.readOnlyHint === false);
-    expect(changing).toHaveLength(8);
+    expect(changing).toHaveLength(9);
   });
 
   test("one that does not exist is refused with those that do", async () => {
@@ -218,7 +220,8 @@ describe("tasks", () => {
 describe("agents", () => {
   async function registerHostile(): Promise<string> {
     const card = { ...CARD, name: "a\u202eb", description: HOSTILE.replaceAll("\u001b", "") };
-    return (await ground.engine.execute({ type: "agent.register", card, ttlMs: 30_000 })).agentId;
+    return (await ground.engine.execute({ type: "agent.register", card, ttlMs: 30_000 }, LIBRARY))
+      .agentId;
   }
 
   test("are found here and in the directory, the best of each in turn", async () => {
@@ -240,7 +243,7 @@ describe("agents", () => {
   test("are listed, the gone only when asked for, and known by any of their names", async () => {
     const id = await register(ground.engine);
     const gone = await register(ground.engine);
-    await ground.engine.execute({ type: "agent.deregister", agentId: gone });
+    await ground.engine.execute({ type: "agent.deregister", agentId: gone }, LIBRARY);
     const { data } = await call("list_agents");
     expect(data).toMatchObject({ total: 1, counts: { IDLE: 1, GONE: 1 }, agents: [{ id }] });
     expect((await call("list_agents", { include_gone: true })).data).toMatchObject({ total: 2 });
@@ -345,7 +348,7 @@ describe("agents", () => {
       policy_id: null,
     });
     const policy = { id: "p1", ...asked, effect: "allow" } as const;
-    await ground.engine.execute({ type: "policy.set", policy });
+    await ground.engine.execute({ type: "policy.set", policy }, LIBRARY);
     expect((await call("check_policy", asked)).data).toMatchObject({
       allowed: true,
       policy_id: "p1",

@@ -14,7 +14,10 @@ import {
   type ServerEvent,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { RollcallError } from "../../core/errors.ts";
+import type { Access } from "../../core/access.ts";
+import type { By } from "../../core/by.ts";
+import { codeOf, invalidArgument } from "../../core/errors.ts";
+import { TABLE } from "../../operations/table.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
 import type { ToolCaller, Ground } from "./caller.ts";
 import type { Changes } from "./changes.ts";
@@ -23,7 +26,14 @@ import { LEASE_TOOLS } from "./lease-tools.ts";
 import { MCP } from "./limits.ts";
 import { Member } from "./member.ts";
 import { POLICY_TOOLS } from "./policy-tools.ts";
-import { isWatchable, listResources, readResource, TEMPLATES } from "./resources.ts";
+import {
+  accessOf,
+  AGENTS_URI,
+  isWatchable,
+  listResources,
+  readResource,
+  TEMPLATES,
+} from "./resources.ts";
 import { STATUS_TOOLS } from "./status-tools.ts";
 import { TASK_TOOLS } from "./task-tools.ts";
 import type { Tool } from "./tool.ts";
@@ -46,6 +56,7 @@ const INSTRUCTIONS =
 
 export interface ServerOptions {
   readonly ground: Ground;
+  readonly by: By;
   readonly version: string;
   readonly changes: Changes;
   /** The state of a kept connection; a single request has none. */
@@ -60,7 +71,7 @@ export interface ServerOptions {
 class PlainServer extends Server {}
 
 export function mcpServer(options: ServerOptions): PlainServer {
-  const { ground, version, connection } = options;
+  const { ground, by, version, connection } = options;
   const server = new PlainServer(
     { name: "rollcall", title: "Rollcall", version },
     {
@@ -68,9 +79,10 @@ export function mcpServer(options: ServerOptions): PlainServer {
       instructions: INSTRUCTIONS,
     },
   );
-  const member = connection && new Member({ ...ground, ownId: connection.ownId });
+  const member = connection && new Member({ ...ground, by, ownId: connection.ownId });
+  const may = (access: Access) => mayDo(options, access);
   server.setRequestHandler("tools/list", () => ({
-    tools: TOOLS.map(({ described }) => described),
+    tools: TOOLS.filter(({ access }) => may(access)).map(({ described }) => described),
   }));
   server.setRequestHandler("tools/call", ({ params }, context) => {
     const found = BY_NAME.get(params.name);
@@ -81,15 +93,18 @@ export function mcpServer(options: ServerOptions): PlainServer {
     }
     const name = clientName(server, context);
     const { signal } = context.mcpReq;
-    return found.call(params.arguments, callerOf(ground, { member, name, signal }));
+    return found.call(params.arguments, callerOf(options, { member, name, signal }));
   });
   server.setRequestHandler("resources/list", async () => ({
-    resources: await listResources(ground),
+    resources: await listResources(ground, (uri) => may(accessOf(uri))),
   }));
   server.setRequestHandler("resources/templates/list", () => ({
     resourceTemplates: [...TEMPLATES],
   }));
-  server.setRequestHandler("resources/read", ({ params }) => readResource(params.uri, ground));
+  server.setRequestHandler("resources/read", ({ params: { uri } }) => {
+    ground.permit(by.principal, accessOf(uri));
+    return readResource(uri, ground);
+  });
   const leave = connection ? serveSubscriptions(server, options) : () => undefined;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   server.onclose = () => {
@@ -117,15 +132,27 @@ interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-function callerOf(ground: Ground, { member, name, signal }: ToolCall): ToolCaller {
+function mayDo({ ground, by }: ServerOptions, access: Access): boolean {
+  try {
+    ground.permit(by.principal, access);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "PERMISSION_DENIED") return false;
+    throw error;
+  }
+}
+
+function callerOf({ ground, by }: ServerOptions, { member, name, signal }: ToolCall): ToolCaller {
   return {
     ...ground,
+    by,
     signal,
     async acting(agentId) {
       if (agentId !== undefined) return agentId;
+      // A connection that acts becomes an agent.
+      ground.permit(by.principal, TABLE.agents.register.access);
       if (member) return member.id(name);
-      throw new RollcallError(
-        "INVALID_ARGUMENT",
+      throw invalidArgument(
         "agent_id is not set, and a single request has no agent: name a registered one " +
           "(`rollcall agents register`), or connect by `rollcall mcp`, which is one itself",
       );
@@ -137,15 +164,16 @@ function callerOf(ground: Ground, { member, name, signal }: ToolCall): ToolCalle
  * Clients of 2025 subscribe to one resource at a time, and are told of no other; later ones listen
  * to a stream, which the SDK sorts out itself.
  */
-function serveSubscriptions(
-  server: PlainServer,
-  { changes, connection }: ServerOptions,
-): () => void {
+function serveSubscriptions(server: PlainServer, options: ServerOptions): () => void {
+  const { changes, connection, ground, by } = options;
   const wanted = new Set<string>();
   let leave: (() => void) | undefined;
   const listen = () => (leave ??= changes.subscribe((event) => void tell(server, event, wanted)));
   if (connection?.era === "modern") {
-    leave = changes.subscribe((event) => void tell(server, event));
+    leave = changes.subscribe((event) => {
+      const uri = event.kind === "resource_updated" ? event.uri : AGENTS_URI;
+      if (mayDo(options, accessOf(uri))) void tell(server, event);
+    });
   } else {
     server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
       if (!isWatchable(uri)) {
@@ -156,6 +184,7 @@ function serveSubscriptions(
         const message = `there are already ${MCP.subscriptions} subscriptions`;
         throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
       }
+      ground.permit(by.principal, accessOf(uri));
       wanted.add(uri);
       listen();
       return {};

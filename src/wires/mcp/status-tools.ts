@@ -7,6 +7,7 @@ import {
   type Facts,
   type Report,
 } from "../../core/reports.ts";
+import { TABLE } from "../../operations/table.ts";
 import { STATUS } from "./limits.ts";
 import { AGENT_ID } from "./operation-tool.ts";
 import { SETS, tool, type Tool } from "./tool.ts";
@@ -51,12 +52,15 @@ const publishStatus = tool({
   input: INPUT,
   output: z.object({ agent_id: z.string(), is_new: z.boolean() }),
   hints: SETS,
-  async run(given, { engine, fleet, acting }) {
-    const agentId = await acting(given.agent_id);
+  access: TABLE.fleet.report.access,
+  async run(given, caller) {
+    const { engine, fleet, by } = caller;
+    const agentId = await caller.acting(given.agent_id);
+    caller.permit(by.principal, TABLE.fleet.report.access, { agentId });
     const alias = `${ALIAS}${agentId}`;
     const before = await engine.read(({ reports }) => reports.byAlias.get(alias)?.report);
     const report = reportOf(given, { agentId, nowMs: engine.nowMs, before });
-    const isNew = await fleet.report(report);
+    const isNew = await fleet.report(report, by);
     const summary = isNew ? "People see it." : "It says the same as before.";
     return { summary, data: { agent_id: agentId, is_new: isNew } };
   },
@@ -103,7 +107,7 @@ function askedOf(
   nowMs: number,
   before: Report | undefined,
 ) {
-  const last = before?.facts.question?.value;
+  const last = before?.facts.question?.value ?? before?.dismissed;
   const sinceMs = last?.kind === kind && last.text === text ? last.sinceMs : nowMs;
   return { kind, text, ...(options && { options }), sinceMs };
 }

@@ -63,7 +63,7 @@ test("who leaves a stream of the SDK ends its source", async () => {
   });
   const response = bounded(quiet, () => events.push("over"));
   await response.body?.cancel();
-  expect(events).toEqual(["over", "cancelled"]);
+  expect(events).toEqual(["cancelled", "over"]);
 });
 
 test("an answer that is no stream passes as it is", async () => {

@@ -35,19 +35,23 @@ export class EventStream {
   }
 
   /** False when there is nobody to take it. */
-  write(frame: string): boolean {
+  write(frame: string | Uint8Array): boolean {
     const controller = this.#controller;
     if (!controller) return false;
-    controller.enqueue(ENCODER.encode(frame));
+    controller.enqueue(typeof frame === "string" ? ENCODER.encode(frame) : frame);
     if ((controller.desiredSize ?? 0) > 0) return true;
-    controller.error(new Error("the client does not read"));
-    this.#over();
+    this.fail(new Error("the client does not read"));
     return false;
   }
 
   /** Idempotent. */
   end(): void {
     this.#controller?.close();
+    this.#over();
+  }
+
+  fail(error: unknown): void {
+    this.#controller?.error(error);
     this.#over();
   }
 
@@ -66,52 +70,24 @@ export function bounded(response: Response, onEnd: () => void): Response {
     return response;
   }
   const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  const over = once(onEnd);
-  const copy = new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        void pump(reader, controller).finally(over);
-      },
-      async cancel(reason) {
-        over();
-        await reader.cancel(reason);
-      },
-    },
-    UNREAD,
-  );
-  return new Response(copy, { status, headers });
+  const copy = new EventStream(() => {
+    void reader.cancel().catch(() => undefined);
+    onEnd();
+  });
+  void forward(reader, copy);
+  return new Response(copy.response.body, { status, headers });
 }
 
-async function pump(
+async function forward(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  controller: ReadableStreamDefaultController<Uint8Array>,
+  copy: EventStream,
 ): Promise<void> {
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      controller.enqueue(next.value);
-      if ((controller.desiredSize ?? 0) <= 0) throw new Error("the client does not read");
+      if (!copy.write(next.value)) return;
     }
-    controller.close();
+    copy.end();
   } catch (error) {
-    await reader.cancel(error).catch(() => undefined);
-    fail(controller, error);
+    copy.fail(error);
   }
-}
-
-/** A stream that was cancelled meanwhile cannot fail as well. */
-function fail(controller: ReadableStreamDefaultController<Uint8Array>, error: unknown): void {
-  try {
-    controller.error(error);
-  } catch {
-    // It is over already.
-  }
-}
-
-function once(call: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    call();
-  };
 }

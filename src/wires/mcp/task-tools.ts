@@ -61,6 +61,19 @@ const createTask = toolOf(tasks.create, {
   }),
 });
 
+const cancelTask = toolOf(tasks.cancel, {
+  name: "cancel_task",
+  description:
+    "Take a task that is no longer needed out of the queue. An agent that works on it is told " +
+    "when it next speaks of it.",
+  output: z.object({ task: TASK }),
+  advice: { NOT_FOUND: "it is not known any more: there is nothing to cancel." },
+  tell: ({ task }) => ({
+    summary: `Task ${task.id} is cancelled.`,
+    data: { task: taskOf(task) },
+  }),
+});
+
 const claimTask = toolOf(tasks.claim, {
   name: "claim_task",
   description:
@@ -108,4 +121,10 @@ const failTask = toolOf(tasks.fail, {
   tell: () => ({ summary: "The task is no longer yours.", data: { failed: true } }),
 });
 
-export const TASK_TOOLS: readonly Tool[] = [createTask, claimTask, completeTask, failTask];
+export const TASK_TOOLS: readonly Tool[] = [
+  createTask,
+  cancelTask,
+  claimTask,
+  completeTask,
+  failTask,
+];

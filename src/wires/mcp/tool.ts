@@ -9,6 +9,7 @@ import type {
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import type { Access } from "../../core/access.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import { inSnakeCase } from "../field-names.ts";
 import { parse } from "../../operations/parse.ts";
@@ -32,6 +33,8 @@ export interface ToolOptions<Input extends z.ZodObject, Output extends z.ZodObje
   readonly input: Input;
   readonly output: Output;
   readonly hints: Required<Omit<ToolAnnotations, "title">>;
+  /** What its caller needs. */
+  readonly access: Access;
   readonly advice?: Advice;
   /** Its refusals may repeat what agents wrote. */
   readonly quotesAgents?: boolean;
@@ -42,6 +45,7 @@ export interface ToolOptions<Input extends z.ZodObject, Output extends z.ZodObje
 
 export interface Tool {
   readonly described: Described;
+  readonly access: Access;
   /** Never rejects: what went wrong is the answer. */
   call(args: unknown, caller: ToolCaller): Promise<CallToolResult>;
 }
@@ -66,9 +70,10 @@ export const ENDS = { ...ADDS, destructiveHint: true } as const;
 export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   options: ToolOptions<Input, Output>,
 ): Tool {
-  const { name, title, description, input, output, hints } = options;
+  const { name, title, description, input, output, hints, access } = options;
   const { advice = {}, quotesAgents = false, fieldName = inSnakeCase } = options;
   return {
+    access,
     described: {
       name,
       title,
@@ -79,6 +84,7 @@ export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
     },
     async call(args, caller) {
       try {
+        caller.permit(caller.by.principal, access);
         const given = parse("the arguments", input, args ?? {});
         const { summary, data } = await options.run(given, caller);
         return {

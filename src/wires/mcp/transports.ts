@@ -13,10 +13,10 @@ import {
   type McpHttpHandler,
   type McpServerFactory,
 } from "@modelcontextprotocol/server";
-import type { Context } from "hono";
-import type { Principal } from "../../core/principals.ts";
+import { onWire, type By } from "../../core/by.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { key } from "../../core/fields.ts";
+import type { HttpContext } from "../route.ts";
 import type { Ground } from "./caller.ts";
 import { Changes } from "./changes.ts";
 import { Connections } from "./connections.ts";
@@ -24,12 +24,6 @@ import { MCP } from "./limits.ts";
 import { mcpServer, type ServerOptions } from "./server.ts";
 import { refused, McpSessions } from "./sessions.ts";
 import { bounded } from "./streams.ts";
-
-export interface Bindings {
-  readonly principal: Principal;
-}
-
-export type HttpContext = Context<{ Bindings: Bindings }>;
 
 /** How many are there: with a session, on a connection, or listening to changes. */
 export interface Clients {
@@ -52,18 +46,23 @@ export class Transports {
   readonly #single: McpHttpHandler;
   readonly #sessions: McpSessions;
   readonly #connections: Connections;
+  /** The callers of single requests, until those are served. */
+  readonly #callers = new WeakMap<Request, By>();
 
   constructor(options: TransportsOptions) {
     this.#options = options;
     this.#changes = new Changes(options);
     this.#sessions = new McpSessions(options);
     this.#connections = new Connections(options);
-    this.#single = createMcpHandler(() => this.#server(), {
-      legacy: "reject",
-      bus: this.#changes,
-      maxSubscriptions: MCP.listeners,
-      keepAliveMs: MCP.keepAliveMs,
-    });
+    this.#single = createMcpHandler(
+      ({ requestInfo }) => this.#server(this.#callerOf(requestInfo)),
+      {
+        legacy: "reject",
+        bus: this.#changes,
+        maxSubscriptions: MCP.listeners,
+        keepAliveMs: MCP.keepAliveMs,
+      },
+    );
   }
 
   get clients(): Clients {
@@ -101,30 +100,39 @@ export class Transports {
     const body = await bodyOf(c);
     if (body instanceof Response) return body;
     if (await isLegacyRequest(c.req.raw, body)) return this.#inSession(c, body);
+    this.#callers.set(c.req.raw, onWire(c.env.by, "mcp"));
     return bounded(await this.#single.fetch(c.req.raw, { parsedBody: body }), () => undefined);
   }
 
   #inSession(c: HttpContext, body: unknown): Promise<Response> {
-    const asked = { request: c.req.raw, body, principal: c.env.principal.name };
-    return this.#sessions.answer(asked, (onClose) => this.#server({ era: "legacy", onClose }));
+    const asked = { request: c.req.raw, body, principal: c.env.by.principal.name };
+    const by = onWire(c.env.by, "mcp");
+    return this.#sessions.answer(asked, (onClose) => this.#server(by, { era: "legacy", onClose }));
   }
 
   #connect(c: HttpContext): Response {
     const ownId = idOf(c.req.header(OWN_ID_HEADER));
-    const factory: McpServerFactory = ({ era }) => this.#server({ era, ownId });
-    return this.#connections.open(c.env.principal.name, factory);
+    const by = onWire(c.env.by, "mcp");
+    const factory: McpServerFactory = ({ era }) => this.#server(by, { era, ownId });
+    return this.#connections.open(c.env.by.principal.name, factory);
   }
 
   async #message(c: HttpContext): Promise<Response> {
     const body = await bodyOf(c);
     if (body instanceof Response) return body;
-    this.#connections.take(c.req.query("session_id") ?? "", c.env.principal.name, body);
+    this.#connections.take(c.req.query("session_id") ?? "", c.env.by.principal.name, body);
     return c.text("Accepted", 202);
   }
 
-  #server(connection?: ServerOptions["connection"]) {
+  #callerOf(request: Request | undefined): By {
+    const by = request && this.#callers.get(request);
+    if (!by) throw new Error("a request of MCP came without its caller");
+    return by;
+  }
+
+  #server(by: By, connection?: ServerOptions["connection"]) {
     const { version } = this.#options;
-    const shared = { ground: this.#options, version, changes: this.#changes };
+    const shared = { ground: this.#options, by, version, changes: this.#changes };
     return mcpServer({ ...shared, ...(connection && { connection }) });
   }
 }

@@ -3,11 +3,11 @@
  * daemons never hear of it, and the SDK takes 8 MB and a few hundred milliseconds: what speaks the
  * protocol (transports.ts) is loaded when the first client comes.
  */
-import { Hono } from "hono";
 import { RollcallError } from "../../core/errors.ts";
-import { permit } from "../../core/roles.ts";
+import { ACCESS } from "../../operations/access.ts";
+import type { HttpContext, Route } from "../route.ts";
 import type { Ground } from "./caller.ts";
-import type { HttpContext, Bindings, Clients, Transports } from "./transports.ts";
+import type { Clients, Transports } from "./transports.ts";
 
 export interface McpOptions extends Ground {
   readonly version: string;
@@ -29,10 +29,10 @@ export class McpWire {
     return this.#transports?.clients ?? { sessions: 0, connections: 0, listeners: 0 };
   }
 
-  routes(): Hono<{ Bindings: Bindings }> {
-    const routes = new Hono<{ Bindings: Bindings }>();
-    routes.all("/mcp/*", (c) => this.#answer(c));
-    return routes;
+  /** The access to a tool or a resource is asked for when it is called (server.ts). */
+  routes(): readonly Route[] {
+    const handle = (c: HttpContext) => this.#answer(c);
+    return [{ method: "ALL", path: "/mcp/*", access: ACCESS.mcp, handle }];
   }
 
   /** Idempotent; every client is told by the end of its stream. */
@@ -42,7 +42,6 @@ export class McpWire {
   }
 
   async #answer(c: HttpContext): Promise<Response> {
-    permit(c.env.principal, "mcp.use");
     this.#loading ??= this.#load();
     const transports = await this.#loading;
     if (this.#isClosed) throw new RollcallError("UNAVAILABLE", "this node is closing");

@@ -1,13 +1,12 @@
 /** Codex. Its hooks run once a person trusted them, which is done here in its own dialog. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { IDLE, WORKING } from "../day.ts";
 import type { ExpectedRow } from "../fleet.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import type { Terminal } from "../terminal.ts";
 
-const IDLE = { headline: "IDLE" } as const;
-const WORKING = { headline: "WORKING" } as const;
 const REASON = "(May I run this outside the sandbox?)";
 const ready = "for shortcuts";
 
@@ -58,7 +57,7 @@ function prepare(stage: Stage): string {
       "",
     ].join("\n"),
   );
-  stage.run("rollcall", "hooks", "install", "codex");
+  stage.run("rollcall", "hooks", "install", "codex", "--yes");
   const target = `${process.arch === "arm64" ? "aarch64" : "x86_64"}-unknown-linux-musl`;
   const platform = `@openai/codex-${process.platform}-${process.arch}`;
   return join(stage.folder, "node_modules", platform, "vendor", target, "bin", "codex");
@@ -200,7 +199,7 @@ async function terminals(stage: Stage, program: string, a: Terminal): Promise<vo
 }
 
 function uninstall(stage: Stage): void {
-  stage.run("rollcall", "hooks", "uninstall", "codex");
+  stage.run("rollcall", "hooks", "uninstall", "codex", "--yes");
   stage.check("uninstalled without a trace", () => {
     try {
       return `hooks.json is now ${readFileSync(join(stage.home, ".codex/hooks.json"), "utf8")}`;

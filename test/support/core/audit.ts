@@ -4,6 +4,7 @@
  */
 import type { State } from "../../../src/core/state.ts";
 import { jobProblems, sessionProblems } from "./audit-jobs.ts";
+import { shareProblems } from "./audit-shares.ts";
 import { sizeProblem, timerProblems } from "./audit-timers.ts";
 import { tokenProblems } from "./tokens.ts";
 import { lengthOf, type DirectoryEntry } from "../../../src/core/directory.ts";
@@ -18,6 +19,7 @@ export function audit(state: State): string[] {
     ...leaseProblems(state),
     ...groupProblems(state),
     ...taskProblems(state),
+    ...shareProblems(state),
     ...reportProblems(state),
     ...questionProblems(state),
     ...jobProblems(state),
@@ -190,11 +192,12 @@ function taskProblems(state: State): string[] {
   const { tasks, graceFromMs } = state;
   const problems: string[] = [];
   const queued = new Set(tasks.pending.inOrder());
-  const count = { pending: 0, claimed: 0, completed: 0, dead: 0 };
+  const count = { pending: 0, claimed: 0, completed: 0, dead: 0, cancelled: 0 };
+  let timed = 0;
   const weight = { unfinished: 0, finished: 0 };
   for (const [taskId, { task, timer }] of tasks.byId) {
     count[task.status] += 1;
-    const isFinished = task.status === "completed" || task.status === "dead";
+    const isFinished = task.status !== "pending" && task.status !== "claimed";
     weight[isFinished ? "finished" : "unfinished"] += task.input.length + task.output.length;
     if (queued.has(taskId) === isFinished) problems.push(`${taskId}: wrong queue`);
     if (task.status === "pending" && tasks.pending.firstFor(task.requiredTools) === undefined) {
@@ -211,6 +214,10 @@ function taskProblems(state: State): string[] {
     } else if (isFinished) {
       const deadlineMs = task.finishedAtMs + RETENTION.finishedTaskMs;
       problems.push(...timerProblems(`task ${taskId}`, timer, deadlineMs));
+    } else if (task.pendingTtlMs !== undefined) {
+      const deadlineMs = Math.max(task.createdAtMs, graceFromMs) + task.pendingTtlMs;
+      problems.push(...timerProblems(`wait of ${taskId}`, timer, deadlineMs));
+      timed += 1;
     } else if (timer.place >= 0) problems.push(`${taskId} waits, and has a timer`);
   }
   for (const agentId of state.agents.byId.keys()) {
@@ -221,7 +228,9 @@ function taskProblems(state: State): string[] {
   if (tasks.pending.size !== count.pending) problems.push("the queue miscounts");
   if (queued.size !== count.pending + count.claimed) problems.push("the queue keeps wrong places");
   problems.push(...sizeProblem("claims", tasks.claims, count.claimed));
-  problems.push(...sizeProblem("finished tasks", tasks.finished, count.completed + count.dead));
+  problems.push(...sizeProblem("waits", tasks.waits, timed));
+  const finished = count.completed + count.dead + count.cancelled;
+  problems.push(...sizeProblem("finished tasks", tasks.finished, finished));
   if (tasks.dead !== count.dead) problems.push("dead tasks are miscounted");
   if (tasks.unfinishedBytes !== weight.unfinished) problems.push("unfinished tasks miscount bytes");
   if (tasks.finishedBytes !== weight.finished) problems.push("finished tasks miscount bytes");

@@ -20,6 +20,7 @@ import { rules, type Command, type Reply, type ReplyTo } from "../../../src/core
 import { fingerprint } from "../../../src/core/snapshot.ts";
 import { emptyState, type State } from "../../../src/core/state.ts";
 import type { TaskCommand } from "../../../src/core/tasks.ts";
+import { LIBRARY, type By } from "../../../src/core/by.ts";
 
 /** An arbitrary morning. */
 export const START_MS = 1_700_000_000_000;
@@ -33,12 +34,15 @@ export class World {
   readonly texts: string[] = [];
   readonly history: Event[] = [];
   nowMs = START_MS;
+  /** The caller of all commands. */
+  by: By = LIBRARY;
   #ids = 0;
   #jobs = 0;
 
   moment(): Moment {
     return {
       nowMs: this.nowMs,
+      by: this.by,
       newId: () => {
         this.#ids += 1;
         return this.#ids.toString(16).padStart(32, "0");
@@ -71,7 +75,7 @@ export class World {
   record(events: readonly Event[]): void {
     for (const event of events) {
       rules.evolve(this.state, event, this.nowMs);
-      this.texts.push(encode(event, this.nowMs));
+      this.texts.push(encode(event, this.nowMs, this.by));
       this.history.push(event);
     }
   }

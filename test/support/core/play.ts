@@ -17,6 +17,7 @@ import {
 import { someDirectoryCommand } from "./directory.ts";
 import { someReport } from "./reports.ts";
 import { someTokenCommand } from "./tokens.ts";
+import { LIBRARY, namedBy } from "../../../src/core/by.ts";
 import { card, DAY, SECOND, taskCreate, World } from "./fixture.ts";
 
 /** Every number may be anything from 0 to 255. */
@@ -36,6 +37,9 @@ const TTLS = [0, SECOND, 3 * SECOND, 20 * SECOND];
 const PAUSES = [1, 400, SECOND, 2 * SECOND, 7 * SECOND, 40 * SECOND, DAY, DAY + SECOND, 31 * DAY];
 const TOOLS = ["browser", "shell", "sql"];
 
+/** The owner mostly, and an agent that is nobody's operator. */
+const CALLERS = [LIBRARY, LIBRARY, namedBy("token:ci", "http")];
+
 /** Plays all steps; `check` looks after each. */
 export function play(steps: readonly Step[], check: (played: Played) => void = () => {}): World {
   const world = new World();
@@ -44,6 +48,7 @@ export function play(steps: readonly Step[], check: (played: Played) => void = (
     let command: Command | undefined;
     const events = world.eventsOf(() => {
       command = commandOf(world, step);
+      world.by = pick(CALLERS, step[1] + step[3]);
       if (command) attempt(world, command);
       else happen(world, step);
     });
@@ -118,6 +123,7 @@ const MOVES: readonly (Move | "time" | "beats" | "node" | "jobs")[] = [
     agentId,
     reason: "tired",
   }),
+  (world, _, [, , what]) => ({ type: "task.cancel", taskId: someTask(world, what), reason: "" }),
   (world, agentId, [, , what]) => {
     const taskId = claimOf(world, agentId, what);
     return { type: "task.return", taskId, agentId, token: world.task(taskId)?.token ?? 0 };
@@ -131,9 +137,12 @@ const MOVES: readonly (Move | "time" | "beats" | "node" | "jobs")[] = [
     report: someReport({ who, what, order: world.nowMs }),
   }),
   (_, __, [, who]) => ({ type: "fleet.forget", alias: `test:${who % 4}` }),
+  dismissal,
   submission,
   submission,
   submission,
+  submission,
+  jobCommand,
   jobCommand,
   jobCommand,
   jobCommand,
@@ -223,7 +232,19 @@ function campaigning(_: World, agentId: string, [, , what]: Step): Command {
 function creation(_: World, __: string, [, who, what, how]: Step): Command {
   const requiredTools = TOOLS.filter((_tool, i) => (what >> i) % 4 === 1);
   const input = "aW4=".repeat(who % 3);
-  return taskCreate({ requiredTools, input, maxRetries: how % 3, ttlMs: pick(TTLS, how) });
+  const pendingTtlMs = who % 2 === 0 ? 0 : pick(TTLS, what);
+  const about = { requiredTools, input, maxRetries: how % 3, ttlMs: pick(TTLS, how) };
+  return taskCreate({ ...about, pendingTtlMs });
+}
+
+function someTask({ state }: World, what: number): string {
+  return pick([...state.tasks.byId.keys(), "none"], what);
+}
+
+function dismissal({ state }: World, _: string, [, who, what, how]: Step): Command {
+  return how % 2 === 0
+    ? { type: "fleet.dismiss", aliases: [`test:${who % 4}`] }
+    : { type: "question.dismiss", id: pick([...state.questions.byId.keys(), "none"], what) };
 }
 
 function claiming(_: World, agentId: string): Command {

@@ -6,6 +6,7 @@ import { Fleet } from "../../../src/fleet/fleet.ts";
 import type { Fetcher } from "../../../src/net/fetch/fetcher.ts";
 import { openEngine, type Fixture } from "../engine/fixture.ts";
 import { a2aMount } from "../../../src/wires/a2a/server/a2a.ts";
+import { permitBy } from "../../../src/operations/access.ts";
 import type { Services } from "../../../src/operations/operation.ts";
 import { operations } from "../../../src/operations/table.ts";
 import { SseStreams } from "../../../src/wires/api/sse.ts";
@@ -66,6 +67,7 @@ export async function openApi(
   opened.door.mount({
     routes: apiRoutes({
       engine,
+      permit: permitBy(engine),
       claims,
       fleet,
       directory,

@@ -6,17 +6,23 @@ import {
 } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { emptyState } from "../../../src/core/state.ts";
+import { permitBy } from "../../../src/operations/access.ts";
 import { LocalUsers } from "../../../src/identity/local-users.ts";
-import type { Peer } from "../../../src/identity/caller.ts";
+import type { Authenticator, Peer } from "../../../src/identity/caller.ts";
 import { HttpDoor, type HttpDoorOptions } from "../../../src/daemon/http-door.ts";
+import { chainOf } from "../identity/chain.ts";
 
 export const FREE = { host: "127.0.0.1", port: 0 };
 
 /** Lets in every caller on this machine. */
-export function anybodyHere(): LocalUsers {
+export function anybodyHere(): Authenticator {
   const users = { userOf: async () => undefined };
-  return new LocalUsers({ trust: "any", allowed: [], users, uid: undefined });
+  return chainOf([new LocalUsers({ trust: "any", allowed: [], users, uid: undefined })]);
 }
+
+/** As where nobody has set a policy. */
+export const byRoles = permitBy({ peek: (select) => select(emptyState()) });
 
 /** A caller on another machine. */
 export const STRANGER: Peer = { address: "192.0.2.7", ends: undefined, isOwnSocket: false };
@@ -31,6 +37,7 @@ export async function openDoor(options: Partial<HttpDoorOptions> = {}): Promise<
   const faults: unknown[] = [];
   const door = new HttpDoor({
     authenticator: anybodyHere(),
+    permit: byRoles,
     allowedHosts: [],
     rateLimit: 0,
     onFault: (error) => faults.push(error),

@@ -5,6 +5,7 @@ import { memoryStore } from "../../../src/log/memory/store.ts";
 import type { Clock } from "../../../src/core/clock.ts";
 import { Engine } from "../../../src/engine/engine.ts";
 import type { EngineOptions } from "../../../src/engine/options.ts";
+import { LIBRARY } from "../../../src/core/by.ts";
 
 export const START_MS = 1_700_000_000_000;
 
@@ -172,6 +173,6 @@ export const CARD: AgentCard = {
 };
 
 export async function register(engine: Engine, ttlMs = 30_000): Promise<string> {
-  const agent = await engine.execute({ type: "agent.register", card: CARD, ttlMs });
+  const agent = await engine.execute({ type: "agent.register", card: CARD, ttlMs }, LIBRARY);
   return agent.agentId;
 }

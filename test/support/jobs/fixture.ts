@@ -7,6 +7,7 @@ import { JobAgents } from "../../../src/jobs/agents.ts";
 import { JobService, type JobsOptions } from "../../../src/jobs/jobs.ts";
 import type { JobOrder } from "../../../src/jobs/submissions.ts";
 import { systemClock } from "../../../src/machine/clock.ts";
+import { namedBy } from "../../../src/core/by.ts";
 
 let made = 0;
 
@@ -83,5 +84,5 @@ export function jobsOptions(
 
 /** An order that asks for nothing. */
 export function jobOrder(agent: string, fields: Partial<JobOrder> = {}): JobOrder {
-  return { principal: "ann", session: "", agent, input: null, lease: {}, ...fields };
+  return { by: namedBy("ann", "library"), session: "", agent, input: null, lease: {}, ...fields };
 }

@@ -2,12 +2,14 @@
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { TaskClaims } from "../../../src/engine/claims.ts";
 import { openEngine, type Fixture } from "../engine/fixture.ts";
+import { permitBy } from "../../../src/operations/access.ts";
 import { Fleet } from "../../../src/fleet/fleet.ts";
 import type { FindOptions } from "../../../src/search/agent-search.ts";
 import { Changes } from "../../../src/wires/mcp/changes.ts";
 import type { Directory, ListedAgent } from "../../../src/wires/mcp/directory.ts";
 import { mcpServer } from "../../../src/wires/mcp/server.ts";
 import type { McpOptions } from "../../../src/wires/mcp/wire.ts";
+import { LIBRARY } from "../../../src/core/by.ts";
 
 export class MemoryDirectory implements Directory {
   readonly #entries = new Map<string, ListedAgent>();
@@ -72,6 +74,7 @@ export async function openGround(): Promise<TestGround> {
   const options: McpOptions = {
     engine,
     clock,
+    permit: permitBy(engine),
     claims,
     fleet,
     directory,
@@ -104,6 +107,7 @@ export async function connectedTo(
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const server = mcpServer({
     ground: options,
+    by: LIBRARY,
     version: options.version,
     changes,
     ...(how === "legacy" && { connection: { era: how } }),

@@ -17,7 +17,7 @@
 import { readCard, type CardVersion } from "../../../directory/cards/card.ts";
 import { HEARTBEAT } from "../../../core/card-limits.ts";
 import { cardAs, versionAsked } from "../../../directory/cards/versions.ts";
-import { codeOf, RollcallError } from "../../../core/errors.ts";
+import { codeOf, invalidArgument, RollcallError } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
 import { joined } from "../../../net/fetch/deadline.ts";
@@ -86,7 +86,7 @@ export class RegistryClient implements AsyncDisposable {
   constructor(card: AgentCard, options: RegistryClientOptions = {}) {
     const env = options.env ?? process.env;
     const url = options.registryUrl ?? env["REGISTRY_URL"];
-    if (!url) throw wrong("give registryUrl, or set REGISTRY_URL");
+    if (!url) throw invalidArgument("give registryUrl, or set REGISTRY_URL");
     this.registryUrl = parseUrl(url, "registryUrl");
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
@@ -94,13 +94,13 @@ export class RegistryClient implements AsyncDisposable {
     const { minIntervalS, maxIntervalS } = HEARTBEAT;
     const isInterval = Number.isInteger(this.#intervalS) && this.#intervalS >= minIntervalS;
     if (!isInterval || this.#intervalS > maxIntervalS) {
-      throw wrong(
+      throw invalidArgument(
         `intervalS is ${this.#intervalS}, allowed are ${minIntervalS} to ${maxIntervalS}`,
       );
     }
     this.#registrationToken = options.registrationToken;
     if (this.#registrationToken !== undefined && !isToken(this.#registrationToken)) {
-      throw wrong("registrationToken is not one that a registry issued");
+      throw invalidArgument("registrationToken is not one that a registry issued");
     }
     const asked = options.a2aVersion ?? env["A2A_VERSION"];
     this.#cardText = textOf(card, asked === undefined ? undefined : versionAsked(asked));
@@ -262,7 +262,9 @@ function textOf(card: AgentCard, version: CardVersion | undefined): string {
   const read = readCard(JSON.stringify(card));
   if (read.ok) return version === undefined ? read.card.text : cardAs(read.card, version);
   const [problem] = read.problems;
-  throw wrong(`the card is wrong: ${[...(problem?.loc ?? [])].join(".")}: ${problem?.msg ?? ""}`);
+  throw invalidArgument(
+    `the card is wrong: ${[...(problem?.loc ?? [])].join(".")}: ${problem?.msg ?? ""}`,
+  );
 }
 
 function verifiedIn(text: string, url: string): boolean {
@@ -274,8 +276,4 @@ function verifiedIn(text: string, url: string): boolean {
 function asRollcallError(error: unknown): RollcallError {
   if (error instanceof RollcallError) return error;
   return new RollcallError(codeOf(error), String(error), { cause: error });
-}
-
-function wrong(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
 }

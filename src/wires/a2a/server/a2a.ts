@@ -3,6 +3,7 @@ import type { ListedVersion } from "../../../directory/cards/versions.ts";
 import type { DirectoryService } from "../../../directory/directory.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { heartbeatHandlers } from "./heartbeats.ts";
+import { TABLE } from "../../../operations/table.ts";
 import { AGENTS_PATH, listingHandler } from "./listing.ts";
 
 export interface A2aOptions {
@@ -13,7 +14,9 @@ export interface A2aOptions {
 export function a2aMount(options: A2aOptions) {
   return {
     swift: heartbeatHandlers(options),
-    hot: { [AGENTS_PATH]: listingHandler(options) },
+    hot: {
+      [AGENTS_PATH]: { access: TABLE.directory.list.access, handle: listingHandler(options) },
+    },
     routes: catalogRoutes(options),
   };
 }

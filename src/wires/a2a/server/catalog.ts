@@ -3,10 +3,11 @@
  * old name and its new one, `POST /search`, and one entry by its name. It knows no other registry
  * and refers to none; `federation` is taken and changes nothing.
  */
-import { Hono, type Context } from "hono";
 import { z } from "zod";
-import { RollcallError } from "../../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../../core/errors.ts";
 import type { DirectoryService } from "../../../directory/directory.ts";
+import { TABLE } from "../../../operations/table.ts";
+import type { HttpContext, Route } from "../../route.ts";
 import { catalogEntry, identifierOf, type CatalogEntry } from "./catalog-entry.ts";
 import { CATALOG } from "./limits.ts";
 
@@ -41,9 +42,10 @@ const SEARCH = z.strictObject({
 
 type Filter = Readonly<Record<string, readonly string[]>>;
 
-export function catalogRoutes({ directory }: CatalogOptions): Hono {
-  const routes = new Hono();
-  const manifest = async (c: Context) => {
+const { access } = TABLE.directory.list;
+
+export function catalogRoutes({ directory }: CatalogOptions): readonly Route[] {
+  const manifest = async (c: HttpContext) => {
     const { origin, host } = new URL(c.req.url);
     const { entries } = await directory.list({});
     const registry = {
@@ -59,24 +61,29 @@ export function catalogRoutes({ directory }: CatalogOptions): Hono {
       entries: [registry, ...entries.flatMap((entry) => catalogEntry(entry) ?? [])],
     });
   };
-  routes.get("/.well-known/ai-catalog.json", manifest);
-  routes.get("/.well-known/ard.json", manifest);
-  routes.post("/search", (c) => search(c, directory));
-  routes.get("/agents/:identifier", async (c) => {
-    const wanted = c.req.param("identifier");
-    const { entries } = await directory.list({});
-    const entry = entries.find(({ url }) => identifierOf(url) === wanted);
-    const found = entry && catalogEntry(entry);
-    if (!found) throw new RollcallError("NOT_FOUND", `no entry ${wanted.slice(0, 256)}`);
-    return c.json(found);
-  });
-  routes.post("/explore", () => {
-    throw new RollcallError("UNIMPLEMENTED", "explore is not implemented: use search");
-  });
-  return routes;
+  return [
+    { method: "GET", path: "/.well-known/ai-catalog.json", access, handle: manifest },
+    { method: "GET", path: "/.well-known/ard.json", access, handle: manifest },
+    { method: "POST", path: "/search", access, handle: (c) => search(c, directory) },
+    { method: "GET", path: "/agents/:identifier", access, handle: (c) => entryOf(c, directory) },
+    { method: "POST", path: "/explore", access, handle: explore },
+  ];
 }
 
-async function search(c: Context, directory: CatalogOptions["directory"]): Promise<Response> {
+async function entryOf(c: HttpContext, directory: CatalogOptions["directory"]): Promise<Response> {
+  const wanted = c.req.param("identifier") ?? "";
+  const { entries } = await directory.list({});
+  const entry = entries.find(({ url }) => identifierOf(url) === wanted);
+  const found = entry && catalogEntry(entry);
+  if (!found) throw new RollcallError("NOT_FOUND", `no entry ${wanted.slice(0, 256)}`);
+  return c.json(found);
+}
+
+function explore(): never {
+  throw new RollcallError("UNIMPLEMENTED", "explore is not implemented: use search");
+}
+
+async function search(c: HttpContext, directory: CatalogOptions["directory"]): Promise<Response> {
   const { query, pageSize, pageToken } = await bodyOf(c);
   const { entries } = await directory.list({ q: query.text });
   const found = entries
@@ -123,24 +130,22 @@ function valuesOf(entry: CatalogEntry, key: string): readonly string[] {
       return [entry.metadata?.["tier"] ?? ""];
     default: {
       const known = "type, tags, capabilities, version, publisher, metadata.tier";
-      throw wrong(`filter ${JSON.stringify(key.slice(0, 60))} is unknown; there are ${known}`);
+      throw invalidArgument(
+        `filter ${JSON.stringify(key.slice(0, 60))} is unknown; there are ${known}`,
+      );
     }
   }
 }
 
-async function bodyOf(c: Context): Promise<z.output<typeof SEARCH>> {
+async function bodyOf(c: HttpContext): Promise<z.output<typeof SEARCH>> {
   let body: unknown;
   try {
     body = JSON.parse(await c.req.text());
   } catch {
-    throw wrong("the body is not JSON");
+    throw invalidArgument("the body is not JSON");
   }
   const parsed = SEARCH.safeParse(body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw wrong(`${issue?.path.join(".") || "the body"}: ${issue?.message ?? "is wrong"}`);
-}
-
-function wrong(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
+  throw invalidArgument(`${issue?.path.join(".") || "the body"}: ${issue?.message ?? "is wrong"}`);
 }

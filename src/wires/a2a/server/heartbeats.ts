@@ -10,9 +10,10 @@ import type { IncomingMessage } from "node:http";
 import { HEARTBEAT } from "../../../core/card-limits.ts";
 import type { CardProblem } from "../../../directory/cards/problems.ts";
 import { RollcallError } from "../../../core/errors.ts";
-import type { Principal } from "../../../core/principals.ts";
-import { permit } from "../../../core/roles.ts";
+import { onWire, type By } from "../../../core/by.ts";
 import type { DirectoryService, HeartbeatAnswer, Sender } from "../../../directory/directory.ts";
+import { ACCESS } from "../../../operations/access.ts";
+import type { Guarded } from "../../route.ts";
 
 /** Where the token is, in an answer and in what comes later. */
 const TOKEN_HEADER = "rollcall-registration-token";
@@ -30,7 +31,7 @@ export interface HeartbeatResponse {
 type Handler = (
   request: IncomingMessage,
   body: Buffer,
-  principal: Principal,
+  by: By,
 ) => HeartbeatResponse | Promise<HeartbeatResponse>;
 
 /** A response to a heartbeat that was taken, in the form of one generation. */
@@ -57,24 +58,27 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 export function heartbeatHandlers({
   directory,
-}: HeartbeatsOptions): Readonly<Record<string, Handler>> {
+}: HeartbeatsOptions): Readonly<Record<string, Guarded<Handler>>> {
+  const access = ACCESS.heartbeat;
   return Object.fromEntries(
-    Object.entries(FORMS).map(([path, form]) => [path, handler(directory, form)]),
+    Object.entries(FORMS).map(([path, form]) => [
+      path,
+      { access, handle: handler(directory, form) },
+    ]),
   );
 }
 
 function handler(directory: HeartbeatsOptions["directory"], form: Form): Handler {
   /** By the seconds of Retry-After: the door sends what it has sent before faster. */
   const usual = new Map<number, HeartbeatResponse>();
-  return (request, body, principal) => {
-    permit(principal, "directory.add");
+  return (request, body, by) => {
     const { method = "", url = "" } = request;
     if (method !== "POST") throw new RollcallError("NOT_FOUND", `no ${method} ${url}`);
     const given = request.headers[TOKEN_HEADER];
     const token = typeof given === "string" && given !== "" ? given : undefined;
     const retryAfterS = directory.again(body, token);
     if (retryAfterS === undefined) {
-      return hear(directory, form, { body, sender: { source: principal.name, token } });
+      return hear(directory, form, { body, sender: { by: onWire(by, "a2a"), token } });
     }
     const known = usual.get(retryAfterS) ?? form(true, retryAfterS);
     usual.set(retryAfterS, known);

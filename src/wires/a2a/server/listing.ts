@@ -7,9 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { versionAsked, type ListedVersion } from "../../../directory/cards/versions.ts";
 import { TIERS } from "../../../core/directory.ts";
-import { RollcallError } from "../../../core/errors.ts";
-import type { Principal } from "../../../core/principals.ts";
-import { permit } from "../../../core/roles.ts";
+import { invalidArgument, RollcallError } from "../../../core/errors.ts";
 import type { DirectoryQuery, DirectoryService } from "../../../directory/directory.ts";
 import { QUERY } from "../../../directory/limits.ts";
 import type { ListingBytes } from "../../../directory/listing.ts";
@@ -24,12 +22,7 @@ export interface ListingOptions {
 }
 
 export function listingHandler({ directory, version: usual }: ListingOptions) {
-  return async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    principal: Principal,
-  ): Promise<void> => {
-    permit(principal, "directory.read");
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = "", url = "", headers } = request;
     if (method !== "GET" && method !== "HEAD") {
       throw new RollcallError("NOT_FOUND", `no ${method} ${AGENTS_PATH}`);
@@ -79,13 +72,14 @@ const KNOWN = ["q", "skill", "tag", "tier", "limit", "cursor"];
 
 function askedIn(params: URLSearchParams): DirectoryQuery {
   for (const name of params.keys()) {
-    if (!KNOWN.includes(name)) throw wrong(`${name} is unknown; there are ${KNOWN.join(", ")}`);
-    if (params.getAll(name).length > 1) throw wrong(`${name} is given more than once`);
+    if (!KNOWN.includes(name))
+      throw invalidArgument(`${name} is unknown; there are ${KNOWN.join(", ")}`);
+    if (params.getAll(name).length > 1) throw invalidArgument(`${name} is given more than once`);
   }
   const text = (name: string, most: number) => {
     const value = params.get(name) ?? undefined;
     if (value !== undefined && value.length > most) {
-      throw wrong(`${name} has ${value.length} characters, at most ${most} are allowed`);
+      throw invalidArgument(`${name} has ${value.length} characters, at most ${most} are allowed`);
     }
     return value;
   };
@@ -105,7 +99,9 @@ function tierIn(params: URLSearchParams): DirectoryQuery["tier"] {
   const tiers = TIERS.filter((tier) => tier !== "unverified");
   const tier = tiers.find((each) => each === given);
   if (tier) return tier;
-  throw wrong(`tier must be one of ${tiers.join(", ")}: unverified agents are not listed`);
+  throw invalidArgument(
+    `tier must be one of ${tiers.join(", ")}: unverified agents are not listed`,
+  );
 }
 
 function limitIn(params: URLSearchParams): number | undefined {
@@ -113,9 +109,5 @@ function limitIn(params: URLSearchParams): number | undefined {
   if (given === null) return undefined;
   const limit = Number(given);
   if (/^\d{1,6}$/.test(given) && limit >= 1 && limit <= QUERY.limitMost) return limit;
-  throw wrong(`limit is not a whole number from 1 to ${QUERY.limitMost}`);
-}
-
-function wrong(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
+  throw invalidArgument(`limit is not a whole number from 1 to ${QUERY.limitMost}`);
 }

@@ -4,6 +4,7 @@ import { openEngine, quiet, TestClock } from "../../../../test/support/engine/fi
 import { Fleet } from "../../../fleet/fleet.ts";
 import { Courier } from "./courier.ts";
 import { PUBLISHER } from "./limits.ts";
+import { LIBRARY } from "../../../core/by.ts";
 
 function report(name: string): Report {
   const liveness = { value: "alive", rule: "it runs" } as const;
@@ -82,7 +83,7 @@ test("who falls silent is stale for the fleet, and who repeats itself is not", a
   const fleet = new Fleet({ engine, clock });
   onTestFinished(() => engine.close());
   onTestFinished(() => fleet.close());
-  const deliver = (each: Report) => fleet.report({ ...each, reportedAtMs: engine.nowMs });
+  const deliver = (each: Report) => fleet.report({ ...each, reportedAtMs: engine.nowMs }, LIBRARY);
   const courier = new Courier({ deliver, clock });
   const liveness = async () => (await fleet.rows()).rows.map((row) => row.liveness.value);
   courier.send({ ...report("one"), ttlMs: PUBLISHER.ttlMs });

@@ -9,7 +9,7 @@
  * Our entries are known by these words, wherever the program lies.
  */
 import { join } from "node:path";
-import { RollcallError } from "../../../core/errors.ts";
+import { invalidArgument, type RollcallError } from "../../../core/errors.ts";
 import {
   inFile,
   mustStay,
@@ -119,7 +119,7 @@ function agentsOf(text: string): { agents: readonly Agent[]; managed: readonly s
 }
 
 function wrong(what: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", `${what} must be an object { … }`);
+  return invalidArgument(`${what} must be an object { … }`);
 }
 
 function wrap(text: string, agent: Agent, words: readonly string[]): string {

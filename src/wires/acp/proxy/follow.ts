@@ -6,6 +6,7 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { setInterval } from "node:timers/promises";
+import { parsedRecord } from "../../../core/json-object.ts";
 import { FOLLOW } from "./limits.ts";
 import type { TimelineLine } from "./timeline.ts";
 
@@ -13,18 +14,22 @@ export interface FollowOptions {
   readonly folder: string;
   /** How many of the lines that are there. */
   readonly last: number;
-  readonly isWanted: (line: TimelineLine) => boolean;
+  /** The lines that are wanted, given those that are there. */
+  readonly wanted: (there: readonly TimelineLine[]) => (line: TimelineLine) => boolean;
   readonly signal: AbortSignal;
 }
 
 export async function* followTimelines(options: FollowOptions): AsyncGenerator<TimelineLine> {
-  const { folder, last, isWanted, signal } = options;
+  const { folder, last, wanted, signal } = options;
   const places = new Map<string, number>();
-  const news = () => newLines(folder, places).filter(isWanted);
-  const there = news().toSorted((a, b) => a.at.localeCompare(b.at));
+  const all = newLines(folder, places).toSorted((a, b) => a.at.localeCompare(b.at));
+  const isWanted = wanted(all);
+  const there = all.filter(isWanted);
   yield* there.slice(Math.max(0, there.length - last));
   try {
-    for await (const _ of setInterval(FOLLOW.pollMs, undefined, { signal })) yield* news();
+    for await (const _ of setInterval(FOLLOW.pollMs, undefined, { signal })) {
+      yield* newLines(folder, places).filter(isWanted);
+    }
   } catch (error) {
     if (!signal.aborted) throw error;
   }
@@ -66,12 +71,7 @@ function textFrom(path: string, from: number): string {
 }
 
 function lineIn(text: string): readonly TimelineLine[] {
-  try {
-    const line = JSON.parse(text) as Partial<TimelineLine>;
-    return typeof line.at === "string" && typeof line.status === "string"
-      ? [line as TimelineLine]
-      : [];
-  } catch {
-    return [];
-  }
+  const { at, status, ...rest } = parsedRecord(text) ?? {};
+  const isLine = typeof at === "string" && typeof status === "string";
+  return isLine ? [{ ...rest, at, status } as TimelineLine] : [];
 }

@@ -7,7 +7,7 @@
  *   {"at":1700000000000,"from":"client","frame":{"kind":"request","id":1,"method":"…", …}}
  */
 import * as fs from "node:fs";
-import { RollcallError } from "../../../core/errors.ts";
+import { invalidArgument } from "../../../core/errors.ts";
 import type { Frame, Sender } from "../derive/frames.ts";
 import { systemCode } from "../../../machine/system-error.ts";
 import { redact } from "../../../core/redact.ts";
@@ -27,7 +27,7 @@ export function openRecording(path: string): number {
     const code = systemCode(error);
     const why =
       code === "EEXIST" ? "is there already: choose another name" : `cannot be made: ${code}`;
-    throw new RollcallError("INVALID_ARGUMENT", `${path} ${why}`, { cause: error });
+    throw invalidArgument(`${path} ${why}`, error);
   }
 }
 

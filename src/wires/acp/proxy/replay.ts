@@ -1,7 +1,8 @@
 /** The timeline of a recording: the same rules as live, over frames that went by long ago. */
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { RollcallError } from "../../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../../core/errors.ts";
+import { parsedRecord } from "../../../core/json-object.ts";
 import { AcpDeriver } from "../derive/deriver.ts";
 import type { Frame } from "../derive/frames.ts";
 import type { AcpRecord } from "../derive/record.ts";
@@ -22,8 +23,7 @@ export async function* replay(path: string): AsyncGenerator<ReplayStep> {
     number += 1;
     const recorded = recordedIn(text);
     if (!recorded) {
-      const message = `${path} is no recording: line ${number} is not a frame`;
-      throw new RollcallError("INVALID_ARGUMENT", message);
+      throw invalidArgument(`${path} is no recording: line ${number} is not a frame`);
     }
     const { at, from, frame } = recorded;
     // Changes by silence lay in between.
@@ -49,18 +49,9 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 }
 
 function recordedIn(text: string): RecordedFrame | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const { at, from, frame } = {
-      at: field(value, "at"),
-      from: field(value, "from"),
-      frame: field(value, "frame"),
-    };
-    const isSender = from === "client" || from === "agent";
-    const isFrame = typeof field(frame, "kind") === "string";
-    if (typeof at !== "number" || !isSender || !isFrame) return undefined;
-    return { at, from, frame: frame as Frame };
-  } catch {
-    return undefined;
-  }
+  const { at, from, frame } = parsedRecord(text) ?? {};
+  const isSender = from === "client" || from === "agent";
+  const isFrame = typeof field(frame, "kind") === "string";
+  if (typeof at !== "number" || !isSender || !isFrame) return undefined;
+  return { at, from, frame: frame as Frame };
 }

@@ -23,9 +23,12 @@ test("what agents did comes in its order, what they do as it happens", async () 
   await Promise.all([a.close(), b.close()]);
   const stop = new AbortController();
   const seen: string[] = [];
-  const isWanted = ({ message }: { message: string | null }) => message !== "of no interest";
+  const wanted =
+    () =>
+    ({ message }: { message: string | null }) =>
+      message !== "of no interest";
   const { signal } = stop;
-  for await (const line of followTimelines({ folder, last: 2, isWanted, signal })) {
+  for await (const line of followTimelines({ folder, last: 2, wanted, signal })) {
     seen.push(line.message ?? "");
     if (seen.length === 2) b.write(change("b", 4_000, "live"));
     // Half a line is none; the rest makes it one.

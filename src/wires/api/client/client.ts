@@ -5,17 +5,21 @@
  *   for await (const item of daemon.events({ from: 0 })) …
  */
 import { RollcallError } from "../../../core/errors.ts";
+import { parsedRecord } from "../../../core/json-object.ts";
 import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
 import { daemonAgent } from "../../../net/http/agent.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
-import { isRecord, open, readBody, type DaemonLink } from "../../../net/http/request.ts";
+import { open, readBody, type DaemonLink } from "../../../net/http/request.ts";
 import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
+import type { ServerTrust } from "../../../net/tls/trust.ts";
 
 export interface ConnectOptions {
   /** Where the daemon's HTTP door is. */
   readonly url?: string;
   /** The bearer token to present; none unless set. */
   readonly token?: string | undefined;
+  /** How to know the server at an https address; by the authorities of this system unless set. */
+  readonly trust?: ServerTrust | undefined;
 }
 
 export interface GetOptions {
@@ -35,7 +39,8 @@ export class Client {
 
   constructor(options: ConnectOptions = {}) {
     this.url = parseUrl(options.url ?? DEFAULT_URL);
-    this.#link = { agent: daemonAgent(this.url), token: options.token };
+    const { token, trust } = options;
+    this.#link = { agent: daemonAgent(this.url, { trust }), token };
   }
 
   /** The JSON object at a path; rejects with the daemon's refusal, or UNAVAILABLE without one. */
@@ -70,7 +75,7 @@ export class Client {
   }
 
   #json(path: string, text: string): Json {
-    const answer = parse(text);
+    const answer = parsedRecord(text);
     if (answer) return answer;
     throw new RollcallError("UNAVAILABLE", `the server at ${this.url}${path} is not rollcall`);
   }
@@ -87,13 +92,4 @@ export class Client {
 
 export function connect(options: ConnectOptions = {}): Client {
   return new Client(options);
-}
-
-function parse(body: string): Json | undefined {
-  try {
-    const answer: unknown = JSON.parse(body);
-    return isRecord(answer) ? answer : undefined;
-  } catch {
-    return undefined;
-  }
 }

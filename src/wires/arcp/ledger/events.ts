@@ -2,6 +2,7 @@
  * The records of the ledger as commands of core, and the events of those in a few large appends. A
  * command for something that the state has already decides nothing, so all of it may be repeated.
  */
+import { ITSELF } from "../../../core/by.ts";
 import type { Moment } from "../../../core/decide.ts";
 import { RollcallError } from "../../../core/errors.ts";
 import { encode } from "../../../core/events.ts";
@@ -44,7 +45,7 @@ export class RecordImport {
     this.#node = node;
     this.#replica = replica;
     // Nothing that is decided here needs an id.
-    this.#moment = { nowMs: lastMoment(ledger, replica), newId: () => "" };
+    this.#moment = { nowMs: lastMoment(ledger, replica), newId: () => "", by: ITSELF };
   }
 
   async run(): Promise<void> {

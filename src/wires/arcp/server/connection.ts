@@ -7,6 +7,7 @@
  *
  * Nothing goes out before the welcome. What comes in before it waits, within bounds.
  */
+import type { By } from "../../../core/by.ts";
 import { codeOf } from "../../../core/errors.ts";
 import type { Alarm, AlarmListener } from "./alarms.ts";
 import { Dispatch, refusalOf } from "./dispatch.ts";
@@ -25,7 +26,6 @@ import type { LiveSession, SessionTerms } from "./session.ts";
 import { INPUT, OUTPUT } from "./session-limits.ts";
 import type { LiveSessions } from "./sessions.ts";
 import type { Transport, TransportEnding, TransportListener } from "./transport.ts";
-import type { Verifier } from "./verifiers.ts";
 import type { AgentListing } from "../../../core/jobs/agent-ref.ts";
 import type { Rate } from "../../../core/rate.ts";
 
@@ -35,13 +35,17 @@ export interface FrameSubject {
   readonly traceId?: string | undefined;
 }
 
+/** Turns the token of a hello into its caller. What it throws is told to the client. */
+export type Greeter = (token: string) => By | undefined | Promise<By | undefined>;
+
 /** The parts that all connections of a runtime share. */
 export interface ConnectionHost {
   readonly runtime: { readonly name: string; readonly version: string };
   readonly sessions: LiveSessions;
-  readonly verify: Verifier;
+  readonly greet: Greeter;
   readonly frames: Rate;
   readonly cancelBy: "session" | "principal";
+  readonly permit?: ((by: By, message: ClientMessage) => void) | undefined;
   features(): readonly Feature[];
   agents(): readonly AgentListing[];
   onClosed(connection: ServerConnection): void;
@@ -121,19 +125,19 @@ export class ServerConnection implements TransportListener, AlarmListener {
     const { message } = hello;
     const answered = { requestId: message.id, requestType: "session.hello" };
     try {
-      const principal = await this.host.verify(message.token);
+      const by = await this.host.greet(message.token);
       if (this.#isOver) return;
-      if (principal === undefined) {
+      if (by === undefined) {
         return this.#refuse(arcpError("UNAUTHENTICATED", "the token is not known"), answered);
       }
-      this.#open(principal, message);
+      this.#open(by, message);
     } catch (error) {
       if (codeOf(error) === "INTERNAL") this.host.onTrouble("a token could not be checked", error);
       this.#refuse(arcpErrorOf(error), answered);
     }
   }
 
-  #open(principal: string, hello: Hello): void {
+  #open(by: By, hello: Hello): void {
     const { sessions } = this.host;
     const offered = this.host.features();
     const terms: SessionTerms = {
@@ -142,8 +146,8 @@ export class ServerConnection implements TransportListener, AlarmListener {
       client: `${hello.client.name}/${hello.client.version}`,
     };
     const { session, token } = hello.resume
-      ? sessions.resume({ principal, terms, resume: hello.resume, connection: this })
-      : sessions.open(principal, terms, this);
+      ? sessions.resume({ by, terms, resume: hello.resume, connection: this })
+      : sessions.open(by, terms, this);
     this.#session = session;
     sessions.alarms.cancel(this.#deadline);
     this.#deadline = undefined;

@@ -3,7 +3,8 @@
  * its contents are durable, and answers to submits go out in the order of the submits: two of the
  * three clients match them by that order alone.
  */
-import { RollcallError } from "../../../core/errors.ts";
+import type { By } from "../../../core/by.ts";
+import { codeOf, RollcallError } from "../../../core/errors.ts";
 import { isTerminal } from "../../../core/jobs/outcome.ts";
 import { remainingOf, type Budget, type Counters } from "../../../core/jobs/budget.ts";
 import { amountOfNumber } from "../../../core/jobs/decimal.ts";
@@ -38,6 +39,7 @@ export interface Answerer {
     readonly sessions: LiveSessions;
     readonly frames: Rate;
     readonly cancelBy: "session" | "principal";
+    readonly permit?: ((by: By, message: ClientMessage) => void) | undefined;
   };
   /** Gives the nonce that the answer repeats. */
   ping(): string;
@@ -84,15 +86,17 @@ export class Dispatch {
       return;
     }
     try {
+      this.#connection.host.permit?.(this.#session.by, message);
       this.#answer(message);
     } catch (error) {
-      this.#error(arcpErrorOf(error), message.id, message.type);
+      this.#fail(error, message);
     }
   }
 
   #prove(): void {
     const { isProven, id: sessionId } = this.#session;
-    if (!isProven) this.#sessions.term.decide({ type: "session.prove", sessionId });
+    if (!isProven)
+      this.#sessions.term.decide({ type: "session.prove", sessionId }, this.#session.by);
   }
 
   #refuse(refusal: FrameRefusal): void {
@@ -103,6 +107,15 @@ export class Dispatch {
       return;
     }
     this.#inLine(() => this.#refuseSubmit(error, { id, traceId }));
+  }
+
+  /** A submit is refused in its turn, and in the form that clients know. */
+  #fail(error: unknown, message: ClientMessage): void {
+    if (message.type === "job.submit" && codeOf(error) === "PERMISSION_DENIED") {
+      this.#inLine(() => this.#refuseSubmit(arcpErrorOf(error), message));
+    } else {
+      this.#error(arcpErrorOf(error), message.id, message.type);
+    }
   }
 
   #answer(message: ClientMessage): void {
@@ -208,7 +221,7 @@ export class Dispatch {
     if (message.leaseConstraints) this.#need("lease_expires_at");
     if (message.leaseRequest["cost.budget"]) this.#need("cost.budget");
     const order: JobOrder = {
-      principal: session.principal,
+      by: session.by,
       session: session.id,
       agent: message.agent,
       input: message.input,
@@ -262,7 +275,7 @@ export class Dispatch {
     const { after } = subscription;
     const { ownerSeq } = beginning;
     const record = { sessionId: session.id, jobId: job.id, after, seq: session.head, ownerSeq };
-    sessions.term.decide({ type: "session.subscribe", ...record });
+    sessions.term.decide({ type: "session.subscribe", ...record }, session.by);
     return subscription;
   }
 
@@ -290,11 +303,11 @@ export class Dispatch {
   #cancel({ jobId, reason }: Cancel): void {
     const session = this.#session;
     const { cancelBy: scope } = this.#connection.host;
-    const by = { principal: session.principal, session: session.id, scope };
+    const from = { session: session.id, scope };
     const job = this.#sessions.job(jobId);
     // The acknowledgement goes out before the end that it may bring about at once.
     const isRunning = job !== undefined && !isTerminal(job.status);
-    if (!this.#sessions.jobs.cancel({ jobId, reason, by }) || !isRunning) return;
+    if (!this.#sessions.jobs.cancel({ jobId, reason, from }, session.by) || !isRunning) return;
     this.#reply(() => session.send("job.cancelled", JSON.stringify({ reason }), job));
   }
 

@@ -11,6 +11,7 @@ import {
   type Play,
   type PlayOptions,
 } from "../../../../test/support/arcp/fixture.ts";
+import { LIBRARY } from "../../../core/by.ts";
 
 async function stage(options: PlayOptions = {}, hello: HelloOptions = {}) {
   const scene = await play({
@@ -32,7 +33,7 @@ function runOf({ runtime }: Play): Run {
 
 function end({ runtime, run }: Play & { readonly run: Run }): void {
   const ending = { status: "success", code: "", reason: "" } as const;
-  runtime.jobs.term.decide({ type: "job.end", jobId: run.id, ending });
+  runtime.jobs.term.decide({ type: "job.end", jobId: run.id, ending }, LIBRARY);
 }
 
 function say({ runtime, run }: Play & { readonly run: Run }, count: number, size = 1000): void {

@@ -10,6 +10,7 @@
  * holds is then ahead of the disk. The next term begins as a start does.
  */
 import { randomFillSync } from "node:crypto";
+import { namedBy } from "../../../core/by.ts";
 import { SESSIONS } from "../../../core/jobs/limits.ts";
 import type { Event } from "../../../core/events.ts";
 import { Rate } from "../../../core/rate.ts";
@@ -22,16 +23,19 @@ import type { Streams } from "../../../log/streams.ts";
 import { systemClock } from "../../../machine/clock.ts";
 import { FEATURES, type Feature } from "../codec/messages.ts";
 import { Alarms, type AlarmListener } from "./alarms.ts";
-import { ServerConnection, type ConnectionHost } from "./connection.ts";
+import { ServerConnection, type ConnectionHost, type Greeter } from "./connection.ts";
 import type { ArcpOptions } from "./options.ts";
 import { OUTPUT } from "./session-limits.ts";
 import { LiveSessions } from "./sessions.ts";
 import type { Transport, TransportEnding } from "./transport.ts";
+import type { Verifier } from "./verifiers.ts";
 
 export interface ArcpServiceOptions extends ArcpOptions {
   /** The name of the node, as the engine has it. */
   readonly node: string;
   readonly streams: Streams;
+  /** Throws where a caller may not send such a message; without it every caller may. */
+  readonly permit?: ConnectionHost["permit"];
 }
 
 export class ArcpService implements Companion {
@@ -80,9 +84,10 @@ export class ArcpService implements Companion {
     this.#host = {
       runtime: options.runtime,
       sessions: this.#sessions,
-      verify: options.bearer,
+      greet: greeterOf(options.bearer),
       frames: new Rate(framesPerSecond, 2 * framesPerSecond),
       cancelBy: options.cancelBy ?? "session",
+      permit: options.permit,
       features: () => (options.provisioner ? FEATURES : PLAIN_FEATURES),
       agents: () => this.agents.list(),
       onClosed: (connection) => this.#connections.delete(connection),
@@ -120,14 +125,14 @@ export class ArcpService implements Companion {
     this.#onEnd();
   }
 
-  /** Serves one connection until it ends; a door may know better who its token is. */
-  accept(transport: Transport, verify = this.#host.verify): void {
+  /** Serves one connection until it ends; a door may know better whose its token is. */
+  accept(transport: Transport, greet = this.#host.greet): void {
     if (this.#mode === "closed" || this.#mode === "stopped") {
       transport.open(DEAF);
       transport.close({ code: 1013, reason: "the runtime is closed" });
       return;
     }
-    const connection = new ServerConnection({ ...this.#host, verify }, transport);
+    const connection = new ServerConnection({ ...this.#host, greet }, transport);
     this.#connections.add(connection);
     if (this.#mode === "leading") transport.open(connection);
     else this.#early.push({ transport, connection });
@@ -182,6 +187,16 @@ export class ArcpService implements Companion {
       this.jobs.term.after(resolve);
     });
   }
+}
+
+/** The callers of a runtime that stands alone: it knows their names. */
+function greeterOf(verify: Verifier): Greeter {
+  const byOfName = (name: string | undefined) =>
+    name === undefined ? undefined : namedBy(name, "library");
+  return (token) => {
+    const name = verify(token);
+    return name instanceof Promise ? name.then(byOfName) : byOfName(name);
+  };
 }
 
 export interface ArcpStats {

@@ -12,6 +12,7 @@ import {
   type SessionStreamEntry,
   type Span,
 } from "../../../core/job-stream.ts";
+import { ITSELF, type By } from "../../../core/by.ts";
 import type { Job } from "../../../core/jobs.ts";
 import type { SessionEntry } from "../../../core/sessions.ts";
 import type { StreamWriter } from "../../../engine/committer.ts";
@@ -62,6 +63,8 @@ export class LiveSession implements Owner, StreamWriter {
   oldest = 1;
   acked = 0;
   connection: ServerConnection | undefined;
+  /** The caller that opened or resumed it last; nobody yet in this term of leading. */
+  by: By = ITSELF;
   readonly subscriptions = new Map<string, LiveSubscription>();
   /** Frames that submitted a job → that job: a client that sends one again is told again. */
   readonly submits = new RecentMap<string>(INPUT.recentSubmits);

@@ -3,6 +3,7 @@
  * their numbers. Which resume is right, and when a session is gone, is decided in core/sessions.ts.
  */
 import { randomBytes } from "node:crypto";
+import type { By } from "../../../core/by.ts";
 import { RollcallError } from "../../../core/errors.ts";
 import type { Event } from "../../../core/events.ts";
 import { Rate } from "../../../core/rate.ts";
@@ -15,7 +16,7 @@ import {
 } from "../../../core/job-stream.ts";
 import type { Job } from "../../../core/jobs.ts";
 import { limitSessions, setAttached } from "../../../core/sessions.ts";
-import type { SessionEntry, SessionLimits } from "../../../core/sessions.ts";
+import type { ResumeCommand, SessionEntry, SessionLimits } from "../../../core/sessions.ts";
 import type { State } from "../../../core/state.ts";
 import type { Term } from "../../../engine/companion.ts";
 import type { JobService } from "../../../jobs/jobs.ts";
@@ -41,7 +42,7 @@ export interface SessionsOptions {
 }
 
 export interface ResumeRequest {
-  readonly principal: string;
+  readonly by: By;
   readonly terms: SessionTerms;
   readonly resume: Resume;
   readonly connection: ServerConnection;
@@ -241,19 +242,22 @@ export class LiveSessions {
     this.#gone.add(session.id);
   }
 
-  open(principal: string, terms: SessionTerms, connection: ServerConnection): OpenResult {
+  open(by: By, terms: SessionTerms, connection: ServerConnection): OpenResult {
     const { token, tokenHash } = newToken();
     const sessionId = `sess_${this.newId()}`;
-    this.term.decide({ type: "session.open", sessionId, principal, ...terms, tokenHash });
+    const { name: principal } = by.principal;
+    this.term.decide({ type: "session.open", sessionId, principal, ...terms, tokenHash }, by);
     const entry = this.term.state.sessions.byId.get(sessionId);
     if (!entry) throw new Error(`session ${sessionId} was decided and is not there`);
     const session = new LiveSession(this, entry);
     this.#byId.set(sessionId, session);
+    session.by = by;
     this.#attach(session, connection);
     return { session, token };
   }
 
-  resume({ principal, terms, resume, connection }: ResumeRequest): OpenResult {
+  resume({ by, terms, resume, connection }: ResumeRequest): OpenResult {
+    const { name: principal } = by.principal;
     const { sessionId, resumeToken, lastEventSeq } = resume;
     const session = this.#byId.get(sessionId);
     const name = `${sessionId} ${principal}`;
@@ -261,7 +265,7 @@ export class LiveSessions {
     if (!session || !isOpen) throw cannotBeResumed();
     const { token, tokenHash: newTokenHash } = newToken();
     try {
-      this.term.decide({
+      const command: ResumeCommand = {
         type: "session.resume",
         sessionId,
         principal,
@@ -270,7 +274,8 @@ export class LiveSessions {
         newTokenHash,
         isUnproven: this.#isUnproven(session),
         isKept: lastEventSeq <= session.head && lastEventSeq >= session.oldest - 1,
-      });
+      };
+      this.term.decide(command, by);
     } catch (error) {
       // Only failures cost: a client that comes back rightly may come as often as the network
       // fails. And only here: a crowd of one principal that comes too late takes no session from
@@ -280,6 +285,7 @@ export class LiveSessions {
     }
     const before = session.connection;
     session.output.detach();
+    session.by = by;
     this.#attach(session, connection);
     before?.replaced();
     return { session, token };
@@ -351,10 +357,11 @@ export class LiveSessions {
   }
 
   /** Numbers that go may be the last that say how far a session has heard of a job. */
-  #keepCursors({ id: sessionId, subscriptions, head: seq }: LiveSession): void {
+  #keepCursors({ id: sessionId, by, subscriptions, head: seq }: LiveSession): void {
     for (const { jobId, after, ownerSeq } of subscriptions.values()) {
       if (!this.job(jobId)) continue;
-      this.term.decide({ type: "session.subscribe", sessionId, jobId, after, seq, ownerSeq });
+      const cursor = { sessionId, jobId, after, seq, ownerSeq };
+      this.term.decide({ type: "session.subscribe", ...cursor }, by);
     }
   }
 

@@ -145,9 +145,9 @@ export class LiveSubscription implements Listener {
     this.#isClosed = true;
     const { jobs } = this.#sessions;
     jobs.run(this.jobId)?.followers?.delete(this);
-    const { subscriptions, id: sessionId } = this.#session;
+    const { subscriptions, id: sessionId, by } = this.#session;
     if (subscriptions.get(this.jobId) === this) subscriptions.delete(this.jobId);
     if (!jobs.isLeading) return;
-    jobs.term.decide({ type: "session.unsubscribe", sessionId, jobId: this.jobId });
+    jobs.term.decide({ type: "session.unsubscribe", sessionId, jobId: this.jobId }, by);
   }
 }

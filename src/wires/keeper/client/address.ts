@@ -1,5 +1,5 @@
 /** Where the daemon's gRPC door is: HOST:PORT, :PORT for this machine, or nothing for the usual. */
-import { RollcallError } from "../../../core/errors.ts";
+import { invalidArgument } from "../../../core/errors.ts";
 
 const DEFAULT_ADDRESS = "127.0.0.1:7070";
 
@@ -16,8 +16,7 @@ export function parseAddress(text: string | undefined): string {
   const { host = "%", port = "" } = SHAPE.exec(text || DEFAULT_ADDRESS)?.groups ?? {};
   const address = `${LOCAL[host] ?? host}:${port}`;
   if (!URL.canParse(`http://${address}`) || Number(port) === 0) {
-    const message = `the address is "${text ?? ""}": give it as HOST:PORT`;
-    throw new RollcallError("INVALID_ARGUMENT", message);
+    throw invalidArgument(`the address is "${text ?? ""}": give it as HOST:PORT`);
   }
   return address;
 }

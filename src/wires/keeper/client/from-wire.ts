@@ -118,6 +118,7 @@ export function wireStatus(status: TaskStatus | undefined): WireTaskStatus {
     case "completed":
       return WireTaskStatus.COMPLETED;
     case "dead":
+    case "cancelled":
       return WireTaskStatus.DEAD;
   }
 }

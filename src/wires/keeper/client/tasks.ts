@@ -1,5 +1,5 @@
 /** The queue, call by call. Whoever only wants tasks done uses a worker instead. */
-import { RollcallError } from "../../../core/errors.ts";
+import { invalidArgument } from "../../../core/errors.ts";
 import { TaskService } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { CLAIM_TTL_MS, FENCING_TOKEN } from "../server/metadata.ts";
 import { secondsOf, taskFrom, wireStatus } from "./from-wire.ts";
@@ -114,7 +114,7 @@ export function decodeJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString("utf8"));
   } catch (cause) {
-    throw new RollcallError("INVALID_ARGUMENT", "these bytes are not JSON", { cause });
+    throw invalidArgument("these bytes are not JSON", cause);
   }
 }
 
@@ -124,7 +124,7 @@ export function fenceOf({ token }: ClaimRef): Readonly<Record<string, string>> {
 
 function inputOf({ input, json }: NewTask): Uint8Array {
   if (input && json !== undefined) {
-    throw new RollcallError("INVALID_ARGUMENT", "input and json exclude each other: give one");
+    throw invalidArgument("input and json exclude each other: give one");
   }
   return input ?? encodeJson(json);
 }

@@ -9,7 +9,7 @@
  * An answer that was lost leaves open whether the task was completed. Then the worker looks: done
  * is done, and a task it still has it completes again, which its token makes safe.
  */
-import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
+import { codeOf, invalidArgument, RollcallError, wireCodes } from "../../../core/errors.ts";
 import { COUNT } from "../../../core/limits.ts";
 import { backOff, linked, pause, unlessAborted } from "../../../machine/waiting.ts";
 import { Bell } from "./bell.ts";
@@ -70,8 +70,9 @@ export class Worker implements AsyncDisposable {
   constructor(parts: WorkerParts, handler: Handler, options: WorkOptions) {
     const { concurrency = 1 } = options;
     if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > COUNT.claimsPerAgent) {
-      const message = `concurrency is ${concurrency}: it must be from 1 to ${COUNT.claimsPerAgent}`;
-      throw new RollcallError("INVALID_ARGUMENT", message);
+      throw invalidArgument(
+        `concurrency is ${concurrency}: it must be from 1 to ${COUNT.claimsPerAgent}`,
+      );
     }
     this.#parts = parts;
     this.#handler = handler;

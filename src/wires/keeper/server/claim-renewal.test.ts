@@ -4,6 +4,7 @@ import type { Engine } from "../../../engine/engine.ts";
 import { openEngine, register, type Fixture } from "../../../../test/support/engine/fixture.ts";
 import { HeartbeatRequestSchema } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { registryService } from "./registry-service.ts";
+import { LIBRARY } from "../../../core/by.ts";
 
 let opened: Fixture | undefined;
 
@@ -15,8 +16,8 @@ async function claimed() {
   const { engine, clock } = opened;
   const agentId = await register(engine, 3_600_000);
   const task = { taskType: "x", input: "", requiredTools: [], maxRetries: 0, ttlMs: 10_000 };
-  await engine.execute({ type: "task.create", ...task });
-  const claim = await engine.execute({ type: "task.claim", agentId });
+  await engine.execute({ type: "task.create", ...task }, LIBRARY);
+  const claim = await engine.execute({ type: "task.claim", agentId }, LIBRARY);
   if (!claim) throw new Error("there is no task");
   return { engine, clock, agentId, claim };
 }
@@ -26,6 +27,7 @@ async function beat(engine: Engine, agentId: string, sent: Readonly<Record<strin
   const told: Record<string, string> = {};
   const { heartbeat } = registryService(engine, { find: () => Promise.resolve([]) });
   await heartbeat(create(HeartbeatRequestSchema, { agentId }), {
+    by: LIBRARY,
     signal: new AbortController().signal,
     header: (name) => sent[name],
     tell: (name, value) => (told[name] = value),

@@ -15,13 +15,13 @@ import { electionState } from "./to-proto.ts";
 
 export function electionService(engine: Engine): Handlers<typeof ElectionService> {
   return {
-    async campaign({ group, agentId }) {
-      const election = await engine.execute({ type: "election.campaign", group, agentId });
+    async campaign({ group, agentId }, { by }) {
+      const election = await engine.execute({ type: "election.campaign", group, agentId }, by);
       return create(CampaignResponseSchema, { state: electionState(election) });
     },
 
-    async resign({ group, agentId }) {
-      await engine.execute({ type: "election.resign", group, agentId });
+    async resign({ group, agentId }, { by }) {
+      await engine.execute({ type: "election.resign", group, agentId }, by);
       return create(ResignResponseSchema);
     },
 

@@ -18,13 +18,13 @@ import { policyMessage } from "./to-proto.ts";
 
 export function entitlementsService(engine: Engine): Handlers<typeof EntitlementsService> {
   return {
-    async setPolicy({ policy }) {
-      const set = await engine.execute({ type: "policy.set", policy: policyOf(policy) });
+    async setPolicy({ policy }, { by }) {
+      const set = await engine.execute({ type: "policy.set", policy: policyOf(policy) }, by);
       return create(SetPolicyResponseSchema, { policy: policyMessage(set) });
     },
 
-    async deletePolicy({ id }) {
-      await engine.execute({ type: "policy.delete", id });
+    async deletePolicy({ id }, { by }) {
+      await engine.execute({ type: "policy.delete", id }, by);
       return create(DeletePolicyResponseSchema);
     },
 

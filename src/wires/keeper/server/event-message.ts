@@ -5,6 +5,7 @@
 import { create, toBinary, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { anyPack, type Any } from "@bufbuild/protobuf/wkt";
 import type { Event, RecordedEvent } from "../../../core/events.ts";
+import { UNCLAIMED } from "../../../core/task-evolution.ts";
 import { framed } from "../../../net/grpc/frames.ts";
 import {
   AgentInfoSchema,
@@ -96,6 +97,15 @@ function payloadOf(event: Event): Any | undefined {
       const { taskId: id, reason: failureReason, givenUpAtMs: finishedAtMs } = event;
       return ofTask({ id, status: "dead", failureReason, finishedAtMs });
     }
+    case "task.cancelled": {
+      const { taskId: id, reason: failureReason, cancelledAtMs: finishedAtMs } = event;
+      return ofTask({ id, status: "cancelled", failureReason, finishedAtMs });
+    }
+    case "task.expired": {
+      const { taskId: id, expiredAtMs: finishedAtMs } = event;
+      return ofTask({ id, status: "dead", failureReason: UNCLAIMED, finishedAtMs });
+    }
+    case "agent.bound":
     case "agent.forgotten":
     case "election.joined":
     case "election.left":
@@ -103,10 +113,12 @@ function payloadOf(event: Event): Any | undefined {
     case "task.forgotten":
     case "fleet.reported":
     case "fleet.forgotten":
+    case "fleet.dismissed":
     case "question.asked":
     case "question.answered":
     case "question.withdrawn":
     case "question.expired":
+    case "question.dismissed":
     case "question.forgotten":
     case "job.submitted":
     case "job.started":

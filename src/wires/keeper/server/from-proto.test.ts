@@ -10,6 +10,7 @@ import {
   type TaskStatus,
 } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import type { Call } from "../../../net/grpc/service.ts";
+import { LIBRARY } from "../../../core/by.ts";
 
 describe("the reason of a failure", () => {
   test.each([
@@ -49,6 +50,7 @@ test.each(["", "-1", "1.5", "1e3", "0x10", "9007199254740992", "9999999999999999
   "%j is no number to come along with a call",
   (text) => {
     const call: Call = {
+      by: LIBRARY,
       signal: new AbortController().signal,
       header: () => text,
       tell: () => undefined,

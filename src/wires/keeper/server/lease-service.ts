@@ -13,26 +13,23 @@ import { leaseMessage } from "./to-proto.ts";
 
 export function leaseService(engine: Engine): Handlers<typeof LeaseService> {
   return {
-    async acquireLease({ taskId, agentId, ttlSeconds }) {
+    async acquireLease({ taskId, agentId, ttlSeconds }, { by }) {
       const ttlMs = msOf(ttlSeconds);
-      const reply = await engine.execute({ type: "lease.acquire", taskId, agentId, ttlMs });
-      const { acquired, lease } = reply;
+      const command = { type: "lease.acquire", taskId, agentId, ttlMs } as const;
+      const { acquired, lease } = await engine.execute(command, by);
       return create(AcquireLeaseResponseSchema, { acquired, lease: leaseMessage(lease) });
     },
 
-    async renewLease({ taskId, agentId, token, ttlSeconds }) {
-      const lease = await engine.execute({
-        type: "lease.renew",
-        taskId,
-        agentId,
-        token: tokenOf(token),
-        ttlMs: msOf(ttlSeconds),
-      });
+    async renewLease({ taskId, agentId, token: given, ttlSeconds }, { by }) {
+      const [token, ttlMs] = [tokenOf(given), msOf(ttlSeconds)];
+      const command = { type: "lease.renew", taskId, agentId, token, ttlMs } as const;
+      const lease = await engine.execute(command, by);
       return create(RenewLeaseResponseSchema, { lease: leaseMessage(lease) });
     },
 
-    async releaseLease({ taskId, agentId, token }) {
-      await engine.execute({ type: "lease.release", taskId, agentId, token: tokenOf(token) });
+    async releaseLease({ taskId, agentId, token: given }, { by }) {
+      const token = tokenOf(given);
+      await engine.execute({ type: "lease.release", taskId, agentId, token }, by);
       return create(ReleaseLeaseResponseSchema);
     },
   };

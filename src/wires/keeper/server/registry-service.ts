@@ -1,8 +1,10 @@
 /** The registry: agents register, stay by heartbeats, and are found. Also the bus of all events. */
 import { create } from "@bufbuild/protobuf";
+import { AGENT_KEY } from "../../../core/acting.ts";
 import { asSeen, unknownAgent } from "../../../core/agents.ts";
 import { atMost, count, tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
+import { newAgentKey, secretHash } from "../../../machine/secrets.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
@@ -23,23 +25,27 @@ import { agentInfo } from "./to-proto.ts";
 
 export function registryService(engine: Engine, finder: Finder): Handlers<typeof RegistryService> {
   return {
-    async register({ card, ttlSeconds }) {
+    async register({ card, ttlSeconds }, call) {
       const ttlMs = msOf(ttlSeconds);
-      const agent = await engine.execute({ type: "agent.register", card: cardOf(card), ttlMs });
+      const key = newAgentKey();
+      const facts = { card: cardOf(card), ttlMs, keyHash: secretHash(key) };
+      const agent = await engine.execute({ type: "agent.register", ...facts }, call.by);
+      call.tell(AGENT_KEY, key);
       return create(RegisterResponseSchema, { agentId: agent.agentId });
     },
 
     async heartbeat({ agentId }, call) {
-      await engine.heartbeat(agentId);
+      await engine.heartbeat(agentId, call.by);
       const taskId = call.header(RENEW_TASK);
       if (taskId === undefined) return HEARD;
-      const task = await engine.execute({ type: "task.renew", taskId, agentId, ...fenceOf(call) });
+      const command = { type: "task.renew", taskId, agentId, ...fenceOf(call) } as const;
+      const task = await engine.execute(command, call.by);
       call.tell(CLAIM_TTL_MS, String(task.ttlMs));
       return HEARD;
     },
 
-    async deregister({ agentId }) {
-      await engine.execute({ type: "agent.deregister", agentId });
+    async deregister({ agentId }, { by }) {
+      await engine.execute({ type: "agent.deregister", agentId }, by);
       return create(DeregisterResponseSchema);
     },
 
@@ -64,7 +70,9 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
     },
 
     watch({ topics }, call) {
-      return new EventFeed(engine.watch({ prefixes: topics, ...placeOf(engine, call) }));
+      return new EventFeed(
+        engine.watch({ prefixes: topics, by: call.by, ...placeOf(engine, call) }),
+      );
     },
   };
 }

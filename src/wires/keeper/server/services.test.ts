@@ -33,6 +33,7 @@ import {
   type ListTasksResponse,
 } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { addKeeper } from "./services.ts";
+import { LIBRARY } from "../../../core/by.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -57,7 +58,7 @@ async function open(finderOn: (engine: Engine) => Finder = () => NOTHING): Promi
   const meters = new Map<string, { served: number; took: number }>();
   const server = new GrpcServer({
     limits: SERVER_LIMITS,
-    admit: () => undefined,
+    admit: () => LIBRARY,
     meterOf: (path) => {
       const meter = { served: 0, took: 0 };
       meters.set(path, meter);
@@ -143,7 +144,7 @@ describe("a watcher", () => {
     const card = { ...CARD, description: "x".repeat(2_000) };
     for (let made = 0; made <= WATCH.lagEvents + 10_000; made += 4_000) {
       const batch = Array.from({ length: 4_000 }, () =>
-        engine.execute({ type: "agent.register", card, ttlMs: 3_600_000 }),
+        engine.execute({ type: "agent.register", card, ttlMs: 3_600_000 }, LIBRARY),
       );
       await Promise.all(batch);
     }
@@ -214,7 +215,7 @@ describe("an agent", () => {
     const card = { ...CARD, metadata };
     const { agentId } = await call<{ agentId: string }>(client, enrol, { card });
     await clock.advance(5_000);
-    await engine.heartbeat(agentId);
+    await engine.heartbeat(agentId, LIBRARY);
     const { agent } = await call<GetAgentResponse>(client, getAgent, { agentId });
     expect(agent?.card?.metadata).toEqual(metadata);
     const { registeredAt, lastHeartbeatAt } = agent ?? {};
@@ -227,7 +228,7 @@ describe("an agent", () => {
     const ids = [await register(engine), await register(engine), await register(engine)];
     for (const id of [ids[1], ids[2], ids[0]]) {
       await clock.advance(1_000);
-      await engine.heartbeat(id ?? "");
+      await engine.heartbeat(id ?? "", LIBRARY);
     }
     const { agents } = await call<FindResponse>(client, find, { limit: 2 });
     expect(agents.map(({ agentId }) => agentId)).toEqual([ids[0], ids[2]]);
@@ -240,7 +241,7 @@ test("a list that no client would take is refused, and calls are counted", async
   const input = Buffer.alloc(1_500_000).toString("base64");
   for (let i = 0; i < 3; i += 1) {
     const task = { taskType: "any", input, requiredTools: [], maxRetries: 0, ttlMs: 0 };
-    await engine.execute({ type: "task.create", ...task });
+    await engine.execute({ type: "task.create", ...task }, LIBRARY);
   }
   await expect(call(client, listTasks, {})).rejects.toMatchObject({
     code: grpc.status.RESOURCE_EXHAUSTED,

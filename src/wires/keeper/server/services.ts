@@ -3,7 +3,7 @@ import type { TaskClaims } from "../../../engine/claims.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { GrpcServer } from "../../../net/grpc/server.ts";
 import { inSnakeCase } from "../../field-names.ts";
-import { ELECTIONS, ENTITLEMENTS, LEASES, REGISTRY, TASKS } from "./actions.ts";
+import { ELECTIONS, ENTITLEMENTS, LEASES, REGISTRY, TASKS } from "./accesses.ts";
 import { electionService } from "./election-service.ts";
 import { entitlementsService } from "./entitlements-service.ts";
 import type { Finder } from "./finder.ts";
@@ -32,18 +32,18 @@ export function addKeeper(door: ServiceHost, { engine, claims, finder }: KeeperO
   const { registerBytes, createTaskBytes, completeTaskBytes } = KEEPER;
   const fieldName = inSnakeCase;
   door.add(RegistryService, registryService(engine, finder), {
-    actions: REGISTRY,
+    accesses: REGISTRY,
     bytes: { register: registerBytes },
     fieldName,
   });
-  door.add(LeaseService, leaseService(engine), { actions: LEASES, fieldName });
-  door.add(ElectionService, electionService(engine), { actions: ELECTIONS, fieldName });
+  door.add(LeaseService, leaseService(engine), { accesses: LEASES, fieldName });
+  door.add(ElectionService, electionService(engine), { accesses: ELECTIONS, fieldName });
   door.add(EntitlementsService, entitlementsService(engine), {
-    actions: ENTITLEMENTS,
+    accesses: ENTITLEMENTS,
     fieldName,
   });
   door.add(TaskService, taskService(engine, claims), {
-    actions: TASKS,
+    accesses: TASKS,
     bytes: { createTask: createTaskBytes, completeTask: completeTaskBytes },
     fieldName,
   });

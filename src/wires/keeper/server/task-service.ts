@@ -22,24 +22,25 @@ import {
 } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { CLAIM_TTL_MS, FENCING_TOKEN } from "./metadata.ts";
 import type { Handlers } from "../../../net/grpc/service.ts";
-import { taskMessage } from "./to-proto.ts";
+import { TASK_STATUS, taskMessage } from "./to-proto.ts";
 
 export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof TaskService> {
   return {
-    async createTask(request) {
-      const task = await engine.execute({
+    async createTask(request, { by }) {
+      const command = {
         type: "task.create",
         taskType: request.type,
         input: base64Of(request.input),
         requiredTools: request.requiredTools,
         maxRetries: request.maxRetries,
         ttlMs: msOf(request.ttlSeconds),
-      });
+      } as const;
+      const task = await engine.execute(command, by);
       return create(CreateTaskResponseSchema, { task: taskMessage(task) });
     },
 
     async claimTask({ agentId }, call) {
-      const task = await claims.claim(agentId, call.signal);
+      const task = await claims.claim({ agentId, by: call.by }, call.signal);
       call.tell(FENCING_TOKEN, String(task.token));
       call.tell(CLAIM_TTL_MS, String(task.ttlMs));
       return create(ClaimTaskResponseSchema, { task: taskMessage(task) });
@@ -47,13 +48,15 @@ export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof
 
     async completeTask({ taskId, agentId, output: bytes }, call) {
       const output = base64Of(bytes);
-      await engine.execute({ type: "task.complete", taskId, agentId, output, ...fenceOf(call) });
+      const command = { type: "task.complete", taskId, agentId, output } as const;
+      await engine.execute({ ...command, ...fenceOf(call) }, call.by);
       return create(CompleteTaskResponseSchema);
     },
 
     async failTask({ taskId, agentId, reason: text }, call) {
       const reason = reasonOf(text);
-      await engine.execute({ type: "task.fail", taskId, agentId, reason, ...fenceOf(call) });
+      const command = { type: "task.fail", taskId, agentId, reason } as const;
+      await engine.execute({ ...command, ...fenceOf(call) }, call.by);
       return create(FailTaskResponseSchema);
     },
 
@@ -65,10 +68,10 @@ export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof
     },
 
     async listTasks({ status }) {
-      const wanted = wantedStatusOf(status);
+      const isAny = wantedStatusOf(status) === undefined;
       const found = await engine.read(({ tasks }) => {
         const all = Array.from(tasks.byId.values(), ({ task }) => task);
-        return wanted === undefined ? all : all.filter((task) => task.status === wanted);
+        return isAny ? all : all.filter((task) => TASK_STATUS[task.status] === status);
       });
       const list = bounded("tasks", found, weightOf);
       return create(ListTasksResponseSchema, { tasks: list.map(taskMessage) });

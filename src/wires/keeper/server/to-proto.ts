@@ -31,11 +31,13 @@ const AGENT_STATUS: Readonly<Record<AgentStatus, ProtoAgentStatus>> = {
   dead: ProtoAgentStatus.DEAD,
 };
 
-const TASK_STATUS: Readonly<Record<TaskStatus, ProtoTaskStatus>> = {
+/** The protocol knows no cancelled task: like a dead one, nobody will do it any more. */
+export const TASK_STATUS: Readonly<Record<TaskStatus, ProtoTaskStatus>> = {
   pending: ProtoTaskStatus.PENDING,
   claimed: ProtoTaskStatus.CLAIMED,
   completed: ProtoTaskStatus.COMPLETED,
   dead: ProtoTaskStatus.DEAD,
+  cancelled: ProtoTaskStatus.DEAD,
 };
 
 export function agentInfo(agent: Agent): AgentInfo {

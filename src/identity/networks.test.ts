@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { chainOf, type TestChainOptions } from "../../test/support/identity/chain.ts";
+import type { Peer } from "./caller.ts";
+
+const TLS = { certificate: undefined, problem: "" };
+
+function call(
+  peer: Partial<Peer>,
+  options: TestChainOptions,
+  headers: Record<string, string> = {},
+) {
+  return chainOf([], options).authenticate({
+    peer: { address: undefined, ends: undefined, isOwnSocket: false, ...peer },
+    header: (name) => headers[name],
+  });
+}
+
+const trusted = [
+  { name: "10.1.0.5", role: "operator" as const },
+  { name: "10.1.0.0/16", role: "agent" as const },
+  { name: "fd00::/8", role: "viewer" as const },
+];
+
+describe("a caller on another machine that presents nothing", () => {
+  test("is let in by the first trusted network that it is in", () => {
+    const agents = { name: "net:10.1.0.0/16", kind: "service", roles: ["agent"] };
+    expect(call({ address: "10.1.7.7" }, { trusted })).toMatchObject(agents);
+    expect(call({ address: "::ffff:10.1.7.7" }, { trusted })).toMatchObject(agents);
+    expect(call({ address: "10.1.0.5" }, { trusted })).toMatchObject({ roles: ["operator"] });
+    expect(call({ address: "fd00::5" }, { trusted })).toMatchObject({ roles: ["viewer"] });
+    expect(call({ address: "10.1.7.7", tls: TLS }, { trusted })).toMatchObject(agents);
+  });
+
+  test("is refused everywhere else, over TLS for want of a token", () => {
+    const far = { address: "10.2.0.1" };
+    const denied = /^only this machine is answered: the call came from 10\.2\.0\.1; to answer/;
+    expect(() => call(far, { trusted })).toThrow(denied);
+    expect(() => call(far, { trusted, hasTls: true })).toThrow(
+      "the call came from 10.2.0.1 without TLS: call the https address",
+    );
+    expect(() => call({ ...far, tls: TLS }, { trusted, hasTls: true })).toThrow(
+      "the call came from 10.2.0.1 and presents no token",
+    );
+    expect(() => call(far, { isInsecure: true })).toThrow("presents no token");
+  });
+
+  test("is not in the network of the proxy that it came through", () => {
+    const headers = { "x-forwarded-for": "10.2.0.1" };
+    const proxy = { address: "10.1.0.1" };
+    expect(() => call(proxy, { trusted }, headers)).toThrow("the header x-forwarded-for");
+    const trustedProxies = ["10.1.0.1"];
+    expect(() => call(proxy, { trusted, trustedProxies }, headers)).toThrow(
+      "the call came from 10.2.0.1 and presents no token",
+    );
+    const inside = { "x-forwarded-for": "10.2.0.1, 10.1.7.7" };
+    expect(call(proxy, { trusted, trustedProxies }, inside)).toMatchObject({ roles: ["agent"] });
+  });
+});
