@@ -12,6 +12,7 @@ import { isTerminal } from "./jobs/outcome.ts";
 import { countersOf } from "./jobs/budget.ts";
 import { afterStep, stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
 import { COUNT, FIELD } from "./limits.ts";
+import { beyondShare, holdingOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface SubmitCommand {
@@ -102,9 +103,9 @@ function roomFor({ jobs }: State, command: SubmitCommand): Refusal | undefined {
   const { principal, node, parent } = command;
   const { limits } = jobs;
   const queue = jobs.queue(node);
-  if (jobs.unfinished >= COUNT.unfinishedJobs) {
-    return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.unfinishedJobs} unfinished jobs`);
-  }
+  const own = holdingOf(jobs.holdings, principal);
+  const full = beyondShare({ ...own, limit: COUNT.unfinishedJobs, noun: "unfinished jobs" });
+  if (full) return full;
   if (parent === "" && !queue.isFree(principal, limits)) {
     if (queue.waiting(principal) >= limits.queuedPerPrincipal) {
       const limit = limits.queuedPerPrincipal;

@@ -31,6 +31,7 @@ import {
 import { NO_LEASE, parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
 import { JOBS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
+import { Holdings } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface Job {
@@ -123,6 +124,8 @@ export class Jobs {
   /** By node: what waits for a slot, and what has one. */
   readonly queues = new Map<string, JobQueue>();
   running = 0;
+  /** Of those that have not ended: whose they are. */
+  readonly holdings = new Holdings();
   /** Settings of the daemon that leads. They shape decisions, which are in the events. */
   limits: JobLimits = JOBS;
 
@@ -346,10 +349,11 @@ function placeAtAgent(jobs: Jobs, job: Job): void {
   const agent = jobs.byAgent.get(rowId) ?? { unfinished: new Set(), ended: [] };
   jobs.byAgent.set(rowId, agent);
   if (!isTerminal(job.status)) {
+    if (!agent.unfinished.has(job.id)) jobs.holdings.add(job.principal);
     agent.unfinished.add(job.id);
     return;
   }
-  agent.unfinished.delete(job.id);
+  if (agent.unfinished.delete(job.id)) jobs.holdings.remove(job.principal);
   // A snapshot has them in the order of their submits.
   const isBefore = (id: string) => (jobs.byId.get(id)?.job.endedAtMs ?? 0) <= job.endedAtMs;
   agent.ended.splice(agent.ended.findLastIndex(isBefore) + 1, 0, job.id);
@@ -368,7 +372,7 @@ function remove(jobs: Jobs, id: string): void {
   jobs.index.delete(job);
   if (job.session) jobs.bySession.delete(job.session, id);
   const agent = jobs.byAgent.get(agentRowId(job));
-  agent?.unfinished.delete(id);
+  if (agent?.unfinished.delete(id)) jobs.holdings.remove(job.principal);
   const at = agent?.ended.indexOf(id) ?? -1;
   if (at >= 0) agent?.ended.splice(at, 1);
   if (agent?.unfinished.size === 0 && agent.ended.length === 0) {

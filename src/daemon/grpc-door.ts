@@ -13,6 +13,7 @@ import {
   byOfCall,
   peerOf as peerOfSocket,
   type Authenticator,
+  type Caller,
   type Peer,
 } from "../identity/caller.ts";
 import type { Access } from "../core/access.ts";
@@ -51,7 +52,7 @@ export class GrpcDoor {
       limits: SERVER_LIMITS,
       admit: (caller) => {
         const header = (name: string) => caller.header(name);
-        const call = { peer: peerOf(caller.socket), header };
+        const call: Caller = { peer: peerOf(caller.socket), header };
         const admitted = authenticator.authenticate(call);
         const { access } = caller;
         const check = (principal: Principal) => {

@@ -1,14 +1,13 @@
 /** Claude Code. Its licence is proprietary: it is installed only when it is named. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { COLOR, IDLE, WORKING } from "../day.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import type { Terminal } from "../terminal.ts";
 
 const SETTINGS = '{\n  "permissions": { "defaultMode": "default" }\n}\n';
 
-const IDLE = { headline: "IDLE" } as const;
-const WORKING = { headline: "WORKING" } as const;
 const ready = /^❯\s*$/m;
 
 /** Whatever it asks at its very first start. */
@@ -18,13 +17,15 @@ const ACCEPTED = (project: string) => ({
   projects: { [project]: { hasTrustDialogAccepted: true } },
 });
 
+const PACKAGE = "@anthropic-ai/claude-code";
+
 export const claudeCode: Program = {
   name: "claude-code",
-  package: "@anthropic-ai/claude-code",
+  package: PACKAGE,
   versions: ["2.1.197", "2.1.325"],
   isProprietary: true,
   async play(stage) {
-    const claude = prepare(stage);
+    const claude = prepareClaude(stage, stage.folder);
     await withoutTerminal(stage, claude);
     await anew(stage, claude);
     const a = stage.terminal(claude);
@@ -42,7 +43,8 @@ export const claudeCode: Program = {
   },
 };
 
-function prepare(stage: Stage): string {
+/** With our hooks; the program is in the folder of its package. */
+export function prepareClaude(stage: Stage, folder: string): string {
   stage.tellAll({
     ANTHROPIC_BASE_URL: stage.model.url,
     ANTHROPIC_API_KEY: "test",
@@ -53,7 +55,7 @@ function prepare(stage: Stage): string {
   stage.write(".claude/settings.json", SETTINGS);
   stage.run("rollcall", "hooks", "install", "claude-code", "--yes");
   const platform = `@anthropic-ai/claude-code-${process.platform}-${process.arch}`;
-  return join(stage.folder, "node_modules", platform, "claude");
+  return join(folder, "node_modules", platform, "claude");
 }
 
 async function withoutTerminal(stage: Stage, claude: string): Promise<void> {
@@ -154,7 +156,7 @@ async function permissions(stage: Stage, a: Terminal): Promise<void> {
   });
   await stage.moment("Esc at the dialog", { act: () => answer(a, "Escape"), rows: [IDLE] });
   await stage.moment("two at once, the first asks", {
-    act: () => say(a, "[[sh2 touch one;;touch two]]", "touch one"),
+    act: () => say(a, "[[sh2 touch one;;touch two]]", "Do you want"),
     rows: bash("touch one"),
   });
   await stage.moment("two at once, the second asks", {
@@ -168,19 +170,14 @@ async function permissions(stage: Stage, a: Terminal): Promise<void> {
 }
 
 async function questions(stage: Stage, a: Terminal): Promise<void> {
-  const color = {
-    headline: "NEEDS YOU",
-    asks: "Which color should the button be?",
-    options: ["Red", "Blue"],
-  } as const;
   await stage.moment("it asks a question", {
     act: () => say(a, "[[ask]]", "Which color"),
-    rows: [color],
+    rows: [COLOR],
   });
   await stage.moment("question answered", { act: () => answer(a, "Enter"), rows: [IDLE] });
   await stage.moment("it asks once more", {
     act: () => say(a, "again [[ask]]", "Which color"),
-    rows: [color],
+    rows: [COLOR],
   });
   await stage.moment("question dismissed", { act: () => answer(a, "Escape"), rows: [IDLE] });
   await stage.moment("the answer ends with a question", {

@@ -5,18 +5,25 @@
  *   for await (const item of daemon.events({ from: 0 })) …
  */
 import { RollcallError } from "../../../core/errors.ts";
+import { parsedRecord } from "../../../core/json-object.ts";
 import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
 import { daemonAgent } from "../../../net/http/agent.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
-import { isRecord, open, readBody, type DaemonLink } from "../../../net/http/request.ts";
+import { open, readBody, type DaemonLink } from "../../../net/http/request.ts";
+import { localToken } from "../../../net/http/target.ts";
 import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
 import type { ServerTrust } from "../../../net/tls/trust.ts";
 
 export interface ConnectOptions {
   /** Where the daemon's HTTP door is. */
   readonly url?: string;
-  /** The bearer token to present; none unless set. */
+  /** The bearer token to present; unless set that of this user, where its daemon made one. */
   readonly token?: string | undefined;
+  /**
+   * The path of the daemon's own socket, which is used where it is there; false for none. Unless
+   * set: that of this user's daemon, where the URL is the usual one.
+   */
+  readonly socket?: string | false;
   /** How to know the server at an https address; by the authorities of this system unless set. */
   readonly trust?: ServerTrust | undefined;
 }
@@ -38,8 +45,9 @@ export class Client {
 
   constructor(options: ConnectOptions = {}) {
     this.url = parseUrl(options.url ?? DEFAULT_URL);
-    const { token, trust } = options;
-    this.#link = { agent: daemonAgent(this.url, { trust }), token };
+    const own = options.socket === false ? undefined : localToken(this.url);
+    const { token = own } = options;
+    this.#link = { agent: daemonAgent({ ...options, url: this.url }), token };
   }
 
   /** The JSON object at a path; rejects with the daemon's refusal, or UNAVAILABLE without one. */
@@ -74,7 +82,7 @@ export class Client {
   }
 
   #json(path: string, text: string): Json {
-    const answer = parse(text);
+    const answer = parsedRecord(text);
     if (answer) return answer;
     throw new RollcallError("UNAVAILABLE", `the server at ${this.url}${path} is not rollcall`);
   }
@@ -91,13 +99,4 @@ export class Client {
 
 export function connect(options: ConnectOptions = {}): Client {
   return new Client(options);
-}
-
-function parse(body: string): Json | undefined {
-  try {
-    const answer: unknown = JSON.parse(body);
-    return isRecord(answer) ? answer : undefined;
-  } catch {
-    return undefined;
-  }
 }
