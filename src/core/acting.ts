@@ -79,7 +79,7 @@ export function outsider(state: State, command: Command, by: By): Refusal | unde
 }
 
 /** Why the caller may not act for an agent. Of one that is not there its rules will tell. */
-export function outsiderTo(entry: AgentEntry | undefined, by: By): Refusal | undefined {
+function outsiderTo(entry: AgentEntry | undefined, by: By): Refusal | undefined {
   if (!entry) return undefined;
   const { agent, keyHash, isBound } = entry;
   if (by.agentKey !== undefined) {

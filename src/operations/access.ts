@@ -24,7 +24,9 @@ export function permitBy(engine: PolicySource, onDenied?: OnDenied): Permit {
       try {
         permit(policies, by.principal, asked);
       } catch (error) {
-        const { action, resource: target } = asked;
+        const { action, resource } = asked;
+        // Which one is often in the input, that nobody has read yet.
+        const target = resource.includes("{") ? "" : resource;
         onDenied?.({ by, action, target }, error instanceof Error ? error.message : "");
         throw error;
       }

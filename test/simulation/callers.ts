@@ -13,7 +13,7 @@ export const OPERATOR: By = byOf(LOCAL, "grpc", "socket");
 /** Few, so that clients share them, and the names that jobs and sessions have. */
 const NAMES = ["ann", "bob"];
 
-export function agentBy(name: string): By {
+function agentBy(name: string): By {
   return byOf({ ...LOCAL, name, kind: "agent", roles: ["agent"] }, "grpc", "127.0.0.1");
 }
 

@@ -32,7 +32,10 @@ export const audit = operation<"audit.list", Flags>("audit.list", {
     },
   },
   fill: ({ since }) => ({ since: since === undefined ? undefined : String(since) }),
-  more: "The newest is last.",
+  about:
+    "The audit trail, the newest last: changes of policies and tokens, cancels, dismissals, acts " +
+    "for an agent of another principal, and denials, which are counted by the minute. It is kept " +
+    "for 90 days, and says how far back it reaches.",
   examples: [
     { call: "rollcall audit", does: "the last hundred entries" },
     { call: "rollcall audit --by token:ci --since '2h ago'", does: "of one caller" },

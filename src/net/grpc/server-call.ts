@@ -7,8 +7,9 @@
  *
  * One is made for every heartbeat of every agent, so what few calls need is made when asked for.
  */
-import { ITSELF, type By } from "../../core/by.ts";
+import { byOf, type By } from "../../core/by.ts";
 import { invalidArgument, RollcallError } from "../../core/errors.ts";
+import { NOBODY } from "../../core/principals.ts";
 import { encoded } from "../http2/hpack.ts";
 import type { Stream } from "../http2/stream.ts";
 import type { Call } from "./service.ts";
@@ -26,10 +27,12 @@ const HEADERS = [
 const OK_HEADERS = encoded(HEADERS);
 const OK_TRAILERS = encoded([["grpc-status", "0"]]);
 
+const STRANGER = byOf(NOBODY, "grpc");
+
 export class ServerCall implements Call {
   readonly stream: Stream;
   /** Known once it was admitted, which is before any handler sees it. */
-  by: By = ITSELF;
+  by: By = STRANGER;
   #abort: AbortController | undefined;
   #deadline: NodeJS.Timeout | undefined;
   #told: [string, string][] | undefined;

@@ -35,6 +35,10 @@ export interface Api extends Fixture {
 /** Nobody is there. */
 const NOWHERE: Pick<Fetcher, "first" | "text"> = new TestWeb();
 
+export const NO_AUDIT: Services["audit"] = {
+  list: async () => ({ entries: [], reachesBackToMs: 0 }),
+};
+
 /** Every answer must match the description of its operation, to the last field. */
 function mustBeAsDescribed(method: string, path: string, answer: unknown): void {
   const { pathname } = new URL(path, "http://localhost");
@@ -75,7 +79,7 @@ export async function openApi(
       lookers,
       clock,
       search,
-      audit: { list: async () => ({ entries: [], reachesBackToMs: 0 }) },
+      audit: NO_AUDIT,
       status: () => {
         throw new Error("nobody asks for it here");
       },
