@@ -1,7 +1,8 @@
 /**
  * The keeper wire under load, from clients that are not Node's: against a grpc-js server that does
  * nothing (what the transport alone costs), and against etcd (what people would use instead). All
- * in turns, in one run, all that is written synced to the same disk.
+ * in turns, in one run, all that is written synced to the same disk; then the most telling of it
+ * over TLS, at both ends.
  *
  * etcd has no single call that takes a lease on a key: it is a grant and a put, so a taken lease
  * costs it the time of both. `--quick` is without etcd.
@@ -31,7 +32,8 @@ import { call } from "./keeper/call.ts";
 import { drive, grpcJsClient, ourClient } from "./keeper/clients.ts";
 import { ETCD } from "./keeper/etcd.ts";
 import { h2load } from "./keeper/h2load.ts";
-import { startBare, startEtcd, startKeeper } from "./keeper/programs.ts";
+import { startBare, startEtcd, startKeeper, type Program } from "./keeper/programs.ts";
+import { tlsFiles } from "./keeper/tls-files.ts";
 import { conclude, inTemporaryFolder, isQuick, measuredInTurns, report } from "./measure.ts";
 
 const ROUNDS = 5;
@@ -51,8 +53,8 @@ function method<Schema extends DescMessage>(
 }
 
 /** What is called, once an agent and a thousand policies are there. */
-async function setUpKeeper(address: string) {
-  const ask = ({ path, body }: Method) => call(address, path, body);
+async function setUpKeeper(origin: string) {
+  const ask = ({ path, body }: Method) => call(origin, path, body);
   const card = { name: "bench", tools: ["git"] };
   const register = method("RegistryService/Register", RegisterRequestSchema, {
     card,
@@ -91,12 +93,12 @@ await inTemporaryFolder(async (folder) => {
   await using keeper = await startKeeper(folder);
   await using bare = await startBare();
   await using etcd = isQuick ? undefined : await startEtcd(folder);
-  const ours = await setUpKeeper(keeper.address);
-  if (etcd) await call(etcd.address, ETCD.grantOnce.path, ETCD.grantOnce.body);
+  const ours = await setUpKeeper(keeper.origin);
+  if (etcd) await call(etcd.origin, ETCD.grantOnce.path, ETCD.grantOnce.body);
 
-  const load = (server: { readonly address: string }, what: Method, callers: number) => {
+  const load = ({ origin }: Program, what: Method, callers: number) => {
     const requests = callers * 200;
-    return () => h2load(folder, { address: server.address, ...what, callers, requests });
+    return () => h2load(folder, { origin, ...what, callers, requests });
   };
   const onEtcd = (callers: number, ...methods: readonly Method[]) =>
     methods.flatMap((what) => (etcd ? [load(etcd, what, callers)] : []));
@@ -156,10 +158,10 @@ await inTemporaryFolder(async (folder) => {
 
   // h2load looks at HTTP only: that all of it is still answered, not refused, is seen here.
   for (const each of Object.values(ours)) {
-    if (each !== ours.watch) await call(keeper.address, each.path, each.body);
+    if (each !== ours.watch) await call(keeper.origin, each.path, each.body);
   }
   if (etcd) {
-    for (const each of [ETCD.put, ETCD.keepAlive]) await call(etcd.address, each.path, each.body);
+    for (const each of [ETCD.put, ETCD.keepAlive]) await call(etcd.origin, each.path, each.body);
   }
 
   const fanout = join(folder, "fanout");
@@ -178,9 +180,40 @@ await inTemporaryFolder(async (folder) => {
     ...(etcd ? [() => spread("etcd", etcd.address, [ETCD.watch, ETCD.put])] : []),
   ]);
   report({ name: "deliveries to 1,000 watchers", value: mine.perSecond, unit: "/s" });
-  if (!theirs) return;
-  report({ name: "etcd, deliveries to 1,000 watchers", value: theirs.perSecond, unit: "/s" });
-  compare("deliveries to 1,000 watchers / etcd", [mine.perSecond, theirs.perSecond], 1);
+  if (theirs) {
+    report({ name: "etcd, deliveries to 1,000 watchers", value: theirs.perSecond, unit: "/s" });
+    compare("deliveries to 1,000 watchers / etcd", [mine.perSecond, theirs.perSecond], 1);
+  }
+});
+
+await inTemporaryFolder(async (folder) => {
+  const tls = tlsFiles(folder);
+  await using keeper = await startKeeper(folder, tls);
+  await using etcd = isQuick ? undefined : await startEtcd(folder, tls);
+  // Without TLS, which it takes on this machine: a thousand handshakes are not what is measured.
+  const ours = await setUpKeeper(`http://${keeper.address}`);
+  if (etcd) await call(etcd.origin, ETCD.grantOnce.path, ETCD.grantOnce.body);
+  const load = ({ origin }: Program, what: Method) => {
+    return () => h2load(folder, { origin, ...what, callers: 256, requests: 256 * 200 });
+  };
+  const onEtcd = [ETCD.keepAlive, ETCD.grant, ETCD.put];
+  const [heartbeat, acquire, keepAlive, grant, put] = await measuredInTurns(ROUNDS, [
+    load(keeper, ours.heartbeat),
+    load(keeper, ours.acquire),
+    ...onEtcd.flatMap((what) => (etcd ? [load(etcd, what)] : [])),
+  ]);
+  report({ name: "Heartbeat over TLS, 256 callers", value: heartbeat.perSecond, unit: "/s" });
+  report({ name: "AcquireLease over TLS, 256 callers", value: acquire.perSecond, unit: "/s" });
+  // All of it was answered, not refused.
+  for (const each of [ours.heartbeat, ours.acquire]) {
+    await call(keeper.origin, each.path, each.body);
+  }
+  if (!keepAlive || !grant || !put) return;
+  const theirs = 1 / (1 / grant.perSecond + 1 / put.perSecond);
+  report({ name: "etcd keepalive over TLS, 256 callers", value: keepAlive.perSecond, unit: "/s" });
+  report({ name: "etcd grant + put over TLS, 256 callers", value: theirs, unit: "/s" });
+  compare("over TLS, Heartbeat / etcd keepalive", [heartbeat.perSecond, keepAlive.perSecond], 1);
+  compare("over TLS, AcquireLease / etcd grant + put", [acquire.perSecond, theirs], 1);
 });
 conclude();
 

@@ -10,7 +10,7 @@ import { framed } from "../../src/net/grpc/frames.ts";
 import type { Measured } from "../measure.ts";
 
 export interface Load {
-  readonly address: string;
+  readonly origin: string;
   readonly path: string;
   /** The one request, unframed. */
   readonly body: Uint8Array;
@@ -34,7 +34,7 @@ export async function h2load(folder: string, load: Load): Promise<Measured> {
     `--log-file=${log}`,
     "--header=content-type: application/grpc",
     "--header=te: trailers",
-    `http://${load.address}${load.path}`,
+    `${load.origin}${load.path}`,
   ]);
   const rate = Number(/finished in .*, ([\d.]+) req\/s/.exec(stdout)?.[1]);
   const succeeded = Number(/(\d+) succeeded/.exec(stdout)?.[1]);

@@ -10,12 +10,27 @@ const START_MS = 20_000;
 export interface Program extends AsyncDisposable {
   /** HOST:PORT of the gRPC side. */
   readonly address: string;
+  /** The same as a URL. */
+  readonly origin: string;
 }
 
-export async function startKeeper(folder: string): Promise<Program> {
+/** The files of a certificate and its key. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export async function startKeeper(folder: string, tls?: TlsFiles): Promise<Program> {
   const [address, http] = [await freeAddress(), await freeAddress()];
-  const flags = ["--addr", address, "--metrics-addr", http, "--data-dir", join(folder, "keeper")];
-  return start(process.execPath, ["dist/bin/agentkeeper.js", ...flags], address);
+  const state = join(folder, tls ? "keeper-tls" : "keeper");
+  const flags = ["--addr", address, "--metrics-addr", http, "--data-dir", state];
+  if (tls) flags.push("--tls-cert", tls.cert, "--tls-key", tls.key);
+  const program = await start(process.execPath, ["dist/bin/agentkeeper.js", ...flags], address);
+  return tls ? secured(program) : program;
+}
+
+function secured(program: Program): Program {
+  return { ...program, origin: `https://${program.address}` };
 }
 
 /** A grpc-js server whose handler does nothing. */
@@ -25,16 +40,18 @@ export async function startBare(): Promise<Program> {
 }
 
 /** As it comes: every write is synced. */
-export async function startEtcd(folder: string): Promise<Program> {
+export async function startEtcd(folder: string, tls?: TlsFiles): Promise<Program> {
   const [address, peer] = [await freeAddress(), `http://${await freeAddress()}`];
-  const url = `http://${address}`;
+  const url = `http${tls ? "s" : ""}://${address}`;
   const flags = [
-    ["--data-dir", join(folder, "etcd")],
+    ["--data-dir", join(folder, tls ? "etcd-tls" : "etcd")],
+    tls ? ["--cert-file", tls.cert, "--key-file", tls.key] : [],
     ["--listen-client-urls", url, "--advertise-client-urls", url],
     ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer],
     ["--initial-cluster", `default=${peer}`, "--log-level", "error"],
   ];
-  return start("etcd", flags.flat(), address);
+  const program = await start("etcd", flags.flat(), address);
+  return tls ? secured(program) : program;
 }
 
 export async function start(
@@ -54,6 +71,7 @@ export async function start(
   }
   return {
     address,
+    origin: `http://${address}`,
     async [Symbol.asyncDispose]() {
       const ended = once(child, "exit");
       child.kill("SIGTERM");

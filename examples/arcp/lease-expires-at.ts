@@ -24,7 +24,7 @@ await using client = await ArcpClient.connect(theirs, { token: "demo" });
 const job = await client.submit({
   agent: "watcher",
   lease: { "fs.read": ["/logs/*"] },
-  expiresAt: new Date(Date.now() + 250),
+  expiresAt: new Date(Date.now() + 1_000),
 });
 const ending = await job.done.catch(codeOf);
 console.log(ending, afterwards); // LEASE_EXPIRED LEASE_EXPIRED

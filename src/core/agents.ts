@@ -55,6 +55,10 @@ export interface AgentEntry {
   /** Soft: when it was last found unreachable; a start from a snapshot gives a grace instead. */
   missedAtMs: number;
   readonly timer: Slot<string>;
+  /** The digest of the key that it got; absent where it got none. */
+  keyHash: string | undefined;
+  /** Whether the key was used: from then on it is needed. */
+  isBound: boolean;
 }
 
 export class Agents {
@@ -70,7 +74,13 @@ export class Agents {
 }
 
 export type AgentCommand =
-  | { readonly type: "agent.register"; readonly card: AgentCard; readonly ttlMs: number }
+  | {
+      readonly type: "agent.register";
+      readonly card: AgentCard;
+      readonly ttlMs: number;
+      /** The SHA-256 of the key that its caller gets, in hex. */
+      readonly keyHash?: string | undefined;
+    }
   | { readonly type: "agent.heartbeat"; readonly agentId: string }
   | { readonly type: "agent.deregister"; readonly agentId: string };
 
@@ -81,7 +91,13 @@ export interface AgentReplies {
 }
 
 export type AgentEvent =
-  | { readonly type: "agent.registered"; readonly agent: Agent }
+  | {
+      readonly type: "agent.registered";
+      readonly agent: Agent;
+      readonly keyHash?: string | undefined;
+    }
+  /** A call came with its key: from now on every call for it needs the key. */
+  | { readonly type: "agent.bound"; readonly agentId: string }
   | { readonly type: "agent.unreachable"; readonly agent: Agent }
   | { readonly type: "agent.recovered"; readonly agent: Agent }
   | { readonly type: "agent.died"; readonly agent: Agent; readonly cause: DeathCause }
@@ -114,6 +130,10 @@ export function evolveAgent(state: State, event: AgentEvent): void {
   switch (event.type) {
     case "agent.registered":
       restoreAgent(state, event.agent);
+      knownAgent(agents, event.agent.agentId).keyHash = event.keyHash;
+      return;
+    case "agent.bound":
+      knownAgent(agents, event.agentId).isBound = true;
       return;
     case "agent.unreachable":
     case "agent.recovered": {
@@ -152,9 +172,35 @@ export function restoreAgent({ agents }: State, agent: Agent): void {
     agent.status === "dead"
       ? agents.graves.add(agent.diedAtMs + RETENTION.deadAgentMs, agent.agentId)
       : agents.deadlines.add(seenAtMs + agent.ttlMs, agent.agentId);
-  agents.byId.set(agent.agentId, { agent, seenAtMs, missedAtMs: 0, timer });
+  agents.byId.set(agent.agentId, {
+    agent,
+    seenAtMs,
+    missedAtMs: 0,
+    timer,
+    keyHash: undefined,
+    isBound: false,
+  });
   if (agent.status === "unreachable") agents.unreachable.add(agent.agentId);
   if (agent.status !== "dead") agents.living.add(ownerOf(agent));
+}
+
+/** The digest of an agent's key, and whether it was used. */
+export interface KeptKey {
+  readonly agentId: string;
+  readonly keyHash: string;
+  readonly isBound: boolean;
+}
+
+export function keysOf({ agents }: State): readonly KeptKey[] {
+  return [...agents.byId.values()].flatMap(({ agent: { agentId }, keyHash, isBound }) =>
+    keyHash === undefined ? [] : [{ agentId, keyHash, isBound }],
+  );
+}
+
+export function restoreKey({ agents }: State, { agentId, keyHash, isBound }: KeptKey): void {
+  const entry = knownAgent(agents, agentId);
+  entry.keyHash = keyHash;
+  entry.isBound = isBound;
 }
 
 function knownAgent(agents: Agents, agentId: string): AgentEntry {

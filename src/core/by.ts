@@ -26,6 +26,10 @@ export interface By {
   readonly peer: string;
   /** As the log has it. */
   readonly text: string;
+  /** Whether it may act for everybody (see acting.ts). */
+  readonly isOperator: boolean;
+  /** The digest of the key of an agent that came with the call. */
+  readonly agentKey?: string | undefined;
 }
 
 /** The caller of a command, as its events tell it. */
@@ -36,12 +40,20 @@ export interface RecordedBy {
 }
 
 export function byOf(principal: Principal, wire: Wire, peer = ""): By {
-  return { principal, wire, peer, text: `${wire},${peer},${escaped(principal.name)}` };
+  const text = `${wire},${peer},${escaped(principal.name)}`;
+  const isOperator = principal.roles.some((role) => role === "operator" || role === "admin");
+  return { principal, wire, peer, text, isOperator, agentKey: undefined };
+}
+
+/** The same caller, with the key of an agent. */
+export function withAgentKey(by: By, agentKey: string): By {
+  return { ...by, agentKey };
 }
 
 /** The same caller, as it is called by another wire that a door carries. */
-export function onWire({ principal, peer }: By, wire: Wire): By {
-  return byOf(principal, wire, peer);
+export function onWire({ principal, peer, agentKey }: By, wire: Wire): By {
+  const by = byOf(principal, wire, peer);
+  return agentKey === undefined ? by : withAgentKey(by, agentKey);
 }
 
 /** The daemon itself, at work for the user that runs it. */
@@ -65,8 +77,13 @@ export const ITSELF: By = { ...ownBy("engine"), text: "" };
 const FIRST_OWNER = LOCAL.name;
 
 /** The owner to write into a new record: absent for most, which belong to `local`. */
-export function newOwner({ principal }: By): string | undefined {
-  return principal.name === FIRST_OWNER ? undefined : principal.name;
+export function newOwner({ principal: { name } }: By): string | undefined {
+  return ownerNamed(name);
+}
+
+/** The owner of this name, as a record has it. */
+export function ownerNamed(name: string): string | undefined {
+  return name === FIRST_OWNER ? undefined : name;
 }
 
 /** The name of the principal that a record belongs to. */

@@ -52,6 +52,11 @@ export function decode(text: string, sequence: number): RecordedEvent {
   return { sequence, atMs: Number(text.slice(0, text.indexOf(" "))), event, text };
 }
 
+/** The text of another event in the place of a recorded one. */
+export function encodedAs({ text }: RecordedEvent, event: Event): string {
+  return text.slice(0, jsonAt(text)) + JSON.stringify(event);
+}
+
 /** Where the JSON begins; the text of a caller begins with no brace, and has no space. */
 function jsonAt(text: string): number {
   const next = text.indexOf(" ") + 1;
@@ -65,10 +70,8 @@ export function byOfEvent({ text }: RecordedEvent): RecordedBy | undefined {
   return end < begin ? undefined : recordedBy(text.slice(begin, end));
 }
 
-/** The event as JSON, with its caller, made of what was encoded already. */
-export function jsonOf(recorded: RecordedEvent): string {
-  const { text } = recorded;
+/** The event as JSON, with its caller where that is told, made of what was encoded already. */
+export function jsonOf({ text }: RecordedEvent, by: RecordedBy | undefined): string {
   const json = text.slice(jsonAt(text));
-  const by = byOfEvent(recorded);
   return by ? `${json.slice(0, -1)},"by":${JSON.stringify(by)}}` : json;
 }

@@ -13,6 +13,7 @@
  */
 import { livingAgent, type Agent } from "./agents.ts";
 import { ownerOf } from "./by.ts";
+import { leaseFor } from "./fencing.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
@@ -95,7 +96,7 @@ export function decideLease(
   const agent = livingAgent(state, command.agentId);
   if ("ok" in agent) return agent;
   if (command.type === "lease.acquire")
-    return acquire(state, command, { agent: agent.agent, nowMs: moment.nowMs });
+    return acquire(state, command, { agent: agent.agent, moment });
 
   const held = state.leases.byTask.get(command.taskId)?.lease;
   if (!held) return refuse("NOT_FOUND", `no lease on ${command.taskId}`);
@@ -115,12 +116,12 @@ export function decideLease(
 function acquire(
   state: State,
   command: LeaseCommand & { readonly type: "lease.acquire" },
-  { agent, nowMs }: { readonly agent: Agent; readonly nowMs: number },
+  { agent, moment: { nowMs, by } }: { readonly agent: Agent; readonly moment: Moment },
 ): Decision<Event, LeaseReply> {
   const { leases, fencing } = state;
   const held = leases.byTask.get(command.taskId)?.lease;
   if (held && held.holder !== command.agentId) {
-    return decided([], { acquired: false, lease: held });
+    return decided([], { acquired: false, lease: leaseFor(held, by) });
   }
   if (held) {
     const lease = extended(held, command.ttlMs, nowMs);

@@ -41,7 +41,7 @@ export function decideAgent(
 
 function register(
   state: State,
-  { card, ttlMs }: AgentCommand & { readonly type: "agent.register" },
+  { card, ttlMs, keyHash }: AgentCommand & { readonly type: "agent.register" },
   moment: Moment,
 ): Decision<Event, Agent> {
   const refusal = invalid(ttl("ttlMs", ttlMs), ...cardProblems(card));
@@ -60,7 +60,7 @@ function register(
     lastHeartbeatAtMs: moment.nowMs,
     diedAtMs: 0,
   };
-  return decided([{ type: "agent.registered", agent }], agent);
+  return decided([{ type: "agent.registered", agent, keyHash }], agent);
 }
 
 function cardProblems(card: AgentCard): Problem[] {

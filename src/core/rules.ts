@@ -3,6 +3,7 @@ import { decideCredential, evolveCredential } from "./credentials.ts";
 import type { CredentialCommand, CredentialReplies } from "./credentials.ts";
 import { dueAgent, evolveAgent } from "./agents.ts";
 import type { AgentCommand, AgentReplies } from "./agents.ts";
+import { isFirstProof, outsider } from "./acting.ts";
 import { earliest } from "./heap.ts";
 import type { Decision, Moment } from "./decide.ts";
 import { decideDirectory } from "./directory-rules.ts";
@@ -85,6 +86,25 @@ export interface Rules {
 export const rules: Rules = { decide, evolve, due, expire };
 
 function decide(state: State, command: Command, moment: Moment): Decision<Event, Reply> {
+  const refusal = outsider(state, command, moment.by);
+  if (refusal) return refusal;
+  const decision = decideNoun(state, command, moment);
+  return moment.by.agentKey === undefined ? decision : bound(state, command, { decision, moment });
+}
+
+/** The first call that comes with the key of its agent binds the agent to the key. */
+function bound(
+  { agents }: State,
+  command: Command,
+  { decision, moment }: { readonly decision: Decision<Event, Reply>; readonly moment: Moment },
+): Decision<Event, Reply> {
+  const entry = "agentId" in command ? agents.byId.get(command.agentId) : undefined;
+  if (!decision.ok || !entry || !isFirstProof(entry, moment.by)) return decision;
+  const proof: Event = { type: "agent.bound", agentId: entry.agent.agentId };
+  return { ...decision, events: [proof, ...decision.events] };
+}
+
+function decideNoun(state: State, command: Command, moment: Moment): Decision<Event, Reply> {
   switch (command.type) {
     case "agent.register":
     case "agent.heartbeat":
@@ -147,6 +167,7 @@ function evolve(state: State, event: Event, atMs: number): void {
   state.lastAtMs = Math.max(state.lastAtMs, atMs);
   switch (event.type) {
     case "agent.registered":
+    case "agent.bound":
     case "agent.unreachable":
     case "agent.recovered":
     case "agent.died":

@@ -5,7 +5,7 @@
  * Records are never changed in place, only replaced. So a snapshot first copies the references
  * (fast, at one moment) and then encodes them piece by piece while the engine goes on.
  */
-import { restoreAgent, type Agent } from "./agents.ts";
+import { keysOf, restoreAgent, restoreKey, type Agent, type KeptKey } from "./agents.ts";
 import { restoreEntry, type KeptEntry } from "./directory.ts";
 import { restoreGroup, type Election } from "./elections.ts";
 import { evolveCredential, type Credential } from "./credentials.ts";
@@ -27,7 +27,7 @@ import type { Task } from "./tasks.ts";
 import { restoreToken, type Token } from "./tokens.ts";
 
 /** Grows when an older program could not read what is written here. */
-const VERSION = 6;
+const VERSION = 7;
 
 interface Scalars {
   readonly version: number;
@@ -62,6 +62,8 @@ interface KeptSession {
 type Piece =
   | { readonly part: "scalars"; readonly records: readonly Scalars[] }
   | { readonly part: "agents"; readonly records: readonly Agent[] }
+  /** Since version 7. */
+  | { readonly part: "keys"; readonly records: readonly KeptKey[] }
   | { readonly part: "leases"; readonly records: readonly Lease[] }
   | { readonly part: "groups"; readonly records: readonly Group[] }
   | { readonly part: "policies"; readonly records: readonly Policy[] }
@@ -98,6 +100,7 @@ function partsOf(state: State): readonly Piece[] {
   return [
     { part: "scalars", records: [scalars] },
     { part: "agents", records: Array.from(agents.byId.values(), ({ agent }) => agent) },
+    { part: "keys", records: keysOf(state) },
     { part: "leases", records: Array.from(leases.byTask.values(), ({ lease }) => lease) },
     {
       part: "groups",
@@ -182,6 +185,9 @@ function restorePiece(state: State, piece: Piece): void {
       return;
     case "agents":
       for (const agent of piece.records) restoreAgent(state, agent);
+      return;
+    case "keys":
+      for (const key of piece.records) restoreKey(state, key);
       return;
     case "leases":
       for (const lease of piece.records) restoreLease(state, lease);

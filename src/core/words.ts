@@ -51,6 +51,7 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "agent.registered": ({ agent }) =>
       `${who(agent.agentId)} is here, ttl ${shortDuration(agent.ttlMs)}` +
       listed(", tools", agent.card.tools),
+    "agent.bound": ({ agentId }) => `${who(agentId)} is bound to its key`,
     "agent.unreachable": ({ agent }) =>
       `${who(agent.agentId)} missed its heartbeat of ${shortDuration(agent.ttlMs)}`,
     "agent.recovered": ({ agent }) => `${who(agent.agentId)} is back`,

@@ -12,6 +12,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { RollcallError } from "../core/errors.ts";
+import { unmapped } from "../net/ip.ts";
 import { bracketed, isWildcard, type Address } from "./address.ts";
 
 /** Every value of Host that names this door; extra ones may leave the port out. */
@@ -40,7 +41,7 @@ export const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
 export function checkBrowser(request: IncomingMessage, hosts: ReadonlySet<string>): void {
   const { headers, method } = request;
   const host = headers.host?.toLowerCase() ?? "";
-  if (!hosts.has(host)) {
+  if (!hosts.has(host) && host !== ownAddress(request)) {
     const known = [...hosts].join(", ");
     throw denied(`host ${quoted(host)} is not a name of this daemon (${known}); see allowed_hosts`);
   }
@@ -56,6 +57,11 @@ export function checkBrowser(request: IncomingMessage, hosts: ReadonlySet<string
       "a browser may only look: use the rollcall command, or a program, to change things",
     );
   }
+}
+
+/** The address that was called is no name that could have been made to point here. */
+function ownAddress({ socket: { localAddress = "", localPort } }: IncomingMessage): string {
+  return `${bracketed(unmapped(localAddress))}:${localPort ?? 0}`;
 }
 
 /** A proxy may have taken TLS away, so the scheme says nothing. */

@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openCallers, type Callers, type TestCaller } from "../../test/support/daemon/callers.ts";
 import { cardOf } from "../../test/support/directory/fixture.ts";
 import { ArcpClient } from "../wires/arcp/client/client.ts";
-import { RegistryService, TaskService } from "../wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
+import {
+  EntitlementsService,
+  LeaseService,
+  RegistryService,
+  TaskService,
+} from "../wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
 
 let callers: Callers;
 let local: TestCaller;
@@ -62,5 +67,120 @@ describe("every event says its caller", () => {
 
   test("and nobody where the daemon acts of its own accord", async () => {
     expect(await callersOf("node.leading")).toEqual(["nobody"]);
+  });
+});
+
+describe("an agent is its registrant's", () => {
+  const { register, deregister, heartbeat } = RegistryService.method;
+  const { acquireLease, releaseLease } = LeaseService.method;
+  const DENIED = { code: "PERMISSION_DENIED" };
+
+  test("others can neither let it go nor act for it, on any door; an operator can", async () => {
+    const { message } = await ann.grpc(register, { card: { name: "mine" } });
+    const { agentId } = message;
+    const { message: held } = await ann.grpc(acquireLease, { taskId: "deploy", agentId });
+    const token = { value: held.lease?.token?.value ?? 0n };
+    expect(token.value).toBeGreaterThan(0n);
+    await expect(bob.grpc(deregister, { agentId })).rejects.toMatchObject(DENIED);
+    await expect(bob.grpc(heartbeat, { agentId })).rejects.toMatchObject(DENIED);
+    const release = bob.grpc(releaseLease, { taskId: "deploy", agentId, token });
+    await expect(release).rejects.toMatchObject(DENIED);
+    expect((await bob.http("/v1/agents/deregister", { agentId })).status).toBe(403);
+    const acquire = { task_id: "other", agent_id: agentId };
+    expect(await bob.mcp("acquire_lease", acquire)).toMatchObject({ isError: true });
+    const operator = await callers.token("op", "operator");
+    expect((await operator.http("/v1/agents/deregister", { agentId })).status).toBe(200);
+  });
+
+  test("every door tells a lease's token to its principal and operators alone", async () => {
+    const viewer = await callers.token("looker", "viewer");
+    const { message } = await ann.grpc(register, { card: { name: "holder" } });
+    await ann.grpc(acquireLease, { taskId: "secret", agentId: message.agentId });
+    const { message: other } = await bob.grpc(register, { card: { name: "other" } });
+    const { agentId } = other;
+    const { message: asked } = await bob.grpc(acquireLease, { taskId: "secret", agentId });
+    expect(asked).toMatchObject({ acquired: false, lease: { token: { value: 0n } } });
+    const told = await bob.mcp("acquire_lease", { task_id: "secret", agent_id: agentId });
+    expect(told).toMatchObject({ structuredContent: { acquired: false, lease: { token: 0 } } });
+    const seen = async (caller: TestCaller) => {
+      const { body } = await caller.http("/v1/leases/secret");
+      const [event] = (await caller.events("lease.acquired")).slice(-1);
+      return [body["lease"], event?.["lease"]] as unknown;
+    };
+    const hidden = { taskId: "secret", token: 0 };
+    const open = { taskId: "secret", token: expect.toSatisfy((token) => token > 0) as number };
+    expect(await seen(viewer)).toMatchObject([hidden, hidden]);
+    expect(await seen(ann)).toMatchObject([open, open]);
+    expect(await seen(local)).toMatchObject([open, open]);
+  });
+
+  test("its key, told when it registered, binds it once it was used", async () => {
+    const { message, header } = await ann.grpc(register, { card: { name: "keyed" } });
+    const { agentId } = message;
+    const key = { "rollcall-agent-key": header("rollcall-agent-key") ?? "" };
+    expect(key["rollcall-agent-key"]).toMatch(/^rollcall_agent_[\w-]{43}$/);
+    await ann.grpc(heartbeat, { agentId });
+    await ann.grpc(heartbeat, { agentId }, key);
+    await expect(ann.grpc(heartbeat, { agentId })).rejects.toThrow("is bound to its key");
+    const wrong = { "rollcall-agent-key": "rollcall_agent_wrong" };
+    await expect(local.grpc(heartbeat, { agentId }, wrong)).rejects.toMatchObject(DENIED);
+    await ann.grpc(deregister, { agentId }, key);
+    const { body } = await ann.http("/v1/agents/register", { card: { name: "over http" } });
+    expect(body["agentKey"]).toMatch(/^rollcall_agent_/);
+    const events = JSON.stringify(await local.events("agent."));
+    expect(events).toContain('"type":"agent.bound"');
+    expect(events).not.toContain("rollcall_agent_");
+  });
+});
+
+describe("the audit", () => {
+  interface Entry {
+    readonly by: { readonly principal: string; readonly wire: string };
+    readonly action: string;
+    readonly outcome: string;
+    readonly count: number;
+  }
+
+  async function audited(query: string): Promise<readonly Entry[]> {
+    const { body } = await local.http(`/v1/audit?${query}`);
+    return body["entries"] as readonly Entry[];
+  }
+
+  test("has what was denied, by the minute, and who asked on which wire", async () => {
+    const eve = await callers.token("eve", "agent");
+    const policy = { id: "evil", subject: "*", action: "*", resource: "*", effect: "allow" };
+    for (let i = 0; i < 20; i += 1) await eve.http("/v1/policies/set", policy);
+    await expect(eve.grpc(EntitlementsService.method.deletePolicy, { id: "x" })).rejects.toThrow();
+    const [denied] = await audited("by=token:eve&action=policy.set");
+    expect(denied).toMatchObject({ outcome: "denied", count: 20, by: { wire: "http" } });
+    expect(await audited("by=token:eve&action=policy.delete")).toMatchObject([
+      { outcome: "denied", by: { wire: "grpc", peer: "127.0.0.1" } },
+    ]);
+  });
+
+  test("has tokens that were made and revoked, and callers that were not let in", async () => {
+    const { secret = "" } = await callers.token("brief", "viewer");
+    await local.http("/v1/tokens/revoke", { name: "brief" });
+    const refused = await fetch(`${callers.daemon.url}/v1/agents`, {
+      headers: { authorization: `Bearer ${secret}` },
+    });
+    expect(refused.status).toBe(401);
+    const made = await audited("by=local&action=token.");
+    expect(made.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(["token.create", "token.revoke"]),
+    );
+    const strangers = await audited("by=nobody");
+    expect(strangers).toMatchObject([{ action: "authenticate", outcome: "denied" }]);
+    expect(JSON.stringify([made, strangers])).not.toContain("rollcall_");
+  });
+
+  test("is for operators alone, and says how far back it reaches", async () => {
+    expect((await ann.http("/v1/audit")).status).toBe(403);
+    const viewer = await callers.token("onlooker", "viewer");
+    expect((await viewer.http("/v1/audit")).status).toBe(403);
+    const operator = await callers.token("auditor", "operator");
+    const { status, body } = await operator.http("/v1/audit");
+    expect(status).toBe(200);
+    expect(body["reachesBackToMs"]).toBeLessThanOrEqual(Date.now());
   });
 });

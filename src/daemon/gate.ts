@@ -12,7 +12,13 @@ import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../core/errors.ts";
 import type { By } from "../core/by.ts";
 import type { Principal } from "../core/principals.ts";
-import { byAt, peerOf, type Authenticator, type Peer } from "../identity/caller.ts";
+import {
+  byOfCall,
+  peerOf,
+  type Authenticator,
+  type Caller,
+  type Peer,
+} from "../identity/caller.ts";
 import { bodyTooLarge } from "./body.ts";
 import { checkBrowser } from "./browsers.ts";
 import type { HttpLimits } from "./limits.ts";
@@ -58,17 +64,18 @@ export class Gate {
     if (address !== undefined && !isOwnSocket && !isLoopback(address)) this.#take(address);
     this.#checkShape(request);
     if (!peer.isOwnSocket) checkBrowser(request, hosts());
-    const admitted = authenticator.authenticate({
+    const call: Caller = {
       peer,
       header: (name) => {
         const value = request.headers[name];
         return Array.isArray(value) ? value.join(", ") : value;
       },
-    });
+    };
+    const admitted = authenticator.authenticate(call);
     const known = (principal: Principal) => {
       this.#take(principal.name);
       this.#options.claim(request, principal.name);
-      return byAt(peer, principal, "http");
+      return byOfCall(call, principal, "http");
     };
     return admitted instanceof Promise ? admitted.then(known) : known(admitted);
   }

@@ -9,7 +9,13 @@ import { GrpcServer, type Accesses, type AddOptions } from "../net/grpc/server.t
 import type { Call, Handlers, Meter } from "../net/grpc/service.ts";
 import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
-import { byAt, peerOf as peerOfSocket, type Authenticator, type Peer } from "../identity/caller.ts";
+import {
+  byOfCall,
+  peerOf as peerOfSocket,
+  type Authenticator,
+  type Caller,
+  type Peer,
+} from "../identity/caller.ts";
 import type { Access } from "../core/access.ts";
 import type { Principal } from "../core/principals.ts";
 import type { Permit } from "../operations/access.ts";
@@ -45,16 +51,15 @@ export class GrpcDoor {
       ...options,
       limits: SERVER_LIMITS,
       admit: (caller) => {
-        const peer = peerOf(caller.socket);
-        const admitted = authenticator.authenticate({
-          peer,
-          header: (name) => caller.header(name),
-        });
+        const header = (name: string) => caller.header(name);
+        const call: Caller = { peer: peerOf(caller.socket), header };
+        const admitted = authenticator.authenticate(call);
         const { access } = caller;
         const check = (principal: Principal) => {
-          if (access) permit(principal, access);
+          const by = byOfCall(call, principal, "grpc");
+          if (access) permit(by, access);
           this.#sockets.claim(caller.socket, principal.name);
-          return byAt(peer, principal, "grpc");
+          return by;
         };
         return admitted instanceof Promise ? admitted.then(check) : check(admitted);
       },
@@ -82,7 +87,7 @@ export class GrpcDoor {
       if (!access.resource.includes("{")) continue;
       const handle = guarded[name] as (request: object, call: Call) => unknown;
       guarded[name] = (request: object, call: Call) => {
-        this.#permit(call.by.principal, access, request);
+        this.#permit(call.by, access, request);
         return handle(request, call);
       };
     }

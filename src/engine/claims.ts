@@ -14,7 +14,7 @@
  * old place in the queue, and the longest waiter gets it: no agent has worked on it, so no retry
  * is spent.
  */
-import type { By } from "../core/by.ts";
+import { actorIn, type Actor } from "../core/acting.ts";
 import { livingAgent } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
 import { Heap, type Slot } from "../core/heap.ts";
@@ -24,19 +24,13 @@ import { closing } from "./closing.ts";
 import type { Engine } from "./engine.ts";
 import type { Watch, WatchItem } from "./watch.ts";
 
-/** The agent that takes a task, and the caller that acts for it. */
-export interface Claimer {
-  readonly agentId: string;
-  readonly by: By;
-}
-
 /** One call of each agent of a large cluster; each costs a few hundred bytes. */
 const MAX_WAITING = 100_000;
 
 /** Events that may make a task claimable, or end a wait. */
 const TOPICS = ["task.created", "task.requeued", "task.returned", "agent.died"];
 
-interface Waiter extends Claimer {
+interface Waiter extends Actor {
   readonly line: Line;
   readonly arrival: number;
   /** Its place in the line, which it leaves while a task is asked for. */
@@ -92,9 +86,8 @@ export class TaskClaims {
   }
 
   /** Resolves with a task the agent has claimed; rejects when the signal aborts before. */
-  async claim(claimer: Claimer, signal: AbortSignal): Promise<Task> {
-    const { agentId } = claimer;
-    const agent = await this.#engine.read((state) => livingAgent(state, agentId));
+  async claim(actor: Actor, signal: AbortSignal): Promise<Task> {
+    const agent = await this.#engine.read((state) => actorIn(state, actor));
     if ("ok" in agent) throw new RollcallError(agent.code, agent.reason);
     if (this.#isClosed) throw closing();
     if (signal.aborted) throw signal.reason;
@@ -102,24 +95,24 @@ export class TaskClaims {
       throw new RollcallError("LIMIT_EXCEEDED", `${this.#waiting} calls already wait for a task`);
     }
     return new Promise((resolve, reject) => {
-      this.#add({ claimer, tools: agent.agent.card.tools, signal, resolve, reject });
+      this.#add({ actor, tools: agent.agent.card.tools, signal, resolve, reject });
       if (this.#watch) this.#serve();
       else void this.#follow();
     });
   }
 
   /** The same without waiting: null when no task fits now. */
-  async claimNow(claimer: Claimer, signal: AbortSignal): Promise<Task | null> {
-    const { agentId, by } = claimer;
+  async claimNow(actor: Actor, signal: AbortSignal): Promise<Task | null> {
+    const { agentId, by } = actor;
     const task = await this.#engine.execute({ type: "task.claim", agentId }, by);
     if (!signal.aborted) return task;
-    if (task) this.#giveBack(claimer, task);
+    if (task) this.#giveBack(actor, task);
     throw signal.reason;
   }
 
   /** Null when no task fits within that time; 0 does not wait. */
-  async claimWithin(claimer: Claimer, { waitMs, clock, signal }: Wait): Promise<Task | null> {
-    if (waitMs === 0) return this.claimNow(claimer, signal);
+  async claimWithin(actor: Actor, { waitMs, clock, signal }: Wait): Promise<Task | null> {
+    if (waitMs === 0) return this.claimNow(actor, signal);
     const over = new AbortController();
     const leave = () => over.abort(signal.reason);
     const timeUp = new RollcallError("DEADLINE_EXCEEDED", `no task within ${waitMs} ms`);
@@ -127,7 +120,7 @@ export class TaskClaims {
     signal.addEventListener("abort", leave, { once: true });
     if (signal.aborted) leave();
     try {
-      return await this.claim(claimer, over.signal);
+      return await this.claim(actor, over.signal);
     } catch (error) {
       if (error === timeUp) return null;
       throw error;
@@ -145,14 +138,14 @@ export class TaskClaims {
   }
 
   #add(call: {
-    readonly claimer: Claimer;
+    readonly actor: Actor;
     readonly tools: readonly string[];
     readonly signal: AbortSignal;
     readonly resolve: (task: Task) => void;
     readonly reject: (error: unknown) => void;
   }): void {
-    const { claimer, signal } = call;
-    const { agentId, by } = claimer;
+    const { actor, signal } = call;
+    const { agentId, by } = actor;
     const line = this.#lineOf(call.tools);
     let isAnswered = false;
     const answer = () => {
@@ -250,7 +243,7 @@ export class TaskClaims {
   }
 
   /** As if it had never been claimed. */
-  #giveBack({ agentId, by }: Claimer, { id: taskId, token }: Task): void {
+  #giveBack({ agentId, by }: Actor, { id: taskId, token }: Task): void {
     const given = this.#engine.execute({ type: "task.return", taskId, agentId, token }, by);
     // Lost already, or nobody can write: either way the claim will not last.
     given.catch(() => undefined);

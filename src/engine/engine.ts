@@ -16,7 +16,7 @@
  * Every failure takes the same way as a start: what is not in the log is forgotten, and the state
  * is rebuilt. There is no other recovery code.
  */
-import { beat } from "../core/agents.ts";
+import { beatBy } from "../core/acting.ts";
 import type { By } from "../core/by.ts";
 import type { Beat } from "../core/directory.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
@@ -118,9 +118,11 @@ export class Engine implements ForwardTarget {
   /** A heartbeat. Most cost a lookup and leave no trace. */
   heartbeat(agentId: string, by: By): Promise<null> {
     this.stats.heartbeats += 1;
-    if (this.#leading?.heartbeat(agentId)) return DONE;
-    // While no node can write no agent dies either; a known agent may go on.
-    if (this.#isStranded && beat(this.#replica.state, agentId, this.#time.nowMs())) return DONE;
+    if (this.#leading?.heartbeat(agentId, by)) return DONE;
+    // Alone with a store that cannot be written to: no agent dies either, a known one may go on.
+    const isStranded = this.#mode === "following" && !this.#log.shared;
+    const actor = { agentId, by };
+    if (isStranded && beatBy(this.#replica.state, actor, this.#time.nowMs())) return DONE;
     return this.execute({ type: "agent.heartbeat", agentId }, by);
   }
 
@@ -310,11 +312,12 @@ export class Engine implements ForwardTarget {
   }
 
   #lead(claimedAtMs: number, proved: Mark): Leading {
-    const { node, newId, onAppend, companion } = this.#options;
+    const { node, newId, onAppend, companion, audit } = this.#options;
     return new Leading({
       node,
       newId,
       companion,
+      audit,
       log: this.#log,
       rules: this.#rules,
       replica: this.#replica,
@@ -373,11 +376,6 @@ export class Engine implements ForwardTarget {
   // The follower stopped, or the log has moved: only a reload helps.
   #isBehind(): boolean {
     return this.#mustReload;
-  }
-
-  /** Alone with a store that cannot be written to. */
-  get #isStranded(): boolean {
-    return this.#mode === "following" && !this.#log.shared;
   }
 
   // A method: the compiler would take a property for unchanged across an await.

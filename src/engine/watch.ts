@@ -12,6 +12,8 @@
  *
  * Only what is durable is ever seen.
  */
+import type { By } from "../core/by.ts";
+import { eventFor } from "../core/fencing.ts";
 import { decode, type Event, type RecordedEvent } from "../core/events.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import { WATCH } from "../core/limits.ts";
@@ -32,11 +34,11 @@ export interface WatchOptions {
   readonly prefixes?: readonly string[];
   /** The last sequence already seen; absent means from now on. */
   readonly from?: number;
+  /** The subscriber, who is shown no secret of others; without one it is the daemon itself. */
+  readonly by?: By | undefined;
   /** Passes over events that are not for this watcher; without it all are. */
   readonly isVisible?: ((event: Event) => boolean) | undefined;
   readonly signal?: AbortSignal;
-  /** The principal that watches; the daemon itself unless set. */
-  readonly owner?: string;
 }
 
 export interface WatchHubOptions {
@@ -81,7 +83,7 @@ export class WatchHub {
     if (from !== undefined && (!Number.isSafeInteger(from) || from < 0)) {
       throw new RollcallError("INVALID_ARGUMENT", `from is ${from}, not a sequence`);
     }
-    const { owner = LOCAL.name } = options;
+    const { name: owner } = options.by?.principal ?? LOCAL;
     const own = holdingOf(this.#holdings, owner);
     checkShare({ ...own, limit: WATCH.watchers, noun: "watchers" });
     const watch = new Watch(this, options, () => {
@@ -127,6 +129,7 @@ export class WatchHub {
 export class Watch implements AsyncIterable<WatchItem> {
   readonly #hub: WatchHub;
   readonly #prefixes: readonly string[];
+  readonly #by: By | undefined;
   readonly #isVisible: WatchOptions["isVisible"];
   readonly #onClose: () => void;
   readonly #cut = new AbortController();
@@ -144,6 +147,7 @@ export class Watch implements AsyncIterable<WatchItem> {
   constructor(hub: WatchHub, options: WatchOptions, onClose: () => void) {
     this.#hub = hub;
     this.#prefixes = options.prefixes?.includes("") ? [] : (options.prefixes ?? []);
+    this.#by = options.by;
     this.#isVisible = options.isVisible;
     this.#onClose = onClose;
     this.#cursor = options.from ?? hub.head;
@@ -278,7 +282,7 @@ export class Watch implements AsyncIterable<WatchItem> {
       this.#cursor = recorded.sequence;
       const { event } = recorded;
       if (!this.#isWanted(event.type) || this.#isVisible?.(event) === false) continue;
-      items.push({ kind: "event", recorded });
+      items.push({ kind: "event", recorded: this.#by ? eventFor(recorded, this.#by) : recorded });
     }
     if (items.length > 0) this.#told = this.#cursor;
     return items;

@@ -2,7 +2,9 @@
 import type { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { byOf, type By, type Wire } from "../core/by.ts";
+import { AGENT_KEY } from "../core/acting.ts";
+import { secretHash } from "../machine/secrets.ts";
+import { byOf, withAgentKey, type By, type Wire } from "../core/by.ts";
 import type { Principal } from "../core/principals.ts";
 import type { Ends } from "./connections.ts";
 
@@ -36,6 +38,8 @@ export interface Caller {
   readonly peer: Peer;
   /** A header, or gRPC metadata, by its lower-case name. */
   header(name: string): string | undefined;
+  /** The address that a trusted proxy named, once it was asked for. */
+  forwardedFor?: string;
 }
 
 export interface Authenticator {
@@ -74,10 +78,15 @@ export function markOwnSocket(socket: Socket): void {
   peers.set(socket, { address: undefined, ends: undefined, isOwnSocket: true, socket });
 }
 
-/** The caller of a call that was let in; for most calls of a connection that of the one before. */
-export function byAt(peer: Peer, principal: Principal, wire: Wire): By {
+/** The caller that was let in; for most calls of a connection that of the call before. */
+export function byOfCall(call: Caller, principal: Principal, wire: Wire): By {
+  const { peer, forwardedFor } = call;
   const { by: last, isOwnSocket, address = "" } = peer;
-  if (last?.principal === principal && last.wire === wire) return last;
-  peer.by = byOf(principal, wire, isOwnSocket ? "socket" : address);
-  return peer.by;
+  const from = forwardedFor ?? (isOwnSocket ? "socket" : address);
+  if (last?.principal !== principal || last.wire !== wire || last.peer !== from) {
+    peer.by = byOf(principal, wire, from);
+  }
+  const by = peer.by ?? byOf(principal, wire);
+  const key = call.header(AGENT_KEY);
+  return key === undefined ? by : withAgentKey(by, secretHash(key));
 }

@@ -9,6 +9,11 @@ export function newSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString("base64url");
 }
 
+/** The key of one agent, which it gets when it registers. */
+export function newAgentKey(): string {
+  return `${PREFIX}agent_${randomBytes(SECRET_BYTES).toString("base64url")}`;
+}
+
 /** The SHA-256 of a secret, in hex. */
 export function secretHash(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");

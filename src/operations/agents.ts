@@ -3,6 +3,7 @@ import { z } from "zod";
 import { asSeen, type Agent, type AgentEntry } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
 import { key } from "../core/fields.ts";
+import { newAgentKey, secretHash } from "../machine/secrets.ts";
 import { meantIn } from "../core/meant.ts";
 import { moment, OWNER, prefix, SEQUENCE, SOME_ID, someOf, text, ttl, whole } from "./fields.ts";
 import { listJson, matching, PAGE, PAGED, pageOf, within, type Order } from "./lists.ts";
@@ -155,10 +156,20 @@ const register = operation({
     card: GIVEN_CARD,
     ttlMs: ttl("How long it may be silent, up to a day; 30 s unless set"),
   }),
-  output: z.strictObject({ agent: AGENT }),
-  run: async ({ engine }: Needs, input, { by }) => ({
-    agent: await engine.execute({ type: "agent.register", ...input }, by),
+  output: z.strictObject({
+    agent: AGENT,
+    agentKey: text(
+      "Its key, told this once: the first call for the agent with the header rollcall-agent-key " +
+        "binds it to the key, and from then on every call for it needs the header",
+      "rollcall_agent_kX2v…",
+    ),
   }),
+  async run({ engine }: Needs, input, { by }) {
+    const agentKey = newAgentKey();
+    const keyHash = secretHash(agentKey);
+    const agent = await engine.execute({ type: "agent.register", ...input, keyHash }, by);
+    return { agent, agentKey };
+  },
 });
 
 const heartbeat = operation({

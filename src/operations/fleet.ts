@@ -2,7 +2,9 @@
  * The fleet: who is here, what is each doing, which one needs me; now or at a moment of the past.
  * Over HTTP the same is told live (wires/api/live.ts).
  */
+import { eventFor } from "../core/fencing.ts";
 import { z } from "zod";
+import { sightOf } from "../core/visibility.ts";
 import { countsAt } from "../fleet/census.ts";
 import { HEADLINES, placeOf } from "../fleet/headline.ts";
 import type { Row } from "../fleet/row.ts";
@@ -100,10 +102,12 @@ const timeline = operation({
       .describe("How many at most, the last ones"),
   }),
   output: z.strictObject({ sequence: SEQUENCE, id: AGENT, events: z.array(EVENT) }),
-  async run({ fleet }: Needs, { id: given, limit }) {
+  async run({ fleet }: Needs, { id: given, limit }, { by }) {
+    const sight = sightOf(by.principal);
     const { row } = await fleet.find(given);
     const { id, events, sequence } = await fleet.timeline(row);
-    return { sequence, id, events: events.slice(-limit).map(eventAnswer) };
+    const shown = events.slice(-limit).map((each) => eventAnswer(sight, eventFor(each, by)));
+    return { sequence, id, events: shown };
   },
 });
 

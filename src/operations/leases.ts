@@ -1,5 +1,7 @@
 /** Leases: one agent at a time may work on a thing; the holder proves it by its token. */
 import { z } from "zod";
+import type { By } from "../core/by.ts";
+import { leaseFor } from "../core/fencing.ts";
 import { RollcallError } from "../core/errors.ts";
 import { key } from "../core/fields.ts";
 import { leasesOf, type Lease } from "../core/leases.ts";
@@ -36,7 +38,10 @@ export const LEASE = z
     taskId: TASK_ID,
     holder: text("The agent that holds it", SOME_ID),
     owner: OWNER,
-    token: fencingToken("Grows with every grant: refuse a write with a lower one"),
+    token: fencingToken(
+      "Grows with every grant: refuse a write with a lower one. " +
+        "0 for all but its holder and operators",
+    ),
     ttlMs: whole("How long it is held from now on", 60_000),
     acquiredAtMs: moment("Since when it is held"),
     expiresAtMs: moment("When it ends unless it is renewed"),
@@ -58,12 +63,12 @@ const list = operation({
     taskIdPrefix: prefix("Only keys with this prefix"),
   }),
   output: z.strictObject({ ...PAGED, leases: z.array(LEASE) }),
-  run: ({ engine }: Needs, { holder, taskIdPrefix, ...wanted }) =>
+  run: ({ engine }: Needs, { holder, taskIdPrefix, ...wanted }, { by }) =>
     engine.read((state, sequence) => {
       const leases = holder === undefined ? allLeases(state) : leasesOf(state, holder);
       const fit = matching(leases, ({ taskId }) => taskId.startsWith(taskIdPrefix));
       const { items, ...page } = pageOf(fit, ORDER, wanted);
-      return { sequence, ...page, leases: items.map((each) => rowOf(state, each)) };
+      return { sequence, ...page, leases: items.map((each) => rowOf(state, each, by)) };
     }),
   json: listJson("leases", ORDER),
 });
@@ -76,11 +81,11 @@ const get = operation({
   about: "Show who holds a key, until when, and with which token.",
   input: z.strictObject({ taskId: TASK_ID }),
   output: z.strictObject({ lease: LEASE, sequence: SEQUENCE }),
-  async run({ engine }: Needs, { taskId }) {
+  async run({ engine }: Needs, { taskId }, { by }) {
     check(key("taskId", taskId));
     const found = await engine.read((state, sequence) => {
       const lease = state.leases.byTask.get(taskId)?.lease;
-      return lease && { lease: rowOf(state, lease), sequence };
+      return lease && { lease: rowOf(state, lease, by), sequence };
     });
     if (!found) throw new RollcallError("NOT_FOUND", `no lease on ${taskId}`);
     return found;
@@ -107,7 +112,7 @@ const acquire = operation({
   }),
   async run({ engine }: Needs, input, { by }) {
     const { acquired, lease } = await engine.execute({ type: "lease.acquire", ...input }, by);
-    return { acquired, lease: engine.peek((state) => rowOf(state, lease)) };
+    return { acquired, lease: engine.peek((state) => rowOf(state, lease, by)) };
   },
 });
 
@@ -126,7 +131,7 @@ const renew = operation({
   output: z.strictObject({ lease: LEASE }),
   async run({ engine }: Needs, input, { by }) {
     const lease = await engine.execute({ type: "lease.renew", ...input }, by);
-    return { lease: engine.peek((state) => rowOf(state, lease)) };
+    return { lease: engine.peek((state) => rowOf(state, lease, by)) };
   },
 });
 
@@ -146,8 +151,8 @@ const release = operation({
 
 export const leases = { list, get, acquire, renew, release } as const;
 
-function rowOf(state: State, lease: Lease): Answer<typeof LEASE> {
-  return { ...lease, holderName: nameOf(state, lease.holder) };
+function rowOf(state: State, lease: Lease, by: By): Answer<typeof LEASE> {
+  return { ...leaseFor(lease, by), holderName: nameOf(state, lease.holder) };
 }
 
 function* allLeases({ leases: { byTask } }: State): Generator<Lease> {

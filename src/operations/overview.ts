@@ -5,6 +5,8 @@
  * It is made to be asked for again when the event stream stirs, which needs no care about what was
  * missed: each answer stands by itself and holds everything up to its `sequence`.
  */
+import type { By } from "../core/by.ts";
+import { eventFor, leaseFor } from "../core/fencing.ts";
 import { z } from "zod";
 import { asSeen } from "../core/agents.ts";
 import type { RecordedEvent } from "../core/events.ts";
@@ -21,7 +23,7 @@ import { COUNTS, ROW } from "./fleet-shapes.ts";
 import { moment, SOME_ID, text, whole } from "./fields.ts";
 import { LEASE } from "./leases.ts";
 import { OVERVIEW } from "./limits.ts";
-import { operation, type Answer, type Services } from "./operation.ts";
+import { operation, type Answer, type Call, type Services } from "./operation.ts";
 import { TASK_ROW } from "./task-shapes.ts";
 
 const WHO = z.strictObject({
@@ -130,13 +132,17 @@ export const overview = operation({
   run: overviewOf,
 });
 
-async function overviewOf({ engine, fleet, claims, clock }: Needs): Promise<Overview> {
+async function overviewOf(
+  { engine, fleet, claims, clock }: Needs,
+  _: object,
+  { by }: Call,
+): Promise<Overview> {
   const here = fleetOf(await fleet.rows());
   const { sequence, ...known } = await engine.read((state) => ({
     sequence: engine.head,
     counts: { ...countsOf(state), waiting: claims.waiting },
     agents: agentsOf(state),
-    leases: leasesOf(state),
+    leases: leasesOf(state, by),
     leaders: leadersOf(state),
     ...tasksOf(state),
   }));
@@ -146,7 +152,9 @@ async function overviewOf({ engine, fleet, claims, clock }: Needs): Promise<Over
     atMs: clock.wallMs(),
     fleet: here,
     ...known,
-    events: engine.peek((state) => recorded.toReversed().map((each) => told(state, each))),
+    events: engine.peek((state) =>
+      recorded.toReversed().map((each) => told(state, eventFor(each, by))),
+    ),
   };
 }
 
@@ -191,9 +199,9 @@ function agentsOf(state: State): Overview["agents"] {
   });
 }
 
-function leasesOf(state: State): Overview["leases"] {
+function leasesOf(state: State, by: By): Overview["leases"] {
   return newest(state.leases.byTask).map(({ lease }) => {
-    const { taskId, token, acquiredAtMs, expiresAtMs } = lease;
+    const { taskId, token, acquiredAtMs, expiresAtMs } = leaseFor(lease, by);
     return { taskId, token, acquiredAtMs, expiresAtMs, holder: who(state, lease.holder) };
   });
 }

@@ -46,7 +46,7 @@ export class Tmux implements Disposable {
 
 /** A program on a busy machine takes its time to draw. */
 const CALM_MS = 1_500;
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 export class Terminal {
   readonly #tmux: Tmux;

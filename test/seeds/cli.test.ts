@@ -46,6 +46,20 @@ async function done(line: string): Promise<string> {
   return stdout;
 }
 
+/** Waits for a person. */
+async function asks(agentId: string): Promise<void> {
+  const value = { kind: "choice", text: `Shall ${agentId} go on?`, sinceMs: Date.now() };
+  const facts = { name: agentId, liveness: { value: "alive" }, question: { value } };
+  const [, url = ""] = await up.says(/HTTP +(http:\S+)/);
+  const report = { alias: `script:${agentId}`, agentId, facts };
+  const { status } = await fetch(`${url}/v1/fleet/reports`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(report),
+  });
+  expect(status).toBe(200);
+}
+
 async function refusal(line: string, code: number): Promise<string> {
   const said = await someone.types(line);
   expect([line, said.code, said.stdout]).toEqual([line, code, ""]);
@@ -71,12 +85,19 @@ describe("examples", () => {
     "elections list": ["rollcall elections campaign planners --agent web-1"],
     "tasks list": ["rollcall tasks create ocr", "rollcall tasks claim --agent web-1"],
     "tasks create": ["rollcall tasks complete ocr --agent web-1"],
+    "tasks claim": ["rollcall tasks create ocr"],
     "tasks fail": ["rollcall tasks create ocr", "rollcall tasks claim --agent web-1"],
     list: ["rollcall emit --agent-id pi-1 --agent-name pi --lifecycle running"],
   };
 
-  /** They end what others show. */
-  const LAST = ["agents register", "agents deregister", "directory delete", "policies delete"];
+  /** They end what others show, or show what others made. */
+  const LAST = [
+    "agents register",
+    "agents deregister",
+    "directory delete",
+    "policies delete",
+    "tls show",
+  ];
 
   test("the first of every help works as printed", { timeout: 60_000 }, async () => {
     await done(`rollcall directory add ${cardUrl}`);
@@ -89,6 +110,7 @@ describe("examples", () => {
     for (const [name, line] of [...(first ?? []), ...(last ?? [])]) {
       for (const each of BEFORE[name] ?? []) await done(each);
       if (name === "agents register") await done("rollcall agents deregister web-1");
+      if (name === "dismiss") await asks("claude");
       const isInterrupted = FOLLOWING.includes(name);
       const here = line.replace("http://localhost:8001", cardUrl);
       const said = await someone.types(here, { isInterrupted });
@@ -110,6 +132,7 @@ describe("an agent", () => {
   const LINES: Readonly<Record<string, string>> = {
     "explain AGENT": "rollcall explain web",
     "timeline AGENT": "rollcall timeline web",
+    "dismiss AGENT": "rollcall dismiss night",
     "agents get AGENT": "rollcall agents get web",
     "agents heartbeat AGENT": "rollcall agents heartbeat web",
     "directory get AGENT": "rollcall directory get ech",
@@ -147,6 +170,7 @@ describe("an agent", () => {
     expect(Object.keys(LINES).toSorted()).toEqual((await agentPlaces()).toSorted());
     await done(`rollcall directory add ${cardUrl}`);
     await done("rollcall run echo");
+    await asks("nightly");
     await done("rollcall emit --agent-id 7 --agent-name the-pi --lifecycle running");
     await timeline("acp-qwen-code-1a2b3c4d", "qwen-code");
     await done("rollcall tasks create resize");

@@ -45,6 +45,8 @@ export function names(nodes: readonly string[], leader: () => string): Names {
 
 export class Beliefs {
   readonly agents = new Map<string, Agent>();
+  /** The keys of those that use one. */
+  readonly keys = new Map<string, string>();
   readonly leases: Lease[] = [];
   readonly claims: Task[] = [];
   /** Each as it last was told. */
@@ -60,6 +62,9 @@ export class Beliefs {
     }
     switch (told.type) {
       case "agent.register":
+        if (command.type === "agent.register" && command.keyHash !== undefined) {
+          this.keys.set(told.reply.agentId, command.keyHash);
+        }
         this.agents.set(told.reply.agentId, told.reply);
         known.agentIds.push(told.reply.agentId);
         return;

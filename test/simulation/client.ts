@@ -8,14 +8,14 @@ import type { Command, Reply } from "../../src/core/rules.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { Beliefs, type Names } from "./beliefs.ts";
 import type { Ask, History } from "./history.ts";
-import { nextMove } from "./moves.ts";
+import { Callers } from "./callers.ts";
+import { nextMove, type Move } from "./moves.ts";
 import type { Network } from "./network.ts";
 import type { SimNode } from "./node.ts";
 import type { Pace } from "./pace.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SimJobs } from "./sim-jobs.ts";
-import { LIBRARY } from "../../src/core/by.ts";
 
 export interface ClientOptions {
   readonly name: string;
@@ -34,19 +34,31 @@ const AGENTS = 2;
 export class Client {
   readonly #options: ClientOptions;
   readonly #beliefs = new Beliefs();
+  readonly #callers: Callers;
   #isStopped = false;
 
   constructor(options: ClientOptions) {
     this.#options = options;
+    this.#callers = new Callers({
+      random: options.random.fork("callers"),
+      keyOf: (agentId) => this.#beliefs.keys.get(agentId),
+    });
   }
 
   async begin(): Promise<void> {
     const { random, known, pace } = this.#options;
     while (!this.#isStopped) {
       await pace.rest(random);
-      const ask = nextMove(random, this.#beliefs, known);
+      const move = nextMove(random, this.#beliefs, known);
+      const ask = move && this.#signed(move);
       if (ask && !this.#isTooMany(ask)) await this.#ask(ask);
     }
+  }
+
+  /** In the name of a caller. */
+  #signed(move: Move): Ask {
+    if (!("type" in move)) return move;
+    return { kind: "command", command: move, by: this.#callers.callerOf(move) };
   }
 
   stop(): void {
@@ -105,14 +117,14 @@ export class Client {
       const isSilent = random.chance(0.04);
       await scheduler.sleep(isSilent ? 2.5 * ttlMs : (ttlMs / 4) * (0.5 + random.fraction()));
       // Not waited for: a late answer does not hold up the next one.
-      void this.#ask({ kind: "command", command: { type: "agent.heartbeat", agentId } });
+      void this.#ask(this.#signed({ type: "agent.heartbeat", agentId }));
     }
   }
 }
 
 function put(engine: Engine, jobs: SimJobs, ask: Ask): Promise<unknown> {
   if (ask.kind === "read") return engine.read(ask.select);
-  const { command } = ask;
-  if (command.type === "agent.heartbeat") return engine.heartbeat(command.agentId, LIBRARY);
-  return jobs.execute(command, () => engine.execute(command, LIBRARY));
+  const { command, by } = ask;
+  if (command.type === "agent.heartbeat") return engine.heartbeat(command.agentId, by);
+  return jobs.execute(command, () => engine.execute(command, by));
 }

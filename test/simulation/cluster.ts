@@ -15,7 +15,6 @@ import type { LogFaults } from "./sim-link.ts";
 import { SimJobs } from "./sim-jobs.ts";
 import { simStore } from "./sim-streams.ts";
 import type { Transcript } from "./transcript.ts";
-import { LIBRARY } from "../../src/core/by.ts";
 
 export interface ClusterOptions {
   readonly profile: Profile;
@@ -86,14 +85,14 @@ export class Cluster {
       }
     };
     return {
-      execute: (leader, command) =>
+      execute: (leader, command, by) =>
         call(
           leader,
           () =>
             this.#named(leader).ask((engine, jobs) =>
-              jobs.execute(command, () => engine.executeHere(command, LIBRARY)),
+              jobs.execute(command, () => engine.executeHere(command, by)),
             ),
-          () => void history.called(`${from}'`, { kind: "command", command }, leader),
+          () => void history.called(`${from}'`, { kind: "command", command, by }, leader),
         ),
       barrier: (leader) =>
         call(

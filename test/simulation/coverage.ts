@@ -56,6 +56,7 @@ const COMMANDS: Record<Command["type"], true> = {
 
 const EVENTS: Record<Topic, true> = {
   "agent.registered": true,
+  "agent.bound": true,
   "agent.unreachable": true,
   "agent.recovered": true,
   "agent.died": true,

@@ -55,6 +55,8 @@ export function explain(
     policy: new Filed(),
   };
   for (const op of ops) {
+    // The witness proves these by the rules; whose a thing is the models do not know.
+    if (op.outcome.kind === "refused" && op.outcome.code === "PERMISSION_DENIED") continue;
     const about = subjectOf(op);
     if (about && mayHaveHappened(op, facts)) byNoun[about.noun].add(about.key, op);
   }

@@ -2,6 +2,7 @@
  * What clients asked and what they were told, in the order of steps. An answer that never came, or
  * that says "unavailable", leaves open whether and when the thing was done: its end is unknown.
  */
+import type { By } from "../../src/core/by.ts";
 import { codeOf, type ErrorCode } from "../../src/core/errors.ts";
 import type { Command } from "../../src/core/rules.ts";
 import type { State } from "../../src/core/state.ts";
@@ -10,7 +11,7 @@ import type { SimDisk } from "./sim-disk.ts";
 import type { Transcript } from "./transcript.ts";
 
 export type Ask =
-  | { readonly kind: "command"; readonly command: Command }
+  | { readonly kind: "command"; readonly command: Command; readonly by: By }
   | {
       readonly kind: "read";
       readonly noun: "lease" | "group" | "task" | "job" | "policy" | "fingerprint";
@@ -92,7 +93,9 @@ export class History {
 }
 
 export function describe(ask: Ask): string {
-  return ask.kind === "command" ? JSON.stringify(ask.command) : `read ${ask.noun} ${ask.key}`;
+  return ask.kind === "command"
+    ? `${JSON.stringify(ask.command)} by ${ask.by.principal.name}`
+    : `read ${ask.noun} ${ask.key}`;
 }
 
 function brief(reply: unknown): string {

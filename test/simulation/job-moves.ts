@@ -54,10 +54,10 @@ function submission({ random, beliefs, known }: JobPosition): Command {
 
 function cancellation(random: Random, known: Names): Command {
   const scope = random.pick(["session", "principal"] as const);
-  const by = { principal: random.pick(PRINCIPALS), session: "", scope };
+  const from = { session: "", scope };
   const reason = `enough ${random.id()}`;
   const jobId = lately(random, known.jobIds);
-  return { type: "job.cancel", jobId, reason, ...(random.chance(0.5) && { by }) };
+  return { type: "job.cancel", jobId, reason, ...(random.chance(0.5) && { from }) };
 }
 
 /** As a daemon ends the job of an agent that is not its own. */

@@ -95,6 +95,8 @@ function refusedOnly(state: LeaseState, answer: Told<unknown>): LeaseState | und
 /** The state, if it is held so; now the token is known. */
 function holding(state: LeaseState, holder: string, token: number): LeaseState | undefined {
   if (state.holder !== holder) return undefined;
+  // A caller that is not its holder is not told.
+  if (token === 0) return state;
   if (state.token === 0 && token > state.highest) return { ...state, token, highest: token };
   return state.token === token ? state : undefined;
 }

@@ -5,6 +5,7 @@
 import type { Event, RecordedEvent } from "../../src/core/events.ts";
 import { COUNT } from "../../src/core/limits.ts";
 import type { State } from "../../src/core/state.ts";
+import { CallerCheck } from "./caller-check.ts";
 import { JobCheck } from "./job-check.ts";
 
 type Fail = (invariant: string, detail: string) => void;
@@ -27,6 +28,7 @@ export class LogCheck {
   readonly #terms = new Map<string, number>();
   readonly #tasks = new Map<string, TaskLife>();
   readonly #jobs = new JobCheck();
+  readonly #callers = new CallerCheck();
   /** URL → what is served there, and who brought it. */
   readonly #entries = new Map<string, { readonly served: string; readonly source: string }>();
 
@@ -40,6 +42,7 @@ export class LogCheck {
     if (atMs < this.#lastAtMs) fail("time in the log never falls", `${atMs} < ${this.#lastAtMs}`);
     this.#lastAtMs = atMs;
     this.#leadership(recorded, writer, fail);
+    this.#callers.take(recorded, fail);
     this.#lease(event, fail);
     this.#election(event, fail);
     this.#task(event, fail);

@@ -20,7 +20,10 @@ interface Position {
   readonly agentId: string;
 }
 
-type Move = (position: Position) => Command | Ask | undefined;
+/** A command, whose caller is yet to be found, or a read. */
+export type Move = Command | (Ask & { readonly kind: "read" });
+
+type MoveOf = (position: Position) => Move | undefined;
 
 const CARD: AgentCard = {
   name: "worker",
@@ -37,7 +40,7 @@ const TTLS_MS = [1000, 2000, 4000, 10_000, 0];
 export const FAIL_REASON = "tired";
 
 /** How often, and what. */
-const MOVES: readonly (readonly [weight: number, Move])[] = [
+const MOVES: readonly (readonly [weight: number, MoveOf])[] = [
   [3, ({ random, known }) => registration(random, known)],
   [2, ({ agentId }) => ({ type: "agent.deregister", agentId })],
   [
@@ -136,26 +139,24 @@ const MOVES: readonly (readonly [weight: number, Move])[] = [
 const TOTAL_WEIGHT = MOVES.reduce((sum, [weight]) => sum + weight, 0);
 
 /** The next thing to ask for; undefined when nothing came to mind. */
-export function nextMove(random: Random, beliefs: Beliefs, known: Names): Ask | undefined {
-  if (beliefs.agents.size === 0) return asked(registration(random, known));
+export function nextMove(random: Random, beliefs: Beliefs, known: Names): Move | undefined {
+  if (beliefs.agents.size === 0) return registration(random, known);
   const own = [...beliefs.agents.keys()];
   const others = known.agentIds.length > 0 ? known.agentIds : ["nobody"];
   const agentId = random.chance(0.04) ? random.pick(others) : random.pick(own);
   let left = random.fraction() * TOTAL_WEIGHT;
   for (const [weight, move] of MOVES) {
     left -= weight;
-    if (left < 0) return asked(move({ random, beliefs, known, agentId }));
+    if (left < 0) return move({ random, beliefs, known, agentId });
   }
   return undefined;
 }
 
-function asked(wanted: Command | Ask | undefined): Ask | undefined {
-  return wanted && "type" in wanted ? { kind: "command", command: wanted } : wanted;
-}
-
 function registration(random: Random, known: Names): Command {
   const tools = known.tools.filter(() => random.chance(0.6));
-  return { type: "agent.register", card: { ...CARD, tools }, ttlMs: random.pick(TTLS_MS) };
+  const card = { ...CARD, tools };
+  const keyHash = random.chance(0.3) ? random.id() : undefined;
+  return { type: "agent.register", card, ttlMs: random.pick(TTLS_MS), keyHash };
 }
 
 function policy(random: Random, known: Names): Command {
@@ -207,7 +208,7 @@ function held({ taskId, holder, token }: Lease) {
   return { taskId, agentId: holder, token };
 }
 
-function withClaim(make: (claim: { task: Task; agentId: string }) => Command): Move {
+function withClaim(make: (claim: { task: Task; agentId: string }) => Command): MoveOf {
   return ({ random, beliefs, agentId }) => {
     const task = lately(random, beliefs.claims);
     return task && make({ task, agentId: random.chance(0.9) ? task.claimedBy : agentId });
@@ -216,7 +217,7 @@ function withClaim(make: (claim: { task: Task; agentId: string }) => Command): M
 
 const READ = ["lease", "lease", "group", "task", "job", "policy", "fingerprint"] as const;
 
-function reading({ random, known }: Position): Ask {
+function reading({ random, known }: Position): Read {
   const noun = random.pick(READ);
   switch (noun) {
     case "lease": {
@@ -274,6 +275,6 @@ function read(
   noun: Read["noun"],
   key: string,
   select: (state: Parameters<Read["select"]>[0]) => unknown,
-): Ask {
+): Read {
   return { kind: "read", noun, key, select: (state) => JSON.stringify(select(state)) };
 }

@@ -2,6 +2,7 @@
  * Bugs to plant, one at a time: proof that the simulator can fail. Each is a mistake somebody could
  * make, planted from outside in what the engine is given: its rules, or its log.
  */
+import { ITSELF } from "../../src/core/by.ts";
 import type { Event } from "../../src/core/events.ts";
 import { codeOf } from "../../src/core/errors.ts";
 import { decodeEntry, JOB_STREAMS } from "../../src/core/job-stream.ts";
@@ -34,6 +35,7 @@ export const PLANTS: readonly Plant[] = [
     breaks: "a budget never goes up by itself",
     streams: forgetfulBudgets,
   },
+  { name: "caller forgotten", breaks: "nobody acts for another's", rules: blindRules() },
   { name: "watch gap", breaks: "a watcher sees exactly the log it asked for", wrap: skipping },
 ];
 
@@ -85,6 +87,14 @@ function endlessEnds(): Rules {
       if (!job || job.endedAtMs === 0) return rules.decide(state, command, moment);
       return { ok: true, events: [{ type: "job.ended", job }], reply: { isEnded: true } };
     },
+  };
+}
+
+/** Looks at nobody: whoever asks, it is as if the engine itself did. */
+function blindRules(): Rules {
+  return {
+    ...rules,
+    decide: (state, command, moment) => rules.decide(state, command, { ...moment, by: ITSELF }),
   };
 }
 

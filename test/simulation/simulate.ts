@@ -21,7 +21,7 @@ import { SimDisk } from "./sim-disk.ts";
 import { Transcript } from "./transcript.ts";
 import { Troubles } from "./troubles.ts";
 import { Watcher } from "./watcher.ts";
-import { LIBRARY } from "../../src/core/by.ts";
+import { OPERATOR } from "./callers.ts";
 
 export interface Failure {
   readonly invariant: string;
@@ -195,9 +195,9 @@ class World {
     const resource = `probe:${node.name}`;
     const policy = { id: node.name, subject: "*", action: "*", resource, effect: "deny" } as const;
     const command = { type: "policy.set", policy } as const;
-    const op = this.#history.called("probe", { kind: "command", command }, node.name);
+    const op = this.#history.called("probe", { kind: "command", command, by: OPERATOR }, node.name);
     const answer = node.ask(async (engine) => {
-      this.#history.answered(op, await engine.execute(command, LIBRARY));
+      this.#history.answered(op, await engine.execute(command, OPERATOR));
       const ask = { kind: "read", noun: "fingerprint", key: "", select: fingerprint } as const;
       const read = this.#history.called("probe", ask, node.name);
       this.#history.answered(read, await engine.read(fingerprint));

@@ -9,7 +9,6 @@ import { encode, type RecordedEvent } from "../../src/core/events.ts";
 import { rules } from "../../src/core/rules.ts";
 import type { State } from "../../src/core/state.ts";
 import { describe, type Op } from "./history.ts";
-import { LIBRARY } from "../../src/core/by.ts";
 
 /** Replays beside the log: `at` is called at every sequence, from 0 to the head. */
 export class Witness {
@@ -53,10 +52,10 @@ export const LOOK_AHEAD = 40;
 
 function isProven({ ask, outcome }: Op, state: State, next: readonly RecordedEvent[]): boolean {
   if (ask.kind === "read") return outcome.kind === "ok" && ask.select(state) === outcome.reply;
-  const { command } = ask;
+  const { command, by } = ask;
   const nowMs = next[0]?.atMs ?? state.lastAtMs;
   const newId = () => idIn(outcome.kind === "ok" ? outcome.reply : null) ?? idOfQuestion(next);
-  const decision = rules.decide(state, command, { nowMs, newId, by: LIBRARY });
+  const decision = rules.decide(state, command, { nowMs, newId, by });
   if (!decision.ok) return outcome.kind === "refused" && outcome.code === decision.code;
   // What a job has spent is soft: that a budget did not reach for a child cannot be told from here.
   if (outcome.kind === "refused" && outcome.code === "LEASE_SUBSET_VIOLATION") return true;
@@ -66,7 +65,7 @@ function isProven({ ask, outcome }: Op, state: State, next: readonly RecordedEve
   if (JSON.stringify(decision.reply) !== JSON.stringify(outcome.reply)) return false;
   return decision.events.every((event, i) => {
     const written = next[i];
-    return written !== undefined && hard(encode(event, nowMs, LIBRARY)) === hard(written.text);
+    return written !== undefined && hard(encode(event, nowMs, by)) === hard(written.text);
   });
 }
 

@@ -14,6 +14,8 @@ interface Flags {
   readonly port: number;
   readonly dataDir?: string;
   readonly allow?: string;
+  readonly trust?: string;
+  readonly allowedHosts?: string;
 }
 
 /** The environment variables of the peer, and the settings they stand for. */
@@ -39,15 +41,19 @@ export const a2aRegistry = buildCommand<Flags, [], Context>({
       port: portFlag("8000"),
       dataDir: textFlag("DIR", "Where the state is kept [in memory]"),
       allow: textFlag("ADDRESS[/BITS],…", "Private addresses from which cards may be fetched"),
+      trust: textFlag("ADDRESS[/BITS],…", "Networks whose agents are let in without a token"),
+      allowedHosts: textFlag("HOST,…", "Names by which agents elsewhere call this registry"),
     },
   },
-  async func({ host, port, dataDir, allow }) {
+  async func({ host, port, dataDir, allow, trust, allowedHosts }) {
     const settings: Record<string, string> = {
       "http-addr": `${host}:${port}`,
       addr: "off",
       "status-files": "false",
       ...(dataDir === undefined ? { memory: "true" } : { "data-dir": dataDir }),
       ...(allow !== undefined && { "a2a-allowed-addresses": allow }),
+      ...(trust !== undefined && { trust }),
+      ...(allowedHosts !== undefined && { "allowed-hosts": allowedHosts }),
     };
     for (const [variable, flag] of Object.entries(VARIABLES)) {
       const value = this.env[variable];

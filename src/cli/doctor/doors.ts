@@ -16,8 +16,14 @@ export const checkDaemon: Check = async ({ url, config, daemon }) => {
     typeof trouble === "string" && trouble !== ""
       ? fail("ready", trouble, "read the log of the daemon")
       : ok("ready", "it leads and can write");
-  return [ok("daemon", `${name}, answers at ${url}`), readiness];
+  return [ok("daemon", `${name}, answers at ${url}`), readiness, ...exposureFindings(daemon)];
 };
+
+/** What is insecure or trusted there. */
+function exposureFindings({ exposure }: Readonly<Record<string, unknown>>): readonly Finding[] {
+  const said = Array.isArray(exposure) ? exposure.map(String) : [];
+  return said.map((each) => warn("exposure", each, "if that is not meant, see docs/security.md"));
+}
 
 function portFindings(config: Config): Promise<readonly Finding[]> {
   return Promise.all([

@@ -6,6 +6,7 @@
  */
 import { request, type Agent, type IncomingMessage } from "node:http";
 import { isErrorCode, RollcallError, wireCodes, type ErrorCode } from "../../core/errors.ts";
+import { isRecord, parsedRecord } from "../../core/json-object.ts";
 import { failureReason } from "../reasons.ts";
 import { CLIENT } from "./limits.ts";
 
@@ -98,15 +99,11 @@ async function refusal(url: URL, response: IncomingMessage): Promise<RollcallErr
 }
 
 export function decodeError(body: string): { code?: ErrorCode; message?: string } {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    if (!isRecord(parsed) || !isRecord(parsed["error"])) return {};
-    const { code, message } = parsed["error"];
-    if (typeof code !== "string" || typeof message !== "string") return {};
-    return { code: isErrorCode(code) ? code : "INTERNAL", message };
-  } catch {
-    return {};
-  }
+  const error = parsedRecord(body)?.["error"];
+  if (!isRecord(error)) return {};
+  const { code, message } = error;
+  if (typeof code !== "string" || typeof message !== "string") return {};
+  return { code: isErrorCode(code) ? code : "INTERNAL", message };
 }
 
 function codeOfStatus(status: number): ErrorCode {
@@ -127,8 +124,4 @@ function silent(url: URL, answerMs: number): RollcallError {
 
 export function cancelled(): RollcallError {
   return new RollcallError("CANCELLED", "the request was cancelled");
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

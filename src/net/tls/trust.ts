@@ -73,18 +73,3 @@ function pinProblem(socket: TLSSocket, { fingerprint }: ServerTrust): Error | un
 function plain(fingerprint: string): string {
   return fingerprint.replaceAll(/[:\s]/g, "").toLowerCase();
 }
-
-/** The fingerprint of the server at this address, whoever it is: for a person to compare. */
-export function fingerprintAt(target: TlsTarget): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = dial({ ...optionsOf(target, {}), rejectUnauthorized: false });
-    socket.setTimeout(FINGERPRINT_MS, () => socket.destroy(new Error("timeout")));
-    socket.once("error", reject);
-    socket.once("secureConnect", () => {
-      resolve(socket.getPeerX509Certificate()?.fingerprint256 ?? "");
-      socket.destroy();
-    });
-  });
-}
-
-const FINGERPRINT_MS = 10_000;

@@ -16,16 +16,16 @@
  */
 import type { IncomingMessage } from "node:http";
 import { codeOf, RollcallError } from "../../core/errors.ts";
+import { isRecord, parsedRecord, type JsonRecord } from "../../core/json-object.ts";
 import { systemClock } from "../../machine/clock.ts";
 import { pause } from "../../machine/waiting.ts";
 import { MCP } from "./limits.ts";
-import { daemonAgent } from "../../net/http/agent.ts";
+import { daemonAgent, type DaemonPlace } from "../../net/http/agent.ts";
 import { CLIENT } from "../../net/http/limits.ts";
-import { isRecord, open, readBody, type DaemonLink } from "../../net/http/request.ts";
+import { open, readBody, type DaemonLink } from "../../net/http/request.ts";
 import { SseParser } from "../../net/http/sse.ts";
 
-export interface McpPipeOptions {
-  readonly url: string;
+export interface McpPipeOptions extends DaemonPlace {
   /** The bearer token to present, if any. */
   readonly token?: string | undefined;
   /** The agent that it is started for. */
@@ -34,8 +34,6 @@ export interface McpPipeOptions {
   write(line: string): Promise<void>;
   readonly signal: AbortSignal;
 }
-
-type Message = Readonly<Record<string, unknown>>;
 
 /** Begins the ids of messages that are ours: their answers are nobody's. */
 const OURS = "rollcall-again-";
@@ -47,8 +45,8 @@ export class McpPipe {
   #endpoint: URL | undefined;
   #stream: IncomingMessage | undefined;
   readonly #unanswered = new Map<string, unknown>();
-  readonly #handshake = new Map<string, Message>();
-  readonly #subscriptions = new Map<string, Message>();
+  readonly #handshake = new Map<string, JsonRecord>();
+  readonly #subscriptions = new Map<string, JsonRecord>();
   readonly #closing = new AbortController();
   #opening: Promise<void> | undefined;
   #replays = 0;
@@ -56,7 +54,7 @@ export class McpPipe {
 
   constructor(options: McpPipeOptions) {
     this.#options = options;
-    this.#link = { agent: daemonAgent(options.url), token: options.token };
+    this.#link = { agent: daemonAgent(options), token: options.token };
   }
 
   /** Rejects when no daemon answers. */
@@ -102,7 +100,7 @@ export class McpPipe {
 
   /** One message of the client. Never rejects: what goes wrong is the answer. */
   async take(line: string): Promise<void> {
-    const message = messageOf(line);
+    const message = parsedRecord(line);
     if (!message) {
       await this.#refuse(
         null,
@@ -159,14 +157,14 @@ export class McpPipe {
   }
 
   async #hear(data: string): Promise<void> {
-    const id = messageOf(data)?.["id"];
+    const id = parsedRecord(data)?.["id"];
     if (typeof id === "string" && id.startsWith(OURS)) return;
     if (id !== undefined) this.#unanswered.delete(JSON.stringify(id));
     await this.#options.write(data);
     if (this.#unanswered.size === 0) this.#settled();
   }
 
-  #remember(message: Message): void {
+  #remember(message: JsonRecord): void {
     const { method, id, params } = message;
     if (typeof method !== "string") return;
     if (id !== undefined) this.#unanswered.set(JSON.stringify(id), id);
@@ -220,15 +218,6 @@ export class McpPipe {
 
   async #refuse(id: unknown, code: number, message: string): Promise<void> {
     await this.#options.write(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }));
-  }
-}
-
-function messageOf(text: string): Message | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }
 

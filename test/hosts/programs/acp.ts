@@ -1,15 +1,18 @@
-/** Gemini CLI and Qwen Code as an editor runs them: behind Rollcall's ACP proxy. */
+/**
+ * Gemini CLI, Qwen Code and Claude Code as an editor runs them: behind Rollcall's ACP proxy. Claude
+ * Code has our hooks too, which hear late or never of an answer: the proxy saw it.
+ */
 import { join } from "node:path";
 import { Editor } from "../editor.ts";
+import { IDLE, WORKING } from "../day.ts";
 import type { ExpectedRow } from "../fleet.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
+import { folderOf, type Package } from "../packages.ts";
+import { prepareClaude } from "./claude-code.ts";
 import { prepareGemini } from "./gemini.ts";
 import { NODE, nodePath } from "./node.ts";
 import { prepareQwen } from "./qwen-code.ts";
-
-const IDLE: ExpectedRow = { headline: "IDLE" };
-const WORKING: ExpectedRow = { headline: "WORKING" };
 
 export const geminiByProxy: Program = {
   name: "gemini-acp",
@@ -19,7 +22,7 @@ export const geminiByProxy: Program = {
   also: [NODE],
   play(stage) {
     const command = [...prepareGemini(stage).split(" "), "--acp"];
-    return play(stage, command, "gemini-api-key");
+    return play(stage, { command, signIn: "gemini-api-key" });
   },
 };
 
@@ -32,19 +35,49 @@ export const qwenByProxy: Program = {
   play(stage) {
     prepareQwen(stage);
     const cli = join(stage.folder, "node_modules/@qwen-code/qwen-code/cli.js");
-    return play(stage, [nodePath(), cli, "--acp"]);
+    return play(stage, { command: [nodePath(), cli, "--acp"] });
   },
 };
 
-async function play(stage: Stage, command: readonly string[], signIn?: string): Promise<void> {
+const CLAUDE: Package = { name: "@anthropic-ai/claude-code", version: "2.1.197" };
+
+export const claudeByProxy: Program = {
+  name: "claude-acp",
+  shownAs: "",
+  package: "@zed-industries/claude-code-acp",
+  versions: ["0.16.2"],
+  also: [CLAUDE, NODE],
+  isProprietary: true,
+  play(stage) {
+    stage.tellAll({ CLAUDE_CODE_EXECUTABLE: prepareClaude(stage, folderOf(CLAUDE)) });
+    const acp = join(stage.folder, "node_modules/@zed-industries/claude-code-acp/dist/index.js");
+    // After a no it calls the turn an internal error of its own.
+    const denied: ExpectedRow = { headline: "PROBLEM", why: /Internal error/ };
+    return play(stage, { command: [nodePath(), acp], denied });
+  },
+};
+
+interface Agent {
+  readonly command: readonly string[];
+  readonly signIn?: string;
+  /** Its row when a person said no: at rest, unless given. */
+  readonly denied?: ExpectedRow;
+}
+
+async function play(stage: Stage, { command, signIn, denied = IDLE }: Agent): Promise<void> {
   await using editor = new Editor(stage, command);
   await stage.moment("start", { act: () => editor.open(stage.project, signIn), rows: [IDLE] });
   await turns(stage, editor);
-  await permissions(stage, editor);
+  await permissions(stage, editor, denied);
   await stage.moment("editor leaves", { act: () => editor.close(), rows: [] });
   await using other = new Editor(stage, command);
   await stage.moment("start again", { act: () => other.open(stage.project, signIn), rows: [IDLE] });
-  await stage.moment("killed", { act: () => other.kill(), rows: [] });
+  await stage.moment("killed", {
+    act: () => other.kill(),
+    rows: [],
+    // The agent is there until it finds its input at an end, and some have hooks.
+    withinMs: 5_000,
+  });
 }
 
 async function turns(stage: Stage, editor: Editor): Promise<void> {
@@ -67,7 +100,7 @@ async function turns(stage: Stage, editor: Editor): Promise<void> {
   });
 }
 
-async function permissions(stage: Stage, editor: Editor): Promise<void> {
+async function permissions(stage: Stage, editor: Editor, denied: ExpectedRow): Promise<void> {
   const asks = (command: string): Promise<unknown> => {
     editor.forget();
     return editor.prompt(`[[sh ${command}]]`);
@@ -92,7 +125,7 @@ async function permissions(stage: Stage, editor: Editor): Promise<void> {
       await editor.answer("reject_once");
       await turn;
     },
-    rows: [IDLE],
+    rows: [denied],
   });
 }
 

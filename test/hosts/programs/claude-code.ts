@@ -1,14 +1,13 @@
 /** Claude Code. Its licence is proprietary: it is installed only when it is named. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { COLOR, IDLE, WORKING } from "../day.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import type { Terminal } from "../terminal.ts";
 
 const SETTINGS = '{\n  "permissions": { "defaultMode": "default" }\n}\n';
 
-const IDLE = { headline: "IDLE" } as const;
-const WORKING = { headline: "WORKING" } as const;
 const ready = /^❯\s*$/m;
 
 /** Whatever it asks at its very first start. */
@@ -18,15 +17,18 @@ const ACCEPTED = (project: string) => ({
   projects: { [project]: { hasTrustDialogAccepted: true } },
 });
 
+const PACKAGE = "@anthropic-ai/claude-code";
+
 export const claudeCode: Program = {
   name: "claude-code",
-  package: "@anthropic-ai/claude-code",
+  package: PACKAGE,
   versions: ["2.1.197", "2.1.325"],
   isProprietary: true,
   async play(stage) {
-    const claude = prepare(stage);
+    const claude = prepareClaude(stage, stage.folder);
     await withoutTerminal(stage, claude);
     await anew(stage, claude);
+    await withoutState(stage, claude);
     const a = stage.terminal(claude);
     await dismissed(a);
     await stage.moment("start", {
@@ -39,10 +41,12 @@ export const claudeCode: Program = {
     await subagents(stage, a);
     await endings(stage, claude, a);
     uninstall(stage);
+    stage.checkHookCost("claude-code");
   },
 };
 
-function prepare(stage: Stage): string {
+/** With our hooks; the program is in the folder of its package. */
+export function prepareClaude(stage: Stage, folder: string): string {
   stage.tellAll({
     ANTHROPIC_BASE_URL: stage.model.url,
     ANTHROPIC_API_KEY: "test",
@@ -53,7 +57,7 @@ function prepare(stage: Stage): string {
   stage.write(".claude/settings.json", SETTINGS);
   stage.run("rollcall", "hooks", "install", "claude-code", "--yes");
   const platform = `@anthropic-ai/claude-code-${process.platform}-${process.arch}`;
-  return join(stage.folder, "node_modules", platform, "claude");
+  return join(folder, "node_modules", platform, "claude");
 }
 
 async function withoutTerminal(stage: Stage, claude: string): Promise<void> {
@@ -69,12 +73,7 @@ async function withoutTerminal(stage: Stage, claude: string): Promise<void> {
  * tells of. After a yes the process executes itself anew, with another session.
  */
 async function anew(stage: Stage, claude: string): Promise<void> {
-  const folder = join(stage.home, ".claude-anew");
-  stage.write(".claude-anew/settings.json", SETTINGS);
-  stage.write(".claude-anew/.claude.json", ACCEPTED(stage.project));
-  const env = `CLAUDE_CONFIG_DIR=${folder}`;
-  stage.run("env", env, "rollcall", "hooks", "install", "claude-code", "--yes");
-  const first = stage.terminal(`env ${env} ${claude}`);
+  const first = stage.terminal(configured(stage, ".claude-anew", claude));
   await first.shows(/^❯|Make auto mode/m);
   if (await asksForAutoMode(first)) {
     await stage.moment("a dialog of its start", {
@@ -91,6 +90,37 @@ async function anew(stage: Stage, claude: string): Promise<void> {
   }
   first.kill();
   await stage.moment("kill -9 at rest", { act: () => first.ends(), rows: [], withinMs: 3_000 });
+}
+
+/** As older versions are, which keep no state of their processes: the conversation has to do. */
+async function withoutState(stage: Stage, claude: string): Promise<void> {
+  const command = configured(stage, ".claude-older", claude);
+  // Where a file is there can be no folder.
+  stage.write(".claude-older/sessions", "");
+  const terminal = stage.terminal(command);
+  await dismissed(terminal);
+  await terminal.shows(ready);
+  await stage.moment("no state: stream", {
+    act: () => say(terminal, "[[slow 20]]", "esc to interrupt"),
+    rows: [WORKING],
+  });
+  await stage.moment("no state: Esc in a stream", { act: () => escape(terminal), rows: [IDLE] });
+  await stage.moment("no state: a tool asks", {
+    act: () => say(terminal, "[[sh touch older]]", "Do you want"),
+    rows: [{ headline: "NEEDS YOU", asks: "Bash: touch older" }],
+  });
+  await stage.moment("no state: denied", { act: () => answer(terminal, "Escape"), rows: [IDLE] });
+  terminal.kill();
+  await stage.moment("no state: killed", { act: () => terminal.ends(), rows: [], withinMs: 3_000 });
+}
+
+/** The command with settings of its own, and our hooks in them. */
+function configured(stage: Stage, name: string, claude: string): string {
+  stage.write(`${name}/settings.json`, SETTINGS);
+  stage.write(`${name}/.claude.json`, ACCEPTED(stage.project));
+  const env = `CLAUDE_CONFIG_DIR=${join(stage.home, name)}`;
+  stage.run("env", env, "rollcall", "hooks", "install", "claude-code", "--yes");
+  return `env ${env} ${claude}`;
 }
 
 /** The dialog comes a moment after the first screen. */
@@ -154,7 +184,7 @@ async function permissions(stage: Stage, a: Terminal): Promise<void> {
   });
   await stage.moment("Esc at the dialog", { act: () => answer(a, "Escape"), rows: [IDLE] });
   await stage.moment("two at once, the first asks", {
-    act: () => say(a, "[[sh2 touch one;;touch two]]", "touch one"),
+    act: () => say(a, "[[sh2 touch one;;touch two]]", "Do you want"),
     rows: bash("touch one"),
   });
   await stage.moment("two at once, the second asks", {
@@ -168,19 +198,14 @@ async function permissions(stage: Stage, a: Terminal): Promise<void> {
 }
 
 async function questions(stage: Stage, a: Terminal): Promise<void> {
-  const color = {
-    headline: "NEEDS YOU",
-    asks: "Which color should the button be?",
-    options: ["Red", "Blue"],
-  } as const;
   await stage.moment("it asks a question", {
     act: () => say(a, "[[ask]]", "Which color"),
-    rows: [color],
+    rows: [COLOR],
   });
   await stage.moment("question answered", { act: () => answer(a, "Enter"), rows: [IDLE] });
   await stage.moment("it asks once more", {
     act: () => say(a, "again [[ask]]", "Which color"),
-    rows: [color],
+    rows: [COLOR],
   });
   await stage.moment("question dismissed", { act: () => answer(a, "Escape"), rows: [IDLE] });
   await stage.moment("the answer ends with a question", {

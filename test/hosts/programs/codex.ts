@@ -1,13 +1,12 @@
 /** Codex. Its hooks run once a person trusted them, which is done here in its own dialog. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { IDLE, WORKING } from "../day.ts";
 import type { ExpectedRow } from "../fleet.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import type { Terminal } from "../terminal.ts";
 
-const IDLE = { headline: "IDLE" } as const;
-const WORKING = { headline: "WORKING" } as const;
 const REASON = "(May I run this outside the sandbox?)";
 const ready = "for shortcuts";
 
@@ -37,6 +36,7 @@ export const codex: Program = {
     await subagents(stage, a);
     await terminals(stage, program, a);
     uninstall(stage);
+    stage.checkHookCost("codex");
   },
 };
 

@@ -1,21 +1,22 @@
 /** OpenCode, with our plugin. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { ExpectedRow } from "../fleet.ts";
+import { COLOR, Day, IDLE, WORKING, type Manners } from "../day.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
-import type { Terminal } from "../terminal.ts";
 
-const WORKING: ExpectedRow = { headline: "WORKING" };
-const IDLE: ExpectedRow = { headline: "IDLE" };
-
-/** On its screen while it works, while it asks for permission, and while it asks a question. */
-const BUSY = "esc interrupt";
-const PERMISSION = "Permission required";
-const QUESTION = "esc dismiss";
-
-/** It starts slowly, and more so on a busy machine. */
-const START_MS = 60_000;
+const MANNERS: Manners = {
+  ready: "Ask anything",
+  busy: /esc (?:again|interrupt)|retrying/i,
+  dialog: "Permission required",
+  choice: "esc dismiss",
+  asksToRun: (command) => ({ headline: "NEEDS YOU", asks: `bash: ${command}` }),
+  async interrupt(terminal) {
+    terminal.press("Escape");
+    await terminal.shows("esc again");
+    terminal.press("Escape");
+  },
+};
 
 export const openCode: Program = {
   name: "opencode",
@@ -23,11 +24,19 @@ export const openCode: Program = {
   versions: ["1.18.33"],
   async play(stage) {
     const opencode = prepare(stage);
-    const terminal = await firstTurn(stage, opencode);
-    await permissions(stage, terminal);
-    await questions(stage, terminal);
-    await endings(stage, terminal);
-    await terminals(stage, terminal, opencode);
+    const day = new Day(stage, MANNERS, stage.terminal(opencode));
+    await day.start([]);
+    await day.turn();
+    await permissions(stage, day);
+    await day.question();
+    await dismisses(stage, day);
+    await day.interrupts();
+    await day.fails();
+    await day.retries();
+    await day.secondTerminal(opencode);
+    await beginsAnew(stage, day);
+    day.leavesNoTrace();
+    await day.killed();
     uninstall(stage);
   },
 };
@@ -63,154 +72,44 @@ function prepare(stage: Stage): string {
   return join(stage.folder, "node_modules", platform, "bin/opencode");
 }
 
-async function firstTurn(stage: Stage, opencode: string): Promise<Terminal> {
-  const terminal = stage.terminal(opencode);
-  await stage.moment("start: no session yet", {
-    act: () => terminal.shows("Ask anything", START_MS),
-    rows: [],
-  });
-  await stage.moment("prompt, stream", {
-    act: async () => {
-      await terminal.enter("please [[slow 5]]");
-      await terminal.shows("word0");
-    },
-    rows: [{ ...WORKING, pane: terminal.pane }],
-  });
-  await stage.moment("turn over", { act: () => terminal.hides(BUSY), rows: [IDLE] });
-  return terminal;
-}
-
-async function permissions(stage: Stage, terminal: Terminal): Promise<void> {
-  const asks = (command: string) => async () => {
-    await terminal.enter(command);
-    await terminal.shows(PERMISSION);
-  };
-  const answer = (...keys: readonly string[]) => {
-    return async () => {
-      terminal.press(...keys);
-      await terminal.hides(PERMISSION);
-    };
-  };
-  await stage.moment("asks", {
-    act: asks("[[sh touch made && sleep 5]]"),
-    rows: [
-      {
-        headline: "NEEDS YOU",
-        asks: "bash: touch made && sleep 5",
-        options: ["allow once", "allow always: touch *, sleep *", "reject"],
-      },
-    ],
-  });
-  await stage.moment("granted: the tool runs", { act: answer("Enter"), rows: [WORKING] });
-  await stage.moment("tool and turn over", { act: () => terminal.hides(BUSY), rows: [IDLE] });
-  await stage.moment("asks to write", {
-    act: asks("[[write made.txt]]"),
-    rows: [{ headline: "NEEDS YOU", asks: /^edit: .*made\.txt$/ }],
-  });
-  await stage.moment("denied", { act: answer("Right", "Right", "Enter"), rows: [IDLE] });
-  await stage.moment("asks once more", {
-    act: asks("[[sh touch no]]"),
-    rows: [{ headline: "NEEDS YOU", asks: "bash: touch no" }],
-  });
-  await stage.moment("escaped", { act: answer("Escape"), rows: [IDLE] });
-  await stage.moment("subagent asks", {
-    act: asks("[[sub go <<sh touch sub && sleep 5>>]]"),
-    rows: [{ headline: "NEEDS YOU", asks: "bash: touch sub && sleep 5" }],
-  });
-  await stage.moment("subagent granted", { act: answer("Enter"), rows: [WORKING] });
-  await stage.moment("subagent and turn over", { act: () => terminal.hides(BUSY), rows: [IDLE] });
-}
-
-async function questions(stage: Stage, terminal: Terminal): Promise<void> {
-  const asks = async () => {
-    await terminal.enter("[[ask]]");
-    await terminal.shows(QUESTION);
-  };
-  const asked: ExpectedRow = {
+async function permissions(stage: Stage, day: Day): Promise<void> {
+  await day.permission();
+  await day.asks("asks with options", "[[sh touch more && sleep 1]]", {
     headline: "NEEDS YOU",
-    asks: "Which color should the button be?",
-    options: ["Red", "Blue"],
-  };
-  await stage.moment("question", { act: asks, rows: [asked] });
-  await stage.moment("question answered", {
-    act: async () => {
-      terminal.press("Enter");
-      await terminal.hides(QUESTION);
-      await terminal.hides(BUSY);
-    },
-    rows: [IDLE],
+    asks: "bash: touch more && sleep 1",
+    options: ["allow once", "allow always: touch *, sleep *", "reject"],
   });
-  await stage.moment("question again", { act: asks, rows: [asked] });
-  await stage.moment("question dismissed", {
-    act: async () => {
-      terminal.press("Escape");
-      await terminal.hides(QUESTION);
-      await terminal.hides(BUSY);
-    },
-    rows: [IDLE],
+  const deny = () => day.answer("Right", "Right", "Enter");
+  await stage.moment("denied", { act: deny, rows: [IDLE] });
+  await day.asks("asks to write", "[[write made.txt]]", {
+    headline: "NEEDS YOU",
+    asks: /^edit: .*made\.txt$/,
   });
+  await stage.moment("denied to write", { act: deny, rows: [IDLE] });
+  await day.escapes();
+  await day.asks("subagent asks", "[[sub go <<sh touch sub && sleep 5>>]]", {
+    headline: "NEEDS YOU",
+    asks: "bash: touch sub && sleep 5",
+  });
+  await stage.moment("subagent granted", { act: () => day.answer("Enter"), rows: [WORKING] });
+  await stage.moment("subagent and turn over", { act: () => day.rests(), rows: [IDLE] });
 }
 
-async function endings(stage: Stage, terminal: Terminal): Promise<void> {
-  await stage.moment("stream escaped", {
-    act: async () => {
-      await terminal.enter("more [[slow 30]]");
-      await terminal.shows(BUSY);
-      terminal.press("Escape");
-      await terminal.shows("esc again");
-      terminal.press("Escape");
-      await terminal.hides(/esc (?:again|interrupt)/);
-    },
-    rows: [IDLE],
-  });
-  await stage.moment("API error", {
-    act: async () => {
-      await terminal.enter("[[fail]]");
-      await terminal.shows("fails as told");
-    },
-    rows: [{ headline: "PROBLEM", why: /fails as told/ }],
-  });
-  await stage.moment("retry", {
-    act: async () => {
-      await terminal.enter("try [[flaky 6]]");
-      await terminal.shows(/retrying/i);
-    },
-    rows: [WORKING],
-  });
-  await stage.moment("retry over", { act: () => terminal.hides(/esc |retrying/i), rows: [IDLE] });
+async function dismisses(stage: Stage, day: Day): Promise<void> {
+  const asks = () => day.say("[[ask]]", MANNERS.choice);
+  await stage.moment("question again", { act: asks, rows: [COLOR] });
+  await stage.moment("question dismissed", { act: () => day.choose("Escape"), rows: [IDLE] });
 }
 
-async function terminals(stage: Stage, first: Terminal, opencode: string): Promise<void> {
-  const second = stage.terminal(opencode);
-  await stage.moment("second terminal works", {
-    act: async () => {
-      await second.shows("Ask anything", START_MS);
-      await second.enter("there [[slow 4]]");
-      await second.shows("word0");
-    },
-    rows: [
-      { ...IDLE, pane: first.pane },
-      { ...WORKING, pane: second.pane },
-    ],
-  });
-  await stage.moment("second terminal killed", {
-    act: () => second.kill(),
-    rows: [{ ...IDLE, pane: first.pane }],
-  });
-  // The session before it can be chosen again, in this process, and so is still there.
+/** The session before it can be chosen again, in this process, and so is still there. */
+async function beginsAnew(stage: Stage, day: Day): Promise<void> {
   await stage.moment("/new", {
     act: async () => {
-      await first.enter("/new");
-      await first.shows("Ask anything");
-      await first.enter("anew [[slow 5]]");
-      await first.shows("word0");
+      await day.say("/new", MANNERS.ready);
+      await day.say("anew [[slow 5]]", "word0");
     },
     rows: [IDLE, WORKING],
   });
-  stage.check("nothing on its screen", () =>
-    /rollcall/i.test(first.screen) ? first.screen : undefined,
-  );
-  await stage.moment("killed while it works", { act: () => first.kill(), rows: [] });
 }
 
 function uninstall(stage: Stage): void {

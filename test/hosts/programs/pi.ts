@@ -1,19 +1,22 @@
-/** Pi under both of its names, with our extension. */
+/** Pi, under both of its names, with our extension. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { ExpectedRow } from "../fleet.ts";
+import { Day, IDLE, type Manners } from "../day.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
-import type { Terminal } from "../terminal.ts";
 import { NODE, nodePath } from "./node.ts";
 
-const WORKING: ExpectedRow = { headline: "WORKING" };
-const IDLE: ExpectedRow = { headline: "IDLE" };
-
-/** On its screen when it takes a prompt, while it works, and while a dialog is open. */
-const READY = "/100k (auto)";
-const BUSY = /Working|Retrying/;
-const DIALOG = "enter select";
+const MANNERS: Manners = {
+  ready: "/100k (auto)",
+  busy: /Working|Retrying/,
+  dialog: "enter select",
+  choice: "enter select",
+  asksToRun: (command) => ({
+    headline: "NEEDS YOU",
+    asks: `Run ${command}?`,
+    options: ["Yes", "No"],
+  }),
+};
 
 export const pi: Program = {
   name: "pi",
@@ -42,19 +45,33 @@ export const brieflyPi: Program = {
   async play(stage) {
     const program = "node_modules/@mariozechner/pi-coding-agent/dist/cli.js";
     const command = prepare(stage, process.execPath, join(stage.folder, program));
-    const terminal = await firstTurn(stage, command);
-    await permission(stage, terminal);
-    await stage.moment("killed", { act: () => terminal.kill(), rows: [] });
+    const day = new Day(stage, MANNERS, stage.terminal(command));
+    await day.start();
+    await day.turn();
+    await day.permission();
+    await day.killed();
   },
 };
 
 async function play(stage: Stage, program: string): Promise<void> {
   const command = prepare(stage, nodePath(), join(stage.folder, "node_modules", program));
-  const terminal = await firstTurn(stage, command);
-  await permission(stage, terminal);
-  await dialogs(stage, terminal);
-  await endings(stage, terminal);
-  await terminals(stage, terminal, command);
+  const day = new Day(stage, MANNERS, stage.terminal(command));
+  await day.start();
+  await day.turn();
+  await day.permission();
+  await day.escapes();
+  await day.denies("Down", "Enter");
+  await day.question();
+  await day.interrupts();
+  await day.fails();
+  await day.retries();
+  await stage.moment("/new", {
+    act: () => day.say("/new", "New session started"),
+    rows: [{ ...IDLE, pane: day.terminal.pane }],
+  });
+  await day.secondTerminal(command);
+  day.leavesNoTrace();
+  await day.quits();
   await asPackage(stage, command);
 }
 
@@ -103,143 +120,6 @@ function prepare(stage: Stage, node: string, program: string): string {
   return `${node} ${program} --provider mock --model mock`;
 }
 
-async function firstTurn(stage: Stage, command: string): Promise<Terminal> {
-  const terminal = stage.terminal(command);
-  await stage.moment("start", {
-    act: () => terminal.shows(READY),
-    rows: [{ ...IDLE, pane: terminal.pane }],
-  });
-  await stage.moment("prompt, stream", {
-    act: async () => {
-      await terminal.enter("please [[slow 4]]");
-      await terminal.shows("word0");
-    },
-    rows: [WORKING],
-  });
-  await stage.moment("turn over", { act: () => terminal.hides(BUSY), rows: [IDLE] });
-  return terminal;
-}
-
-function asks(terminal: Terminal, prompt: string): () => Promise<void> {
-  return async () => {
-    await terminal.enter(prompt);
-    await terminal.shows(DIALOG);
-  };
-}
-
-function answer(terminal: Terminal, ...keys: readonly string[]): () => Promise<void> {
-  return async () => {
-    for (const key of keys) terminal.press(key);
-    await terminal.hides(DIALOG);
-  };
-}
-
-function asked(command: string): ExpectedRow {
-  return { headline: "NEEDS YOU", asks: `Run ${command}?`, options: ["Yes", "No"] };
-}
-
-async function permission(stage: Stage, terminal: Terminal): Promise<void> {
-  await stage.moment("an extension asks", {
-    act: asks(terminal, "[[sh touch made && sleep 4]]"),
-    rows: [asked("touch made && sleep 4")],
-  });
-  await stage.moment("granted: the tool runs", {
-    act: answer(terminal, "Enter"),
-    rows: [WORKING],
-  });
-  await stage.moment("tool and turn over", { act: () => terminal.hides(BUSY), rows: [IDLE] });
-}
-
-async function dialogs(stage: Stage, terminal: Terminal): Promise<void> {
-  await stage.moment("asks again", {
-    act: asks(terminal, "[[sh touch no]]"),
-    rows: [asked("touch no")],
-  });
-  await stage.moment("denied", { act: answer(terminal, "Down", "Enter"), rows: [IDLE] });
-  await stage.moment("asks once more", {
-    act: asks(terminal, "[[sh touch never]]"),
-    rows: [asked("touch never")],
-  });
-  await stage.moment("escaped", { act: answer(terminal, "Escape"), rows: [IDLE] });
-  await stage.moment("question", {
-    act: asks(terminal, "[[ask]]"),
-    rows: [
-      {
-        headline: "NEEDS YOU",
-        asks: "Which color should the button be?",
-        options: ["Red", "Blue"],
-      },
-    ],
-  });
-  await stage.moment("question answered", { act: answer(terminal, "Enter"), rows: [IDLE] });
-}
-
-async function endings(stage: Stage, terminal: Terminal): Promise<void> {
-  await stage.moment("stream escaped", {
-    act: async () => {
-      await terminal.enter("more [[slow 30]]");
-      await terminal.shows(BUSY);
-      terminal.press("Escape");
-      await terminal.hides(BUSY);
-    },
-    rows: [IDLE],
-  });
-  await stage.moment("API error", {
-    act: async () => {
-      await terminal.enter("[[fail]]");
-      await terminal.shows("fails as told");
-    },
-    rows: [{ headline: "PROBLEM", why: /fails as told/ }],
-  });
-  await stage.moment("retry", {
-    act: async () => {
-      await terminal.enter("try [[flaky 4]]");
-      await terminal.shows(BUSY);
-    },
-    rows: [WORKING],
-  });
-  await stage.moment("retry answers", { act: () => terminal.shows("word0"), rows: [WORKING] });
-  await stage.moment("retry over", { act: () => terminal.hides(BUSY), rows: [IDLE] });
-}
-
-async function terminals(stage: Stage, first: Terminal, command: string): Promise<void> {
-  await stage.moment("/new", {
-    act: async () => {
-      await first.enter("/new");
-      await first.shows("New session started");
-    },
-    rows: [{ ...IDLE, pane: first.pane }],
-  });
-  const second = stage.terminal(command);
-  await stage.moment("second terminal works", {
-    act: async () => {
-      await second.shows(READY);
-      await second.enter("there [[slow 4]]");
-      await second.shows("word0");
-    },
-    rows: [
-      { ...IDLE, pane: first.pane },
-      { ...WORKING, pane: second.pane },
-    ],
-  });
-  await stage.moment("second terminal killed", {
-    act: () => second.kill(),
-    rows: [{ ...IDLE, pane: first.pane }],
-  });
-  stage.check("nothing on its screen", () => {
-    const lines = first.screen.split("\n").filter((line) => /rollcall/i.test(line));
-    // Pi lists its extensions by the names of their files.
-    return lines.every((line) => line.includes("rollcall.ts")) ? undefined : lines.join("\n");
-  });
-  await stage.moment("quit", {
-    act: async () => {
-      await first.enter("/quit");
-      await first.ends();
-    },
-    rows: [],
-  });
-}
-
 /** As `pi install` takes it, without the file that `hooks install` wrote. */
 async function asPackage(stage: Stage, command: string): Promise<void> {
   stage.run("rollcall", "hooks", "uninstall", "pi", "--yes");
@@ -249,10 +129,10 @@ async function asPackage(stage: Stage, command: string): Promise<void> {
   });
   const [node = "", program = ""] = command.split(" ");
   stage.run(node, program, "install", stage.rollcall);
-  const terminal = stage.terminal(command);
+  const day = new Day(stage, MANNERS, stage.terminal(command));
   await stage.moment("pi install", {
-    act: () => terminal.shows(READY),
-    rows: [{ ...IDLE, pane: terminal.pane }],
+    act: () => day.terminal.shows(MANNERS.ready),
+    rows: [{ ...IDLE, pane: day.terminal.pane }],
   });
-  await stage.moment("killed", { act: () => terminal.kill(), rows: [] });
+  await day.killed();
 }

@@ -118,8 +118,8 @@ export function someJobCommand(state: State, { who, what, how }: Picks): JobComm
     case 0:
     case 1: {
       const scope = how % 2 === 0 ? "session" : "principal";
-      const by = { principal: somePrincipal(how), session: `session-${how % 4}`, scope } as const;
-      return { type: "job.cancel", jobId, reason: "enough", ...(how % 3 > 0 && { by }) };
+      const from = { session: `session-${how % 4}`, scope } as const;
+      return { type: "job.cancel", jobId, reason: "enough", ...(how % 3 > 0 && { from }) };
     }
     case 2:
       return { type: "job.revive", jobId, again: how % 3 > 0 };

@@ -3,6 +3,7 @@
  * of them is held, and it is counted. What is not a message of JSON-RPC is nothing. Whatever comes,
  * it does not throw: the bytes belong to others.
  */
+import { parsedJson } from "../../../core/json-object.ts";
 import { readFrame, type Frame } from "./frames.ts";
 import { INSPECT } from "./limits.ts";
 
@@ -71,7 +72,7 @@ export class FrameReader {
     if (isUnread) return undefined;
     const line = this.#heldBytes === 0 ? last : Buffer.concat([...this.#held, last]);
     this.#forget();
-    return line.length === 0 ? undefined : readFrame(parse(line));
+    return line.length === 0 ? undefined : readFrame(parsedJson(textOf(line)));
   }
 
   /** Whether the line is, with this; then it is counted, and nothing of it is held. */
@@ -88,10 +89,6 @@ export class FrameReader {
   }
 }
 
-function parse(line: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString());
-  } catch {
-    return undefined;
-  }
+function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString();
 }

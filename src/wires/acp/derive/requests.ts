@@ -51,9 +51,4 @@ export class Requests {
   find(sender: Sender, id: FrameId): Pending | undefined {
     return this.#open[sender].get(requestKey(id));
   }
-
-  clear(): void {
-    this.#open.client.clear();
-    this.#open.agent.clear();
-  }
 }

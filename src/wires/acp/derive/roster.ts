@@ -6,7 +6,7 @@ import { questionOf, type AcpConnection } from "./connection.ts";
 import { MEMORY, QUIET, SHOWN, type Situation } from "./limits.ts";
 import { derive, type Derived } from "./precedence.ts";
 import { looksLike, URGENCY, type AcpRecord } from "./record.ts";
-import { foregroundTools, newSession, type AcpSession } from "./session.ts";
+import { AcpSession, foregroundTools } from "./session.ts";
 
 export class Roster {
   readonly #sessions = new Map<string, AcpSession>();
@@ -32,7 +32,7 @@ export class Roster {
   }
 
   add(id: string, nowMs: number): AcpSession {
-    const session = newSession(id, nowMs);
+    const session = new AcpSession(id, nowMs);
     this.#sessions.set(id, session);
     return session;
   }

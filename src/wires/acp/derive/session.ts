@@ -20,87 +20,55 @@ import { openTools, running, type Tool, type Tools } from "./tools.ts";
 /** What ACP v2 says of a session, or a parent of its child. Any word that is new is "unknown". */
 export type RunState = "running" | "idle" | "requires_action" | "unknown";
 
-export interface AcpSession {
+export class AcpSession {
   readonly id: string;
   /** Open requests by their key. */
-  readonly prompts: Set<string>;
+  readonly prompts = new Set<string>();
   /** The requests whose answer may have been missed. */
-  readonly doubted: Set<string>;
-  readonly loads: Set<string>;
-  readonly asks: Map<string, Pending>;
-  readonly io: Map<string, Pending>;
-  readonly tools: Tools;
-  readonly plans: Plans;
-  readonly compactions: Set<string>;
+  readonly doubted = new Set<string>();
+  readonly loads = new Set<string>();
+  readonly asks = new Map<string, Pending>();
+  readonly io = new Map<string, Pending>();
+  readonly tools: Tools = new Map();
+  readonly plans: Plans = new Map();
+  readonly compactions = new Set<string>();
   /** Tasks of an agent's own making that outlive the turn. */
-  readonly tasks: Set<string>;
-  readonly terminals: Map<string, string>;
-  readonly children: Set<string>;
+  readonly tasks = new Set<string>();
+  readonly terminals = new Map<string, string>();
+  readonly children = new Set<string>();
   /** Ids of tool calls that the agent declared to be in the background. */
-  backgroundTools: ReadonlySet<string>;
+  backgroundTools: ReadonlySet<string> = new Set();
   /** Other work that it declared: terminals and child sessions. */
-  backgroundWork: number;
-  parentId: string | null;
+  backgroundWork = 0;
+  parentId: string | null = null;
   runState: RunState | undefined;
   /** v2: a prompt was sent and no state has followed yet. */
-  awaitsState: boolean;
+  awaitsState = false;
   lastChunk: "text" | "thought" | undefined;
-  retry: string | null;
+  retry: string | null = null;
   said: SaidStatus | undefined;
-  isCancelled: boolean;
-  stopReason: string | null;
-  error: string | null;
+  isCancelled = false;
+  stopReason: string | null = null;
+  error: string | null = null;
   /** Frames shortly after this are the tail of a turn. */
-  endedAtMs: number;
+  endedAtMs = -Infinity;
   /** The last frame of work outside of a turn. */
   backgroundAtMs: number | undefined;
   /** When the silence began that is measured. */
   quietSinceMs: number;
   /** The status before a load, which stays until it is answered. */
   frozen: { readonly state: AcpState; readonly status: AcpStatus } | undefined;
-  cwd: string | null;
-  title: string | null;
-  goal: string | null;
+  cwd: string | null = null;
+  title: string | null = null;
+  goal: string | null = null;
   record: AcpRecord | undefined;
   /** How its silence is judged, by the last derivation. */
   quiet: Situation | undefined;
-}
 
-export function newSession(id: string, nowMs: number): AcpSession {
-  return {
-    id,
-    prompts: new Set(),
-    doubted: new Set(),
-    loads: new Set(),
-    asks: new Map(),
-    io: new Map(),
-    tools: new Map(),
-    plans: new Map(),
-    compactions: new Set(),
-    tasks: new Set(),
-    terminals: new Map(),
-    children: new Set(),
-    backgroundTools: new Set(),
-    backgroundWork: 0,
-    parentId: null,
-    runState: undefined,
-    awaitsState: false,
-    lastChunk: undefined,
-    retry: null,
-    said: undefined,
-    isCancelled: false,
-    stopReason: null,
-    error: null,
-    endedAtMs: -Infinity,
-    backgroundAtMs: undefined,
-    quietSinceMs: nowMs,
-    frozen: undefined,
-    cwd: null,
-    title: null,
-    goal: null,
-    record: undefined,
-    quiet: undefined,
-  };
+  constructor(id: string, nowMs: number) {
+    this.id = id;
+    this.quietSinceMs = nowMs;
+  }
 }
 
 /** The foreground works, or should: a prompt is open, or the agent says so. */

@@ -6,6 +6,7 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { setInterval } from "node:timers/promises";
+import { parsedRecord } from "../../../core/json-object.ts";
 import { FOLLOW } from "./limits.ts";
 import type { TimelineLine } from "./timeline.ts";
 
@@ -70,12 +71,7 @@ function textFrom(path: string, from: number): string {
 }
 
 function lineIn(text: string): readonly TimelineLine[] {
-  try {
-    const line = JSON.parse(text) as Partial<TimelineLine>;
-    return typeof line.at === "string" && typeof line.status === "string"
-      ? [line as TimelineLine]
-      : [];
-  } catch {
-    return [];
-  }
+  const { at, status, ...rest } = parsedRecord(text) ?? {};
+  const isLine = typeof at === "string" && typeof status === "string";
+  return isLine ? [{ ...rest, at, status } as TimelineLine] : [];
 }

@@ -2,6 +2,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { invalidArgument, RollcallError } from "../../../core/errors.ts";
+import { parsedRecord } from "../../../core/json-object.ts";
 import { AcpDeriver } from "../derive/deriver.ts";
 import type { Frame } from "../derive/frames.ts";
 import type { AcpRecord } from "../derive/record.ts";
@@ -48,18 +49,9 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 }
 
 function recordedIn(text: string): RecordedFrame | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const { at, from, frame } = {
-      at: field(value, "at"),
-      from: field(value, "from"),
-      frame: field(value, "frame"),
-    };
-    const isSender = from === "client" || from === "agent";
-    const isFrame = typeof field(frame, "kind") === "string";
-    if (typeof at !== "number" || !isSender || !isFrame) return undefined;
-    return { at, from, frame: frame as Frame };
-  } catch {
-    return undefined;
-  }
+  const { at, from, frame } = parsedRecord(text) ?? {};
+  const isSender = from === "client" || from === "agent";
+  const isFrame = typeof field(frame, "kind") === "string";
+  if (typeof at !== "number" || !isSender || !isFrame) return undefined;
+  return { at, from, frame: frame as Frame };
 }

@@ -11,14 +11,9 @@
  */
 import type { IncomingMessage } from "node:http";
 import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
+import { parsedRecord } from "../../../core/json-object.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
-import {
-  cancelled,
-  decodeError,
-  isRecord,
-  open,
-  type DaemonLink,
-} from "../../../net/http/request.ts";
+import { cancelled, decodeError, open, type DaemonLink } from "../../../net/http/request.ts";
 import { SseParser, type SseMessage } from "../../../net/http/sse.ts";
 
 export interface DaemonEvent {
@@ -192,12 +187,8 @@ function sequenceOf(id: string): number {
 }
 
 function parseData(data: string): Readonly<Record<string, unknown>> {
-  try {
-    const parsed: unknown = JSON.parse(data);
-    if (isRecord(parsed)) return parsed;
-  } catch {
-    // Said below.
-  }
+  const parsed = parsedRecord(data);
+  if (parsed) return parsed;
   throw new RollcallError("INTERNAL", "the daemon sent an event that is not a JSON object");
 }
 

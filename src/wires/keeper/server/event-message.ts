@@ -105,6 +105,7 @@ function payloadOf(event: Event): Any | undefined {
       const { taskId: id, expiredAtMs: finishedAtMs } = event;
       return ofTask({ id, status: "dead", failureReason: UNCLAIMED, finishedAtMs });
     }
+    case "agent.bound":
     case "agent.forgotten":
     case "election.joined":
     case "election.left":

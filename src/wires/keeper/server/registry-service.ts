@@ -1,10 +1,13 @@
 /** The registry: agents register, stay by heartbeats, and are found. Also the bus of all events. */
 import { create } from "@bufbuild/protobuf";
+import { AGENT_KEY } from "../../../core/acting.ts";
 import { asSeen, unknownAgent } from "../../../core/agents.ts";
 import { atMost, count, tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
+import { newAgentKey, secretHash } from "../../../machine/secrets.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { WatchOptions } from "../../../engine/watch.ts";
+import { shownTo } from "../../../operations/sight.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
 import type { Finder } from "./finder.ts";
@@ -24,10 +27,12 @@ import { agentInfo } from "./to-proto.ts";
 
 export function registryService(engine: Engine, finder: Finder): Handlers<typeof RegistryService> {
   return {
-    async register({ card, ttlSeconds }, { by }) {
+    async register({ card, ttlSeconds }, call) {
       const ttlMs = msOf(ttlSeconds);
-      const command = { type: "agent.register", card: cardOf(card), ttlMs } as const;
-      const agent = await engine.execute(command, by);
+      const key = newAgentKey();
+      const facts = { card: cardOf(card), ttlMs, keyHash: secretHash(key) };
+      const agent = await engine.execute({ type: "agent.register", ...facts }, call.by);
+      call.tell(AGENT_KEY, key);
       return create(RegisterResponseSchema, { agentId: agent.agentId });
     },
 
@@ -67,7 +72,10 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
     },
 
     watch({ topics }, call) {
-      return new EventFeed(engine.watch({ prefixes: topics, ...placeOf(engine, call) }));
+      const { by } = call;
+      const isVisible = shownTo(engine, by.principal);
+      const options = { prefixes: topics, isVisible, ...placeOf(engine, call) };
+      return new EventFeed(engine.watch(options));
     },
   };
 }
@@ -75,10 +83,10 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
 const HEARD = create(HeartbeatResponseSchema);
 
 /** A new subscriber gets its cursor first, so it can resume even before the first event. */
-export function placeOf(engine: Engine, call: Call): Pick<WatchOptions, "from" | "owner"> {
-  const owner = call.by.principal.name;
+export function placeOf(engine: Engine, call: Call): Pick<WatchOptions, "from" | "by"> {
+  const { by } = call;
   const from = numberFrom(call, FROM_SEQUENCE);
-  if (from !== undefined) return { from, owner };
+  if (from !== undefined) return { from, by };
   call.tell(SEQUENCE, String(engine.head));
-  return { owner };
+  return { by };
 }

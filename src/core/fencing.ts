@@ -1,0 +1,57 @@
+/**
+ * Fencing tokens, and who sees them. A token is the proof that its holder shows with a write, so it
+ * is told to the holder and to operators; everybody else reads 0 in its place.
+ */
+import { ownerOf, type By } from "./by.ts";
+import { byOfEvent, encodedAs, type Event, type RecordedEvent } from "./events.ts";
+import type { Lease } from "./leases.ts";
+import type { State } from "./state.ts";
+import type { Task } from "./tasks.ts";
+
+const HIDDEN = 0;
+
+export function leaseFor(lease: Lease, by: By): Lease {
+  if (by.isOperator || ownerOf(lease) === by.principal.name) return lease;
+  return { ...lease, token: HIDDEN };
+}
+
+export function taskFor({ agents }: State, task: Task, by: By): Task {
+  if (by.isOperator || task.token === HIDDEN) return task;
+  const claimer = agents.byId.get(task.claimedBy)?.agent;
+  if (claimer && ownerOf(claimer) === by.principal.name) return task;
+  return { ...task, token: HIDDEN };
+}
+
+/** The same for all that may not see it: what many watchers are told is made once. */
+const hidden = new WeakMap<RecordedEvent, RecordedEvent>();
+
+export function eventFor(recorded: RecordedEvent, by: By): RecordedEvent {
+  if (by.isOperator || isHolder(recorded, by.principal.name)) return recorded;
+  const known = hidden.get(recorded);
+  if (known) return known;
+  const event = withoutToken(recorded.event);
+  if (event === recorded.event) return recorded;
+  const shown = { ...recorded, event, text: encodedAs(recorded, event) };
+  hidden.set(recorded, shown);
+  return shown;
+}
+
+function isHolder(recorded: RecordedEvent, name: string): boolean {
+  const { event } = recorded;
+  if ("lease" in event) return ownerOf(event.lease) === name;
+  return event.type === "task.claimed" && byOfEvent(recorded)?.principal === name;
+}
+
+function withoutToken(event: Event): Event {
+  switch (event.type) {
+    case "lease.acquired":
+    case "lease.renewed":
+    case "lease.expired":
+    case "lease.released":
+      return { ...event, lease: { ...event.lease, token: HIDDEN } };
+    case "task.claimed":
+      return { ...event, claim: { ...event.claim, token: HIDDEN } };
+    default:
+      return event;
+  }
+}

@@ -1,0 +1,30 @@
+/** `rollcall tls`: a pair to try TLS with, and a client that knows the daemon by it. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { connect } from "../../src/wires/api/client/client.ts";
+import { run, scratch, start } from "./programs.ts";
+
+test("a self-signed pair is made, kept from others, and known by its fingerprint", async () => {
+  using home = scratch();
+  const env = { XDG_STATE_HOME: home.path };
+  const made = await run(["tls", "self-signed", "box.example", "10.1.0.5"], { env });
+  expect(made.stderr).toBe("");
+  const [, fingerprint = ""] = /SHA-256 +(\S+)/.exec(made.stdout) ?? [];
+  const [cert, key] = ["cert", "key"].map((name) => join(home.path, `rollcall/tls/${name}.pem`));
+  expect(statSync(key ?? "").mode & 0o777).toBe(0o600);
+  const shown = JSON.parse((await run(["tls", "--json"], { env })).stdout) as object;
+  expect(shown).toMatchObject({
+    fingerprint,
+    names: expect.arrayContaining(["box.example"]) as [],
+  });
+  const again = await run(["tls", "self-signed"], { env });
+  expect([again.code, again.stderr]).toEqual([4, expect.stringContaining("--force replaces it")]);
+  const flags = ["--tls-cert", cert ?? "", "--tls-key", key ?? "", "--memory", "--no-status-files"];
+  await using up = start(["up", "--addr", "off", "--http-addr", ":0", ...flags]);
+  const [, url = ""] = await up.says(/HTTP +(https:\S+)/);
+  await using pinned = connect({ url, trust: { fingerprint } });
+  expect(await pinned.get("/v1/status")).toMatchObject({ exposure: [] });
+  await using unsure = connect({ url });
+  await expect(unsure.get("/v1/status")).rejects.toThrow(/self-signed certificate/);
+});
