@@ -268,7 +268,7 @@ describe("what is too much", () => {
 
   test("the rate of one principal is not that of another, on one address", async () => {
     const authenticator = {
-      authenticate: ({ header }: Caller) => ({ ...LOCAL, name: header("x-name") ?? "local" }),
+      authenticate: (caller: Caller) => ({ ...LOCAL, name: caller.header("x-name") ?? "local" }),
     };
     const { port } = await open({ rateLimit: 1, monotonicMs: () => 0, authenticator });
     const by = async (name: string) =>

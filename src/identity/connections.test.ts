@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { linesOf, readConnections } from "./connections.ts";
+import { linesOf, readConnections, type Sought } from "./connections.ts";
 
 const cleanUps: (() => unknown)[] = [];
 
@@ -44,10 +44,11 @@ async function table(text: string): Promise<string> {
 
 const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt\n";
 
-async function namedIn(text: string): Promise<ReadonlyMap<string, number>> {
-  const found = new Map<string, number>();
-  await readConnections((line, uid) => found.set(line, uid), [await table(text)]);
-  return found;
+/** The users of the connections with these ports. */
+async function usersIn(text: string, ...ports: readonly string[]) {
+  const sought = ports.map((port): Sought => ({ lines: [`0100007F:${port} 0100007F:2382`] }));
+  await readConnections(sought, [await table(text), "/none"]);
+  return sought.map(({ uid }) => uid);
 }
 
 function lineOf(port: string, uid: number, inode: number): string {
@@ -58,25 +59,19 @@ function lineOf(port: string, uid: number, inode: number): string {
 }
 
 describe("the tables", () => {
-  test("name the user of every socket that a process has", async () => {
-    const found = await namedIn(HEAD + lineOf("D431", 1000, 81_922) + lineOf("D432", 0, 5));
-    expect([...found]).toEqual([
-      ["0100007F:D431 0100007F:2382", 1000],
-      ["0100007F:D432 0100007F:2382", 0],
-    ]);
+  test("name the user of every socket that a process has, where somebody asks", async () => {
+    const text = HEAD + lineOf("D431", 1000, 81_922) + lineOf("D432", 0, 5) + lineOf("D433", 7, 9);
+    expect(await usersIn(text, "D431", "D432", "D499")).toEqual([1000, 0, undefined]);
   });
 
   test("name nobody for a socket without an inode, which stands there as root's", async () => {
-    expect(await namedIn(HEAD + lineOf("D431", 0, 0))).toEqual(new Map());
+    expect(await usersIn(HEAD + lineOf("D431", 0, 0), "D431")).toEqual([undefined]);
   });
 
   test("are read whole where they are larger than a piece", async () => {
-    const lines = Array.from({ length: 2000 }, (_, at) =>
-      lineOf((0x8000 + at).toString(16).toUpperCase(), at, 1 + at),
-    );
-    const found = await namedIn(HEAD + lines.join(""));
-    expect(found.size).toBe(2000);
-    expect(found.get("0100007F:87CF 0100007F:2382")).toBe(0x7cf);
+    const ports = Array.from({ length: 2000 }, (_, at) => (0x8000 + at).toString(16).toUpperCase());
+    const lines = ports.map((port, at) => lineOf(port, at, 1 + at));
+    expect(await usersIn(HEAD + lines.join(""), ...ports)).toEqual(ports.map((_, at) => at));
   });
 
   test.runIf(process.platform === "linux")("of this machine have our own connection", async () => {
@@ -93,8 +88,8 @@ describe("the tables", () => {
     );
     const { remoteAddress = "", remotePort = 0, localAddress = "", localPort = 0 } = socket;
     const [line = ""] = linesOf({ remoteAddress, remotePort, localAddress, localPort });
-    const found = new Map<string, number>();
-    await readConnections((each, uid) => found.set(each, uid));
-    expect(found.get(line)).toBe(process.getuid?.());
+    const sought: Sought = { lines: [line] };
+    await readConnections([sought]);
+    expect(sought.uid).toBe(process.getuid?.());
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { TestClock } from "../../test/support/engine/fixture.ts";
-import { linesOf, type Ends } from "./connections.ts";
+import { linesOf, type Ends, type Sought } from "./connections.ts";
 import { PeerUsers } from "./peer-users.ts";
 
 function ends(remotePort: number): Ends {
@@ -11,10 +11,13 @@ function ends(remotePort: number): Ends {
 /** Tables with these users, by their port; a read ends when it is told to. */
 function tables(users: ReadonlyMap<number, number>) {
   const reads: (() => void)[] = [];
-  const read = (found: (line: string, uid: number) => void) =>
+  const read = (sought: readonly Sought[]) =>
     new Promise<void>((resolve) => {
       reads.push(() => {
-        for (const [port, uid] of users) found(linesOf(ends(port))[0] ?? "", uid);
+        for (const [port, uid] of users) {
+          const [line = ""] = linesOf(ends(port));
+          for (const each of sought) if (each.lines.includes(line)) each.uid = uid;
+        }
         resolve();
       });
     });

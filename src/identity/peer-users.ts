@@ -4,7 +4,7 @@
  * is.
  */
 import type { Clock } from "../core/clock.ts";
-import { linesOf, readConnections, type Ends } from "./connections.ts";
+import { linesOf, readConnections, type Ends, type Sought } from "./connections.ts";
 
 export interface PeerUsersOptions {
   readonly clock: Clock;
@@ -16,8 +16,7 @@ export interface PeerUsersOptions {
 const READS = 10;
 const REFILL_MS = 1_000 / READS;
 
-interface Asker {
-  readonly lines: readonly string[];
+interface Asker extends Sought {
   readonly resolve: (uid: number | undefined) => void;
 }
 
@@ -56,15 +55,11 @@ export class PeerUsers {
 
   /** An answer rests on a read that began after the question. */
   async #answer(askers: readonly Asker[]): Promise<void> {
-    const uids = new Map<string, number | undefined>();
-    for (const { lines } of askers) for (const line of lines) uids.set(line, undefined);
-    await this.#read((line, uid) => {
-      if (uids.has(line)) uids.set(line, uid);
-    }).catch(() => uids.clear());
-    for (const { lines, resolve } of askers) {
-      const line = lines.find((each) => uids.get(each) !== undefined) ?? "";
-      resolve(uids.get(line));
-    }
+    const isRead = await this.#read(askers).then(
+      () => true,
+      () => false,
+    );
+    for (const { uid, resolve } of askers) resolve(isRead ? uid : undefined);
   }
 
   async #turn(): Promise<void> {

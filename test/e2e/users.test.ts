@@ -49,6 +49,55 @@ const socket = require("node:net").connect(Number(port), "127.0.0.1", () => {
   socket.write(head + body, () => process.exit());
 });`;
 
+/** One call at every door, each told by what it was answered: a status, or gRPC's code. */
+const KNOCK = `
+const [port, grpcPort] = process.argv.slice(1).map(Number);
+const http = require("node:http"), http2 = require("node:http2");
+const ask = (method, path, headers = {}, body = "") => new Promise((resolve) => {
+  const told = (answer) => { resolve(answer.statusCode); answer.destroy(); };
+  http.request({ port, host: "127.0.0.1", method, path, headers })
+    .on("response", told).on("upgrade", (answer) => told(answer))
+    .on("error", ({ code }) => resolve(code)).end(body);
+});
+const json = { "content-type": "application/json" };
+const mcp = { ...json, accept: "application/json, text/event-stream" };
+const sse = { accept: "text/event-stream" };
+const socket = { connection: "upgrade", upgrade: "websocket", "sec-websocket-version": "13",
+  "sec-websocket-key": "MDEyMzQ1Njc4OWFiY2RlZg==" };
+const initialize = { jsonrpc: "2.0", id: 1, method: "initialize", params: {
+  protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "evil", version: "1" } } };
+const call = (path) => new Promise((resolve) => {
+  const session = http2.connect("http://127.0.0.1:" + grpcPort).on("error", ({ code }) => resolve(code));
+  const stream = session.request({ ":method": "POST", ":path": "/agentkeeper.v1." + path,
+    "content-type": "application/grpc", te: "trailers" });
+  const told = (headers) => {
+    if (headers["grpc-status"] === undefined) return;
+    resolve("code " + headers["grpc-status"]);
+    session.destroy();
+  };
+  stream.on("response", told).on("trailers", told).on("error", () => undefined);
+  stream.end(Buffer.alloc(5));
+});
+(async () => console.log(JSON.stringify({
+  read: await ask("GET", "/v1/fleet"),
+  change: await ask("POST", "/v1/agents/register", json, '{"card":{"name":"evil"}}'),
+  metrics: await ask("GET", "/metrics"),
+  page: await ask("GET", "/"),
+  events: await ask("GET", "/v1/events", sse),
+  live: await ask("GET", "/v1/fleet", sse),
+  list: await ask("GET", "/.well-known/agents"),
+  heartbeat: await ask("POST", "/registry/heartbeat", json, '{"card":{"name":"evil","url":"http://evil"}}'),
+  mcp: await ask("POST", "/mcp", mcp, JSON.stringify(initialize)),
+  arcp: await ask("GET", "/arcp", socket),
+  grpcRead: await call("TaskService/ListTasks"),
+  grpcWatch: await call("RegistryService/Watch"),
+  grpcChange: await call("TaskService/CreateTask"),
+})))();`;
+
+const DENIED = 403;
+/** PERMISSION_DENIED of gRPC. */
+const DENIED_CALL = "code 7";
+
 const OPEN = `
 const socket = require("node:net").connect(process.argv[1]);
 socket.on("error", ({ code }) => console.log(code));`;
@@ -64,6 +113,20 @@ describe.runIf(isRoot)("another user of this machine", () => {
     expect(await fetchAsOther(`${url}/metrics`)).toEqual(refused);
     expect(await fetchAsOther(`${url}/v1/agents/register`, REGISTER)).toEqual(refused);
     expect(await fetchAsOther(`${url}/healthz`)).toEqual({ status: 200, body: "ok" });
+    expect((await run(["agents", "--json", "--url", url])).stdout).not.toContain("evil");
+  });
+
+  test("is refused at every door", async () => {
+    const { up, url } = await daemon("--memory", "--no-status-files");
+    await using _ = up;
+    const grpcPort = /gRPC +\S+:(\d+)/.exec(up.stdout)?.[1] ?? "";
+    const told = JSON.parse(await asOther(KNOCK, new URL(url).port, grpcPort)) as object;
+    const expected = Object.keys(told).map((door) => [
+      door,
+      door.startsWith("grpc") ? DENIED_CALL : DENIED,
+    ]);
+    expect(told).toEqual(Object.fromEntries(expected));
+    expect(Object.keys(told)).toHaveLength(13);
     expect((await run(["agents", "--json", "--url", url])).stdout).not.toContain("evil");
   });
 
@@ -102,6 +165,7 @@ describe.runIf(isRoot)("another user of this machine", () => {
     await using other = asAgent.up;
     const registered = await fetchAsOther(`${asAgent.url}/v1/agents/register`, REGISTER);
     expect(registered.status).toBe(200);
+    expect(JSON.parse(registered.body)).toMatchObject({ agent: { owner: "user:65534" } });
     const policy = { id: "p", subject: "*", action: "*", resource: "*", effect: "allow" };
     const set = await fetchAsOther(`${asAgent.url}/v1/policies/set`, JSON.stringify(policy));
     expect(set.body).toContain("may not policy.set");
