@@ -73,6 +73,19 @@ const TLS = group({
   },
 });
 
+const CONTEXT = group({
+  brief: "The daemons that you logged in to, and the current one",
+  usual: "list",
+  load: async () => (await import("./commands/context.ts")).context,
+  commands: {
+    list: "List the contexts",
+    use: "Make a context the current one",
+    current: "Print the name of the current one",
+    rename: "Rename a context",
+    remove: "Remove a context, with its token",
+  },
+});
+
 const TASKS = group({
   brief: "The queue: tasks that wait, and tasks under way",
   usual: "list",
@@ -234,9 +247,20 @@ export const PROGRAM: Program = {
       leases: LEASES,
       elections: ELECTIONS,
       policies: POLICIES,
+      tasks: TASKS,
+    },
+    "Beyond this machine": {
+      login: {
+        brief: "Log in to a daemon, and talk to it from now on",
+        load: async () => (await import("./commands/login.ts")).login,
+      },
+      context: CONTEXT,
+      whoami: {
+        brief: "Say how the daemon knows you, and in which roles",
+        load: async () => (await import("./commands/whoami.ts")).whoami,
+      },
       tokens: TOKENS,
       tls: TLS,
-      tasks: TASKS,
     },
     "Status files": {
       list: {
@@ -304,6 +328,7 @@ export const PROGRAM: Program = {
     ps: "`rollcall ls` shows the agents",
     start: "`rollcall up` starts the daemon",
     serve: "`rollcall up` starts the daemon",
+    logout: "`rollcall context remove NAME`",
     stop: STOP,
     down: STOP,
     restart: STOP,

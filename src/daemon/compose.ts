@@ -17,6 +17,8 @@ import { announce } from "./announcement.ts";
 import { DaemonArcp } from "./arcp/service.ts";
 import { chain } from "../identity/chain.ts";
 import { Certificates } from "../identity/certificates.ts";
+import { issuerFetcher } from "../identity/oidc/issuer-keys.ts";
+import { JwtCallers } from "../identity/oidc/jwt-callers.ts";
 import { LocalUsers } from "../identity/local-users.ts";
 import { Networks } from "../identity/networks.ts";
 import { Origins } from "../identity/origin.ts";
@@ -28,6 +30,7 @@ import { answersOthers } from "./exposure.ts";
 import { CLOSING } from "./limits.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { Metrics } from "./metrics.ts";
+import { OwnToken } from "./own-token.ts";
 import { startServices, type Services } from "./services.ts";
 import { KeyPair } from "../net/tls/pair.ts";
 import { releaseVersion } from "./version.ts";
@@ -102,7 +105,10 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       users: new PeerUsers({ clock }),
       uid: process.getuid?.(),
     });
-    const tokens = new BearerTokens({ engine, clock });
+    const jwts =
+      config.oidc && new JwtCallers({ config: config.oidc, fetcher: issuerFetcher(), clock });
+    const ownToken = new OwnToken(config);
+    const tokens = new BearerTokens({ engine, clock, jwts, ownToken: ownToken.secret });
     const networks = new Networks({
       trusted: config.trust,
       isInsecure: config.insecure,
@@ -133,7 +139,9 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       version: release,
       trouble: () => trouble,
     });
-    const parts = { config, pair, store, engine, services, arcp, doors, metrics, logger };
+    ownToken.publish(doors);
+    const closing = { pair, ownToken };
+    const parts = { config, store, engine, services, arcp, doors, metrics, logger, ...closing };
     return running({ ...parts, version: release });
   } catch (error) {
     metrics.close();
@@ -163,6 +171,7 @@ interface Parts {
   readonly services: Services;
   readonly arcp: DaemonArcp;
   readonly doors: Doors;
+  readonly ownToken: OwnToken;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly version: string;
@@ -206,6 +215,7 @@ async function shutDown(parts: Parts): Promise<void> {
   };
   logger.info("closing");
   doors.stopAccepting();
+  parts.ownToken.close();
   parts.pair?.close();
   await step("the jobs", arcp.close(), CLOSING.arcpMs);
   await step("the services", services.close(), CLOSING.servicesMs);

@@ -341,7 +341,7 @@ describe("closing", () => {
 });
 
 test("our clients let a connection go well before the door closes it", () => {
-  const agent = daemonAgent("http://127.0.0.1:1", {});
+  const agent = daemonAgent({ url: "http://127.0.0.1:1" });
   expect(agent).toMatchObject({ options: { keepAlive: true, timeout: CLIENT.idleMs } });
   expect(CLIENT.idleMs).toBeLessThan(HTTP_LIMITS.idleMs / 2);
 });

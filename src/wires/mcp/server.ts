@@ -17,6 +17,7 @@ import { z } from "zod";
 import type { Access } from "../../core/access.ts";
 import type { By } from "../../core/by.ts";
 import { codeOf, invalidArgument } from "../../core/errors.ts";
+import { servicesFor } from "../../operations/sight.ts";
 import { TABLE } from "../../operations/table.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
 import type { ToolCaller, Ground } from "./caller.ts";
@@ -70,8 +71,10 @@ export interface ServerOptions {
 // oxlint-disable-next-line typescript/no-deprecated -- meant for advanced use: see above
 class PlainServer extends Server {}
 
-export function mcpServer(options: ServerOptions): PlainServer {
-  const { ground, by, version, connection } = options;
+export function mcpServer(given: ServerOptions): PlainServer {
+  const { by, version, connection } = given;
+  const ground = servicesFor(given.ground, by);
+  const options = { ...given, ground };
   const server = new PlainServer(
     { name: "rollcall", title: "Rollcall", version },
     {

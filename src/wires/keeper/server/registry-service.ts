@@ -6,6 +6,7 @@ import { atMost, count, tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
 import { newAgentKey, secretHash } from "../../../machine/secrets.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { shownTo } from "../../../operations/sight.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
 import type { Finder } from "./finder.ts";
@@ -70,9 +71,10 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
     },
 
     watch({ topics }, call) {
-      return new EventFeed(
-        engine.watch({ prefixes: topics, by: call.by, ...placeOf(engine, call) }),
-      );
+      const { by } = call;
+      const isVisible = shownTo(engine, by.principal);
+      const options = { prefixes: topics, by, isVisible, ...placeOf(engine, call) };
+      return new EventFeed(engine.watch(options));
     },
   };
 }
