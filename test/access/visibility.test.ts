@@ -118,7 +118,8 @@ describe("live", () => {
       expect(own[0]?.heard).toContain(`${MARK}-again`);
       expect(theirs[0]?.heard).toContain("bobs");
     });
-    for (const { heard } of theirs) expect(heard).not.toMatch(/anns-secret|"principal":"token:ann"/);
+    for (const { heard } of theirs)
+      expect(heard).not.toMatch(/anns-secret|"principal":"token:ann"/);
     expect(own[0]?.heard).not.toContain("bobs");
     expect(own[0]?.heard).not.toContain("token.created");
   });
