@@ -56,8 +56,10 @@ export class GrpcDoor {
         const admitted = authenticator.authenticate(call);
         const { access } = caller;
         const check = (principal: Principal) => {
-          if (access) permit(principal, access);
-          return byOfCall(call, principal, "grpc");
+          const by = byOfCall(call, principal, "grpc");
+          if (access) permit(by, access);
+          this.#sockets.claim(caller.socket, principal.name);
+          return by;
         };
         return admitted instanceof Promise ? admitted.then(check) : check(admitted);
       },
@@ -85,7 +87,7 @@ export class GrpcDoor {
       if (!access.resource.includes("{")) continue;
       const handle = guarded[name] as (request: object, call: Call) => unknown;
       guarded[name] = (request: object, call: Call) => {
-        this.#permit(call.by.principal, access, request);
+        this.#permit(call.by, access, request);
         return handle(request, call);
       };
     }
