@@ -6,7 +6,8 @@ import { asLine } from "../core/fields.ts";
 import { progressOf, type JobProgress } from "../core/job-progress.ts";
 import { PROGRESS } from "../core/jobs/limits.ts";
 import { summaryOf, type JobSummary } from "../core/job-listing.ts";
-import type { AgentJobs, Job, JobEntry, Jobs } from "../core/jobs.ts";
+import type { AgentJobs } from "../core/agent-jobs.ts";
+import type { Job, JobEntry, Jobs } from "../core/jobs.ts";
 import type {
   Activity,
   ReportedQuestion,
