@@ -23,7 +23,7 @@ import { ADMITTED, type Bindings, type Guarded, type Route } from "../wires/rout
 import { bracketed, type Address } from "./address.ts";
 import { byOf, type By } from "../core/by.ts";
 import { NOBODY } from "../core/principals.ts";
-import type { Authenticator } from "../identity/caller.ts";
+import { peerOf, type Authenticator } from "../identity/caller.ts";
 import { NoCredential } from "../identity/chain.ts";
 import { readBody, takeBody } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
@@ -328,7 +328,9 @@ export class HttpDoor {
     try {
       return await this.#gate.admit(request);
     } catch (error) {
-      if (error instanceof NoCredential) return byOf(NOBODY, "http");
+      if (error instanceof NoCredential) {
+        return byOf(NOBODY, "http", peerOf(request.socket).address);
+      }
       throw error;
     }
   }

@@ -3,7 +3,6 @@
  * in; other users only where the operator named them. A caller behind a proxy on this machine has
  * the proxy's user, so a call that was forwarded does not come from here.
  */
-import { RollcallError } from "../core/errors.ts";
 import { DEFAULT_NAMESPACE, LOCAL, type Principal, type Role } from "../core/principals.ts";
 import type { Caller, Peer } from "./caller.ts";
 import { NoCredential, type IdentityStep } from "./chain.ts";
@@ -87,6 +86,6 @@ function userNamed(name: string, role: Role): Principal {
   return { name: `user:${name}`, kind: "person", namespace: DEFAULT_NAMESPACE, roles: [role] };
 }
 
-function denied(message: string): RollcallError {
-  return new RollcallError("PERMISSION_DENIED", message);
+function denied(message: string): NoCredential {
+  return new NoCredential("PERMISSION_DENIED", message);
 }

@@ -57,7 +57,7 @@ describe("a caller on another machine that presents nothing", () => {
   });
 });
 
-test("a call through a trusted proxy is told as its caller's, each by its own address", async () => {
+test("calls through a trusted proxy are told by their own addresses", async () => {
   const door = chainOf([], { trusted, trustedProxies: ["10.1.0.1"] });
   const peer: Peer = { address: "10.1.0.1", ends: undefined, isOwnSocket: false };
   const from = async (headers: Record<string, string>) => {

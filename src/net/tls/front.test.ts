@@ -36,7 +36,7 @@ async function open(behind = greeter()) {
     () => front.close(),
     () => behind.close(),
   );
-  return { folder, pair, port, clock };
+  return { folder, pair, port, clock, front };
 }
 
 function greeter(): Server {
@@ -96,6 +96,22 @@ describe("a port with a key pair", () => {
     await expect(greet(port, { ca: signer.cert })).rejects.toThrow(/self-signed/);
     old.write("old");
     expect(await text(old)).toBe("secret old");
+  });
+
+  test("closes with what has not shaken hands, and leaves the rest to its server", async () => {
+    const behind = greeter();
+    const { port, front } = await open(behind);
+    const silent = connect(port, "127.0.0.1");
+    const begun = connect(port, "127.0.0.1");
+    begun.write(Buffer.from([22, 3, 1]));
+    const taken = once(behind, "connection");
+    const served = await dial(port, { ca: signer.cert });
+    await taken;
+    const ends = [silent, begun].map((each) => once(each, "close"));
+    front.close();
+    await Promise.all(ends);
+    served.write("still");
+    expect(await text(served)).toBe("secret still");
   });
 
   test("tells a server of HTTP that it listens, so that slow clients are cut", async () => {

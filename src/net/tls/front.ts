@@ -8,8 +8,8 @@
  * Plain connections are for callers on this machine and in trusted networks, whose programs may
  * know nothing of TLS. That all others are refused is for whoever asks who is calling.
  */
-import { createServer, type Server, type Socket } from "node:net";
-import { createServer as createTlsServer, type TLSSocket } from "node:tls";
+import { Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { sortByFirstBytes } from "../first-bytes.ts";
 import type { KeyPair } from "./pair.ts";
 
@@ -38,23 +38,45 @@ export function frontOf(behind: Server, { pair, protocols }: FrontOptions): Serv
     handshakeTimeout: HANDSHAKE_MS,
   });
   pair.follow((texts) => tls.setSecureContext(texts));
-  const begun = new Set<Socket>();
-  const give = (socket: Socket | TLSSocket) => behind.emit("connection", socket);
-  tls.on("secureConnection", give);
   // The other end gave up, or does not know us: it has its answer, and there is nobody to tell.
   tls.on("tlsClientError", (_error, socket) => socket.destroy());
-  const front = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => {
-    begun.add(socket);
-    socket.once("close", () => begun.delete(socket));
-    sortByFirstBytes(socket, ([first]) =>
-      first === TLS_HANDSHAKE ? { server: tls, isReading: true } : { server: behind },
-    );
-  });
-  front.on("listening", () => {
-    front.maxConnections = behind.maxConnections;
-    // A server of HTTP begins to look for slow clients by this.
-    behind.emit("listening");
-    front.on("error", (error) => behind.emit("error", error));
-  });
-  return front;
+  return new Front(behind, tls);
+}
+
+class Front extends Server {
+  /** Connections that nobody behind has yet, by the address and the port of their other end. */
+  readonly #begun = new Map<string, Socket>();
+
+  constructor(behind: Server, tls: Server) {
+    super({ noDelay: true, allowHalfOpen: true }, (socket) => {
+      const name = nameOf(socket);
+      this.#begun.set(name, socket);
+      socket.once("close", () => this.#begun.delete(name));
+      sortByFirstBytes(socket, ([first]) => {
+        if (first === TLS_HANDSHAKE) return { server: tls, isReading: true };
+        this.#begun.delete(name);
+        return { server: behind };
+      });
+    });
+    tls.on("secureConnection", (socket: Socket) => {
+      this.#begun.delete(nameOf(socket));
+      behind.emit("connection", socket);
+    });
+    this.on("listening", () => {
+      this.maxConnections = behind.maxConnections;
+      // A server of HTTP begins to look for slow clients by this.
+      behind.emit("listening");
+      this.on("error", (error) => behind.emit("error", error));
+    });
+  }
+
+  /** Those that are behind are for the server there to end. */
+  override close(done?: (error?: Error) => void): this {
+    for (const socket of this.#begun.values()) socket.destroy();
+    return super.close(done);
+  }
+}
+
+function nameOf({ remoteAddress = "", remotePort = 0 }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
