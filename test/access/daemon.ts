@@ -1,4 +1,4 @@
-/** A daemon in this process, on free ports, that hosts an agent: one that goes on until it is told. */
+/** A daemon in this process, on free ports, that hosts an agent that never ends by itself. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
