@@ -34,7 +34,7 @@ export class EventStreams extends SseStreams {
       throw new RollcallError("NOT_FOUND", `no ${request.method ?? ""} /v1/events`);
     }
     const options = watchOptionsOf(request);
-    await this.send(response, () => {
+    await this.send(response, by, () => {
       const { head } = this.#engine;
       const isVisible = shownTo(this.#engine, by.principal);
       const watch = this.#engine.watch({ ...options, by, isVisible });

@@ -64,7 +64,7 @@ function routeOf(operation: Operation, live: Live | undefined, options: ApiOptio
   const path = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
   const answer = async (c: HttpContext, input: Input): Promise<Response> => {
     const { by } = c.env;
-    options.permit(by.principal, access, input);
+    options.permit(by, access, input);
     const services = servicesFor(options, by);
     const value = await operation.run(services, input, new HttpCall(c)).catch((error: unknown) => {
       throw inWordsOf(operation, error);
@@ -112,10 +112,10 @@ function streamOf(
     const lastEventId = c.req.header("last-event-id");
     const input = inputOf(c);
     const { by } = c.env;
-    if (live.access) permit(by.principal, live.access, input);
+    if (live.access) permit(by, live.access, input);
     const seen = servicesFor(services, by);
     const start = await live.prepare(seen, input, { lastEventId, by });
-    await places.send(c.env.outgoing, start);
+    await places.send(c.env.outgoing, by, start);
     return RESPONSE_ALREADY_SENT;
   };
 }

@@ -105,7 +105,7 @@ export function mcpServer(given: ServerOptions): PlainServer {
     resourceTemplates: [...TEMPLATES],
   }));
   server.setRequestHandler("resources/read", ({ params: { uri } }) => {
-    ground.permit(by.principal, accessOf(uri));
+    ground.permit(by, accessOf(uri));
     return readResource(uri, ground);
   });
   const leave = connection ? serveSubscriptions(server, options) : () => undefined;
@@ -137,7 +137,7 @@ interface ToolCall {
 
 function mayDo({ ground, by }: ServerOptions, access: Access): boolean {
   try {
-    ground.permit(by.principal, access);
+    ground.permit(by, access);
     return true;
   } catch (error) {
     if (codeOf(error) === "PERMISSION_DENIED") return false;
@@ -153,7 +153,7 @@ function callerOf({ ground, by }: ServerOptions, { member, name, signal }: ToolC
     async acting(agentId) {
       if (agentId !== undefined) return agentId;
       // A connection that acts becomes an agent.
-      ground.permit(by.principal, TABLE.agents.register.access);
+      ground.permit(by, TABLE.agents.register.access);
       if (member) return member.id(name);
       throw invalidArgument(
         "agent_id is not set, and a single request has no agent: name a registered one " +
@@ -187,7 +187,7 @@ function serveSubscriptions(server: PlainServer, options: ServerOptions): () => 
         const message = `there are already ${MCP.subscriptions} subscriptions`;
         throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
       }
-      ground.permit(by.principal, accessOf(uri));
+      ground.permit(by, accessOf(uri));
       wanted.add(uri);
       listen();
       return {};

@@ -6,6 +6,7 @@ import { atMost, count, tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
 import { newAgentKey, secretHash } from "../../../machine/secrets.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import type { WatchOptions } from "../../../engine/watch.ts";
 import { shownTo } from "../../../operations/sight.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
@@ -73,7 +74,7 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
     watch({ topics }, call) {
       const { by } = call;
       const isVisible = shownTo(engine, by.principal);
-      const options = { prefixes: topics, by, isVisible, ...placeOf(engine, call) };
+      const options = { prefixes: topics, isVisible, ...placeOf(engine, call) };
       return new EventFeed(engine.watch(options));
     },
   };
@@ -82,9 +83,10 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
 const HEARD = create(HeartbeatResponseSchema);
 
 /** A new subscriber gets its cursor first, so it can resume even before the first event. */
-export function placeOf(engine: Engine, call: Call): { readonly from?: number } {
+export function placeOf(engine: Engine, call: Call): Pick<WatchOptions, "from" | "by"> {
+  const { by } = call;
   const from = numberFrom(call, FROM_SEQUENCE);
-  if (from !== undefined) return { from };
+  if (from !== undefined) return { from, by };
   call.tell(SEQUENCE, String(engine.head));
-  return {};
+  return { by };
 }
