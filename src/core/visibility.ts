@@ -4,9 +4,9 @@
  *   viewer, operator, admin    the rows of every owner
  *   all others                 their own rows, and what is shared
  *
- * Shared is what agents find each other and take turns by: the registry, the directory, leases
- * (but for their tokens: fencing.ts), elections and policies. Reports, questions, tasks, jobs and sessions are
- * not. A task is shown to its creator, and to the owner of the agent that claimed it.
+ * Shared is what agents find each other and take turns by: the registry, the directory, leases (but
+ * for their tokens: fencing.ts), elections and policies. Reports, questions, tasks, jobs and
+ * sessions are not. A task is shown to its creator, and to the owner of the agent that claimed it.
  *
  * The rule is a key and not a predicate, so that rows can be kept and found by it. (There is one
  * namespace so far; a key will begin with it.)

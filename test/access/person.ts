@@ -8,10 +8,15 @@ import type {
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Client as GrpcClient, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { Client as McpClient } from "@modelcontextprotocol/client";
-import type { Embedded } from "../../src/embedded.ts";
 import type { Role } from "../../src/core/principals.ts";
 import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import { mcpClient } from "./asking.ts";
+
+/** Where its doors are. */
+interface Daemon {
+  readonly url: string;
+  readonly grpcAddress: string;
+}
 
 export interface HttpReply {
   readonly status: number;
@@ -20,12 +25,12 @@ export interface HttpReply {
 }
 
 export class Person implements AsyncDisposable {
-  readonly #daemon: Embedded;
+  readonly #daemon: Daemon;
   readonly #secret: string;
   readonly #grpc: GrpcClient;
   readonly #closing: (() => unknown)[] = [];
 
-  private constructor(daemon: Embedded, secret: string) {
+  private constructor(daemon: Daemon, secret: string) {
     this.#daemon = daemon;
     this.#secret = secret;
     this.#grpc = new GrpcClient(daemon.grpcAddress, credentials.createInsecure());
@@ -33,7 +38,7 @@ export class Person implements AsyncDisposable {
   }
 
   /** The user that runs the daemon makes the token. */
-  static async with(daemon: Embedded, name: string, role: Role): Promise<Person> {
+  static async with(daemon: Daemon, name: string, role: Role): Promise<Person> {
     const answer = await fetch(`${daemon.url}/v1/tokens/create`, {
       method: "POST",
       headers: { "content-type": "application/json" },

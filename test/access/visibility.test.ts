@@ -3,14 +3,14 @@
  * resumes nor cancels what is the other's, by any wire; an operator sees all of it.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { startEmbedded, type Embedded } from "../../src/embedded.ts";
+import { startHosting, type HostingDaemon } from "./daemon.ts";
 import {
   RegistryService,
   TaskService,
 } from "../../src/wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { Person } from "./person.ts";
 
-let daemon: Embedded;
+let daemon: HostingDaemon;
 let ann: Person;
 let bob: Person;
 let operator: Person;
@@ -20,7 +20,7 @@ const MARK = "anns-secret";
 let taskId: string;
 
 beforeAll(async () => {
-  daemon = await startEmbedded();
+  daemon = await startHosting();
   [ann, bob, operator] = await Promise.all([
     Person.with(daemon, "ann", "agent"),
     Person.with(daemon, "bob", "agent"),
@@ -122,6 +122,27 @@ describe("live", () => {
       expect(heard).not.toMatch(/anns-secret|"principal":"token:ann"/);
     expect(own[0]?.heard).not.toContain("bobs");
     expect(own[0]?.heard).not.toContain("token.created");
+  });
+});
+
+describe("over ARCP", () => {
+  test("jobs and sessions are their principal's alone", async () => {
+    const [own, theirs] = await Promise.all([ann.arcp(), bob.arcp()]);
+    const job = await own.submit({ agent: "steps", input: { mark: MARK } });
+    const { id } = job;
+    for await (const { jobId } of theirs.listJobs()) expect(jobId).not.toBe(id);
+    await expect(theirs.subscribe(id)).rejects.toThrow(/no job/);
+    await theirs.cancel(id).catch(() => undefined);
+    expect((await bob.get("/v1/jobs")).body).toMatchObject({ total: 0, jobs: [] });
+    expect((await bob.get(`/v1/jobs/${id}`)).status).toBe(404);
+    await expect(bob.stream(`/v1/jobs/${id}`)).rejects.toThrow(/404/);
+    expect((await bob.get("/v1/fleet?all=true")).text).not.toContain(id);
+    for (const person of [ann, operator]) {
+      const { body } = await person.get(`/v1/jobs/${id}`);
+      expect(body).toMatchObject({ job: { status: "running", principal: "token:ann" } });
+      expect((await person.get("/v1/fleet?all=true")).text).toContain(id);
+    }
+    await own.cancel(id);
   });
 });
 
