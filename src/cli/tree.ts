@@ -231,6 +231,10 @@ export const PROGRAM: Program = {
         brief: "Find agents by what they are good at",
         load: async () => (await import("./commands/find.ts")).find,
       },
+      audit: {
+        brief: "Who changed what, and what was denied",
+        load: async () => (await import("./commands/audit.ts")).audit,
+      },
       events: {
         brief: "Follow all events, live or from any point of the past",
         load: async () => (await import("./commands/events.ts")).events,

@@ -5,7 +5,7 @@
  * Cascades are decided here, in one batch: the end of a job cancels its children and gives its slot
  * to the next one that waits; a question that it asked ends with it.
  */
-import { ITSELF } from "./by.ts";
+import { ITSELF, ownerNamed } from "./by.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { asLine } from "./fields.ts";
@@ -271,6 +271,7 @@ function reportOf(job: JobStep, progress?: JobProgress): Report {
   };
   return {
     alias: aliasOf(job),
+    owner: ownerNamed(job.principal),
     agentId: agentRowId(job),
     links: [],
     order: 0,

@@ -7,6 +7,7 @@ import { RollcallError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
 import { systemClock } from "../machine/clock.ts";
 import { makeFolder } from "../machine/folders.ts";
+import { Audit } from "../engine/audit.ts";
 import { Engine } from "../engine/engine.ts";
 import { memoryStore } from "../log/memory/store.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
@@ -19,6 +20,8 @@ import { chain } from "../identity/chain.ts";
 import { Certificates } from "../identity/certificates.ts";
 import { issuerFetcher } from "../identity/oidc/issuer-keys.ts";
 import { JwtCallers } from "../identity/oidc/jwt-callers.ts";
+import { tellingRefusals } from "../identity/refused.ts";
+import { permitBy } from "../operations/access.ts";
 import { LocalUsers } from "../identity/local-users.ts";
 import { Networks } from "../identity/networks.ts";
 import { Origins } from "../identity/origin.ts";
@@ -77,7 +80,14 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       onImport: (found) =>
         logger.info(found, "importing the jobs of an older version into the log"),
     });
+    const audit = new Audit({
+      streams: store.streams,
+      clock,
+      onTrouble: (what, error) => logger.warn({ err: error }, what),
+    });
+    opened.audit = audit;
     const arcp = await DaemonArcp.start({
+      audit,
       agents: config.agents,
       node: config.node,
       streams: store.streams,
@@ -90,6 +100,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     const engine = await Engine.open({
       log: store.log,
       companion: arcp.companion,
+      audit,
       node: config.node,
       clock,
       onAppend: (events, tookMs) => metrics.appended(events, tookMs),
@@ -115,11 +126,15 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       hasTls: pair !== undefined,
     });
     const certificates = new Certificates({ clients: config.tlsClients, clock });
-    const authenticator = chain({
+    const identity = chain({
       origins: new Origins(config.trustedProxies),
       guard: networks.guard,
       steps: [certificates, tokens, users, networks],
     });
+    const authenticator = tellingRefusals(identity, (by, reason) =>
+      audit.denied({ by, action: "authenticate", target: "" }, reason),
+    );
+    await audit.trim();
     const isLoopbackOnly = !answersOthers(config);
     const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
     opened.services = services;
@@ -134,19 +149,22 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       logger,
       clock,
       authenticator,
+      permit: permitBy(engine, (act, reason) => audit.denied(act, reason)),
+      audit,
       tokens,
       pair,
       version: release,
       trouble: () => trouble,
     });
     ownToken.publish(doors);
-    const closing = { pair, ownToken };
+    const closing = { audit, pair, ownToken };
     const parts = { config, store, engine, services, arcp, doors, metrics, logger, ...closing };
     return running({ ...parts, version: release });
   } catch (error) {
     metrics.close();
     await opened.arcp?.close();
     await opened.services?.close();
+    await opened.audit?.close();
     await opened.engine?.close();
     await opened.store?.close();
     opened.pair?.close();
@@ -161,10 +179,12 @@ interface Opened {
   engine?: Engine;
   services?: Services;
   arcp?: DaemonArcp;
+  audit?: Audit;
 }
 
 interface Parts {
   readonly config: Config;
+  readonly audit: Audit;
   readonly pair: KeyPair | undefined;
   readonly store: Store;
   readonly engine: Engine;
@@ -205,7 +225,7 @@ function running(parts: Parts): Daemon {
 
 /** Commands under way become durable, watchers hear why it ends, then everything goes. */
 async function shutDown(parts: Parts): Promise<void> {
-  const { store, engine, services, arcp, doors, metrics, logger } = parts;
+  const { store, audit, engine, services, arcp, doors, metrics, logger } = parts;
   const step = async (what: string, work: Promise<void>, withinMs: number) => {
     try {
       await within(work, withinMs);
@@ -219,6 +239,7 @@ async function shutDown(parts: Parts): Promise<void> {
   parts.pair?.close();
   await step("the jobs", arcp.close(), CLOSING.arcpMs);
   await step("the services", services.close(), CLOSING.servicesMs);
+  await step("the audit", audit.close(), CLOSING.engineMs);
   await step("the engine", engine.close(), CLOSING.engineMs);
   await step("the doors", doors.close(CLOSING.doorsMs), CLOSING.doorsMs + CLOSING.cutMs);
   await step("the store", store.close(), CLOSING.storeMs);
