@@ -5,8 +5,7 @@
 import { readFileSync } from "node:fs";
 import { invalidArgument } from "../../core/errors.ts";
 import { failureReason } from "../reasons.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from "../../machine/surroundings.ts";
 
 /** One word of visible characters, as a header can hold it; a JWT with many groups is 4 KiB. */
 const TOKEN = /^[\x21-\x7e]{1,8000}$/;

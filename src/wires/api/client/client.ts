@@ -5,7 +5,7 @@
  *   for await (const item of daemon.events({ from: 0 })) …
  */
 import { RollcallError } from "../../../core/errors.ts";
-import { parsedRecord } from "../../../core/json-object.ts";
+import { parsedRecord, type JsonRecord } from "../../../core/json-object.ts";
 import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
 import { daemonAgent } from "../../../net/http/agent.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
@@ -37,8 +37,6 @@ export interface PostOptions extends GetOptions {
   readonly waitMs?: number;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 export class Client {
   readonly url: string;
   readonly #link: DaemonLink;
@@ -51,7 +49,7 @@ export class Client {
   }
 
   /** The JSON object at a path; rejects with the daemon's refusal, or UNAVAILABLE without one. */
-  async get(path: string, options: GetOptions = {}): Promise<Json> {
+  async get(path: string, options: GetOptions = {}): Promise<JsonRecord> {
     return this.#json(path, await this.text(path, options));
   }
 
@@ -59,7 +57,7 @@ export class Client {
    * Has a command done and gives its answer. Sent once: whether a command that was not answered was
    * done is for the caller to find out.
    */
-  async post(path: string, body: Json, options: PostOptions = {}): Promise<Json> {
+  async post(path: string, body: JsonRecord, options: PostOptions = {}): Promise<JsonRecord> {
     const url = new URL(this.url + path);
     const response = await open(url, {
       ...this.#link,
@@ -81,7 +79,7 @@ export class Client {
     return followEvents(this.url, this.#link, options);
   }
 
-  #json(path: string, text: string): Json {
+  #json(path: string, text: string): JsonRecord {
     const answer = parsedRecord(text);
     if (answer) return answer;
     throw new RollcallError("UNAVAILABLE", `the server at ${this.url}${path} is not rollcall`);
