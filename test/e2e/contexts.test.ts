@@ -62,7 +62,14 @@ describe("login", () => {
     expect((await rollcall("whoami", "--context", "local")).code).toBe(3);
     const listed = await rollcall("context", "list", "--json");
     expect(listed.stdout).not.toContain(token);
+    expect((await rollcall("doctor")).stdout).toContain(`team: commands talk to ${url}`);
+    await rollcall("context", "rename", "team", "box");
+    expect((await rollcall("context", "current")).stdout).toBe("box\n");
     await rollcall("context", "use", "local");
+    expect((await rollcall("whoami", "--context", "box")).stdout).toContain("token:ci");
+    await rollcall("context", "use", "box");
+    expect((await rollcall("context", "remove", "box")).stderr).toContain("this machine now");
+    expect(readFileSync(file, "utf8")).not.toContain(token);
     expect((await rollcall("whoami")).code).toBe(3);
     expect((await rollcall("context", "use", "nowhere")).code).toBe(1);
   });

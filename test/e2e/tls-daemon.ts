@@ -14,9 +14,9 @@ export interface TlsDaemon {
   readonly data: string;
   readonly folder: string;
   /** A command of its own user, by its socket. */
-  owner(...args: readonly string[]): ReturnType<typeof run>;
+  readonly owner: (...args: readonly string[]) => ReturnType<typeof run>;
   /** The secret of a new token. */
-  create(name: string, role: string, ...flags: readonly string[]): Promise<string>;
+  readonly create: (name: string, role: string, ...flags: readonly string[]) => Promise<string>;
 }
 
 export async function tlsDaemon(...flags: readonly string[]): Promise<TlsDaemon> {

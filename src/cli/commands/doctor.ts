@@ -4,11 +4,14 @@
  */
 import { buildCommand } from "@stricli/core";
 import { loadConfig } from "../../daemon/config.ts";
+import { LOCAL_CONTEXT } from "../../net/http/contexts.ts";
+import { findTarget, type Target } from "../../net/http/target.ts";
+import { DEFAULT_URL } from "../../net/http/url.ts";
+import { connect } from "../../wires/api/client/client.ts";
 import type { Context } from "../context.ts";
 import { checkCodingAgents } from "../doctor/coding-agents.ts";
-import { daemonOf } from "../daemon.ts";
 import { checkDaemon } from "../doctor/doors.ts";
-import { fail, reasonOf, type Check, type Finding } from "../doctor/finding.ts";
+import { fail, ok, reasonOf, type Check, type Finding } from "../doctor/finding.ts";
 import { checkEnvironment, checkNode, checkSqlite } from "../doctor/runtime.ts";
 import { checkDatabase, checkState } from "../doctor/state.ts";
 import { EXIT } from "../exit.ts";
@@ -70,12 +73,28 @@ async function examine(
     findings.push(fail("config", reasonOf(error), "correct it, or leave it out"));
     return undefined;
   });
-  await using client = daemonOf(context, ofDaemon);
+  const target = targetOf(ofDaemon, env, findings);
+  await using client = connect(target);
   const daemon = await client.get("/v1/status").catch((error: unknown) => error as Error);
   const scene = { env, config, url: client.url, daemon, nowMs: Date.now() };
   // One after the other: each may use the disk and the ports that the next one looks at.
   for (const check of CHECKS) findings.push(...(await check(scene)));
   return findings;
+}
+
+/** The daemon that commands talk to; where that cannot be told, this machine's. */
+function targetOf(flags: DaemonFlags, env: Context["env"], findings: Finding[]): Target {
+  try {
+    const target = findTarget(flags, env);
+    const { url, context = LOCAL_CONTEXT } = target;
+    if (context !== LOCAL_CONTEXT) {
+      findings.push(ok("context", `${context}: commands talk to ${url}, not to this machine`));
+    }
+    return target;
+  } catch (error) {
+    findings.push(fail("context", reasonOf(error), "rollcall context use local, or log in again"));
+    return { url: DEFAULT_URL, socket: false };
+  }
 }
 
 function summary(findings: readonly Finding[]) {

@@ -151,8 +151,8 @@ async function pinOf(context: Context, url: URL, wish: PinWish): Promise<string 
     throw new RollcallError("UNAUTHENTICATED", message);
   }
   await context.err.line(`${clean(what)}. Its SHA-256 fingerprint is\n\n  ${fingerprint}\n`);
-  await context.err.line("Compare it with the one that the operator of the daemon has.");
-  if (await confirm(context, "Is it the same: pin it?")) return fingerprint;
+  await context.err.line("Compare it with the one that `rollcall up` prints there.");
+  if (await confirm(context, "Pin this certificate?")) return fingerprint;
   throw new RollcallError("UNAUTHENTICATED", "the certificate was not pinned: nothing was sent");
 }
 

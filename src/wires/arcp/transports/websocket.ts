@@ -88,11 +88,12 @@ export async function connectWebSocket(
   });
 }
 
-/** The reason of a daemon that refuses; what others answer is told by its number. */
+/** The reason of a daemon that refuses; all other answers are told by their number. */
 async function refusalIn(url: string, response: IncomingMessage): Promise<Error> {
   const body = await readBody(new URL(url), response).catch(() => "");
   const { code, message } = decodeError(body);
-  if (code !== undefined && message !== undefined) return new RollcallError(code, message);
+  const isRefusal = code === "UNAUTHENTICATED" || code === "PERMISSION_DENIED";
+  if (isRefusal && message !== undefined) return new RollcallError(code, message);
   return new Error(`Unexpected server response: ${response.statusCode}`);
 }
 
