@@ -13,7 +13,7 @@ import type { DaemonFlags } from "../flags.ts";
 import type { ChangesOptions, FetchOptions } from "../listing.ts";
 import { FilesFleet } from "./files.ts";
 import {
-  DaemonFleet,
+  daemonFleet,
   type AgentQuery,
   type FleetQuery,
   type FleetSource,
@@ -32,7 +32,7 @@ export class NearestFleet implements FleetSource, AsyncDisposable {
   constructor(context: Context, flags: DaemonFlags) {
     this.#context = context;
     this.daemon = daemonOf(context, flags);
-    this.#fleet = new DaemonFleet(this.daemon);
+    this.#fleet = daemonFleet(this.daemon);
   }
 
   get place(): string {
