@@ -11,17 +11,13 @@ export interface EventView {
   show(event: DaemonEvent): Promise<void>;
 }
 
-export class JsonView implements EventView {
-  readonly #context: Context;
-
-  constructor(context: Context) {
-    this.#context = context;
-  }
-
-  async show({ sequence, topic, data }: DaemonEvent): Promise<void> {
-    const { type: _, ...facts } = data;
-    await this.#context.out.line(cleanJson({ sequence, topic, ...facts }));
-  }
+export function jsonEvents({ out }: Context): EventView {
+  return {
+    show({ sequence, topic, data }) {
+      const { type: _, ...facts } = data;
+      return out.line(cleanJson({ sequence, topic, ...facts }));
+    },
+  };
 }
 
 const COLOURS: readonly (readonly [prefix: string, style: Style])[] = [

@@ -37,7 +37,7 @@ export function viewOf<Item, Answer extends object>(
   watching: Watching<Item, Answer>,
 ): ListView<Item, Answer> {
   if (watching.view) return watching.view();
-  if (watching.flags.json === true) return new JsonView(watching);
+  if (watching.flags.json === true) return jsonView(watching.context);
   return watching.context.out.isTerminal ? new ScreenView(watching) : new LinesView(watching);
 }
 
@@ -152,26 +152,18 @@ function factsOf(item: unknown): string {
   return JSON.stringify(item, (name, value: unknown) => (SOFT.has(name) ? undefined : value));
 }
 
-class JsonView<Item, Answer extends object> implements ListView<Item, Answer> {
-  readonly #watching: Watching<Item, Answer>;
-  readonly limit = Infinity;
-  readonly freshMs = undefined;
-  #shown = "";
-
-  constructor(watching: Watching<Item, Answer>) {
-    this.#watching = watching;
-  }
-
-  async show({ items, answer }: ListedPage<Item, Answer>): Promise<void> {
-    const now = factsOf(items);
-    if (now === this.#shown) return;
-    this.#shown = now;
-    await printJson(this.#watching.context, answer);
-  }
-
-  trouble(text: string): Promise<void> {
-    return note(this.#watching.context, text);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {}
+function jsonView<Item, Answer extends object>(context: Context): ListView<Item, Answer> {
+  let shown = "";
+  return {
+    limit: Infinity,
+    freshMs: undefined,
+    async show({ items, answer }) {
+      const now = factsOf(items);
+      if (now === shown) return;
+      shown = now;
+      await printJson(context, answer);
+    },
+    trouble: (text) => note(context, text),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
 }

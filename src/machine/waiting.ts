@@ -51,10 +51,10 @@ export function linked(...signals: readonly (AbortSignal | undefined)[]): Linked
   const unlink = () => {
     for (const each of undo) each();
   };
-  return { signal: abort.signal, unlink };
+  return { signal: abort.signal, unlink, [Symbol.dispose]: unlink };
 }
 
-export interface LinkedSignal {
+export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal;
   readonly unlink: () => void;
 }

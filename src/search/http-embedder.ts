@@ -5,6 +5,8 @@
  */
 import { z } from "zod";
 import { invalidArgument, RollcallError } from "../core/errors.ts";
+import { wholeAnswer } from "../net/http/body.ts";
+import { failureReason } from "../net/reasons.ts";
 import type { Embedder } from "./embedder.ts";
 import { ENDPOINT } from "./limits.ts";
 import { unitLength } from "./model.ts";
@@ -96,16 +98,9 @@ async function post({ url, model, key, texts, ...options }: Post): Promise<strin
 }
 
 async function textOf(url: URL, response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > ENDPOINT.answerBytes) {
-      throw unusable(url, `answers with more than ${ENDPOINT.answerBytes} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  const text = await wholeAnswer(response, ENDPOINT.answerBytes);
+  if (text !== undefined) return text;
+  throw unusable(url, `answers with more than ${ENDPOINT.answerBytes} bytes`);
 }
 
 function vectorsOf(url: URL, body: string, wanted: number): Float32Array[] {
@@ -134,8 +129,7 @@ function addressOf(text: string): URL {
 
 /** fetch says "fetch failed", and why in its cause. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message || error.message : error.message;
+  return failureReason(error instanceof Error ? (error.cause ?? error) : error);
 }
 
 /** Named without its query and user, which may hold secrets. */

@@ -7,7 +7,7 @@ import { buildCommand } from "@stricli/core";
 import type { Topic } from "../../core/events.ts";
 import type { Context } from "../context.ts";
 import { daemonOf, note } from "../daemon.ts";
-import { JsonView, LineView, Notices } from "../event-lines.ts";
+import { jsonEvents, LineView, Notices } from "../event-lines.ts";
 import {
   daemonFlags,
   jsonFlag,
@@ -79,7 +79,7 @@ export const events = buildCommand<Flags, [], Context>({
   },
   async func({ from, topic = [], json = false, ...flags }) {
     const signal = this.untilInterrupted();
-    const view = json ? new JsonView(this) : new LineView(this);
+    const view = json ? jsonEvents(this) : new LineView(this);
     const notices = new Notices(this);
     let unknown = unknownTopics(topic);
     await using daemon = daemonOf(this, flags);

@@ -7,7 +7,7 @@ import type { Context } from "../context.ts";
 import { note, noteMoment } from "../daemon.ts";
 import { HEADLINE_COLOURS, summary } from "../fleet/look.ts";
 import { NearestFleet } from "../fleet/nearest.ts";
-import type { FleetQuery, FleetSource, ListedFleet } from "../fleet/source.ts";
+import type { FleetQuery, FleetSource } from "../fleet/source.ts";
 import { listFlags, switchFlag, type ListFlags } from "../flags.ts";
 import type { ListView } from "../list-views.ts";
 import { showList, type ListLook, type ListSource, type View } from "../listing.ts";
@@ -109,7 +109,7 @@ export const ls = line.command<ListFlags>(listFlags, async (context, typed) => {
   const source = sourceOf(fleet, query);
   const shown = { context, source, look: { ...LOOK, nothing: nothingOf(flags) }, flags };
   if (!oneline) return await showList(shown);
-  const view = new OneLine(context);
+  const view = oneLineView(context);
   if (watch) return await showList({ ...shown, view: () => view });
   await noteMoment(context, at);
   await view.show(await source.fetch({ limit: 1 }));
@@ -126,28 +126,20 @@ function sourceOf(fleet: FleetSource, query: FleetQuery): ListSource<Row, FleetL
 }
 
 /** A line whenever it is another one. */
-class OneLine implements ListView<Row, FleetList> {
-  readonly #context: Context;
-  readonly limit = 1;
-  readonly freshMs = undefined;
-  #shown: string | undefined;
-
-  constructor(context: Context) {
-    this.#context = context;
-  }
-
-  async show({ answer }: ListedFleet): Promise<void> {
-    const { out } = this.#context;
-    const text = summary(answer, out);
-    if (text === this.#shown) return;
-    this.#shown = text;
-    // Somebody who looks wants an answer; a status bar wants nothing to show.
-    await out.line(text || (out.isTerminal ? "nobody is here" : ""));
-  }
-
-  trouble(text: string): Promise<void> {
-    return note(this.#context, text);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {}
+function oneLineView(context: Context): ListView<Row, FleetList> {
+  const { out } = context;
+  let shown: string | undefined;
+  return {
+    limit: 1,
+    freshMs: undefined,
+    async show({ answer }) {
+      const text = summary(answer, out);
+      if (text === shown) return;
+      shown = text;
+      // Somebody who looks wants an answer; a status bar wants nothing to show.
+      await out.line(text || (out.isTerminal ? "nobody is here" : ""));
+    },
+    trouble: (text) => note(context, text),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
 }

@@ -4,7 +4,7 @@ import type { DaemonEvent } from "../../wires/api/client/events.ts";
 import type { TimelineEvents } from "../../wires/api/answers.ts";
 import { call, apiOperation } from "../api.ts";
 import { daemonOf, note, pathOf, printJson } from "../daemon.ts";
-import { AgentLineView, JsonView, Notices } from "../event-lines.ts";
+import { AgentLineView, jsonEvents, Notices } from "../event-lines.ts";
 import { answerFlags, switchFlag, type AnswerFlags } from "../flags.ts";
 import { commandLine } from "../operation.ts";
 
@@ -34,7 +34,7 @@ export const timeline = line.command<AnswerFlags>(answerFlags, async (context, t
   const answer = await call(daemon, "fleet.timeline", { input }).catch(line.refused);
   if (json && !follow) return await printJson(context, answer);
   const { id, events, sequence: from } = answer;
-  const view = json ? new JsonView(context) : new AgentLineView(context, id);
+  const view = json ? jsonEvents(context) : new AgentLineView(context, id);
   for (const event of events) await view.show(asEvent(event));
   if (!follow) {
     if (events.length === 0) await note(context, "nothing that the log still has");

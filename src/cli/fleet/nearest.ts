@@ -15,7 +15,7 @@ import type { DaemonFlags } from "../flags.ts";
 import type { ChangesOptions, FetchOptions } from "../listing.ts";
 import { FilesFleet } from "./files.ts";
 import {
-  DaemonFleet,
+  daemonFleet,
   type AgentQuery,
   type FleetQuery,
   type FleetSource,
@@ -39,7 +39,7 @@ export class NearestFleet implements FleetSource, AsyncDisposable {
     // A context may begin at an address of this machine, and lead elsewhere by a tunnel.
     const { url, context: name = LOCAL_CONTEXT } = target;
     this.#isHere = name === LOCAL_CONTEXT && OF_THIS_MACHINE.test(url);
-    this.#fleet = new DaemonFleet(this.daemon);
+    this.#fleet = daemonFleet(this.daemon);
   }
 
   get place(): string {

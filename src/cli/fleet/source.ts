@@ -4,13 +4,7 @@ import type { InputOf } from "../../operations/table.ts";
 import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
 import type { Client } from "../../wires/api/client/client.ts";
 import { look } from "../api.ts";
-import {
-  fetchPages,
-  type ChangesOptions,
-  type FetchOptions,
-  type ListedPage,
-  type ListSource,
-} from "../listing.ts";
+import { fetchPages, type FetchOptions, type ListedPage, type ListSource } from "../listing.ts";
 
 export type FleetQuery = Pick<InputOf<"fleet.list">, "all" | "needs" | "at">;
 
@@ -27,26 +21,12 @@ export interface FleetSource extends Pick<ListSource<Row, FleetList>, "place" | 
 /** Beginnings of the topics that may change a row. */
 const TOPICS = ["agent.", "fleet.", "job.", "lease.", "question.", "task."];
 
-export class DaemonFleet implements FleetSource {
-  readonly #daemon: Client;
-
-  constructor(daemon: Client) {
-    this.#daemon = daemon;
-  }
-
-  get place(): string {
-    return this.#daemon.url;
-  }
-
-  list(query: FleetQuery, options: FetchOptions): Promise<ListedFleet> {
-    return fetchPages(this.#daemon, { operation: "fleet.list", input: { ...query } }, options);
-  }
-
-  find(input: AgentQuery): Promise<FleetRow> {
-    return look(this.#daemon, "fleet.get", { input });
-  }
-
-  changes(options: ChangesOptions): AsyncIterable<unknown> {
-    return this.#daemon.events({ topics: TOPICS, ...options });
-  }
+export function daemonFleet(daemon: Client): FleetSource {
+  return {
+    place: daemon.url,
+    list: (query, options) =>
+      fetchPages(daemon, { operation: "fleet.list", input: { ...query } }, options),
+    find: (input) => look(daemon, "fleet.get", { input }),
+    changes: (options) => daemon.events({ topics: TOPICS, ...options }),
+  };
 }

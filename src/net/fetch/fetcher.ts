@@ -21,7 +21,9 @@ import { httpUrl } from "../http/url.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { judgeFor, type JudgeAddress, type Reach } from "./addresses.ts";
 import { connectWith, type Connect } from "./connect.ts";
-import { joined, systemTimers, within, type Timers } from "./deadline.ts";
+import { systemClock } from "../../machine/clock.ts";
+import { linked } from "../../machine/waiting.ts";
+import { within, type Deadline } from "./deadline.ts";
 import { FETCH, type FetchLimits } from "./limits.ts";
 import { portOf } from "./ports.ts";
 import { limitedLookup, type Resolve } from "./resolve.ts";
@@ -35,7 +37,7 @@ export interface FetcherOptions {
   /** For tests. */
   readonly resolve?: Resolve;
   readonly connect?: Connect;
-  readonly timers?: Timers;
+  readonly timers?: Deadline["timers"];
 }
 
 export interface FetchFailure {
@@ -62,7 +64,7 @@ export class Fetcher implements AsyncDisposable {
   readonly #judge: JudgeAddress;
   readonly #resolve: Resolve;
   readonly #connect: Connect;
-  readonly #timers: Timers;
+  readonly #timers: Deadline["timers"];
   readonly #onFailure: (detail: FetchFailure) => void;
   readonly #queue: FetchQueue;
   readonly #closing = new AbortController();
@@ -72,7 +74,7 @@ export class Fetcher implements AsyncDisposable {
     this.#judge = judgeFor(options.reach ?? {});
     this.#resolve = options.resolve ?? limitedLookup();
     this.#connect = options.connect ?? connectWith();
-    this.#timers = options.timers ?? systemTimers;
+    this.#timers = options.timers ?? systemClock;
     this.#onFailure = options.onFailure ?? (() => undefined);
     this.#queue = new FetchQueue(this.#limits);
     // Every fetch listens to it, and as many may wait as the queue holds.
@@ -98,8 +100,7 @@ export class Fetcher implements AsyncDisposable {
     read: (text: string, url: string) => T | undefined,
     { signal: interest, tellsWhy = false }: FetchOptions = {},
   ): Promise<T> {
-    const closing = this.#closing.signal;
-    using either = joined(interest ? [interest, closing] : [closing]);
+    using either = linked(interest, this.#closing.signal);
     const { signal } = either;
     try {
       const targets = urls.map((url) => targetOf(url, this.#limits));

@@ -8,6 +8,7 @@ import { request, type Agent, type IncomingMessage } from "node:http";
 import { isErrorCode, RollcallError, wireCodes, type ErrorCode } from "../../core/errors.ts";
 import { isRecord, parsedRecord } from "../../core/json-object.ts";
 import { failureReason } from "../reasons.ts";
+import { wholeBody } from "./body.ts";
 import { CLIENT } from "./limits.ts";
 
 /** The way to a daemon, the same for all requests of a client. */
@@ -71,21 +72,12 @@ const JSON_BODY = { "content-type": "application/json" } as const;
 
 /** The whole body; more than the limit is an error. */
 export async function readBody(url: URL, response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > CLIENT.bodyBytes) {
-        const message = `${url.href} answers with more than ${CLIENT.bodyBytes} bytes`;
-        throw new RollcallError("TOO_LARGE", message);
-      }
-      chunks.push(chunk);
-    }
-  } catch (error) {
+  const body = await wholeBody(response, CLIENT.bodyBytes).catch((error: unknown) => {
     throw asRollcallError(url, error);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  });
+  if (body !== undefined) return body;
+  const message = `${url.href} answers with more than ${CLIENT.bodyBytes} bytes`;
+  throw new RollcallError("TOO_LARGE", message);
 }
 
 /** The error that a daemon sent as `{error: {code, message}}`. */

@@ -6,10 +6,10 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { connect as connectTcp, type AddressInfo } from "node:net";
 import type { Connect, Dial } from "../../../src/net/fetch/connect.ts";
-import type { Timers } from "../../../src/net/fetch/deadline.ts";
+import type { Timers } from "../../../src/machine/waiting.ts";
 import { Fetcher, type FetchFailure, type FetcherOptions } from "../../../src/net/fetch/fetcher.ts";
 
-class HandTimers implements Timers {
+class HandTimers implements Pick<Timers, "after"> {
   readonly #waiting = new Set<{ readonly atMs: number; readonly call: () => void }>();
   #nowMs = 0;
 

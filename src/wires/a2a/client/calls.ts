@@ -6,6 +6,7 @@ import { clean } from "../../../core/clean.ts";
 import { RollcallError, type ErrorCode } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { within } from "../../../net/fetch/deadline.ts";
+import { wholeAnswer } from "../../../net/http/body.ts";
 import { BEAT } from "./limits.ts";
 
 /** As the global one; that is the default. */
@@ -59,16 +60,9 @@ export async function call(
 }
 
 async function textOf(response: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) {
-      throw new RollcallError("TOO_LARGE", `the registry answers with more than ${maxBytes} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  const text = await wholeAnswer(response, maxBytes);
+  if (text !== undefined) return text;
+  throw new RollcallError("TOO_LARGE", `the registry answers with more than ${maxBytes} bytes`);
 }
 
 /** In whole seconds; the form with a date is not in use here. */

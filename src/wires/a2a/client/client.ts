@@ -20,7 +20,7 @@ import { cardAs, versionAsked } from "../../../directory/cards/versions.ts";
 import { codeOf, invalidArgument, RollcallError } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
-import { joined } from "../../../net/fetch/deadline.ts";
+import { linked, pause } from "../../../machine/waiting.ts";
 import { parseUrl } from "../../../net/http/url.ts";
 import {
   call,
@@ -164,7 +164,8 @@ export class RegistryClient implements AsyncDisposable {
       else onHeartbeat?.(sent);
       failures = sent instanceof RollcallError ? failures + 1 : 0;
       const waitMs = failures === 0 ? this.#intervalS * 1000 : this.#retryMs(sent, failures);
-      await this.#wait(waitMs * (1 - BEAT.jitter * random()));
+      const delayMs = waitMs * (1 - BEAT.jitter * random());
+      await pause(this.#clock, delayMs, this.#closing.signal).catch(() => undefined);
     }
   }
 
@@ -179,22 +180,6 @@ export class RegistryClient implements AsyncDisposable {
     if (asked !== undefined) return allowed(asked) * 1000;
     const backoffMs = BEAT.firstRetryMs * 2 ** Math.min(failures - 1, 20);
     return Math.min(backoffMs, this.#intervalS * 1000);
-  }
-
-  async #wait(delayMs: number): Promise<void> {
-    const { signal } = this.#closing;
-    if (signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#clock.after(delayMs, () => {
-        signal.removeEventListener("abort", stop);
-        resolve();
-      });
-      const stop = (): void => {
-        cancel();
-        resolve();
-      };
-      signal.addEventListener("abort", stop, { once: true });
-    });
   }
 
   /** At the path that worked last; where it is not known (any more), at the other one. */
@@ -228,8 +213,7 @@ export class RegistryClient implements AsyncDisposable {
     more: { readonly body?: string; readonly signal?: AbortSignal | undefined },
   ): Promise<RegistryResponse> {
     const { token, fetch = globalThis.fetch, timeoutMs = BEAT.answerMs } = this.#options;
-    const closing = this.#closing.signal;
-    using either = joined(more.signal ? [more.signal, closing] : [closing]);
+    using either = linked(more.signal, this.#closing.signal);
     return await call(
       {
         url,

@@ -5,6 +5,7 @@
  * double cannot hold is then lost.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { wholeBody } from "../../../net/http/body.ts";
 import type { RegistryAnswer, RegistryRequest } from "./server.ts";
 
 type RequestHandler = (request: RegistryRequest) => Promise<RegistryAnswer | undefined>;
@@ -119,7 +120,7 @@ function fromNode(request: ParsedRequest): RegistryRequest {
     },
     body: async (maxBytes) => {
       // One that is too long must not take the connection with it: its sender shall be told.
-      if (!request.readableEnded) return collect(request.iterator(KEPT), maxBytes);
+      if (!request.readableEnded) return wholeBody(request.iterator(KEPT), maxBytes);
       const { body } = request;
       return typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);
     },
@@ -131,22 +132,9 @@ function fromWeb(request: Request): RegistryRequest {
     method: request.method,
     path: new URL(request.url).pathname,
     header: (name) => request.headers.get(name) ?? undefined,
-    body: async (maxBytes) => collect((request.body ?? []) as AsyncIterable<Uint8Array>, maxBytes),
+    body: async (maxBytes) =>
+      wholeBody((request.body ?? []) as AsyncIterable<Uint8Array>, maxBytes),
   };
-}
-
-async function collect(
-  source: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of source) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 function write(response: ServerResponse, { status, headers, body }: RegistryAnswer): void {

@@ -10,8 +10,10 @@
  * Before the first event a live stream stands nowhere: the server's first bookmark tells where.
  */
 import type { IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
 import { parsedRecord } from "../../../core/json-object.ts";
+import { backOff } from "../../../machine/waiting.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
 import { cancelled, decodeError, open, type DaemonLink } from "../../../net/http/request.ts";
 import { SseParser, type SseMessage } from "../../../net/http/sse.ts";
@@ -160,11 +162,13 @@ class EventStream {
   }
 
   async #pause(): Promise<void> {
-    const base = this.#retryMs ?? CLIENT.firstRetryMs;
-    const delayMs =
-      Math.min(CLIENT.lastRetryMs, base * 2 ** this.#tries) * (0.5 + Math.random() / 2);
-    this.#tries = Math.min(this.#tries + 1, 16);
-    await delay(delayMs, this.#options.signal);
+    const { firstRetryMs, lastRetryMs } = CLIENT;
+    const range = { firstRetryMs: this.#retryMs ?? firstRetryMs, lastRetryMs };
+    const delayMs = backOff(this.#tries, range, Math.random);
+    this.#tries += 1;
+    await sleep(delayMs, undefined, { signal: this.#options.signal }).catch(() => {
+      throw cancelled();
+    });
   }
 }
 
@@ -195,19 +199,4 @@ function parseData(data: string): Readonly<Record<string, unknown>> {
 function errorOf(data: string): RollcallError {
   const { code = "UNAVAILABLE", message = "the daemon ended the stream" } = decodeError(data);
   return new RollcallError(code, message);
-}
-
-function delay(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(cancelled());
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", giveUp);
-      resolve();
-    }, delayMs);
-    const giveUp = () => {
-      clearTimeout(timer);
-      reject(cancelled());
-    };
-    signal?.addEventListener("abort", giveUp, { once: true });
-  });
 }
