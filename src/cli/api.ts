@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import type { AnswerOf, InputOf, OperationName } from "../operations/table.ts";
-import type { Client } from "../wires/api/client/client.ts";
+import type { Client, PostOptions } from "../wires/api/client/client.ts";
 import type { OpenApi } from "../wires/api/openapi.ts";
 import type { Schema, Schemas } from "../wires/api/openapi-example.ts";
 import { pathOf, type Value } from "./daemon.ts";
@@ -89,19 +89,15 @@ function fieldsIn({ properties = {}, required = [] }: Schema, path: string): [st
   });
 }
 
-export interface CallOptions {
-  /** How long the daemon was told it may take, on top of what an answer takes. */
-  readonly waitMs?: number;
-  readonly signal?: AbortSignal;
-}
-
-type Request<Name extends OperationName> = CallOptions & { readonly input: InputOf<Name> };
+type OperationRequest<Name extends OperationName> = PostOptions & {
+  readonly input: InputOf<Name>;
+};
 
 /** Calls an operation of the daemon, whose answer has the shape that the table promises. */
 export async function call<Name extends OperationName>(
   daemon: Pick<Client, "get" | "post">,
   name: Name,
-  request: Request<Name>,
+  request: OperationRequest<Name>,
 ): Promise<AnswerOf<Name>> {
   const { isRead, path } = apiOperation(name);
   if (isRead) return look(daemon, name, request);
@@ -117,7 +113,7 @@ export async function call<Name extends OperationName>(
 export async function look<Name extends OperationName>(
   daemon: Pick<Client, "get">,
   name: Name,
-  { input, ...options }: Request<Name>,
+  { input, ...options }: OperationRequest<Name>,
 ): Promise<AnswerOf<Name>> {
   const path = pathOf(apiOperation(name).path, input as Readonly<Record<string, Value>>);
   return (await daemon.get(path, options)) as AnswerOf<Name>;

@@ -1,7 +1,8 @@
 /** The context of every command: its output, the environment, the signal to stop. */
 import type { CommandContext, StricliProcess } from "@stricli/core";
 import { RollcallError } from "../core/errors.ts";
-import { Output, whenReaderLeaves, type Environment, type Sink } from "./terminal/output.ts";
+import type { Environment } from "../machine/surroundings.ts";
+import { Output, whenReaderLeaves, type Sink } from "./terminal/output.ts";
 
 export interface Context extends CommandContext {
   readonly process: StricliProcess;

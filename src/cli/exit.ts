@@ -4,7 +4,8 @@
  */
 import { codeOf, RollcallError, type ErrorCode } from "../core/errors.ts";
 import { clean } from "./terminal/clean.ts";
-import type { Environment, Output } from "./terminal/output.ts";
+import type { Environment } from "../machine/surroundings.ts";
+import type { Output } from "./terminal/output.ts";
 
 export const EXIT = {
   done: 0,

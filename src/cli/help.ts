@@ -9,9 +9,9 @@ import { padEnd, widthOf } from "./terminal/width.ts";
 
 type Flag = NonNullable<Command<Context>["parameters"]["flags"]>[string];
 type Positional = NonNullable<Command<Context>["parameters"]["positional"]>;
-type Row = readonly [name: string, text: string];
+type HelpRow = readonly [name: string, text: string];
 
-const ALWAYS: readonly Row[] = [
+const ALWAYS: readonly HelpRow[] = [
   ["--verbose", "Show where an error came from [ROLLCALL_DEBUG]"],
   ["-h, --help", "Show this"],
 ];
@@ -26,7 +26,7 @@ export interface Example {
  * tree of commands, which is read without loading the command.
  */
 export function about(text: string, ...examples: readonly Example[]) {
-  const rows = examples.map(({ call, does }): Row => [call, does]);
+  const rows = examples.map(({ call, does }): HelpRow => [call, does]);
   const shown = rows.length === 0 ? [] : ["", EXAMPLES, ...table(rows)];
   return { brief: "", fullDescription: [text, ...shown].join("\n") };
 }
@@ -51,23 +51,23 @@ export function helpFlag(output: Output, overview: readonly string[]): StricliIn
   };
 }
 
-interface Found {
+interface HelpTarget {
   readonly target: Command<Context> | RouteMap<Context>;
   readonly prefix: readonly string[];
 }
 
-function helpOf({ target, prefix }: Found, columns: number): readonly string[] {
+function helpOf({ target, prefix }: HelpTarget, columns: number): readonly string[] {
   const name = prefix.join(" ");
   if ("getAllEntries" in target) {
     const rows = target.getAllEntries().filter((entry) => !entry.hidden);
-    const commands = rows.map((each): Row => [each.name.original, each.target.brief]);
+    const commands = rows.map((each): HelpRow => [each.name.original, each.target.brief]);
     const more = `${name} COMMAND --help says more, with examples.`;
     const lines = ["Commands", ...table(commands, columns), "", more];
     return [...opening(`${name} COMMAND`, target, columns), ...lines];
   }
   const { flags = {}, positional } = target.parameters;
   const visible = Object.entries(flags).filter(([, flag]) => flag.hidden !== true);
-  const rows = visible.map(([key, flag]): Row => [flagName(key, flag), flag.brief]);
+  const rows = visible.map(([key, flag]): HelpRow => [flagName(key, flag), flag.brief]);
   const usage = [name, visible.length > 0 ? "[FLAGS]" : "", placeholders(positional)];
   return [
     ...opening(usage.filter(Boolean).join(" "), target, columns),
@@ -76,7 +76,7 @@ function helpOf({ target, prefix }: Found, columns: number): readonly string[] {
   ];
 }
 
-function opening(usage: string, target: Found["target"], columns: number): readonly string[] {
+function opening(usage: string, target: HelpTarget["target"], columns: number): readonly string[] {
   const paragraphs = (target.fullDescription ?? target.brief).split("\n\n");
   const lines = paragraphs.flatMap((each) => ["", ...filled(each, columns)]);
   return [`Usage: ${usage}`, ...lines, ""];
@@ -124,7 +124,7 @@ function placeholders(positional: Positional | undefined): string {
 }
 
 /** Two columns; the second is wrapped where a terminal would break it in the middle of a word. */
-export function table(rows: readonly Row[], columns = Infinity): readonly string[] {
+export function table(rows: readonly HelpRow[], columns = Infinity): readonly string[] {
   const width = Math.max(...rows.map(([name]) => widthOf(name)));
   return rows.flatMap(([name, text]) => {
     const [first = "", ...rest] = wrap(text, Math.max(columns - width - 4, NARROWEST));

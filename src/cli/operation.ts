@@ -11,8 +11,8 @@
 import { buildCommand, type Command, type TypedCommandParameters } from "@stricli/core";
 import { messageFor, RollcallError } from "../core/errors.ts";
 import type { AnswerOf, InputOf, OperationName } from "../operations/table.ts";
-import type { Client } from "../wires/api/client/client.ts";
-import { call, apiOperation, type CallOptions } from "./api.ts";
+import type { Client, PostOptions } from "../wires/api/client/client.ts";
+import { call, apiOperation } from "./api.ts";
 import type { Context } from "./context.ts";
 import { daemonOf, printJson } from "./daemon.ts";
 import { EXIT } from "./exit.ts";
@@ -46,7 +46,7 @@ export interface OperationCommand<Name extends OperationName, Own> extends Comma
   show?(answer: AnswerOf<Name>, request: CommandRequest<Name>): Promise<void>;
 }
 
-type Send<Name extends OperationName> = (options?: CallOptions) => Promise<AnswerOf<Name>>;
+type Send<Name extends OperationName> = (options?: PostOptions) => Promise<AnswerOf<Name>>;
 
 export interface CommandRequest<Name extends OperationName> {
   readonly context: Context;

@@ -37,6 +37,8 @@ const MARKS: Readonly<Record<DiffLine["kind"], readonly [string, Style | undefin
   gap: ["  ", "dim"],
 };
 
+export type ChangeVerb = "install" | "uninstall";
+
 export interface ChangeFlags {
   readonly dryRun?: boolean;
   readonly yes?: boolean;

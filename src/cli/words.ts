@@ -16,7 +16,7 @@ export function normalise(words: readonly string[], program: Program): readonly 
   if (at !== 0 && !isLed) return words;
   const flags = words.slice(0, at);
   const [named = "", ...behind] = words.slice(at);
-  const now: Look = { word: named, when: [], after: behind };
+  const now: LookBack = { word: named, when: [], after: behind };
   const { word, when, after } = (named === "at" && pastOf(behind)) || now;
   const [command, others] = commandOf(groupOf(program, word), after);
   return [word, ...command, ...flags, ...when, ...others];
@@ -25,14 +25,14 @@ export function normalise(words: readonly string[], program: Program): readonly 
 /** The commands that can show a moment of the past: `at 14:03 ls` is `ls --at 14:03`. */
 export const PAST_COMMANDS: readonly string[] = ["ls", "explain", "inbox", "jobs"];
 
-interface Look {
+interface LookBack {
   readonly word: string;
   /** The flag for the moment, if it is one of the past. */
   readonly when: readonly string[];
   readonly after: readonly string[];
 }
 
-function pastOf(words: readonly string[]): Look | undefined {
+function pastOf(words: readonly string[]): LookBack | undefined {
   const at = words.findIndex((word) => PAST_COMMANDS.includes(word));
   const time = words.slice(0, at);
   if (at < 1 || time.some((word) => word.startsWith("-"))) return undefined;

@@ -24,8 +24,8 @@ describe("a submit", () => {
       maxRuntimeSec: 60,
       requestId: "r1",
     });
-    expect(told(world.history)).toEqual([`job.submitted ${job.id}`, `job.started ${job.id}`]);
-    expect(world.history[0]).toMatchObject({ job: { status: "pending", startedAtMs: 0 } });
+    expect(told(world.history)).toEqual([`job.submitted ${job.id}`]);
+    expect(world.history[0]).toMatchObject({ job: { status: "running", startedAtMs: START_MS } });
   });
 
   test("names what is wrong with it", () => {

@@ -47,6 +47,7 @@ export const ACTIONS = [
   "directory.verify",
   "directory.remove",
   "event.read",
+  "audit.list",
   "daemon.read",
   "overview.read",
   "metrics.read",

@@ -9,6 +9,7 @@
  * principal has already is never taken from it: it gets no more until it has less than its share.
  */
 import { refuse, type Refusal } from "./decide.ts";
+import { RollcallError } from "./errors.ts";
 import { LOCAL } from "./principals.ts";
 
 /** How much of something each principal has; of what the state holds, only evolve changes it. */
@@ -68,8 +69,14 @@ export function beyondShare(wish: Wish): Refusal | undefined {
   if (own + more <= share) return undefined;
   const has = `${owner} already has ${own} ${noun}`;
   const reason =
-    share === limit ? `that is the limit` : `its share of the limit ${limit} is ${share}`;
+    share === limit ? "that is the limit" : `its share of the limit ${limit} is ${share}`;
   return refuse("LIMIT_EXCEEDED", `${has}: ${reason}`);
+}
+
+/** The same at a door: throws the refusal. */
+export function checkShare(wish: Wish): void {
+  const refusal = beyondShare(wish);
+  if (refusal) throw new RollcallError(refusal.code, refusal.reason);
 }
 
 /** What `beyondShare` wants to know of one principal. */

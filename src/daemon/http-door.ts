@@ -123,6 +123,7 @@ export class HttpDoor {
     this.#gate = new Gate({
       authenticator: options.authenticator,
       rate: new Rate(options.rateLimit),
+      claim: ({ socket }, principal) => this.#sockets.claim(socket, principal),
       monotonicMs,
       limits: this.#limits,
       hosts: () => this.#hosts,
@@ -147,8 +148,8 @@ export class HttpDoor {
     }
   }
 
-  #permit({ principal }: By, access: Guarded<unknown>["access"]): void {
-    if (access !== ADMITTED) this.#options.permit(principal, access);
+  #permit(by: By, access: Guarded<unknown>["access"]): void {
+    if (access !== ADMITTED) this.#options.permit(by, access);
   }
 
   /** Takes connections that were accepted elsewhere, too. */

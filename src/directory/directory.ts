@@ -36,7 +36,13 @@ import { digestOf } from "./digest.ts";
 import { Finder } from "./finder.ts";
 import { SERVICE } from "./limits.ts";
 import { arrayOf, Listing, ListingBytes } from "./listing.ts";
-import { isWanted, pageOf, type Filters, type Page, type PageBounds } from "./query.ts";
+import {
+  isWanted,
+  pageOf,
+  type DirectoryFilters,
+  type DirectoryPage,
+  type PageBounds,
+} from "./query.ts";
 import type { SignatureTrust } from "./signatures.ts";
 import { hashOf, newToken } from "./tokens.ts";
 import { Turnstile } from "./turnstile.ts";
@@ -80,7 +86,7 @@ export type HeartbeatAnswer =
     }
   | { readonly ok: false; readonly problems: readonly CardProblem[] };
 
-export interface DirectoryQuery extends Filters, PageBounds {
+export interface DirectoryQuery extends DirectoryFilters, PageBounds {
   /** In plain words; then the best come first, and there are no pages. */
   readonly q?: string | undefined;
 }
@@ -162,7 +168,7 @@ export class DirectoryService {
   async cards(
     version: ListedVersion,
     asked: DirectoryQuery,
-  ): Promise<Page & { readonly bytes: ListingBytes }> {
+  ): Promise<DirectoryPage & { readonly bytes: ListingBytes }> {
     const page = await this.list(asked);
     const cards = page.entries.flatMap(({ card }) => card ?? []);
     return { ...page, bytes: new ListingBytes(arrayOf(cards, version)) };
@@ -173,7 +179,7 @@ export class DirectoryService {
     limit,
     cursor,
     ...filters
-  }: DirectoryQuery): Promise<Page & { sequence: number }> {
+  }: DirectoryQuery): Promise<DirectoryPage & { sequence: number }> {
     if (q.trim() !== "") return this.#search(q, { ...filters, limit, cursor });
     const { entries, sequence } = await this.#engine.read((state, at) => ({
       entries: entriesOf(state, filters),
@@ -255,7 +261,7 @@ export class DirectoryService {
     };
   }
 
-  async #search(q: string, { limit, cursor, ...filters }: Filters & PageBounds) {
+  async #search(q: string, { limit, cursor, ...filters }: DirectoryFilters & PageBounds) {
     if (cursor !== undefined) {
       throw invalidArgument("cursor and q exclude each other: q has one page");
     }
@@ -315,7 +321,7 @@ function keyOf(body: Buffer): string {
   return body.toString("latin1");
 }
 
-function entriesOf({ directory }: State, filters: Filters): DirectoryEntry[] {
+function entriesOf({ directory }: State, filters: DirectoryFilters): DirectoryEntry[] {
   const entries: DirectoryEntry[] = [];
   for (const record of directory.byUrl.values()) {
     if (isWanted(record.entry, filters)) entries.push(entryAsSeen(record));

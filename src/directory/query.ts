@@ -7,7 +7,7 @@ import { TIERS, type DirectoryEntry, type Tier } from "../core/directory.ts";
 import { QUERY } from "./limits.ts";
 import { shown } from "./shown-card.ts";
 
-export interface Filters {
+export interface DirectoryFilters {
   /** A skill with this id or name, or one of these tags; letters large or small. */
   readonly skill?: string | undefined;
   readonly tag?: string | undefined;
@@ -20,14 +20,17 @@ export interface PageBounds {
   readonly cursor?: string | undefined;
 }
 
-export interface Page {
+export interface DirectoryPage {
   readonly entries: readonly DirectoryEntry[];
   /** How many there are on all pages together. */
   readonly total: number;
   readonly cursor?: string;
 }
 
-export function isWanted(entry: DirectoryEntry, { skill, tag, tier = "reachable" }: Filters) {
+export function isWanted(
+  entry: DirectoryEntry,
+  { skill, tag, tier = "reachable" }: DirectoryFilters,
+) {
   if (TIERS.indexOf(entry.tier) < TIERS.indexOf(tier)) return false;
   if (skill === undefined && tag === undefined) return true;
   const skills = entry.card ? shown(entry.card).prose.skills : [];
@@ -42,7 +45,10 @@ function is(one: string, other: string): boolean {
 }
 
 /** The first of these behind the cursor. */
-export function pageOf(entries: readonly DirectoryEntry[], { limit, cursor }: PageBounds): Page {
+export function pageOf(
+  entries: readonly DirectoryEntry[],
+  { limit, cursor }: PageBounds,
+): DirectoryPage {
   const after = cursor === undefined ? undefined : placeOf(cursor);
   const sorted = entries.toSorted(compare);
   const left = after ? sorted.filter((entry) => compare(entry, after) > 0) : sorted;
@@ -53,17 +59,17 @@ export function pageOf(entries: readonly DirectoryEntry[], { limit, cursor }: Pa
   return { entries: page, total, ...(hasMore && { cursor: cursorOf(last) }) };
 }
 
-type Place = Pick<DirectoryEntry, "registeredAtMs" | "url">;
+type EntryPlace = Pick<DirectoryEntry, "registeredAtMs" | "url">;
 
-function compare(a: Place, b: Place): number {
+function compare(a: EntryPlace, b: EntryPlace): number {
   return a.registeredAtMs - b.registeredAtMs || (a.url < b.url ? -1 : Number(a.url > b.url));
 }
 
-function cursorOf({ registeredAtMs, url }: Place): string {
+function cursorOf({ registeredAtMs, url }: EntryPlace): string {
   return Buffer.from(`${registeredAtMs} ${url}`).toString("base64url");
 }
 
-function placeOf(cursor: string): Place {
+function placeOf(cursor: string): EntryPlace {
   const text =
     cursor.length > QUERY.cursorLength ? "" : Buffer.from(cursor, "base64url").toString();
   const [, atMs = "", url = ""] = /^(\d{1,16}) (.+)$/s.exec(text) ?? [];

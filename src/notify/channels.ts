@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import { invalidArgument, RollcallError } from "../core/errors.ts";
 import type { Notice } from "./notice.ts";
+import type { Environment } from "../machine/surroundings.ts";
 
 export interface Channel {
   readonly name: string;
@@ -29,8 +30,6 @@ export function terminalChannel(terminal: Terminal, form: "bell" | "osc9"): Chan
     },
   };
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Runner = (
   argv: readonly string[],

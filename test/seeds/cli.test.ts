@@ -90,8 +90,14 @@ describe("examples", () => {
     list: ["rollcall emit --agent-id pi-1 --agent-name pi --lifecycle running"],
   };
 
-  /** They end what others show. */
-  const LAST = ["agents register", "agents deregister", "directory delete", "policies delete"];
+  /** They end what others show, or show what others made. */
+  const LAST = [
+    "agents register",
+    "agents deregister",
+    "directory delete",
+    "policies delete",
+    "tls show",
+  ];
 
   test("the first of every help works as printed", { timeout: 60_000 }, async () => {
     await done(`rollcall directory add ${cardUrl}`);

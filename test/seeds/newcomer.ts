@@ -6,7 +6,8 @@ import { run } from "@stricli/core";
 import type { Context } from "../../src/cli/context.ts";
 import { exitCodeOfParser } from "../../src/cli/exit.ts";
 import { applicationFor, entriesOf, type Program } from "../../src/cli/program.ts";
-import { Output, type Environment, type Sink } from "../../src/cli/terminal/output.ts";
+import { Output, type Sink } from "../../src/cli/terminal/output.ts";
+import type { Environment } from "../../src/machine/surroundings.ts";
 import { PROGRAM } from "../../src/cli/tree.ts";
 import { normalise } from "../../src/cli/words.ts";
 

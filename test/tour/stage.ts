@@ -2,7 +2,8 @@
  * Where the tour is seen: a page per step on a terminal, one after the other elsewhere. What
  * commands print is shown as they print it for this width, and never more than a page of it.
  */
-import { Output, type Environment, type Sink, type Style } from "../../src/cli/terminal/output.ts";
+import { Output, type Sink, type Style } from "../../src/cli/terminal/output.ts";
+import type { Environment } from "../../src/machine/surroundings.ts";
 import { clean } from "../../src/cli/terminal/clean.ts";
 import { truncate } from "../../src/cli/terminal/width.ts";
 import type { Actor } from "./actor.ts";

@@ -21,6 +21,7 @@ import {
   showPlan,
   shown,
   type ChangeFlags,
+  type ChangeVerb,
 } from "../plans.ts";
 import { clean } from "../terminal/clean.ts";
 
@@ -39,9 +40,7 @@ const KEPT =
   "Shows the change in its settings, and\n" +
   "asks. All else in them stays as it is, to the byte, and what was there is kept beside it.";
 
-type Verb = "install" | "uninstall";
-
-function change(verb: Verb, does: string, examples: readonly Example[]) {
+function change(verb: ChangeVerb, does: string, examples: readonly Example[]) {
   const flags = { ...changeFlags, write: { ...changeFlags.yes, hidden: true } } as const;
   return buildCommand<Flags, [Editor], Context>({
     docs: about(`${does}. ${KEPT}`, ...examples),
@@ -76,7 +75,7 @@ async function tellManaged(context: Context, { managed }: EditorPlan): Promise<v
 async function tellNothing(
   context: Context,
   { path, same }: EditorPlan,
-  { editor, verb }: { readonly editor: Editor; readonly verb: Verb },
+  { editor, verb }: { readonly editor: Editor; readonly verb: ChangeVerb },
 ): Promise<void> {
   const { name } = EDITOR_FACTS[editor];
   const where = shown(context, path);

@@ -46,11 +46,11 @@ const get = operation("elections.get", {
     ]),
 });
 
-type Standing = Pick<ElectionRow, "leader" | "leaderName" | "term">;
+type Leadership = Pick<ElectionRow, "leader" | "leaderName" | "term">;
 
 /** Prints the id of the leader, if there is one. */
 async function showLeader(
-  { leader, leaderName, term }: Standing,
+  { leader, leaderName, term }: Leadership,
   { context, input }: CommandRequest<"elections.campaign">,
 ): Promise<void> {
   if (leader !== "") await context.out.line(clean(leader));

@@ -17,6 +17,7 @@ import {
   showPlan,
   shown,
   type ChangeFlags,
+  type ChangeVerb,
   type Proposal,
 } from "../plans.ts";
 import { clean, cleanJson } from "../terminal/clean.ts";
@@ -33,8 +34,6 @@ interface StatusFlags {
   readonly json?: boolean;
 }
 
-type Verb = "install" | "uninstall";
-
 const project = textFlag("DIR", "Only in this project, not for all");
 
 const NAMES = CODING_AGENTS.map(({ name }) => name);
@@ -47,7 +46,7 @@ const agentWord = {
 };
 
 /** Without a name: all that are found on this machine, or installed. */
-function change(verb: Verb, does: string, examples: readonly Example[]) {
+function change(verb: ChangeVerb, does: string, examples: readonly Example[]) {
   return buildCommand<InstallFlags, [CodingAgent?], Context>({
     docs: about(`${does}. ${KEPT}`, ...examples),
     parameters: {
@@ -91,7 +90,7 @@ async function propose(
   }
 }
 
-async function tellNothing(context: Context, verb: Verb, only?: AgentChange): Promise<void> {
+async function tellNothing(context: Context, verb: ChangeVerb, only?: AgentChange): Promise<void> {
   if (only) {
     const state = verb === "install" ? "is installed already in" : "is not installed in";
     return context.out.line(`${only.agent.title} ${state} ${shown(context, only.plan.path)}`);
@@ -137,7 +136,7 @@ const status = buildCommand<StatusFlags, [CodingAgent?], Context>({
   },
 });
 
-type Row = Omit<Standing, "state"> & {
+type HookRow = Omit<Standing, "state"> & {
   readonly host: string;
   readonly state: Standing["state"] | "unreadable";
   /** When something was last heard of it. */
@@ -148,7 +147,7 @@ type Row = Omit<Standing, "state"> & {
 function standingOf(
   { install: installer }: CodingAgent,
   scene: Scene,
-): Omit<Row, "host" | "heardAtMs"> {
+): Omit<HookRow, "host" | "heardAtMs"> {
   try {
     return installer.standing(scene);
   } catch (error) {
@@ -157,7 +156,7 @@ function standingOf(
   }
 }
 
-const STATE_STYLES: Readonly<Record<Row["state"], Style>> = {
+const STATE_STYLES: Readonly<Record<HookRow["state"], Style>> = {
   installed: "green",
   partly: "yellow",
   outdated: "yellow",
@@ -165,7 +164,7 @@ const STATE_STYLES: Readonly<Record<Row["state"], Style>> = {
   unreadable: "red",
 };
 
-const WORDS: Readonly<Record<Row["state"], string>> = {
+const WORDS: Readonly<Record<HookRow["state"], string>> = {
   installed: "installed",
   partly: "in part",
   outdated: "out of date",
@@ -173,7 +172,7 @@ const WORDS: Readonly<Record<Row["state"], string>> = {
   unreadable: "unreadable",
 };
 
-async function showStanding(context: Context, row: Row): Promise<void> {
+async function showStanding(context: Context, row: HookRow): Promise<void> {
   const { out } = context;
   const state = out.paint(STATE_STYLES[row.state], padEnd(WORDS[row.state], 13));
   const isThere = row.state === "installed" || row.state === "partly" || row.state === "outdated";

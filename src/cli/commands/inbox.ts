@@ -44,9 +44,9 @@ function placeOf({ workspace }: AgentQuestion): string {
   return workspace === null ? "" : fromHome(workspace);
 }
 
-type View = Omit<Listing<AgentQuestion>, "input">;
+type InboxView = Omit<Listing<AgentQuestion>, "input">;
 
-function viewOf({ all = false, at }: Flags): View {
+function viewOf({ all = false, at }: Flags): InboxView {
   return {
     operation: "questions.list",
     noun: "questions",

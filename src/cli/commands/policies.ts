@@ -77,9 +77,9 @@ const check = operation("policies.check", {
   more: "It ends with 0 when it is allowed, and with 1 when it is denied.",
   examples: [
     { call: "rollcall policies check scraper-1 call tool:browser", does: "for people" },
-    { call: 'if rollcall policies check "$WHO" write db; then …', does: "in a script" },
+    { call: 'if rollcall policies check "$WHO" write db; then …', does: "in scripts" },
     {
-      call: "rollcall policies check token:ci task.claim 'task:*' --role viewer --explain",
+      call: "rollcall policies check token:ci task.claim task:1 --role agent --explain",
       does: "as a caller",
     },
   ],

@@ -94,7 +94,7 @@ const create = operation<"tasks.create", ContentFlags<"input">>("tasks.create", 
   examples: [
     { call: "rollcall tasks create ocr --input scan-17.png", does: "text" },
     { call: "rollcall tasks create ocr --input-file scan-17.png --tool vision", does: "bytes" },
-    { call: "rollcall tasks create news --pending-ttl 1h", does: "of no use after an hour" },
+    { call: "rollcall tasks create news --pending-ttl 1h", does: "dead after an hour" },
     { call: "jq .job plan.json | rollcall tasks create run --input-file -", does: "from a pipe" },
   ],
   async show({ task: { id, type, requiredTools } }, { context }) {
@@ -107,7 +107,7 @@ const create = operation<"tasks.create", ContentFlags<"input">>("tasks.create", 
 const cancel = operation("tasks.cancel", {
   words: { taskId: "TASK", reason: "--reason WHY" },
   examples: [
-    { call: "rollcall tasks cancel ocr", does: "by its type if it is alone, or its id" },
+    { call: "rollcall tasks cancel ocr", does: "by its type, or its id" },
     { call: "rollcall tasks cancel 3f2a --reason 'no longer needed'", does: "and say why" },
   ],
 });

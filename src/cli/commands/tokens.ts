@@ -6,13 +6,13 @@ import { operation } from "../operation.ts";
 import type { Cell } from "../terminal/table.ts";
 import { ago, inTime, moment } from "../terminal/time.ts";
 
-type Token = AnswerOf<"tokens.list">["tokens"][number];
+type TokenRow = AnswerOf<"tokens.list">["tokens"][number];
 
-function statusOf({ status }: Token): Cell {
+function statusOf({ status }: TokenRow): Cell {
   return status === "live" ? { text: status, style: "green" } : { text: status, style: "red" };
 }
 
-function endOf({ expiresAtMs, revokedAtMs = expiresAtMs }: Token, nowMs: number): string {
+function endOf({ expiresAtMs, revokedAtMs = expiresAtMs }: TokenRow, nowMs: number): string {
   return revokedAtMs > nowMs ? inTime(revokedAtMs, nowMs) : ago(revokedAtMs, nowMs);
 }
 

@@ -1,6 +1,6 @@
 /** The result of a check of `rollcall doctor`: one line, and the fix if something is wrong. */
 import type { Config } from "../../daemon/config.ts";
-import type { Environment } from "../terminal/output.ts";
+import type { Environment } from "../../machine/surroundings.ts";
 
 export interface Finding {
   readonly check: string;

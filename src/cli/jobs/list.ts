@@ -25,13 +25,13 @@ export const JOB_COLOURS: Readonly<Record<string, Style>> = {
   timed_out: "yellow",
 };
 
-interface Filters {
+interface JobFilters {
   readonly status?: readonly JobStatus[];
   readonly agent?: string;
   readonly at?: number;
 }
 
-type Flags = Filters & ListFlags & RuntimeFlags;
+type Flags = JobFilters & ListFlags & RuntimeFlags;
 
 type Input = Pick<InputOf<"jobs.list">, "status" | "agent" | "at">;
 
@@ -67,7 +67,7 @@ const VIEW: Omit<Listing<JobRow>, "input"> = {
   nothing: "no jobs",
 };
 
-const line = commandLine<Filters>("jobs.list", {
+const line = commandLine<JobFilters>("jobs.list", {
   words: { status: "--status", agent: "--agent AGENT", at: "--at TIME" },
   more: "Of a runtime at ws://… they are those of the token, as that runtime lists them.",
   examples: [

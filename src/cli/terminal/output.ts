@@ -4,6 +4,7 @@
  * error: it is told to the command, which stops.
  */
 import type { WriteStream } from "node:tty";
+import type { Environment } from "../../machine/surroundings.ts";
 
 const STYLES = {
   bold: [1, 22],
@@ -29,8 +30,6 @@ export interface Sink {
   on?(event: "resize", call: () => void): unknown;
   off?(event: "resize", call: () => void): unknown;
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export class Output {
   readonly #sink: Sink;

@@ -6,19 +6,6 @@ import { invalidArgument } from "../../core/errors.ts";
 
 export const DEFAULT_URL = "http://127.0.0.1:9090";
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The flag, else ROLLCALL_URL, else ROLLCALL_HTTP_ADDR, else the default. */
-export function findUrl(flag: string | undefined, env: Environment): string {
-  const sources = [
-    ["--url", flag],
-    ["ROLLCALL_URL", env["ROLLCALL_URL"]],
-    ["ROLLCALL_HTTP_ADDR", env["ROLLCALL_HTTP_ADDR"]],
-  ] as const;
-  for (const [source, text] of sources) if (text) return parseUrl(text, source);
-  return DEFAULT_URL;
-}
-
 /** Without a slash at the end. `source` names where the text is from when it is wrong. */
 export function parseUrl(text: string, source = "the URL"): string {
   const complaint = `${source} is "${text}": give it as http://HOST:PORT`;

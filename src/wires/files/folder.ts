@@ -6,8 +6,7 @@
 import { homedir, userInfo } from "node:os";
 import { invalidArgument } from "../../core/errors.ts";
 import { STATUS_FILE } from "./limits.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from "../../machine/surroundings.ts";
 
 export function statusFolder(env: Environment = process.env): string {
   const { AGENT_STATUS_DIR, XDG_STATE_HOME } = env;

@@ -30,11 +30,11 @@ export function vitalityOf(observed: Sighting, signs: Signs): Vitality {
   return { liveness: livenessOf(observed, standing, signs), hasEnded };
 }
 
-type Standing = "there" | "gone" | "another" | "unknown";
+type WriterState = "there" | "gone" | "another" | "unknown";
 
 function livenessOf(
   { file, isRemoved = false }: Sighting,
-  standing: Standing,
+  standing: WriterState,
   { nowMs, staleAfterMs }: Signs,
 ): Judgement<Liveness> {
   const { lifecycle, pid } = file.status.runtime;
@@ -47,7 +47,7 @@ function livenessOf(
   return lifecycle === "running" ? FRESH : UNKNOWN;
 }
 
-function standingOf({ file, writer }: Sighting, { processes }: Signs): Standing {
+function standingOf({ file, writer }: Sighting, { processes }: Signs): WriterState {
   const { pid = 0 } = file.status.runtime;
   if (pid <= 0) return "unknown";
   const found = processes.find(pid);

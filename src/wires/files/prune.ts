@@ -37,10 +37,10 @@ export function prune(options: PruneOptions = {}): readonly string[] {
     });
 }
 
-type Moment = PruneOptions & { readonly nowMs: number };
+type PruneMoment = PruneOptions & { readonly nowMs: number };
 
 /** By the time that the file says: one from the future is not old. */
-function isOver(status: Status, options: Moment): boolean {
+function isOver(status: Status, options: PruneMoment): boolean {
   const { nowMs, pruneAfterMs = FRESHNESS.pruneAfterMs, keepStopped = false } = options;
   const { lifecycle, updated_at } = status.runtime;
   if (nowMs - timestampMs(updated_at) <= pruneAfterMs) return false;

@@ -127,10 +127,10 @@ export function statusNames(folder: string, most: number = STATUS_FOLDER.files):
 
 const NOBODY: StatusNames = { names: [], files: new Set(), overfull: [] };
 
-type Refusal = Pick<RefusedFile, "reason" | "problems">;
+type ReadRefusal = Pick<RefusedFile, "reason" | "problems">;
 
 /** Why a text is no status, or the status. */
-export function parseStatus(text: string): { readonly status: Status } | Refusal {
+export function parseStatus(text: string): { readonly status: Status } | ReadRefusal {
   const parsed = parseJson(text);
   if ("reason" in parsed) return parsed;
   const problems = validate(parsed.exact ?? parsed.value);
@@ -148,7 +148,7 @@ interface ParsedJson {
   readonly exact?: unknown;
 }
 
-function parseJson(text: string): ParsedJson | Refusal {
+function parseJson(text: string): ParsedJson | ReadRefusal {
   try {
     const value: unknown = JSON.parse(text);
     if (!ODD_PID.test(text) && !mayBeDeep(text)) return { value };
@@ -185,7 +185,7 @@ let buffer = Buffer.allocUnsafe(64 * 1024);
 export function readText(
   path: string,
   { isNamed = false, isFile = false }: OpenOptions = {},
-): { readonly text: string } | Refusal {
+): { readonly text: string } | ReadRefusal {
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
   const isInput = isNamed && ["-", "/dev/stdin"].includes(path);
   let file: number | undefined;
@@ -227,7 +227,7 @@ function readWhole(file: number, isFile: boolean): number {
   }
 }
 
-function unreadable(problem: string): Refusal {
+function unreadable(problem: string): ReadRefusal {
   return { reason: "unreadable", problems: [problem] };
 }
 
@@ -235,7 +235,7 @@ function tooBig(bytes: number): string {
   return `has ${bytes} bytes or more, at most ${STATUS_FILE.bytes} are allowed`;
 }
 
-function refusedBySystem(error: NodeJS.ErrnoException): Refusal {
+function refusedBySystem(error: NodeJS.ErrnoException): ReadRefusal {
   switch (error.code) {
     case "ENOENT":
     case "ENOTDIR":

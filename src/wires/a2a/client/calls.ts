@@ -11,7 +11,7 @@ import { BEAT } from "./limits.ts";
 /** As the global one; that is the default. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-export interface Call {
+export interface RegistryCall {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON, which makes it a POST. */
@@ -34,7 +34,7 @@ export interface RegistryResponse {
 export const TOKEN_HEADER = "rollcall-registration-token";
 
 export async function call(
-  { url, headers, body, maxBytes, timeoutMs, signal }: Call,
+  { url, headers, body, maxBytes, timeoutMs, signal }: RegistryCall,
   { fetch, clock }: { readonly fetch: Fetch; readonly clock: Clock },
 ): Promise<RegistryResponse> {
   const late = new RollcallError("DEADLINE_EXCEEDED", `no answer from ${url} in time`);

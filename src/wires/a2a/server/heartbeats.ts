@@ -28,7 +28,7 @@ export interface HeartbeatResponse {
   readonly body: string;
 }
 
-type Handler = (
+type HeartbeatHandler = (
   request: IncomingMessage,
   body: Buffer,
   by: By,
@@ -58,7 +58,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 export function heartbeatHandlers({
   directory,
-}: HeartbeatsOptions): Readonly<Record<string, Guarded<Handler>>> {
+}: HeartbeatsOptions): Readonly<Record<string, Guarded<HeartbeatHandler>>> {
   const access = ACCESS.heartbeat;
   return Object.fromEntries(
     Object.entries(FORMS).map(([path, form]) => [
@@ -68,7 +68,7 @@ export function heartbeatHandlers({
   );
 }
 
-function handler(directory: HeartbeatsOptions["directory"], form: Form): Handler {
+function handler(directory: HeartbeatsOptions["directory"], form: Form): HeartbeatHandler {
   /** By the seconds of Retry-After: the door sends what it has sent before faster. */
   const usual = new Map<number, HeartbeatResponse>();
   return (request, body, by) => {

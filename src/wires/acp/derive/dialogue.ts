@@ -25,8 +25,8 @@ import { baseName, shown } from "./shown.ts";
 import { failTool } from "./tools.ts";
 import { applyUpdate } from "./updates.ts";
 
-type Request = Extract<Frame, { kind: "request" }>;
-type Notification = Extract<Frame, { kind: "notification" }>;
+type RequestFrame = Extract<Frame, { kind: "request" }>;
+type NotificationFrame = Extract<Frame, { kind: "notification" }>;
 type Answer = { readonly result: unknown } | { readonly error: unknown };
 
 /** Codes of JSON-RPC errors that mean something here. */
@@ -123,7 +123,7 @@ export class Dialogue {
     return pending;
   }
 
-  #clientAsks({ id, method, params }: Request): void {
+  #clientAsks({ id, method, params }: RequestFrame): void {
     const sessionId = idText(params, "sessionId");
     const detail = method === "session/new" ? shown(text(params, "cwd"), SHOWN.path) : null;
     const about = { method, sessionId, ...(detail === null ? {} : { detail }) };
@@ -165,7 +165,7 @@ export class Dialogue {
     else session.prompts.add(key);
   }
 
-  #agentAsks({ id, method, params }: Request): void {
+  #agentAsks({ id, method, params }: RequestFrame): void {
     const session = this.#heard(this.#open(this.#scopeOf(params)));
     const sessionId = session?.id;
     switch (method) {
@@ -195,7 +195,7 @@ export class Dialogue {
     return idText(params, "sessionId") ?? request?.sessionId;
   }
 
-  #clientTells({ method, params }: Notification): void {
+  #clientTells({ method, params }: NotificationFrame): void {
     if (method !== "session/cancel") return;
     const session = this.#roster.find(idText(params, "sessionId"));
     if (session === undefined || !hasTurn(session)) return;
@@ -204,7 +204,7 @@ export class Dialogue {
     session.quietSinceMs = this.#nowMs;
   }
 
-  #agentTells({ method, params }: Notification): void {
+  #agentTells({ method, params }: NotificationFrame): void {
     const sessionId = idText(params, "sessionId");
     if (sessionId !== undefined && this.#closed.has(sessionId)) return;
     if (method === "session/update") {

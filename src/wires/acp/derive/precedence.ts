@@ -42,7 +42,7 @@ export interface Derived {
   readonly quiet: Situation | undefined;
 }
 
-type Row = Pick<Derived, "status" | "message"> &
+type StatusRow = Pick<Derived, "status" | "message"> &
   Partial<Pick<Derived, "state" | "source" | "currentTask" | "quiet">>;
 
 export type AcpSessions = ReadonlyMap<string, AcpSession>;
@@ -67,7 +67,7 @@ function stateOf(status: AcpStatus): AcpState {
   return status === "waiting" || status === "idle" ? status : "running";
 }
 
-function rowOf(session: AcpSession, children: readonly ChildState[]): Row {
+function rowOf(session: AcpSession, children: readonly ChildState[]): StatusRow {
   return (
     loading(session) ??
     asking(session) ??
@@ -82,12 +82,12 @@ function rowOf(session: AcpSession, children: readonly ChildState[]): Row {
   );
 }
 
-function loading({ loads, frozen }: AcpSession): Row | undefined {
+function loading({ loads, frozen }: AcpSession): StatusRow | undefined {
   if (loads.size === 0) return undefined;
   return { status: "idle", ...frozen, message: "Loading history", quiet: "open" };
 }
 
-function asking({ asks }: AcpSession): Row | undefined {
+function asking({ asks }: AcpSession): StatusRow | undefined {
   const [first] = asks.values();
   if (first?.ask === undefined) return undefined;
   return {
@@ -97,12 +97,12 @@ function asking({ asks }: AcpSession): Row | undefined {
   };
 }
 
-function requiresAction({ runState }: AcpSession): Row | undefined {
+function requiresAction({ runState }: AcpSession): StatusRow | undefined {
   if (runState !== "requires_action") return undefined;
   return { status: "waiting", message: "Input needed", source: "state_update", quiet: "waiting" };
 }
 
-function childAsking(children: readonly ChildState[]): Row | undefined {
+function childAsking(children: readonly ChildState[]): StatusRow | undefined {
   const child = children.find(({ isWaiting }) => isWaiting);
   if (child === undefined) return undefined;
   const message = cut(`Subagent ${child.name}: ${child.message ?? "Input needed"}`, SHOWN.message);
@@ -125,7 +125,7 @@ const SAID_QUIET: Readonly<Record<AcpStatus, Situation | undefined>> = {
   idle: undefined,
 };
 
-function saying(session: AcpSession): Row | undefined {
+function saying(session: AcpSession): StatusRow | undefined {
   const { said } = session;
   if (said === undefined || !hasTurn(session)) return undefined;
   const { status, source } = said;
@@ -138,7 +138,7 @@ function saying(session: AcpSession): Row | undefined {
   };
 }
 
-function callingTools(session: AcpSession): Row | undefined {
+function callingTools(session: AcpSession): StatusRow | undefined {
   const open = foregroundTools(session);
   const leading = leadingTool(open);
   if (leading === undefined) return undefined;
@@ -176,7 +176,7 @@ export function isServed(method: string): boolean {
 }
 
 /** Only where no tool call is open: an agent that writes by the client would count twice. */
-function usingClient({ io, isCancelled }: AcpSession): Row | undefined {
+function usingClient({ io, isCancelled }: AcpSession): StatusRow | undefined {
   const last: Pending | undefined = [...io.values()].at(-1);
   const served = last === undefined ? undefined : SERVED.get(last.method);
   if (served === undefined) return undefined;
@@ -187,13 +187,13 @@ function usingClient({ io, isCancelled }: AcpSession): Row | undefined {
   };
 }
 
-function compacting({ compactions }: AcpSession): Row | undefined {
+function compacting({ compactions }: AcpSession): StatusRow | undefined {
   if (compactions.size === 0) return undefined;
   return { status: "thinking", message: "Compacting context", quiet: "thinking" };
 }
 
 /** Rows 9 to 11 differ in what is said, and in the flag. */
-function working(session: AcpSession): Row | undefined {
+function working(session: AcpSession): StatusRow | undefined {
   if (!hasTurn(session) && !isInBackground(session)) return undefined;
   if (session.isCancelled) return { status: "thinking", message: "Cancelling", quiet: "cancel" };
   const doing = session.lastChunk === "text" ? "Responding" : "Thinking";
@@ -214,7 +214,7 @@ const ENDINGS: ReadonlyMap<string, string> = new Map([
   ["max_turn_requests", "Turn limit"],
 ]);
 
-function resting({ stopReason, error, runState }: AcpSession): Row {
+function resting({ stopReason, error, runState }: AcpSession): StatusRow {
   const source = runState === "idle" ? "state_update" : "derived";
   if (error !== null)
     return { status: "idle", message: cut(`Error: ${error}`, SHOWN.message), source };
@@ -245,7 +245,7 @@ function childrenOf(
   });
 }
 
-function withChildren({ status, message }: Row, running: number): string | null {
+function withChildren({ status, message }: StatusRow, running: number): string | null {
   if (running === 0 || status === "waiting") return message;
   const count = running === 1 ? "1 subagent running" : `${running} subagents running`;
   if (message === null || status === "idle") return count;

@@ -75,9 +75,9 @@ export function planUninstall(editor: Editor, scene: Scene): EditorPlan {
   return planOf(EDITOR_FACTS[editor].file(scene), unwrap);
 }
 
-type Edit = (text: string, agent: Agent) => string;
+type Edit = (text: string, agent: EditorAgent) => string;
 
-interface Agent {
+interface EditorAgent {
   readonly name: string;
   readonly node: Node;
   readonly command: Node;
@@ -101,13 +101,13 @@ function planOf(path: string, edit: Edit): EditorPlan {
   });
 }
 
-function agentsOf(text: string): { agents: readonly Agent[]; managed: readonly string[] } {
+function agentsOf(text: string): { agents: readonly EditorAgent[]; managed: readonly string[] } {
   if (text.trim() === "") return { agents: [], managed: [] };
   const root = readJson(text);
   if (root.type !== "object") throw wrong("the whole");
   const servers = memberOf(root, "agent_servers");
   if (servers && servers.type !== "object") throw wrong('"agent_servers"');
-  const agents: Agent[] = [];
+  const agents: EditorAgent[] = [];
   const managed: string[] = [];
   for (const { key: name, value: node } of membersOf(servers)) {
     if (node.type !== "object") throw wrong(`"agent_servers"."${name}"`);
@@ -122,7 +122,7 @@ function wrong(what: string): RollcallError {
   return invalidArgument(`${what} must be an object { … }`);
 }
 
-function wrap(text: string, agent: Agent, words: readonly string[]): string {
+function wrap(text: string, agent: EditorAgent, words: readonly string[]): string {
   const inner = innerOf(agent);
   // Of another place, or of an older version: as if it were not there, and then anew.
   if (inner > 0) {
@@ -143,7 +143,7 @@ function wrap(text: string, agent: Agent, words: readonly string[]): string {
   return prepend(replace(text, command, program), args, added);
 }
 
-function unwrap(text: string, agent: Agent): string {
+function unwrap(text: string, agent: EditorAgent): string {
   const inner = innerOf(agent);
   const command = argsOf(agent)[inner - 1];
   if (inner === 0 || command === undefined || !agent.args) return text;
@@ -176,7 +176,7 @@ function withoutEmptyArgs(text: string, name: string): string {
 }
 
 /** How many of the arguments are ours, the agent's own command with them; 0 for a plain agent. */
-function innerOf(agent: Agent): number {
+function innerOf(agent: EditorAgent): number {
   const words = [commandOf(agent), ...argsOf(agent)];
   const program = words.findIndex((word) => /(?:^|[/\\])rollcall(?:\.c?js)?$/.test(word));
   if (program === -1 || program > 1 || words[program + 1] !== "acp") return 0;
@@ -184,10 +184,10 @@ function innerOf(agent: Agent): number {
   return end === -1 || end + 1 >= words.length ? 0 : end + 1;
 }
 
-function commandOf({ command }: Agent): string {
+function commandOf({ command }: EditorAgent): string {
   return String(meaningOf(command));
 }
 
-function argsOf({ args }: Agent): readonly string[] {
+function argsOf({ args }: EditorAgent): readonly string[] {
   return partsOf(args).map((part) => String(meaningOf(part)));
 }

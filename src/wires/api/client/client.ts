@@ -5,19 +5,25 @@
  *   for await (const item of daemon.events({ from: 0 })) …
  */
 import { RollcallError } from "../../../core/errors.ts";
-import { parsedRecord } from "../../../core/json-object.ts";
+import { parsedRecord, type JsonRecord } from "../../../core/json-object.ts";
 import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
 import { daemonAgent } from "../../../net/http/agent.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
 import { open, readBody, type DaemonLink } from "../../../net/http/request.ts";
+import { localToken } from "../../../net/http/target.ts";
 import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
 import type { ServerTrust } from "../../../net/tls/trust.ts";
 
 export interface ConnectOptions {
   /** Where the daemon's HTTP door is. */
   readonly url?: string;
-  /** The bearer token to present; none unless set. */
+  /** The bearer token to present; unless set that of this user, where its daemon made one. */
   readonly token?: string | undefined;
+  /**
+   * The path of the daemon's own socket, which is used where it is there; false for none. Unless
+   * set: that of this user's daemon, where the URL is the usual one.
+   */
+  readonly socket?: string | false;
   /** How to know the server at an https address; by the authorities of this system unless set. */
   readonly trust?: ServerTrust | undefined;
 }
@@ -31,20 +37,19 @@ export interface PostOptions extends GetOptions {
   readonly waitMs?: number;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 export class Client {
   readonly url: string;
   readonly #link: DaemonLink;
 
   constructor(options: ConnectOptions = {}) {
     this.url = parseUrl(options.url ?? DEFAULT_URL);
-    const { token, trust } = options;
-    this.#link = { agent: daemonAgent(this.url, { trust }), token };
+    const own = options.socket === false ? undefined : localToken(this.url);
+    const { token = own } = options;
+    this.#link = { agent: daemonAgent({ ...options, url: this.url }), token };
   }
 
   /** The JSON object at a path; rejects with the daemon's refusal, or UNAVAILABLE without one. */
-  async get(path: string, options: GetOptions = {}): Promise<Json> {
+  async get(path: string, options: GetOptions = {}): Promise<JsonRecord> {
     return this.#json(path, await this.text(path, options));
   }
 
@@ -52,7 +57,7 @@ export class Client {
    * Has a command done and gives its answer. Sent once: whether a command that was not answered was
    * done is for the caller to find out.
    */
-  async post(path: string, body: Json, options: PostOptions = {}): Promise<Json> {
+  async post(path: string, body: JsonRecord, options: PostOptions = {}): Promise<JsonRecord> {
     const url = new URL(this.url + path);
     const response = await open(url, {
       ...this.#link,
@@ -74,7 +79,7 @@ export class Client {
     return followEvents(this.url, this.#link, options);
   }
 
-  #json(path: string, text: string): Json {
+  #json(path: string, text: string): JsonRecord {
     const answer = parsedRecord(text);
     if (answer) return answer;
     throw new RollcallError("UNAVAILABLE", `the server at ${this.url}${path} is not rollcall`);
