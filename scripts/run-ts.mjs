@@ -16,11 +16,20 @@ const cache = join(root, ".cache");
  */
 const PACKAGES = [/^(?!rollcall(?:$|\/)|@oxc-project\/runtime)[@a-z]/];
 
-/** The bundles of programs that were killed. */
+/** Longer than any program loads its bundle. */
+const ABANDONED_MS = 3_600_000;
+
+/**
+ * The bundles of programs that were killed. One that is young may belong to a process that cannot
+ * be seen from here: `npm run hosts` has a table of processes of its own.
+ */
 function sweep() {
   for (const name of readdirSync(cache)) {
     const pid = /^run-(\d+)$/.exec(name)?.[1];
-    if (pid && !isAlive(Number(pid))) rmSync(join(cache, name), { recursive: true, force: true });
+    const path = join(cache, name);
+    const stats = pid && !isAlive(Number(pid)) && statSync(path, { throwIfNoEntry: false });
+    if (!stats || Date.now() - stats.mtimeMs < ABANDONED_MS) continue;
+    rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -38,6 +38,8 @@ export interface Manners {
 }
 
 const PASTE_MS = 300;
+/** On a busy machine a large program takes minutes to its first screen. */
+const START_MS = 180_000;
 
 export class Day {
   readonly #stage: Stage;
@@ -53,7 +55,7 @@ export class Day {
   async start(rows: readonly ExpectedRow[] = [{ ...IDLE, pane: this.terminal.pane }]) {
     const name = rows.length === 0 ? "start: no session yet" : "start";
     const { ready } = this.#manners;
-    await this.#moment(name, () => this.terminal.shows(ready), { rows, late: "start" });
+    await this.#moment(name, () => this.terminal.shows(ready, START_MS), { rows, late: "start" });
   }
 
   async turn(): Promise<void> {
@@ -124,7 +126,7 @@ export class Day {
     const second = new Day(this.#stage, this.#manners, this.#stage.terminal(command));
     const first = { ...IDLE, pane: this.terminal.pane };
     const works = async () => {
-      await second.terminal.shows(this.#manners.ready);
+      await second.terminal.shows(this.#manners.ready, START_MS);
       await second.say("there [[slow 4]]", "word0");
     };
     const rows = [first, { ...WORKING, pane: second.terminal.pane }];

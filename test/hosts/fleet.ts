@@ -35,7 +35,9 @@ export class Fleet implements AsyncDisposable {
   }
 
   async rows(): Promise<readonly ShownRow[]> {
-    const { rows } = (await this.#client.get("/v1/fleet")) as { readonly rows: readonly Row[] };
+    const ask = () => this.#client.get("/v1/fleet");
+    // The daemon closes a connection that rested, as while a command ran.
+    const { rows } = (await ask().catch(ask)) as { readonly rows: readonly Row[] };
     const panes = this.#panes();
     return rows
       .filter(({ headline, name }) => headline !== "GONE" && name.startsWith(this.#program))

@@ -28,8 +28,8 @@ export interface Cell {
 }
 
 /**
- * From the moment on the program's screen. The evidence is a hook, which is a process of Node: where
- * starting one takes long, there is that much more time.
+ * From the moment on the program's screen. The evidence is a hook, which is a process of Node:
+ * where starting one takes long, there is that much more time.
  */
 const WITHIN_MS = 2_000;
 /** A hook may take so many times as long as Node that does nothing. */

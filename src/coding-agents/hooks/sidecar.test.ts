@@ -127,12 +127,15 @@ describe("a sidecar", () => {
 describe("a second source", () => {
   let presence: Presence | undefined;
   let seating: { readonly seat?: Seat } | undefined;
+  let isLive = true;
 
-  beforeEach(() => ([presence, seating] = [undefined, undefined]));
+  beforeEach(() => ([presence, seating, isLive] = [undefined, undefined, true]));
 
   function witnessed(): Sidecar {
     const witness = {
-      isLive: true,
+      get isLive() {
+        return isLive;
+      },
       presence: () => presence,
       seating: () => seating,
       close: () => undefined,
@@ -174,6 +177,16 @@ describe("a second source", () => {
     attending.look();
     expect(state()).toBeUndefined();
     expect(attending.isQuiet).toBe(true);
+  });
+
+  test("is asked every 2 s only where it does not speak by itself", () => {
+    const attending = witnessed();
+    attending.look();
+    expect(attending.pauseMs).toBe(20_000);
+    nowMs += 15_000;
+    expect(attending.pauseMs).toBe(5_000);
+    isLive = false;
+    expect(attending.pauseMs).toBe(2_000);
   });
 
   test("that knows of a dialog waits for the hook that knows what is asked", () => {
