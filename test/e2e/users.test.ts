@@ -67,7 +67,8 @@ const socket = { connection: "upgrade", upgrade: "websocket", "sec-websocket-ver
 const initialize = { jsonrpc: "2.0", id: 1, method: "initialize", params: {
   protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "evil", version: "1" } } };
 const call = (path) => new Promise((resolve) => {
-  const session = http2.connect("http://127.0.0.1:" + grpcPort).on("error", ({ code }) => resolve(code));
+  const session = http2.connect("http://127.0.0.1:" + grpcPort);
+  session.on("error", ({ code }) => resolve(code));
   const stream = session.request({ ":method": "POST", ":path": "/agentkeeper.v1." + path,
     "content-type": "application/grpc", te: "trailers" });
   const told = (headers) => {
@@ -86,7 +87,7 @@ const call = (path) => new Promise((resolve) => {
   events: await ask("GET", "/v1/events", sse),
   live: await ask("GET", "/v1/fleet", sse),
   list: await ask("GET", "/.well-known/agents"),
-  heartbeat: await ask("POST", "/registry/heartbeat", json, '{"card":{"name":"evil","url":"http://evil"}}'),
+  heartbeat: await ask("POST", "/registry/heartbeat", json, '{"card":{"name":"evil"}}'),
   mcp: await ask("POST", "/mcp", mcp, JSON.stringify(initialize)),
   arcp: await ask("GET", "/arcp", socket),
   grpcRead: await call("TaskService/ListTasks"),

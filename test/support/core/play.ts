@@ -48,7 +48,7 @@ export function play(steps: readonly Step[], check: (played: Played) => void = (
     let command: Command | undefined;
     const events = world.eventsOf(() => {
       command = commandOf(world, step);
-      world.by = pick(CALLERS, step[1] + step[3]);
+      world.by = command ? pick(CALLERS, step[1] + step[3]) : LIBRARY;
       if (command) attempt(world, command);
       else happen(world, step);
     });
