@@ -1,36 +1,32 @@
 /**
- * Who may report what. A source belongs to the principal that first reported under its alias, and a
- * row to the one that made it: a registered agent, an entry of the directory, or the first report
- * on it. Others would speak in its name: they report on rows of their own. An operator speaks for
- * all; so does the daemon, which is its own user's.
+ * Whose row a report may stand in. That an alias and a registered agent are spoken for by their
+ * owner is known before (acting.ts); a row that others reported on, and what a link names, are
+ * theirs as well. An operator speaks for all, and so does the daemon, which is its own user's.
  */
-import type { By } from "./by.ts";
-import type { Refusal } from "./decide.ts";
-import { notOwned } from "./ownership.ts";
+import { ownerOf, type By } from "./by.ts";
+import { refuse, type Refusal } from "./decide.ts";
 import type { Report } from "./reports.ts";
 import type { State } from "./state.ts";
 
+type Owned = Pick<Report, "owner">;
+
 export function mayNotReport(state: State, report: Report, by: By): Refusal | undefined {
+  if (by.isOperator) return undefined;
   const { alias, agentId, links } = report;
   const before = state.reports.byAlias.get(alias)?.report;
-  const said: (readonly [string, Owned | undefined])[] = [[alias, before]];
+  const said: (readonly [string, Owned | undefined])[] = [];
   // The same agent and the same links as before were decided then.
-  if (before?.agentId !== agentId) said.push([agentId, rowOf(state, agentId)]);
+  if (before?.agentId !== agentId) said.push([agentId, firstOn(state, agentId)]);
   for (const link of links) {
     if (!before?.links.includes(link)) said.push([link, linkedTo(state, link)]);
   }
-  for (const [what, record] of said) {
-    const refusal = record && notOwned(by, record, `report on ${what}`);
-    if (refusal) return refusal;
-  }
-  return undefined;
+  const { name } = by.principal;
+  const foreign = said.find(([, record]) => record && ownerOf(record) !== name)?.[0];
+  if (foreign === undefined) return undefined;
+  return refuse("PERMISSION_DENIED", `${foreign} is not of ${name}`);
 }
 
-type Owned = Pick<Report, "owner">;
-
-function rowOf({ agents, reports }: State, agentId: string): Owned | undefined {
-  const registered = agents.byId.get(agentId)?.agent;
-  if (registered) return registered;
+function firstOn({ reports }: State, agentId: string): Owned | undefined {
   const [first = ""] = reports.byAgent.of(agentId);
   return reports.byAlias.get(first)?.report;
 }

@@ -303,7 +303,7 @@ test("a task is cancelled by the principal that made it, or an operator", () => 
   const other = world.create();
   world.by = byOf({ ...LOCAL, name: "token:ci", roles: ["agent"] }, "http");
   expect(world.refusal({ type: "task.cancel", taskId: other, reason: "" })).toBe(
-    `PERMISSION_DENIED: token:ci may not cancel task ${other}: that is for local and operators`,
+    `PERMISSION_DENIED: task ${other} is not of token:ci`,
   );
   expect(world.run({ type: "task.cancel", taskId: own, reason: "" }).status).toBe("cancelled");
   world.by = byOf({ ...LOCAL, name: "token:op", roles: ["operator"] }, "http");

@@ -23,7 +23,6 @@ import type { Event } from "./events.ts";
 import { atMost, count, invalid, key, prose, ttl } from "./fields.ts";
 import { IndexBy } from "./index-by.ts";
 import { COUNT, FIELD, TTL } from "./limits.ts";
-import { notOwned } from "./ownership.ts";
 import { beyondShare, Holdings, holdingOf } from "./shares.ts";
 import type { State } from "./state.ts";
 import { giveUp, isFinished, makeRoom, weightOf } from "./task-endings.ts";
@@ -260,14 +259,12 @@ function roomFor(
 function cancel(
   { tasks }: State,
   { taskId, reason }: TaskCommand & { readonly type: "task.cancel" },
-  { nowMs, by }: Moment,
+  { nowMs }: Moment,
 ): Decision<Event, Task> {
   const refusal = invalid(key("taskId", taskId), prose("reason", reason, FIELD.reasonLength));
   if (refusal) return refusal;
   const task = tasks.byId.get(taskId)?.task;
   if (!task) return refuse("NOT_FOUND", `no task ${taskId}`);
-  const denied = notOwned(by, task, `cancel task ${taskId}`);
-  if (denied) return denied;
   if (task.status === "cancelled") return decided([], task);
   if (isFinished(task)) return refuse("WRONG_STATE", `task ${taskId} is ${task.status}`);
   const agentId = task.claimedBy;
