@@ -27,9 +27,9 @@ const list = operation({
   access: { action: "audit.list", resource: "audit:*" },
   brief: "Show who changed what, and what was denied",
   about:
-    "The audit trail, the newest first: changes of policies and tokens, cancels, dismissals, acts " +
-    "for an agent of another principal, and denials, which are counted by the minute. It is kept " +
-    "for 90 days, and says how far back it reaches.",
+    "The audit trail, the newest first: changes of policies and tokens, cancels, dismissals, " +
+    "acts for an agent of another principal, and denials, which are counted by the minute. It is " +
+    "kept for 90 days, and says how far back it reaches.",
   input: z.strictObject({
     by: text("Only of this principal", "token:ci").optional(),
     action: text("Only actions with this prefix", "policy.").optional(),

@@ -37,8 +37,7 @@ class Workplace {
     const status = () => {
       throw new Error("nobody asks for it here");
     };
-    const audit = { list: async () => ({ entries: [], reachesBackToMs: 0 }) };
-    this.#services = { ...api, audit, search: { find: async () => [] }, status };
+    this.#services = { ...api, audit: NO_AUDIT, search: { find: async () => [] }, status };
   }
 
   /** What is refused is not done: the next thing may be. */
