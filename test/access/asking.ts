@@ -28,7 +28,7 @@ export async function askHttp(target: Target, calls: readonly HttpCall[]): Promi
   return new Map(await Promise.all(asked));
 }
 
-export function nameOf({ method, path, isLive = false }: HttpCall): string {
+function nameOf({ method, path, isLive = false }: HttpCall): string {
   return `${isLive ? "LIVE" : method} ${path}`;
 }
 
