@@ -1,6 +1,6 @@
 import { array, assert, asyncProperty, constantFrom, record } from "fast-check";
 import { expect, test } from "vitest";
-import { openApi, type Api } from "../../test/support/daemon/api.ts";
+import { NO_AUDIT, openApi, type Api } from "../../test/support/daemon/api.ts";
 import { oldJob } from "../../test/support/core/jobs.ts";
 import { byOf, LIBRARY, type By } from "../core/by.ts";
 import { DEFAULT_NAMESPACE, type Role } from "../core/principals.ts";
