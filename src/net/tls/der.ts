@@ -31,9 +31,14 @@ export function bits(bytes: Uint8Array, unused = 0): Buffer {
   return der(TAG.bits, Buffer.from([unused]), bytes);
 }
 
-/** The first bit is the sign, so a number that begins with a 1 has a zero byte before it. */
+/**
+ * The first bit is the sign, so a number that begins with a 1 has a zero byte before it; no other
+ * has one, or readers refuse it.
+ */
 export function positive(bytes: Uint8Array): Buffer {
-  return der(TAG.integer, Buffer.from((bytes[0] ?? 0) & 0x80 ? [0] : []), bytes);
+  const first = bytes.findIndex((byte) => byte !== 0);
+  const shortest = first < 0 ? new Uint8Array(1) : bytes.subarray(first);
+  return der(TAG.integer, Buffer.from((shortest[0] ?? 0) & 0x80 ? [0] : []), shortest);
 }
 
 /** Years from 2050 have their own type. */
