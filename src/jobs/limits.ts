@@ -3,7 +3,7 @@
 export const STREAM = {
   /** Trimming costs a transaction, so it waits until it is worth it. */
   trimEntries: 4_096,
-  /** Streams of forgotten jobs are removed together, if need be at the next sweep: it costs a sync. */
+  /** Streams of forgotten jobs that are removed together; fewer wait for the next sweep. */
   removedAtOnce: 256,
   /** Read at a start beside each other: enough to keep the disk busy, few enough to hold. */
   foundAtOnce: 64,
