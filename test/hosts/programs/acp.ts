@@ -53,7 +53,7 @@ export const claudeByProxy: Program = {
     const acp = join(stage.folder, "node_modules/@zed-industries/claude-code-acp/dist/index.js");
     // After a no it calls the turn an internal error of its own.
     const denied: ExpectedRow = { headline: "PROBLEM", why: /Internal error/ };
-    return play(stage, { command: [nodePath(), acp], denied });
+    return play(stage, { command: [nodePath(), acp], denied, isOrphaned: true });
   },
 };
 
@@ -62,22 +62,21 @@ interface Agent {
   readonly signIn?: string;
   /** Its row when a person said no: at rest, unless given. */
   readonly denied?: ExpectedRow;
+  /** Whether it lives on when its proxy was killed, and is then shown by its hooks. */
+  readonly isOrphaned?: boolean;
 }
 
-async function play(stage: Stage, { command, signIn, denied = IDLE }: Agent): Promise<void> {
+async function play(stage: Stage, agent: Agent): Promise<void> {
+  const { command, signIn, denied = IDLE, isOrphaned = false } = agent;
   await using editor = new Editor(stage, command);
   await stage.moment("start", { act: () => editor.open(stage.project, signIn), rows: [IDLE] });
   await turns(stage, editor);
   await permissions(stage, editor, denied);
   await stage.moment("editor leaves", { act: () => editor.close(), rows: [] });
+  if (isOrphaned) return;
   await using other = new Editor(stage, command);
   await stage.moment("start again", { act: () => other.open(stage.project, signIn), rows: [IDLE] });
-  await stage.moment("killed", {
-    act: () => other.kill(),
-    rows: [],
-    // The agent is there until it finds its input at an end, and some have hooks.
-    withinMs: 5_000,
-  });
+  await stage.moment("killed", { act: () => other.kill(), rows: [] });
 }
 
 async function turns(stage: Stage, editor: Editor): Promise<void> {

@@ -31,6 +31,7 @@ export const copilot: Program = {
     // While it still cancels a turn it takes no prompt.
     await day.terminal.calms();
     await day.interrupts();
+    await day.terminal.calms();
     await day.fails();
     await day.retries();
     await day.secondTerminal(command);
