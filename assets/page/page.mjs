@@ -228,8 +228,10 @@ async function read(path, signal) {
 
 /** @param {AbortSignal} signal */
 async function introduce(signal) {
-  const { node, version, grpcAddress = "" } = await read("/v1/status", signal);
+  const { node, version, grpcAddress = "", exposure } = await read("/v1/status", signal);
   find("#daemon").textContent = clean(`${node} · ${version}`);
+  find("#exposure").hidden = exposure.length === 0;
+  find("#exposure").textContent = exposure.join(" · ");
   find("#grpc-port").textContent = /\d+$/.exec(grpcAddress)?.[0] ?? "7070";
 }
 

@@ -1,7 +1,6 @@
 /** Calls of commands to a daemon, and how their results and errors are shown. */
 import { connect, type Client } from "../wires/api/client/client.ts";
-import { findToken } from "../net/http/token.ts";
-import { findUrl } from "../net/http/url.ts";
+import { findTarget } from "../net/http/target.ts";
 import { invalidArgument } from "../core/errors.ts";
 import { shortId } from "../core/words.ts";
 import type { AnswerOf } from "../operations/table.ts";
@@ -11,8 +10,8 @@ import { clean, cleanJson } from "./terminal/clean.ts";
 import { factLines, type Fact, type Look } from "./terminal/table.ts";
 import { moment } from "./terminal/time.ts";
 
-export function daemonOf({ env }: Context, { url, tokenFile }: DaemonFlags): Client {
-  return connect({ url: findUrl(url, env), token: findToken(tokenFile, env) });
+export function daemonOf({ env }: Context, flags: DaemonFlags): Client {
+  return connect(findTarget(flags, env));
 }
 
 export type Value = string | number | boolean | readonly string[] | undefined;

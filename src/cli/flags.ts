@@ -1,4 +1,5 @@
 /** Flags that several commands have, each defined once, and the makers of all others. */
+import type { TargetFlags } from "../net/http/target.ts";
 import { parseMoment } from "./moments.ts";
 
 /** Given or not. */
@@ -67,20 +68,24 @@ export function choiceArgument<T extends string>(
 
 export const jsonFlag = switchFlag("JSON, for programs");
 
-export interface DaemonFlags {
-  readonly url?: string;
-  readonly tokenFile?: string;
-}
+export type DaemonFlags = TargetFlags;
 
 /** Where the bearer token is: a token itself on a command line could be read by every user. */
 export const tokenFileFlag = textFlag(
   "FILE",
-  "The file with the token to present [ROLLCALL_TOKEN]",
+  "The file with the token to present [ROLLCALL_TOKEN, or the context's]",
+);
+
+/** A daemon that the user logged in to. */
+export const contextFlag = textFlag(
+  "NAME",
+  "The context: a daemon of `rollcall login` [ROLLCALL_CONTEXT, or the current one]",
 );
 
 /** Of every command that talks to a daemon. */
 export const daemonFlags = {
-  url: textFlag("URL", "Where the daemon is [ROLLCALL_URL, or http://127.0.0.1:9090]"),
+  url: textFlag("URL", "Where the daemon is [ROLLCALL_URL, or as the context says]"),
+  context: contextFlag,
   tokenFile: tokenFileFlag,
 } as const;
 

@@ -15,8 +15,12 @@ export async function rollcall(argv: readonly string[]): Promise<void> {
   await several(PROGRAM, argv);
 }
 
-/** Runs `arcp`. */
+/**
+ * Runs `arcp`. Its tokens may be on the command line, as the SDK's own command takes them: they are
+ * taken out of the list of processes at once.
+ */
 export async function arcp(argv: readonly string[]): Promise<void> {
+  if (argv.some((word) => word.startsWith("--token"))) process.title = "arcp";
   await several((await import("./arcp/tree.ts")).ARCP, argv);
 }
 

@@ -73,6 +73,19 @@ const TLS = group({
   },
 });
 
+const CONTEXT = group({
+  brief: "The daemons that you logged in to, and the current one",
+  usual: "list",
+  load: async () => (await import("./commands/context.ts")).context,
+  commands: {
+    list: "List the contexts",
+    use: "Make a context the current one",
+    current: "Print the name of the current one",
+    rename: "Rename a context",
+    remove: "Remove a context, with its token",
+  },
+});
+
 const TASKS = group({
   brief: "The queue: tasks that wait, and tasks under way",
   usual: "list",
@@ -218,6 +231,10 @@ export const PROGRAM: Program = {
         brief: "Find agents by what they are good at",
         load: async () => (await import("./commands/find.ts")).find,
       },
+      audit: {
+        brief: "Who changed what, and what was denied",
+        load: async () => (await import("./commands/audit.ts")).audit,
+      },
       events: {
         brief: "Follow all events, live or from any point of the past",
         load: async () => (await import("./commands/events.ts")).events,
@@ -234,9 +251,20 @@ export const PROGRAM: Program = {
       leases: LEASES,
       elections: ELECTIONS,
       policies: POLICIES,
+      tasks: TASKS,
+    },
+    "Beyond this machine": {
+      login: {
+        brief: "Log in to a daemon, and talk to it from now on",
+        load: async () => (await import("./commands/login.ts")).login,
+      },
+      context: CONTEXT,
+      whoami: {
+        brief: "Say how the daemon knows you, and in which roles",
+        load: async () => (await import("./commands/whoami.ts")).whoami,
+      },
       tokens: TOKENS,
       tls: TLS,
-      tasks: TASKS,
     },
     "Status files": {
       list: {
@@ -304,6 +332,7 @@ export const PROGRAM: Program = {
     ps: "`rollcall ls` shows the agents",
     start: "`rollcall up` starts the daemon",
     serve: "`rollcall up` starts the daemon",
+    logout: "`rollcall context remove NAME`",
     stop: STOP,
     down: STOP,
     restart: STOP,

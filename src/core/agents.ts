@@ -10,10 +10,12 @@
  * agents send tens of thousands of them a second and only the transitions mean anything to anyone.
  * The rules are in registry.ts; the consequences of a death are in death.ts.
  */
+import { ownerOf } from "./by.ts";
 import { Heap, earliest, type Slot } from "./heap.ts";
 import { refuse, type Refusal } from "./decide.ts";
 import { invalid, key } from "./fields.ts";
 import { RETENTION } from "./limits.ts";
+import { Holdings } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export type AgentStatus = "alive" | "unreachable" | "dead";
@@ -65,6 +67,8 @@ export class Agents {
   readonly unreachable = new Set<string>();
   /** Of the living: when to look at one again. */
   readonly deadlines = new Heap<string>();
+  /** Of the living: whose they are. */
+  readonly living = new Holdings();
   /** Of the dead: when to forget one. */
   readonly graves = new Heap<string>();
 }
@@ -148,6 +152,7 @@ export function evolveAgent(state: State, event: AgentEvent): void {
       entry.agent = event.agent;
       entry.seenAtMs = event.agent.lastHeartbeatAtMs;
       agents.unreachable.delete(event.agent.agentId);
+      agents.living.remove(ownerOf(event.agent));
       agents.deadlines.remove(entry.timer);
       agents.graves.move(entry.timer, event.agent.diedAtMs + RETENTION.deadAgentMs);
       return;
@@ -176,6 +181,7 @@ export function restoreAgent({ agents }: State, agent: Agent): void {
     isBound: false,
   });
   if (agent.status === "unreachable") agents.unreachable.add(agent.agentId);
+  if (agent.status !== "dead") agents.living.add(ownerOf(agent));
 }
 
 /** The digest of an agent's key, and whether it was used. */

@@ -77,8 +77,13 @@ export const ITSELF: By = { ...ownBy("engine"), text: "" };
 const FIRST_OWNER = LOCAL.name;
 
 /** The owner to write into a new record: absent for most, which belong to `local`. */
-export function newOwner({ principal }: By): string | undefined {
-  return principal.name === FIRST_OWNER ? undefined : principal.name;
+export function newOwner({ principal: { name } }: By): string | undefined {
+  return ownerNamed(name);
+}
+
+/** The owner of this name, as a record has it. */
+export function ownerNamed(name: string): string | undefined {
+  return name === FIRST_OWNER ? undefined : name;
 }
 
 /** The name of the principal that a record belongs to. */

@@ -26,6 +26,7 @@ import {
 import { CARD, HEARTBEAT } from "./card-limits.ts";
 import { count, invalid, key, line, tooLong, type Problem } from "./fields.ts";
 import { COUNT, DIRECTORY } from "./limits.ts";
+import { beyondShare } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface HeartbeatCommand {
@@ -161,7 +162,13 @@ function register(
   const { url, origin, source, card, newTokenHash: tokenHash } = command;
   const { byUrl, bySource, byOrigin } = state.directory;
   const full =
-    atLimit(byUrl.size, COUNT.entries, "the directory") ??
+    beyondShare({
+      owner: source,
+      own: bySource.of(source).size,
+      total: byUrl.size,
+      limit: COUNT.entries,
+      noun: "agents in the directory",
+    }) ??
     atLimit(bySource.of(source).size, COUNT.entriesPerSource, `source ${source}`) ??
     atLimit(byOrigin.of(origin).size, COUNT.entriesPerOrigin, `origin ${origin}`) ??
     tooHeavy(state, source, card.text.length);

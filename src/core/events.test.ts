@@ -32,14 +32,14 @@ describe("the caller of an event", () => {
     const recorded = decode(encode(event, 42, namedBy(name, "http", "::1")), 7);
     const by = { principal: name, wire: "http", peer: "::1" };
     expect(byOfEvent(recorded)).toEqual(by);
-    expect(JSON.parse(jsonOf(recorded))).toEqual({ ...event, by });
+    expect(JSON.parse(jsonOf(recorded, byOfEvent(recorded)))).toEqual({ ...event, by });
     expect(recorded.event).toEqual(event);
   });
 
   test("is nobody where the engine acts of its own accord, and in a log of before", () => {
     const recorded = decode(encode(event, 42), 7);
     expect(byOfEvent(recorded)).toBeUndefined();
-    expect(JSON.parse(jsonOf(recorded))).toEqual(event);
+    expect(JSON.parse(jsonOf(recorded, byOfEvent(recorded)))).toEqual(event);
   });
 });
 

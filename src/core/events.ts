@@ -70,10 +70,8 @@ export function byOfEvent({ text }: RecordedEvent): RecordedBy | undefined {
   return end < begin ? undefined : recordedBy(text.slice(begin, end));
 }
 
-/** The event as JSON, with its caller, made of what was encoded already. */
-export function jsonOf(recorded: RecordedEvent): string {
-  const { text } = recorded;
+/** The event as JSON, with its caller where that is told, made of what was encoded already. */
+export function jsonOf({ text }: RecordedEvent, by: RecordedBy | undefined): string {
   const json = text.slice(jsonAt(text));
-  const by = byOfEvent(recorded);
   return by ? `${json.slice(0, -1)},"by":${JSON.stringify(by)}}` : json;
 }

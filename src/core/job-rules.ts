@@ -5,7 +5,8 @@
  * Cascades are decided here, in one batch: the end of a job cancels its children and gives its slot
  * to the next one that waits; a question that it asked ends with it.
  */
-import { ITSELF } from "./by.ts";
+import { agentRowId } from "./agent-jobs.ts";
+import { ITSELF, ownerNamed } from "./by.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { asLine } from "./fields.ts";
@@ -14,7 +15,7 @@ import { countersOf } from "./jobs/budget.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
 import { deadlineOf, takeForgettable } from "./job-deadlines.ts";
-import { agentRowId, stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
+import { stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
 import { startOf, submit, type SubmitCommand, type SubmitReply } from "./job-submit.ts";
 import { FIELD } from "./limits.ts";
 import { questionEvents } from "./questions.ts";
@@ -271,6 +272,7 @@ function reportOf(job: JobStep, progress?: JobProgress): Report {
   };
   return {
     alias: aliasOf(job),
+    owner: ownerNamed(job.principal),
     agentId: agentRowId(job),
     links: [],
     order: 0,

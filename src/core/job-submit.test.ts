@@ -24,8 +24,8 @@ describe("a submit", () => {
       maxRuntimeSec: 60,
       requestId: "r1",
     });
-    expect(told(world.history)).toEqual([`job.submitted ${job.id}`, `job.started ${job.id}`]);
-    expect(world.history[0]).toMatchObject({ job: { status: "pending", startedAtMs: 0 } });
+    expect(told(world.history)).toEqual([`job.submitted ${job.id}`]);
+    expect(world.history[0]).toMatchObject({ job: { status: "running", startedAtMs: START_MS } });
   });
 
   test("names what is wrong with it", () => {
@@ -53,11 +53,12 @@ describe("a submit", () => {
 
   test("has a bound over all daemons", () => {
     const world = new JobWorld();
-    const { jobs } = world.state;
-    Object.defineProperty(jobs, "unfinished", { value: COUNT.unfinishedJobs });
-    expect(world.refusal(world.order())).toMatch(
-      /^LIMIT_EXCEEDED: there are already 200000 unfinished/,
+    world.state.jobs.holdings.add("ann", COUNT.unfinishedJobs / 2);
+    expect(world.refusal(world.order({ principal: "ann" }))).toBe(
+      "LIMIT_EXCEEDED: ann already has 100000 unfinished jobs: " +
+        "its share of the limit 200000 is 100000",
     );
+    expect(world.submit({ principal: "bob" })).not.toBe("");
   });
 });
 

@@ -10,8 +10,9 @@ import { checkSubset, inherited } from "./jobs/lease-subset.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal } from "./jobs/outcome.ts";
 import { countersOf } from "./jobs/budget.ts";
-import { afterStep, stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
+import { stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
 import { COUNT, FIELD } from "./limits.ts";
+import { beyondShare, holdingOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface SubmitCommand {
@@ -75,12 +76,8 @@ export function submit(
   const lease = leaseOf(command, parent, nowMs);
   if ("ok" in lease) return lease;
   const isWaiting = !parent && !jobs.queue(node).isFree(principal, jobs.limits);
-  const job = newJob(command, lease, nowMs);
-  const submitted: Event = { type: "job.submitted", job };
-  if (isWaiting) return decided([submitted], { job, isRepeated: false });
-  const started = startOf(job, nowMs);
-  const events: Event[] = [submitted, { type: "job.started", job: started }];
-  return decided(events, { job: afterStep(job, started), isRepeated: false });
+  const job = newJob(command, lease, { submittedAtMs: nowMs, startedAtMs: isWaiting ? 0 : nowMs });
+  return decided([{ type: "job.submitted", job }], { job, isRepeated: false });
 }
 
 function problemOf({ jobs }: State, command: SubmitCommand): Refusal | undefined {
@@ -102,9 +99,9 @@ function roomFor({ jobs }: State, command: SubmitCommand): Refusal | undefined {
   const { principal, node, parent } = command;
   const { limits } = jobs;
   const queue = jobs.queue(node);
-  if (jobs.unfinished >= COUNT.unfinishedJobs) {
-    return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.unfinishedJobs} unfinished jobs`);
-  }
+  const own = holdingOf(jobs.holdings, principal);
+  const full = beyondShare({ ...own, limit: COUNT.unfinishedJobs, noun: "unfinished jobs" });
+  if (full) return full;
   if (parent === "" && !queue.isFree(principal, limits)) {
     if (queue.waiting(principal) >= limits.queuedPerPrincipal) {
       const limit = limits.queuedPerPrincipal;
@@ -182,16 +179,20 @@ export function checkTarget(
 }
 
 /** All fields in one go: putting an object together from parts costs ten times as much. */
-function newJob(command: SubmitCommand, lease: Lease, nowMs: number): Job {
+function newJob(
+  command: SubmitCommand,
+  lease: Lease,
+  { submittedAtMs, startedAtMs }: Pick<Job, "submittedAtMs" | "startedAtMs">,
+): Job {
   return {
     id: command.jobId,
     agent: command.agent,
     principal: command.principal,
     node: command.node,
     parent: command.parent,
-    status: "pending",
-    submittedAtMs: nowMs,
-    startedAtMs: 0,
+    status: startedAtMs > 0 ? "running" : "pending",
+    submittedAtMs,
+    startedAtMs,
     endedAtMs: 0,
     restarts: 0,
     code: "",

@@ -14,6 +14,7 @@
  * even if its agent takes no notice and returns a result. The deadlines of a job (its lease, its
  * longest run, the grace after a cancel) sit in one heap.
  */
+import { leaveAgent, placeAtAgent, siblingsOf, type AgentJobs } from "./agent-jobs.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { IndexBy } from "./index-by.ts";
 import { setTimer } from "./job-deadlines.ts";
@@ -31,6 +32,7 @@ import {
 import { NO_LEASE, parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
 import { JOBS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
+import { Holdings } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface Job {
@@ -92,21 +94,12 @@ export interface JobEntry {
   pulse: Pulse | undefined;
   /** Its progress as last logged. */
   progress: JobProgress | undefined;
+  /** Of the same agent, this one among them. */
+  readonly siblings: AgentJobs;
   /** Its next deadline; once it ended, the moment to forget it. And the heap that it stands in. */
   readonly timer: Slot<string>;
   heap: Heap<string> | undefined;
 }
-
-/** The jobs of one agent on one node. */
-export interface AgentJobs {
-  /** Ids of those that have not ended, oldest first. */
-  readonly unfinished: Set<string>;
-  /** Ids of the last that ended, oldest first. */
-  readonly ended: string[];
-}
-
-/** As many as a row of the fleet shows. */
-const RECENT = 20;
 
 export class Jobs {
   readonly byId = new Map<string, JobEntry>();
@@ -123,6 +116,8 @@ export class Jobs {
   /** By node: what waits for a slot, and what has one. */
   readonly queues = new Map<string, JobQueue>();
   running = 0;
+  /** Of those that have not ended: whose they are. */
+  readonly holdings = new Holdings();
   /** Settings of the daemon that leads. They shape decisions, which are in the events. */
   limits: JobLimits = JOBS;
 
@@ -137,12 +132,6 @@ export class Jobs {
     this.queues.set(node, queue);
     return queue;
   }
-}
-
-/** The row of the fleet that a job nests in: that of its agent. */
-export function agentRowId({ node, agent }: Pick<Job, "node" | "agent">): string {
-  const at = agent.indexOf("@");
-  return `arcp@${node}:${at < 0 ? agent : agent.slice(0, at)}`;
 }
 
 /**
@@ -232,11 +221,12 @@ export function restoreJob(state: State, job: Job): void {
 
 function add(state: State, job: Job): void {
   const { jobs } = state;
-  const parent = jobs.byId.get(job.parent);
+  const parent = parentOf(jobs, job);
   const lease = leaseOf(job);
   const purse = openPurse(lease.budget, parent?.purse);
   const entry: JobEntry = {
     job,
+    siblings: siblingsOf(jobs, job),
     lease,
     purse,
     children: undefined,
@@ -249,7 +239,7 @@ function add(state: State, job: Job): void {
   jobs.byId.set(job.id, entry);
   jobs.index.add(job);
   if (job.session) jobs.bySession.add(job.session, job.id);
-  placeAtAgent(jobs, job);
+  placeAtAgent(jobs, entry);
   if (parent) {
     parent.children ??= new Set();
     parent.children.add(job.id);
@@ -258,6 +248,11 @@ function add(state: State, job: Job): void {
   if (job.status === "running") jobs.running += 1;
   if (job.parent === "") jobs.queue(job.node).place(job);
   setTimer(jobs, entry);
+}
+
+/** Most have none, and to look for what is not there takes the longest. */
+function parentOf({ byId }: Jobs, { parent }: Job): JobEntry | undefined {
+  return parent === "" ? undefined : byId.get(parent);
 }
 
 /** A step of a job that is not known is the first event of it in an old log. */
@@ -336,24 +331,9 @@ function end(state: State, step: JobStep): void {
   entry.pulse = undefined;
   entry.progress = undefined;
   entry.children = undefined;
-  jobs.byId.get(job.parent)?.children?.delete(job.id);
-  placeAtAgent(jobs, job);
+  parentOf(jobs, job)?.children?.delete(job.id);
+  placeAtAgent(jobs, entry);
   setTimer(jobs, entry);
-}
-
-function placeAtAgent(jobs: Jobs, job: Job): void {
-  const rowId = agentRowId(job);
-  const agent = jobs.byAgent.get(rowId) ?? { unfinished: new Set(), ended: [] };
-  jobs.byAgent.set(rowId, agent);
-  if (!isTerminal(job.status)) {
-    agent.unfinished.add(job.id);
-    return;
-  }
-  agent.unfinished.delete(job.id);
-  // A snapshot has them in the order of their submits.
-  const isBefore = (id: string) => (jobs.byId.get(id)?.job.endedAtMs ?? 0) <= job.endedAtMs;
-  agent.ended.splice(agent.ended.findLastIndex(isBefore) + 1, 0, job.id);
-  if (agent.ended.length > RECENT) agent.ended.shift();
 }
 
 function remove(jobs: Jobs, id: string): void {
@@ -363,17 +343,11 @@ function remove(jobs: Jobs, id: string): void {
   if (job.status === "running") jobs.running -= 1;
   if (job.parent === "" && !isTerminal(job.status)) jobs.queue(job.node).leave(job);
   entry.heap?.remove(entry.timer);
-  jobs.byId.get(job.parent)?.children?.delete(id);
+  parentOf(jobs, job)?.children?.delete(id);
   jobs.byId.delete(id);
   jobs.index.delete(job);
   if (job.session) jobs.bySession.delete(job.session, id);
-  const agent = jobs.byAgent.get(agentRowId(job));
-  agent?.unfinished.delete(id);
-  const at = agent?.ended.indexOf(id) ?? -1;
-  if (at >= 0) agent?.ended.splice(at, 1);
-  if (agent?.unfinished.size === 0 && agent.ended.length === 0) {
-    jobs.byAgent.delete(agentRowId(job));
-  }
+  leaveAgent(jobs, entry);
 }
 
 /** Soft, after a start: the stream of the job knows what was left of its budget. */

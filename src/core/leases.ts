@@ -12,6 +12,7 @@
  * deadline serves progress only; a wrong clock can delay a hand-over, not cause two writers.
  */
 import { livingAgent, type Agent } from "./agents.ts";
+import { ownerOf } from "./by.ts";
 import { leaseFor } from "./fencing.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
@@ -19,6 +20,7 @@ import type { Event } from "./events.ts";
 import { invalid, key, ttl } from "./fields.ts";
 import { IndexBy } from "./index-by.ts";
 import { COUNT, TTL } from "./limits.ts";
+import { beyondShare, Holdings, holdingOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface Lease {
@@ -42,6 +44,7 @@ export class Leases {
   readonly byTask = new Map<string, LeaseEntry>();
   readonly byHolder = new IndexBy();
   readonly deadlines = new Heap<string>();
+  readonly holdings = new Holdings();
 }
 
 export type LeaseCommand =
@@ -124,9 +127,9 @@ function acquire(
     const lease = extended(held, command.ttlMs, nowMs);
     return decided([{ type: "lease.renewed", lease }], { acquired: true, lease });
   }
-  if (leases.byTask.size >= COUNT.leases) {
-    return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.leases} leases`);
-  }
+  const own = holdingOf(leases.holdings, ownerOf(agent));
+  const full = beyondShare({ ...own, limit: COUNT.leases, noun: "leases" });
+  if (full) return full;
   if (leases.byHolder.of(command.agentId).size >= COUNT.leasesPerAgent) {
     return refuse(
       "LIMIT_EXCEEDED",
@@ -173,7 +176,10 @@ export function evolveLease(state: State, event: LeaseEvent): void {
     case "lease.released":
     case "lease.expired": {
       const entry = leases.byTask.get(lease.taskId);
-      if (entry) leases.deadlines.remove(entry.timer);
+      if (entry) {
+        leases.deadlines.remove(entry.timer);
+        leases.holdings.remove(ownerOf(entry.lease));
+      }
       leases.byTask.delete(lease.taskId);
       leases.byHolder.delete(lease.holder, lease.taskId);
       return;
@@ -185,6 +191,7 @@ export function restoreLease({ leases }: State, lease: Lease): void {
   const timer = leases.deadlines.add(lease.expiresAtMs, lease.taskId);
   leases.byTask.set(lease.taskId, { lease, timer });
   leases.byHolder.add(lease.holder, lease.taskId);
+  leases.holdings.add(ownerOf(lease));
 }
 
 export function dueLease(leases: Leases): number | undefined {

@@ -1,7 +1,9 @@
 /** The behaviour at each limit; the real numbers are only larger. */
 import { beforeEach, expect, test, vi } from "vitest";
 import { audit } from "../../test/support/core/audit.ts";
+import { byOf, LIBRARY } from "./by.ts";
 import type * as Limits from "./limits.ts";
+import { LOCAL } from "./principals.ts";
 import { card, DAY, replayed, SECOND, taskCreate, World } from "../../test/support/core/fixture.ts";
 
 vi.mock("./limits.ts", async (original) => {
@@ -17,6 +19,7 @@ vi.mock("./limits.ts", async (original) => {
       candidatesPerGroup: 3,
       groupsPerAgent: 2,
       policies: 2,
+      reports: 4,
       unfinishedTasks: 4,
       claimsPerAgent: 2,
       taskBytes: 40,
@@ -30,6 +33,8 @@ vi.mock("./limits.ts", async (original) => {
     },
   };
 });
+
+const REGISTER = { type: "agent.register", card: card(), ttlMs: 0 } as const;
 
 let world: World;
 let agentId: string;
@@ -48,10 +53,59 @@ function finishOne(input = "", output = ""): string {
 
 test("no more agents are taken than memory allows; the dead do not count", () => {
   const others = [world.register(), world.register(), world.register()];
-  const register = { type: "agent.register", card: card(), ttlMs: 0 } as const;
-  expect(world.refusal(register)).toBe("LIMIT_EXCEEDED: there are already 4 agents");
+  expect(world.refusal(REGISTER)).toBe(
+    "LIMIT_EXCEEDED: local already has 4 agents: that is the limit",
+  );
   world.run({ type: "agent.deregister", agentId: others[0] ?? "" });
-  expect(world.run(register).status).toBe("alive");
+  expect(world.run(REGISTER).status).toBe("alive");
+});
+
+test("one principal leaves room for others, and others for it", () => {
+  const ci = byOf({ ...LOCAL, name: "token:ci", roles: ["agent"] }, "http");
+  world.by = ci;
+  world.register();
+  world.register();
+  expect(world.refusal(REGISTER)).toBe(
+    "LIMIT_EXCEEDED: token:ci already has 2 agents: its share of the limit 4 is 2",
+  );
+  world.by = LIBRARY;
+  expect(world.refusal(REGISTER)).toBe(
+    "LIMIT_EXCEEDED: local already has 1 agents: its share of the limit 4 is 1",
+  );
+});
+
+function report(alias: string, liveness: "alive" | "exited" = "alive") {
+  const facts = { liveness: { value: liveness, rule: "test" } };
+  return { alias, agentId: alias, links: [], order: 1, reportedAtMs: 1, facts };
+}
+
+test("a report finds no room only when nothing of its owner is over", () => {
+  const say = (...given: Parameters<typeof report>) =>
+    world.topicsOf(() => world.run({ type: "fleet.report", report: report(...given) }));
+  for (const alias of ["a:1", "a:2", "a:3"]) say(alias);
+  say("a:4", "exited");
+  expect(say("a:5")).toEqual(["fleet.forgotten", "fleet.reported"]);
+  expect(world.refusal({ type: "fleet.report", report: report("a:6") })).toBe(
+    "LIMIT_EXCEEDED: local already has 4 reports: that is the limit",
+  );
+  expect(say("a:5", "exited")).toEqual(["fleet.reported"]);
+  world.by = byOf({ ...LOCAL, name: "token:ci", roles: ["agent"] }, "http");
+  expect(world.refusal({ type: "fleet.report", report: report("b:1") })).toBe(
+    "LIMIT_EXCEEDED: token:ci already has 0 reports: its share of the limit 4 is 0",
+  );
+});
+
+test("tasks and their weight are shared, too", () => {
+  world.by = byOf({ ...LOCAL, name: "token:ci", roles: ["agent"] }, "http");
+  for (let i = 0; i < 2; i += 1) world.create({ input: "aaaa".repeat(2) });
+  expect(world.refusal(taskCreate())).toContain("token:ci already has 2 unfinished tasks");
+  const ids = [...world.state.tasks.byId.keys()];
+  world.run({ type: "task.cancel", taskId: ids[0] ?? "", reason: "" });
+  expect(world.refusal(taskCreate({ input: "aaaa".repeat(4) }))).toBe(
+    "LIMIT_EXCEEDED: token:ci already has 8 bytes of unfinished tasks: " +
+      "its share of the limit 40 is 20",
+  );
+  expect(world.create({ input: "aaaa".repeat(3) })).not.toBe("");
 });
 
 test("of too many dead agents the one that died first is forgotten", () => {
@@ -76,7 +130,7 @@ test("there are never more leases than memory allows, but those held can be rene
   for (const key of ["a", "b", "c"]) world.acquire(agentId, key);
   for (const key of ["d", "e"]) world.acquire(other, key);
   const more = { type: "lease.acquire", taskId: "f", agentId: other, ttlMs: 0 } as const;
-  expect(world.refusal(more)).toBe("LIMIT_EXCEEDED: there are already 5 leases");
+  expect(world.refusal(more)).toBe("LIMIT_EXCEEDED: local already has 5 leases: that is the limit");
   expect(world.acquire(other, "e").acquired).toBe(true);
   expect(world.acquire(other, "a").acquired).toBe(false);
 });
@@ -127,7 +181,9 @@ test("there are never more policies than memory allows, but those set can be cha
 test("no more tasks are taken than may be unfinished; finished ones do not count", () => {
   for (let i = 0; i < 3; i += 1) finishOne();
   for (let i = 0; i < 4; i += 1) world.create();
-  expect(world.refusal(taskCreate())).toBe("LIMIT_EXCEEDED: there are already 4 unfinished tasks");
+  expect(world.refusal(taskCreate())).toBe(
+    "LIMIT_EXCEEDED: local already has 4 unfinished tasks: that is the limit",
+  );
   const taskId = world.claim(agentId) ?? "";
   world.run({ type: "task.complete", taskId, agentId, output: "" });
   expect(world.create()).not.toBe("");
@@ -149,7 +205,7 @@ test("the unfinished tasks together weigh only so much", () => {
   world.create({ input });
   world.create({ input });
   expect(world.refusal(taskCreate({ input: "aaaa" }))).toBe(
-    "LIMIT_EXCEEDED: the unfinished tasks together already weigh 40 bytes",
+    "LIMIT_EXCEEDED: local already has 40 bytes of unfinished tasks: that is the limit",
   );
   expect(world.create({ input: "" })).not.toBe("");
 });

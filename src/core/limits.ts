@@ -142,6 +142,19 @@ export const RETENTION = {
   logEvents: 1_000_000,
 } as const;
 
+/** The audit trail. */
+export const AUDIT = {
+  keptMs: 90 * DAY,
+  /** About 30 MB: one a minute for 90 days, or a busy week. */
+  entries: 130_000,
+  /** Denials of one caller and action are counted for so long, and are one entry then. */
+  countedMs: 60 * SECOND,
+  /** Callers and actions that are told apart within that time; the rest is one entry together. */
+  denials: 1_000,
+  targetLength: 300,
+  reasonLength: 300,
+} as const;
+
 /** The engine's own bounds. */
 export const ENGINE = {
   /** Commands that wait for the disk; beyond, callers are told to come back. */

@@ -23,6 +23,8 @@ export type QuestionState = "open" | "answered" | "withdrawn" | "expired" | "dis
 
 export interface Question extends ReportedQuestion {
   readonly id: string;
+  /** The owner of the source that asks; absent for `local`. */
+  readonly owner?: string | undefined;
   readonly agentId: string;
   /** Which source of the agent asks. */
   readonly alias: string;
@@ -61,7 +63,7 @@ export type QuestionEvent =
 /** The effect of a report on the question its source had open, and on the one it asks. */
 export function questionEvents(state: State, report: Report, moment: Moment): readonly Event[] {
   const { questions } = state;
-  const { alias, agentId, facts } = report;
+  const { alias, owner, agentId, facts } = report;
   const open = questions.byId.get(questions.openOf.get(alias) ?? "")?.question;
   const asked = isGone(facts.liveness.value) ? undefined : facts.question?.value;
   if (open && asked && isSame(open, asked)) return [];
@@ -71,7 +73,8 @@ export function questionEvents(state: State, report: Report, moment: Moment): re
     const oldest = questions.byId.size >= RETENTION.questions ? questions.ended.first() : undefined;
     if (oldest !== undefined) events.push({ type: "question.forgotten", id: oldest });
     const id = moment.newId();
-    const question: Question = { ...asked, id, agentId, alias, state: "open", endedAtMs: 0 };
+    const about = { id, owner, agentId, alias } as const;
+    const question: Question = { ...asked, ...about, state: "open", endedAtMs: 0 };
     events.push({ type: "question.asked", question });
   }
   return events;

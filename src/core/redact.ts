@@ -13,6 +13,7 @@ const KEYS = new RegExp(
     String.raw`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`,
     String.raw`\bAIza[\w-]{30,}`,
     String.raw`\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*`,
+    String.raw`\brollcall_(?:agent_)?[\w-]{43}`,
     String.raw`-----BEGIN [A-Z ]*PRIVATE KEY-----.*`,
   ].join("|"),
   "gsu",

@@ -3,10 +3,11 @@ import { asSeen, deadlineOf, livingAgent, unknownAgent } from "./agents.ts";
 import type { Agent, AgentCard, AgentCommand } from "./agents.ts";
 import { newOwner } from "./by.ts";
 import { deathOf } from "./death.ts";
-import { decided, refuse, type Decision, type Moment } from "./decide.ts";
+import { decided, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { atMost, invalid, key, line, prose, tooLong, ttl, type Problem } from "./fields.ts";
 import { COUNT, FIELD, TTL } from "./limits.ts";
+import { beyondShare, holdingOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export function decideAgent(
@@ -45,9 +46,10 @@ function register(
 ): Decision<Event, Agent> {
   const refusal = invalid(ttl("ttlMs", ttlMs), ...cardProblems(card));
   if (refusal) return refusal;
-  if (state.agents.deadlines.size >= COUNT.agents) {
-    return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.agents} agents`);
-  }
+  const { living } = state.agents;
+  const own = holdingOf(living, moment.by.principal.name);
+  const full = beyondShare({ ...own, limit: COUNT.agents, noun: "agents" });
+  if (full) return full;
   const agent: Agent = {
     agentId: moment.newId(),
     owner: newOwner(moment.by),

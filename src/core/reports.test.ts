@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { COUNT, FLEET, RETENTION } from "./limits.ts";
+import { FLEET, RETENTION } from "./limits.ts";
 import type { Facts, Report } from "./reports.ts";
 import { SECOND, World } from "../../test/support/core/fixture.ts";
 
@@ -175,21 +175,6 @@ describe("a report", () => {
   ])("is refused when %s", (why, rest) => {
     expect(refusal(report(1, IDLE, rest))).toContain(why);
   });
-
-  test("finds no room only when nothing is over", () => {
-    const world = new World();
-    for (let i = 0; i < COUNT.reports; i += 1) {
-      world.record([
-        {
-          type: "fleet.reported",
-          report: report(1, i === 7 ? GONE : IDLE, { alias: `file:${i}` }),
-        },
-      ]);
-    }
-    expect(topics(world, report(1, IDLE))).toEqual(["fleet.forgotten", "fleet.reported"]);
-    const full = world.decide({ type: "fleet.report", report: report(1, IDLE, { alias: "a:b" }) });
-    expect(full).toMatchObject({ ok: false, code: "LIMIT_EXCEEDED" });
-  }, 30_000);
 });
 
 describe("a process that one source proved to have ended", () => {

@@ -13,8 +13,8 @@
  * its agent is found silent up to half a ttl late, never early. That the agent did something is
  * news once a minute.
  */
-import { newOwner } from "./by.ts";
-import { decided, refuse, type Decision, type Moment } from "./decide.ts";
+import { newOwner, ownerOf } from "./by.ts";
+import { decided, type Decision, type Moment } from "./decide.ts";
 import { withDismissal } from "./dismissals.ts";
 import type { Event } from "./events.ts";
 import { atMost, invalid, key, line, prose, ttl, type Problem } from "./fields.ts";
@@ -23,8 +23,10 @@ import { IndexBy } from "./index-by.ts";
 import { COUNT, FLEET, RETENTION } from "./limits.ts";
 import { endedWith, withProvenEnd } from "./process-ends.ts";
 import { isGone, questionEvents } from "./questions.ts";
+import { mayNotReport } from "./report-owners.ts";
 import { isRepeated, notAhead, withSince } from "./report-news.ts";
 import { answeredWith, withSeenAnswer } from "./seen-answers.ts";
+import { beyondShare, Holdings, holdingOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export const LIVENESS = [
@@ -125,6 +127,7 @@ export interface ReportEntry {
 export class Reports {
   readonly byAlias = new Map<string, ReportEntry>();
   readonly byAgent = new IndexBy();
+  readonly holdings = new Holdings();
   /** Which reports say that an alias is their own agent's; the last one that said so last. */
   readonly linked = new IndexBy();
   readonly over = new Heap<string>();
@@ -171,8 +174,9 @@ function decideNews(
   moment: Moment,
 ): Decision<Event, ReportReplies["fleet.report"]> {
   const refusal = invalid(...problemsOf(given), aheadOf(moment.nowMs, given));
-  if (refusal) return refusal;
-  const { byAlias, over } = state.reports;
+  const denied = refusal ?? mayNotReport(state, given, moment.by);
+  if (denied) return denied;
+  const { byAlias } = state.reports;
   const before = byAlias.get(given.alias)?.report;
   const owner = before ? before.owner : newOwner(moment.by);
   const timely = withDismissal(notAhead({ ...given, owner }, moment.nowMs), before);
@@ -182,11 +186,11 @@ function decideNews(
     return decided([], { isNew: false });
   }
   const events: Event[] = [];
-  if (!before && byAlias.size >= COUNT.reports) {
-    const oldest = over.first();
-    if (oldest === undefined) {
-      return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.reports} reports`);
-    }
+  const own = holdingOf(state.reports.holdings, ownerOf(report));
+  const full = before ? undefined : beyondShare({ ...own, limit: COUNT.reports, noun: "reports" });
+  if (full) {
+    const oldest = oldestOver(state.reports, ownerOf(report));
+    if (oldest === undefined) return full;
     events.push({ type: "fleet.forgotten", alias: oldest });
   }
   const others = [...endedWith(state, report), ...answeredWith(state, report, moment.nowMs)];
@@ -195,6 +199,13 @@ function decideNews(
     events.push(...questionEvents(state, each, moment));
   }
   return decided(events, { isNew: true });
+}
+
+/** Of the reports that are over, the one that goes for a new one of the same owner. */
+function oldestOver({ over, byAlias }: Reports, owner: string): string | undefined {
+  const alias = over.first();
+  const oldest = alias === undefined ? undefined : byAlias.get(alias)?.report;
+  return oldest && ownerOf(oldest) === owner ? alias : undefined;
 }
 
 /** A report that lies ahead would be the newest for ever. */
@@ -231,6 +242,7 @@ export function restoreReport({ reports }: State, report: Report): void {
   if (!mayFallSilent(report)) reports.silences.remove(silence);
   reports.byAlias.set(alias, { report, timer, silence });
   reports.byAgent.add(agentId, alias);
+  reports.holdings.add(ownerOf(report));
   for (const link of links) reports.linked.add(link, alias);
 }
 
@@ -241,6 +253,7 @@ function remove(reports: Reports, alias: string): void {
   reports.silences.remove(entry.silence);
   reports.byAlias.delete(alias);
   reports.byAgent.delete(entry.report.agentId, alias);
+  reports.holdings.remove(ownerOf(entry.report));
   for (const link of entry.report.links) reports.linked.delete(link, alias);
 }
 

@@ -47,6 +47,7 @@ export const ACTIONS = [
   "directory.verify",
   "directory.remove",
   "event.read",
+  "audit.list",
   "daemon.read",
   "overview.read",
   "metrics.read",
@@ -111,7 +112,7 @@ export const ROLE_POLICIES: Readonly<Record<Role, readonly Policy[]>> = {
   admin: policiesOf("admin"),
 };
 
-/** The policy of each role that allows an action, found once: callers are asked about on every call. */
+/** The policy of each role that allows an action, found once: every call asks for one. */
 const GRANTS: ReadonlyMap<Role, ReadonlyMap<string, Policy>> = new Map(
   ROLES.map((role) => [role, grantsOf(ROLE_POLICIES[role])]),
 );

@@ -79,7 +79,9 @@ describe("a session is opened", () => {
     for (const id of ["s1", "s2"]) world.open(id);
     expect(refusal("ann")).toBe("LIMIT_EXCEEDED: ann has 2 sessions");
     world.open("s3", { principal: "bob" });
-    expect(refusal("bob")).toBe("LIMIT_EXCEEDED: there are 3 sessions already");
+    expect(refusal("bob")).toBe(
+      "LIMIT_EXCEEDED: bob already has 1 sessions: its share of the limit 3 is 1",
+    );
   });
 });
 

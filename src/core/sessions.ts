@@ -19,6 +19,7 @@ import { Heap, type Slot } from "./heap.ts";
 import { IndexBy } from "./index-by.ts";
 import { SESSIONS } from "./jobs/limits.ts";
 import { FIELD } from "./limits.ts";
+import { beyondShare } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface Session {
@@ -186,12 +187,13 @@ function open(
   if (sessions.byId.has(command.sessionId)) {
     return refuse("ALREADY_EXISTS", `${command.sessionId} was opened already`);
   }
-  if (sessions.byId.size >= total) {
-    return refuse("LIMIT_EXCEEDED", `there are ${total} sessions already`);
-  }
-  if (sessions.byPrincipal.of(principal).size >= perPrincipal) {
+  const own = sessions.byPrincipal.of(principal).size;
+  if (own >= perPrincipal) {
     return refuse("LIMIT_EXCEEDED", `${principal} has ${perPrincipal} sessions`);
   }
+  const all = { limit: total, noun: "sessions", total: sessions.byId.size };
+  const full = beyondShare({ ...all, owner: principal, own });
+  if (full) return full;
   const session: Session = {
     id: command.sessionId,
     principal,

@@ -1,4 +1,5 @@
 /** How events change the queue, and how a snapshot puts its tasks back. */
+import { ownerOf } from "./by.ts";
 import { RETENTION } from "./limits.ts";
 import type { State } from "./state.ts";
 import { weightOf } from "./task-endings.ts";
@@ -79,7 +80,8 @@ export function evolveTask(state: State, event: TaskEvent): void {
 export function restoreTask({ tasks }: State, task: Task): void {
   const entry: TaskEntry = { task, timer: { at: 0, value: task.id, place: -1 } };
   tasks.byId.set(task.id, entry);
-  tasks.unfinishedBytes += weightOf(task);
+  tasks.unfinished.add(ownerOf(task));
+  tasks.weights.add(ownerOf(task), weightOf(task));
   switch (task.status) {
     case "pending":
       wait(tasks, entry);
@@ -111,7 +113,8 @@ function wait(tasks: Tasks, { task, timer }: TaskEntry): void {
 }
 
 function finish(tasks: Tasks, entry: TaskEntry, task: Task): void {
-  tasks.unfinishedBytes -= weightOf(entry.task);
+  tasks.unfinished.remove(ownerOf(task));
+  tasks.weights.remove(ownerOf(task), weightOf(entry.task));
   tasks.finishedBytes += weightOf(task);
   if (task.status === "dead") tasks.dead += 1;
   entry.task = task;

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { byOf, LIBRARY } from "./by.ts";
 import { FIELD, TTL } from "./limits.ts";
+import { LOCAL } from "./principals.ts";
 import { fingerprint } from "./snapshot.ts";
 import { DAY, SECOND, START_MS, taskCreate, World } from "../../test/support/core/fixture.ts";
 
@@ -291,6 +293,21 @@ test("a task that is worked on is cancelled, and its agent is refused from then 
     expect(world.refusal(command)).toBe(`WRONG_STATE: task ${taskId} is cancelled`);
   }
   expect(world.topicsOf(() => world.pass(60 * SECOND))).toEqual([]);
+});
+
+test("a task is cancelled by the principal that made it, or an operator", () => {
+  const world = new World();
+  world.by = byOf({ ...LOCAL, name: "token:ci", roles: ["agent"] }, "http");
+  const own = world.create();
+  world.by = LIBRARY;
+  const other = world.create();
+  world.by = byOf({ ...LOCAL, name: "token:ci", roles: ["agent"] }, "http");
+  expect(world.refusal({ type: "task.cancel", taskId: other, reason: "" })).toBe(
+    `PERMISSION_DENIED: token:ci may not cancel task ${other}: that is for local and operators`,
+  );
+  expect(world.run({ type: "task.cancel", taskId: own, reason: "" }).status).toBe("cancelled");
+  world.by = byOf({ ...LOCAL, name: "token:op", roles: ["operator"] }, "http");
+  expect(world.run({ type: "task.cancel", taskId: other, reason: "" }).status).toBe("cancelled");
 });
 
 test.each(["none", "completed"])("a task that is %s cannot be cancelled", (status) => {

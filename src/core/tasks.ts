@@ -16,13 +16,15 @@
  * heard of is returned instead, as if it had not been made: the old place, and no retry spent.
  */
 import { livingAgent } from "./agents.ts";
-import { newOwner } from "./by.ts";
+import { newOwner, type By } from "./by.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { atMost, count, invalid, key, prose, ttl } from "./fields.ts";
 import { IndexBy } from "./index-by.ts";
 import { COUNT, FIELD, TTL } from "./limits.ts";
+import { notOwned } from "./ownership.ts";
+import { beyondShare, Holdings, holdingOf } from "./shares.ts";
 import type { State } from "./state.ts";
 import { giveUp, isFinished, makeRoom, weightOf } from "./task-endings.ts";
 import { cancelled, claimed } from "./task-evolution.ts";
@@ -73,9 +75,15 @@ export class Tasks {
   readonly finished = new Heap<string>();
   /** How many of the finished were given up. */
   dead = 0;
-  /** Their size together. */
-  unfinishedBytes = 0;
+  /** Of the unfinished: whose they are, and their size. */
+  readonly unfinished = new Holdings();
+  readonly weights = new Holdings();
   finishedBytes = 0;
+
+  /** The size of the unfinished together. */
+  get unfinishedBytes(): number {
+    return this.weights.total;
+  }
 }
 
 type HolderCommand<Type extends string> = {
@@ -211,15 +219,8 @@ function create(
     tooHeavy("input", command.input, FIELD.taskInputBytes),
   );
   if (refusal) return refusal;
-  if (tasks.byId.size - tasks.finished.size >= COUNT.unfinishedTasks) {
-    return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.unfinishedTasks} unfinished tasks`);
-  }
-  if (tasks.unfinishedBytes + command.input.length > COUNT.taskBytes) {
-    return refuse(
-      "LIMIT_EXCEEDED",
-      `the unfinished tasks together already weigh ${tasks.unfinishedBytes} bytes`,
-    );
-  }
+  const full = roomFor(tasks, command, moment.by);
+  if (full) return full;
   const task: Task = {
     id: moment.newId(),
     owner: newOwner(moment.by),
@@ -243,15 +244,30 @@ function create(
   return decided([{ type: "task.created", task }], task);
 }
 
+function roomFor(
+  { unfinished, weights }: Tasks,
+  { input }: TaskCommand & { readonly type: "task.create" },
+  { principal }: By,
+): Refusal | undefined {
+  const many = holdingOf(unfinished, principal.name);
+  const weight = { ...holdingOf(weights, principal.name), more: input.length };
+  return (
+    beyondShare({ ...many, limit: COUNT.unfinishedTasks, noun: "unfinished tasks" }) ??
+    beyondShare({ ...weight, limit: COUNT.taskBytes, noun: "bytes of unfinished tasks" })
+  );
+}
+
 function cancel(
   { tasks }: State,
   { taskId, reason }: TaskCommand & { readonly type: "task.cancel" },
-  { nowMs }: Moment,
+  { nowMs, by }: Moment,
 ): Decision<Event, Task> {
   const refusal = invalid(key("taskId", taskId), prose("reason", reason, FIELD.reasonLength));
   if (refusal) return refusal;
   const task = tasks.byId.get(taskId)?.task;
   if (!task) return refuse("NOT_FOUND", `no task ${taskId}`);
+  const denied = notOwned(by, task, `cancel task ${taskId}`);
+  if (denied) return denied;
   if (task.status === "cancelled") return decided([], task);
   if (isFinished(task)) return refuse("WRONG_STATE", `task ${taskId} is ${task.status}`);
   const agentId = task.claimedBy;

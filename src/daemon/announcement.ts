@@ -48,8 +48,9 @@ function certificateWords({ certificate }: KeyPair): string {
 }
 
 /** The users of this machine that are let in. */
-function usersOf({ localTrust, allowedUsers }: Config): string {
+function usersOf({ localTrust, localTokenFile, allowedUsers }: Config): string {
   if (localTrust === "any") return "whichever user calls";
+  if (localTrust === "token") return `and on it the socket, or with the token in ${localTokenFile}`;
   if (localTrust === "none") return "and on it only the socket";
   const names = [userInfo().username, ...allowedUsers.map(({ name }) => name)];
   return `and of its users ${names.join(", ")} and root`.replace("root and root", "root");

@@ -4,6 +4,7 @@ import { openCallers, type Callers, type TestCaller } from "../../test/support/d
 import { cardOf } from "../../test/support/directory/fixture.ts";
 import { ArcpClient } from "../wires/arcp/client/client.ts";
 import {
+  EntitlementsService,
   LeaseService,
   RegistryService,
   TaskService,
@@ -91,7 +92,7 @@ describe("an agent is its registrant's", () => {
     expect((await operator.http("/v1/agents/deregister", { agentId })).status).toBe(200);
   });
 
-  test("its lease's token is told to its principal and to operators alone, on every door", async () => {
+  test("every door tells a lease's token to its principal and operators alone", async () => {
     const viewer = await callers.token("looker", "viewer");
     const { message } = await ann.grpc(register, { card: { name: "holder" } });
     await ann.grpc(acquireLease, { taskId: "secret", agentId: message.agentId });
@@ -129,5 +130,57 @@ describe("an agent is its registrant's", () => {
     const events = JSON.stringify(await local.events("agent."));
     expect(events).toContain('"type":"agent.bound"');
     expect(events).not.toContain("rollcall_agent_");
+  });
+});
+
+describe("the audit", () => {
+  interface Entry {
+    readonly by: { readonly principal: string; readonly wire: string };
+    readonly action: string;
+    readonly outcome: string;
+    readonly count: number;
+  }
+
+  async function audited(query: string): Promise<readonly Entry[]> {
+    const { body } = await local.http(`/v1/audit?${query}`);
+    return body["entries"] as readonly Entry[];
+  }
+
+  test("has what was denied, by the minute, and who asked on which wire", async () => {
+    const eve = await callers.token("eve", "agent");
+    const policy = { id: "evil", subject: "*", action: "*", resource: "*", effect: "allow" };
+    for (let i = 0; i < 20; i += 1) await eve.http("/v1/policies/set", policy);
+    await expect(eve.grpc(EntitlementsService.method.deletePolicy, { id: "x" })).rejects.toThrow();
+    const [denied] = await audited("by=token:eve&action=policy.set");
+    expect(denied).toMatchObject({ outcome: "denied", count: 20, by: { wire: "http" } });
+    expect(await audited("by=token:eve&action=policy.delete")).toMatchObject([
+      { outcome: "denied", by: { wire: "grpc", peer: "127.0.0.1" } },
+    ]);
+  });
+
+  test("has tokens that were made and revoked, and callers that were not let in", async () => {
+    const { secret = "" } = await callers.token("brief", "viewer");
+    await local.http("/v1/tokens/revoke", { name: "brief" });
+    const refused = await fetch(`${callers.daemon.url}/v1/agents`, {
+      headers: { authorization: `Bearer ${secret}` },
+    });
+    expect(refused.status).toBe(401);
+    const made = await audited("by=local&action=token.");
+    expect(made.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(["token.create", "token.revoke"]),
+    );
+    const strangers = await audited("by=nobody");
+    expect(strangers).toMatchObject([{ action: "authenticate", outcome: "denied" }]);
+    expect(JSON.stringify([made, strangers])).not.toContain("rollcall_");
+  });
+
+  test("is for operators alone, and says how far back it reaches", async () => {
+    expect((await ann.http("/v1/audit")).status).toBe(403);
+    const viewer = await callers.token("onlooker", "viewer");
+    expect((await viewer.http("/v1/audit")).status).toBe(403);
+    const operator = await callers.token("auditor", "operator");
+    const { status, body } = await operator.http("/v1/audit");
+    expect(status).toBe(200);
+    expect(body["reachesBackToMs"]).toBeLessThanOrEqual(Date.now());
   });
 });

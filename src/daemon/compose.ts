@@ -7,6 +7,7 @@ import { RollcallError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
 import { systemClock } from "../machine/clock.ts";
 import { makeFolder } from "../machine/folders.ts";
+import { Audit } from "../engine/audit.ts";
 import { Engine } from "../engine/engine.ts";
 import { memoryStore } from "../log/memory/store.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
@@ -17,6 +18,10 @@ import { announce } from "./announcement.ts";
 import { DaemonArcp } from "./arcp/service.ts";
 import { chain } from "../identity/chain.ts";
 import { Certificates } from "../identity/certificates.ts";
+import { issuerFetcher } from "../identity/oidc/issuer-keys.ts";
+import { JwtCallers } from "../identity/oidc/jwt-callers.ts";
+import { tellingRefusals } from "../identity/refused.ts";
+import { permitBy } from "../operations/access.ts";
 import { LocalUsers } from "../identity/local-users.ts";
 import { Networks } from "../identity/networks.ts";
 import { Origins } from "../identity/origin.ts";
@@ -28,6 +33,7 @@ import { answersOthers } from "./exposure.ts";
 import { CLOSING } from "./limits.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { Metrics } from "./metrics.ts";
+import { OwnToken } from "./own-token.ts";
 import { startServices, type Services } from "./services.ts";
 import { KeyPair } from "../net/tls/pair.ts";
 import { releaseVersion } from "./version.ts";
@@ -74,7 +80,14 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       onImport: (found) =>
         logger.info(found, "importing the jobs of an older version into the log"),
     });
+    const audit = new Audit({
+      streams: store.streams,
+      clock,
+      onTrouble: (what, error) => logger.warn({ err: error }, what),
+    });
+    opened.audit = audit;
     const arcp = await DaemonArcp.start({
+      audit,
       agents: config.agents,
       node: config.node,
       streams: store.streams,
@@ -87,6 +100,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     const engine = await Engine.open({
       log: store.log,
       companion: arcp.companion,
+      audit,
       node: config.node,
       clock,
       onAppend: (events, tookMs) => metrics.appended(events, tookMs),
@@ -102,18 +116,25 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       users: new PeerUsers({ clock }),
       uid: process.getuid?.(),
     });
-    const tokens = new BearerTokens({ engine, clock });
+    const jwts =
+      config.oidc && new JwtCallers({ config: config.oidc, fetcher: issuerFetcher(), clock });
+    const ownToken = new OwnToken(config);
+    const tokens = new BearerTokens({ engine, clock, jwts, ownToken: ownToken.secret });
     const networks = new Networks({
       trusted: config.trust,
       isInsecure: config.insecure,
       hasTls: pair !== undefined,
     });
     const certificates = new Certificates({ clients: config.tlsClients, clock });
-    const authenticator = chain({
+    const identity = chain({
       origins: new Origins(config.trustedProxies),
       guard: networks.guard,
       steps: [certificates, tokens, users, networks],
     });
+    const authenticator = tellingRefusals(identity, (by, reason) =>
+      audit.denied({ by, action: "authenticate", target: "" }, reason),
+    );
+    await audit.trim();
     const isLoopbackOnly = !answersOthers(config);
     const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
     opened.services = services;
@@ -128,17 +149,22 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       logger,
       clock,
       authenticator,
+      permit: permitBy(engine, (act, reason) => audit.denied(act, reason)),
+      audit,
       tokens,
       pair,
       version: release,
       trouble: () => trouble,
     });
-    const parts = { config, pair, store, engine, services, arcp, doors, metrics, logger };
+    ownToken.publish(doors);
+    const closing = { audit, pair, ownToken };
+    const parts = { config, store, engine, services, arcp, doors, metrics, logger, ...closing };
     return running({ ...parts, version: release });
   } catch (error) {
     metrics.close();
     await opened.arcp?.close();
     await opened.services?.close();
+    await opened.audit?.close();
     await opened.engine?.close();
     await opened.store?.close();
     opened.pair?.close();
@@ -153,16 +179,19 @@ interface Opened {
   engine?: Engine;
   services?: Services;
   arcp?: DaemonArcp;
+  audit?: Audit;
 }
 
 interface Parts {
   readonly config: Config;
+  readonly audit: Audit;
   readonly pair: KeyPair | undefined;
   readonly store: Store;
   readonly engine: Engine;
   readonly services: Services;
   readonly arcp: DaemonArcp;
   readonly doors: Doors;
+  readonly ownToken: OwnToken;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly version: string;
@@ -196,7 +225,7 @@ function running(parts: Parts): Daemon {
 
 /** Commands under way become durable, watchers hear why it ends, then everything goes. */
 async function shutDown(parts: Parts): Promise<void> {
-  const { store, engine, services, arcp, doors, metrics, logger } = parts;
+  const { store, audit, engine, services, arcp, doors, metrics, logger } = parts;
   const step = async (what: string, work: Promise<void>, withinMs: number) => {
     try {
       await within(work, withinMs);
@@ -206,9 +235,11 @@ async function shutDown(parts: Parts): Promise<void> {
   };
   logger.info("closing");
   doors.stopAccepting();
+  parts.ownToken.close();
   parts.pair?.close();
   await step("the jobs", arcp.close(), CLOSING.arcpMs);
   await step("the services", services.close(), CLOSING.servicesMs);
+  await step("the audit", audit.close(), CLOSING.engineMs);
   await step("the engine", engine.close(), CLOSING.engineMs);
   await step("the doors", doors.close(CLOSING.doorsMs), CLOSING.doorsMs + CLOSING.cutMs);
   await step("the store", store.close(), CLOSING.storeMs);

@@ -6,6 +6,9 @@ import { LISTED_VERSIONS } from "../directory/cards/versions.ts";
 import { RollcallError } from "../core/errors.ts";
 import { DIRECTORY } from "../core/limits.ts";
 import { isRole, ROLES } from "../core/principals.ts";
+import type { RoleRule } from "../identity/oidc/roles.ts";
+import { httpUrl } from "../net/http/url.ts";
+import { isLoopbackHost } from "../net/loopback.ts";
 import { LOCAL_TRUSTS } from "../identity/local-users.ts";
 import { ADDRESS_SYNTAX, parseAddress } from "./address.ts";
 import { LOG_LEVELS, type SettingName } from "./settings.ts";
@@ -113,6 +116,29 @@ const user = z.string().regex(/^[a-z0-9_][a-z0-9_.@-]{0,63}$/i);
 /** A host, an address, an email or a URI, as a certificate has it. */
 const certificateName = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
+/** With TLS, or on this machine: keys that somebody else can put there let anybody in. */
+const issuer = endpoint.refine((text) => {
+  const url = httpUrl(text);
+  const isSafe = url && (url.protocol === "https:" || isLoopbackHost(url));
+  return isSafe && url.search === "" && url.hash === "";
+});
+
+/** CLAIM:VALUE=ROLE, or *=ROLE. A claim may be a URL itself; an outpost needs a host of its own. */
+const ROLE_RULE = /^(?:\*|(?<claim>(?:https?:\/\/)?[^:=\s]+):(?<value>.+))=(?<role>[a-z]+)$/;
+
+const PERSONAL = ROLES.filter((role) => role !== "outpost");
+
+const roleRule = z
+  .string()
+  .trim()
+  .transform((text, context): RoleRule => {
+    const { claim, value, role = "" } = ROLE_RULE.exec(text)?.groups ?? {};
+    const given = PERSONAL.find((each) => each === role);
+    if (given) return claim && value ? { claim, value, role: given } : { role: given };
+    context.addIssue("not a rule");
+    return z.NEVER;
+  });
+
 const schema = {
   addr: z.union([z.literal("off"), address]),
   http_addr: address,
@@ -123,6 +149,10 @@ const schema = {
   socket: z.string().min(1),
   local_trust: z.enum(LOCAL_TRUSTS),
   allowed_users: listed(inRole(user)),
+  oidc_issuer: issuer,
+  oidc_audience: z.string().trim().min(1).max(1024),
+  oidc_claim: z.string().trim().min(1).max(256),
+  oidc_roles: listed(roleRule),
   tls_cert: z.string().min(1),
   tls_key: z.string().min(1),
   tls_client_ca: z.string().min(1),
@@ -171,6 +201,10 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   socket: "the path of a socket, or off",
   local_trust: `one of ${LOCAL_TRUSTS.join(", ")}`,
   allowed_users: `at most ${MAX_LISTED} of USER or USER=ROLE with ${ONE_ROLE}`,
+  oidc_issuer: "https://HOST/PATH, or http:// on this machine, as in the claim iss",
+  oidc_audience: "a text, as in the claim aud",
+  oidc_claim: "the name of a claim, such as sub or email",
+  oidc_roles: `at most ${MAX_LISTED} of CLAIM:VALUE=ROLE or *=ROLE: ${PERSONAL.join(", ")}`,
   tls_cert: "the path of a file",
   tls_key: "the path of a file",
   tls_client_ca: "the path of a file",

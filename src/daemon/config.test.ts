@@ -274,3 +274,21 @@ test("every setting has a flag, a variable and help", () => {
     expect(help).not.toBe("");
   }
 });
+
+describe("where the system does not tell the user of a connection", () => {
+  test("every process of the machine is let in, unless set otherwise", async () => {
+    expect(await load({ platform: "darwin" })).toMatchObject({ localTrust: "any" });
+    const flags = { "local-trust": "user", "data-dir": "/data" };
+    expect(await load({ platform: "darwin", flags })).toMatchObject({
+      localTrust: "token",
+      localTokenFile: "/data/rollcall.token",
+      socket: "/data/rollcall.sock",
+    });
+    expect((await load({ platform: "win32", flags })).socket).toBeUndefined();
+  });
+
+  test("the token of the user needs a folder", async () => {
+    const flags = { "local-trust": "user", memory: "true" };
+    expect(await problem({ platform: "darwin", flags })).toContain("give a data_dir");
+  });
+});

@@ -17,7 +17,9 @@ import { DEFAULT_PATIENCE, type Patience } from "../fleet/stuck.ts";
 import { statusFolder } from "../wires/files/folder.ts";
 import { embedderConfig, type EmbedderConfig } from "./embedder.ts";
 import type { InRole } from "../core/principals.ts";
-import { DEFAULT_LOCAL_TRUST, type AllowedUser, type LocalTrust } from "../identity/local-users.ts";
+import { localTrustOn, type AllowedUser, type LocalTrust } from "../identity/local-users.ts";
+import type { OidcConfig } from "../identity/oidc/jwt-callers.ts";
+import { LOCAL_TOKEN_NAME } from "../machine/local-token.ts";
 import { SOCKET_NAME, stateFolder } from "../machine/places.ts";
 import { usersOf } from "../machine/users.ts";
 import type { PairFiles } from "../net/tls/pair.ts";
@@ -59,8 +61,12 @@ export interface Config {
   /** The path of the unix socket; absent: there is none. */
   readonly socket: string | undefined;
   readonly localTrust: LocalTrust;
+  /** The file with the token of the daemon's user; absent: there is none. */
+  readonly localTokenFile: string | undefined;
   /** Other users of this machine that are let in. */
   readonly allowedUsers: readonly AllowedUser[];
+  /** The issuer of JWTs that are let in; absent: there is none. */
+  readonly oidc: OidcConfig | undefined;
   /** Absent: all connections are plain. */
   readonly tls: PairFiles | undefined;
   /** Names in the certificates of clients. */
@@ -95,6 +101,7 @@ export interface ConfigSources {
   /** The base of relative paths. */
   readonly cwd?: string;
   readonly home?: string;
+  readonly platform?: NodeJS.Platform;
 }
 
 /** The values of one source, and the base of its relative paths. */
@@ -104,7 +111,7 @@ interface Voice {
 }
 
 export async function loadConfig(sources: ConfigSources): Promise<Config> {
-  const { env, cwd = process.cwd(), home = homedir() } = sources;
+  const { env, cwd = process.cwd(), home = homedir(), platform = process.platform } = sources;
   const flags: Voice = { values: parseValues(fromFlags(sources.flags)), folder: cwd };
   const environment: Voice = { values: parseValues(fromEnvironment(env)), folder: cwd };
   const named = flags.values.config ?? environment.values.config;
@@ -122,6 +129,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     {},
   );
   const state = dataDir(voices, { ...env, HOME: home });
+  const localTrust = localTrustOn(platform, values.local_trust);
   return {
     addr: values.addr === "off" ? undefined : (values.addr ?? parseAddress(DEFAULT_ADDR)),
     httpAddr: values.http_addr ?? parseAddress(DEFAULT_HTTP_ADDR),
@@ -129,9 +137,11 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     arcpAddr: values.arcp_addr,
     agents,
     dataDir: state,
-    socket: socketPath(pathOf("socket", voices, home), state),
-    localTrust: values.local_trust ?? DEFAULT_LOCAL_TRUST,
+    socket: socketPath(pathOf("socket", voices, home), platform === "win32" ? undefined : state),
+    localTrust,
+    localTokenFile: localTrust === "token" ? localTokenFile(state) : undefined,
     allowedUsers: await usersOf(values.allowed_users ?? []),
+    oidc: oidcOf(values),
     tls: tlsFiles(values, (name) => pathOf(name, voices, home)),
     tlsClients: values.tls_clients ?? [],
     trust: values.trust ?? [],
@@ -173,6 +183,17 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   };
 }
 
+/** All of it or nothing: an issuer without an audience would let in the JWTs of other services. */
+function oidcOf(values: Values): OidcConfig | undefined {
+  const { oidc_issuer: issuer, oidc_audience: audience, oidc_roles: roles } = values;
+  if (issuer !== undefined && audience !== undefined && roles !== undefined && roles.length > 0) {
+    return { issuer, audience, claim: values.oidc_claim ?? "sub", roles };
+  }
+  if (issuer === undefined && audience === undefined && roles === undefined) return undefined;
+  const message = "oidc_issuer, oidc_audience and oidc_roles go together: give all three";
+  throw new RollcallError("INVALID_ARGUMENT", message);
+}
+
 /** The strongest voice that says either a folder or "in memory" decides between the two. */
 function dataDir(voices: readonly Voice[], env: NodeJS.ProcessEnv): string | undefined {
   for (const { values, folder } of voices) {
@@ -185,6 +206,13 @@ function dataDir(voices: readonly Voice[], env: NodeJS.ProcessEnv): string | und
     if (values.data_dir !== undefined) return atHome(values.data_dir, { folder, home });
   }
   return stateFolder(env);
+}
+
+/** Clients look for it beside the state. */
+function localTokenFile(folder: string | undefined): string {
+  if (folder !== undefined) return join(folder, LOCAL_TOKEN_NAME);
+  const why = "local_trust needs a folder for the token of this user";
+  throw new RollcallError("INVALID_ARGUMENT", `${why}: give a data_dir, or set local_trust to any`);
 }
 
 /** In memory there is no folder that it could lie in, and a path that is too long takes none. */

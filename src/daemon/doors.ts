@@ -7,9 +7,10 @@
  * agentkeeper, which programs bring along side by side, takes a free port for HTTP and says so.
  */
 import type { Clock } from "../core/clock.ts";
+import type { Audit } from "../engine/audit.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
-import { ACCESS, permitBy } from "../operations/access.ts";
+import { ACCESS, type Permit } from "../operations/access.ts";
 import type { Status } from "../operations/daemon.ts";
 import { a2aMount, type A2aOptions } from "../wires/a2a/server/a2a.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
@@ -47,6 +48,8 @@ export interface DoorsOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly authenticator: Authenticator;
+  readonly permit: Permit;
+  readonly audit: Audit;
   readonly tokens: BearerTokens;
   /** Absent: all connections are plain. */
   readonly pair: KeyPair | undefined;
@@ -77,7 +80,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const arcp = arcpAddr && { door: newHttpDoor(options), address: arcpAddr };
   const grpc = new GrpcDoor({
     authenticator,
-    permit: permitBy(options.engine),
+    permit: options.permit,
     pair: options.pair,
     meterOf: (method) => options.metrics.meterOf(method),
     onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
@@ -128,10 +131,10 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
 }
 
 function newHttpDoor(options: DoorsOptions): HttpDoor {
-  const { engine, config, authenticator, pair, clock, logger } = options;
+  const { config, authenticator, pair, clock, logger } = options;
   return new HttpDoor({
     authenticator,
-    permit: permitBy(engine),
+    permit: options.permit,
     pair,
     allowedHosts: config.allowedHosts,
     rateLimit: config.rateLimit,
@@ -205,11 +208,12 @@ function mountOnHttp(http: HttpDoor, options: MountOptions): void {
     },
     routes: apiRoutes({
       engine,
-      permit: permitBy(engine),
+      permit: options.permit,
       claims: services.claims,
       fleet: services.fleet,
       directory: services.directory,
       search: services.search,
+      audit: options.audit,
       streams,
       lookers,
       clock,
@@ -231,10 +235,11 @@ function word(status: number, body: string): WholeAnswer {
   return { status, headers: ["Content-Type", "text/plain"], body };
 }
 
-function mcpWire({ engine, services, clock, logger, version }: DoorsOptions): McpWire {
+function mcpWire(options: DoorsOptions): McpWire {
+  const { engine, services, clock, logger, version } = options;
   return new McpWire({
     engine,
-    permit: permitBy(engine),
+    permit: options.permit,
     claims: services.claims,
     fleet: services.fleet,
     search: services.search,

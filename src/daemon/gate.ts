@@ -1,11 +1,17 @@
 /**
  * The checks of every HTTP request and every upgrade before its body is read, cheapest first:
  *
- *   shape ─▶ rate of the peer ─▶ size announced ─▶ is it a web page? ─▶ who is it?
+ *   rate of another machine ─▶ shape, size announced ─▶ is it a web page? ─▶ who is it?
+ *                                          ─▶ rate of the principal ─▶ its share of connections
+ *
+ * On this machine one user must not use up the rate of another, so only principals count: a caller
+ * that is not let in costs no more than its refusal. Other machines are counted by their address
+ * as well, before their credentials are checked.
  */
 import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../core/errors.ts";
 import type { By } from "../core/by.ts";
+import type { Principal } from "../core/principals.ts";
 import {
   byOfCall,
   peerOf,
@@ -21,8 +27,10 @@ import type { Rate } from "../core/rate.ts";
 
 export interface GateOptions {
   readonly authenticator: Authenticator;
-  /** Of each peer. */
+  /** Of each principal, and each address beyond this machine. */
   readonly rate: Rate;
+  /** Counts a connection to its principal; throws where that has its share already. */
+  claim(request: IncomingMessage, principal: string): void;
   readonly monotonicMs: () => number;
   readonly limits: HttpLimits;
   /** The values of Host that are ours; known once the door is bound. */
@@ -31,12 +39,12 @@ export interface GateOptions {
   readonly peerOf?: (request: IncomingMessage) => Peer;
 }
 
-/** Says when the bucket of the peer has something again. */
+/** Says when the bucket of the caller has something again. */
 export class TooOften extends RollcallError {
   readonly retryAfterSeconds: number;
 
-  constructor(waitMs: number) {
-    super("LIMIT_EXCEEDED", "too many requests from this address; see rate_limit");
+  constructor(caller: string, waitMs: number) {
+    super("LIMIT_EXCEEDED", `${caller} makes too many requests; see rate_limit`);
     this.retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
   }
 }
@@ -50,11 +58,10 @@ export class Gate {
 
   /** The caller of an admitted request; throws the reason for a refusal. */
   admit(request: IncomingMessage): By | Promise<By> {
-    const { authenticator, rate, hosts, monotonicMs } = this.#options;
+    const { authenticator, hosts } = this.#options;
     const peer = this.#options.peerOf?.(request) ?? peerOf(request.socket);
-    const nowMs = monotonicMs();
-    const bucket = bucketOf(peer);
-    if (!rate.take(bucket, nowMs)) throw new TooOften(rate.waitMs(bucket, nowMs));
+    const { address, isOwnSocket } = peer;
+    if (address !== undefined && !isOwnSocket && !isLoopback(address)) this.#take(address);
     this.#checkShape(request);
     if (!peer.isOwnSocket) checkBrowser(request, hosts());
     const call: Caller = {
@@ -65,8 +72,18 @@ export class Gate {
       },
     };
     const admitted = authenticator.authenticate(call);
-    if (!(admitted instanceof Promise)) return byOfCall(call, admitted, "http");
-    return admitted.then((principal) => byOfCall(call, principal, "http"));
+    const known = (principal: Principal) => {
+      this.#take(principal.name);
+      this.#options.claim(request, principal.name);
+      return byOfCall(call, principal, "http");
+    };
+    return admitted instanceof Promise ? admitted.then(known) : known(admitted);
+  }
+
+  #take(caller: string): void {
+    const { rate, monotonicMs } = this.#options;
+    const nowMs = monotonicMs();
+    if (!rate.take(caller, nowMs)) throw new TooOften(caller, rate.waitMs(caller, nowMs));
   }
 
   #checkShape({ url, headers, rawHeaders }: IncomingMessage): void {
@@ -80,9 +97,4 @@ export class Gate {
     if (Number(headers["content-length"] ?? 0) > limits.bodyBytes)
       throw bodyTooLarge(limits.bodyBytes);
   }
-}
-
-/** Every address of the loopback range is this machine. */
-function bucketOf({ address }: Peer): string {
-  return address === undefined || isLoopback(address) ? "" : address;
 }

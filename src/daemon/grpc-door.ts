@@ -13,6 +13,7 @@ import {
   byOfCall,
   peerOf as peerOfSocket,
   type Authenticator,
+  type Caller,
   type Peer,
 } from "../identity/caller.ts";
 import type { Access } from "../core/access.ts";
@@ -51,12 +52,14 @@ export class GrpcDoor {
       limits: SERVER_LIMITS,
       admit: (caller) => {
         const header = (name: string) => caller.header(name);
-        const call = { peer: peerOf(caller.socket), header };
+        const call: Caller = { peer: peerOf(caller.socket), header };
         const admitted = authenticator.authenticate(call);
         const { access } = caller;
         const check = (principal: Principal) => {
-          if (access) permit(principal, access);
-          return byOfCall(call, principal, "grpc");
+          const by = byOfCall(call, principal, "grpc");
+          if (access) permit(by, access);
+          this.#sockets.claim(caller.socket, principal.name);
+          return by;
         };
         return admitted instanceof Promise ? admitted.then(check) : check(admitted);
       },
@@ -84,7 +87,7 @@ export class GrpcDoor {
       if (!access.resource.includes("{")) continue;
       const handle = guarded[name] as (request: object, call: Call) => unknown;
       guarded[name] = (request: object, call: Call) => {
-        this.#permit(call.by.principal, access, request);
+        this.#permit(call.by, access, request);
         return handle(request, call);
       };
     }

@@ -4,6 +4,7 @@ import { RollcallError } from "../core/errors.ts";
 import type { HotHandler, HttpDoorOptions, Mount } from "./http-door.ts";
 import { ADMITTED, type Route } from "../wires/route.ts";
 import { LOCAL } from "../core/principals.ts";
+import type { Caller } from "../identity/caller.ts";
 import { ask, openDoor, say, STRANGER, type OpenDoor } from "../../test/support/daemon/fixture.ts";
 import { daemonAgent } from "../net/http/agent.ts";
 import { CLIENT } from "../net/http/limits.ts";
@@ -227,13 +228,28 @@ describe("what is too much", () => {
     expect(raw.heard).not.toContain("200");
   });
 
-  test("connections beyond the limit are not taken", async () => {
-    const { port } = await open({ limits: { connections: 1 } });
-    const first = say(port, "GET");
-    await vi.waitFor(() => expect(first.socket.readyState).toBe("open"));
-    const second = say(port, "GET");
-    await second.closed;
-    first.socket.destroy();
+  test("connections that say nothing give way where there are too many", async () => {
+    const { port } = await open({ limits: { connections: 2 } });
+    const [first, second] = [say(port, "GET"), say(port, "GET")];
+    await vi.waitFor(() => expect(second.socket.readyState).toBe("open"));
+    const third = say(port, "GET");
+    await first.closed;
+    for (const { socket } of [second, third]) socket.destroy();
+  });
+
+  test("connections of one principal beyond its share are refused", async () => {
+    const ci = { ...LOCAL, name: "token:ci" };
+    const authenticator = { authenticate: () => ci };
+    const { port } = await open({ limits: { connections: 2 }, authenticator });
+    const call = `GET /hello HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`;
+    const first = say(port, call);
+    await vi.waitFor(() => expect(first.heard).toContain("200 OK"));
+    const second = say(port, call);
+    await vi.waitFor(() => expect(second.heard).toContain("429"));
+    expect(second.heard).toContain(
+      "token:ci already has 1 connections: its share of the limit 2 is 1",
+    );
+    for (const { socket } of [first, second]) socket.destroy();
   });
 
   test("requests beyond the rate are told when to come back", async () => {
@@ -245,8 +261,20 @@ describe("what is too much", () => {
     expect(refused.headers["retry-after"]).toBe("1");
     expect(errorOf(refused.body)).toMatchObject({ code: "LIMIT_EXCEEDED", retry: "later" });
     expect(door.stats.refusals.get("LIMIT_EXCEEDED")).toBe(1);
+    expect(refused.body).toContain("local makes too many requests; see rate_limit");
     nowMs = 1000;
     expect((await ask(port, "/hello")).status).toBe(200);
+  });
+
+  test("the rate of one principal is not that of another, on one address", async () => {
+    const authenticator = {
+      authenticate: ({ header }: Caller) => ({ ...LOCAL, name: header("x-name") ?? "local" }),
+    };
+    const { port } = await open({ rateLimit: 1, monotonicMs: () => 0, authenticator });
+    const by = async (name: string) =>
+      (await ask(port, "/hello", { headers: { "x-name": name } })).status;
+    expect([await by("a"), await by("a"), await by("a")]).toEqual([200, 200, 429]);
+    expect([await by("b"), await by("b"), await by("b")]).toEqual([200, 200, 429]);
   });
 });
 
@@ -341,7 +369,7 @@ describe("closing", () => {
 });
 
 test("our clients let a connection go well before the door closes it", () => {
-  const agent = daemonAgent("http://127.0.0.1:1", {});
+  const agent = daemonAgent({ url: "http://127.0.0.1:1" });
   expect(agent).toMatchObject({ options: { keepAlive: true, timeout: CLIENT.idleMs } });
   expect(CLIENT.idleMs).toBeLessThan(HTTP_LIMITS.idleMs / 2);
 });

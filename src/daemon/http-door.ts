@@ -65,7 +65,7 @@ export interface Upgrade {
 
 export type UpgradeHandler = (upgrade: Upgrade) => void;
 
-/** All but the answers to anybody are for callers that may: the door asks for the access of each. */
+/** All but the answers to anybody need an access, and the door asks for it. */
 export interface Mount {
   /** Answers to whoever asks, by whatever name: for probes. They tell nothing but one word. */
   readonly anybody?: Readonly<Record<string, () => WholeAnswer>>;
@@ -123,6 +123,7 @@ export class HttpDoor {
     this.#gate = new Gate({
       authenticator: options.authenticator,
       rate: new Rate(options.rateLimit),
+      claim: ({ socket }, principal) => this.#sockets.claim(socket, principal),
       monotonicMs,
       limits: this.#limits,
       hosts: () => this.#hosts,
@@ -147,8 +148,8 @@ export class HttpDoor {
     }
   }
 
-  #permit({ principal }: By, access: Guarded<unknown>["access"]): void {
-    if (access !== ADMITTED) this.#options.permit(principal, access);
+  #permit(by: By, access: Guarded<unknown>["access"]): void {
+    if (access !== ADMITTED) this.#options.permit(by, access);
   }
 
   /** Takes connections that were accepted elsewhere, too. */

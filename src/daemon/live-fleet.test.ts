@@ -267,7 +267,7 @@ describe("a client of any of them", () => {
     for (const each of [path, other]) {
       const refused = await open(each);
       expect(refused.response.statusCode).toBe(429);
-      await vi.waitFor(() => expect(refused.text).toContain(`already ${most} streams`));
+      await vi.waitFor(() => expect(refused.text).toContain(`already has ${most} streams`));
     }
   });
 

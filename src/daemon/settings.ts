@@ -15,6 +15,10 @@ export type SettingName =
   | "socket"
   | "local_trust"
   | "allowed_users"
+  | "oidc_issuer"
+  | "oidc_audience"
+  | "oidc_claim"
+  | "oidc_roles"
   | "tls_cert"
   | "tls_key"
   | "tls_client_ca"
@@ -108,12 +112,24 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "PATH",
     default: "rollcall.sock beside the state",
   }),
-  setting("local_trust", "callers on this machine to let in: user (see allowed_users), any, none", {
+  setting("local_trust", "callers on this machine to let in: user, token, any, none", {
     placeholder: "WHOM",
-    default: "user; any where the system does not tell",
+    default: "user (see allowed_users); any on macOS and Windows, where user is token",
   }),
   setting("allowed_users", "other users of this machine to let in, as an agent or in a role", {
     placeholder: "USER[=ROLE],…",
+    kind: "list",
+  }),
+  setting("oidc_issuer", "whose JWTs are taken as bearer tokens, by OpenID Connect", {
+    placeholder: "URL",
+  }),
+  setting("oidc_audience", "the audience that such a JWT must be for", { placeholder: "TEXT" }),
+  setting("oidc_claim", "the claim that names the caller", {
+    placeholder: "CLAIM",
+    default: "sub",
+  }),
+  setting("oidc_roles", "the roles that claims give; * is every JWT of the issuer", {
+    placeholder: "CLAIM:VALUE=ROLE,…",
     kind: "list",
   }),
   setting("tls_cert", "the certificate for TLS on every port, PEM; read again when it changes", {

@@ -1,25 +1,44 @@
-/** The connections of a door: counted, and cut when it closes, upgraded and streaming ones too. */
+/**
+ * The connections of a door: counted, and cut when it closes, upgraded and streaming ones too.
+ *
+ *   connected ──▶ silent ── first call ──▶ claimed by its principal
+ *                   └── the door is full ──▶ the oldest silent one is cut
+ *
+ * So connections that say nothing keep nobody out, and principals share the rest (core/shares.ts).
+ */
 import type { IncomingMessage } from "node:http";
 import type { Server, Socket } from "node:net";
+import { checkShare, Holdings, holdingOf } from "../core/shares.ts";
 
 /** How often a closing door looks whether connections have become idle. */
 const LOOK_MS = 20;
 
+/** Connections beyond the limit that the system may hand us at once, until one of them is cut. */
+const SPARE = 256;
+
 export class Sockets {
+  readonly #max: number;
   readonly #open = new Set<Socket>();
+  /** Of the open ones, those without a call so far; the oldest first. */
+  readonly #silent = new Set<Socket>();
+  readonly #holdings = new Holdings();
   /** Resolves when the server breaks after it was open. */
   readonly failed: Promise<Error>;
   #whenEmpty: (() => void) | undefined;
 
   constructor(server: Server, max: number) {
-    server.maxConnections = max;
+    this.#max = max;
+    server.maxConnections = max + SPARE;
     this.failed = new Promise((resolve) => {
       server.once("listening", () => server.on("error", resolve));
     });
     server.on("connection", (socket) => {
       this.#open.add(socket);
+      this.#silent.add(socket);
+      if (this.#open.size > max) this.#cutOldestSilent();
       socket.once("close", () => {
         this.#open.delete(socket);
+        this.#silent.delete(socket);
         if (this.#open.size === 0) this.#whenEmpty?.();
       });
     });
@@ -27,6 +46,23 @@ export class Sockets {
 
   get size(): number {
     return this.#open.size;
+  }
+
+  /** The first call of a connection says whose it is; throws where that one has its share. */
+  claim(socket: Socket, owner: string): void {
+    if (!this.#silent.has(socket)) return;
+    const own = holdingOf(this.#holdings, owner);
+    checkShare({ ...own, limit: this.#max, noun: "connections" });
+    this.#silent.delete(socket);
+    this.#holdings.add(owner);
+    socket.once("close", () => this.#holdings.remove(owner));
+  }
+
+  #cutOldestSilent(): void {
+    for (const oldest of this.#silent) {
+      oldest.destroy();
+      return;
+    }
   }
 
   /** Resolves when all are closed, by themselves or cut after the grace. */

@@ -78,7 +78,7 @@ async function find(trust: ServerTrust): Promise<string> {
 }
 
 async function hello(trust: ServerTrust): Promise<string> {
-  const agent = daemonAgent(url(), { trust });
+  const agent = daemonAgent({ url: url(), trust });
   const dial = () => connectWebSocket(`${url().replace("http", "ws")}/arcp`, { agent });
   try {
     await using client = await ArcpClient.connect(dial, { token: "anonymous" });

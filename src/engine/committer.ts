@@ -232,11 +232,13 @@ export class Committer {
   #flushLater(): void {
     if (this.#isFlushLater || this.#inFlight) return;
     this.#isFlushLater = true;
-    this.#options.clock.soon(() => {
-      this.#isFlushLater = false;
-      this.#flush();
-    });
+    this.#options.clock.soon(this.#onTurnEnd);
   }
+
+  readonly #onTurnEnd = (): void => {
+    this.#isFlushLater = false;
+    this.#flush();
+  };
 
   #flush(): void {
     if (this.#isStopped || this.#inFlight) return;

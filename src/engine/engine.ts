@@ -312,11 +312,12 @@ export class Engine implements ForwardTarget {
   }
 
   #lead(claimedAtMs: number, proved: Mark): Leading {
-    const { node, newId, onAppend, companion } = this.#options;
+    const { node, newId, onAppend, companion, audit } = this.#options;
     return new Leading({
       node,
       newId,
       companion,
+      audit,
       log: this.#log,
       rules: this.#rules,
       replica: this.#replica,

@@ -6,6 +6,7 @@ import { beat } from "../core/agents.ts";
 import { ITSELF, type By } from "../core/by.ts";
 import { refreshEntry, seeEntry, type Beat } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
+import { auditedTarget } from "../core/audit.ts";
 import { beatBy } from "../core/acting.ts";
 import { refuse, type Decision } from "../core/decide.ts";
 import type { Event, RecordedEvent } from "../core/events.ts";
@@ -14,6 +15,7 @@ import type { Command, Reply, ReplyTo, Rules } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import type { Log } from "../log/log.ts";
 import type { Clock, EngineTime, Mark } from "../core/clock.ts";
+import type { Audit } from "./audit.ts";
 import { closing } from "./closing.ts";
 import { Committer, type StreamWriter } from "./committer.ts";
 import type { Companion, Term } from "./companion.ts";
@@ -35,6 +37,7 @@ export interface LeadingOptions {
   readonly proved: Mark;
   readonly newId: () => string;
   readonly companion: Companion | undefined;
+  readonly audit: Audit | undefined;
   readonly onDurable: (recorded: readonly RecordedEvent[], tookMs: number) => void;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
@@ -146,7 +149,7 @@ export class Leading implements Term {
   }
 
   #decideNow(command: Command, by: By): Decision<Event, Reply> {
-    const { rules, replica, stats, newId } = this.#options;
+    const { rules, replica, stats, newId, audit } = this.#options;
     stats.commands += 1;
     const { callers, bytes } = this.#committer.waiting;
     if (callers >= ENGINE.queuedCommands || bytes >= ENGINE.queuedBytes) {
@@ -157,12 +160,23 @@ export class Leading implements Term {
     const decision = rules.decide(replica.state, command, { nowMs, newId, by });
     if (!decision.ok) {
       stats.refusals += 1;
+      if (audit && decision.code === "PERMISSION_DENIED") {
+        audit.denied({ by, action: command.type, target: "" }, decision.reason);
+      }
       return decision;
     }
+    if (audit && decision.events.length > 0) this.#note(audit, command, by);
     if (command.type === "agent.heartbeat") beat(replica.state, command.agentId, nowMs);
     if (command.type === "directory.heartbeat") seeEntry(replica.state, command.url, nowMs);
     for (const event of decision.events) this.#record(event, nowMs, by);
     return decision;
+  }
+
+  /** Goes with the events of the command, which are about to be recorded. */
+  #note(audit: Audit, command: Command, by: By): void {
+    const target = auditedTarget(this.state, command, by);
+    if (target === undefined || by === ITSELF) return;
+    this.join(audit, audit.done({ by, action: command.type, target }, this.nowMs()));
   }
 
   /** Takes the heartbeat of a living agent, if that can be done without the log. */

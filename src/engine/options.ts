@@ -4,6 +4,7 @@ import { rules, type Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
 import type { Clock } from "../core/clock.ts";
 import { systemClock } from "../machine/clock.ts";
+import type { Audit } from "./audit.ts";
 import type { Companion } from "./companion.ts";
 import type { Forwarder } from "./forward.ts";
 import type { Retention } from "./snapshots.ts";
@@ -21,6 +22,8 @@ export interface EngineOptions {
   readonly rules?: Rules;
   readonly companion?: Companion;
   readonly retention?: Partial<Retention>;
+  /** Takes what belongs into the audit. */
+  readonly audit?: Audit | undefined;
   readonly onAppend?: (events: number, tookMs: number) => void;
   /** Something failed and is being dealt with: for the operator. */
   readonly onTrouble?: (what: string, error: unknown) => void;

@@ -17,6 +17,8 @@ import { eventFor } from "../core/fencing.ts";
 import { decode, type Event, type RecordedEvent } from "../core/events.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import { WATCH } from "../core/limits.ts";
+import { LOCAL } from "../core/principals.ts";
+import { checkShare, Holdings, holdingOf } from "../core/shares.ts";
 import type { Log } from "../log/log.ts";
 import { Recent } from "./recent.ts";
 
@@ -32,7 +34,7 @@ export interface WatchOptions {
   readonly prefixes?: readonly string[];
   /** The last sequence already seen; absent means from now on. */
   readonly from?: number;
-  /** The subscriber, who is shown no secret of others; without one nothing is hidden. */
+  /** The subscriber, who is shown no secret of others; without one it is the daemon itself. */
   readonly by?: By | undefined;
   /** Passes over events that are not for this watcher; without it all are. */
   readonly isVisible?: ((event: Event) => boolean) | undefined;
@@ -48,6 +50,7 @@ export interface WatchHubOptions {
 export class WatchHub {
   readonly #log: Log;
   readonly #watches = new Set<Watch>();
+  readonly #holdings = new Holdings();
   readonly barrier: () => Promise<number>;
   readonly recent = new Recent();
   #head = 0;
@@ -80,11 +83,14 @@ export class WatchHub {
     if (from !== undefined && (!Number.isSafeInteger(from) || from < 0)) {
       throw new RollcallError("INVALID_ARGUMENT", `from is ${from}, not a sequence`);
     }
-    if (this.#watches.size >= WATCH.watchers) {
-      throw new RollcallError("LIMIT_EXCEEDED", `there are already ${WATCH.watchers} watchers`);
-    }
-    const watch = new Watch(this, options, () => this.#watches.delete(watch));
+    const { name: owner } = options.by?.principal ?? LOCAL;
+    const own = holdingOf(this.#holdings, owner);
+    checkShare({ ...own, limit: WATCH.watchers, noun: "watchers" });
+    const watch = new Watch(this, options, () => {
+      if (this.#watches.delete(watch)) this.#holdings.remove(owner);
+    });
     this.#watches.add(watch);
+    this.#holdings.add(owner);
     return watch;
   }
 

@@ -24,6 +24,7 @@ export function entryReport({ entry, seenAtMs }: DirectoryRecord): Report | unde
   const { name, agentId } = read(card);
   return {
     alias: `a2a:${url}`,
+    owner: entry.owner,
     // Only the proven owner of the entry may name its row.
     agentId: (tier === "reachable" ? undefined : agentId) ?? url,
     links: [],

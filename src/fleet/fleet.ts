@@ -4,11 +4,13 @@
  */
 import type { By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
-import type { RecordedEvent } from "../core/events.ts";
+import type { Event, RecordedEvent } from "../core/events.ts";
+import type { Principal } from "../core/principals.ts";
 import { FLEET } from "../core/limits.ts";
 import type { QuestionState } from "../core/questions.ts";
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
+import { EVERYTHING, seesEvent, sightOf, type Sight } from "../core/visibility.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Census, type Numbers } from "./census.ts";
@@ -16,9 +18,8 @@ import { questionsOf, type AgentQuestion } from "./inbox.ts";
 import { rowMeant } from "./lookup.ts";
 import { FleetPast, type FleetThen } from "./past.ts";
 import { FleetView, type FleetChange } from "./view.ts";
-import type { HeadlineOptions } from "./headline.ts";
 import type { Row } from "./row.ts";
-import { rowNamed, rowsOf } from "./rows.ts";
+import { rowNamed, rowsOf, type RowsOptions } from "./rows.ts";
 import { DEFAULT_PATIENCE, type Patience } from "./stuck.ts";
 import { Trail } from "./trail.ts";
 import { Turns } from "./turns.ts";
@@ -27,6 +28,8 @@ export interface FleetOptions {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly patience?: Patience;
+  /** Whose rows it shows: everybody's unless told otherwise. */
+  readonly sight?: Sight;
 }
 
 export interface FleetNow {
@@ -54,21 +57,44 @@ const TIMELINE = { events: 1_000, length: 8 * 1024 * 1024 } as const;
 /** Rows of one state differ only by what time does to them, and that is slow. */
 const SAME_MS = 500;
 
+/** Fleets as owners see them that are kept: a principal that comes back finds its rows made. */
+const KEPT_FLEETS = 100;
+
 export class Fleet {
+  readonly #options: FleetOptions;
   readonly #engine: Engine;
+  readonly #sight: Sight;
   readonly #patience: Patience;
+  readonly #byOwner = new Map<string, Fleet>();
   readonly #view: FleetView;
   readonly #turns = new Turns();
   readonly #past: FleetPast;
   readonly #census: Census;
   #made: FleetNow | undefined;
 
-  constructor({ engine, clock, patience = {} }: FleetOptions) {
+  constructor(options: FleetOptions) {
+    const { engine, clock, patience = {}, sight = EVERYTHING } = options;
+    this.#options = options;
     this.#engine = engine;
+    this.#sight = sight;
     this.#patience = { ...DEFAULT_PATIENCE, ...patience };
     this.#view = new FleetView({ engine, clock, rows: () => this.rows() });
-    this.#past = new FleetPast(engine, this.#patience, this.#turns);
+    this.#past = new FleetPast({ engine, patience: this.#patience, turns: this.#turns, sight });
     this.#census = new Census(clock);
+  }
+
+  /** The same fleet as this caller sees it; whoever reads for a caller reads from here. */
+  seenBy(caller: Pick<Principal, "name" | "roles">): Fleet {
+    const { owner } = sightOf(caller);
+    if (owner === this.#sight.owner) return this;
+    if (owner === undefined) throw new Error("a fleet cannot show more than it sees");
+    const known = this.#byOwner.get(owner);
+    if (known) return known;
+    const [oldest] = this.#byOwner;
+    if (oldest && this.#byOwner.size >= KEPT_FLEETS) this.#byOwner.delete(oldest[0]);
+    const made = new Fleet({ ...this.#options, sight: { owner } });
+    this.#byOwner.set(owner, made);
+    return made;
   }
 
   /** Resolves when it is durable, to whether it said anything new. */
@@ -107,7 +133,7 @@ export class Fleet {
   }
 
   async row(id: string): Promise<Row> {
-    const row = await this.#engine.read((state) => rowNamed(state, id, this.#options()));
+    const row = await this.#engine.read((state) => rowNamed(state, id, this.#now()));
     if (!row) throw new RollcallError("NOT_FOUND", `no agent ${id} in the fleet`);
     return row;
   }
@@ -120,7 +146,7 @@ export class Fleet {
   /** The oldest first; of these states, or of all. */
   async questions(wanted: readonly QuestionState[] = []): Promise<AskedNow> {
     return this.#engine.read((state, sequence) => ({
-      questions: questionsOf(state, wanted),
+      questions: questionsOf(state, wanted, this.#sight),
       sequence,
       atMs: this.#engine.nowMs,
     }));
@@ -129,7 +155,7 @@ export class Fleet {
   /** How many there are of each kind, as it was a few seconds ago at most. */
   numbers(): Numbers {
     return this.#engine.peek((state) =>
-      this.#census.take(state, () => rowsOf(state, this.#options()), this.#engine.nowMs),
+      this.#census.take(state, () => rowsOf(state, this.#now()), this.#engine.nowMs),
     );
   }
 
@@ -145,6 +171,12 @@ export class Fleet {
 
   close(): void {
     this.#view.close();
+    for (const fleet of this.#byOwner.values()) fleet.close();
+  }
+
+  /** Whether an event is for those that see this fleet. */
+  shows(event: Event): boolean {
+    return this.#engine.peek((state) => seesEvent(this.#sight, state, event));
   }
 
   async #timeline(row: Pick<Row, "id" | "aliases">): Promise<Timeline> {
@@ -154,7 +186,7 @@ export class Fleet {
     let length = 0;
     for await (const recorded of this.#engine.history((text) => trail.mayHold(text))) {
       if (recorded.sequence > sequence) break;
-      if (!trail.holds(recorded.event)) continue;
+      if (!trail.holds(recorded.event) || !this.shows(recorded.event)) continue;
       length += recorded.text.length;
       events.push(recorded);
       while (events.length > TIMELINE.events || (length > TIMELINE.length && events.length > 1)) {
@@ -168,11 +200,11 @@ export class Fleet {
     const atMs = this.#engine.nowMs;
     const made = this.#made;
     if (made?.sequence === sequence && atMs - made.atMs < SAME_MS) return made;
-    this.#made = { rows: rowsOf(state, this.#options()), sequence, atMs };
+    this.#made = { rows: rowsOf(state, this.#now()), sequence, atMs };
     return this.#made;
   }
 
-  #options(): HeadlineOptions {
-    return { nowMs: this.#engine.nowMs, patience: this.#patience };
+  #now(): RowsOptions {
+    return { nowMs: this.#engine.nowMs, patience: this.#patience, sight: this.#sight };
   }
 }

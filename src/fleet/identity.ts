@@ -1,18 +1,18 @@
 /**
  * One agent, many names: a status file, a registration, an address. Reports say whose they are, and
- * which other aliases are the same agent's; an alias claimed by another belongs to that row.
+ * which other aliases are the same agent's; an alias claimed by another belongs to that row. A
+ * principal can claim what is its own; the sources of the daemon's own user, any.
  */
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 
 /** The row a report belongs to. */
-export function rowIdOf({ reports }: State, { alias, agentId }: Report): string {
-  const path = [{ alias, agentId }];
+export function rowIdOf({ reports }: State, report: Source): string {
+  const path = [report];
   for (;;) {
-    const last = path.at(-1);
-    const claimer = last && lastOf(reports.linked.of(last.alias));
-    const claim = claimer === undefined ? undefined : reports.byAlias.get(claimer)?.report;
-    if (!claim) return last?.agentId ?? agentId;
+    const last = path.at(-1) ?? report;
+    const claim = claimOf(reports, last);
+    if (!claim) return last.agentId;
     const back = path.findIndex((each) => each.alias === claim.alias);
     // They claim each other: all of them take the same one of their ids.
     if (back !== -1) return path.slice(back).reduce(smaller).agentId;
@@ -20,12 +20,18 @@ export function rowIdOf({ reports }: State, { alias, agentId }: Report): string 
   }
 }
 
-function smaller<T extends { readonly agentId: string }>(a: T, b: T): T {
-  return b.agentId < a.agentId ? b : a;
+type Source = Pick<Report, "alias" | "agentId" | "owner">;
+
+/** The last report that says that the alias of this one is its own agent's. */
+function claimOf({ linked, byAlias }: State["reports"], { alias, owner }: Source) {
+  let claim: Report | undefined;
+  for (const claimer of linked.of(alias)) {
+    const report = byAlias.get(claimer)?.report;
+    if (report && (report.owner === undefined || report.owner === owner)) claim = report;
+  }
+  return claim;
 }
 
-function lastOf(aliases: ReadonlySet<string>): string | undefined {
-  let last: string | undefined;
-  for (const each of aliases) last = each;
-  return last;
+function smaller<T extends { readonly agentId: string }>(a: T, b: T): T {
+  return b.agentId < a.agentId ? b : a;
 }

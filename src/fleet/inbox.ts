@@ -1,6 +1,7 @@
 /** Questions as people read them: with the agent's name and place, and the row they belong to. */
 import type { Question, QuestionState } from "../core/questions.ts";
 import type { State } from "../core/state.ts";
+import { EVERYTHING, sees } from "../core/visibility.ts";
 import { rowIdOf } from "./identity.ts";
 
 export interface AgentQuestion extends Question {
@@ -16,9 +17,16 @@ const SAME_MS = 2_000;
 const STATES: readonly QuestionState[] = ["open", "dismissed", "answered", "withdrawn", "expired"];
 
 /** The oldest first; of these states, or of all. What two sources of one agent tell is one. */
-export function questionsOf(state: State, wanted: readonly QuestionState[] = []): AgentQuestion[] {
-  const all = Array.from(state.questions.byId.values(), ({ question }) => asAsked(state, question));
-  const inTime = all.sort((a, b) => a.sinceMs - b.sinceMs || (a.id < b.id ? -1 : 1));
+export function questionsOf(
+  state: State,
+  wanted: readonly QuestionState[] = [],
+  sight = EVERYTHING,
+): AgentQuestion[] {
+  const all = Array.from(state.questions.byId.values(), ({ question }) => question);
+  const seen = all.filter((question) => sees(sight, question));
+  const inTime = seen
+    .map((question) => asAsked(state, question))
+    .sort((a, b) => a.sinceMs - b.sinceMs || (a.id < b.id ? -1 : 1));
   const told = once(inTime);
   return wanted.length === 0 ? told : told.filter(({ state: own }) => wanted.includes(own));
 }

@@ -6,7 +6,8 @@ import { asLine } from "../core/fields.ts";
 import { progressOf, type JobProgress } from "../core/job-progress.ts";
 import { PROGRESS } from "../core/jobs/limits.ts";
 import { summaryOf, type JobSummary } from "../core/job-listing.ts";
-import type { AgentJobs, Job, JobEntry, Jobs } from "../core/jobs.ts";
+import type { AgentJobs } from "../core/agent-jobs.ts";
+import type { Job, JobEntry, Jobs } from "../core/jobs.ts";
 import type {
   Activity,
   ReportedQuestion,
@@ -15,6 +16,7 @@ import type {
   Report,
 } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
+import { EVERYTHING, seesJob, type Sight } from "../core/visibility.ts";
 
 /** A job in the row of its agent. */
 export interface RowJob extends JobSummary {
@@ -35,11 +37,11 @@ export interface RowJobs {
 /** The most jobs that a row shows. */
 const SHOWN = 20;
 
-export function jobsOfRow({ jobs }: State, rowId: string): RowJobs | null {
+export function jobsOfRow({ jobs }: State, rowId: string, sight = EVERYTHING): RowJobs | null {
   const agent = jobs.byAgent.get(rowId);
   if (!agent) return null;
-  const unfinished = entriesOf(jobs, agent.unfinished);
-  const ended = entriesOf(jobs, agent.ended);
+  const unfinished = entriesOf(jobs, agent.unfinished, sight);
+  const ended = entriesOf(jobs, agent.ended, sight);
   const running = unfinished.filter(({ job }) => job.status === "running").length;
   return {
     running,
@@ -49,18 +51,27 @@ export function jobsOfRow({ jobs }: State, rowId: string): RowJobs | null {
 }
 
 /** The agents of jobs, as reports: they are sources like all others. */
-export function* jobReports({ jobs, reports }: State): Generator<Report> {
+export function* jobReports({ jobs, reports }: State, sight = EVERYTHING): Generator<Report> {
   for (const [rowId, agent] of jobs.byAgent) {
     // An agent that nobody hosts any more and that runs nothing is no longer here.
     if (agent.unfinished.size === 0 && !reports.byAlias.has(rowId)) continue;
-    yield jobReport(jobs, rowId, agent);
+    const report = jobReport(jobs, { rowId, agent, sight });
+    if (report) yield report;
   }
 }
 
-function jobReport(jobs: Jobs, rowId: string, agent: AgentJobs): Report {
-  const unfinished = entriesOf(jobs, agent.unfinished);
+interface AgentSeen {
+  readonly rowId: string;
+  readonly agent: AgentJobs;
+  readonly sight: Sight;
+}
+
+/** Nothing where none of its jobs are seen. */
+function jobReport(jobs: Jobs, { rowId, agent, sight }: AgentSeen): Report | undefined {
+  const unfinished = entriesOf(jobs, agent.unfinished, sight);
   const running = unfinished.filter(({ job }) => job.status === "running");
-  const last = jobs.byId.get(agent.ended.at(-1) ?? "")?.job;
+  const last = lastSeen(jobs, agent.ended, sight);
+  if (sight !== EVERYTHING && unfinished.length === 0 && !last) return undefined;
   const progress = running.map(progressNow);
   const question = oldestQuestion(progress);
   const atMs = Math.max(last?.endedAtMs ?? 0, ...progress.map((each) => each.atMs));
@@ -82,8 +93,14 @@ function jobReport(jobs: Jobs, rowId: string, agent: AgentJobs): Report {
   return { ...about, ...(sinceMs > 0 && { sinceMs }), facts };
 }
 
-function entriesOf(jobs: Jobs, ids: Iterable<string>): JobEntry[] {
-  return [...ids].flatMap((id) => jobs.byId.get(id) ?? []);
+function entriesOf(jobs: Jobs, ids: Iterable<string>, sight: Sight): JobEntry[] {
+  const entries = [...ids].flatMap((id) => jobs.byId.get(id) ?? []);
+  return sight === EVERYTHING ? entries : entries.filter(({ job }) => seesJob(sight, job));
+}
+
+function lastSeen(jobs: Jobs, ended: readonly string[], sight: Sight): Job | undefined {
+  const id = ended.findLast((each) => seesJob(sight, jobs.byId.get(each)?.job));
+  return jobs.byId.get(id ?? "")?.job;
 }
 
 /** As it is now; of a past moment, as the log last had it. */

@@ -14,6 +14,7 @@ export function keeperReport(state: State, entry: AgentEntry): Report {
   const work = agent.status === "dead" ? undefined : workOf(state, entry);
   return {
     alias: `keeper:${agentId}`,
+    owner: agent.owner,
     agentId: card.metadata[OWN_ID] ?? agentId,
     links: [],
     order: reportedAtMs,

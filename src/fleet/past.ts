@@ -4,6 +4,7 @@
  */
 import { invalidArgument } from "../core/errors.ts";
 import type { Job } from "../core/jobs.ts";
+import { seesJob, type Sight } from "../core/visibility.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { FleetNow } from "./fleet.ts";
 import { questionsOf, type AgentQuestion } from "./inbox.ts";
@@ -23,16 +24,25 @@ export interface FleetThen extends FleetNow {
   readonly jobs: readonly Job[];
 }
 
+export interface FleetPastOptions {
+  readonly engine: Engine;
+  readonly patience: Patience;
+  readonly turns: Turns;
+  readonly sight: Sight;
+}
+
 export class FleetPast {
   readonly #engine: Engine;
   readonly #patience: Patience;
   readonly #turns: Turns;
+  readonly #sight: Sight;
   #last: FleetThen | undefined;
 
-  constructor(engine: Engine, patience: Patience, turns: Turns) {
+  constructor({ engine, patience, turns, sight }: FleetPastOptions) {
     this.#engine = engine;
     this.#patience = patience;
     this.#turns = turns;
+    this.#sight = sight;
   }
 
   async at(givenMs: number): Promise<FleetThen> {
@@ -47,9 +57,11 @@ export class FleetPast {
   async #make(atMs: number): Promise<FleetThen> {
     if (this.#last?.atMs === atMs) return this.#last;
     const { state, sequence } = await this.#engine.past(atMs);
-    const rows = rowsOf(state, { nowMs: atMs, patience: this.#patience });
-    const jobs = Array.from(state.jobs.byId.values(), ({ job }) => job);
-    const then = { rows, questions: questionsOf(state), jobs, sequence, atMs };
+    const sight = this.#sight;
+    const rows = rowsOf(state, { nowMs: atMs, patience: this.#patience, sight });
+    const all = Array.from(state.jobs.byId.values(), ({ job }) => job);
+    const jobs = all.filter((job) => seesJob(sight, job));
+    const then = { rows, questions: questionsOf(state, [], sight), jobs, sequence, atMs };
     const isOver = atMs < this.#engine.nowMs;
     this.#last = isOver && rows.length <= KEPT_ROWS ? then : undefined;
     return then;

@@ -4,7 +4,7 @@
  * million events, so most are told from its bare text, and only the others are looked at.
  */
 import type { Event } from "../core/events.ts";
-import { agentRowId } from "../core/jobs.ts";
+import { agentRowId } from "../core/agent-jobs.ts";
 import { OWN_ID } from "./keeper-agents.ts";
 import type { Row } from "./row.ts";
 

@@ -38,6 +38,8 @@ export interface Caller {
   readonly peer: Peer;
   /** A header, or gRPC metadata, by its lower-case name. */
   header(name: string): string | undefined;
+  /** The address that a trusted proxy named, once it was asked for. */
+  forwardedFor?: string;
 }
 
 export interface Authenticator {
@@ -78,10 +80,11 @@ export function markOwnSocket(socket: Socket): void {
 
 /** The caller that was let in; for most calls of a connection that of the call before. */
 export function byOfCall(call: Caller, principal: Principal, wire: Wire): By {
-  const { peer } = call;
+  const { peer, forwardedFor } = call;
   const { by: last, isOwnSocket, address = "" } = peer;
-  if (last?.principal !== principal || last.wire !== wire) {
-    peer.by = byOf(principal, wire, isOwnSocket ? "socket" : address);
+  const from = forwardedFor ?? (isOwnSocket ? "socket" : address);
+  if (last?.principal !== principal || last.wire !== wire || last.peer !== from) {
+    peer.by = byOf(principal, wire, from);
   }
   const by = peer.by ?? byOf(principal, wire);
   const key = call.header(AGENT_KEY);

@@ -30,6 +30,7 @@ export function chain({ origins, guard, steps }: ChainOptions): Authenticator {
   return {
     authenticate(caller) {
       const origin = origins.of(caller);
+      if (origin.header !== "" && origin.address !== "") caller.forwardedFor = origin.address;
       guard(origin);
       for (const step of steps) {
         const principal = step.authenticate(caller, origin);

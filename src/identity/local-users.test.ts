@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { LOCAL } from "../core/principals.ts";
 import type { Caller, Peer } from "./caller.ts";
 import { chainOf } from "../../test/support/identity/chain.ts";
-import { LocalUsers, type LocalUsersOptions } from "./local-users.ts";
+import { localTrustOn, LocalUsers, type LocalUsersOptions } from "./local-users.ts";
 
 const ends = {
   remoteAddress: "127.0.0.1",
@@ -98,4 +98,21 @@ describe("a caller on this machine", () => {
 test("a caller on another machine is refused", () => {
   const call = caller({ address: "192.0.2.7" });
   expect(() => users(1000).local.authenticate(call)).toThrow(/only this machine is answered/);
+});
+
+test.each([
+  ["linux", undefined, "user"],
+  ["linux", "token", "token"],
+  ["darwin", undefined, "any"],
+  ["darwin", "user", "token"],
+  ["win32", "user", "token"],
+  ["win32", "none", "none"],
+] as const)("on %s local_trust %s means %s", (platform, set, trust) => {
+  expect(localTrustOn(platform, set)).toBe(trust);
+});
+
+test("without the token of its user nobody on this machine is let in, but by the socket", () => {
+  const { local } = users(1000, { trust: "token" });
+  expect(() => local.authenticate(caller())).toThrow("callers on this machine present the token");
+  expect(local.authenticate(caller({ isOwnSocket: true }))).toBe(LOCAL);
 });

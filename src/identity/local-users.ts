@@ -6,17 +6,23 @@
 import { RollcallError } from "../core/errors.ts";
 import { DEFAULT_NAMESPACE, LOCAL, type Principal, type Role } from "../core/principals.ts";
 import type { Caller, Peer } from "./caller.ts";
-import type { IdentityStep } from "./chain.ts";
+import { NoCredential, type IdentityStep } from "./chain.ts";
 import type { Origin } from "./origin.ts";
 import type { PeerUsers } from "./peer-users.ts";
 
-/** Loopback peers are let in by their unix `user`; or `any` is the owner; or `none` is let in. */
-export const LOCAL_TRUSTS = ["user", "any", "none"] as const;
+/**
+ * Loopback peers are let in by their unix `user`, or by the `token` that only the daemon's user can
+ * read; or `any` is the owner; or `none` is let in.
+ */
+export const LOCAL_TRUSTS = ["user", "token", "any", "none"] as const;
 
 export type LocalTrust = (typeof LOCAL_TRUSTS)[number];
 
-/** The user of a peer is known on Linux alone. */
-export const DEFAULT_LOCAL_TRUST: LocalTrust = process.platform === "linux" ? "user" : "any";
+/** The system tells the user of a connection on Linux alone: elsewhere a token stands for it. */
+export function localTrustOn(platform: NodeJS.Platform, set: LocalTrust | undefined): LocalTrust {
+  if (platform === "linux") return set ?? "user";
+  return set === "user" ? "token" : (set ?? "any");
+}
 
 export interface AllowedUser {
   readonly name: string;
@@ -33,6 +39,10 @@ export interface LocalUsersOptions {
 }
 
 const ROOT = 0;
+
+const TOKEN_MISSING =
+  "callers on this machine present the token of rollcall.token beside the daemon's state " +
+  "(local_trust)";
 
 export class LocalUsers implements IdentityStep {
   readonly #options: LocalUsersOptions;
@@ -55,6 +65,7 @@ export class LocalUsers implements IdentityStep {
     if (peer.isOwnSocket) return LOCAL;
     const { trust } = this.#options;
     if (trust === "any") return LOCAL;
+    if (trust === "token") throw new NoCredential("UNAUTHENTICATED", TOKEN_MISSING);
     if (trust === "none") throw denied("loopback is not trusted here (local_trust is none)");
     return peer.user ?? this.#ask(peer);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chainOf, type TestChainOptions } from "../../test/support/identity/chain.ts";
-import type { Peer } from "./caller.ts";
+import { byOfCall, type Caller, type Peer } from "./caller.ts";
 
 const TLS = { certificate: undefined, problem: "" };
 
@@ -55,4 +55,16 @@ describe("a caller on another machine that presents nothing", () => {
     const inside = { "x-forwarded-for": "10.2.0.1, 10.1.7.7" };
     expect(call(proxy, { trusted, trustedProxies }, inside)).toMatchObject({ roles: ["agent"] });
   });
+});
+
+test("a call through a trusted proxy is told as its caller's, each by its own address", async () => {
+  const door = chainOf([], { trusted, trustedProxies: ["10.1.0.1"] });
+  const peer: Peer = { address: "10.1.0.1", ends: undefined, isOwnSocket: false };
+  const from = async (headers: Record<string, string>) => {
+    const caller: Caller = { peer, header: (name) => headers[name] };
+    return byOfCall(caller, await door.authenticate(caller), "http").peer;
+  };
+  expect(await from({ "x-forwarded-for": "10.1.7.7" })).toBe("10.1.7.7");
+  expect(await from({ "x-forwarded-for": "10.1.8.8" })).toBe("10.1.8.8");
+  expect(await from({})).toBe("10.1.0.1");
 });

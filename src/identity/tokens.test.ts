@@ -164,7 +164,7 @@ describe("open connections", () => {
     const [http, arcp, kept] = sockets;
     for (let calls = 0; calls < 20; calls += 1) void door.authenticate(bearer(one, http.peer));
     expect(http.fake.listenerCount("close")).toBe(1);
-    tokens.hello(one, { principal: LOCAL, peer: { ...caller({}).peer, ...arcp.peer } });
+    void tokens.hello(one, { principal: LOCAL, peer: { ...caller({}).peer, ...arcp.peer } });
     void door.authenticate(bearer(other, kept.peer));
     const ended = () => sockets.map(({ fake }) => fake.destroyed);
     await clock.advance(10 * SECOND);
@@ -186,4 +186,19 @@ describe("open connections", () => {
     await clock.advance(SECOND);
     expect(clock.timers).toBe(0);
   });
+});
+
+test("the token of the daemon's user is its user, on this machine alone", () => {
+  const ownToken = newSecret();
+  const engine = {
+    peek: <T>(select: (state: World["state"]) => T) => select(world.state),
+    nowMs: 0,
+  };
+  const world = new World();
+  const tokens = new BearerTokens({ engine, clock: new TestClock(), ownToken });
+  const peer = caller({}).peer;
+  expect(tokens.authenticate(bearer(ownToken))).toBe(LOCAL);
+  world.run(tokenCreate({ hash: secretHash(newSecret()) }));
+  const far = { principal: LOCAL, peer: { ...peer, address: "192.0.2.7" } };
+  expect(() => tokens.hello(ownToken, far)).toThrow("the token is not known");
 });

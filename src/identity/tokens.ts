@@ -1,22 +1,26 @@
 /**
  * Callers that present a bearer token, in a header of HTTP, in metadata of gRPC, or in the hello of
- * ARCP. A presented token decides, also for the daemon's own user: one that is unknown, expired or
- * revoked is refused, and a viewer's makes a viewer.
+ * ARCP. A JWT is for its issuer to vouch for, where there is one; all others are ours. A presented
+ * token decides, also for the daemon's own user: one that is unknown, expired or revoked is
+ * refused, and a viewer's makes a viewer.
  *
  * Tokens are found by the digest of their secret. How long that takes tells something about the
  * digest of what was sent, and so nothing about any secret.
  */
 import type { Clock } from "../core/clock.ts";
 import { RollcallError } from "../core/errors.ts";
-import { NOBODY, type Principal } from "../core/principals.ts";
+import { LOCAL, NOBODY, type Principal } from "../core/principals.ts";
 import { permit } from "../core/access.ts";
 import { ACCESS } from "../operations/access.ts";
 import type { State } from "../core/state.ts";
 import { principalOf, statusOf, type Token } from "../core/tokens.ts";
+import { KIB } from "../core/units.ts";
 import { secretHash } from "../machine/secrets.ts";
+import { isLoopback } from "../net/loopback.ts";
 import { NO_TOKEN } from "../wires/arcp/codec/messages.ts";
 import type { Caller, Peer } from "./caller.ts";
 import type { IdentityStep } from "./chain.ts";
+import { looksLikeJwt, type JwtCallers } from "./oidc/jwt-callers.ts";
 import { TokenConnections } from "./token-connections.ts";
 
 /** The engine, as far as it matters here. */
@@ -29,6 +33,10 @@ export interface TokenSource {
 export interface BearerTokensOptions {
   readonly engine: TokenSource;
   readonly clock: Clock;
+  /** Decides about JWTs, where there is an issuer. */
+  readonly jwts?: Pick<JwtCallers, "admit" | "close"> | undefined;
+  /** The token of the user that runs the daemon, where it has one; good on this machine alone. */
+  readonly ownToken?: string | undefined;
 }
 
 /** A caller that a door let in. */
@@ -37,16 +45,20 @@ export interface AdmittedCaller {
   readonly peer: Peer;
 }
 
-/** Longer than any of ours: there is no need to digest more. */
-const HEADER_LENGTH = 1024;
+/** Longer than any of ours, and than a JWT: there is no need to digest more. */
+const HEADER_LENGTH = 8 * KIB;
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 
 export class BearerTokens implements IdentityStep {
   readonly #engine: TokenSource;
+  readonly #jwts: BearerTokensOptions["jwts"];
+  readonly #ownHash: string | undefined;
   readonly #connections: TokenConnections;
 
-  constructor({ engine, clock }: BearerTokensOptions) {
+  constructor({ engine, clock, jwts, ownToken }: BearerTokensOptions) {
     this.#engine = engine;
+    this.#jwts = jwts;
+    this.#ownHash = ownToken === undefined ? undefined : secretHash(ownToken);
     const isLive = (hash: string) => {
       const token = this.#find(hash);
       return token !== undefined && statusOf(token, engine.nowMs) === "live";
@@ -54,7 +66,7 @@ export class BearerTokens implements IdentityStep {
     this.#connections = new TokenConnections({ clock, isLive });
   }
 
-  authenticate(caller: Caller): Principal | undefined {
+  authenticate(caller: Caller): Principal | Promise<Principal> | undefined {
     const header = caller.header("authorization");
     if (header === undefined) return undefined;
     const [, secret] = (header.length <= HEADER_LENGTH && BEARER.exec(header)) || [];
@@ -66,17 +78,24 @@ export class BearerTokens implements IdentityStep {
    * The principal of an ARCP session. While there are no tokens at all, any word will do; once
    * there are, only a token, or none: then it is the caller that the door let in.
    */
-  hello(secret: string, { principal, peer }: AdmittedCaller): Principal {
-    const isOpen = this.#engine.peek(({ tokens }) => tokens.byName.size === 0);
+  hello(secret: string, { principal, peer }: AdmittedCaller): Principal | Promise<Principal> {
+    const isJwt = this.#jwts !== undefined && looksLikeJwt(secret);
+    const isOpen = !isJwt && this.#engine.peek(({ tokens }) => tokens.byName.size === 0);
     const isKnown = principal !== NOBODY;
     if (isKnown && (isOpen || secret === NO_TOKEN)) return principal;
     const own = this.#admit(secret, peer);
-    this.#engine.peek(({ policies }) => permit(policies, own, ACCESS.session));
-    return own;
+    const submitter = (found: Principal) => {
+      this.#engine.peek(({ policies }) => permit(policies, found, ACCESS.session));
+      return found;
+    };
+    return own instanceof Promise ? own.then(submitter) : submitter(own);
   }
 
-  #admit(secret: string, { socket }: Peer): Principal {
+  #admit(secret: string, peer: Peer): Principal | Promise<Principal> {
+    if (this.#jwts && looksLikeJwt(secret)) return this.#jwts.admit(secret, peer);
+    const { socket, address, isOwnSocket } = peer;
     const hash = secretHash(secret);
+    if (hash === this.#ownHash && (isOwnSocket || isLoopback(address))) return LOCAL;
     const token = this.#find(hash);
     if (!token) throw unauthenticated("the token is not known");
     const status = statusOf(token, this.#engine.nowMs);
@@ -91,6 +110,7 @@ export class BearerTokens implements IdentityStep {
 
   close(): void {
     this.#connections.close();
+    this.#jwts?.close();
   }
 }
 

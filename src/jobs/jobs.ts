@@ -41,6 +41,7 @@ import type { ContextHost } from "./context.ts";
 import { CredentialService } from "./credentials.ts";
 import { Delegation } from "./delegation.ts";
 import { JobEvents, outcomeOf, refusalError } from "./events.ts";
+import { ForgottenStreams } from "./forgotten-streams.ts";
 import { STREAM } from "./limits.ts";
 import type { JobAuthorizer, JobObserver, RunAround } from "./observer.ts";
 import type { IssuedCredential, Provisioner } from "./provisioner.ts";
@@ -86,6 +87,8 @@ export class JobService {
   readonly #observe: ((call: (observer: JobObserver) => void) => void) | undefined;
   readonly #runs = new Map<string, Run>();
   #found: readonly UnfinishedJob[] = [];
+  readonly #forgotten: ForgottenStreams;
+  #ending = new AbortController();
   #term: Term | undefined;
   /** For the job that is being submitted: its run begins with this. */
   #terms: (RunTerms & { readonly keepsInput: boolean }) | undefined;
@@ -102,6 +105,7 @@ export class JobService {
     this.#observe = observers.length > 0 ? (call) => this.#tellObservers(call) : undefined;
     this.credentials =
       provisioner && new CredentialService({ provisioner, clock, term, onTrouble });
+    this.#forgotten = new ForgottenStreams(options.streams);
     this.#submissions = new Submissions(this);
     this.#delegation = new Delegation(this);
   }
@@ -121,11 +125,8 @@ export class JobService {
   }
 
   async prepare(state: State): Promise<void> {
-    const { limits } = this.options;
-    limitJobs(state, { ...JOBS, ...limits });
-    const unfinished = Array.from(state.jobs.byId.values()).filter(
-      ({ job }) => !isTerminal(job.status),
-    );
+    limitJobs(state, { ...JOBS, ...this.options.limits });
+    const unfinished = [...state.jobs.byId.values()].filter(({ job }) => !isTerminal(job.status));
     const found: UnfinishedJob[] = [];
     for (let at = 0; at < unfinished.length; at += STREAM.foundAtOnce) {
       const some = unfinished.slice(at, at + STREAM.foundAtOnce);
@@ -172,6 +173,8 @@ export class JobService {
     // Some have got a slot by now; others get one where there are more than before.
     for (const { job } of waiting) if (job.status === "pending") this.#revive(job);
     this.credentials?.lead();
+    this.#ending = new AbortController();
+    this.#forgotten.find(this.state.jobs, this.#ending.signal).catch(() => undefined);
   }
 
   /** Only the node that leads runs jobs: those of another died there. */
@@ -204,6 +207,7 @@ export class JobService {
 
   end(): void {
     this.#term = undefined;
+    this.#ending.abort();
     this.credentials?.end();
     for (const run of this.#runs.values()) run.lose("the runtime cannot write");
     this.#runs.clear();
@@ -219,13 +223,8 @@ export class JobService {
         return this.#runs.get(event.job.id)?.abort(`${event.job.id} was cancelled`);
       case "job.ended":
         return this.#ended(event.job);
-      case "job.forgotten": {
-        const { streams } = this.options;
-        const names = forgottenJobs(event).map(jobStream);
-        // After the log forgot them: a start in between finds streams of jobs that are not there.
-        this.term.after(() => void streams.remove(...names).catch(() => undefined));
-        return;
-      }
+      case "job.forgotten":
+        return this.term.after(() => this.#forgotten.add(forgottenJobs(event)));
       default:
     }
   }
@@ -239,6 +238,7 @@ export class JobService {
     if (terms.keepsInput) this.events.keepInput(run);
     if (run.parent) this.events.keepBudget(run.parent);
     this.#observe?.((observer) => observer.onAccepted?.(run));
+    if (job.status === "running") this.term.after(() => this.#start(run));
   }
 
   #started(job: JobStep): void {
@@ -253,10 +253,11 @@ export class JobService {
     // Cancelled before its agent began: there is nobody to wait for.
     if (run.job.cancelReason !== undefined) return this.#end(run, CANCELLED);
     this.#observe?.((observer) => observer.onStarted?.(run));
-    void runAgent(run, this.#runner).then((outcome) => this.#returned(run, outcome));
+    void this.#run(run);
   }
 
-  #returned(run: Run, outcome: Outcome): void {
+  async #run(run: Run): Promise<void> {
+    const outcome = await runAgent(run, this.#runner);
     if (run.isOver || !this.#term || this.#runs.get(run.id) !== run) return;
     run.outcome = outcome;
     this.#end(run, endingOf(outcome));
@@ -360,6 +361,7 @@ export class JobService {
 
   /** Forgets the oldest entries of streams that grew beyond what is kept of one. */
   sweep(): void {
+    this.#forgotten.remove();
     const { streams, kept } = this.options;
     for (const run of this.#runs.values()) {
       const count = run.durable - run.oldest + 1;

@@ -3,6 +3,8 @@
 export const STREAM = {
   /** Trimming costs a transaction, so it waits until it is worth it. */
   trimEntries: 4_096,
+  /** Streams of forgotten jobs are removed together, if need be at the next sweep: it costs a sync. */
+  removedAtOnce: 256,
   /** Read at a start beside each other: enough to keep the disk busy, few enough to hold. */
   foundAtOnce: 64,
 } as const;

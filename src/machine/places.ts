@@ -1,12 +1,22 @@
-/** Where the daemon keeps its state, and hooks what they must remember: for the owner alone. */
+/**
+ * Where the daemon keeps its state, hooks what they must remember, and commands the daemons that
+ * the user logged in to: for the owner alone.
+ */
 import { isAbsolute, join } from "node:path";
 import type { Environment } from "./surroundings.ts";
 
 export function stateFolder(env: Environment = process.env): string {
-  const { XDG_STATE_HOME: home, HOME } = env;
-  const isUsable = home !== undefined && isAbsolute(home);
-  const base = isUsable ? home : join(HOME || systemHome(), ".local", "state");
-  return join(base, "rollcall");
+  return folderIn(env["XDG_STATE_HOME"], [".local", "state"], env);
+}
+
+export function configFolder(env: Environment = process.env): string {
+  return folderIn(env["XDG_CONFIG_HOME"], [".config"], env);
+}
+
+/** In the base folder that the variable names, or in the usual one below the home. */
+function folderIn(base: string | undefined, usual: readonly string[], env: Environment): string {
+  const isUsable = base !== undefined && isAbsolute(base);
+  return join(isUsable ? base : join(env["HOME"] || systemHome(), ...usual), "rollcall");
 }
 
 /** The daemon's own socket, in the folder of its state. */

@@ -1,4 +1,4 @@
-/** Whether an address is one of this machine alone. */
+/** Whether an address, or the host of a URL, is one of this machine alone. */
 import { isIP } from "node:net";
 
 /** IPv4 may come mapped into IPv6. */
@@ -8,4 +8,8 @@ export function isLoopback(address: string | undefined): boolean {
   if (address === undefined) return false;
   const plain = address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
   return plain === "::1" || (isIP(plain) === 4 && plain.startsWith("127."));
+}
+
+export function isLoopbackHost({ hostname }: Pick<URL, "hostname">): boolean {
+  return hostname === "localhost" || isLoopback(hostname.replaceAll(/[[\]]/g, ""));
 }

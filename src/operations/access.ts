@@ -3,24 +3,35 @@
  * operations, and for what is no operation in the table below.
  */
 import { accessTo, permit, type Access } from "../core/access.ts";
-import type { Principal } from "../core/principals.ts";
+import type { By } from "../core/by.ts";
+import type { AuditedAct } from "../engine/audit.ts";
 import type { State } from "../core/state.ts";
 
 /** Throws where the caller may not; the input fills in which resource it is about. */
-export type Permit = (caller: Principal, access: Access, input?: object) => void;
+export type Permit = (by: By, access: Access, input?: object) => void;
 
 /** The engine, as far as it matters here. */
 export interface PolicySource {
   peek<T>(select: (state: State) => T): T;
 }
 
-export function permitBy(engine: PolicySource): Permit {
-  return (caller, access, input) =>
+/** `onDenied` is told of each denial, before the caller is. */
+export function permitBy(engine: PolicySource, onDenied?: OnDenied): Permit {
+  return (by, access, input) =>
     engine.peek(({ policies }) => {
       const isExact = input !== undefined && policies.narrowing.size > 0;
-      permit(policies, caller, isExact ? accessTo(access, input) : access);
+      const asked = isExact ? accessTo(access, input) : access;
+      try {
+        permit(policies, by.principal, asked);
+      } catch (error) {
+        const { action, resource: target } = asked;
+        onDenied?.({ by, action, target }, error instanceof Error ? error.message : "");
+        throw error;
+      }
     });
 }
+
+type OnDenied = (act: AuditedAct, reason: string) => void;
 
 /** The calls that are no operations: streams, sessions and pages. */
 export const ACCESS = {

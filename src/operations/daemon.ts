@@ -1,5 +1,6 @@
 /** The daemon itself: its status, and an overview of its state. */
 import { z } from "zod";
+import { ROLES } from "../core/principals.ts";
 import { text, whole, yesOrNo } from "./fields.ts";
 import { operation, type Answer, type Services } from "./operation.ts";
 import { overview } from "./overview.ts";
@@ -35,4 +36,24 @@ const status = operation({
   run: async (services: Pick<Services, "status">) => services.status(),
 });
 
-export const daemon = { status, overview } as const;
+const whoami = operation({
+  path: "/v1/whoami",
+  effect: "reads",
+  access: { action: "daemon.read", resource: "daemon:whoami" },
+  brief: "Show who is calling",
+  about: "The principal of this very call: how the daemon knows its caller, and in which roles.",
+  input: z.strictObject({}),
+  output: z.strictObject({
+    name: text("The name of the principal", "token:ci"),
+    kind: z.enum(["person", "service", "agent"]),
+    namespace: text("The tenant that it belongs to", "default"),
+    roles: z.array(z.enum(ROLES)),
+    host: text("The only one that an outpost may report on", "box").exactOptional(),
+  }),
+  async run(_services: object, _input, { by }) {
+    const { name, kind, namespace, roles, host } = by.principal;
+    return { name, kind, namespace, roles, ...(host !== undefined && { host }) };
+  },
+});
+
+export const daemon = { status, overview, whoami } as const;

@@ -1,6 +1,7 @@
 /** Events as they are told: by the stream of all of them, and in the timeline of an agent. */
 import { z } from "zod";
-import { byOfEvent, type RecordedEvent } from "../core/events.ts";
+import type { RecordedEvent } from "../core/events.ts";
+import { callerSeen, type Sight } from "../core/visibility.ts";
 import { text, whole } from "./fields.ts";
 import type { Answer } from "./operation.ts";
 
@@ -20,9 +21,9 @@ export const EVENT = z
   })
   .meta({ id: "Event", description: "An event, with the fields of its topic" });
 
-export function eventAnswer(recorded: RecordedEvent): Answer<typeof EVENT> {
+export function eventAnswer(sight: Sight, recorded: RecordedEvent): Answer<typeof EVENT> {
   const { sequence, atMs, event } = recorded;
-  const by = byOfEvent(recorded);
+  const by = callerSeen(sight, recorded);
   const at = new Date(atMs).toISOString();
   return { sequence, topic: event.type, at, ...event, ...(by && { by }) };
 }

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ACTIVITIES, LIVENESS, OUTCOMES, QUESTION_KINDS } from "../core/reports.ts";
 import { HEADLINES } from "../fleet/headline.ts";
-import { moment, text, whole } from "./fields.ts";
+import { moment, OWNER, text, whole } from "./fields.ts";
 import { JOB } from "./jobs.ts";
 
 const EVIDENCE = z
@@ -91,6 +91,7 @@ export const QUESTION = z
   .strictObject({
     ...ASKED,
     id: z.string(),
+    owner: OWNER,
     agentId: z.string().meta({ examples: ["claude-7d5d6ca5"] }),
     alias: text("The source of the agent that asks"),
     state: z.enum(QUESTION_STATES),

@@ -4,6 +4,7 @@
  */
 import { eventFor } from "../core/fencing.ts";
 import { z } from "zod";
+import { sightOf } from "../core/visibility.ts";
 import { countsAt } from "../fleet/census.ts";
 import { HEADLINES, placeOf } from "../fleet/headline.ts";
 import type { Row } from "../fleet/row.ts";
@@ -102,9 +103,10 @@ const timeline = operation({
   }),
   output: z.strictObject({ sequence: SEQUENCE, id: AGENT, events: z.array(EVENT) }),
   async run({ fleet }: Needs, { id: given, limit }, { by }) {
+    const sight = sightOf(by.principal);
     const { row } = await fleet.find(given);
     const { id, events, sequence } = await fleet.timeline(row);
-    const shown = events.slice(-limit).map((each) => eventAnswer(eventFor(each, by)));
+    const shown = events.slice(-limit).map((each) => eventAnswer(sight, eventFor(each, by)));
     return { sequence, id, events: shown };
   },
 });

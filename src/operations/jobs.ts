@@ -3,6 +3,7 @@ import { z } from "zod";
 import { RollcallError } from "../core/errors.ts";
 import { summaryOf } from "../core/job-listing.ts";
 import type { Job } from "../core/jobs.ts";
+import { seesJob, sightOf, type Sight } from "../core/visibility.ts";
 import type { State } from "../core/state.ts";
 import type { Engine } from "../engine/engine.ts";
 import { AT, moment, prefix, SEQUENCE, someOf, text, whole } from "./fields.ts";
@@ -62,7 +63,8 @@ const list = operation({
     cursor: PAGED.cursor,
     jobs: z.array(JOB),
   }),
-  async run({ engine, fleet }: Pick<Services, "engine" | "fleet">, { at, ...input }) {
+  async run({ engine, fleet }: Pick<Services, "engine" | "fleet">, { at, ...input }, { by }) {
+    const sight = sightOf(by.principal);
     const { status, agent, principal, idPrefix, ...wanted } = input;
     const isWanted = (job: Job) =>
       (status.length === 0 || status.includes(job.status)) &&
@@ -76,7 +78,7 @@ const list = operation({
     const thenMs = momentOf(at);
     if (thenMs === undefined) {
       const { nowMs: atMs } = engine;
-      return engine.read((state, sequence) => page(jobsIn(state), { sequence, atMs }));
+      return engine.read((state, sequence) => page(jobsSeen(state, sight), { sequence, atMs }));
     }
     const { jobs: all, sequence, atMs } = await fleet.at(thenMs);
     return page(all, { sequence, atMs });
@@ -92,23 +94,24 @@ const get = operation({
   about: "Show one job: for whom it is done, by which agent, and how it is.",
   input: z.strictObject({ jobId: JOB_ID }),
   output: z.strictObject({ job: JOB, sequence: SEQUENCE }),
-  async run({ engine }: Needs, { jobId }) {
-    const found = await jobNow(engine, jobId);
-    if (!found) throw new RollcallError("NOT_FOUND", `no job ${jobId}`);
+  async run({ engine }: Needs, { jobId }, { by }) {
+    const found = await jobNow(engine, jobId, sightOf(by.principal));
     return { ...found, job: summaryOf(found.job) };
   },
 });
 
 export const jobs = { list, get } as const;
 
-/** Nothing when there is none. */
-export function jobNow(engine: Engine, jobId: string) {
-  return engine.read(({ jobs: { byId } }, sequence) => {
+/** Rejects where there is none that is seen. */
+export async function jobNow(engine: Engine, jobId: string, sight: Sight) {
+  const found = await engine.read(({ jobs: { byId } }, sequence) => {
     const job = byId.get(jobId)?.job;
-    return job && { sequence, job };
+    return job && seesJob(sight, job) ? { sequence, job } : undefined;
   });
+  if (!found) throw new RollcallError("NOT_FOUND", `no job ${jobId}`);
+  return found;
 }
 
-function* jobsIn({ jobs: { byId } }: State): Generator<Job> {
-  for (const { job } of byId.values()) yield job;
+function* jobsSeen({ jobs: { byId } }: State, sight: Sight): Generator<Job> {
+  for (const { job } of byId.values()) if (seesJob(sight, job)) yield job;
 }

@@ -39,7 +39,8 @@ export const LEASE = z
     holder: text("The agent that holds it", SOME_ID),
     owner: OWNER,
     token: fencingToken(
-      "Grows with every grant: refuse a write with a lower one. 0 for all but its holder and operators",
+      "Grows with every grant: refuse a write with a lower one. " +
+        "0 for all but its holder and operators",
     ),
     ttlMs: whole("How long it is held from now on", 60_000),
     acquiredAtMs: moment("Since when it is held"),

@@ -12,6 +12,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Access } from "../core/access.ts";
 import type { By } from "../core/by.ts";
 import type { DirectoryService } from "../directory/directory.ts";
+import type { Audit } from "../engine/audit.ts";
 import type { TaskClaims } from "../engine/claims.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -26,6 +27,7 @@ export interface Services {
   readonly fleet: Fleet;
   readonly directory: DirectoryService;
   readonly search: Pick<AgentSearch, "find">;
+  readonly audit: Pick<Audit, "list">;
   /** The status of this daemon. */
   status(): Status;
 }

@@ -1,6 +1,7 @@
 /** All operations, by noun and verb: `leases.acquire`. */
 import type { z } from "zod";
 import { agents } from "./agents.ts";
+import { audit } from "./audit.ts";
 import { daemon } from "./daemon.ts";
 import { directory } from "./directory.ts";
 import { elections } from "./elections.ts";
@@ -24,6 +25,7 @@ export const TABLE = {
   tasks,
   jobs,
   directory,
+  audit,
   daemon,
 } as const;
 

@@ -11,6 +11,7 @@ import { RollcallError } from "../core/errors.ts";
 import { taskFor } from "../core/fencing.ts";
 import { count, key } from "../core/fields.ts";
 import { meantIn } from "../core/meant.ts";
+import { EVERYTHING, seesTask, sightOf, type Sight } from "../core/visibility.ts";
 import type { State } from "../core/state.ts";
 import type { Task, TaskEntry } from "../core/tasks.ts";
 import {
@@ -59,18 +60,16 @@ const list = operation({
   }),
   output: z.strictObject({ ...PAGED, tasks: z.array(TASK_ROW) }),
   run({ engine }: Needs, { status, type, claimedBy, idPrefix, ...wanted }, { by }) {
+    const sight = sightOf(by.principal);
     const isWanted = (task: Task) =>
       (status.length === 0 || status.includes(task.status)) &&
       (type === undefined || task.type === type) &&
       (claimedBy === undefined || task.claimedBy === claimedBy) &&
       task.id.startsWith(idPrefix);
     return engine.read((state, sequence) => {
-      const { items, ...page } = pageOf(matching(tasksIn(state), isWanted), ORDER, wanted);
-      return {
-        sequence,
-        ...page,
-        tasks: items.map((each) => rowOf(state, taskFor(state, each, by))),
-      };
+      const { items, ...page } = pageOf(matching(tasksSeen(state, sight), isWanted), ORDER, wanted);
+      const rows = items.map((each) => rowOf(state, taskFor(state, each, by)));
+      return { sequence, ...page, tasks: rows };
     });
   },
   json: listJson("tasks", ORDER),
@@ -90,8 +89,9 @@ const get = operation({
   }),
   output: z.strictObject({ task: TASK, sequence: SEQUENCE }),
   async run({ engine }: Needs, { taskId }, { by }) {
+    const sight = sightOf(by.principal);
     const found = await engine.read((state, sequence) => {
-      const entry = meantIn(state.tasks.byId, namesOf, { word: taskId, noun: "task" });
+      const entry = meantIn(entriesSeen(state, sight), namesOf, { word: taskId, noun: "task" });
       if (!entry.ok) return entry;
       const task = taskFor(state, entry.item.task, by);
       const claimedByName = nameOf(state, task.claimedBy);
@@ -239,6 +239,12 @@ function held({ token, ...rest }: z.output<typeof HELD>) {
   return { ...rest, ...(token !== undefined && { token }) };
 }
 
-function* tasksIn({ tasks: { byId } }: State): Generator<Task> {
-  for (const { task } of byId.values()) yield task;
+function* tasksSeen(state: State, sight: Sight): Generator<Task> {
+  for (const { task } of state.tasks.byId.values()) if (seesTask(sight, state, task)) yield task;
+}
+
+function entriesSeen(state: State, sight: Sight): ReadonlyMap<string, TaskEntry> {
+  const { byId } = state.tasks;
+  if (sight === EVERYTHING) return byId;
+  return new Map([...byId].filter(([, { task }]) => seesTask(sight, state, task)));
 }

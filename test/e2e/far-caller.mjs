@@ -52,21 +52,20 @@ async function hello(secret) {
 }
 
 const bearer = { authorization: `Bearer ${token}` };
-process.stdout.write(
-  JSON.stringify({
-    probe: await get(`${http}/healthz`, { host: "anything.example" }),
-    readiness: await get(`${https}/readyz`),
-    plain: await get(`${http}/v1/fleet`, bearer),
-    nobody: await get(`${https}/v1/fleet`),
-    metrics: await get(`${https}/metrics`),
-    wrong: await get(`${https}/v1/fleet`, { authorization: "Bearer rollcall_guess" }),
-    token: await get(`${https}/v1/fleet`, bearer),
-    counted: await get(`${https}/metrics`, bearer),
-    grpcNobody: await check(),
-    grpcWrong: await check("rollcall_guess"),
-    grpcToken: await check(token),
-    arcpNobody: await hello("anonymous"),
-    arcpWrong: await hello("rollcall_guess"),
-    arcpToken: await hello(token),
-  }),
-);
+const heard = {
+  probe: await get(`${http}/healthz`, { host: "anything.example" }),
+  readiness: await get(`${https}/readyz`),
+  plain: await get(`${http}/v1/fleet`, bearer),
+  nobody: await get(`${https}/v1/fleet`),
+  metrics: await get(`${https}/metrics`),
+  wrong: await get(`${https}/v1/fleet`, { authorization: "Bearer rollcall_guess" }),
+  token: await get(`${https}/v1/fleet`, bearer),
+  counted: await get(`${https}/metrics`, bearer),
+  grpcNobody: await check(),
+  grpcWrong: await check("rollcall_guess"),
+  grpcToken: await check(token),
+  arcpNobody: await hello("anonymous"),
+  arcpWrong: await hello("rollcall_guess"),
+  arcpToken: await hello(token),
+};
+process.stdout.write(`${JSON.stringify(heard)}\n`);

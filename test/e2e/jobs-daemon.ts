@@ -12,7 +12,7 @@ import { run, scratch, start, type Ended, type Running } from "./programs.ts";
 const AGENTS = fileURLToPath(new URL("agents/", import.meta.url));
 
 /** What the bus tells of a job that runs and ends. */
-export const WHOLE = ["job.submitted", "job.started", "job.ended"];
+export const WHOLE = ["job.submitted", "job.ended"];
 
 const CONFIG = `
 [agents.echo]

@@ -114,7 +114,7 @@ describe.runIf(process.platform === "linux")("a caller on another machine", () =
     await using up = one.node("rollcall", ["up", ...bind, ...state, ...flags]);
     const [http, grpc] = [await portOf(up, "HTTP"), await portOf(up, "gRPC")];
     const socket = { ROLLCALL_SOCKET: file("state/rollcall.sock") };
-    const words = ["tokens", "create", "far", "--role", "agent"];
+    const words = ["tokens", "create", "far", "--role", "operator"];
     const token = (await output(one.node("rollcall", words, socket))).split("\n")[0] ?? "";
     const at = `${one.address}:${http}`;
     const told = {

@@ -57,8 +57,10 @@ async function sees(page: Page, selector: string, text: string | RegExp): Promis
   }, PATIENCE);
 }
 
-async function inProcess(): Promise<{ readonly engine: Engine; readonly url: string }> {
-  const flags = { memory: "true", addr: ":0", "http-addr": ":0", "log-level": "silent" };
+async function inProcess(
+  more: Record<string, string> = {},
+): Promise<{ readonly engine: Engine; readonly url: string }> {
+  const flags = { memory: "true", addr: ":0", "http-addr": ":0", "log-level": "silent", ...more };
   const running = await startDaemon(await loadConfig({ flags, env: {} }));
   cleanups.push(() => running.close());
   return { engine: running.engine, url: `http://127.0.0.1:${running.httpAddress?.port ?? 0}` };
@@ -182,6 +184,13 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
     await sees(page, "#fleet tbody tr:first-child", /NEEDS YOU\s+asks\s+Shall I drop the table\?/);
     await sees(page, "#fleet ~ .more", "and 9,950 more");
     expect(await page.locator("body").innerText()).not.toContain("Nobody is here");
+  });
+
+  test("says what is insecure or trusted, and nothing where nothing is", async () => {
+    const quiet = await open((await inProcess({ "local-trust": "user" })).url);
+    expect(await quiet.page.locator("#exposure").isVisible()).toBe(false);
+    const { page } = await open((await inProcess({ trust: "10.1.0.0/16=viewer" })).url);
+    await sees(page, "#exposure", "callers from 10.1.0.0/16 need no token, role viewer");
   });
 
   test("ages grow by themselves", async () => {

@@ -13,6 +13,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { root } from "../../scripts/root.mjs";
 import { Daemon } from "../tour/daemon.ts";
 import { until } from "../tour/until.ts";
+import { hookCost, nodeStartMs } from "./cost.ts";
 import { areAsExpected, Fleet, inWords, type ExpectedRow, type ShownRow } from "./fleet.ts";
 import { startModel, type Model } from "./model/server.ts";
 import { Tmux, type Terminal } from "./terminal.ts";
@@ -26,8 +27,13 @@ export interface Cell {
   readonly problem?: string;
 }
 
-/** From the first evidence of a moment, which is on the program's screen. */
+/**
+ * From the moment on the program's screen. The evidence is a hook, which is a process of Node: where
+ * starting one takes long, there is that much more time.
+ */
 const WITHIN_MS = 2_000;
+/** A hook may take so many times as long as Node that does nothing. */
+const HOOK_COST = 1.5;
 /** What is right must stay right. */
 const STEADY_MS = 800;
 const LOOK_EVERY_MS = 40;
@@ -153,11 +159,17 @@ export class Stage implements AsyncDisposable {
       this.#onCell({ ...cell, afterMs: 0, problem: `on the screen:\n${ours}` });
     const startedAt = performance.now();
     let rightAt: number | undefined;
+    let startMs: number | undefined;
     for (;;) {
       const seen = await this.rows();
       const nowAt = performance.now();
       if (!areAsExpected(seen, rows, before)) {
-        if (rightAt !== undefined || nowAt - startedAt > withinMs) {
+        const isLate = nowAt - startedAt > withinMs + (startMs ?? 0);
+        if (isLate && rightAt === undefined && startMs === undefined) {
+          startMs = nodeStartMs(this.#env);
+          continue;
+        }
+        if (isLate || rightAt !== undefined) {
           const word = rightAt === undefined ? "saw" : "changed to";
           const afterMs = nowAt - startedAt;
           return this.#onCell({ ...cell, afterMs, problem: `${word} ${inWords(seen)}` });
@@ -188,6 +200,13 @@ export class Stage implements AsyncDisposable {
       afterMs: 0,
       ...(problem !== undefined && { problem }),
     });
+  }
+
+  checkHookCost(host: string): void {
+    const cost = hookCost(host, this.#env);
+    this.check(`a hook: ${cost.toFixed(2)} × bare Node`, () =>
+      cost <= HOOK_COST ? undefined : `more than ${HOOK_COST} ×`,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

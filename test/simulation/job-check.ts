@@ -3,7 +3,7 @@
  * is wrong must not be able to hide it.
  */
 import type { Event, RecordedEvent } from "../../src/core/events.ts";
-import { forgottenJobs } from "../../src/core/jobs.ts";
+import { forgottenJobs, type Job } from "../../src/core/jobs.ts";
 
 type Fail = (invariant: string, detail: string) => void;
 
@@ -38,10 +38,10 @@ export class JobCheck {
     switch (event.type) {
       case "job.submitted":
         if (this.#jobs.has(event.job.id)) fail("a job begins once", event.job.id);
-        this.#jobs.set(event.job.id, newLife(event.job.node, sequence));
+        this.#jobs.set(event.job.id, newLife(event.job, sequence));
         return;
       case "job.imported":
-        this.#jobs.set(event.job.id, { ...newLife(event.job.node, sequence), isOver: true });
+        this.#jobs.set(event.job.id, { ...newLife(event.job, sequence), isOver: true });
         return;
       case "job.ended": {
         const { id, status, code } = event.job;
@@ -109,6 +109,6 @@ export class JobCheck {
   }
 }
 
-function newLife(node: string, sequence: number): JobLife {
-  return { node, sequence, isRunning: false, isCancelled: false, isOver: false };
+function newLife({ node, status }: Job, sequence: number): JobLife {
+  return { node, sequence, isRunning: status === "running", isCancelled: false, isOver: false };
 }

@@ -14,7 +14,7 @@ interface JobState {
 
 const NONE: JobState = { status: "none", end: "", isCancelled: false };
 
-/** Facts are: starts, and ends and cancels that no client asked for. */
+/** Facts are: starts, and submits, ends and cancels that no client was told of or asked for. */
 export const jobModel: Model<JobState, Input> = {
   initial: NONE,
   step: (state, input) =>
@@ -26,7 +26,7 @@ function happened(state: JobState, event: Event): JobState | undefined {
   const isAlive = state.status === "pending" || state.status === "running";
   switch (event.type) {
     case "job.submitted":
-      return state.status === "none" ? { ...state, status: "pending" } : undefined;
+      return state.status === "none" ? begun(state, event.job) : undefined;
     case "job.imported":
       return over(state, event.job.status);
     case "job.started":
@@ -81,14 +81,19 @@ function submitted(state: JobState, op: Op): JobState | undefined {
       // For want of room, or of what its parent has: what others have is not modelled.
       return isRefused(answer, "ALREADY_EXISTS") && isNew && !hasKey(op) ? undefined : state;
     case "unknown":
-      return isNew ? { ...state, status: "pending" } : state;
+      // Whether it found a slot only the log can tell: there it is a fact.
+      return state;
     case "ok": {
       const { job, isRepeated } = answer.reply;
       if (isRepeated) return job.status === (state.end || state.status) ? state : undefined;
-      const status = job.status === "pending" ? "pending" : "running";
-      return isNew ? { ...state, status } : undefined;
+      return isNew ? begun(state, job) : undefined;
     }
   }
+}
+
+/** In a slot, or waiting for one. */
+function begun(state: JobState, job: Job): JobState {
+  return { ...state, status: job.status === "pending" ? "pending" : "running" };
 }
 
 function hasKey(op: Op): boolean {
@@ -99,7 +104,7 @@ function hasKey(op: Op): boolean {
 export function isEffectOfJob(event: Event, op: Op): boolean {
   switch (event.type) {
     case "job.submitted":
-      return commandOf(op, "job.submit")?.jobId === event.job.id;
+      return commandOf(op, "job.submit")?.jobId === event.job.id && told(op).kind === "ok";
     case "job.cancelling": {
       const command = commandOf(op, "job.cancel");
       return command?.jobId === event.job.id && command.reason === event.job.cancelReason;

@@ -123,6 +123,11 @@ class PiPlayer {
     }
   }
 
+  /** A dialog lasts as long as its extension waits for the answer, whatever events say. */
+  async closeAll(): Promise<void> {
+    while (this.#closes.length > 0) await this.play('closed "No"');
+  }
+
   async end(): Promise<void> {
     await this.play("session_shutdown {}");
   }
@@ -133,33 +138,18 @@ function split(cue: string): readonly [string, unknown] {
   return at === -1 ? [cue, undefined] : [cue.slice(0, at), JSON.parse(cue.slice(at + 1))];
 }
 
-describe("OpenCode's events, dropped, doubled and out of order", () => {
-  const SESSION = "ses_e1c3715daffe";
-  const text = readFileSync(join(FOLDER, "opencode.txt"), "utf8");
-  const cues = text.split("\n").filter((line) => line.startsWith("> ") && line.includes(SESSION));
+function cuesIn(name: string): readonly string[] {
+  const lines = readFileSync(join(FOLDER, name), "utf8").split("\n");
+  return lines.filter((line) => line.startsWith("> ")).map((line) => line.slice(2));
+}
 
-  test("never outlive the word that the session rests", async () => {
-    const disturbed = fc.array(fc.nat({ max: 9 }), { maxLength: cues.length, size: "max" });
-    await fc.assert(
-      fc.asyncProperty(disturbed, async (fates) => {
-        const player = new OpenCodePlayer();
-        await player.play("start");
-        for (const cue of disturb(fates)) await player.play(cue.slice(2));
-        const properties = { sessionID: SESSION, status: { type: "idle" } };
-        const event = { id: "evt_zzz", type: "session.status", properties };
-        await player.play(`event ${JSON.stringify(event)}`);
-        expect(rows.get(`opencode-${SESSION}`) ?? "idle").toMatch(/^(?:idle|failed)/);
-        await player.end();
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  /** Up to some moment: of ten events one is lost, one comes twice and one after its successor. */
-  function disturb(fates: readonly number[]): readonly string[] {
+/** Up to some moment: of ten events one is lost, one comes twice and one after its successor. */
+function disturbed(cues: readonly string[]): fc.Arbitrary<readonly string[]> {
+  const fates = fc.array(fc.nat({ max: 9 }), { maxLength: cues.length, size: "max" });
+  return fates.map((chosen) => {
     const told: string[] = [];
     let held: string | undefined;
-    for (const [i, fate] of fates.entries()) {
+    for (const [i, fate] of chosen.entries()) {
       const cue = cues[i] ?? "";
       if (fate === 0) continue;
       if (fate === 1) {
@@ -170,5 +160,45 @@ describe("OpenCode's events, dropped, doubled and out of order", () => {
       held = undefined;
     }
     return told;
-  }
+  });
+}
+
+describe("events that are dropped, doubled and out of order never outlive the end of a turn", () => {
+  test("of OpenCode", async () => {
+    const SESSION = "ses_e1c3715daffe";
+    const cues = cuesIn("opencode.txt").filter((cue) => cue.includes(SESSION));
+    const properties = { sessionID: SESSION, status: { type: "idle" } };
+    const event = { id: "evt_zzz", type: "session.status", properties };
+    const ending = `event ${JSON.stringify(event)}`;
+    await fc.assert(
+      fc.asyncProperty(disturbed(cues), async (told) => {
+        const player = new OpenCodePlayer();
+        for (const cue of ["start", ...told, ending]) await player.play(cue);
+        expect(rows.get(`opencode-${SESSION}`) ?? "idle").toMatch(/^(?:idle|failed)/);
+        await player.end();
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test.each([
+    ["pi-0.73.txt", "agent_end"],
+    ["pi-0.87.txt", "agent_settled"],
+  ])("of %s: %s", async (name, ending) => {
+    const all = cuesIn(name);
+    const [start = ""] = all;
+    const cues = all.filter((cue) => !/^session_/.test(cue));
+    await fc.assert(
+      fc.asyncProperty(disturbed(cues), async (told) => {
+        const player = new PiPlayer();
+        for (const cue of [start, ...told]) await player.play(cue);
+        await player.closeAll();
+        await player.play(`${ending} {}`);
+        expect([...rows.values()].at(-1) ?? "idle").toMatch(/^(?:idle|failed)/);
+        await player.end();
+        rows.clear();
+      }),
+      { numRuns: 200 },
+    );
+  });
 });

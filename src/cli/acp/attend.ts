@@ -1,9 +1,9 @@
 /** The thread beside a conversation: an attendant derives the status from copied chunks. */
 import { constants, setPriority } from "node:os";
 import type { MessagePort } from "node:worker_threads";
-import { connect } from "../../wires/api/client/client.ts";
+import { connect, type Client } from "../../wires/api/client/client.ts";
 import { systemClock } from "../../machine/clock.ts";
-import { findToken } from "../../net/http/token.ts";
+import { findTarget } from "../../net/http/target.ts";
 import { Attendant, type AttendantOptions } from "../../wires/acp/proxy/attendant.ts";
 import type { FromAttendant, SeenBytes, ToAttendant } from "../../wires/acp/proxy/feed.ts";
 import { Recorder } from "../../wires/acp/proxy/recording.ts";
@@ -14,7 +14,9 @@ export interface AttendantData extends Pick<
   AttendantOptions,
   "id" | "agentId" | "name" | "injection" | "isBehindProxy"
 > {
-  readonly daemonUrl: string;
+  /** Of the daemon that is told: as the flags of the proxy say. */
+  readonly url: string | undefined;
+  readonly context: string | undefined;
   readonly folder: string | undefined;
   /** Where the conversation is written down, if it is. */
   readonly recordingFd: number | undefined;
@@ -24,8 +26,8 @@ export function attend(port: MessagePort, data: AttendantData & { readonly seen:
   giveWay();
   // The last wall: what nobody thought of is written down, and the rest goes on.
   process.on("uncaughtException", complain);
-  const { daemonUrl, folder, recordingFd, seen, ...named } = data;
-  const daemon = connect({ url: daemonUrl, token: findToken(undefined, process.env) });
+  const { url, context, folder, recordingFd, seen, ...named } = data;
+  const daemon = daemonOf({ url, context });
   let answer: (isSaid: boolean) => void = () => undefined;
   const attendant = new Attendant({
     ...named,
@@ -38,10 +40,10 @@ export function attend(port: MessagePort, data: AttendantData & { readonly seen:
       port.postMessage(wish);
       return new Promise((resolve) => (answer = resolve));
     },
-    deliver(report, signal) {
+    async deliver(report, signal) {
       // When it was told is for the daemon to say: it judges our silence by its own clock.
       const { reportedAtMs: _, ...said } = report;
-      return daemon.post("/v1/fleet/reports", said, { signal });
+      await daemon?.post("/v1/fleet/reports", said, { signal });
     },
     onError: complain,
   });
@@ -64,6 +66,16 @@ export function attend(port: MessagePort, data: AttendantData & { readonly seen:
     }
   };
   port.on("message", (messages: readonly ToAttendant[]) => messages.forEach(take));
+}
+
+/** None where its place or its token cannot be read: the status file is written all the same. */
+function daemonOf(flags: Pick<AttendantData, "url" | "context">): Client | undefined {
+  try {
+    return connect(findTarget(flags, process.env));
+  } catch (error) {
+    complain(error);
+    return undefined;
+  }
 }
 
 /** Where bytes and their reader want the same processor, bytes go first. */

@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import * as net from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { isatty } from "node:tty";
-import { findUrl } from "../../net/http/url.ts";
+import { parseUrl } from "../../net/http/url.ts";
 import { systemClock } from "../../machine/clock.ts";
 import { AgentProcess, type ProcessExit } from "../../wires/acp/proxy/agent-process.ts";
 import { AttendantThread } from "../../wires/acp/proxy/attendant-thread.ts";
@@ -24,7 +24,6 @@ const USAGE = 2;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 interface PreparedRun extends ProxyCall {
-  readonly daemonUrl: string;
   readonly recordingFd: number | undefined;
 }
 
@@ -48,7 +47,8 @@ function prepare(words: readonly string[]): PreparedRun {
     if (typeof call === "string") return refuse(call);
     const { recording, url } = call;
     const recordingFd = recording === undefined ? undefined : openRecording(recording);
-    return { ...call, daemonUrl: findUrl(url, process.env), recordingFd };
+    if (url !== undefined) parseUrl(url, "--url");
+    return { ...call, recordingFd };
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error));
   }
@@ -89,12 +89,12 @@ async function converse(call: PreparedRun): Promise<ProcessExit> {
 
 /** Undefined if the thread cannot start: the conversation works without it. */
 function attend(
-  { daemonUrl, folder, injection, recordingFd }: PreparedRun,
+  { url, context, folder, injection, recordingFd }: PreparedRun,
   named: Pick<AttendantData, "id" | "agentId" | "name" | "isBehindProxy">,
   interject: (line: string) => boolean,
 ): AttendantThread | undefined {
   try {
-    const data: AttendantData = { ...named, daemonUrl, folder, injection, recordingFd };
+    const data: AttendantData = { ...named, url, context, folder, injection, recordingFd };
     const program = new URL("./acp-attendant.cjs", import.meta.url);
     return new AttendantThread({ program, data, interject, clock: systemClock, onError: complain });
   } catch (error) {

@@ -9,8 +9,9 @@ export interface ProxyCall {
   readonly command: string;
   readonly args: readonly string[];
   readonly injection: Injection;
-  /** Where the daemon is, if not where it usually is. */
+  /** Where the daemon is, or the context that says so, if not where it usually is. */
   readonly url: string | undefined;
+  readonly context: string | undefined;
   /** Where status files are, if not where they usually are. */
   readonly folder: string | undefined;
   /** Where the conversation is written down, if it is. */
@@ -26,10 +27,10 @@ export function isProxyCall([first = "", ...rest]: readonly string[]): boolean {
 /** Its name, if one wants to say it, and that of the one that also writes the conversation down. */
 const NAMES = ["run", "record"];
 
-type Flag = "inject" | "url" | "status-dir" | "dir";
+type Flag = "inject" | "url" | "context" | "status-dir" | "dir";
 
 /** `--flag=value` and `--flag value`; --dir is the older name of --status-dir. */
-const FLAG = /^--(inject|url|(?:status-)?dir)(?:=(.*))?$/s;
+const FLAG = /^--(inject|url|context|(?:status-)?dir)(?:=(.*))?$/s;
 
 const MISSING = "the agent's command is missing behind --, as in: rollcall acp -- gemini --acp";
 
@@ -52,6 +53,7 @@ export function readProxyCall(words: readonly string[]): ProxyCall | string {
     args,
     injection,
     url: flags.url,
+    context: flags.context,
     folder: flags["status-dir"] ?? flags.dir,
     recording,
   };

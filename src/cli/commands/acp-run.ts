@@ -1,19 +1,21 @@
 /** `rollcall acp run` and `record`. Here for their help; bin/acp.ts is faster. */
 import { buildCommand, type Command } from "@stricli/core";
 import type { Context } from "../context.ts";
-import { textFlag } from "../flags.ts";
+import { daemonFlags, textFlag } from "../flags.ts";
 import { about, kebab } from "../help.ts";
 import { INJECTIONS } from "../../wires/acp/proxy/injection.ts";
 
 interface Flags {
   readonly inject?: string;
   readonly url?: string;
+  readonly context?: string;
   readonly statusDir?: string;
 }
 
 const flags = {
   inject: textFlag("MODE", `Send the status to the client, too: ${INJECTIONS.join(", ")} [off]`),
-  url: textFlag("URL", "Where the daemon is [ROLLCALL_URL, or http://127.0.0.1:9090]"),
+  url: daemonFlags.url,
+  context: daemonFlags.context,
   statusDir: textFlag("DIR", "Where status files are [AGENT_STATUS_DIR]"),
 } as const;
 

@@ -51,9 +51,8 @@ export const doctor = buildCommand<Flags, [], Context>({
       ...daemonFlags,
     },
   },
-  async func({ json, url, tokenFile, ...flags }) {
-    const daemon = { ...(url && { url }), ...(tokenFile && { tokenFile }) };
-    const findings = await examine(this, spokenFlags({ ...flags }), daemon);
+  async func({ json, config, dataDir, ...daemon }) {
+    const findings = await examine(this, spokenFlags({ config, dataDir }), daemon);
     if (json) await this.out.line(JSON.stringify(summary(findings)));
     else await show(this, findings);
     if (findings.some(({ verdict }) => verdict === "fail")) this.endWith(EXIT.nothingFound);

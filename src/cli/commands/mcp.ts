@@ -1,8 +1,7 @@
 /** `rollcall mcp`: what an MCP client starts to give its model the tools of a daemon. */
 import { buildCommand } from "@stricli/core";
 import { McpPipe } from "../../wires/mcp/pipe.ts";
-import { findToken } from "../../net/http/token.ts";
-import { findUrl } from "../../net/http/url.ts";
+import { findTarget } from "../../net/http/target.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
 import { daemonFlags, type DaemonFlags } from "../flags.ts";
@@ -19,11 +18,10 @@ export const mcp = buildCommand<DaemonFlags, [], Context>({
     { call: "rollcall mcp --url :9091", does: "of a daemon elsewhere" },
   ),
   parameters: { flags: { ...daemonFlags } },
-  async func({ url, tokenFile }) {
+  async func(flags) {
     const signal = this.untilInterrupted();
     await using pipe = new McpPipe({
-      url: findUrl(url, this.env),
-      token: findToken(tokenFile, this.env),
+      ...findTarget(flags, this.env),
       agentId: this.env["ROLLCALL_AGENT_ID"] || undefined,
       write: (line) => this.out.line(line),
       signal,

@@ -6,7 +6,13 @@ import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts
 const OLDEST_NODE = [20, 19] as const;
 
 /** Variables of ours that are no settings of the daemon. */
-const OTHER_VARIABLES = ["ROLLCALL_URL", "ROLLCALL_TOKEN", "ROLLCALL_DEBUG", "ROLLCALL_AGENT_ID"];
+const OTHER_VARIABLES = [
+  "ROLLCALL_URL",
+  "ROLLCALL_CONTEXT",
+  "ROLLCALL_TOKEN",
+  "ROLLCALL_DEBUG",
+  "ROLLCALL_AGENT_ID",
+];
 
 export const checkNode: Check = async () => [nodeFinding(process.versions.node)];
 

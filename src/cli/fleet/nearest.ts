@@ -5,10 +5,12 @@
  */
 import { RollcallError } from "../../core/errors.ts";
 import type { FleetRow } from "../../wires/api/answers.ts";
-import type { Client } from "../../wires/api/client/client.ts";
+import { LOCAL_CONTEXT } from "../../net/http/contexts.ts";
+import { findTarget } from "../../net/http/target.ts";
+import { connect, type Client } from "../../wires/api/client/client.ts";
 import { statusFolder } from "../../wires/files/folder.ts";
 import type { Context } from "../context.ts";
-import { daemonOf, note } from "../daemon.ts";
+import { note } from "../daemon.ts";
 import type { DaemonFlags } from "../flags.ts";
 import type { ChangesOptions, FetchOptions } from "../listing.ts";
 import { FilesFleet } from "./files.ts";
@@ -27,11 +29,16 @@ export class NearestFleet implements FleetSource, AsyncDisposable {
   /** Asked first. */
   readonly daemon: Client;
   #fleet: FleetSource;
+  readonly #isHere: boolean;
   #isDecided = false;
 
   constructor(context: Context, flags: DaemonFlags) {
     this.#context = context;
-    this.daemon = daemonOf(context, flags);
+    const target = findTarget(flags, context.env);
+    this.daemon = connect(target);
+    // A context may begin at an address of this machine, and lead elsewhere by a tunnel.
+    const { url, context: name = LOCAL_CONTEXT } = target;
+    this.#isHere = name === LOCAL_CONTEXT && OF_THIS_MACHINE.test(url);
     this.#fleet = daemonFleet(this.daemon);
   }
 
@@ -62,8 +69,8 @@ export class NearestFleet implements FleetSource, AsyncDisposable {
       this.#isDecided = true;
       return answer;
     } catch (error) {
-      const isHere = OF_THIS_MACHINE.test(this.daemon.url);
-      if (this.#isDecided || !isHere || at !== undefined || !isNobodyThere(error)) throw error;
+      if (this.#isDecided || !this.#isHere || at !== undefined || !isNobodyThere(error))
+        throw error;
     }
     const files = new FilesFleet(statusFolder(this.#context.env));
     const answer = await look(files);

@@ -4,40 +4,34 @@ import type { Destination } from "../../wires/arcp/client/types.ts";
 import { connectWebSocket } from "../../wires/arcp/transports/websocket.ts";
 import { daemonAgent } from "../../net/http/agent.ts";
 import { bearer } from "../../net/http/request.ts";
+import { findTarget, type TargetFlags } from "../../net/http/target.ts";
 import { findToken } from "../../net/http/token.ts";
-import { findUrl } from "../../net/http/url.ts";
 import { NO_TOKEN } from "../../wires/arcp/codec/messages.ts";
 import { codeOf, RollcallError } from "../../core/errors.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
-import { textFlag, tokenFileFlag } from "../flags.ts";
+import { contextFlag, textFlag, tokenFileFlag } from "../flags.ts";
 import { WIPE } from "./view.ts";
 
-export interface RuntimeFlags {
-  readonly url?: string;
-  readonly token?: string;
-  readonly tokenFile?: string;
-}
+export type RuntimeFlags = TargetFlags;
 
 export const runtimeFlags = {
   url: textFlag(
     "URL",
-    "The daemon, or a runtime as ws://HOST:PORT/arcp [ROLLCALL_URL, or http://127.0.0.1:9090]",
+    "The daemon, or a runtime as ws://HOST:PORT/arcp [ROLLCALL_URL, or as the context says]",
   ),
-  token: textFlag("TOKEN", "The bearer token, of a runtime for trying"),
+  context: contextFlag,
   tokenFile: tokenFileFlag,
 } as const;
 
 export async function connectRuntime(
   context: Context,
-  { url, tokenFile, ...flags }: RuntimeFlags,
+  flags: RuntimeFlags,
   signal: AbortSignal,
 ): Promise<ArcpClient> {
-  const { env } = context;
-  const isDaemon = !isRuntimeUrl(url);
-  const token = flags.token ?? findToken(tokenFile, env);
-  const connecting = ArcpClient.connect(dialer({ url, token }, env), {
+  const { token, place, dial } = destinationOf(flags, context.env);
+  const connecting = ArcpClient.connect(dial, {
     token: token ?? NO_TOKEN,
     client: { name: "rollcall", version: releaseVersion() },
     signal,
@@ -52,9 +46,8 @@ export async function connectRuntime(
       const message = "the runtime wants a token: give its --token-file, or set ROLLCALL_TOKEN";
       throw new RollcallError("UNAUTHENTICATED", message, { cause: error });
     }
-    if (!isDaemon || !(error instanceof RollcallError) || error.code !== "UNAVAILABLE") throw error;
-    const daemon = `no daemon answers at ${findUrl(url, env)}`;
-    const message = error.message.replace(/^no runtime answers at \S+/, daemon);
+    if (codeOf(error) !== "UNAVAILABLE" || !(error instanceof RollcallError)) throw error;
+    const message = error.message.replace(/^no runtime answers at \S+/, `no ${place}`);
     throw new RollcallError("UNAVAILABLE", message, { cause: error });
   });
 }
@@ -70,15 +63,25 @@ export function isRuntimeUrl(url: string | undefined): url is string {
   return url !== undefined && /^wss?:\/\//.test(url);
 }
 
-interface TokenAndUrl {
-  readonly url: string | undefined;
+interface JobsPlace {
   readonly token: string | undefined;
+  /** For the message that nothing is there. */
+  readonly place: string;
+  readonly dial: Destination;
 }
 
 /** A daemon is called by its own socket where it has one. */
-function dialer({ url: flag, token }: TokenAndUrl, env: Context["env"]): Destination {
-  if (isRuntimeUrl(flag)) return flag;
-  const url = findUrl(flag, env);
-  const how = { agent: daemonAgent(url, { env }), headers: bearer(token) };
-  return (signal) => connectWebSocket(`${url.replace(/^http/, "ws")}/arcp`, { ...how, signal });
+function destinationOf(flags: RuntimeFlags, env: Context["env"]): JobsPlace {
+  const { url, tokenFile } = flags;
+  if (isRuntimeUrl(url)) {
+    return { token: findToken(tokenFile, env), place: `runtime answers at ${url}`, dial: url };
+  }
+  const target = findTarget(flags, env);
+  const how = { agent: daemonAgent(target), headers: bearer(target.token) };
+  const address = `${target.url.replace(/^http/, "ws")}/arcp`;
+  return {
+    token: target.token,
+    place: `daemon answers at ${target.url}`,
+    dial: (signal) => connectWebSocket(address, { ...how, signal }),
+  };
 }

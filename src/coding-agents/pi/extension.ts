@@ -120,6 +120,8 @@ class Watch {
   }
 
   settled(): void {
+    // Its end may have been missed; a dialog that is observed closes by itself.
+    this.session?.answered(PROMPT);
     if (this.#error === undefined) this.session?.rests();
     else this.session?.rests("failed", this.#error);
   }

@@ -25,8 +25,8 @@ const ACCESSES: Readonly<Record<ClientMessage["type"], Access | typeof SESSION>>
 
 /** Throws where the caller may not send such a message. */
 export function permitMessages(permit: Permit) {
-  return ({ principal }: By, message: ClientMessage): void => {
+  return (by: By, message: ClientMessage): void => {
     const access = ACCESSES[message.type];
-    if (access) permit(principal, access, message);
+    if (access) permit(by, access, message);
   };
 }

@@ -3,7 +3,7 @@
  * do is in the state, and the fleet reads it there.
  */
 import type { Clock } from "../../core/clock.ts";
-import { agentRowId } from "../../core/jobs.ts";
+import { agentRowId } from "../../core/agent-jobs.ts";
 import type { Liveness, Report, Judgement } from "../../core/reports.ts";
 
 /** A daemon may die without a word; it repeats its reports well before their time is up. */

@@ -29,8 +29,8 @@ export function arcpMount({ arcp, tokens }: ArcpMountOptions): Mount {
     accept: (transport, request) => {
       const by = callers.get(request);
       const peer = peerOf(request.socket);
-      arcp.accept(transport, (token) => {
-        const principal = tokens.hello(token, { principal: by?.principal ?? NOBODY, peer });
+      arcp.accept(transport, async (token) => {
+        const principal = await tokens.hello(token, { principal: by?.principal ?? NOBODY, peer });
         return byOf(principal, "arcp", by?.peer);
       });
     },

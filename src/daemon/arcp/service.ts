@@ -8,6 +8,7 @@
  */
 import { ownBy } from "../../core/by.ts";
 import type { Clock } from "../../core/clock.ts";
+import type { Audit } from "../../engine/audit.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import { policyAuthorizer } from "../../jobs/entitlement.ts";
 import type { JobObserver } from "../../jobs/observer.ts";
@@ -30,6 +31,7 @@ export interface DaemonArcpOptions {
   readonly logger: Logger;
   readonly version: string;
   readonly env: NodeJS.ProcessEnv;
+  readonly audit?: Pick<Audit, "denied">;
 }
 
 export interface ArcpNumbers {
@@ -69,7 +71,8 @@ export class DaemonArcp implements AsyncDisposable {
     return new DaemonArcp(options, rows, hosted);
   }
 
-  #newService({ node, streams, clock, version, logger }: DaemonArcpOptions): ArcpService {
+  #newService(options: DaemonArcpOptions): ArcpService {
+    const { node, streams, clock, version, logger, audit } = options;
     const counter: JobObserver = { onEvent: () => void (this.events += 1) };
     const engine: PolicySource = { peek: (select) => select(service.jobs.state) };
     const service: ArcpService = new ArcpService({
@@ -80,7 +83,7 @@ export class DaemonArcp implements AsyncDisposable {
       bearer: () => undefined,
       cancelBy: "principal",
       authorizer: policyAuthorizer({ engine }),
-      permit: permitMessages(permitBy(engine)),
+      permit: permitMessages(permitBy(engine, (act, reason) => audit?.denied(act, reason))),
       observers: [counter],
       onTrouble: (what, error) => logger.warn({ err: error }, what),
     });

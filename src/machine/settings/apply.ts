@@ -3,9 +3,8 @@
  * step. A link stays a link: settings often lie in another folder.
  */
 import * as fs from "node:fs";
-import { dirname } from "node:path";
 import { RollcallError } from "../../core/errors.ts";
-import { makeFolder } from "../folders.ts";
+import { replaceFile } from "../replace-file.ts";
 import { systemError } from "../system-error.ts";
 import type { Plan } from "./installer.ts";
 
@@ -30,16 +29,4 @@ function change({ path, before, after, isOurs = false }: Plan): string | undefin
   if (after === undefined) fs.rmSync(target, { force: true });
   else replaceFile(target, after, mode);
   return isKept ? backup : undefined;
-}
-
-function replaceFile(path: string, text: string, mode: number): void {
-  const draft = `${path}.${process.pid}-${process.hrtime.bigint()}.tmp`;
-  makeFolder(dirname(path));
-  try {
-    fs.writeFileSync(draft, text, { flag: "wx", mode, flush: true });
-    fs.renameSync(draft, path);
-  } catch (error) {
-    fs.rmSync(draft, { force: true });
-    throw error;
-  }
 }

@@ -30,6 +30,10 @@ export interface ChannelOptions {
   /** From 0 up to 1: the jitter of the waits. */
   readonly random?: () => number;
   readonly limits?: Partial<ClientLimits>;
+  /** The path of the server's own socket, which is used where somebody listens there. */
+  readonly socket?: string | undefined;
+  /** Sent with every request, under names in lower case. */
+  readonly metadata?: Readonly<Record<string, string>>;
   /** How to know the server, over TLS; absent: connections are plain. */
   readonly trust?: ServerTrust | undefined;
 }
@@ -185,13 +189,13 @@ export class Channel {
   }
 
   async #connect(): Promise<ClientSession> {
-    const { address, timers, random = Math.random, trust } = this.#options;
+    const { address, timers, random = Math.random, trust, socket } = this.#options;
     const { signal } = this.#closed;
     try {
       if (this.#failures > 0) {
         await pause(timers, backOff(this.#failures - 1, this.#limits, random), signal);
       }
-      const how = { address, timers, limits: this.#limits, trust };
+      const how = { address, timers, limits: this.#limits, trust, socket };
       const session = await ClientSession.open(how, signal);
       if (signal.aborted) session.destroy();
       this.#session = session;
@@ -208,6 +212,7 @@ export class Channel {
   #send(session: ClientSession, request: Request, scope: CallScope): MessageStream {
     const { remainingMs, signal } = scope;
     const http2 = session.request({
+      ...this.#options.metadata,
       ...request.metadata,
       ":method": "POST",
       ":path": request.path,

@@ -10,6 +10,7 @@
  * that is stopped accepts connections, too. While calls wait it is pinged, so that a server that
  * vanished without a word is noticed.
  */
+import { connect as connectSocket, type Socket } from "node:net";
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { RollcallError } from "../../core/errors.ts";
@@ -23,6 +24,8 @@ export interface SessionOptions {
   readonly address: string;
   readonly limits: ClientLimits;
   readonly timers: Timers;
+  /** Preferred to the address, where somebody listens there. */
+  readonly socket?: string | undefined;
   /** Absent: the connection is plain. */
   readonly trust?: ServerTrust | undefined;
 }
@@ -48,12 +51,13 @@ export class ClientSession {
   }
 
   static async open(options: SessionOptions, signal: AbortSignal): Promise<ClientSession> {
-    const { address, limits, timers, trust } = options;
+    const { address, limits, timers, trust, socket } = options;
     const secure = trust && (await secureSocket(options, trust, signal));
+    const below = secure ?? (socket === undefined ? undefined : await connectPath(socket));
     return new Promise((resolve, reject) => {
       const http2 = connect(`http${secure ? "s" : ""}://${address}`, {
         settings: { enablePush: false, initialWindowSize: limits.windowBytes },
-        ...(secure && { createConnection: () => secure }),
+        ...(below && { createConnection: () => below }),
       });
       // A caller that waits for an answer holds the process; see process-hold.ts.
       http2.unref();
@@ -153,6 +157,18 @@ export class ClientSession {
       this.probe();
     });
   }
+}
+
+/** Undefined where nobody listens: a server that was killed leaves its socket behind. */
+function connectPath(path: string): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connectSocket(path);
+    socket.once("error", () => resolve(undefined));
+    socket.once("connect", () => {
+      socket.removeAllListeners("error");
+      resolve(socket);
+    });
+  });
 }
 
 /** The connection below, to a server that is known to be the right one. */

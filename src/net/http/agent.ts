@@ -8,7 +8,6 @@ import { Agent, type ClientRequestArgs } from "node:http";
 import { connect, type NetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
 import { socketPath } from "../../machine/places.ts";
-import type { Environment } from "../../machine/surroundings.ts";
 import { connectTls, type ServerTrust } from "../tls/trust.ts";
 import { CLIENT } from "./limits.ts";
 import { DEFAULT_URL } from "./url.ts";
@@ -19,16 +18,18 @@ import { DEFAULT_URL } from "./url.ts";
  */
 const REUSED = { keepAlive: true, timeout: CLIENT.idleMs } as const;
 
-export interface AgentOptions {
-  readonly env?: Environment;
-  /** Of an https address. */
+export interface DaemonPlace {
+  readonly url: string;
+  /** The daemon's own socket; unless set that of this user, where the URL is the usual one. */
+  readonly socket?: string | false;
+  /** Of a daemon with TLS. */
   readonly trust?: ServerTrust | undefined;
 }
 
-export function daemonAgent(url: string, { env = process.env, trust }: AgentOptions = {}): Agent {
+export function daemonAgent({ url, trust, ...place }: DaemonPlace): Agent {
   if (url.startsWith("https:")) return new TlsAgent(trust ?? {});
-  const path = url === DEFAULT_URL ? socketPath(env) : "";
-  return path !== "" && existsSync(path) ? new SocketAgent(path) : new Agent(REUSED);
+  const { socket = url === DEFAULT_URL && socketPath() } = place;
+  return socket !== false && existsSync(socket) ? new SocketAgent(socket) : new Agent(REUSED);
 }
 
 type Made = (error: Error | null, stream: Duplex) => void;

@@ -7,25 +7,31 @@ import { invalidArgument } from "../../core/errors.ts";
 import { failureReason } from "../reasons.ts";
 import type { Environment } from "../../machine/surroundings.ts";
 
-/** One word of visible characters: what a header can hold. */
-const TOKEN = /^[\x21-\x7e]{1,1000}$/;
+/** One word of visible characters, as a header can hold it; a JWT with many groups is 4 KiB. */
+const TOKEN = /^[\x21-\x7e]{1,8000}$/;
 
 /** That of the file, else ROLLCALL_TOKEN, else none. */
 export function findToken(file: string | undefined, env: Environment): string | undefined {
-  if (file !== undefined) return checked(textOf(file), `--token-file ${file}`);
+  if (file !== undefined) return tokenIn(file, `--token-file ${file}`);
   const token = env["ROLLCALL_TOKEN"];
-  return token ? checked(token, "ROLLCALL_TOKEN") : undefined;
+  return token ? checkToken(token, "ROLLCALL_TOKEN") : undefined;
 }
 
-function textOf(file: string): string {
+/** `source` names the file when it is wrong. */
+export function tokenIn(file: string, source: string): string {
+  return checkToken(readTextFile(file, source), source);
+}
+
+export function readTextFile(file: string, source: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    throw invalidArgument(`--token-file ${file} cannot be read (${failureReason(cause)})`, cause);
+    throw invalidArgument(`${source} cannot be read (${failureReason(cause)})`, cause);
   }
 }
 
-function checked(text: string, source: string): string {
+/** Without the blanks around it. */
+export function checkToken(text: string, source: string): string {
   const token = text.trim();
   if (TOKEN.test(token)) return token;
   const what = token === "" ? "is empty" : "holds more than one word, or no plain text";

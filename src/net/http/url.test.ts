@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findUrl, parseUrl } from "./url.ts";
+import { parseUrl } from "./url.ts";
 
 test.each([
   ["http://box:9090", "http://box:9090"],
@@ -19,11 +19,3 @@ test.each(["ftp://box", "http://", "box:port", "http://user:secret@box", "http:/
     expect(() => parseUrl(text, "--url")).toThrow("--url is");
   },
 );
-
-test("the flag wins over ROLLCALL_URL, that over ROLLCALL_HTTP_ADDR, that over the default", () => {
-  const env = { ROLLCALL_URL: "http://a:1", ROLLCALL_HTTP_ADDR: ":2" };
-  expect(findUrl("http://b:3", env)).toBe("http://b:3");
-  expect(findUrl(undefined, env)).toBe("http://a:1");
-  expect(findUrl(undefined, { ROLLCALL_HTTP_ADDR: ":2" })).toBe("http://127.0.0.1:2");
-  expect(findUrl(undefined, { ROLLCALL_URL: "" })).toBe("http://127.0.0.1:9090");
-});

@@ -3,20 +3,8 @@
  * listen on (`0.0.0.0:9090`) is one to call when it is turned into the local one.
  */
 import { invalidArgument } from "../../core/errors.ts";
-import type { Environment } from "../../machine/surroundings.ts";
 
 export const DEFAULT_URL = "http://127.0.0.1:9090";
-
-/** The flag, else ROLLCALL_URL, else ROLLCALL_HTTP_ADDR, else the default. */
-export function findUrl(flag: string | undefined, env: Environment): string {
-  const sources = [
-    ["--url", flag],
-    ["ROLLCALL_URL", env["ROLLCALL_URL"]],
-    ["ROLLCALL_HTTP_ADDR", env["ROLLCALL_HTTP_ADDR"]],
-  ] as const;
-  for (const [source, text] of sources) if (text) return parseUrl(text, source);
-  return DEFAULT_URL;
-}
 
 /** Without a slash at the end. `source` names where the text is from when it is wrong. */
 export function parseUrl(text: string, source = "the URL"): string {

@@ -8,6 +8,7 @@ import { authority, looked, pairFolder, pairFor } from "../../../test/support/tl
 import { TestClock } from "../../../test/support/engine/fixture.ts";
 import { frontOf } from "./front.ts";
 import { KeyPair } from "./pair.ts";
+import { certificateAt } from "./server-certificate.ts";
 import { connectTls, type ServerTrust } from "./trust.ts";
 
 const cleanups: (() => unknown)[] = [];
@@ -119,6 +120,11 @@ describe("a client", () => {
   test("takes the one certificate that it pins, and sends nothing to another", async () => {
     const { port, pair } = await open();
     const { fingerprint256 } = pair.certificate;
+    const { signal } = new AbortController();
+    expect(await certificateAt({ host: "127.0.0.1", port, signal })).toEqual({
+      fingerprint: fingerprint256,
+      problem: expect.stringContaining("no authority that is known here") as string,
+    });
     for (const fingerprint of [fingerprint256, fingerprint256.replaceAll(":", "").toLowerCase()]) {
       expect(await greet(port, { fingerprint })).toBe("secret hello");
     }

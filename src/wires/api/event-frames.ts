@@ -3,6 +3,7 @@
  * they are made once.
  */
 import { jsonOf, type RecordedEvent } from "../../core/events.ts";
+import { callerSeen, EVERYTHING, type Sight } from "../../core/visibility.ts";
 import type { WatchItem } from "../../engine/watch.ts";
 import { EVENT_STREAM } from "./limits.ts";
 import { refusalOf } from "./refusal.ts";
@@ -13,11 +14,13 @@ const frames = new WeakMap<RecordedEvent, Buffer>();
 export const OPENING = Buffer.from(`retry: ${EVENT_STREAM.retryMs}\n\n`);
 export const HEARTBEAT = Buffer.from(":\n\n");
 
-export function frameOf(item: WatchItem): Buffer {
+/** For those that see everything unless told otherwise. */
+export function frameOf(item: WatchItem, sight = EVERYTHING): Buffer {
   if (item.kind !== "event") return placeFrame(item.kind, item.sequence);
+  if (sight !== EVERYTHING) return eventFrame(item.recorded, sight);
   const known = frames.get(item.recorded);
   if (known) return known;
-  const frame = eventFrame(item.recorded);
+  const frame = eventFrame(item.recorded, sight);
   frames.set(item.recorded, frame);
   return frame;
 }
@@ -43,16 +46,16 @@ export function factFrame(kind: string, facts: Facts): Buffer {
   return Buffer.from(`id: ${facts.sequence}\nevent: ${kind}\ndata: ${data}\n\n`);
 }
 
-function eventFrame(recorded: RecordedEvent): Buffer {
+function eventFrame(recorded: RecordedEvent, sight: Sight): Buffer {
   const { sequence, event } = recorded;
-  const data = eventText(recorded);
+  const data = eventText(recorded, sight);
   return Buffer.from(`id: ${sequence}\nevent: ${event.type}\ndata: ${data}\n\n`);
 }
 
 /** As operations/events.ts has it, made of what the log holds as text already. */
-function eventText(recorded: RecordedEvent): string {
+function eventText(recorded: RecordedEvent, sight: Sight): string {
   const { sequence, atMs, event } = recorded;
   const at = new Date(atMs).toISOString();
   const head = `{"sequence":${sequence},"topic":"${event.type}","at":"${at}",`;
-  return head + jsonOf(recorded).slice(1);
+  return head + jsonOf(recorded, callerSeen(sight, recorded)).slice(1);
 }

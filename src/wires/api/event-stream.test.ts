@@ -274,6 +274,6 @@ describe("what makes no sense is refused by name", () => {
     const client = await open("");
     await vi.waitFor(() => expect(client.isEnded).toBe(true));
     expect(client.response.statusCode).toBe(429);
-    expect(client.text).toContain("there are already 1 streams");
+    expect(client.text).toContain("local already has 1 streams: that is the limit");
   });
 });

@@ -5,8 +5,9 @@
  */
 import type { By } from "../../core/by.ts";
 import { eventFor } from "../../core/fencing.ts";
-import type { RecordedEvent } from "../../core/events.ts";
+import type { Event } from "../../core/events.ts";
 import type { QuestionState } from "../../core/questions.ts";
+import { sightOf, type Sight } from "../../core/visibility.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Watch } from "../../engine/watch.ts";
 import { countsAt } from "../../fleet/census.ts";
@@ -104,26 +105,34 @@ async function* questionFrames(
   } while ((await watch.pull()).length > 0);
 }
 
+interface TimelineServices {
+  readonly engine: Engine;
+  readonly fleet: Fleet;
+  readonly by: By;
+}
+
 /** The events up to a sequence, then the live ones, as in `/v1/events`. */
 export function timelineSource(
-  engine: Engine,
-  { events, sequence, trail, by }: Omit<Timeline, "id"> & { readonly by: By },
+  { engine, fleet, by }: TimelineServices,
+  { events, sequence, trail }: Omit<Timeline, "id">,
 ): SseSource {
-  const watch = engine.watch({ from: sequence, by });
-  const past = events.map((each) => eventFrame(eventFor(each, by)));
-  const frames = timelineFrames(watch, trail, past);
+  const sight = sightOf(by.principal);
+  const isVisible = (event: Event) => fleet.shows(event);
+  const watch = engine.watch({ from: sequence, by, isVisible });
+  const past = events.map((each) =>
+    frameOf({ kind: "event", recorded: eventFor(each, by) }, sight),
+  );
+  const frames = timelineFrames(watch, { trail, past, sight });
   return { frames, cut: watch.cut, close: () => watch.close() };
 }
 
-function eventFrame(recorded: RecordedEvent): Buffer {
-  return frameOf({ kind: "event", recorded });
+interface TimelineFrames {
+  readonly trail: Timeline["trail"];
+  readonly past: readonly Buffer[];
+  readonly sight: Sight;
 }
 
-async function* timelineFrames(
-  watch: Watch,
-  trail: Timeline["trail"],
-  past: readonly Buffer[],
-): Frames {
+async function* timelineFrames(watch: Watch, { trail, past, sight }: TimelineFrames): Frames {
   yield* past;
   let skipped = 0;
   for (let items = await watch.pull(); items.length > 0; items = await watch.pull()) {
@@ -133,7 +142,7 @@ async function* timelineFrames(
       if (item.kind === "event" && !trail.holds(item.recorded.event)) {
         if (skipped < FLEET_LIST.bookmarkEvents) continue;
         frames.push(placeFrame("bookmark", item.recorded.sequence));
-      } else frames.push(frameOf(item));
+      } else frames.push(frameOf(item, sight));
       skipped = 0;
     }
     if (frames.length > 0) yield Buffer.concat(frames);

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { By } from "../../core/by.ts";
-import { RollcallError } from "../../core/errors.ts";
+import { sightOf } from "../../core/visibility.ts";
 import { Trail } from "../../fleet/trail.ts";
 import { FILTERS } from "../../operations/fleet.ts";
 import { jobNow, jobs } from "../../operations/jobs.ts";
@@ -18,7 +18,7 @@ import { fleetSource, questionsSource, rowSource, timelineSource } from "./live-
 import { jobSource } from "./live-job.ts";
 import type { SseSource } from "./sse.ts";
 
-/** Where a stream begins. */
+/** Where a stream begins, and for whom. */
 interface Place {
   /** The id of the last event that it has, as its header says. */
   readonly lastEventId: string | undefined;
@@ -73,7 +73,7 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
         stood === undefined
           ? await fleet.timeline(row)
           : { events: [], sequence: stood, trail: new Trail(row) };
-      return () => timelineSource(engine, { ...timeline, by });
+      return () => timelineSource({ engine, fleet, by }, timeline);
     },
   }),
   "questions.list": live({
@@ -86,9 +86,10 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
   "jobs.get": live({
     about: "`job` as it is, and whenever it is another; ends with the one that is over.",
     input: jobs.get.input,
-    async prepare({ engine }, { jobId }) {
-      if (!(await jobNow(engine, jobId))) throw new RollcallError("NOT_FOUND", `no job ${jobId}`);
-      return () => jobSource(engine, jobId);
+    async prepare({ engine }, { jobId }, { by }) {
+      const sight = sightOf(by.principal);
+      await jobNow(engine, jobId, sight);
+      return () => jobSource(engine, jobId, sight);
     },
   }),
 };
@@ -99,15 +100,20 @@ export const DIRECTORY_EVENTS = {
   ...live({
     about: "The events of the directory alone, as `GET /v1/events` tells them.",
     input: z.strictObject({ from }),
-    async prepare({ engine }, input, { lastEventId }) {
+    async prepare({ engine }, input, { lastEventId, by }) {
       const stood = placeOf(input.from, lastEventId);
+      const sight = sightOf(by.principal);
       return () => {
         const first = stood === undefined ? [placeFrame("bookmark", engine.head)] : [];
         const watch = engine.watch({
           prefixes: ["directory."],
           ...(stood !== undefined && { from: stood }),
         });
-        return { frames: framesOf(watch, first), cut: watch.cut, close: () => watch.close() };
+        return {
+          frames: framesOf(watch, { first, sight }),
+          cut: watch.cut,
+          close: () => watch.close(),
+        };
       };
     },
   }),

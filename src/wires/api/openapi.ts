@@ -34,6 +34,7 @@ const NOUNS: Readonly<Record<keyof Table, string>> = {
   tasks: "The queue: work that any agent with the right tools may take, once",
   jobs: "Runs of agents; ARCP submits, follows and cancels them",
   directory: "A2A agents that others can call, and how far to trust each",
+  audit: "What callers changed, did for others, and were denied",
   daemon: "The daemon itself, and its events",
 };
 

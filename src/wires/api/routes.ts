@@ -10,6 +10,7 @@ import { messageFor, RollcallError } from "../../core/errors.ts";
 import { ACCESS, type Permit } from "../../operations/access.ts";
 import type { Call, Operation, Services } from "../../operations/operation.ts";
 import { parse } from "../../operations/parse.ts";
+import { servicesFor } from "../../operations/sight.ts";
 import { operations, TABLE } from "../../operations/table.ts";
 import { ADMITTED, type HttpContext, type Route } from "../route.ts";
 import { DIRECTORY_EVENTS, LIVE, type Live } from "./live.ts";
@@ -62,8 +63,10 @@ function routeOf(operation: Operation, live: Live | undefined, options: ApiOptio
   const { access, effect } = operation;
   const path = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
   const answer = async (c: HttpContext, input: Input): Promise<Response> => {
-    options.permit(c.env.by.principal, access, input);
-    const value = await operation.run(options, input, new HttpCall(c)).catch((error: unknown) => {
+    const { by } = c.env;
+    options.permit(by, access, input);
+    const services = servicesFor(options, by);
+    const value = await operation.run(services, input, new HttpCall(c)).catch((error: unknown) => {
       throw inWordsOf(operation, error);
     });
     return c.body(operation.json?.(value) ?? JSON.stringify(value), 200, JSON_TYPE);
@@ -109,9 +112,10 @@ function streamOf(
     const lastEventId = c.req.header("last-event-id");
     const input = inputOf(c);
     const { by } = c.env;
-    if (live.access) permit(by.principal, live.access, input);
-    const start = await live.prepare(services, input, { lastEventId, by });
-    await places.send(c.env.outgoing, start);
+    if (live.access) permit(by, live.access, input);
+    const seen = servicesFor(services, by);
+    const start = await live.prepare(seen, input, { lastEventId, by });
+    await places.send(c.env.outgoing, by, start);
     return RESPONSE_ALREADY_SENT;
   };
 }

@@ -9,6 +9,8 @@
  */
 import type { ServerResponse } from "node:http";
 import { RollcallError } from "../../core/errors.ts";
+import type { By } from "../../core/by.ts";
+import { checkShare, Holdings, holdingOf } from "../../core/shares.ts";
 import type { Clock } from "../../core/clock.ts";
 import { systemClock } from "../../machine/clock.ts";
 import { errorFrame, HEARTBEAT, OPENING } from "./event-frames.ts";
@@ -34,7 +36,7 @@ export interface StreamsOptions {
 export class SseStreams {
   readonly #clock: Clock;
   readonly #maxStreams: number;
-  #open = 0;
+  readonly #holdings = new Holdings();
 
   constructor({ clock = systemClock, maxStreams = EVENT_STREAM.streams }: StreamsOptions) {
     this.#clock = clock;
@@ -42,20 +44,19 @@ export class SseStreams {
   }
 
   get open(): number {
-    return this.#open;
+    return this.#holdings.total;
   }
 
   /** Resolves when the stream is over. Rejects only before anything was sent. */
-  async send(response: ServerResponse, start: () => SseSource): Promise<void> {
-    if (this.#open >= this.#maxStreams) {
-      throw new RollcallError("LIMIT_EXCEEDED", `there are already ${this.#maxStreams} streams`);
-    }
+  async send(response: ServerResponse, { principal }: By, start: () => SseSource): Promise<void> {
+    const own = holdingOf(this.#holdings, principal.name);
+    checkShare({ ...own, limit: this.#maxStreams, noun: "streams" });
     const source = start();
-    this.#open += 1;
+    this.#holdings.add(principal.name);
     try {
       await new Stream(response, source, this.#clock).run();
     } finally {
-      this.#open -= 1;
+      this.#holdings.remove(principal.name);
     }
   }
 }

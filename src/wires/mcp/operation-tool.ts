@@ -70,7 +70,7 @@ export function toolOf<In extends z.ZodObject, Out extends z.ZodObject, Shown ex
         if (field === "agentId") input[field] = await caller.acting(value as string | undefined);
         else if (value !== undefined) input[field] = isTime ? Number(value) * 1000 : value;
       }
-      caller.permit(caller.by.principal, operation.access, input);
+      caller.permit(caller.by, operation.access, input);
       return tell(await operation.run(caller, input as z.output<In>, caller));
     },
   });

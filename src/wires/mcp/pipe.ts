@@ -20,13 +20,12 @@ import { isRecord, parsedRecord, type JsonRecord } from "../../core/json-object.
 import { systemClock } from "../../machine/clock.ts";
 import { pause } from "../../machine/waiting.ts";
 import { MCP } from "./limits.ts";
-import { daemonAgent } from "../../net/http/agent.ts";
+import { daemonAgent, type DaemonPlace } from "../../net/http/agent.ts";
 import { CLIENT } from "../../net/http/limits.ts";
 import { open, readBody, type DaemonLink } from "../../net/http/request.ts";
 import { SseParser } from "../../net/http/sse.ts";
 
-export interface McpPipeOptions {
-  readonly url: string;
+export interface McpPipeOptions extends DaemonPlace {
   /** The bearer token to present, if any. */
   readonly token?: string | undefined;
   /** The agent that it is started for. */
@@ -55,7 +54,7 @@ export class McpPipe {
 
   constructor(options: McpPipeOptions) {
     this.#options = options;
-    this.#link = { agent: daemonAgent(options.url), token: options.token };
+    this.#link = { agent: daemonAgent(options), token: options.token };
   }
 
   /** Rejects when no daemon answers. */

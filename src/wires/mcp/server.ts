@@ -17,6 +17,7 @@ import { z } from "zod";
 import type { Access } from "../../core/access.ts";
 import type { By } from "../../core/by.ts";
 import { codeOf, invalidArgument } from "../../core/errors.ts";
+import { servicesFor } from "../../operations/sight.ts";
 import { TABLE } from "../../operations/table.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
 import type { ToolCaller, Ground } from "./caller.ts";
@@ -70,8 +71,10 @@ export interface ServerOptions {
 // oxlint-disable-next-line typescript/no-deprecated -- meant for advanced use: see above
 class PlainServer extends Server {}
 
-export function mcpServer(options: ServerOptions): PlainServer {
-  const { ground, by, version, connection } = options;
+export function mcpServer(given: ServerOptions): PlainServer {
+  const { by, version, connection } = given;
+  const ground = servicesFor(given.ground, by);
+  const options = { ...given, ground };
   const server = new PlainServer(
     { name: "rollcall", title: "Rollcall", version },
     {
@@ -102,7 +105,7 @@ export function mcpServer(options: ServerOptions): PlainServer {
     resourceTemplates: [...TEMPLATES],
   }));
   server.setRequestHandler("resources/read", ({ params: { uri } }) => {
-    ground.permit(by.principal, accessOf(uri));
+    ground.permit(by, accessOf(uri));
     return readResource(uri, ground);
   });
   const leave = connection ? serveSubscriptions(server, options) : () => undefined;
@@ -134,7 +137,7 @@ interface ToolCall {
 
 function mayDo({ ground, by }: ServerOptions, access: Access): boolean {
   try {
-    ground.permit(by.principal, access);
+    ground.permit(by, access);
     return true;
   } catch (error) {
     if (codeOf(error) === "PERMISSION_DENIED") return false;
@@ -150,7 +153,7 @@ function callerOf({ ground, by }: ServerOptions, { member, name, signal }: ToolC
     async acting(agentId) {
       if (agentId !== undefined) return agentId;
       // A connection that acts becomes an agent.
-      ground.permit(by.principal, TABLE.agents.register.access);
+      ground.permit(by, TABLE.agents.register.access);
       if (member) return member.id(name);
       throw invalidArgument(
         "agent_id is not set, and a single request has no agent: name a registered one " +
@@ -184,7 +187,7 @@ function serveSubscriptions(server: PlainServer, options: ServerOptions): () => 
         const message = `there are already ${MCP.subscriptions} subscriptions`;
         throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
       }
-      ground.permit(by.principal, accessOf(uri));
+      ground.permit(by, accessOf(uri));
       wanted.add(uri);
       listen();
       return {};

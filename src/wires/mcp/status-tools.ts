@@ -56,7 +56,7 @@ const publishStatus = tool({
   async run(given, caller) {
     const { engine, fleet, by } = caller;
     const agentId = await caller.acting(given.agent_id);
-    caller.permit(by.principal, TABLE.fleet.report.access, { agentId });
+    caller.permit(by, TABLE.fleet.report.access, { agentId });
     const alias = `${ALIAS}${agentId}`;
     const before = await engine.read(({ reports }) => reports.byAlias.get(alias)?.report);
     const report = reportOf(given, { agentId, nowMs: engine.nowMs, before });

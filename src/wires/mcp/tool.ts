@@ -84,7 +84,7 @@ export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
     },
     async call(args, caller) {
       try {
-        caller.permit(caller.by.principal, access);
+        caller.permit(caller.by, access);
         const given = parse("the arguments", input, args ?? {});
         const { summary, data } = await options.run(given, caller);
         return {

@@ -72,7 +72,12 @@ async function play(stage: Stage, { command, signIn, denied = IDLE }: Agent): Pr
   await stage.moment("editor leaves", { act: () => editor.close(), rows: [] });
   await using other = new Editor(stage, command);
   await stage.moment("start again", { act: () => other.open(stage.project, signIn), rows: [IDLE] });
-  await stage.moment("killed", { act: () => other.kill(), rows: [] });
+  await stage.moment("killed", {
+    act: () => other.kill(),
+    rows: [],
+    // The agent is there until it finds its input at an end, and some have hooks.
+    withinMs: 5_000,
+  });
 }
 
 async function turns(stage: Stage, editor: Editor): Promise<void> {

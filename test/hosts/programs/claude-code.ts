@@ -28,6 +28,7 @@ export const claudeCode: Program = {
     const claude = prepareClaude(stage, stage.folder);
     await withoutTerminal(stage, claude);
     await anew(stage, claude);
+    await withoutState(stage, claude);
     const a = stage.terminal(claude);
     await dismissed(a);
     await stage.moment("start", {
@@ -40,6 +41,7 @@ export const claudeCode: Program = {
     await subagents(stage, a);
     await endings(stage, claude, a);
     uninstall(stage);
+    stage.checkHookCost("claude-code");
   },
 };
 
@@ -71,12 +73,7 @@ async function withoutTerminal(stage: Stage, claude: string): Promise<void> {
  * tells of. After a yes the process executes itself anew, with another session.
  */
 async function anew(stage: Stage, claude: string): Promise<void> {
-  const folder = join(stage.home, ".claude-anew");
-  stage.write(".claude-anew/settings.json", SETTINGS);
-  stage.write(".claude-anew/.claude.json", ACCEPTED(stage.project));
-  const env = `CLAUDE_CONFIG_DIR=${folder}`;
-  stage.run("env", env, "rollcall", "hooks", "install", "claude-code", "--yes");
-  const first = stage.terminal(`env ${env} ${claude}`);
+  const first = stage.terminal(configured(stage, ".claude-anew", claude));
   await first.shows(/^❯|Make auto mode/m);
   if (await asksForAutoMode(first)) {
     await stage.moment("a dialog of its start", {
@@ -93,6 +90,37 @@ async function anew(stage: Stage, claude: string): Promise<void> {
   }
   first.kill();
   await stage.moment("kill -9 at rest", { act: () => first.ends(), rows: [], withinMs: 3_000 });
+}
+
+/** As older versions are, which keep no state of their processes: the conversation has to do. */
+async function withoutState(stage: Stage, claude: string): Promise<void> {
+  const command = configured(stage, ".claude-older", claude);
+  // Where a file is there can be no folder.
+  stage.write(".claude-older/sessions", "");
+  const terminal = stage.terminal(command);
+  await dismissed(terminal);
+  await terminal.shows(ready);
+  await stage.moment("no state: stream", {
+    act: () => say(terminal, "[[slow 20]]", "esc to interrupt"),
+    rows: [WORKING],
+  });
+  await stage.moment("no state: Esc in a stream", { act: () => escape(terminal), rows: [IDLE] });
+  await stage.moment("no state: a tool asks", {
+    act: () => say(terminal, "[[sh touch older]]", "Do you want"),
+    rows: [{ headline: "NEEDS YOU", asks: "Bash: touch older" }],
+  });
+  await stage.moment("no state: denied", { act: () => answer(terminal, "Escape"), rows: [IDLE] });
+  terminal.kill();
+  await stage.moment("no state: killed", { act: () => terminal.ends(), rows: [], withinMs: 3_000 });
+}
+
+/** The command with settings of its own, and our hooks in them. */
+function configured(stage: Stage, name: string, claude: string): string {
+  stage.write(`${name}/settings.json`, SETTINGS);
+  stage.write(`${name}/.claude.json`, ACCEPTED(stage.project));
+  const env = `CLAUDE_CONFIG_DIR=${join(stage.home, name)}`;
+  stage.run("env", env, "rollcall", "hooks", "install", "claude-code", "--yes");
+  return `env ${env} ${claude}`;
 }
 
 /** The dialog comes a moment after the first screen. */

@@ -36,6 +36,7 @@ export const codex: Program = {
     await subagents(stage, a);
     await terminals(stage, program, a);
     uninstall(stage);
+    stage.checkHookCost("codex");
   },
 };
 

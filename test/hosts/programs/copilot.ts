@@ -28,12 +28,15 @@ export const copilot: Program = {
     await day.turn();
     await day.permission();
     await day.escapes();
+    // While it still cancels a turn it takes no prompt.
+    await day.terminal.calms();
     await day.interrupts();
     await day.fails();
     await day.retries();
     await day.secondTerminal(command);
     day.leavesNoTrace();
     await day.killed();
+    stage.checkHookCost("copilot");
   },
 };
 

@@ -46,6 +46,7 @@ export const gemini: Program = {
     await day.secondTerminal(command);
     day.leavesNoTrace();
     await day.quits();
+    stage.checkHookCost("gemini");
   },
 };
 

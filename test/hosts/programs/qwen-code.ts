@@ -38,6 +38,7 @@ export const qwenCode: Program = {
     await day.secondTerminal(command);
     day.leavesNoTrace();
     await day.quits();
+    stage.checkHookCost("qwen-code");
   },
 };
 

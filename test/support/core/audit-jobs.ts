@@ -2,7 +2,8 @@
 import type { Amount } from "../../../src/core/jobs/decimal.ts";
 import { isTerminal } from "../../../src/core/jobs/outcome.ts";
 import { deadlineOf } from "../../../src/core/job-deadlines.ts";
-import { agentRowId, type Job, type JobEntry, type Jobs } from "../../../src/core/jobs.ts";
+import { agentRowId } from "../../../src/core/agent-jobs.ts";
+import type { Job, JobEntry, Jobs } from "../../../src/core/jobs.ts";
 import type { State } from "../../../src/core/state.ts";
 import { sizeProblem, timerProblems } from "./audit-timers.ts";
 

@@ -4,6 +4,7 @@
  */
 import type { State } from "../../../src/core/state.ts";
 import { jobProblems, sessionProblems } from "./audit-jobs.ts";
+import { shareProblems } from "./audit-shares.ts";
 import { sizeProblem, timerProblems } from "./audit-timers.ts";
 import { tokenProblems } from "./tokens.ts";
 import { lengthOf, type DirectoryEntry } from "../../../src/core/directory.ts";
@@ -18,6 +19,7 @@ export function audit(state: State): string[] {
     ...leaseProblems(state),
     ...groupProblems(state),
     ...taskProblems(state),
+    ...shareProblems(state),
     ...reportProblems(state),
     ...questionProblems(state),
     ...jobProblems(state),

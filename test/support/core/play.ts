@@ -17,6 +17,7 @@ import {
 import { someDirectoryCommand } from "./directory.ts";
 import { someReport } from "./reports.ts";
 import { someTokenCommand } from "./tokens.ts";
+import { LIBRARY, namedBy } from "../../../src/core/by.ts";
 import { card, DAY, SECOND, taskCreate, World } from "./fixture.ts";
 
 /** Every number may be anything from 0 to 255. */
@@ -36,6 +37,9 @@ const TTLS = [0, SECOND, 3 * SECOND, 20 * SECOND];
 const PAUSES = [1, 400, SECOND, 2 * SECOND, 7 * SECOND, 40 * SECOND, DAY, DAY + SECOND, 31 * DAY];
 const TOOLS = ["browser", "shell", "sql"];
 
+/** The owner mostly, and an agent that is nobody's operator. */
+const CALLERS = [LIBRARY, LIBRARY, namedBy("token:ci", "http")];
+
 /** Plays all steps; `check` looks after each. */
 export function play(steps: readonly Step[], check: (played: Played) => void = () => {}): World {
   const world = new World();
@@ -44,6 +48,7 @@ export function play(steps: readonly Step[], check: (played: Played) => void = (
     let command: Command | undefined;
     const events = world.eventsOf(() => {
       command = commandOf(world, step);
+      world.by = pick(CALLERS, step[1] + step[3]);
       if (command) attempt(world, command);
       else happen(world, step);
     });

@@ -10,14 +10,20 @@ import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
 import { daemonAgent } from "../../../net/http/agent.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
 import { open, readBody, type DaemonLink } from "../../../net/http/request.ts";
+import { localToken } from "../../../net/http/target.ts";
 import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
 import type { ServerTrust } from "../../../net/tls/trust.ts";
 
 export interface ConnectOptions {
   /** Where the daemon's HTTP door is. */
   readonly url?: string;
-  /** The bearer token to present; none unless set. */
+  /** The bearer token to present; unless set that of this user, where its daemon made one. */
   readonly token?: string | undefined;
+  /**
+   * The path of the daemon's own socket, which is used where it is there; false for none. Unless
+   * set: that of this user's daemon, where the URL is the usual one.
+   */
+  readonly socket?: string | false;
   /** How to know the server at an https address; by the authorities of this system unless set. */
   readonly trust?: ServerTrust | undefined;
 }
@@ -37,8 +43,9 @@ export class Client {
 
   constructor(options: ConnectOptions = {}) {
     this.url = parseUrl(options.url ?? DEFAULT_URL);
-    const { token, trust } = options;
-    this.#link = { agent: daemonAgent(this.url, { trust }), token };
+    const own = options.socket === false ? undefined : localToken(this.url);
+    const { token = own } = options;
+    this.#link = { agent: daemonAgent({ ...options, url: this.url }), token };
   }
 
   /** The JSON object at a path; rejects with the daemon's refusal, or UNAVAILABLE without one. */

@@ -82,7 +82,7 @@ export class ArcpClient implements AsyncDisposable {
       },
     });
     this.#link = new Link({
-      dial: dialer(to),
+      dial: dialer(to, options),
       mayRedial: typeof to !== "object" && (options.reconnect ?? true),
       hello: (resume) =>
         helloFrame(this.#newId(), {
@@ -295,7 +295,10 @@ export class ArcpClient implements AsyncDisposable {
   }
 }
 
-function dialer(to: Destination): (signal: AbortSignal) => Transport | Promise<Transport> {
-  if (typeof to === "string") return (signal) => connectWebSocket(to, { signal });
+function dialer(
+  to: Destination,
+  { socket, trust }: ArcpClientOptions,
+): (signal: AbortSignal) => Transport | Promise<Transport> {
+  if (typeof to === "string") return (signal) => connectWebSocket(to, { signal, socket, trust });
   return typeof to === "function" ? to : () => to;
 }

@@ -4,6 +4,7 @@ import type { JobEvent } from "../../../core/jobs/events.ts";
 import type { JsonObject } from "../../../core/jobs/json.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Feature, JobEntry, LeaseShape, ToldError } from "../codec/messages.ts";
+import type { ServerTrust } from "../../../net/tls/trust.ts";
 import type { Transport } from "../server/transport.ts";
 
 /** An event of a job, typed by its kind, with its place and time. */
@@ -47,6 +48,10 @@ export interface Resumption {
 export interface ArcpClientOptions {
   /** The bearer token. */
   readonly token: string;
+  /** The path of a unix socket that leads to the address, which is used where it is there. */
+  readonly socket?: string;
+  /** How to know the server of a `wss:` address; by the authorities of this system unless set. */
+  readonly trust?: ServerTrust;
   /** The name and version of this program. */
   readonly client?: { readonly name: string; readonly version: string };
   /** The features to offer; all unless set. */

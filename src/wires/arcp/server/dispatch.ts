@@ -150,9 +150,7 @@ export class Dispatch {
 
   /** A frame that comes twice counts once. */
   #once(id: string, call: () => void): void {
-    if (this.#recent.get(id)) return;
-    this.#recent.set(id, true);
-    call();
+    if (this.#recent.set(id, true)) call();
   }
 
   #reply(call: () => void): void {

@@ -16,10 +16,13 @@ export class RecentMap<Value> {
     return this.#values.get(key);
   }
 
-  set(key: string, value: Value): void {
-    const isNew = !this.#values.has(key);
+  /** Gives whether the key is new. */
+  set(key: string, value: Value): boolean {
+    const before = this.#values.size;
     this.#values.set(key, value);
+    const isNew = this.#values.size > before;
     if (isNew) this.#forgetFor(key);
+    return isNew;
   }
 
   #forgetFor(key: string): void {

@@ -154,13 +154,13 @@ export class LiveSession implements Owner, StreamWriter {
     const numbered = this.#gathering;
     this.#gathering = { first: 0, heard: [] };
     this.#batches.push(numbered);
-    const entries = spansOf(numbered);
-    for (const { seq } of entries) {
+    this.#sessions.touched(this);
+    return spansOf(numbered).map((entry) => {
+      const { seq } = entry;
       this.#spans += 1;
       if (this.#spans % OUTPUT.markSpans === 0) this.#marks.push({ seq, position: this.#spans });
-    }
-    this.#sessions.touched(this);
-    return entries.map(encodeSessionEntry);
+      return encodeSessionEntry(entry);
+    });
   }
 
   onDurable(): void {

@@ -6,10 +6,13 @@
  * more than loopback and data centres gain, and memory for every connection.
  */
 import { isUtf8 } from "node:buffer";
-import type { Agent } from "node:http";
+import type { Agent, IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket, type RawData } from "ws";
 import { RollcallError } from "../../../core/errors.ts";
+import { daemonAgent } from "../../../net/http/agent.ts";
+import { decodeError, readBody } from "../../../net/http/request.ts";
+import type { ServerTrust } from "../../../net/tls/trust.ts";
 import { failureReason } from "../../../net/reasons.ts";
 import type { Transport, TransportEnding, TransportListener } from "../server/transport.ts";
 import { checkOutbound, ENDING, exceeds, NORMAL, TRANSPORT } from "./limits.ts";
@@ -22,6 +25,10 @@ export interface ConnectOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Makes the connection below. */
   readonly agent?: Agent;
+  /** The path of a unix socket that leads there, which is used where it is there. */
+  readonly socket?: string | undefined;
+  /** How to know the server of `wss:`; by the authorities of this system unless set. */
+  readonly trust?: ServerTrust | undefined;
 }
 
 /** Options of `ws` at both ends. */
@@ -34,8 +41,14 @@ export const SOCKET_OPTIONS = {
 /** Connects to `ws://HOST:PORT/arcp`, or `wss:`. UNAVAILABLE when no server answers there. */
 export async function connectWebSocket(
   url: string,
-  { timeoutMs = TRANSPORT.connectMs, signal, headers, agent }: ConnectOptions = {},
+  options: ConnectOptions = {},
 ): Promise<Transport> {
+  const {
+    timeoutMs = TRANSPORT.connectMs,
+    signal,
+    headers,
+    agent = agentFor(url, options),
+  } = options;
   checkUrl(url);
   signal?.throwIfAborted();
   const socket = new WebSocket(url, {
@@ -57,15 +70,35 @@ export async function connectWebSocket(
       // It tells once more that it never opened.
       socket.on("error", () => undefined);
       if (signal?.aborted) reject(new RollcallError("CANCELLED", "the call was cancelled"));
+      else if (cause instanceof RollcallError) reject(cause);
       else reject(new RollcallError("UNAVAILABLE", unreachable(url, cause), { cause }));
     };
     socket.once("upgrade", (response) => (stream = response.socket));
+    socket.once("unexpected-response", (_, response) => {
+      void refusalIn(url, response).then((refusal) => {
+        fail(refusal);
+        socket.terminate();
+      });
+    });
     socket.once("error", fail);
     socket.once("open", () => {
       settle();
       if (stream) resolve(new WebSocketTransport(socket, new MaskedOutbox(socket, stream)));
     });
   });
+}
+
+/** The reason of a daemon that refuses; what others answer is told by its number. */
+async function refusalIn(url: string, response: IncomingMessage): Promise<Error> {
+  const body = await readBody(new URL(url), response).catch(() => "");
+  const { code, message } = decodeError(body);
+  if (code !== undefined && message !== undefined) return new RollcallError(code, message);
+  return new Error(`Unexpected server response: ${response.statusCode}`);
+}
+
+function agentFor(url: string, { socket, trust }: ConnectOptions): Agent | undefined {
+  if (socket === undefined && trust === undefined) return undefined;
+  return daemonAgent({ url: url.replace(/^ws/, "http"), socket: socket ?? false, trust });
 }
 
 function checkUrl(url: string): void {

@@ -1,7 +1,7 @@
 /** Where the daemon's gRPC door is: HOST:PORT, :PORT for this machine, or nothing for the usual. */
 import { invalidArgument } from "../../../core/errors.ts";
 
-const DEFAULT_ADDRESS = "127.0.0.1:7070";
+export const DEFAULT_ADDRESS = "127.0.0.1:7070";
 
 const SHAPE = /^(?<host>\[[\da-f:.]+\]|[^\s:/@[\]]*):(?<port>\d{1,5})$/i;
 

@@ -14,9 +14,14 @@ import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
 import { Channel } from "../../../net/grpc/client-channel.ts";
 import type { ClientLimits } from "../../../net/grpc/client-limits.ts";
+import { bearer } from "../../../net/http/request.ts";
+import { localToken } from "../../../net/http/target.ts";
+import { findToken } from "../../../net/http/token.ts";
+import type { ServerTrust } from "../../../net/tls/trust.ts";
+import { socketPath } from "../../../machine/places.ts";
 import { RegistryService } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { acquire, acquireInTime, type AcquireOptions } from "./acquire.ts";
-import { parseAddress } from "./address.ts";
+import { DEFAULT_ADDRESS, parseAddress } from "./address.ts";
 import { Agent } from "./agent.ts";
 import { agentFrom, secondsOf } from "./from-wire.ts";
 import type { Lease } from "./lease.ts";
@@ -31,6 +36,18 @@ import { Wire, type CallOptions } from "./wire.ts";
 export interface ConnectOptions {
   /** HOST:PORT of the daemon's gRPC door; unless said ROLLCALL_ADDR, or 127.0.0.1:7070. */
   readonly address?: string;
+  /**
+   * The bearer token to present. Unless said: ROLLCALL_TOKEN where no address was given, else that
+   * of this user, where its daemon made one.
+   */
+  readonly token?: string;
+  /**
+   * The path of the daemon's own socket, which is used where it is there; false for none. Unless
+   * said: that of this user's daemon, where the address is the usual one.
+   */
+  readonly socket?: string | false;
+  /** How to know the daemon, over TLS; absent: the connection is plain. */
+  readonly trust?: ServerTrust;
   /** How long a call waits for its answer, a daemon that is away included. */
   readonly timeoutMs?: number;
   /** For tests: time moved by hand, and chance that is none. */
@@ -68,7 +85,16 @@ export class Keeper implements AsyncDisposable {
   constructor(options: ConnectOptions = {}) {
     const { clock = systemClock, random = Math.random, limits = {} } = options;
     this.address = parseAddress(options.address ?? process.env["ROLLCALL_ADDR"]);
-    const channel = new Channel({ address: this.address, timers: clock, random, limits });
+    const { socket = this.address === DEFAULT_ADDRESS && socketPath() } = options;
+    const channel = new Channel({
+      address: this.address,
+      timers: clock,
+      random,
+      limits,
+      socket: socket === false ? undefined : socket,
+      trust: options.trust,
+      metadata: bearer(tokenFor(this.address, options)),
+    });
     const { timeoutMs = PACE.answerMs } = options;
     this.#wire = new Wire({ channel, clock, random, timeoutMs });
     this.policies = new Policies(this.#wire);
@@ -143,6 +169,11 @@ export class Keeper implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+function tokenFor(address: string, { address: given, token }: ConnectOptions): string | undefined {
+  const fromEnvironment = given === undefined ? findToken(undefined, process.env) : undefined;
+  return token ?? fromEnvironment ?? localToken(`http://${address}`);
 }
 
 export function connect(options: ConnectOptions = {}): Keeper {

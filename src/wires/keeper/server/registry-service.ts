@@ -6,6 +6,8 @@ import { atMost, count, tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
 import { newAgentKey, secretHash } from "../../../machine/secrets.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import type { WatchOptions } from "../../../engine/watch.ts";
+import { shownTo } from "../../../operations/sight.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
 import type { Finder } from "./finder.ts";
@@ -70,9 +72,10 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
     },
 
     watch({ topics }, call) {
-      return new EventFeed(
-        engine.watch({ prefixes: topics, by: call.by, ...placeOf(engine, call) }),
-      );
+      const { by } = call;
+      const isVisible = shownTo(engine, by.principal);
+      const options = { prefixes: topics, isVisible, ...placeOf(engine, call) };
+      return new EventFeed(engine.watch(options));
     },
   };
 }
@@ -80,9 +83,10 @@ export function registryService(engine: Engine, finder: Finder): Handlers<typeof
 const HEARD = create(HeartbeatResponseSchema);
 
 /** A new subscriber gets its cursor first, so it can resume even before the first event. */
-export function placeOf(engine: Engine, call: Call): { readonly from?: number } {
+export function placeOf(engine: Engine, call: Call): Pick<WatchOptions, "from" | "by"> {
+  const { by } = call;
   const from = numberFrom(call, FROM_SEQUENCE);
-  if (from !== undefined) return { from };
+  if (from !== undefined) return { from, by };
   call.tell(SEQUENCE, String(engine.head));
-  return {};
+  return { by };
 }

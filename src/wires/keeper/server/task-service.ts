@@ -7,6 +7,7 @@ import { create } from "@bufbuild/protobuf";
 import { RollcallError } from "../../../core/errors.ts";
 import { key } from "../../../core/fields.ts";
 import type { Task } from "../../../core/tasks.ts";
+import { seesTask, sightOf } from "../../../core/visibility.ts";
 import type { TaskClaims } from "../../../engine/claims.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { bounded } from "./answer.ts";
@@ -60,18 +61,24 @@ export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof
       return create(FailTaskResponseSchema);
     },
 
-    async getTask({ taskId }) {
+    async getTask({ taskId }, { by }) {
       check(key("taskId", taskId));
-      const task = await engine.read(({ tasks }) => tasks.byId.get(taskId)?.task);
+      const sight = sightOf(by.principal);
+      const task = await engine.read((state) => {
+        const found = state.tasks.byId.get(taskId)?.task;
+        return seesTask(sight, state, found) ? found : undefined;
+      });
       if (!task) throw new RollcallError("NOT_FOUND", `no task ${taskId}`);
       return create(GetTaskResponseSchema, { task: taskMessage(task) });
     },
 
-    async listTasks({ status }) {
+    async listTasks({ status }, { by }) {
       const isAny = wantedStatusOf(status) === undefined;
-      const found = await engine.read(({ tasks }) => {
-        const all = Array.from(tasks.byId.values(), ({ task }) => task);
-        return isAny ? all : all.filter((task) => TASK_STATUS[task.status] === status);
+      const sight = sightOf(by.principal);
+      const found = await engine.read((state) => {
+        const all = Array.from(state.tasks.byId.values(), ({ task }) => task);
+        const isWanted = (task: Task) => isAny || TASK_STATUS[task.status] === status;
+        return all.filter((task) => isWanted(task) && seesTask(sight, state, task));
       });
       const list = bounded("tasks", found, weightOf);
       return create(ListTasksResponseSchema, { tasks: list.map(taskMessage) });

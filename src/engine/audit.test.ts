@@ -1,0 +1,152 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { TestClock } from "../../test/support/engine/fixture.ts";
+import { byOf, LIBRARY, namedBy } from "../core/by.ts";
+import { AUDIT } from "../core/limits.ts";
+import { LOCAL } from "../core/principals.ts";
+import { DAY, SECOND } from "../core/units.ts";
+import { memoryStore } from "../log/memory/store.ts";
+import type { Store } from "../log/store.ts";
+import { Audit } from "./audit.ts";
+import { Engine } from "./engine.ts";
+
+const ann = namedBy("token:ann", "grpc", "127.0.0.1");
+const POLICY = { id: "web", subject: "*", action: "*", resource: "*", effect: "deny" } as const;
+
+let store: Store;
+let clock: TestClock;
+let audit: Audit;
+
+beforeEach(async () => {
+  store = memoryStore();
+  clock = new TestClock();
+  audit = new Audit({ streams: store.streams, clock });
+  await store.log.open();
+});
+
+const all = async () => (await audit.list({ limit: 1_000 })).entries;
+
+function denials(action: string, times = 1): void {
+  for (let i = 0; i < times; i += 1) {
+    audit.denied({ by: ann, action, target: "" }, "it may not");
+  }
+}
+
+describe("denials", () => {
+  test("of one caller and action are one entry a minute, with their count", async () => {
+    denials("policy.set", 10_000);
+    denials("token.create");
+    expect((await store.streams.range("audit")).head).toBe(0);
+    expect(await all()).toHaveLength(2);
+    await clock.advance(AUDIT.countedMs);
+    expect((await store.streams.range("audit")).head).toBe(2);
+    denials("policy.set");
+    expect(await all()).toMatchObject([
+      { action: "policy.set", count: 1 },
+      {
+        by: { principal: "token:ann", wire: "grpc", peer: "127.0.0.1" },
+        action: "policy.set",
+        outcome: "denied",
+        count: 10_000,
+        reason: "it may not",
+      },
+      { action: "token.create", count: 1 },
+    ]);
+  });
+
+  test("of ever other callers are bounded: the rest of a minute is one entry", async () => {
+    for (let i = 0; i < AUDIT.denials + 500; i += 1) {
+      audit.denied({ by: namedBy(`n${i}`, "http"), action: "a", target: "" }, "");
+    }
+    const entries = await audit.list({ limit: 2_000 });
+    expect(entries.entries).toHaveLength(AUDIT.denials + 1);
+    expect(entries.entries).toContainEqual(expect.objectContaining({ count: 500 }));
+  });
+
+  test("are written when it closes", async () => {
+    denials("policy.set");
+    await audit.close();
+    await audit.close();
+    expect((await store.streams.range("audit")).head).toBe(1);
+  });
+});
+
+describe("a command", () => {
+  async function opened() {
+    const engine = await Engine.open({ log: store.log, clock, audit });
+    const card = { name: "a", description: "", version: "", capabilities: [], tools: [] };
+    const register = { type: "agent.register", card: { ...card, metadata: {} }, ttlMs: 0 } as const;
+    return { engine, register };
+  }
+
+  test("that changes the rules is there when it is durable, and others are not", async () => {
+    const { engine, register } = await opened();
+    await engine.execute(register, LIBRARY);
+    await engine.execute({ type: "policy.set", policy: POLICY }, LIBRARY);
+    expect(await all()).toMatchObject([
+      { action: "policy.set", target: "policy:web", outcome: "done", by: { principal: "local" } },
+    ]);
+    await engine.close();
+  });
+
+  test("for an agent of another principal is there, and one for an own agent is not", async () => {
+    const { engine, register } = await opened();
+    const { agentId } = await engine.execute(register, ann);
+    await engine.execute({ type: "election.campaign", group: "g", agentId }, ann);
+    const operator = byOf({ ...LOCAL, name: "token:op", roles: ["operator"] }, "http");
+    await engine.execute({ type: "agent.deregister", agentId }, operator);
+    expect(await all()).toMatchObject([
+      { action: "agent.deregister", target: `agent:${agentId}`, by: { principal: "token:op" } },
+    ]);
+    await engine.close();
+  });
+
+  test("that is denied is there, and changes nothing", async () => {
+    const { engine } = await opened();
+    const denied = engine.execute({ type: "policy.set", policy: POLICY }, ann);
+    await expect(denied).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+    expect(await all()).toMatchObject([{ action: "policy.set", outcome: "denied", count: 1 }]);
+    expect(engine.peek(({ policies }) => policies.byId.size)).toBe(0);
+    await engine.close();
+  });
+});
+
+describe("the trail", () => {
+  test("is filtered by caller, action and time, the newest first", async () => {
+    denials("policy.set");
+    await clock.advance(AUDIT.countedMs);
+    const thenMs = clock.wallMs();
+    denials("policy.delete");
+    denials("token.create");
+    audit.denied({ by: LIBRARY, action: "policy.set", target: "" }, "");
+    const actions = async (query: object) =>
+      (await audit.list({ limit: 10, ...query })).entries.map(({ action }) => action);
+    expect(await actions({ by: "token:ann", action: "policy." })).toEqual([
+      "policy.delete",
+      "policy.set",
+    ]);
+    expect(await actions({ by: "token:ann", sinceMs: thenMs })).toEqual([
+      "policy.delete",
+      "token.create",
+    ]);
+    expect(await actions({ limit: 1 })).toHaveLength(1);
+  });
+
+  test("is kept for 90 days, and says how far back it reaches", async () => {
+    const startMs = clock.wallMs();
+    denials("old");
+    await clock.advance(AUDIT.countedMs);
+    await clock.advance(89 * DAY);
+    denials("new");
+    await clock.advance(AUDIT.countedMs);
+    expect(await audit.list({ limit: 10 })).toMatchObject({
+      entries: [{ action: "new" }, { action: "old" }],
+      reachesBackToMs: startMs,
+    });
+    await clock.advance(DAY + SECOND);
+    await audit.trim();
+    const later = new Audit({ streams: store.streams, clock });
+    const { entries, reachesBackToMs } = await later.list({ limit: 10 });
+    expect(entries).toMatchObject([{ action: "new" }]);
+    expect(reachesBackToMs).toBe(entries[0]?.atMs);
+  });
+});

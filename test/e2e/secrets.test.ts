@@ -1,0 +1,152 @@
+/** No secret of any kind stands in anything that a full run writes, answers or shows. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
+import { connect as connectKeeper } from "../../src/wires/keeper/client/keeper.ts";
+import { TestIssuer } from "../support/identity/issuer.ts";
+import { run, scratch, start, type Running } from "./programs.ts";
+import { tlsDaemon } from "./tls-daemon.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const WORKER = fileURLToPath(new URL("agents/worker.mjs", import.meta.url));
+/** Of the runtime that the daemon starts, and of one that stands alone. */
+const [CHILD_TOKEN, SERVED_TOKEN] = ["child-5up3r-s3cret", "served-5up3r-s3cret"];
+
+interface Wish {
+  readonly token: string;
+  readonly body?: object | string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** By the daemon's own socket: there is no TLS in between. */
+function ask(socketPath: string, path: string, { token, body, headers }: Wish): Promise<string> {
+  const text = typeof body === "string" ? body : body && JSON.stringify(body);
+  const sent = { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers };
+  return new Promise((resolve, reject) => {
+    const method = text === undefined ? "GET" : "POST";
+    const call = request({ socketPath, path, method, headers: sent }, (response) => {
+      let said = "";
+      response.setEncoding("utf8").on("data", (piece: string) => (said += piece));
+      response.on("end", () => resolve(said));
+    });
+    call.on("error", reject).end(text);
+  });
+}
+
+function commandLine({ pid }: Running): string {
+  return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+}
+
+function filesIn(folder: string): readonly (readonly [string, string])[] {
+  const files = readdirSync(folder, { withFileTypes: true, recursive: true });
+  return files
+    .filter((each) => each.isFile())
+    .map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), "latin1")]);
+}
+
+function forget(running: Running): Running {
+  onTestFinished(() => running[Symbol.asyncDispose]());
+  return running;
+}
+
+async function ground() {
+  const issuer = await TestIssuer.start();
+  const home = scratch();
+  onTestFinished(async () => {
+    await issuer.close();
+    home[Symbol.dispose]();
+  });
+  const config = join(home.path, "rollcall.toml");
+  const command = JSON.stringify([process.execPath, WORKER]);
+  const env = `env = { ARCP_TOKEN = "${CHILD_TOKEN}" }`;
+  writeFileSync(config, `[agents.worker]\ncommand = ${command}\n${env}\n`);
+  const oidc = ["--oidc-issuer", issuer.url, "--oidc-audience", "rollcall"];
+  const roles = ["--oidc-roles", "*=agent", "--log-level", "trace", "--config", config];
+  const daemon = await tlsDaemon(...oidc, ...roles);
+  return { ...daemon, issuer, home: home.path };
+}
+
+test("a run with every kind of secret leaves none of them anywhere", async () => {
+  const { up, url, grpc, tls, data, folder, home, issuer, owner, create } = await ground();
+  const seen = new Map<string, string>();
+  const socket = join(data, "rollcall.sock");
+  const look = async (what: string, path: string, wish: Wish) => {
+    seen.set(`the answer to ${what}`, await ask(socket, path, wish));
+  };
+
+  const [token, gone] = [await create("ci", "operator"), await create("gone", "admin")];
+  const jwt = await issuer.jwt(Date.now());
+  const late = await issuer.jwt(Date.now(), { expiresAtMs: Date.now() - 3_600_000 });
+  const card = { card: { name: "a", version: "1" } };
+  const registered = await ask(socket, "/v1/agents/register", { token, body: card });
+  const { agentId, agentKey } = JSON.parse(registered) as { agentId: string; agentKey: string };
+  const withKey = { "rollcall-agent-key": agentKey };
+  await look("a JWT", "/v1/whoami", { token: jwt });
+  await look("an expired JWT", "/v1/whoami", { token: late });
+  const beat = { token, body: { agentId }, headers: withKey };
+  await look("a heartbeat", "/v1/agents/heartbeat", beat);
+  await look("a heartbeat without its key", "/v1/agents/heartbeat", { token, body: { agentId } });
+  await look("a wrong body", "/v1/agents/heartbeat", { token, body: "{", headers: withKey });
+  await look("a wrong path", "/v1/nowhere", { token });
+  await owner("tokens", "revoke", "gone");
+  await look("a revoked token", "/v1/whoami", { token: gone });
+
+  const trust = { fingerprint: tls.fingerprint };
+  await using keeper = connectKeeper({ address: grpc, token, trust });
+  await using agent = await keeper.register({ name: "b" });
+  await agent.acquireLease("t");
+  await expect(connectKeeper({ address: grpc, token: late, trust }).find()).rejects.toThrow("JWT");
+  const arcp = `${url.replace("http", "ws")}/arcp`;
+  await using jobs = await ArcpClient.connect(arcp, { token: jwt, trust });
+  await (
+    await jobs.submit({ agent: "worker", input: "x" })
+  ).done;
+
+  const person = join(folder, "person");
+  mkdirSync(person);
+  const file = join(home, "ci.token");
+  writeFileSync(file, token, { mode: 0o600 });
+  const typed = ["login", url, "--fingerprint", tls.fingerprint, "--token-file", file];
+  const commands = [typed, ["whoami"], ["context", "--json"], ["tokens"], ["doctor"], ["ls"]];
+  for (const words of commands) {
+    const { stdout, stderr } = await run([...words, "--verbose"], { home: person });
+    seen.set(`rollcall ${words[0]}`, stdout + stderr);
+  }
+  const refused = await run(["agents", "register", "c", "--verbose"], {
+    home: person,
+    env: { ROLLCALL_TOKEN: gone },
+  });
+  expect(refused.stderr).toContain("the token gone is revoked");
+  seen.set("a refused command", refused.stderr);
+  const events = forget(start(["events", "--from", "0", "--json"], { home: person }));
+  await events.says(/token\.revoked/);
+  const serving = forget(
+    start(["serve", "--token", SERVED_TOKEN, "--port", "0"], { program: "arcp", home: person }),
+  );
+  await serving.says(/listening on/, "stderr").catch(() => serving.says(/listening on/));
+  seen.set("the events", events.stdout + events.stderr);
+  seen.set("arcp serve", serving.stdout + serving.stderr);
+  seen.set("the process list", [up, events, serving].map(commandLine).join("\n"));
+
+  for (const path of ["/v1/status", "/v1/tokens", "/v1/overview", "/v1/fleet", "/metrics"]) {
+    await look(path, path, { token });
+  }
+  up.signal("SIGTERM");
+  const { stdout, stderr } = await up.end();
+  seen.set("the output of the daemon", stdout + stderr);
+  for (const [name, text] of filesIn(data)) seen.set(`the file ${name}`, text);
+
+  expect([...seen.keys()]).toContain("the file rollcall.db");
+  expect(seen.get("the events")).toContain("agent.registered");
+  const key = tls.key.split("\n")[1] ?? "";
+  const secrets = { token, gone, jwt, late, agentKey, key, CHILD_TOKEN, SERVED_TOKEN };
+  for (const [kind, secret] of Object.entries(secrets)) {
+    expect({ kind, length: secret.length }).not.toEqual({ kind, length: 0 });
+    const places = [...seen].filter(([, text]) => text.includes(secret)).map(([place]) => place);
+    expect({ kind, places }).toEqual({ kind, places: [] });
+  }
+});
