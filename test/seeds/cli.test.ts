@@ -67,8 +67,9 @@ async function refusal(line: string, code: number): Promise<string> {
 }
 
 describe("examples", () => {
-  /** They serve until they are stopped, or start programs of others: the e2e tests run them. */
+  /** They serve until they are stopped, start programs of others or call another machine. */
   const ELSEWHERE = ["up", "a2a-registry", "mcp", "completion"];
+  const OF_OTHERS = ["login", "context use", "context rename", "context remove"];
   const WITH_AGENTS = ["acp run", "acp record", "acp replay"];
 
   /** They show what is there, and follow it until Ctrl-C. */
@@ -103,7 +104,9 @@ describe("examples", () => {
     await done(`rollcall directory add ${cardUrl}`);
     const examples = await firstExamples();
     expect(examples.size).toBeGreaterThan(50);
-    const typed = [...examples].filter(([name]) => ![...ELSEWHERE, ...WITH_AGENTS].includes(name));
+    const typed = [...examples].filter(
+      ([name]) => ![...ELSEWHERE, ...OF_OTHERS, ...WITH_AGENTS].includes(name),
+    );
     const [last, first] = [true, false].map((isLast) =>
       typed.filter(([name]) => LAST.includes(name) === isLast),
     );

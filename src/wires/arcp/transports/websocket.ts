@@ -88,11 +88,12 @@ export async function connectWebSocket(
   });
 }
 
-/** The reason of a daemon that refuses; what others answer is told by its number. */
+/** The reason of a daemon that refuses; a path without a runtime is told by its number. */
 async function refusalIn(url: string, response: IncomingMessage): Promise<Error> {
   const body = await readBody(new URL(url), response).catch(() => "");
   const { code, message } = decodeError(body);
-  if (code !== undefined && message !== undefined) return new RollcallError(code, message);
+  const isRefusal = code !== undefined && code !== "NOT_FOUND" && message !== undefined;
+  if (isRefusal) return new RollcallError(code, message);
   return new Error(`Unexpected server response: ${response.statusCode}`);
 }
 
