@@ -282,7 +282,7 @@ export function stepOf(job: Job, changes: JobChange): JobStep {
 }
 
 /** The record after a step. */
-export function afterStep(job: Job, step: JobStep): Job {
+function afterStep(job: Job, step: JobStep): Job {
   return {
     ...job,
     status: step.status,
