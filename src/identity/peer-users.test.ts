@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { expect, test } from "vitest";
 import { TestClock } from "../../test/support/engine/fixture.ts";
 import { linesOf, type Ends, type Sought } from "./connections.ts";
@@ -39,6 +41,18 @@ test("a lone question is a read at once, and has the user or nobody", async () =
   await settle();
   next();
   expect(await unknown).toBeUndefined();
+});
+
+test("two calls that come at once by one connection have the same user", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const [socket] = (await once(server, "connection")) as [Socket];
+  const users = new PeerUsers({ clock: new TestClock() });
+  const found = await Promise.all([users.userOf(socket as Ends), users.userOf(socket as Ends)]);
+  client.destroy();
+  server.close();
+  expect(found).toEqual([process.getuid?.(), process.getuid?.()]);
 });
 
 test("all that wait share one read; a question during a read waits for the next", async () => {

@@ -16,14 +16,17 @@ export interface PeerUsersOptions {
 const READS = 10;
 const REFILL_MS = 1_000 / READS;
 
-interface Asker extends Sought {
-  readonly resolve: (uid: number | undefined) => void;
+/** A connection whose user is asked for, maybe by several calls at once. */
+interface Question extends Sought {
+  readonly answered: Promise<number | undefined>;
+  readonly answer: (uid: number | undefined) => void;
 }
 
 export class PeerUsers {
   readonly #clock: Clock;
   readonly #read: typeof readConnections;
-  #askers: Asker[] = [];
+  /** By their lines. */
+  #waiting = new Map<string, Question>();
   #isReading = false;
   #tokens = READS;
   #refilledMs: number;
@@ -36,30 +39,32 @@ export class PeerUsers {
 
   /** Undefined where no process has the other end any more, or the tables cannot be read. */
   userOf(ends: Ends): Promise<number | undefined> {
-    return new Promise((resolve) => {
-      this.#askers.push({ lines: linesOf(ends), resolve });
-      if (!this.#isReading) void this.#readAll();
-    });
+    const lines = linesOf(ends);
+    const key = lines.join();
+    const question = this.#waiting.get(key) ?? questionOf(lines);
+    this.#waiting.set(key, question);
+    if (!this.#isReading) void this.#readAll();
+    return question.answered;
   }
 
   async #readAll(): Promise<void> {
     this.#isReading = true;
-    while (this.#askers.length > 0) {
+    while (this.#waiting.size > 0) {
       await this.#turn();
-      const askers = this.#askers;
-      this.#askers = [];
-      await this.#answer(askers);
+      const questions = [...this.#waiting.values()];
+      this.#waiting = new Map();
+      await this.#answer(questions);
     }
     this.#isReading = false;
   }
 
   /** An answer rests on a read that began after the question. */
-  async #answer(askers: readonly Asker[]): Promise<void> {
-    const isRead = await this.#read(askers).then(
+  async #answer(questions: readonly Question[]): Promise<void> {
+    const isRead = await this.#read(questions).then(
       () => true,
       () => false,
     );
-    for (const { uid, resolve } of askers) resolve(isRead ? uid : undefined);
+    for (const { uid, answer } of questions) answer(isRead ? uid : undefined);
   }
 
   async #turn(): Promise<void> {
@@ -76,4 +81,10 @@ export class PeerUsers {
     this.#tokens = 0;
     this.#refilledMs = this.#clock.monotonicMs();
   }
+}
+
+function questionOf(lines: readonly string[]): Question {
+  let answer: Question["answer"] = () => undefined;
+  const answered = new Promise<number | undefined>((resolve) => (answer = resolve));
+  return { lines, answered, answer };
 }
