@@ -12,19 +12,20 @@ function person() {
     },
   };
   const interruption = new AbortController();
-  let press: (keys: string) => void = () => undefined;
+  let listen: (pressed: (keys: string) => void) => void = () => undefined;
+  const listened = new Promise<(keys: string) => void>((resolve) => (listen = resolve));
   const state = { isListened: false };
   const context = {
     err: new Output(sink, {}),
     untilInterrupted: () => interruption.signal,
     listenForKeys: (pressed: (keys: string) => void) => {
-      press = pressed;
+      listen(pressed);
       state.isListened = true;
       return () => void (state.isListened = false);
     },
   };
   const type = async (...chunks: readonly string[]) => {
-    await Promise.resolve();
+    const press = await listened;
     for (const keys of chunks) press(keys);
   };
   return { context, shown, state, type, interruption };
