@@ -26,7 +26,9 @@ function python(args: readonly string[]): Running {
 /** Our agents in the Python runtime. */
 async function agents(): Promise<readonly string[]> {
   const [, url = ""] = await python([join(SCRIPTS, "agents.py")]).says(/listening on (\S+)/);
-  return ["--url", url, "--token", "tok"];
+  const file = join(home(), "token");
+  writeFileSync(file, "tok\n", { mode: 0o600 });
+  return ["--url", url, "--token-file", file];
 }
 
 const PORT = 41_777;

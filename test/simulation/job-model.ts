@@ -1,4 +1,5 @@
 /** One job: submitted once, it waits or runs until it ends, once; a cancel before that counts. */
+import type { SubmitReply } from "../../src/core/job-submit.ts";
 import type { Job, JobStep } from "../../src/core/jobs.ts";
 import type { Event } from "../../src/core/events.ts";
 import type { Op } from "./history.ts";
@@ -74,7 +75,7 @@ function asked(state: JobState, op: Op): JobState | undefined {
 }
 
 function submitted(state: JobState, op: Op): JobState | undefined {
-  const answer = told<{ readonly job: Job; readonly isRepeated: boolean }>(op);
+  const answer = told<SubmitReply>(op);
   const isNew = state.status === "none";
   switch (answer.kind) {
     case "refused":
@@ -104,7 +105,7 @@ function hasKey(op: Op): boolean {
 export function isEffectOfJob(event: Event, op: Op): boolean {
   switch (event.type) {
     case "job.submitted":
-      return commandOf(op, "job.submit")?.jobId === event.job.id && told(op).kind === "ok";
+      return commandOf(op, "job.submit")?.jobId === event.job.id && isToldNew(op);
     case "job.cancelling": {
       const command = commandOf(op, "job.cancel");
       return command?.jobId === event.job.id && command.reason === event.job.cancelReason;
@@ -114,6 +115,12 @@ export function isEffectOfJob(event: Event, op: Op): boolean {
     default:
       return false;
   }
+}
+
+/** A message that the network doubled may be told of the job that its twin made. */
+function isToldNew(op: Op): boolean {
+  const answer = told<SubmitReply>(op);
+  return answer.kind === "ok" && !answer.reply.isRepeated;
 }
 
 /** A client that was told so ended it; one that was not may have, if the job bears its words. */

@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 transport, daemon, agent = sys.argv[1:]
 
 TOOLS = """find_agents list_agents get_agent who_needs_me acquire_lease renew_lease release_lease
-create_task claim_task complete_task fail_task check_policy publish_status""".split()
+create_task cancel_task claim_task complete_task fail_task check_policy publish_status""".split()
 
 
 @asynccontextmanager
@@ -80,6 +80,9 @@ async def tools(session):
     done = {"task_id": task["id"], "token": again["token"]}
     assert (await call(session, "complete_task", output="done", **done))["completed"]
     await refused(session, "WRONG_STATE", "complete_task", **done)
+    needless = (await call(session, "create_task", type="t"))["task"]["id"]
+    cancelled = await call(session, "cancel_task", task_id=needless, reason="no longer needed")
+    assert cancelled["task"]["status"] == "cancelled", cancelled
     assert (await call(session, "claim_task"))["task"] is None
 
     verdict = await call(session, "check_policy", subject="s", action="a", resource="r")
