@@ -26,7 +26,12 @@ async function ground() {
     return stdout.trim();
   };
   const ask = async (path: string, token: string, body?: string) => {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const headers = {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      // The daemon cuts those of a revoked token, maybe while the next call takes one up again.
+      connection: "close",
+    };
     const answer = await fetch(url + path, body ? { method: "POST", headers, body } : { headers });
     return { status: answer.status, body: await answer.text() };
   };
