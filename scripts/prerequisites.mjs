@@ -144,6 +144,12 @@ export const PREREQUISITES = [
     isThere: () => run("unshare", "--net", "--pid", "--fork", "--mount-proc", "true"),
   },
   {
+    name: "ip",
+    need: "a line between two machines that are namespaces of this one",
+    isThere: () => run("ip", "-V"),
+    apt: "iproute2",
+  },
+  {
     name: "h2load",
     need: "to load our doors from outside Node (npm run bench keeper, a2a)",
     isThere: () => run("h2load", "--version"),

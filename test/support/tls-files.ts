@@ -2,9 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { issue } from "../../src/net/tls/certificate.ts";
-
-const DAY_MS = 86_400_000;
+import { pairFor } from "./tls/pairs.ts";
 
 export interface TlsFiles {
   readonly certFile: string;
@@ -16,13 +14,7 @@ export interface TlsFiles {
 }
 
 export function tlsFiles(folder: string, name = "box"): TlsFiles {
-  const nowMs = Date.now();
-  const { cert, key } = issue({
-    title: name,
-    names: ["127.0.0.1", "localhost"],
-    fromMs: nowMs - DAY_MS,
-    untilMs: nowMs + DAY_MS,
-  });
+  const { cert, key } = pairFor(["127.0.0.1", "localhost"]);
   const [certFile, keyFile] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
   writeFileSync(certFile, cert);
   writeFileSync(keyFile, key, { mode: 0o600 });
