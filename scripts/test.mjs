@@ -8,7 +8,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, join, relative } from "node:path";
-import { stripVTControlCharacters } from "node:util";
 import { install } from "./install.mjs";
 import { provide } from "./prerequisites.mjs";
 import { hasCode, root } from "./root.mjs";
@@ -26,7 +25,8 @@ const GROUPS = [
     format: "oxfmt --check",
     unused: "knip --no-progress",
   },
-  { vitest: `vitest run --reporter=dot --reporter=json --outputFile.json=${report}` },
+  // Only failures are shown: where an output is cut, little is left.
+  { vitest: `vitest run --no-color --reporter=dot --reporter=json --outputFile.json=${report}` },
   { simulation: "node scripts/run-ts.mjs test/simulation/main.ts --seeds 600" },
 ];
 
@@ -34,9 +34,6 @@ const GROUPS = [
 const SIDE_BY_SIDE = 2;
 /** No step may hang the whole. */
 const MAX_STEP_MS = 20 * 60_000;
-/** As much of a failed test's message as is shown. */
-const MAX_FAILURE_LINES = 12;
-const MAX_FAILURE_COLUMNS = 200;
 
 const path = `${join(root, "node_modules", ".bin")}${delimiter}${process.env["PATH"]}`;
 const settings = { cwd: root, env: { ...process.env, PATH: path } };
@@ -70,8 +67,8 @@ async function run(name, command) {
   const failures = count(name, !problem);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(`${problem ? "FAILED" : "ok    "} ${name} ${seconds} s`);
-  // The tests that failed say it shortly: what all others printed would hide them.
-  if (problem) console.log(failures.length > 0 ? failures.join("\n") : problem);
+  if (problem) console.log(problem);
+  for (const failure of failures) console.log(failure);
 }
 
 /**
@@ -87,7 +84,7 @@ function endGroup(leader) {
 }
 
 /**
- * Gives the tests that failed, each with the beginning of its message.
+ * Gives the names of the tests that failed.
  * @param {string} name
  * @param {boolean} isOk
  * @returns {string[]}
@@ -107,25 +104,17 @@ function count(name, isOk) {
 }
 
 /**
- * @param {{ testResults: TestFile[] }} tests
- * @typedef {{ name: string, status: string, message: string, assertionResults: Failure[] }} TestFile
- * @typedef {{ status: string, fullName: string, failureMessages: string[] }} Failure
+ * @param {{ testResults: { name: string, status: string, assertionResults: Failure[] }[] }} tests
+ * @typedef {{ status: string, fullName: string }} Failure
  */
 function failuresOf({ testResults }) {
   return testResults
     .filter(({ status }) => status === "failed")
-    .flatMap(({ name, message, assertionResults }) => {
+    .flatMap(({ name, assertionResults }) => {
       const failed = assertionResults.filter(({ status }) => status === "failed");
-      const said = failed.map((each) => [each.fullName, ...each.failureMessages].join("\n"));
-      const all = said.length > 0 ? said : [`does not load\n${message}`];
-      return all.map((each) => `  ${relative(root, name)}: ${beginning(each)}`);
+      const names = failed.length > 0 ? failed.map(({ fullName }) => fullName) : ["does not load"];
+      return names.map((each) => `  ${relative(root, name)}: ${each}`);
     });
-}
-
-/** @param {string} text */
-function beginning(text) {
-  const lines = stripVTControlCharacters(text).split("\n", MAX_FAILURE_LINES);
-  return lines.map((line) => line.slice(0, MAX_FAILURE_COLUMNS)).join("\n    ");
 }
 
 /** @param {(name: string) => boolean} isWanted */
