@@ -47,6 +47,8 @@ export class Tmux implements Disposable {
 /** A program on a busy machine takes its time to draw. */
 const CALM_MS = 1_500;
 const PATIENCE_MS = 60_000;
+/** When a person presses Enter once more. */
+const AGAIN_MS = 10_000;
 
 export class Terminal {
   readonly #tmux: Tmux;
@@ -69,10 +71,18 @@ export class Terminal {
     this.#tmux.run(["send-keys", "-t", this.pane, ...keys]);
   }
 
-  /** A line and Enter, once the program has drawn the line. */
-  async enter(text: string): Promise<void> {
-    await this.type(text);
-    this.press("Enter");
+  /** Enter, and again where nothing moves: a program that still cancels a turn may not listen. */
+  async submit(): Promise<void> {
+    const before = this.screen;
+    let pressedAt = -Infinity;
+    await until("a screen that moves", () => {
+      const nowAt = performance.now();
+      if (nowAt - pressedAt > AGAIN_MS) {
+        this.press("Enter");
+        pressedAt = nowAt;
+      }
+      return this.screen !== before || undefined;
+    });
   }
 
   /** Without Enter; until the program has drawn it. */
@@ -106,12 +116,7 @@ export class Terminal {
 
   async #becomes(what: string, isSo: () => boolean, withinMs = PATIENCE_MS): Promise<void> {
     try {
-      const giveUpAt = performance.now() + withinMs;
-      await until(
-        what,
-        () => isSo() || undefined,
-        () => performance.now() > giveUpAt,
-      );
+      await until(what, () => isSo() || undefined, { withinMs });
     } catch (error) {
       throw new Error(`no ${what}:\n${this.screen.trimEnd()}`, { cause: error });
     }
