@@ -115,7 +115,7 @@ export class Stage implements AsyncDisposable {
     return path;
   }
 
-  /** Makes its sessions show up. The result takes that back; its settings must be as before then. */
+  /** Makes its sessions show up. The result takes that back, and its settings must be as before. */
   install(agent: string): () => void {
     const { path } = agentNamed(agent).install.standing({
       env: this.#env,
