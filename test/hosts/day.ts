@@ -169,8 +169,7 @@ export class Day {
 
   async quits(): Promise<void> {
     const act = async () => {
-      await this.#type("/quit");
-      this.terminal.press("Enter");
+      await this.enter("/quit");
       await this.terminal.ends();
     };
     await this.#moment("quit", act, { rows: [], late: "gone" });
@@ -182,12 +181,12 @@ export class Day {
 
   async enter(text: string): Promise<void> {
     await this.#type(text);
-    await this.terminal.submit();
+    this.terminal.press("Enter");
   }
 
   async say(prompt: string, until: Pattern): Promise<void> {
-    await this.enter(prompt);
-    await this.terminal.shows(until);
+    await this.#type(prompt);
+    await this.terminal.submit(until);
   }
 
   /** A prompt that makes it ask for permission. */

@@ -71,17 +71,20 @@ export class Terminal {
     this.#tmux.run(["send-keys", "-t", this.pane, ...keys]);
   }
 
-  /** Enter, and again where nothing moves: a program that still cancels a turn may not listen. */
-  async submit(): Promise<void> {
-    const before = this.screen;
-    let pressedAt = -Infinity;
-    await until("a screen that moves", () => {
-      const nowAt = performance.now();
-      if (nowAt - pressedAt > AGAIN_MS) {
+  /**
+   * Enter, until something shows. Pressed again where nothing moves for long, as a person would:
+   * a program that still cancels a turn may not listen.
+   */
+  async submit(wanted: string | RegExp): Promise<void> {
+    this.press("Enter");
+    let stillMs = this.#stillness();
+    await this.#becomes(`${wanted} on the screen`, () => {
+      if (this.#has(wanted)) return true;
+      if (stillMs() > AGAIN_MS) {
         this.press("Enter");
-        pressedAt = nowAt;
+        stillMs = this.#stillness();
       }
-      return this.screen !== before || undefined;
+      return false;
     });
   }
 
@@ -101,12 +104,18 @@ export class Terminal {
 
   /** Until nothing has moved on it for a while. */
   async calms(): Promise<void> {
+    const stillMs = this.#stillness();
+    await until("a screen that rests", () => stillMs() > CALM_MS || undefined);
+  }
+
+  /** How long nothing has moved on it, for those who keep looking. */
+  #stillness(): () => number {
     let [seen, sinceAt] = [this.screen, performance.now()];
-    await until("a screen that rests", () => {
+    return () => {
       const { screen } = this;
       if (screen !== seen) [seen, sinceAt] = [screen, performance.now()];
-      return performance.now() - sinceAt > CALM_MS || undefined;
-    });
+      return performance.now() - sinceAt;
+    };
   }
 
   /** Until its program has ended. */
