@@ -11,6 +11,8 @@ import { dirname, join } from "node:path";
 // tidy-allow sleep: between two looks at what real programs do
 import { setTimeout as pause } from "node:timers/promises";
 import { root } from "../../scripts/root.mjs";
+import { agentNamed } from "../../src/coding-agents/agents.ts";
+import { readIfThere } from "../../src/machine/settings/installer.ts";
 import { Daemon } from "../tour/daemon.ts";
 import { until } from "../tour/until.ts";
 import { hookCost, nodeStartMs } from "./cost.ts";
@@ -113,6 +115,26 @@ export class Stage implements AsyncDisposable {
     return path;
   }
 
+  /** Makes its sessions show up. The result takes that back, and its settings must be as before. */
+  install(agent: string): () => void {
+    const { path } = agentNamed(agent).install.standing({
+      env: this.#env,
+      home: this.home,
+      project: undefined,
+      programs: join(root, "dist/bin"),
+      node: process.execPath,
+    });
+    const before = readIfThere(path);
+    this.run("rollcall", "hooks", "install", agent, "--yes");
+    return () => {
+      this.run("rollcall", "hooks", "uninstall", agent, "--yes");
+      this.check("uninstalled without a trace", () => {
+        const after = readIfThere(path);
+        return after === before ? undefined : `${path} was ${before} and is ${after}`;
+      });
+    };
+  }
+
   /** What the command says; it must end well. */
   run(program: string, ...words: readonly string[]): string {
     const { status, stdout, stderr } = spawnSync(program, words, {
@@ -172,7 +194,8 @@ export class Stage implements AsyncDisposable {
         if (isLate || rightAt !== undefined) {
           const word = rightAt === undefined ? "saw" : "changed to";
           const afterMs = nowAt - startedAt;
-          return this.#onCell({ ...cell, afterMs, problem: `${word} ${inWords(seen)}` });
+          const problem = [`${word} ${inWords(seen)}`, ...this.#screens()].join("\n");
+          return this.#onCell({ ...cell, afterMs, problem });
         }
       } else rightAt ??= nowAt;
       if (rightAt !== undefined && nowAt - rightAt > STEADY_MS) {

@@ -50,6 +50,7 @@ export const claudeByProxy: Program = {
   isProprietary: true,
   play(stage) {
     stage.tellAll({ CLAUDE_CODE_EXECUTABLE: prepareClaude(stage, folderOf(CLAUDE)) });
+    stage.install("claude-code");
     const acp = join(stage.folder, "node_modules/@zed-industries/claude-code-acp/dist/index.js");
     // After a no it calls the turn an internal error of its own.
     const denied: ExpectedRow = { headline: "PROBLEM", why: /Internal error/ };
