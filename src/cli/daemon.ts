@@ -11,7 +11,7 @@ import { factLines, type Fact, type Look } from "./terminal/table.ts";
 import { moment } from "./terminal/time.ts";
 
 export function daemonOf({ env }: Context, flags: DaemonFlags): Client {
-  return connect(findTarget(flags, env));
+  return connect({ ...findTarget(flags, env), agentKey: env["ROLLCALL_AGENT_KEY"] || undefined });
 }
 
 export type Value = string | number | boolean | readonly string[] | undefined;

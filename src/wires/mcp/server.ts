@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { Access } from "../../core/access.ts";
-import type { By } from "../../core/by.ts";
+import { withAgentKey, type By } from "../../core/by.ts";
 import { invalidArgument } from "../../core/errors.ts";
 import { servicesFor } from "../../operations/sight.ts";
 import { TABLE } from "../../operations/table.ts";
@@ -131,14 +131,18 @@ interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-function callerOf({ ground, by }: ServerOptions, { member, name, signal }: ToolCall): ToolCaller {
+function callerOf(options: ServerOptions, { member, name, signal }: ToolCall): ToolCaller {
+  const { ground, by, connection } = options;
   return {
     ...ground,
     by,
     signal,
     async acting(agentId) {
       if (agentId !== undefined) {
-        return agentId === member?.actor?.agentId ? member.actor : { agentId, by };
+        if (agentId === member?.actor?.agentId) return member.actor;
+        // The key of a connection is that of the agent it was started for.
+        const isItsKey = !connection || agentId === connection.ownId;
+        return { agentId, by: isItsKey ? by : withAgentKey(by, undefined) };
       }
       // A connection that acts becomes an agent.
       ground.permit(by, TABLE.agents.register.access);

@@ -4,6 +4,7 @@
  *   const daemon = connect({ url });
  *   for await (const item of daemon.events({ from: 0 })) …
  */
+import { AGENT_KEY } from "../../../core/by.ts";
 import { RollcallError } from "../../../core/errors.ts";
 import { parsedRecord, type JsonRecord } from "../../../core/json-object.ts";
 import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
@@ -26,6 +27,8 @@ export interface ConnectOptions {
   readonly socket?: string | false;
   /** How to know the server at an https address; by the authorities of this system unless set. */
   readonly trust?: ServerTrust | undefined;
+  /** The key of the agent that commands act for. */
+  readonly agentKey?: string | undefined;
 }
 
 export interface GetOptions {
@@ -40,12 +43,14 @@ export interface PostOptions extends GetOptions {
 export class Client {
   readonly url: string;
   readonly #link: DaemonLink;
+  readonly #acting: Readonly<Record<string, string>>;
 
   constructor(options: ConnectOptions = {}) {
     this.url = parseUrl(options.url ?? DEFAULT_URL);
     const own = options.socket === false ? undefined : localToken(this.url);
     const { token = own } = options;
     this.#link = { agent: daemonAgent({ ...options, url: this.url }), token };
+    this.#acting = options.agentKey === undefined ? {} : { [AGENT_KEY]: options.agentKey };
   }
 
   /** The JSON object at a path; rejects with the daemon's refusal, or UNAVAILABLE without one. */
@@ -62,6 +67,7 @@ export class Client {
     const response = await open(url, {
       ...this.#link,
       signal: options.signal,
+      headers: this.#acting,
       body: JSON.stringify(body),
       answerMs: CLIENT.answerMs + (options.waitMs ?? 0),
     });
