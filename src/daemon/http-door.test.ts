@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { RollcallError } from "../core/errors.ts";
-import type { HotHandler, HttpDoorOptions, Mount } from "./http-door.ts";
+import type { HttpDoorOptions } from "./http-door.ts";
+import type { HotHandler, Mount } from "./mount.ts";
 import { ADMITTED, type Route } from "../wires/route.ts";
 import { LOCAL } from "../core/principals.ts";
 import type { Caller } from "../identity/caller.ts";
