@@ -29,6 +29,7 @@ import type { DaemonArcp } from "./arcp/service.ts";
 import type { Authenticator } from "../identity/caller.ts";
 import type { BearerTokens } from "../identity/tokens.ts";
 import { HTTP_LIMITS, OPEN_FILES } from "./limits.ts";
+import { CallRate } from "./call-rate.ts";
 import { LocalSocket } from "./local-socket.ts";
 import type { Config } from "./config.ts";
 import { answersOthers, exposureOf } from "./exposure.ts";
@@ -80,6 +81,7 @@ export interface Doors {
 /** With what the doors of a process share. */
 interface SharingOptions extends DoorsOptions {
   readonly waiting: Waiting;
+  readonly calls: CallRate;
   readonly refused: RefusedConnections;
   /** At a time, for each door. */
   readonly connections: number;
@@ -92,7 +94,8 @@ export async function openDoors(given: DoorsOptions): Promise<Doors> {
     warn: (numbers, message) => logger.warn(numbers, message),
   });
   const connections = connectionsOfADoor();
-  const options = { ...given, waiting: newWaiting(clock), refused, connections };
+  const calls = new CallRate(config.rateLimit, () => clock.monotonicMs());
+  const options = { ...given, waiting: newWaiting(clock), calls, refused, connections };
   const http = newHttpDoor(options);
   const a2a = config.a2a.addr && newHttpDoor(options);
   const { arcpAddr } = config;
@@ -101,6 +104,7 @@ export async function openDoors(given: DoorsOptions): Promise<Doors> {
     authenticator,
     permit: options.permit,
     pair: options.pair,
+    calls,
     waiting: options.waiting,
     connections,
     onRefused: refused.add,
@@ -161,7 +165,7 @@ function connectionsOfADoor(): number {
 }
 
 function newHttpDoor(options: SharingOptions): HttpDoor {
-  const { config, authenticator, pair, clock, logger, waiting } = options;
+  const { config, authenticator, pair, logger, waiting } = options;
   return new HttpDoor({
     authenticator,
     permit: options.permit,
@@ -170,8 +174,7 @@ function newHttpDoor(options: SharingOptions): HttpDoor {
     limits: { connections: options.connections },
     onRefused: options.refused.add,
     allowedHosts: config.allowedHosts,
-    rateLimit: config.rateLimit,
-    monotonicMs: () => clock.monotonicMs(),
+    calls: options.calls,
     onFault: (error) => logger.error({ err: error }, "a request failed"),
   });
 }

@@ -17,8 +17,9 @@ import {
   type Peer,
 } from "../identity/caller.ts";
 import type { Access } from "../core/access.ts";
-import type { Principal } from "../core/principals.ts";
+import { LOCAL, type Principal } from "../core/principals.ts";
 import type { Permit } from "../operations/access.ts";
+import type { CallRate } from "./call-rate.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Sockets } from "./sockets.ts";
@@ -29,7 +30,8 @@ import { newWaiting, type Waiting } from "../net/waiting.ts";
 export interface GrpcDoorOptions {
   readonly authenticator: Authenticator;
   readonly permit: Permit;
-  /** Shared by all doors of the process. */
+  /** Both are shared by all doors of the process. */
+  readonly calls: CallRate;
   readonly waiting?: Waiting;
   readonly meterOf?: (path: string) => Meter;
   /** A call met a fault of this program. */
@@ -53,7 +55,7 @@ export class GrpcDoor {
 
   constructor(given: GrpcDoorOptions) {
     const { authenticator, permit, peerOf = peerOfSocket, pair, ...options } = given;
-    const { waiting = newWaiting(), connections: max = GRPC_CONNECTIONS, onRefused } = given;
+    const { calls, waiting = newWaiting(), connections: max = GRPC_CONNECTIONS, onRefused } = given;
     this.#permit = permit;
     this.#grpc = new GrpcServer({
       ...options,
@@ -62,9 +64,12 @@ export class GrpcDoor {
       admit: (caller) => {
         const header = (name: string) => caller.header(name);
         const call: Caller = { peer: peerOf(caller.socket), header };
+        calls.takeFrom(call.peer);
         const admitted = authenticator.authenticate(call);
         const { access } = caller;
         const check = (principal: Principal) => {
+          // The daemon's own user has agents by the thousand here, and each of them a heartbeat.
+          if (principal !== LOCAL) calls.take(principal.name);
           const by = byOfCall(call, principal, "grpc");
           if (access) permit(by, access);
           this.#sockets.claim(caller.socket, principal.name);

@@ -27,11 +27,11 @@ import { peerOf, type Authenticator } from "../identity/caller.ts";
 import { NoCredential } from "../identity/chain.ts";
 import { readBody, takeBody, type BodyLimits } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
-import { Gate, TooOften, type GateOptions } from "./gate.ts";
+import { TooOften, type CallRate } from "./call-rate.ts";
+import { Gate, type GateOptions } from "./gate.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { listen } from "./listen.ts";
 import type { HotHandler, Mount, SwiftHandler, UpgradeHandler, WholeAnswer } from "./mount.ts";
-import { Rate } from "../core/rate.ts";
 import { frontOf } from "../net/tls/front.ts";
 import { namesOf } from "../net/tls/names.ts";
 import type { KeyPair } from "../net/tls/pair.ts";
@@ -44,14 +44,14 @@ export interface HttpDoorOptions {
   readonly authenticator: Authenticator;
   readonly permit: Permit;
   readonly allowedHosts: readonly string[];
-  readonly rateLimit: number;
+  /** Shared by all doors of the process. */
+  readonly calls: CallRate;
   readonly limits?: Partial<HttpLimits>;
   /** Shared by all doors of the process. */
   readonly waiting?: Waiting;
   readonly peerOf?: GateOptions["peerOf"];
   /** Absent: all connections are plain. */
   readonly pair?: KeyPair | undefined;
-  readonly monotonicMs?: () => number;
   /** A connection was closed without a word: there are too many. */
   readonly onRefused?: () => void;
   /** A fault of ours, not of the caller's. */
@@ -91,16 +91,15 @@ export class HttpDoor {
   constructor(options: HttpDoorOptions) {
     this.#options = options;
     this.#limits = { ...HTTP_LIMITS, ...options.limits };
-    const { monotonicMs = () => performance.now(), waiting = newWaiting() } = options;
+    const { waiting = newWaiting() } = options;
     const { http_requests: requests, http_answers: answers } = waiting;
     this.#bodies = { maxBytes: this.#limits.bodyBytes, requests };
     this.#turns = new Turns({ requests, most: this.#limits.pipelined });
     this.#unread = new UnreadAnswers({ answers, stallMs: this.#limits.stallMs });
     this.#gate = new Gate({
       authenticator: options.authenticator,
-      rate: new Rate(options.rateLimit),
+      calls: options.calls,
       claim: ({ socket }, principal) => this.#sockets.claim(socket, principal),
-      monotonicMs,
       limits: this.#limits,
       hosts: () => this.#hosts,
       ...(options.peerOf && { peerOf: options.peerOf }),
