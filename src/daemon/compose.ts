@@ -157,7 +157,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       trouble: () => trouble,
     });
     ownToken.publish(doors);
-    const closing = { audit, pair, ownToken };
+    const closing = { audit, pair, ownToken, certificates };
     const parts = { config, store, engine, services, arcp, doors, metrics, logger, ...closing };
     return running({ ...parts, version: release });
   } catch (error) {
@@ -186,6 +186,7 @@ interface Parts {
   readonly config: Config;
   readonly audit: Audit;
   readonly pair: KeyPair | undefined;
+  readonly certificates: Certificates;
   readonly store: Store;
   readonly engine: Engine;
   readonly services: Services;
@@ -237,6 +238,7 @@ async function shutDown(parts: Parts): Promise<void> {
   doors.stopAccepting();
   parts.ownToken.close();
   parts.pair?.close();
+  parts.certificates.close();
   await step("the jobs", arcp.close(), CLOSING.arcpMs);
   await step("the services", services.close(), CLOSING.servicesMs);
   await step("the audit", audit.close(), CLOSING.engineMs);
