@@ -146,7 +146,7 @@ export class StatusEmitter implements AsyncDisposable {
   #changed(): void {
     if (this.#isClosed) return;
     this.#isDirty = true;
-    this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
+    this.#writing ??= this.#write();
   }
 
   async #write(): Promise<void> {
@@ -160,6 +160,8 @@ export class StatusEmitter implements AsyncDisposable {
         this.#tell(error);
       }
     }
+    // In the same breath as the last look: what is said from now on begins another one.
+    this.#writing = undefined;
   }
 
   #status(): Status {
