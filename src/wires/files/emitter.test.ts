@@ -56,6 +56,14 @@ test("what is said in the very moment in which a write ends is written too", asy
   expect(written(emitter).task?.state).toBe("working");
 });
 
+test("without waiting for the disk, what it says is there before anything else", async () => {
+  using folder = scratch();
+  await using emitter = emitterIn(folder.path, { isDurable: false });
+  emitter.task({ state: "working" });
+  await new Promise((resolve) => process.nextTick(resolve));
+  expect(written(emitter).task?.state).toBe("working");
+});
+
 test("two runs of the same program have different ids", async () => {
   using folder = scratch();
   await using one = emitterIn(folder.path);
