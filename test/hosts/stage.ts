@@ -36,7 +36,7 @@ const WITHIN_MS = 2_000;
 const HOOK_COST = 1.5;
 /** What is right must stay right. */
 const STEADY_MS = 800;
-/** How much longer a wrong cell is looked at: it may be late, or stay wrong. */
+/** A wrong cell is looked at for longer, to tell one that is late from one that stays wrong. */
 const LATER_MS = 10_000;
 /** Nothing of ours is to be seen in a program but names: Pi lists files, Gemini CLI its hooks. */
 const OURS = /rollcall(?!\.ts| hook gemini)|hook (?:error|failed)/iu;
