@@ -37,6 +37,8 @@ export class Elections {
   readonly empty = new Heap<string>();
   /** The highest term of any group that was forgotten. */
   termFloor = 0;
+  /** Of all groups that are here. */
+  highestTerm = 0;
 }
 
 interface Candidacy {
@@ -111,9 +113,14 @@ function campaign(
   const joined: Event = { type: "election.joined", group, agentId };
   if (entry && entry.election.leader !== "") return decided([joined], entry.election);
   const room: Event[] = longestEmpty ? [{ type: "election.forgotten", group: longestEmpty }] : [];
-  const term = (entry?.election.term ?? elections.termFloor) + 1;
+  const term = nextTerm(state, entry);
   const election: Election = { group, leader: agentId, term, electedAtMs: nowMs };
   return decided([...room, joined, { type: "leader.changed", election }], election);
+}
+
+/** Above the term before, and, after a loss, above every term that may have been lost. */
+function nextTerm({ elections, fencing }: State, entry: GroupEntry | undefined): number {
+  return Math.max(entry?.election.term ?? elections.termFloor, fencing.floor) + 1;
 }
 
 /** The events of a candidate that goes, and of the next leader when it led. */
@@ -125,7 +132,7 @@ export function leave(state: State, { group, agentId }: Candidacy, nowMs: number
   const election: Election = {
     group,
     leader: successor(state, entry, agentId),
-    term: entry.election.term + 1,
+    term: nextTerm(state, entry),
     electedAtMs: nowMs,
   };
   return [left, { type: "leader.changed", election }];
@@ -168,6 +175,7 @@ export function evolveElection(state: State, event: ElectionEvent): void {
     }
     case "leader.changed":
       groupEntry(elections, event.election.group).election = event.election;
+      elections.highestTerm = Math.max(elections.highestTerm, event.election.term);
       return;
     case "election.forgotten": {
       const entry = groupEntry(elections, event.group);
@@ -186,6 +194,7 @@ export function restoreGroup(
 ): void {
   const entry = groupEntry(elections, election.group);
   entry.election = election;
+  elections.highestTerm = Math.max(elections.highestTerm, election.term);
   for (const agentId of candidates) {
     entry.candidates.add(agentId);
     elections.byCandidate.add(agentId, election.group);
