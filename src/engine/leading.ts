@@ -245,7 +245,9 @@ export class Leading implements Term {
     const unseenMs = nowMs - this.#lastLookMs;
     this.#lastLookMs = nowMs;
     // No heartbeat could arrive in that time, so no agent may be declared dead for it.
-    if (unseenMs > seenMs) this.#record({ type: "node.resumed", node, unseenMs }, nowMs, ITSELF);
+    const hasStepped = time.takeStepped() > 0;
+    if (unseenMs > seenMs || hasStepped)
+      this.#record({ type: "node.resumed", node, unseenMs }, nowMs, ITSELF);
     for (let i = 0; i < ENGINE.expiriesPerTurn; i += 1) {
       if ((rules.due(replica.state) ?? Infinity) > nowMs) break;
       for (const event of rules.expire(replica.state, nowMs)) this.#record(event, nowMs, ITSELF);
