@@ -5,12 +5,15 @@ import type { Rules } from "../core/rules.ts";
 import { restore } from "../core/snapshot.ts";
 import { emptyState, type State } from "../core/state.ts";
 import type { Log, LogBatch, LogPrograms, Snapshot } from "../log/log.ts";
+import type { Observers } from "./observer.ts";
 
 export interface Replica {
   readonly state: State;
   head: number;
   /** That write the log, to name them when one writes what the other cannot read. */
   readonly programs: LogPrograms | undefined;
+  /** Views that are kept beside the state; none while it is being rebuilt. */
+  observers: Observers | undefined;
 }
 
 /** Rebuilds the state: the newest snapshot, then what came after. */
@@ -20,6 +23,7 @@ export async function load(log: Log, rules: Rules): Promise<Replica> {
     state: snapshot ? await restored(log, snapshot) : emptyState(),
     head: snapshot?.sequence ?? 0,
     programs: log.programs,
+    observers: undefined,
   };
   for await (const batch of log.read(replica.head)) apply(replica, rules, batch);
   return replica;
@@ -50,6 +54,7 @@ export function apply(
   try {
     for (let i = Math.max(0, replica.head + 1 - first); i < entries.length; i += 1) {
       const recorded = decode(entries[i] ?? "", first + i);
+      replica.observers?.before(recorded.event, replica.state);
       rules.evolve(replica.state, recorded.event, recorded.atMs);
       replica.head = recorded.sequence;
       fresh.push(recorded);
