@@ -1,7 +1,7 @@
 /**
  * The fleet as it changes, for those who look on: all rows, a few hundred at a time, then those
- * that are new or different, or gone. A subscriber is a set of rows that it has yet to hear of, so that
- * one that changes ten times before it is sent is sent once.
+ * that are new or different, or gone. A subscriber is a set of rows that it has yet to hear of, so
+ * that one that changes ten times before it is sent is sent once.
  *
  *   ──▶ whole ──▶ more … ──▶ change ──▶ change …      the state was rebuilt: whole, again
  *

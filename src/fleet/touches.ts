@@ -8,6 +8,7 @@
 import type { DirectoryEntry } from "../core/directory.ts";
 import { agentRowId } from "../core/agent-jobs.ts";
 import type { Event } from "../core/events.ts";
+import { forgottenJobs } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
 import type { SourceKey } from "./sources.ts";
 
@@ -68,9 +69,7 @@ export function touch(event: Event, state: State, touched: Touched): void {
       touchJob(state, event.jobId, touched);
       return;
     case "job.forgotten":
-      for (const jobId of [event.jobId, ...(event.others ?? [])]) {
-        touchJob(state, jobId, touched);
-      }
+      for (const jobId of forgottenJobs(event)) touchJob(state, jobId, touched);
       return;
     case "directory.registered":
     case "directory.changed":
