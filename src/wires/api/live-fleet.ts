@@ -64,13 +64,19 @@ async function* rowFrames(fleet: Fleet, id: string, signal: AbortSignal): Frames
   }
 }
 
+/** The services of a stream, and its subscriber. */
+interface LiveServices {
+  readonly engine: Engine;
+  readonly fleet: Fleet;
+  readonly by: By;
+}
+
 /** `questions` with all of them, then `change`. */
 export function questionsSource(
-  engine: Engine,
-  fleet: Fleet,
+  { engine, fleet, by }: LiveServices,
   wanted: readonly QuestionState[],
 ): SseSource {
-  const watch = engine.watch({ prefixes: ["question."] });
+  const watch = engine.watch({ prefixes: ["question."], by });
   const frames = questionFrames(watch, fleet, wanted);
   return { frames, cut: watch.cut, close: () => watch.close() };
 }
@@ -97,15 +103,9 @@ async function* questionFrames(
   } while ((await watch.pull()).length > 0);
 }
 
-interface TimelineServices {
-  readonly engine: Engine;
-  readonly fleet: Fleet;
-  readonly by: By;
-}
-
 /** The events up to a sequence, then the live ones, as in `/v1/events`. */
 export function timelineSource(
-  { engine, fleet, by }: TimelineServices,
+  { engine, fleet, by }: LiveServices,
   { events, sequence, trail }: Omit<Timeline, "id">,
 ): SseSource {
   const sight = sightOf(by.principal);

@@ -8,7 +8,7 @@ export const MCP = {
   idleMs: 1800 * SECOND,
   /** Connections of the older SSE transport and of `rollcall mcp`: a socket each. */
   connections: 1_000,
-  /** Streams of `subscriptions/listen`, over all clients and for one connection. */
+  /** Streams of `subscriptions/listen`, over all clients. */
   listeners: 256,
   /** Subscriptions of one session: there are few kinds of resources. */
   subscriptions: 64,
