@@ -33,6 +33,7 @@ import type { ForwardTarget } from "./forward.ts";
 import { Latch } from "./latch.ts";
 import { Leading } from "./leading.ts";
 import { DEFAULTS, type EngineOptions } from "./options.ts";
+import { Observers } from "./observer.ts";
 import { history, stateAt, type Past } from "./past.ts";
 import { apply, load, selected, type Replica } from "./replica.ts";
 import { DEFAULT_RETENTION, Snapshots } from "./snapshots.ts";
@@ -52,6 +53,7 @@ export class Engine implements ForwardTarget {
   readonly #hub: WatchHub;
   readonly #snapshots: Snapshots;
   readonly stats: EngineStats = emptyStats();
+  readonly observers = new Observers();
 
   #replica: Replica;
   #mode: EngineMode = "loading";
@@ -121,8 +123,7 @@ export class Engine implements ForwardTarget {
     if (this.#leading?.heartbeat(agentId, by)) return DONE;
     // Alone with a store that cannot be written to: no agent dies either, a known one may go on.
     const isStranded = this.#mode === "following" && !this.#log.shared;
-    const actor = { agentId, by };
-    if (isStranded && beatBy(this.#replica.state, actor, this.#time.nowMs())) return DONE;
+    if (isStranded && beatBy(this.#replica.state, { agentId, by }, this.#time.nowMs())) return DONE;
     return this.execute({ type: "agent.heartbeat", agentId }, by);
   }
 
@@ -252,6 +253,7 @@ export class Engine implements ForwardTarget {
   /** Stands ready with a state that is all in the log. */
   #follow(): void {
     const { state, head } = this.#replica;
+    this.observers.attach(this.#replica);
     this.#hub.skipTo(head);
     this.#time.catchUp(state.lastAtMs);
     this.#mustReload = false;
