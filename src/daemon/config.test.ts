@@ -147,9 +147,9 @@ describe("a mistake", () => {
   });
 
   test("an outpost without a host is told how to get one", async () => {
+    const command = "rollcall tokens create NAME --role outpost --host HOST";
     expect(await problem({ flags: { trust: "10.0.0.7=outpost" } })).toContain(
-      "with one of viewer, agent, operator, admin; an outpost needs a token " +
-        "(rollcall tokens create NAME --role outpost --host HOST)",
+      `one of viewer, agent, operator, admin; an outpost needs a token (${command})`,
     );
   });
 

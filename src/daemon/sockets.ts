@@ -9,7 +9,7 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Server, Socket } from "node:net";
-import { checkShare, Holdings, holdingOf } from "../core/shares.ts";
+import { checkShare, Holdings, wishOf } from "../core/shares.ts";
 
 /** How often a closing door looks whether connections have become idle. */
 const LOOK_MS = 20;
@@ -66,8 +66,7 @@ export class Sockets {
   /** The first call of a connection says whose it is; throws where that one has its share. */
   claim(socket: Socket, owner: string): void {
     if (!this.#silent.has(socket)) return;
-    const own = holdingOf(this.#holdings, owner);
-    checkShare({ ...own, limit: this.#max, noun: "connections" });
+    checkShare({ limit: this.#max, noun: "connections" }, wishOf(this.#holdings, owner));
     this.#silent.delete(socket);
     this.#holdings.add(owner);
     socket.once("close", () => this.#holdings.remove(owner));

@@ -10,7 +10,7 @@
 import type { ServerResponse } from "node:http";
 import { RollcallError } from "../../core/errors.ts";
 import type { By } from "../../core/by.ts";
-import { checkShare, Holdings, holdingOf } from "../../core/shares.ts";
+import { checkShare, Holdings, wishOf } from "../../core/shares.ts";
 import type { Clock } from "../../core/clock.ts";
 import { systemClock } from "../../machine/clock.ts";
 import type { WaitingBytes } from "../../net/waiting.ts";
@@ -55,8 +55,8 @@ export class SseStreams {
 
   /** Resolves when the stream is over. Rejects only before anything was sent. */
   async send(response: ServerResponse, { principal }: By, start: () => SseSource): Promise<void> {
-    const own = holdingOf(this.#holdings, principal.name);
-    checkShare({ ...own, limit: this.#maxStreams, noun: "streams" });
+    const wish = wishOf(this.#holdings, principal.name);
+    checkShare({ limit: this.#maxStreams, noun: "streams" }, wish);
     const source = start();
     this.#holdings.add(principal.name);
     try {
