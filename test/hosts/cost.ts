@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../scripts/root.mjs";
 
-const ROUNDS = 20;
+const ROUNDS = 30;
 const PAYLOAD = { session_id: "cost", tool_name: "Bash", tool_input: { command: "ls" } };
 
 /** How many times as much it takes as Node alone, in a session that has its sidecar. */

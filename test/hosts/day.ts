@@ -12,7 +12,7 @@ export const IDLE: ExpectedRow = { headline: "IDLE" };
 export const WORKING: ExpectedRow = { headline: "WORKING" };
 
 /** The question of the model's mark [[ask]]. */
-export const COLOR: ExpectedRow = {
+const COLOR: ExpectedRow = {
   headline: "NEEDS YOU",
   asks: "Which color should the button be?",
   options: ["Red", "Blue"],

@@ -10,8 +10,9 @@ const SETTINGS = '{\n  "permissions": { "defaultMode": "default" }\n}\n';
 const MANNERS: Manners = {
   ready: /^❯\s*$/m,
   busy: "esc to interrupt",
-  // It shows a whole line at a time.
-  streaming: "esc to interrupt",
+  // Of an answer it shows whole lines, and until then how much has come. A prompt that is taken
+  // back before that leaves nothing behind, not even in the conversation.
+  streaming: /↓ \d+ tokens/,
   dialog: "Do you want",
   choice: "Enter to select",
   asksToRun: (command) => ({ headline: "NEEDS YOU", asks: `Bash: ${command}` }),

@@ -5,12 +5,11 @@
  *   for await (const item of daemon.events({ from: 0 })) …
  */
 import { AGENT_KEY } from "../../../core/by.ts";
-import { RollcallError } from "../../../core/errors.ts";
 import { parsedRecord, type JsonRecord } from "../../../core/json-object.ts";
 import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
 import { daemonAgent } from "../../../net/http/agent.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
-import { open, readBody, type DaemonLink } from "../../../net/http/request.ts";
+import { incompatible, open, readBody, type DaemonLink } from "../../../net/http/request.ts";
 import { localToken } from "../../../net/http/target.ts";
 import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
 import type { ServerTrust } from "../../../net/tls/trust.ts";
@@ -88,7 +87,7 @@ export class Client {
   #json(path: string, text: string): JsonRecord {
     const answer = parsedRecord(text);
     if (answer) return answer;
-    throw new RollcallError("UNAVAILABLE", `the server at ${this.url}${path} is not rollcall`);
+    throw incompatible(`${this.url}${path} does not answer with a JSON object`);
   }
 
   /** Ends all connections. Idempotent. */
