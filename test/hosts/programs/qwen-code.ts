@@ -55,6 +55,8 @@ export function prepareQwen(stage: Stage): string {
     tools: { approvalMode: "default" },
     general: { enableAutoUpdate: false },
     privacy: { usageStatisticsEnabled: false },
+    // Else it writes the file anew, in its own way.
+    $version: 4,
   });
   return `${nodePath()} ${join(stage.folder, "node_modules/@qwen-code/qwen-code/cli-entry.js")}`;
 }
