@@ -8,10 +8,10 @@ import type { AnswerOf, InputOf, OperationName } from "../operations/table.ts";
 import type { Client, PostOptions } from "../wires/api/client/client.ts";
 import type { OpenApi } from "../wires/api/openapi.ts";
 import type { Schema, Schemas } from "../wires/api/openapi-example.ts";
-import { pathOf, type Value } from "./daemon.ts";
+import { pathOf, type QueryValue } from "./daemon.ts";
 
 /** A field of the input. */
-export interface Field {
+export interface InputField {
   readonly schema: Schema;
   readonly description: string;
   readonly isRequired: boolean;
@@ -23,7 +23,7 @@ export interface ApiOperation {
   readonly path: string;
   readonly about: string;
   /** By their names; those within another as card.name. */
-  readonly fields: ReadonlyMap<string, Field>;
+  readonly fields: ReadonlyMap<string, InputField>;
   /** The field of the answer that holds the rows of a list. */
   readonly rows: string;
 }
@@ -70,7 +70,7 @@ export function apiOperation(name: OperationName): ApiOperation {
 function fieldsOf(
   { parameters = [], requestBody }: DocumentedOperation,
   components: Schemas,
-): readonly (readonly [string, Field])[] {
+): readonly (readonly [string, InputField])[] {
   if (requestBody) {
     const { schema } = requestBody.content["application/json"];
     return fieldsIn(components[schema.$ref?.split("/").at(-1) ?? ""] ?? schema, "");
@@ -81,7 +81,10 @@ function fieldsOf(
   ]);
 }
 
-function fieldsIn({ properties = {}, required = [] }: Schema, path: string): [string, Field][] {
+function fieldsIn(
+  { properties = {}, required = [] }: Schema,
+  path: string,
+): [string, InputField][] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     if (schema.properties) return fieldsIn(schema, `${path}${name}.`);
     const { description = "" } = schema;
@@ -104,7 +107,7 @@ export async function call<Name extends OperationName>(
   const { input, ...options } = request;
   return (await daemon.post(
     path,
-    input as Readonly<Record<string, Value>>,
+    input as Readonly<Record<string, QueryValue>>,
     options,
   )) as AnswerOf<Name>;
 }
@@ -115,6 +118,6 @@ export async function look<Name extends OperationName>(
   name: Name,
   { input, ...options }: OperationRequest<Name>,
 ): Promise<AnswerOf<Name>> {
-  const path = pathOf(apiOperation(name).path, input as Readonly<Record<string, Value>>);
+  const path = pathOf(apiOperation(name).path, input as Readonly<Record<string, QueryValue>>);
   return (await daemon.get(path, options)) as AnswerOf<Name>;
 }

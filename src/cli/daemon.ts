@@ -14,13 +14,13 @@ export function daemonOf({ env }: Context, flags: DaemonFlags): Client {
   return connect(findTarget(flags, env));
 }
 
-export type Value = string | number | boolean | readonly string[] | undefined;
+export type QueryValue = string | number | boolean | readonly string[] | undefined;
 
 /**
  * `/v1/leases/{taskId}` with its key, or `/v1/agents?status=alive&…`: what is undefined is left
  * out, a list is given several times.
  */
-export function pathOf(path: string, params: Readonly<Record<string, Value>> = {}): string {
+export function pathOf(path: string, params: Readonly<Record<string, QueryValue>> = {}): string {
   const query = new URLSearchParams();
   let filled = path;
   for (const [name, value] of Object.entries(params)) {

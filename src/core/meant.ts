@@ -15,7 +15,7 @@ export interface Nameable {
   readonly isHere: boolean;
 }
 
-export interface Search {
+export interface WordSearch {
   readonly word: string;
   /** The word for an item, and where they are: "agent", " in the fleet". */
   readonly noun: string;
@@ -34,7 +34,7 @@ export type Found<T> = { readonly ok: true; readonly item: T } | Refusal;
 export function meantIn<T>(
   byId: ReadonlyMap<string, T>,
   namesOf: (item: T) => Nameable,
-  search: Search,
+  search: WordSearch,
 ): Found<T> {
   const exact = byId.get(search.word);
   return exact === undefined ? meant(byId.values(), namesOf, search) : { ok: true, item: exact };
@@ -43,7 +43,7 @@ export function meantIn<T>(
 export function meant<T>(
   items: Iterable<T>,
   namesOf: (item: T) => Nameable,
-  search: Search,
+  search: WordSearch,
 ): Found<T> {
   const { word } = search;
   const all = Array.from(items, (item) => ({ item, ...namesOf(item) }));
@@ -71,7 +71,7 @@ function preferHere<T extends Nameable>(found: readonly T[]): readonly T[] {
   return here.length > 0 ? here : found;
 }
 
-function unknown(all: readonly Nameable[], { word, noun, place = "" }: Search): Refusal {
+function unknown(all: readonly Nameable[], { word, noun, place = "" }: WordSearch): Refusal {
   const names = new Set(preferHere(all).map(({ name }) => name));
   const similar = nearest(word, names);
   const question = similar.length > 0 ? `; did you mean ${similar.join(" or ")}?` : "";

@@ -3,9 +3,9 @@ import type { CodingAgent } from "../../coding-agents/adapter.ts";
 import { CODING_AGENTS } from "../../coding-agents/agents.ts";
 import { surprises } from "../../coding-agents/hooks/surprises.ts";
 import { sceneOf } from "../plans.ts";
-import { ok, reasonOf, warn, type Finding, type Scene } from "./finding.ts";
+import { ok, reasonOf, warn, type Finding, type DoctorScene } from "./finding.ts";
 
-export function checkCodingAgents({ env }: Scene): Promise<readonly Finding[]> {
+export function checkCodingAgents({ env }: DoctorScene): Promise<readonly Finding[]> {
   const installed = CODING_AGENTS.flatMap((agent) => standingOf(agent, env));
   const strange = surprises(env).map(({ host, what, version }) => {
     const title = CODING_AGENTS.find(({ name }) => name === host)?.title ?? host;
@@ -18,7 +18,7 @@ export function checkCodingAgents({ env }: Scene): Promise<readonly Finding[]> {
 const UPDATE = "update rollcall; until then its state may be incomplete";
 
 /** Nothing of those that are not installed: nobody asked for them. */
-function standingOf(agent: CodingAgent, env: Scene["env"]): readonly Finding[] {
+function standingOf(agent: CodingAgent, env: DoctorScene["env"]): readonly Finding[] {
   const again = `rollcall hooks install ${agent.name}`;
   try {
     const { state, details, warnings } = agent.install.standing(sceneOf({ env }, undefined));

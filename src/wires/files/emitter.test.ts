@@ -147,7 +147,7 @@ test("a disk that fails is told to who wants to know, and never to the agent", a
   await emitterIn(join(inTheWay, "below")).close();
 });
 
-const LIBRARY = JSON.stringify(new URL("../../../dist/status.js", import.meta.url).href);
+const LIBRARY = JSON.stringify(new URL("../../../dist/lib/status.js", import.meta.url).href);
 /** An agent that ends as the words behind it say; it lives as long as its standard input. */
 const PROGRAM = `
   import { StatusEmitter } from ${LIBRARY};
