@@ -17,8 +17,8 @@ import { TERMS } from "./jobs/limits.ts";
 import { isTerminal } from "./jobs/outcome.ts";
 import { countersOf } from "./jobs/budget.ts";
 import { stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
-import { COUNT, FIELD } from "./limits.ts";
-import { beyondShare } from "./shares.ts";
+import { FIELD } from "./limits.ts";
+import { beyondShare, SHARED, wishOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface SubmitCommand {
@@ -105,13 +105,7 @@ function roomFor({ jobs }: State, command: SubmitCommand): Refusal | undefined {
   const { principal, node, parent } = command;
   const { limits, holdings } = jobs;
   const queue = jobs.queue(node);
-  const full = beyondShare({
-    owner: principal,
-    own: holdings.of(principal),
-    total: holdings.total,
-    limit: COUNT.unfinishedJobs,
-    noun: "unfinished jobs",
-  });
+  const full = beyondShare(SHARED.unfinishedJobs, wishOf(holdings, principal));
   if (full) return full;
   const { queuedPerPrincipal, keysPerPrincipal } = limits;
   const mustWait = parent === "" && !queue.isFree(principal, limits);
