@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { RollcallError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
 import { systemClock } from "../machine/clock.ts";
-import { makeFolder } from "../machine/folders.ts";
+import { closeFolder, makeFolder } from "../machine/folders.ts";
 import { Audit } from "../engine/audit.ts";
 import { Engine } from "../engine/engine.ts";
 import { memoryStore } from "../log/memory/store.ts";
@@ -73,7 +73,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
   try {
     const pair = await openPair(config, clock, logger);
     opened.pair = pair;
-    const store = await openStore(config, release);
+    const store = await openStore(config, release, logger);
     opened.store = store;
     await importLedger(store, {
       node: config.node,
@@ -278,11 +278,16 @@ async function openPair(
   });
 }
 
-async function openStore({ dataDir }: Config, release: string): Promise<Store> {
+async function openStore({ dataDir }: Config, release: string, logger: Logger): Promise<Store> {
   if (dataDir === undefined) return memoryStore();
   try {
     // Tasks and cards may hold secrets.
     makeFolder(dataDir, 0o700);
+    const mode = closeFolder(dataDir);
+    if (mode !== undefined) {
+      const was = { folder: dataDir, mode: mode.toString(8) };
+      logger.warn(was, "other users could write in the folder of the state: no longer");
+    }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `cannot keep the state in ${dataDir}: ${why}; choose another with --data-dir`;

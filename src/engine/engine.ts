@@ -33,10 +33,12 @@ import type { ForwardTarget } from "./forward.ts";
 import { Latch } from "./latch.ts";
 import { Leading } from "./leading.ts";
 import { DEFAULTS, type EngineOptions } from "./options.ts";
+import { Observers } from "./observer.ts";
 import { history, stateAt, type Past } from "./past.ts";
 import { apply, load, selected, type Replica } from "./replica.ts";
 import { DEFAULT_RETENTION, Snapshots } from "./snapshots.ts";
 import { countBatch, emptyStats, type EngineStats } from "./stats.ts";
+import { Trouble } from "./trouble.ts";
 import { Turn } from "./turn.ts";
 import { WatchHub, type Watch, type WatchOptions } from "./watch.ts";
 
@@ -51,6 +53,7 @@ export class Engine implements ForwardTarget {
   readonly #hub: WatchHub;
   readonly #snapshots: Snapshots;
   readonly stats: EngineStats = emptyStats();
+  readonly observers = new Observers();
 
   #replica: Replica;
   #mode: EngineMode = "loading";
@@ -61,13 +64,11 @@ export class Engine implements ForwardTarget {
   readonly #loaded: Latch;
   #running: Promise<void> = Promise.resolve();
   #mustReload = false;
-  /** Why there is no leader, for callers that are refused because of it. */
-  #trouble = "there is no leader yet";
+  readonly #trouble: Trouble;
 
   /** Resolves when it can answer; rejects when the log cannot be opened or read. */
   static async open(given: EngineOptions): Promise<Engine> {
     const options = { ...DEFAULTS, ...given };
-    await options.log.open();
     const engine = new Engine(options, await load(options.log, options.rules));
     await engine.#snapshots.start(engine.#time.nowMs());
     engine.#follow();
@@ -87,6 +88,7 @@ export class Engine implements ForwardTarget {
     this.#hub = new WatchHub({ log: options.log, barrier: () => this.#barrier() });
     this.#snapshots = new Snapshots(options.log, { ...DEFAULT_RETENTION, ...options.retention });
     this.#replica = replica;
+    this.#trouble = new Trouble(options.onTrouble);
   }
 
   get mode(): EngineMode {
@@ -121,8 +123,7 @@ export class Engine implements ForwardTarget {
     if (this.#leading?.heartbeat(agentId, by)) return DONE;
     // Alone with a store that cannot be written to: no agent dies either, a known one may go on.
     const isStranded = this.#mode === "following" && !this.#log.shared;
-    const actor = { agentId, by };
-    if (isStranded && beatBy(this.#replica.state, actor, this.#time.nowMs())) return DONE;
+    if (isStranded && beatBy(this.#replica.state, { agentId, by }, this.#time.nowMs())) return DONE;
     return this.execute({ type: "agent.heartbeat", agentId }, by);
   }
 
@@ -239,12 +240,11 @@ export class Engine implements ForwardTarget {
     this.#follower = undefined;
     while (!this.#isClosed()) {
       try {
-        await this.#log.open();
         this.#replica = await load(this.#log, this.#rules);
         if (!this.#isClosed()) this.#follow();
         return;
       } catch (error) {
-        this.#report("could not read the log", error);
+        if (!this.#isClosed()) this.#trouble.reportOnce("could not read the log", error);
         await this.#turn.wait(ENGINE.recoveryMs);
       }
     }
@@ -253,6 +253,7 @@ export class Engine implements ForwardTarget {
   /** Stands ready with a state that is all in the log. */
   #follow(): void {
     const { state, head } = this.#replica;
+    this.observers.attach(this.#replica);
     this.#hub.skipTo(head);
     this.#time.catchUp(state.lastAtMs);
     this.#mustReload = false;
@@ -284,13 +285,13 @@ export class Engine implements ForwardTarget {
 
   /** Appends the claim to lead at the head this node knows: if that succeeds, it leads. */
   async #tryToLead(): Promise<void> {
-    const { state, head } = this.#replica;
+    const { state, head, floor } = this.#replica;
     const before = state.leadership.node;
     const atMs = this.#time.nowMs();
     const proved = markOf(this.#clock);
-    const text = encode(leading(state, this.#options.node), atMs);
+    const text = encode(leading(state, this.#options.node, floor), atMs);
     try {
-      await this.#log.append({ entries: [text] }, head);
+      await this.#log.append({ entries: [text], fence: floor }, head);
     } catch (error) {
       if (codeOf(error) !== "FENCED") this.#report("could not lead", error);
       // Whether it was written is not known. Followers will see; alone, look.
@@ -384,14 +385,12 @@ export class Engine implements ForwardTarget {
   }
 
   #report(what: string, error: unknown): void {
-    if (this.#isClosed()) return;
-    this.#trouble = `${what}: ${error instanceof Error ? error.message : String(error)}`;
-    this.#options.onTrouble?.(what, error);
+    if (!this.#isClosed()) this.#trouble.report(what, error);
   }
 
   #unavailable(): RollcallError {
     if (this.#isClosed()) return closing();
-    return new RollcallError("UNAVAILABLE", `this node does not lead: ${this.#trouble}`);
+    return new RollcallError("UNAVAILABLE", `this node does not lead: ${this.#trouble.reason}`);
   }
 }
 

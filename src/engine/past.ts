@@ -3,6 +3,7 @@
  * The log is only ever truncated at a snapshot that stays, so every moment it reaches back to can
  * be rebuilt by the very rules that made it.
  */
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import { decode, type RecordedEvent } from "../core/events.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Rules } from "../core/rules.ts";
@@ -10,6 +11,10 @@ import { restore } from "../core/snapshot.ts";
 import { emptyState, type State } from "../core/state.ts";
 import type { Log, Snapshot } from "../log/log.ts";
 import { takenAtMs } from "./snapshots.ts";
+
+/** A few milliseconds of work: then others are served. */
+const EVENTS_A_TURN = 500;
+const LOOKS_A_TURN = 10_000;
 
 export interface Past {
   readonly state: State;
@@ -28,6 +33,7 @@ export async function stateAt(log: Log, rules: Rules, atMs: number): Promise<Pas
         if (recorded.atMs > atMs) return { state, sequence };
         rules.evolve(state, recorded.event, recorded.atMs);
         sequence = recorded.sequence;
+        if (sequence % EVENTS_A_TURN === 0) await endOfTurn();
       }
     }
   } catch (error) {
@@ -48,7 +54,10 @@ export async function* history(
 ): AsyncGenerator<RecordedEvent> {
   const { oldest } = await log.open();
   for await (const { first, entries } of log.read(oldest - 1)) {
-    for (const [i, text] of entries.entries()) if (isWanted(text)) yield decode(text, first + i);
+    for (const [i, text] of entries.entries()) {
+      if (isWanted(text)) yield decode(text, first + i);
+      if ((first + i) % LOOKS_A_TURN === 0) await endOfTurn();
+    }
   }
 }
 

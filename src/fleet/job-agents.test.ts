@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { Ending } from "../core/job-rules.ts";
-import type { JobEvent } from "../core/jobs/events.ts";
+import type { JobEnding } from "../core/job-rules.ts";
+import type { JobStreamEvent } from "../core/jobs/events.ts";
 import type { Report } from "../core/reports.ts";
 import { capture, restore } from "../core/snapshot.ts";
 import type { State } from "../core/state.ts";
 import { SECOND } from "../../test/support/core/fixture.ts";
 import { DONE, FAILED, JobWorld } from "../../test/support/core/job-world.ts";
-import { jobReports, jobsOfRow } from "./job-agents.ts";
+import { jobReport, jobsOfRow } from "./job-agents.ts";
 
 const ROW = "arcp@n1:echo";
 /** The agent is hosted: its row is there whether or not it runs a job. */
@@ -18,13 +18,13 @@ function hosted(): JobWorld {
   return world;
 }
 
-function end(world: JobWorld, jobId: string, ending: Ending = DONE): void {
+function end(world: JobWorld, jobId: string, ending: JobEnding = DONE): void {
   world.pass(SECOND);
   world.end(jobId, ending);
 }
 
 function factsOf(state: State): Report["facts"] | undefined {
-  return [...jobReports(state)].find(({ agentId }) => agentId === ROW)?.facts;
+  return jobReport(state, ROW)?.facts;
 }
 
 describe("the row of an agent", () => {
@@ -65,7 +65,7 @@ describe("the row of an agent", () => {
   test("asks what any of its jobs asks, the oldest question first", () => {
     const world = hosted();
     const [first, second] = [world.submit(), world.submit()];
-    const asks = (message: string): JobEvent => {
+    const asks = (message: string): JobStreamEvent => {
       return { kind: "status", body: { phase: "awaiting_approval", message } };
     };
     world.say(second, asks("first?"));

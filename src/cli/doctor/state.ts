@@ -87,13 +87,27 @@ export const checkDatabase: Check = async ({ config, daemon, nowMs }) => {
     }
     // In use is what it should be while a daemon runs.
     const holder = reasonOf(error).replace(/: stop .*/, "");
-    if (!(daemon instanceof Error)) return [ok("database", holder)];
     const fix = "if that is a daemon, give its address with --url; else end that process";
-    return [warn("database", holder, fix)];
+    const isExpected = !(daemon instanceof Error);
+    const found = isExpected ? ok("database", holder) : warn("database", holder, fix);
+    return [found, ...(await besideWriter(path, nowMs))];
   } finally {
     await store.close();
   }
 };
+
+async function besideWriter(path: string, nowMs: number): Promise<readonly Finding[]> {
+  const store = sqliteStore({ path, readOnly: true });
+  try {
+    const { head, oldest } = await store.log.open();
+    return [await clockFinding(store.log.read(Math.max(head - 1, oldest - 1)), nowMs)];
+  } catch {
+    // The writer has the file for itself, where readers cannot be.
+    return [];
+  } finally {
+    await store.close();
+  }
+}
 
 type Batches = ReturnType<ReturnType<typeof sqliteStore>["log"]["read"]>;
 
@@ -104,8 +118,8 @@ async function clockFinding(last: Batches, nowMs: number): Promise<Finding> {
     const aheadMs = decode(text, first).atMs - nowMs;
     if (!(aheadMs > CLOCK_SLACK_MS)) continue;
     const ahead = shortDuration(aheadMs);
-    const what = `the last event is ${ahead} in the future: the clock was set back`;
-    return warn("clock", what, "set the clock right; until then every event gets that last time");
+    const what = `the log is ${ahead} ahead of the clock: it was wrong then, or is now`;
+    return warn("clock", what, "set the clock right; events go on from that time until it is");
   }
   return ok("clock", new Date(nowMs).toISOString());
 }

@@ -6,19 +6,19 @@ import { hostname } from "node:os";
 import { evolveReport } from "../../core/reports.ts";
 import { emptyState } from "../../core/state.ts";
 import { countsAt } from "../../fleet/census.ts";
+import { ANY, isWanted } from "../../fleet/filters.ts";
 import { rowMeant } from "../../fleet/lookup.ts";
 import type { Row } from "../../fleet/row.ts";
 import { rowsOf } from "../../fleet/rows.ts";
 import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
 import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
-import { isWanted } from "../../operations/fleet-filter.ts";
 import { FRESHNESS } from "../../wires/files/limits.ts";
 import { vitalityOf } from "../../wires/files/liveness.ts";
 import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
 import { reportOf } from "../../wires/files/report.ts";
 import { watchStatusDir } from "../../wires/files/watch.ts";
 import { processesNow, writerIn } from "../../wires/files/writers.ts";
-import type { ChangesOptions, FetchOptions } from "../listing.ts";
+import type { ListChanges, ListFetch } from "../listing.ts";
 import { warningsOf } from "../status/agents.ts";
 import type { AgentQuery, FleetQuery, FleetSource, ListedFleet } from "./source.ts";
 
@@ -37,9 +37,9 @@ export class FilesFleet implements FleetSource {
     return warningsOf(this.#readings);
   }
 
-  async list({ all = false, needs }: FleetQuery, { limit }: FetchOptions): Promise<ListedFleet> {
+  async list({ all = false, needs }: FleetQuery, { limit }: ListFetch): Promise<ListedFleet> {
     const { rows, atMs } = this.#rows();
-    const filters = { headline: [], workspacePrefix: "", needs, all };
+    const filters = { ...ANY, needs, all };
     const wanted = rows.filter((row) => isWanted(row, filters, atMs));
     const items = wanted.slice(0, limit);
     const total = wanted.length;
@@ -58,7 +58,7 @@ export class FilesFleet implements FleetSource {
     return { sequence: 0, atMs, row: rowMeant(rows, id) };
   }
 
-  changes({ signal }: ChangesOptions): AsyncIterable<unknown> {
+  changes({ signal }: ListChanges): AsyncIterable<unknown> {
     return watchStatusDir(this.place, { signal });
   }
 

@@ -63,6 +63,8 @@ export interface Append {
   readonly count: number;
   /** Of the log; of no matter to an append to streams alone. */
   readonly expectedHead: number | undefined;
+  /** No token and no term in it is above this. */
+  readonly fence: number;
   readonly streams: StreamBlocks;
 }
 
@@ -75,11 +77,13 @@ export interface StreamBlocks {
 }
 
 /** Refuses entries that have a raw newline. */
-export function appendOf({ entries, streams = [] }: AppendBatch, expectedHead?: number): Append {
+export function appendOf(batch: AppendBatch, expectedHead?: number): Append {
+  const { entries, streams = [], fence = 0 } = batch;
   return {
     text: joinEntries(entries),
     count: entries.length,
     expectedHead,
+    fence,
     streams: {
       names: streams.map(({ stream }) => stream),
       texts: streams.map((append) => joinEntries(append.entries)),

@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { RollcallError } from "../../core/errors.ts";
-import { openDatabase, openForReading } from "./database.ts";
+import { openForReading } from "./database.ts";
 import { storageError, type Database } from "./driver.ts";
 import {
   ExitGate,
@@ -13,6 +13,7 @@ import {
   type ThreadReply,
   type ThreadRequest,
 } from "./protocol.ts";
+import { openTables } from "./opening.ts";
 import { Tables } from "./tables.ts";
 import { forgetHolder } from "./writer-lock.ts";
 
@@ -30,16 +31,20 @@ function tables(): Tables {
 const operations: Operations = {
   async open(options) {
     path = options.path;
-    if (options.isReader) reading = await openForReading(path);
-    else opened = new Tables(await openDatabase(path), options.writtenBy);
-    return reading ? readOnce(reading, () => tables().opened()) : tables().opened();
+    if (options.isReader) {
+      reading = await openForReading(path);
+      return readOnce(reading, () => tables().opened());
+    }
+    const { tables: found, floor } = await openTables(path, options.writtenBy);
+    opened = found;
+    return { ...found.opened(), ...(floor !== undefined && { floor }) };
   },
   range: () => tables().range(),
   commit: (commit) => tables().commit(commit),
   readLog: (span) => tables().read(span),
   truncate: (through) => tables().truncate(through),
 
-  beginSnapshot: (sequence) => tables().snapshots.begin(sequence),
+  beginSnapshot: (sequence) => tables().beginSnapshot(sequence),
   addChunks: (chunks) => tables().snapshots.add(chunks),
   finishSnapshot: (id) => tables().finishSnapshot(id),
   dropSnapshot: (id) => tables().snapshots.drop(id),
@@ -66,17 +71,30 @@ const operations: Operations = {
 function readOnce<T>(database: Database, read: () => T): T {
   database.exec("BEGIN");
   try {
-    opened = new Tables(database, "");
+    opened = new Tables(database, { path, writtenBy: "" });
     return read();
   } finally {
     database.exec("COMMIT");
   }
 }
 
+const WRITES: ReadonlySet<Name> = new Set<Name>([
+  "commit",
+  "truncate",
+  "beginSnapshot",
+  "addChunks",
+  "finishSnapshot",
+  "sweep",
+]);
+
 /** A request carries the argument of the operation it names: the compiler cannot follow that. */
 function run({ name, argument }: ThreadRequest): unknown {
   const operation = operations[name] as (argument: unknown) => ReturnType<Operations[Name]>;
-  if (!reading || name === "close") return operation(argument);
+  if (!reading || name === "close") {
+    const value = operation(argument);
+    if (WRITES.has(name)) tables().witnessed();
+    return value;
+  }
   return readOnce(reading, () => operation(argument));
 }
 

@@ -46,11 +46,14 @@ const from = z.string().optional().describe("The sequence of the last event that
 
 export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
   "fleet.list": live({
-    about: "`fleet` with all rows, then `change` with those that are new or different, or gone.",
-    input: z.strictObject(FILTERS),
+    about:
+      "`fleet` with all rows, then `change` with those that are new or different, or gone. A " +
+      "large fleet comes in several: the rest of its rows as `change`. One that comes back with " +
+      "the id of the last event that had one hears of what changed since, if that is known.",
+    input: z.strictObject({ ...FILTERS, from }),
     isLooker: true,
-    async prepare({ fleet }, filters) {
-      return () => fleetSource(fleet, filters);
+    async prepare({ fleet }, { from: given, ...filters }, { lastEventId }) {
+      return () => fleetSource(fleet, filters, placeOf(given, lastEventId));
     },
   }),
   "fleet.get": live({

@@ -9,6 +9,7 @@
  */
 import type { ServerEvent } from "@modelcontextprotocol/server";
 import type { Clock } from "../../core/clock.ts";
+import { ANY } from "../../fleet/filters.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { Directory } from "./directory.ts";
 import { MCP } from "./limits.ts";
@@ -105,12 +106,11 @@ class ChangeFeed {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    let isFirst = true;
+    // That something is new is enough: how it was when we began to look is not.
+    const first = { ...ANY, needs: "me" } as const;
     try {
-      for await (const { rows, gone } of this.#fleet.changes(signal)) {
-        // The first is how it was when we began to look.
-        if (!isFirst && rows.length + gone.length > 0) this.#tellSoon("fleet");
-        isFirst = false;
+      for await (const { kind } of this.#fleet.changes({ signal, first })) {
+        if (kind === "change") this.#tellSoon("fleet");
       }
     } catch (error) {
       if (!signal.aborted) this.#options.onTrouble("cannot follow the fleet", error);

@@ -35,6 +35,8 @@ export const SHOWN = {
   cardEntries: 512,
   /** Of a whole resource as JSON; what is more is refused, and the tools find parts of it. */
   resourceLength: 2 * MIB,
+  /** Of a resource: as many as can fit into its length. */
+  resourceRows: 5_000,
   rowsDefault: 50,
   rowsMost: 200,
   foundDefault: 10,

@@ -13,7 +13,6 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Access } from "../../core/access.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
-import { countsAt } from "../../fleet/census.ts";
 import { TABLE } from "../../operations/table.ts";
 import { rowOf } from "./agent-shapes.ts";
 import { marked, shown, shownCard } from "./data.ts";
@@ -93,18 +92,21 @@ export async function readResource(uri: string, sources: Sources): Promise<ReadR
   }
   const value = await valueAt(uri, sources);
   const text = JSON.stringify(value, undefined, 2);
-  if (text.length > SHOWN.resourceLength) {
-    const message = `${uri} has ${text.length} characters: find_agents and list_agents give parts`;
-    throw new ProtocolError(ProtocolErrorCode.InternalError, message);
-  }
+  if (text.length > SHOWN.resourceLength) throw tooLong(uri, `${text.length} characters`);
   return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
+}
+
+function tooLong(uri: string, size: string): ProtocolError {
+  const message = `${uri} has ${size}: find_agents and list_agents give parts`;
+  return new ProtocolError(ProtocolErrorCode.InternalError, message);
 }
 
 async function valueAt(uri: string, { fleet, directory }: Sources): Promise<unknown> {
   if (uri === FLEET_URI) {
-    const { rows, atMs } = await fleet.rows();
+    const { rows, total, counts, atMs } = await fleet.rows(SHOWN.resourceRows);
+    if (total > rows.length) throw tooLong(uri, `${total} agents`);
     const at = new Date(atMs).toISOString();
-    return { at, counts: countsAt(rows, atMs), agents: rows.map(rowOf) };
+    return { at, counts, agents: rows.map(rowOf) };
   }
   if (uri === AGENTS_URI) {
     return (await directory.list()).map(({ card }) => shownCard(card));
