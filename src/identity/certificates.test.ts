@@ -85,7 +85,7 @@ describe("a caller with a certificate", () => {
     const tls = presented(["ci.example"]);
     const socket = new Socket();
     const peer = { address: "192.0.2.7", ends: undefined, isOwnSocket: false, tls, socket };
-    door.authenticate({ peer, header: () => undefined });
+    await door.authenticate({ peer, header: () => undefined });
     const leftMs = Date.parse(tls.certificate?.validTo ?? "") - clock.wallMs();
     clock.stepWall(leftMs - 2_000);
     await clock.advance(1_900);

@@ -11,7 +11,7 @@ import { readHeartbeat } from "../../../src/directory/cards/heartbeat.ts";
 import { proseOf } from "../../../src/directory/cards/prose.ts";
 import { cardAs } from "../../../src/directory/cards/versions.ts";
 import { AcpDeriver } from "../../../src/wires/acp/derive/deriver.ts";
-import { FrameReader } from "../../../src/wires/acp/derive/reader.ts";
+import { AcpLineReader } from "../../../src/wires/acp/derive/reader.ts";
 import { decodeReply } from "../../../src/wires/arcp/codec/reading.ts";
 import { decodeRequest } from "../../../src/wires/arcp/codec/requests.ts";
 import { judge } from "../../../src/wires/files/judgement.ts";
@@ -144,7 +144,7 @@ const hooks: Target = {
 
 function acpRecords(chunks: readonly Buffer[]): readonly unknown[] {
   const deriver = new AcpDeriver({ readsTodos: true });
-  const reader = new FrameReader();
+  const reader = new AcpLineReader();
   const frames = [...chunks.flatMap((chunk) => reader.push(chunk)), ...reader.finish()];
   return frames.map((frame, i) =>
     deriver.observe(frame.kind === "request" ? "client" : "agent", frame, i * 1_000),
