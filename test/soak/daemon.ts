@@ -1,4 +1,4 @@
-/** The daemon that is soaked: a real process, on the same ports and the same disk after each kill. */
+/** The soaked daemon: a real process, on the same ports and the same disk after each kill. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
