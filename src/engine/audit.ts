@@ -72,18 +72,16 @@ export class Audit implements StreamWriter {
   }
 
   /** Adds what was done to the open batch of whoever calls; gives its length. */
-  done({ by, action, target }: AuditedAct, atMs: number): number {
-    const text = JSON.stringify({
-      atMs,
-      by: recorded(by),
-      action,
-      target: asLine(target, AUDIT.targetLength),
-      outcome: "done",
-      count: 1,
-      reason: "",
-    } satisfies AuditEntry);
+  done(act: AuditedAct, atMs: number): number {
+    const text = doneText(act, atMs);
     this.#gathering.push(text);
     return text.length;
+  }
+
+  /** Something that the daemon did by itself, at once. */
+  async note(act: AuditedAct): Promise<void> {
+    const text = doneText(act, this.#options.clock.wallMs());
+    await this.#options.streams.append(STREAM, [text]);
   }
 
   take(): readonly string[] {
@@ -211,4 +209,16 @@ export class Audit implements StreamWriter {
 
 function recorded({ principal, wire, peer }: By): RecordedBy {
   return { principal: principal.name, wire, peer };
+}
+
+function doneText({ by, action, target }: AuditedAct, atMs: number): string {
+  return JSON.stringify({
+    atMs,
+    by: recorded(by),
+    action,
+    target: asLine(target, AUDIT.targetLength),
+    outcome: "done",
+    count: 1,
+    reason: "",
+  } satisfies AuditEntry);
 }
