@@ -29,7 +29,10 @@ export interface CancelCommand {
   /** Where a client cancels; absent where the runtime itself, or the job above, does. */
   readonly from?: {
     readonly session: string;
-    /** Allowed to cancel: the session that submitted the job, or any of the same principal. */
+    /**
+     * Allowed to cancel: the session that submitted the job, or any of the same principal. An
+     * operator cancels the jobs of others from any session.
+     */
     readonly scope: "session" | "principal";
   };
 }
@@ -107,8 +110,10 @@ function cancel(
   const job = state.jobs.byId.get(jobId)?.job;
   const notFound = refuse("NOT_FOUND", `no job ${JSON.stringify(jobId)}`);
   if (!job) return notFound;
-  if (from && from.session !== job.session) {
-    if (moment.by.principal.name !== job.principal) return notFound;
+  const { principal, isOperator } = moment.by;
+  const isOwn = principal.name === job.principal;
+  if (from && from.session !== job.session && (isOwn || !isOperator)) {
+    if (!isOwn) return notFound;
     if (from.scope === "session") {
       return refuse("PERMISSION_DENIED", `only the session that submitted ${jobId} may cancel it`);
     }

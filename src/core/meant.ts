@@ -33,16 +33,6 @@ const CHOICES = 5;
 
 export type Found<T> = { readonly ok: true; readonly item: T } | Refusal;
 
-/** Of items that are filed by their ids: an id costs nothing. */
-export function meantIn<T>(
-  byId: ReadonlyMap<string, T>,
-  namesOf: (item: T) => Nameable,
-  search: WordSearch,
-): Found<T> {
-  const exact = byId.get(search.word);
-  return exact === undefined ? meant(byId.values(), namesOf, search) : { ok: true, item: exact };
-}
-
 export function meant<T>(
   items: Iterable<T>,
   namesOf: (item: T) => Nameable,

@@ -15,6 +15,7 @@ import type { Store } from "../log/store.ts";
 import { importLedger } from "../wires/arcp/ledger/import.ts";
 import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
+import { Backups } from "./backups.ts";
 import { DaemonArcp } from "./arcp/service.ts";
 import { chain } from "../identity/chain.ts";
 import { Certificates } from "../identity/certificates.ts";
@@ -157,7 +158,8 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       trouble: () => trouble,
     });
     ownToken.publish(doors);
-    const closing = { audit, pair, ownToken, certificates };
+    const backups = backupsOf({ config, audit, clock, logger }, release);
+    const closing = { audit, pair, ownToken, certificates, backups };
     const parts = { config, store, engine, services, arcp, doors, metrics, logger, ...closing };
     return running({ ...parts, version: release });
   } catch (error) {
@@ -187,6 +189,7 @@ interface Parts {
   readonly audit: Audit;
   readonly pair: KeyPair | undefined;
   readonly certificates: Certificates;
+  readonly backups: Backups | undefined;
   readonly store: Store;
   readonly engine: Engine;
   readonly services: Services;
@@ -239,6 +242,7 @@ async function shutDown(parts: Parts): Promise<void> {
   parts.ownToken.close();
   parts.pair?.close();
   parts.certificates.close();
+  await step("the backups", parts.backups?.close() ?? Promise.resolve(), CLOSING.servicesMs);
   await step("the jobs", arcp.close(), CLOSING.arcpMs);
   await step("the services", services.close(), CLOSING.servicesMs);
   await step("the audit", audit.close(), CLOSING.engineMs);
@@ -247,6 +251,28 @@ async function shutDown(parts: Parts): Promise<void> {
   await step("the store", store.close(), CLOSING.storeMs);
   metrics.close();
   logger.info("closed");
+}
+
+interface BackupParts {
+  readonly config: Config;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+function backupsOf(parts: BackupParts, release: string): Backups | undefined {
+  const { config, audit, clock, logger } = parts;
+  const { backups: plan, dataDir } = config;
+  if (!plan || dataDir === undefined) return undefined;
+  return new Backups({
+    ...plan,
+    dataDir,
+    audit,
+    clock,
+    madeBy: `rollcall ${release}`,
+    onBackup: (file) => logger.info({ file }, "made a backup"),
+    onTrouble: (what, error) => logger.error({ err: error }, what),
+  });
 }
 
 async function within(work: Promise<void>, ms: number): Promise<void> {

@@ -22,6 +22,9 @@ export interface Said {
 
 const MAX_RATE_LIMIT = 1_000_000;
 const MAX_FETCH_S = 30;
+/** Twenty days: timers cannot wait for longer than 24. */
+const MAX_BACKUP_HOURS = 480;
+const MAX_BACKUPS = 1_000;
 const MAX_CLEANUP_S = DIRECTORY.cleanupMsMost / SECOND;
 
 const isOn = z.union([
@@ -147,6 +150,8 @@ const schema = {
   arcp_addr: address,
   data_dir: z.string().min(1),
   memory: isOn,
+  backup_every: amount(z.number().min(0).max(MAX_BACKUP_HOURS)),
+  backup_keep: amount(z.int().min(1).max(MAX_BACKUPS)),
   node: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/),
   socket: z.string().min(1),
   local_trust: z.enum(LOCAL_TRUSTS),
@@ -201,6 +206,8 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   arcp_addr: ADDRESS_SYNTAX,
   data_dir: "the path of a folder",
   memory: "true or false",
+  backup_every: `hours from 0 to ${MAX_BACKUP_HOURS}`,
+  backup_keep: `a whole number from 1 to ${MAX_BACKUPS}`,
   node: "1 to 128 letters, digits or . _ : @ -, the first a letter or digit",
   socket: "the path of a socket, or off",
   local_trust: `one of ${LOCAL_TRUSTS.join(", ")}`,

@@ -244,7 +244,7 @@ export class Engine implements ForwardTarget {
         if (!this.#isClosed()) this.#follow();
         return;
       } catch (error) {
-        if (!this.#isClosed()) this.#trouble.reportOnce("could not read the log", error);
+        this.#reportOnce("could not read the log", error);
         await this.#turn.wait(ENGINE.recoveryMs);
       }
     }
@@ -293,7 +293,7 @@ export class Engine implements ForwardTarget {
     try {
       await this.#log.append({ entries: [text], fence: floor }, head);
     } catch (error) {
-      if (codeOf(error) !== "FENCED") this.#report("could not lead", error);
+      if (codeOf(error) !== "FENCED") this.#reportOnce("could not lead", error);
       // Whether it was written is not known. Followers will see; alone, look.
       const hasMoved = ({ head: now }: LogRange) => now !== head;
       if (!this.#follower) this.#mustReload = await this.#log.open().then(hasMoved, () => true);
@@ -386,6 +386,10 @@ export class Engine implements ForwardTarget {
 
   #report(what: string, error: unknown): void {
     if (!this.#isClosed()) this.#trouble.report(what, error);
+  }
+
+  #reportOnce(what: string, error: unknown): void {
+    if (!this.#isClosed()) this.#trouble.reportOnce(what, error);
   }
 
   #unavailable(): RollcallError {

@@ -34,6 +34,7 @@ import {
   type JobStep,
 } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
+import { seesJob, sightOf } from "../core/visibility.ts";
 import type { Term } from "../engine/companion.ts";
 import type { Streams } from "../log/streams.ts";
 import type { JobAgents } from "./agents.ts";
@@ -347,16 +348,15 @@ export class JobService {
     return this.#runs.get(jobId);
   }
 
-  /** A job that this principal may know of; to all others it is not there. */
-  find(principal: string, jobId: string): Job | undefined {
+  /** A job that this caller may know of; to all others it is not there. */
+  find({ principal }: By, jobId: string): Job | undefined {
     const job = this.state.jobs.byId.get(jobId)?.job;
-    if (!job) return undefined;
-    const isTheirs = job.principal === principal;
-    return isTheirs || this.options.authorizer?.maySee?.(principal, job) ? job : undefined;
+    if (!job || seesJob(sightOf(principal), job)) return job;
+    return this.options.authorizer?.maySee?.(principal.name, job) ? job : undefined;
   }
 
-  page(principal: string, query: JobQuery): JobPage {
-    return pageOfJobs(this.state.jobs, principal, query);
+  page({ principal }: By, query: JobQuery): JobPage {
+    return pageOfJobs(this.state.jobs, sightOf(principal), query);
   }
 
   /** Forgets the oldest entries of streams that grew beyond what is kept of one. */

@@ -6,7 +6,7 @@ import { Random } from "../simulation/random.ts";
 import { flips, judge } from "./flips.ts";
 import { live } from "./life.ts";
 
-const FLIPS = 28;
+const FLIPS = 32;
 
 test("a bit that flips is harmless or refused with its place, and tokens never fall", async () => {
   const folder = mkdtempSync(join(tmpdir(), "rollcall-flips-"));

@@ -4,11 +4,12 @@
  * next token is above all that were handed out before; also if the operator then moves the database
  * away to start empty. Anything else was believed.
  */
-import { openSync, closeSync, readSync, rmSync, statSync, writeSync } from "node:fs";
+import { openSync, closeSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { LIBRARY } from "../../src/core/by.ts";
 import { RollcallError } from "../../src/core/errors.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { sqliteStore } from "../../src/log/sqlite/store.ts";
+import { beginRestore } from "../../src/log/sqlite/upkeep.ts";
 import { readWal } from "../../src/log/sqlite/wal.ts";
 import { readWitness } from "../../src/log/sqlite/witness.ts";
 import type { Random } from "../simulation/random.ts";
@@ -56,6 +57,7 @@ const TARGETS: readonly Target[] = [
   { name: "wal, after kill -9", life: "killed", file: "-wal", range: whole("-wal") },
   { name: "wal, last commit", life: "killed", file: "-wal", range: lastCommit },
   { name: "wal, header", life: "killed", file: "-wal", range: () => [0, WAL_HEADER - 1] },
+  { name: "backup", life: "backup", file: "", range: whole("") },
   { name: "witness, closed well", life: "closed", file: ".witness", range: whole(".witness") },
   { name: "witness, after kill -9", life: "killed", file: ".witness", range: whole(".witness") },
 ];
@@ -77,11 +79,13 @@ export async function judge(lives: Lives, flip: Flip, scratch: string): Promise<
   rmSync(scratch, { recursive: true, force: true });
   const path = copied(life, scratch);
   flipBit(path + flip.file, flip);
-  const outcome = await started(life, path);
+  const outcome = await (flip.life === "backup" ? restored : started)(life, path);
   if (outcome.kind === "believed") return outcome;
   if (outcome.kind === "refused") {
     for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
   }
+  // A backup that is refused leaves the place as it was: nothing begins anew there.
+  if (flip.life === "backup" && outcome.kind === "refused") return outcome;
   const token = await nextToken(path);
   if (token > life.fence) return outcome;
   return { kind: "believed", why: `token ${token} after ${life.fence}` };
@@ -96,6 +100,19 @@ export function flipBit(path: string, { at, bit }: Pick<Flip, "at" | "bit">): vo
   closeSync(file);
 }
 
+/** A backup that is refused is named; one that is taken gives the very content. */
+async function restored(life: Ended, file: string): Promise<Outcome> {
+  const path = `${file}.restored`;
+  try {
+    await beginRestore(file, path).commit();
+  } catch (error) {
+    return refusalOf(error, file);
+  }
+  const outcome = await started(life, path);
+  for (const end of ["", ".witness"]) renameSync(path + end, file + end);
+  return outcome;
+}
+
 async function started({ content }: Ended, path: string): Promise<Outcome> {
   const store = sqliteStore({ path });
   try {
@@ -103,12 +120,16 @@ async function started({ content }: Ended, path: string): Promise<Outcome> {
     if ((await contentOf(store)) === content) return { kind: "harmless" };
     return { kind: "believed", why: "it reads otherwise" };
   } catch (error) {
-    const isNamed = error instanceof RollcallError && error.message.includes(path);
-    if (!isNamed) return { kind: "believed", why: `it says ${String(error)}` };
-    return { kind: "refused", message: `${error.code}: ${error.message}` };
+    return refusalOf(error, path);
   } finally {
     await store.close();
   }
+}
+
+function refusalOf(error: unknown, path: string): Outcome {
+  const isNamed = error instanceof RollcallError && error.message.includes(path);
+  if (!isNamed) return { kind: "believed", why: `it says ${String(error)}` };
+  return { kind: "refused", message: `${error.code}: ${error.message}` };
 }
 
 async function nextToken(path: string): Promise<number> {

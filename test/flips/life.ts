@@ -10,6 +10,7 @@ import { fenceOf } from "../../src/core/fencing.ts";
 import { capture } from "../../src/core/snapshot.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { sqliteStore } from "../../src/log/sqlite/store.ts";
+import { backUp } from "../../src/log/sqlite/upkeep.ts";
 import type { Store } from "../../src/log/store.ts";
 
 const DATABASE = "rollcall.db";
@@ -27,6 +28,8 @@ export interface Ended {
 export interface Lives {
   readonly closed: Ended;
   readonly killed: Ended;
+  /** A backup of it is in the folder, in place of the database. */
+  readonly backup: Ended;
 }
 
 export async function live(folder: string): Promise<Lives> {
@@ -42,10 +45,14 @@ export async function live(folder: string): Promise<Lives> {
   await work(engine, store, 1);
   const fence = engine.peek(fenceOf);
   const content = await contentOf(store);
+  const backup = join(folder, "backup");
+  mkdirSync(backup);
+  await backUp({ path, target: join(backup, DATABASE), madeBy: "flips" });
   const killed = copyOf(source, join(folder, "killed"));
   await close();
   const closed = copyOf(source, join(folder, "closed"));
-  return { closed: { folder: closed, content, fence }, killed: { folder: killed, content, fence } };
+  const ended = (of: string): Ended => ({ folder: of, content, fence });
+  return { closed: ended(closed), killed: ended(killed), backup: ended(backup) };
 }
 
 async function opened(path: string) {

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { codeOf } from "../../core/errors.ts";
 import { decode } from "../../core/events.ts";
 import { sqliteStore } from "../../log/sqlite/store.ts";
+import { verify } from "../../log/sqlite/upkeep.ts";
 import { shortDuration } from "../../core/words.ts";
 import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";
 import { GIB } from "../../core/units.ts";
@@ -83,7 +84,7 @@ export const checkDatabase: Check = async ({ config, daemon, nowMs }) => {
     return [found, await clockFinding(store.log.read(Math.max(head - 1, oldest - 1)), nowMs)];
   } catch (error) {
     if (codeOf(error) !== "LOCKED") {
-      return [fail("database", reasonOf(error), "`rollcall up --memory` works without it")];
+      return [fail("database", reasonOf(error), DATABASE_FIX)];
     }
     // In use is what it should be while a daemon runs.
     const holder = reasonOf(error).replace(/: stop .*/, "");
@@ -93,6 +94,25 @@ export const checkDatabase: Check = async ({ config, daemon, nowMs }) => {
     return [found, ...(await besideWriter(path, nowMs))];
   } finally {
     await store.close();
+  }
+};
+
+/** Every page and every row, beside a daemon or without one. */
+export const checkDeep: Check = async ({ config }) => {
+  const path = config?.dataDir === undefined ? undefined : join(config.dataDir, "rollcall.db");
+  if (path === undefined) return [];
+  try {
+    const { head, oldest } = await verify(path);
+    const kept = head < oldest ? "no event" : `events ${oldest} to ${head}`;
+    return [ok("deep", `${path}: every page and every checksum holds, ${kept}`)];
+  } catch (error) {
+    if (codeOf(error) === "NOT_FOUND") return [];
+    if (codeOf(error) === "LOCKED") {
+      const fix = "stop the daemon and try again: here nobody can read beside it";
+      return [warn("deep", reasonOf(error), fix)];
+    }
+    const fix = "stop the daemon, move rollcall.db away and rollcall restore a backup";
+    return [fail("deep", reasonOf(error), fix)];
   }
 };
 
@@ -108,6 +128,9 @@ async function besideWriter(path: string, nowMs: number): Promise<readonly Findi
     await store.close();
   }
 }
+
+const DATABASE_FIX =
+  "move it away and rollcall restore a backup; `rollcall up --memory` works without it";
 
 type Batches = ReturnType<ReturnType<typeof sqliteStore>["log"]["read"]>;
 

@@ -28,7 +28,7 @@ export function checkDatabase(database: Database, options: CheckOptions): void {
 }
 
 /** The pages, and that each index has what its table has. */
-function checkPages(database: Database, path: string): void {
+export function checkPages(database: Database, path: string): void {
   const row = database.prepare<{ integrity_check: string }>("PRAGMA integrity_check(1)").get();
   const found = row?.integrity_check ?? "integrity_check fails";
   if (found !== "ok") throw corrupt(path, found.replaceAll("\n", " "));

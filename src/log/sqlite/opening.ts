@@ -33,7 +33,7 @@ export async function openTables(path: string, writtenBy: string): Promise<Opene
     const tables = new Tables(database, { path, writtenBy, witness, place });
     const head = bytes === undefined ? undefined : testimony?.head;
     if (head) tables.checkWitnessed(head);
-    if (isThorough({ bytes: bytes ?? 0, closedWell: !wal.hasFrames })) readAll(tables);
+    if (isThorough({ bytes: bytes ?? 0, closedWell: !wal.hasFrames })) tables.verify();
     return { tables, floor: head ? undefined : testimony?.floor };
   } catch (error) {
     database.close();
@@ -51,10 +51,6 @@ function checkBefore(
     throw corrupt(path, `it is empty, but ${head?.head ?? "some"} events were in it`);
   }
   checkWal(path, wal, head);
-}
-
-function readAll(tables: Tables): void {
-  for (const _ of tables.verify());
 }
 
 function fileBytes(path: string): number | undefined {

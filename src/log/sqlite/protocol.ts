@@ -8,6 +8,7 @@ import type { ErrorCode } from "../../core/errors.ts";
 import { joinEntries } from "../entries.ts";
 import type { AppendBatch, LogRange } from "../log.ts";
 import type { NamedRange, StreamRange } from "../streams.ts";
+import type { BackupFacts } from "./backup.ts";
 
 /** The most that one message carries (but at least one batch): fast to read, short to wait for. */
 export const PAGE_BYTES = 1 << 20;
@@ -34,9 +35,23 @@ export interface Operations {
   rangeOfStream(stream: string): StreamRange;
   listStreams(list: { readonly prefix: string; readonly after: string }): readonly NamedRange[];
 
+  /** By a reader: writes a backup. */
+  backup(backup: BackupRequest): Promise<BackupFacts>;
+  /** Reads and checks all of the file. */
+  verify(): LogRange;
+  /** Writes the file anew, without the room of what was forgotten. */
+  compact(): void;
+
   /** Deletes a bounded piece of what was forgotten; false when there is nothing left to delete. */
   sweep(): boolean;
   close(): void;
+}
+
+export interface BackupRequest {
+  readonly target: string;
+  readonly madeBy: string;
+  readonly madeAtMs: number;
+  readonly floor: number;
 }
 
 export interface OpenOptions {

@@ -277,6 +277,11 @@ export function lastWriter(database: Database): string {
   }
 }
 
+/** Drawn once, when the log began. */
+export function logIdOf(database: Database): string {
+  return String(meta(database, "log_id") ?? "");
+}
+
 function meta(database: Database, name: string): string | number | undefined {
   const sql = "SELECT value FROM meta WHERE name = ?";
   return database.prepare<{ value: string | number }>(sql).get(name)?.value;

@@ -19,7 +19,7 @@ import type {
   Page,
   Span,
 } from "./protocol.ts";
-import { claimFile, isRaised, lastWriter, readUnchecked, setMeta } from "./schema.ts";
+import { claimFile, isRaised, lastWriter, logIdOf, readUnchecked, setMeta } from "./schema.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StreamTables } from "./stream-tables.ts";
 import type { Witness, WitnessedHead } from "./witness.ts";
@@ -202,11 +202,9 @@ export class Tables {
     );
   }
 
-  /** Reads everything, piece by piece, which checks it. */
-  *verify(): Generator<number> {
-    for (const { last } of this.#batches.all(logChain(this.#ends.base), this.#ends.truncated)) {
-      yield last;
-    }
+  /** Reads everything, which checks it. */
+  verify(): LogRange {
+    for (const _ of this.#batches.all(logChain(this.#ends.base), this.#ends.truncated));
     this.snapshots.verify();
     for (let after = ""; ;) {
       const ranges = this.streams.list("", after);
@@ -214,9 +212,17 @@ export class Tables {
         this.streams.verify(stream);
         after = stream;
       }
-      if (ranges.length === 0) return;
-      yield this.#ends.head;
+      if (ranges.length === 0) return this.range();
     }
+  }
+
+  get logId(): string {
+    return logIdOf(this.#database);
+  }
+
+  compact(): void {
+    this.#inTransaction(() => undefined);
+    this.#database.exec("VACUUM");
   }
 
   /** Whether the log holds what a witness saw. */

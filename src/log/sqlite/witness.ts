@@ -18,7 +18,7 @@ import { corrupt } from "./driver.ts";
 import type { WalContent } from "./wal.ts";
 
 /** A million grants are a second of work at the most, and use up nothing that would be missed. */
-const RESERVED_AHEAD = 1_000_000;
+export const RESERVED_AHEAD = 1_000_000;
 
 const LINE = 128;
 const FLOOR_LINE = 0;
@@ -77,7 +77,11 @@ export class Witness {
 
   /** After each commit, before it is acknowledged. */
   saw(head: number, checksum: number): void {
-    writeLine(this.#open(), HEAD_LINE, { head, checksum, ...this.#shared.read() });
+    try {
+      writeLine(this.#open(), HEAD_LINE, { head, checksum, ...this.#shared.read() });
+    } catch {
+      // A full disk. What was committed is: without a witness less would be noticed, that is all.
+    }
   }
 
   /** The database is closed, and has no write-ahead log any more. */
@@ -93,6 +97,14 @@ export class Witness {
     this.#file ??= openWitness(this.#path);
     return this.#file;
   }
+}
+
+/** For a database that begins anew above everything that was handed out before. */
+export function writeFloor(path: string, floor: number): void {
+  const file = openSync(witnessFile(path), "w", 0o600);
+  writeLine(file, FLOOR_LINE, { floor });
+  fsyncSync(file);
+  closeSync(file);
 }
 
 /** Refuses a write-ahead log that SQLite would open without what was acknowledged. */

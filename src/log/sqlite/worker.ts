@@ -4,6 +4,8 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { RollcallError } from "../../core/errors.ts";
+import { makeBackup } from "./backup.ts";
+import { checkPages } from "./check.ts";
 import { openForReading } from "./database.ts";
 import { storageError, type Database } from "./driver.ts";
 import {
@@ -55,6 +57,12 @@ const operations: Operations = {
   rangeOfStream: (stream) => tables().streams.range(stream),
   listStreams: ({ prefix, after }) => tables().streams.list(prefix, after),
 
+  backup: (request) => makeBackup(path, request),
+  verify() {
+    if (reading) checkPages(reading, path);
+    return tables().verify();
+  },
+  compact: () => tables().compact(),
   sweep: () => tables().sweep(),
   close() {
     if (opened && !reading) forgetHolder(path);
@@ -85,14 +93,18 @@ const WRITES: ReadonlySet<Name> = new Set<Name>([
   "addChunks",
   "finishSnapshot",
   "sweep",
+  "compact",
 ]);
+/** Calls that a reader makes outside of a transaction. */
+const FREE: ReadonlySet<Name> = new Set<Name>(["close", "backup"]);
 
 /** A request carries the argument of the operation it names: the compiler cannot follow that. */
 function run({ name, argument }: ThreadRequest): unknown {
   const operation = operations[name] as (argument: unknown) => ReturnType<Operations[Name]>;
-  if (!reading || name === "close") {
+  if (!reading || FREE.has(name)) {
     const value = operation(argument);
-    if (WRITES.has(name)) tables().witnessed();
+    // A sweep that is done says so, and has written nothing.
+    if (WRITES.has(name) && value !== false) tables().witnessed();
     return value;
   }
   return readOnce(reading, () => operation(argument));
