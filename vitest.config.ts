@@ -5,10 +5,11 @@ export default defineConfig({
   oxc: { target: "node20.19" },
   test: {
     include: ["{src,test,bench}/**/*.test.ts"],
-    globalSetup: "test/build.ts",
+    globalSetup: "test/setup.ts",
     setupFiles: "test/patience.ts",
     pool: "forks",
     maxWorkers: 2,
+    silent: "passed-only",
     testTimeout: 60_000,
     hookTimeout: 60_000,
     restoreMocks: true,

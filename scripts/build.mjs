@@ -1,6 +1,6 @@
 /**
- * Builds dist/ from src/: the library file by file, as far as the exports lead, and the programs as
- * bundles in dist/bin/. Types are stripped, not checked: that is a step of `npm test`.
+ * Builds dist/ from src/: the library in dist/lib/ and the programs in dist/bin/, both as bundles.
+ * Types are stripped, not checked: that is a step of `npm test`.
  *
  * Does nothing when dist/ was built from the very same sources; `--force` builds all the same.
  * Several may build at once: each waits its turn, and replaces only files that changed, each in one
@@ -11,7 +11,7 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { libraryFiles } from "./library.mjs";
+import { libraryEntries, libraryFiles } from "./library.mjs";
 import { filesUnder, hasCode, isAlive, root } from "./root.mjs";
 
 const PROGRAMS = {
@@ -61,15 +61,22 @@ function isBuiltFrom(wanted) {
   return fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === wanted;
 }
 
-/** @param {string} directory */
-function buildLibrary(directory) {
+/**
+ * The packages it uses stay packages: its users may have the same ones. Of the declarations those
+ * stay that the exports lead to.
+ * @param {string} directory
+ */
+async function buildLibrary(directory) {
+  const { bundle, PACKAGES, THREADS } = await import("./bundle.mjs");
+  const lib = join(directory, "lib");
+  await bundle({ ...libraryEntries(), ...THREADS }, lib, { external: PACKAGES });
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const options = ["--project", "tsconfig.build.json", "--outDir", directory];
+  const options = ["--project", "tsconfig.build.json", "--outDir", lib];
   const { status } = spawnSync(process.execPath, [tsc, ...options], {
     cwd: root,
     stdio: "inherit",
   });
-  if (status !== 0) throw new Error("tsc could not write the library");
+  if (status !== 0) throw new Error("tsc could not write the declarations");
   const library = libraryFiles(directory);
   for (const file of filesUnder("", directory)) {
     if (!library.has(file)) fs.rmSync(join(directory, file));
@@ -141,7 +148,7 @@ try {
     const startedAt = performance.now();
     const directory = fs.mkdtempSync(join(root, ".cache", "build-"));
     try {
-      buildLibrary(directory);
+      await buildLibrary(directory);
       await buildPrograms(directory);
       fs.rmSync(stamp, { force: true });
       publish(directory);

@@ -3,8 +3,8 @@
  * twice as fast as one that looks hundreds up: `rollcall up` takes 190 ms instead of 390.
  *
  * All chunks lie flat in one directory two levels below the root, as every source file of src/x/
- * and every library file of dist/x/ does. So `new URL("./worker.js", import.meta.url)` and
- * `new URL("../../package.json", import.meta.url)` mean the same from all of them.
+ * does. So `new URL("./worker.js", import.meta.url)` and `new URL("../../package.json",
+ * import.meta.url)` mean the same from all of them.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +13,12 @@ import { root } from "./root.mjs";
 
 /** Carries native code and may be absent: stays a package. */
 const NATIVE = ["@photostructure/sqlite"];
+
+/**
+ * All packages, for output that finds them installed. Not this one: examples import it by its name
+ * and mean the sources. Nor what the bundler itself needs for syntax that Node does not have yet.
+ */
+export const PACKAGES = [/^(?!rollcall(?:$|\/)|@oxc-project\/runtime)[@a-z]/];
 
 /** Threads that a bundled program starts by the name of their file, which must lie beside it. */
 export const THREADS = { worker: "src/log/sqlite/worker.ts" };

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { libraryFiles } from "./library.mjs";
 import { root } from "./root.mjs";
 
-const MAX_FILES = 1_000;
+const MAX_FILES = 600;
 
 const { name, version, bin, exports } = JSON.parse(
   readFileSync(join(root, "package.json"), "utf8"),

@@ -6,16 +6,10 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { bundle, present, THREADS } from "./bundle.mjs";
+import { bundle, PACKAGES, present, THREADS } from "./bundle.mjs";
 import { isAlive, root } from "./root.mjs";
 
 const cache = join(root, ".cache");
-/**
- * Not this one: examples import it by its name and mean the sources. Nor what the bundler itself
- * needs for syntax that Node does not have yet.
- */
-const PACKAGES = [/^(?!rollcall(?:$|\/)|@oxc-project\/runtime)[@a-z]/];
-
 /** Longer than any program loads its bundle. */
 const ABANDONED_MS = 3_600_000;
 

@@ -25,8 +25,8 @@ const GROUPS = [
     format: "oxfmt --check",
     unused: "knip --no-progress",
   },
-  // Only failures are shown: where an output is cut, its beginning is what is left.
-  { vitest: `vitest run --reporter=dot --reporter=json --outputFile.json=${report}` },
+  // Only failures are shown: where an output is cut, little is left.
+  { vitest: `vitest run --no-color --reporter=dot --reporter=json --outputFile.json=${report}` },
   { simulation: "node scripts/run-ts.mjs test/simulation/main.ts --seeds 600" },
 ];
 
@@ -67,8 +67,8 @@ async function run(name, command) {
   const failures = count(name, !problem);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(`${problem ? "FAILED" : "ok    "} ${name} ${seconds} s`);
-  for (const failure of failures) console.log(failure);
   if (problem) console.log(problem);
+  for (const failure of failures) console.log(failure);
 }
 
 /**

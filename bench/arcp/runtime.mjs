@@ -2,7 +2,7 @@
  * Our runtime under load, as it is built: sessions, jobs and events on disk, with the agents that
  * the peer has. It tells its parent how much memory it has, everything unused let go.
  */
-import { ArcpRuntime, serveWebSocket, sqliteStore, staticTokens } from "../../dist/arcp.js";
+import { ArcpRuntime, serveWebSocket, sqliteStore, staticTokens } from "../../dist/lib/arcp.js";
 
 const [, , path = ""] = process.argv;
 const LINE = "a line of what the agent does";

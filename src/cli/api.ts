@@ -4,11 +4,13 @@
  * its types come from there.
  */
 import { readFileSync } from "node:fs";
+import { invalidArgument } from "../core/errors.ts";
+import { incompatible } from "../net/http/request.ts";
 import type { AnswerOf, InputOf, OperationName } from "../operations/table.ts";
 import type { Client, PostOptions } from "../wires/api/client/client.ts";
 import type { OpenApi } from "../wires/api/openapi.ts";
 import type { Schema, Schemas } from "../wires/api/openapi-example.ts";
-import { pathOf, type Value } from "./daemon.ts";
+import { shapeCheck } from "./shape.ts";
 
 /** A field of the input. */
 export interface Field {
@@ -24,6 +26,7 @@ export interface ApiOperation {
   readonly about: string;
   /** By their names; those within another as card.name. */
   readonly fields: ReadonlyMap<string, Field>;
+  readonly answer: Schema;
   /** The field of the answer that holds the rows of a list. */
   readonly rows: string;
 }
@@ -59,10 +62,13 @@ export function apiOperation(name: OperationName): ApiOperation {
     const found = (get ?? post) as DocumentedOperation;
     if (found.operationId !== name) continue;
     const [about = ""] = found.description.split("\n\n");
-    const answer = found.responses[200].content["application/json"].schema.properties ?? {};
-    const [rows = ""] = Object.keys(answer).filter((each) => answer[each]?.type === "array");
+    const answer = found.responses[200].content["application/json"].schema;
+    const { properties = {} } = answer;
+    const [rows = ""] = Object.keys(properties).filter(
+      (each) => properties[each]?.type === "array",
+    );
     const fields = new Map(fieldsOf(found, components.schemas));
-    return { isRead: get !== undefined, path, about, fields, rows };
+    return { isRead: get !== undefined, path, about, fields, answer, rows };
   }
   throw new Error(`assets/openapi.json does not describe ${name}`);
 }
@@ -93,28 +99,57 @@ type OperationRequest<Name extends OperationName> = PostOptions & {
   readonly input: InputOf<Name>;
 };
 
-/** Calls an operation of the daemon, whose answer has the shape that the table promises. */
+/** Calls an operation of the daemon; the answer has the shape that the table promises. */
 export async function call<Name extends OperationName>(
   daemon: Pick<Client, "get" | "post">,
   name: Name,
   request: OperationRequest<Name>,
 ): Promise<AnswerOf<Name>> {
   const { isRead, path } = apiOperation(name);
-  if (isRead) return look(daemon, name, request);
+  if (isRead) return lookUp(daemon, name, request);
   const { input, ...options } = request;
-  return (await daemon.post(
-    path,
-    input as Readonly<Record<string, Value>>,
-    options,
-  )) as AnswerOf<Name>;
+  return checked(name, await daemon.post(path, input as Readonly<Record<string, Value>>, options));
 }
 
 /** The same for one that reads. */
-export async function look<Name extends OperationName>(
+export async function lookUp<Name extends OperationName>(
   daemon: Pick<Client, "get">,
   name: Name,
   { input, ...options }: OperationRequest<Name>,
 ): Promise<AnswerOf<Name>> {
   const path = pathOf(apiOperation(name).path, input as Readonly<Record<string, Value>>);
-  return (await daemon.get(path, options)) as AnswerOf<Name>;
+  return checked(name, await daemon.get(path, options));
+}
+
+/** The answer, if it is what this version knows by that name. */
+function checked<Name extends OperationName>(name: Name, answer: unknown): AnswerOf<Name> {
+  const problem = shapeCheck(api().components.schemas)(answer, apiOperation(name).answer);
+  if (problem === undefined) return answer as AnswerOf<Name>;
+  throw incompatible(`${name}: ${problem}`);
+}
+
+export type Value = string | number | boolean | readonly string[] | undefined;
+
+/**
+ * `/v1/leases/{taskId}` with its key, or `/v1/agents?status=alive&…`: what is undefined is left
+ * out, a list is given several times.
+ */
+export function pathOf(path: string, params: Readonly<Record<string, Value>> = {}): string {
+  const query = new URLSearchParams();
+  let filled = path;
+  for (const [name, value] of Object.entries(params)) {
+    if (value === undefined) continue;
+    if (path.includes(`{${name}}`)) {
+      filled = filled.replace(`{${name}}`, () => keyInPath(String(value)));
+    } else {
+      for (const each of Array.isArray(value) ? value : [value]) query.append(name, String(each));
+    }
+  }
+  return query.size === 0 ? filled : `${filled}?${query.toString()}`;
+}
+
+/** A key may be any text but two that no URL can hold. */
+function keyInPath(key: string): string {
+  if (key !== "." && key !== ".." && key !== "") return encodeURIComponent(key);
+  throw invalidArgument(`"${key}" cannot be looked up: use the list`);
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { actingAgent, agentId, directoryUrl, pathOf, taskId } from "./daemon.ts";
+import { exampleAnswer } from "../../test/support/cli/answers.ts";
+import { pathOf } from "./api.ts";
+import { actingAgent, agentId, directoryUrl, taskId } from "./daemon.ts";
 
 const [ONE, TWO] = ["abcd1".padEnd(32, "0"), "abcd2".padEnd(32, "0")];
 
@@ -10,7 +12,15 @@ function daemon(id: string) {
     asked,
     get: async (path: string) => {
       asked.push(path);
-      return { agent: { agentId: id }, task: { id }, entry: { url: "http://localhost:8001" } };
+      const { agent } = exampleAnswer("agents.get");
+      const { task } = exampleAnswer("tasks.get");
+      const { entry, ...shown } = exampleAnswer("directory.get");
+      return {
+        ...shown,
+        agent: { ...agent, agentId: id },
+        task: { ...task, id },
+        entry: { ...entry, url: "http://localhost:8001" },
+      };
     },
   };
 }

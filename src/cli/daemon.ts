@@ -3,7 +3,7 @@ import { connect, type Client } from "../wires/api/client/client.ts";
 import { findTarget } from "../net/http/target.ts";
 import { invalidArgument } from "../core/errors.ts";
 import { shortId } from "../core/words.ts";
-import type { AnswerOf } from "../operations/table.ts";
+import { lookUp } from "./api.ts";
 import type { Context } from "./context.ts";
 import type { DaemonFlags } from "./flags.ts";
 import { clean, cleanJson } from "./terminal/clean.ts";
@@ -11,42 +11,11 @@ import { factLines, type Fact, type Look } from "./terminal/table.ts";
 import { moment } from "./terminal/time.ts";
 
 export function daemonOf({ env }: Context, flags: DaemonFlags): Client {
-  return connect(findTarget(flags, env));
-}
-
-export type Value = string | number | boolean | readonly string[] | undefined;
-
-/**
- * `/v1/leases/{taskId}` with its key, or `/v1/agents?status=alive&…`: what is undefined is left
- * out, a list is given several times.
- */
-export function pathOf(path: string, params: Readonly<Record<string, Value>> = {}): string {
-  const query = new URLSearchParams();
-  let filled = path;
-  for (const [name, value] of Object.entries(params)) {
-    if (value === undefined) continue;
-    if (path.includes(`{${name}}`)) {
-      filled = filled.replace(`{${name}}`, () => keyInPath(String(value)));
-    } else {
-      for (const each of Array.isArray(value) ? value : [value]) query.append(name, String(each));
-    }
-  }
-  return query.size === 0 ? filled : `${filled}?${query.toString()}`;
-}
-
-/** A key may be any text but two that no URL can hold. */
-function keyInPath(key: string): string {
-  if (key !== "." && key !== ".." && key !== "") return encodeURIComponent(key);
-  throw invalidArgument(`"${key}" cannot be looked up: use the list`);
+  return connect({ ...findTarget(flags, env), agentKey: env["ROLLCALL_AGENT_KEY"] || undefined });
 }
 
 /** All that looking something up takes. */
 type Reader = Pick<Client, "get">;
-
-/** The daemon is ours: what it answers has the shape that wires/api/answers.ts promises. */
-export async function read<T>(daemon: Reader, path: string, signal?: AbortSignal): Promise<T> {
-  return (await daemon.get(path, signal ? { signal } : {})) as T;
-}
 
 const WHOLE_ID = /^[0-9a-f]{32}$/;
 
@@ -64,28 +33,19 @@ export async function actingAgent(
 /** The whole id of an agent of the registry that is named as people do. */
 export async function agentId(daemon: Reader, given: string): Promise<string> {
   if (WHOLE_ID.test(given)) return given;
-  const { agent } = await read<AnswerOf<"agents.get">>(
-    daemon,
-    pathOf("/v1/agents/{id}", { id: given }),
-  );
-  return agent.agentId;
+  return (await lookUp(daemon, "agents.get", { input: { agentId: given } })).agent.agentId;
 }
 
 /** The same of a task. */
 export async function taskId(daemon: Reader, given: string): Promise<string> {
   if (WHOLE_ID.test(given)) return given;
-  const { task } = await read<AnswerOf<"tasks.get">>(
-    daemon,
-    pathOf("/v1/tasks/{id}", { id: given }),
-  );
-  return task.id;
+  return (await lookUp(daemon, "tasks.get", { input: { taskId: given } })).task.id;
 }
 
 /** The URL of an agent of the directory. */
 export async function directoryUrl(daemon: Reader, given: string): Promise<string> {
   if (given.includes("://")) return given;
-  const path = pathOf("/v1/directory/{url}", { url: given });
-  return (await read<AnswerOf<"directory.get">>(daemon, path)).entry.url;
+  return (await lookUp(daemon, "directory.get", { input: { url: given } })).entry.url;
 }
 
 /** An agent by its name, where that is known, and always by its id. */

@@ -25,6 +25,7 @@ const EXIT_OF: Partial<Record<ErrorCode, ExitCode>> = {
   AGENT_VERSION_NOT_AVAILABLE: EXIT.nothingFound,
   INVALID_ARGUMENT: EXIT.usage,
   UNAVAILABLE: EXIT.unreachable,
+  INCOMPATIBLE: EXIT.unreachable,
   DEADLINE_EXCEEDED: EXIT.unreachable,
   CANCELLED: EXIT.done,
   INTERNAL: EXIT.fault,

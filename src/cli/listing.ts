@@ -8,18 +8,9 @@ import { shortId } from "../core/words.ts";
 import type { AnswerOf, OperationName } from "../operations/table.ts";
 import type { Client } from "../wires/api/client/client.ts";
 import type { ConnectionState } from "../wires/api/client/events.ts";
-import { apiOperation } from "./api.ts";
+import { apiOperation, lookUp, type Value } from "./api.ts";
 import type { Context } from "./context.ts";
-import {
-  daemonOf,
-  lookOf,
-  note,
-  noteMoment,
-  pathOf,
-  printJson,
-  read,
-  type Value,
-} from "./daemon.ts";
+import { daemonOf, lookOf, note, noteMoment, printJson } from "./daemon.ts";
 import { listFlags, type ListFlags } from "./flags.ts";
 import type { Watching } from "./list-views.ts";
 import { commandLine, type CommandWords } from "./operation.ts";
@@ -169,21 +160,22 @@ export function daemonList<Item>(
 /** The largest page the daemon gives. */
 const PAGE = 1_000;
 
-/** The daemon is ours: what it answers has the shape that wires/api/answers.ts promises. */
 export async function fetchPages<Item, Answer extends object>(
   daemon: Pick<Client, "get">,
   { operation, input }: ListQuery,
   { limit, signal }: FetchOptions,
 ): Promise<ListedPage<Item, Answer>> {
   type Page = Omit<ListedPage<Item>, "items" | "answer"> & Record<string, unknown>;
-  const { path, rows: field } = apiOperation(operation);
+  const { rows: field } = apiOperation(operation);
   const items: Item[] = [];
   let first: Page | undefined;
   let cursor: string | undefined;
   do {
     const wanted = Math.min(PAGE, limit - items.length);
     const query = { ...input, limit: wanted, cursor };
-    const page: Page = await read(daemon, pathOf(path, query), signal);
+    // Which list it is, only the caller knows.
+    const request = { input: query as never, ...(signal && { signal }) };
+    const page = (await lookUp(daemon, operation, request)) as unknown as Page;
     first ??= page;
     items.push(...(page[field] as readonly Item[]));
     cursor = page.cursor;

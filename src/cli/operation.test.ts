@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { exampleAnswer } from "../../test/support/cli/answers.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Context } from "./context.ts";
 import { commandLine } from "./operation.ts";
@@ -7,7 +8,8 @@ const ID = "0123456789abcdef0123456789abcdef";
 const context = { env: { ROLLCALL_AGENT_ID: ID } } as unknown as Context;
 
 /** A daemon that is only asked for one agent. */
-const daemon = { get: async () => ({ agent: { agentId: ID } }) };
+const { agent, ...shown } = exampleAnswer("agents.get");
+const daemon = { get: async () => ({ ...shown, agent: { ...agent, agentId: ID } }) };
 
 test("flags and arguments become fields; a field that was not typed is left out", async () => {
   const register = commandLine("agents.register", {

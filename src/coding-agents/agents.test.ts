@@ -92,6 +92,26 @@ describe("what is there", () => {
     expect(fs.readFileSync(real, "utf8")).toBe('{ "model": "opus" }\n');
   });
 
+  test("stays kept when ours is brought up to date, and when it is taken out", () => {
+    const path = write(".claude/settings.json", '{ "model": "opus" }\n');
+    const kept = () => fs.readFileSync(`${path}.before-rollcall`, "utf8");
+    install("claude-code");
+    scene = { ...scene, programs: "/elsewhere/bin" };
+    install("claude-code");
+    expect(kept()).toBe('{ "model": "opus" }\n');
+    uninstall("claude-code");
+    expect(kept()).toBe('{ "model": "opus" }\n');
+    fs.writeFileSync(path, '{ "model": "sonnet" }\n');
+    install("claude-code");
+    expect(kept()).toBe('{ "model": "sonnet" }\n');
+  });
+
+  test("and is ours alone leaves no copy behind", () => {
+    install("claude-code");
+    uninstall("claude-code");
+    expect(fs.readdirSync(join(home, ".claude"))).toEqual([]);
+  });
+
   test("and cannot be read is left alone, and the way out is said", () => {
     const path = write(".claude/settings.json", '{ "model": }');
     expect(() => install("claude-code")).toThrow(

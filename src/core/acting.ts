@@ -11,7 +11,7 @@
  * such thing) is held to its principal alone.
  */
 import { beat, livingAgent, type AgentEntry } from "./agents.ts";
-import { ownerOf, type By } from "./by.ts";
+import { AGENT_KEY, ownerOf, type By } from "./by.ts";
 import { refuse, type Refusal } from "./decide.ts";
 import type { Report } from "./reports.ts";
 import type { Command } from "./rules.ts";
@@ -98,9 +98,6 @@ function outsiderTo(entry: AgentEntry | undefined, by: By): Refusal | undefined 
 export function isFirstProof({ keyHash, isBound }: AgentEntry, { agentKey }: By): boolean {
   return agentKey !== undefined && agentKey === keyHash && !isBound;
 }
-
-/** The header, or metadata, with the key of the agent that a call acts for. */
-export const AGENT_KEY = "rollcall-agent-key";
 
 /** An agent, and the caller that acts for it. */
 export interface Actor {

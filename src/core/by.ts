@@ -45,15 +45,18 @@ export function byOf(principal: Principal, wire: Wire, peer = ""): By {
   return { principal, wire, peer, text, isOperator, agentKey: undefined };
 }
 
-/** The same caller, with the key of an agent. */
-export function withAgentKey(by: By, agentKey: string): By {
-  return { ...by, agentKey };
+/** The header, or metadata, with the key of the agent that a call acts for. */
+export const AGENT_KEY = "rollcall-agent-key";
+
+/** The same caller, with the digest of an agent's key, or without one. */
+export function withAgentKey(by: By, agentKey: string | undefined): By {
+  const { principal, wire, peer, text, isOperator } = by;
+  return { principal, wire, peer, text, isOperator, agentKey };
 }
 
 /** The same caller, as it is called by another wire that a door carries. */
 export function onWire({ principal, peer, agentKey }: By, wire: Wire): By {
-  const by = byOf(principal, wire, peer);
-  return agentKey === undefined ? by : withAgentKey(by, agentKey);
+  return withAgentKey(byOf(principal, wire, peer), agentKey);
 }
 
 /** The daemon itself, at work for the user that runs it. */

@@ -12,7 +12,7 @@
  *   entry and until somebody shows the token: a stranger who gave it a very short one would have
  *   it evicted. (All programs of a machine are one source.)
  */
-import { newOwner } from "./by.ts";
+import { newOwner, ownerOf } from "./by.ts";
 import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import {
   lengthOf,
@@ -26,7 +26,7 @@ import {
 import { CARD, HEARTBEAT } from "./card-limits.ts";
 import { count, invalid, key, line, tooLong, type Problem } from "./fields.ts";
 import { COUNT, DIRECTORY } from "./limits.ts";
-import { beyondShare } from "./shares.ts";
+import { beyondShare, isCrowded, SHARED, wishOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface HeartbeatCommand {
@@ -131,7 +131,7 @@ function hear(
     ...(waiting !== before.waiting && { changedAtMs: nowMs }),
     lastHeartbeatAtMs: nowMs,
   };
-  const full = tooHeavy(state, command.source, lengthOf(entry) - lengthOf(before));
+  const full = tooHeavy(state, entry, lengthOf(entry) - lengthOf(before));
   if (full) return full;
   const isRefreshed =
     entry.intervalMs !== before.intervalMs ||
@@ -160,19 +160,6 @@ function register(
   { nowMs, by }: Moment,
 ): Decision<DirectoryEvent, HeartbeatReply> {
   const { url, origin, source, card, newTokenHash: tokenHash } = command;
-  const { byUrl, bySource, byOrigin } = state.directory;
-  const full =
-    beyondShare({
-      owner: source,
-      own: bySource.of(source).size,
-      total: byUrl.size,
-      limit: COUNT.entries,
-      noun: "agents in the directory",
-    }) ??
-    atLimit(bySource.of(source).size, COUNT.entriesPerSource, `source ${source}`) ??
-    atLimit(byOrigin.of(origin).size, COUNT.entriesPerOrigin, `origin ${origin}`) ??
-    tooHeavy(state, source, card.text.length);
-  if (full) return full;
   const entry: DirectoryEntry = {
     url,
     origin,
@@ -190,7 +177,33 @@ function register(
     changedAtMs: nowMs,
     lastHeartbeatAtMs: nowMs,
   };
+  const full = noRoomFor(state, entry);
+  if (full) return full;
   return decided([{ type: "directory.registered", entry, tokenHash }], replyFor(entry, true));
+}
+
+function noRoomFor(state: State, entry: DirectoryEntry): Refusal | undefined {
+  const { source } = entry;
+  const { holdings, bySource } = state.directory;
+  const full = beyondShare(SHARED.entries, wishOf(holdings, ownerOf(entry)));
+  if (full) return full;
+  if (bySource.of(source).size >= COUNT.entriesPerSource) {
+    const many = `${COUNT.entriesPerSource} agents in the directory`;
+    return refuse("LIMIT_EXCEEDED", `source ${source} already has ${many}`);
+  }
+  return crowdedOrigin(state, entry) ?? tooHeavy(state, entry, lengthOf(entry));
+}
+
+function crowdedOrigin({ directory }: State, entry: DirectoryEntry): Refusal | undefined {
+  const urls = directory.byOrigin.of(entry.origin);
+  if (!isCrowded(SHARED.entriesPerOrigin, urls.size)) return undefined;
+  const owner = ownerOf(entry);
+  let own = 0;
+  for (const url of urls) {
+    const other = directory.byUrl.get(url)?.entry;
+    if (other && ownerOf(other) === owner) own += 1;
+  }
+  return beyondShare(SHARED.entriesPerOrigin, { owner, own, total: urls.size });
 }
 
 /** The entry with the card that was fetched for it. */
@@ -222,7 +235,7 @@ function confirm(
     invalid(
       tooLong("the fetched card", entry.card?.text ?? "", CARD.bytes),
       line("signature", entry.proof.signature, DIRECTORY.reasonLength),
-    ) ?? tooHeavy(state, before.source, lengthOf(entry) - lengthOf(before));
+    ) ?? tooHeavy(state, entry, lengthOf(entry) - lengthOf(before));
   if (refusal) return refusal;
   const isNew =
     entry.card !== before.card ||
@@ -290,19 +303,15 @@ function replyFor({ tier, card, waiting }: DirectoryEntry, isNew: boolean): Hear
   return { isNew, tier, isServed: card !== null, mustVerify: waiting !== null };
 }
 
-function atLimit(size: number, most: number, what: string) {
-  if (size < most) return undefined;
-  return refuse("LIMIT_EXCEEDED", `${what} already has ${most} agents in the directory`);
-}
-
-function tooHeavy({ directory }: State, source: string, more: number) {
+/** The weight of a card is its entry's owner's, whoever sent it. */
+function tooHeavy({ directory }: State, entry: DirectoryEntry, more: number): Refusal | undefined {
   if (more <= 0) return undefined;
-  const own = (directory.lengthBySource.get(source) ?? 0) + more;
-  const full = (whose: string, most: number) =>
-    refuse("LIMIT_EXCEEDED", `the cards ${whose} would exceed ${most} characters`);
-  if (own > COUNT.entryLengthPerSource) return full(`of ${source}`, COUNT.entryLengthPerSource);
-  if (directory.length + more <= COUNT.entryLength) return undefined;
-  return full("of the directory", COUNT.entryLength);
+  const { source } = entry;
+  const most = COUNT.entryLengthPerSource;
+  if ((directory.lengthBySource.get(source) ?? 0) + more > most) {
+    return refuse("LIMIT_EXCEEDED", `the cards of ${source} would exceed ${most} characters`);
+  }
+  return beyondShare(SHARED.entryLength, wishOf(directory.lengths, ownerOf(entry), more));
 }
 
 function problemsOf(command: HeartbeatCommand): Problem[] {

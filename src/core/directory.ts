@@ -13,8 +13,10 @@
  * Heartbeats that say nothing new are soft, as those of agents are (see agents.ts). The rules for
  * changes are in directory-rules.ts.
  */
+import { ownerOf } from "./by.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { IndexBy } from "./index-by.ts";
+import { Holdings } from "./shares.ts";
 import type { State } from "./state.ts";
 
 /** How far an entry can be trusted, the least first. */
@@ -91,8 +93,10 @@ export class Directory {
   readonly bySource = new IndexBy();
   readonly byOrigin = new IndexBy();
   readonly deadlines = new Heap<string>();
-  /** The size of all cards, and of those of each source. */
-  length = 0;
+  /** The entries of each owner, and the size of their cards. */
+  readonly holdings = new Holdings();
+  readonly lengths = new Holdings();
+  /** The size of the cards of each source. */
   readonly lengthBySource = new Map<string, number>();
   /** Soft: grows whenever another card is served, so that who keeps a listing can tell. */
   revision = 0;
@@ -165,7 +169,7 @@ export function evolveDirectory(state: State, event: DirectoryEvent): void {
     case "directory.verified":
     case "directory.doubted": {
       const record = known(directory, event.entry.url);
-      weigh(directory, event.entry.source, lengthOf(event.entry) - lengthOf(record.entry));
+      weigh(directory, event.entry, lengthOf(event.entry) - lengthOf(record.entry));
       if (record.entry.card !== event.entry.card) directory.revision += 1;
       record.entry = event.entry;
       record.seenAtMs = Math.max(record.seenAtMs, event.entry.lastHeartbeatAtMs);
@@ -181,7 +185,8 @@ export function evolveDirectory(state: State, event: DirectoryEvent): void {
       directory.byUrl.delete(entry.url);
       directory.bySource.delete(entry.source, entry.url);
       directory.byOrigin.delete(entry.origin, entry.url);
-      weigh(directory, entry.source, -lengthOf(entry));
+      directory.holdings.remove(ownerOf(entry));
+      weigh(directory, entry, -lengthOf(entry));
       return;
     }
   }
@@ -198,14 +203,16 @@ export function restoreEntry({ directory }: State, { entry, tokenHash }: KeptEnt
   if (entry.card) directory.revision += 1;
   directory.bySource.add(source, url);
   directory.byOrigin.add(origin, url);
-  weigh(directory, source, lengthOf(entry));
+  directory.holdings.add(ownerOf(entry));
+  weigh(directory, entry, lengthOf(entry));
 }
 
-function weigh(directory: Directory, source: string, by: number): void {
-  directory.length += by;
-  const length = (directory.lengthBySource.get(source) ?? 0) + by;
-  if (length === 0) directory.lengthBySource.delete(source);
-  else directory.lengthBySource.set(source, length);
+function weigh({ lengths, lengthBySource }: Directory, entry: DirectoryEntry, by: number): void {
+  const { source } = entry;
+  lengths.add(ownerOf(entry), by);
+  const length = (lengthBySource.get(source) ?? 0) + by;
+  if (length === 0) lengthBySource.delete(source);
+  else lengthBySource.set(source, length);
 }
 
 function known(directory: Directory, url: string): DirectoryRecord {

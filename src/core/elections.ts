@@ -6,19 +6,23 @@
  * The term grows with every change of leader, a vacancy included, and never falls: a group that was
  * forgotten leaves its term behind as the floor for groups yet to come.
  */
-import { livingAgent } from "./agents.ts";
+import { livingAgent, type Agent } from "./agents.ts";
+import { ownerOf } from "./by.ts";
 import { Heap, type Slot } from "./heap.ts";
-import { decided, refuse, type Decision, type Moment } from "./decide.ts";
+import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { invalid, key } from "./fields.ts";
 import { IndexBy } from "./index-by.ts";
 import { COUNT, RETENTION } from "./limits.ts";
+import { beyondShare, Holdings, isCrowded, SHARED, wishOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface Election {
   readonly group: string;
   /** Empty while nobody leads. */
   readonly leader: string;
+  /** The owner of the leader; absent for `local`, and while nobody leads. */
+  readonly owner?: string | undefined;
   readonly term: number;
   readonly electedAtMs: number;
 }
@@ -35,6 +39,8 @@ export class Elections {
   readonly byGroup = new Map<string, GroupEntry>();
   readonly byCandidate = new IndexBy();
   readonly empty = new Heap<string>();
+  /** The groups with a leader, by its owner: the others make room for new ones. */
+  readonly led = new Holdings();
   /** The highest term of any group that was forgotten. */
   termFloor = 0;
   /** Of all groups that are here. */
@@ -77,7 +83,7 @@ export function decideElection(
   const entry = state.elections.byGroup.get(group);
   switch (command.type) {
     case "election.campaign":
-      return campaign(state, command, moment);
+      return campaign(state, { group, agent: agent.agent }, moment);
     case "election.resign": {
       if (!entry?.candidates.has(agentId)) {
         return refuse("NOT_FOUND", `agent ${agentId} is not a candidate of ${group}`);
@@ -90,20 +96,18 @@ export function decideElection(
 
 function campaign(
   state: State,
-  { group, agentId }: ElectionCommand,
+  { group, agent }: { readonly group: string; readonly agent: Agent },
   { nowMs }: Moment,
 ): Decision<Event, Election> {
   const { elections } = state;
+  const { agentId, owner } = agent;
   const entry = elections.byGroup.get(group);
   if (entry?.candidates.has(agentId)) return decided([], entry.election);
-  const isFull = !entry && elections.byGroup.size >= COUNT.groups;
-  const longestEmpty = isFull ? elections.empty.first() : undefined;
-  if (isFull && longestEmpty === undefined) {
-    return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.groups} election groups`);
-  }
-  if (entry && entry.candidates.size >= COUNT.candidatesPerGroup) {
-    return refuse("LIMIT_EXCEEDED", `${group} already has ${COUNT.candidatesPerGroup} candidates`);
-  }
+  const isVacant = !entry || entry.election.leader === "";
+  const full = isVacant
+    ? beyondShare(SHARED.groups, wishOf(elections.led, ownerOf(agent)))
+    : crowded(state, entry, ownerOf(agent));
+  if (full) return full;
   if (elections.byCandidate.of(agentId).size >= COUNT.groupsPerAgent) {
     return refuse(
       "LIMIT_EXCEEDED",
@@ -111,10 +115,10 @@ function campaign(
     );
   }
   const joined: Event = { type: "election.joined", group, agentId };
-  if (entry && entry.election.leader !== "") return decided([joined], entry.election);
-  const room: Event[] = longestEmpty ? [{ type: "election.forgotten", group: longestEmpty }] : [];
+  if (!isVacant) return decided([joined], entry.election);
+  const room = entry ? [] : roomForGroup(elections);
   const term = nextTerm(state, entry);
-  const election: Election = { group, leader: agentId, term, electedAtMs: nowMs };
+  const election: Election = { group, leader: agentId, owner, term, electedAtMs: nowMs };
   return decided([...room, joined, { type: "leader.changed", election }], election);
 }
 
@@ -123,15 +127,38 @@ function nextTerm({ elections, fencing }: State, entry: GroupEntry | undefined):
   return Math.max(entry?.election.term ?? elections.termFloor, fencing.floor) + 1;
 }
 
+/** Groups that nobody leads do not count, so the one that is empty longest makes room. */
+function roomForGroup({ byGroup, empty }: Elections): Event[] {
+  const longestEmpty = byGroup.size < COUNT.groups ? undefined : empty.first();
+  return longestEmpty === undefined ? [] : [{ type: "election.forgotten", group: longestEmpty }];
+}
+
+/** The refusal of one more candidate of an owner. */
+function crowded(
+  { agents }: State,
+  { candidates }: GroupEntry,
+  owner: string,
+): Refusal | undefined {
+  if (!isCrowded(SHARED.candidatesPerGroup, candidates.size)) return undefined;
+  let own = 0;
+  for (const each of candidates) {
+    const candidate = agents.byId.get(each)?.agent;
+    if (candidate && ownerOf(candidate) === owner) own += 1;
+  }
+  return beyondShare(SHARED.candidatesPerGroup, { owner, own, total: candidates.size });
+}
+
 /** The events of a candidate that goes, and of the next leader when it led. */
 export function leave(state: State, { group, agentId }: Candidacy, nowMs: number): Event[] {
   const entry = state.elections.byGroup.get(group);
   if (!entry) return [];
   const left: Event = { type: "election.left", group, agentId };
   if (entry.election.leader !== agentId) return [left];
+  const leader = successor(state, entry, agentId);
   const election: Election = {
     group,
-    leader: successor(state, entry, agentId),
+    leader,
+    owner: state.agents.byId.get(leader)?.agent.owner,
     term: nextTerm(state, entry),
     electedAtMs: nowMs,
   };
@@ -174,8 +201,7 @@ export function evolveElection(state: State, event: ElectionEvent): void {
       return;
     }
     case "leader.changed":
-      groupEntry(elections, event.election.group).election = event.election;
-      elections.highestTerm = Math.max(elections.highestTerm, event.election.term);
+      follow(elections, event.election);
       return;
     case "election.forgotten": {
       const entry = groupEntry(elections, event.group);
@@ -192,9 +218,7 @@ export function restoreGroup(
   election: Election,
   candidates: readonly string[],
 ): void {
-  const entry = groupEntry(elections, election.group);
-  entry.election = election;
-  elections.highestTerm = Math.max(elections.highestTerm, election.term);
+  const entry = follow(elections, election);
   for (const agentId of candidates) {
     entry.candidates.add(agentId);
     elections.byCandidate.add(agentId, election.group);
@@ -203,6 +227,16 @@ export function restoreGroup(
   if (candidates.length === 0) {
     elections.empty.move(entry.timer, election.electedAtMs + RETENTION.emptyGroupMs);
   }
+}
+
+function follow(elections: Elections, election: Election): GroupEntry {
+  const entry = groupEntry(elections, election.group);
+  const { election: before } = entry;
+  if (before.leader !== "") elections.led.remove(ownerOf(before));
+  if (election.leader !== "") elections.led.add(ownerOf(election));
+  entry.election = election;
+  elections.highestTerm = Math.max(elections.highestTerm, election.term);
+  return entry;
 }
 
 function groupEntry(elections: Elections, group: string): GroupEntry {

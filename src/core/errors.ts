@@ -41,6 +41,8 @@ const CODES = {
   BUDGET_EXHAUSTED: row(8, 402, "never"),
   /** A session fell silent and was let go; it may be resumed. */
   HEARTBEAT_LOST: row(14, 503, "now"),
+  /** The other end answers as no rollcall does that this program knows. */
+  INCOMPATIBLE: row(13, 502, "never"),
   UNIMPLEMENTED: row(12, 501, "never"),
   INTERNAL: row(13, 500, "never"),
 } as const;

@@ -40,9 +40,10 @@ export function deadlineOf(job: Job): number {
   return Math.min(leaseExpiresAtMs, runsUntilMs, graceEndsAtMs);
 }
 
-/** At once where more ended than are kept. */
+/** At once where too many ended: a hundredth more than are kept, lest each end forgets a job. */
 export function dueJob({ ended, keyed, deadlines, limits }: Jobs): number | undefined {
-  if (ended.size > limits.finished) return 0;
+  const slack = Math.min(Math.floor(limits.finished / 100), FORGOTTEN_AT_ONCE);
+  if (ended.size > limits.finished + slack) return 0;
   return earliest(deadlines.nextAt(), ended.nextAt(), keyed.nextAt());
 }
 

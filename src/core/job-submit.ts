@@ -11,8 +11,8 @@ import { TERMS } from "./jobs/limits.ts";
 import { isTerminal } from "./jobs/outcome.ts";
 import { countersOf } from "./jobs/budget.ts";
 import { stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
-import { COUNT, FIELD } from "./limits.ts";
-import { beyondShare, holdingOf } from "./shares.ts";
+import { FIELD } from "./limits.ts";
+import { beyondShare, SHARED, wishOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface SubmitCommand {
@@ -97,22 +97,20 @@ function problemOf({ jobs }: State, command: SubmitCommand): Refusal | undefined
 
 function roomFor({ jobs }: State, command: SubmitCommand): Refusal | undefined {
   const { principal, node, parent } = command;
-  const { limits } = jobs;
+  const { limits, holdings } = jobs;
   const queue = jobs.queue(node);
-  const own = holdingOf(jobs.holdings, principal);
-  const full = beyondShare({ ...own, limit: COUNT.unfinishedJobs, noun: "unfinished jobs" });
+  const full = beyondShare(SHARED.unfinishedJobs, wishOf(holdings, principal));
   if (full) return full;
-  if (parent === "" && !queue.isFree(principal, limits)) {
-    if (queue.waiting(principal) >= limits.queuedPerPrincipal) {
-      const limit = limits.queuedPerPrincipal;
-      return refuse("LIMIT_EXCEEDED", `${principal} already has ${limit} waiting jobs`);
-    }
+  const { queuedPerPrincipal, keysPerPrincipal } = limits;
+  const mustWait = parent === "" && !queue.isFree(principal, limits);
+  if (mustWait && queue.waiting(principal) >= queuedPerPrincipal) {
+    const reason = `${principal} already has ${queuedPerPrincipal} waiting jobs`;
+    return refuse("LIMIT_EXCEEDED", reason);
   }
-  if (command.key === undefined || jobs.index.keyCount(principal) < limits.keysPerPrincipal) {
+  if (command.key === undefined || jobs.index.keyCount(principal) < keysPerPrincipal) {
     return undefined;
   }
-  const most = limits.keysPerPrincipal;
-  return refuse("LIMIT_EXCEEDED", `${principal} already has ${most} idempotency keys`);
+  return refuse("LIMIT_EXCEEDED", `${principal} already has ${keysPerPrincipal} idempotency keys`);
 }
 
 /** The lease as it is granted: checked, and for a child a part of its parent's. */

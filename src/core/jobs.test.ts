@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { amountText } from "./jobs/decimal.ts";
 import { summaryOf } from "./job-listing.ts";
+import type { Event } from "./events.ts";
 import { restoreBudget, type Job, type JobLimits } from "./jobs.ts";
 import { capture, fingerprint, restore } from "./snapshot.ts";
 import type { State } from "./state.ts";
@@ -36,6 +37,23 @@ describe("a job that ended", () => {
     }
     expect(known(world)).toEqual([first, third]);
     expect(fingerprint(replayed(world.recorded()))).toBe(fingerprint(world.state));
+  });
+
+  test("waits for a hundredth more where many are kept, so that most ends forget nothing", () => {
+    const world = new JobWorld({ finished: 200 });
+    const end = (count: number) =>
+      world.eventsOf(() => {
+        for (let i = 0; i < count; i += 1) world.end(world.submit());
+        world.pass(SECOND);
+      });
+    const isForgotten = ({ type }: Event) => type === "job.forgotten";
+    expect(end(202).filter(isForgotten)).toEqual([]);
+    expect(
+      end(1)
+        .filter(isForgotten)
+        .map((event) => [...jobsIn(event)].length),
+    ).toEqual([3]);
+    expect(known(world)).toHaveLength(200);
   });
 
   test("goes with all others that are due, by one event", () => {

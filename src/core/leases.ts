@@ -20,7 +20,7 @@ import type { Event } from "./events.ts";
 import { invalid, key, ttl } from "./fields.ts";
 import { IndexBy } from "./index-by.ts";
 import { COUNT, TTL } from "./limits.ts";
-import { beyondShare, Holdings, holdingOf } from "./shares.ts";
+import { beyondShare, Holdings, SHARED, wishOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface Lease {
@@ -127,8 +127,7 @@ function acquire(
     const lease = extended(held, command.ttlMs, nowMs);
     return decided([{ type: "lease.renewed", lease }], { acquired: true, lease });
   }
-  const own = holdingOf(leases.holdings, ownerOf(agent));
-  const full = beyondShare({ ...own, limit: COUNT.leases, noun: "leases" });
+  const full = beyondShare(SHARED.leases, wishOf(leases.holdings, ownerOf(agent)));
   if (full) return full;
   if (leases.byHolder.of(command.agentId).size >= COUNT.leasesPerAgent) {
     return refuse(

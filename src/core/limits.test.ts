@@ -147,7 +147,9 @@ test("an agent at its limit of groups joins no other, but may ask about its own"
 test("a group takes no more candidates than one election can look at", () => {
   for (const each of [agentId, world.register(), world.register()]) world.campaign(each, "g");
   const more = { type: "election.campaign", group: "g", agentId: world.register() } as const;
-  expect(world.refusal(more)).toBe("LIMIT_EXCEEDED: g already has 3 candidates");
+  expect(world.refusal(more)).toBe(
+    "LIMIT_EXCEEDED: local already has 3 candidates in the group: that is the limit",
+  );
   expect(world.campaign(agentId, "g").term).toBe(1);
 });
 
@@ -156,7 +158,9 @@ test("there are never more groups than memory allows, but empty ones make room",
   for (const group of ["g1", "g2"]) world.campaign(agentId, group);
   for (const group of ["g3", "g4"]) world.campaign(other, group);
   const more = { type: "election.campaign", group: "g5", agentId: third } as const;
-  expect(world.refusal(more)).toBe("LIMIT_EXCEEDED: there are already 4 election groups");
+  expect(world.refusal(more)).toBe(
+    "LIMIT_EXCEEDED: local already has 4 election groups: that is the limit",
+  );
   for (const group of ["g2", "g1"]) {
     world.nowMs += 1;
     world.run({ type: "election.resign", group, agentId });
@@ -172,7 +176,7 @@ test("there are never more policies than memory allows, but those set can be cha
   const policy = { subject: "*", action: "*", resource: "*", effect: "allow" } as const;
   for (const id of ["a", "b"]) world.run({ type: "policy.set", policy: { ...policy, id } });
   expect(world.refusal({ type: "policy.set", policy: { ...policy, id: "c" } })).toBe(
-    "LIMIT_EXCEEDED: there are already 2 policies",
+    "LIMIT_EXCEEDED: local already has 2 policies: that is the limit",
   );
   const changed = { ...policy, id: "a", effect: "deny" } as const;
   expect(world.run({ type: "policy.set", policy: changed })).toEqual(changed);

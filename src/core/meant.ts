@@ -25,6 +25,9 @@ export interface Search {
 /** The part of a script whose variable is nearly empty must not hit the only one there is. */
 const PART_LENGTH = 3;
 
+/** Of those that may be meant, or look like it: comparing more takes longer than one waits. */
+const KEPT = 1_000;
+
 /** As many as one reads to see which was meant. */
 const CHOICES = 5;
 
@@ -45,20 +48,61 @@ export function meant<T>(
   namesOf: (item: T) => Nameable,
   search: Search,
 ): Found<T> {
-  const { word } = search;
-  const all = Array.from(items, (item) => ({ item, ...namesOf(item) }));
-  const exact = all.find(({ id, aliases = [] }) => id === word || aliases.includes(word));
-  if (exact) return { ok: true, item: exact.item };
-  const named = all.filter(({ name }) => name === word);
-  const isNamed = named.length > 0;
-  const found = preferHere(isNamed ? named : all.filter((each) => hasPart(each, word)));
-  const [only, ...others] = found;
-  if (!only) return unknown(all, search);
-  if (others.length === 0) return { ok: true, item: only.item };
-  const { noun } = search;
+  const seeking = seek(items, namesOf, search);
+  for (;;) {
+    const step = seeking.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same in steps, one for each item: for what may be a million, while others are served. */
+export function* seek<T>(
+  items: Iterable<T>,
+  namesOf: (item: T) => Nameable,
+  search: Search,
+): Generator<void, Found<T>> {
+  const { word, noun } = search;
+  const named = new Candidates<T>();
+  const partly = new Candidates<T>();
+  const names = new Candidates<T>();
+  for (const item of items) {
+    const each = namesOf(item);
+    if (each.id === word || each.aliases?.includes(word)) return { ok: true, item };
+    if (each.name === word) named.add(item, each);
+    else if (hasPart(each, word)) partly.add(item, each);
+    else names.add(item, each);
+    yield;
+  }
+  const isNamed = named.count > 0;
+  const { count, first } = isNamed ? named : partly;
+  const [only] = first;
+  if (!only) return unknown(names.first, search);
+  if (count === 1) return { ok: true, item: only.item };
   const how = isNamed ? "are called" : "may be meant by";
-  const reason = `${found.length} ${noun}s ${how} ${word}: ${choiceOf(found)}; give an id`;
+  const reason = `${count} ${noun}s ${how} ${word}: ${choiceOf(first, count)}; give an id`;
   return refuse("INVALID_ARGUMENT", reason);
+}
+
+type Candidate<T> = Nameable & { readonly item: T };
+
+/** Those that are here, or, where none is, those that are gone: how many, and the first of them. */
+class Candidates<T> {
+  readonly #here = { count: 0, first: [] as Candidate<T>[] };
+  readonly #gone = { count: 0, first: [] as Candidate<T>[] };
+
+  add(item: T, { id, name, isHere }: Nameable): void {
+    const side = isHere ? this.#here : this.#gone;
+    side.count += 1;
+    if (side.first.length < KEPT) side.first.push({ id, name, isHere, item });
+  }
+
+  get count(): number {
+    return this.#here.count || this.#gone.count;
+  }
+
+  get first(): readonly Candidate<T>[] {
+    return this.#here.count > 0 ? this.#here.first : this.#gone.first;
+  }
 }
 
 function hasPart({ id, name }: Nameable, word: string): boolean {
@@ -66,22 +110,16 @@ function hasPart({ id, name }: Nameable, word: string): boolean {
   return id.startsWith(word) || name.toLowerCase().includes(word.toLowerCase());
 }
 
-function preferHere<T extends Nameable>(found: readonly T[]): readonly T[] {
-  const here = found.filter(({ isHere }) => isHere);
-  return here.length > 0 ? here : found;
-}
-
-function unknown(all: readonly Nameable[], { word, noun, place = "" }: Search): Refusal {
-  const names = new Set(preferHere(all).map(({ name }) => name));
-  const similar = nearest(word, names);
+function unknown(first: readonly Nameable[], { word, noun, place = "" }: Search): Refusal {
+  const similar = nearest(word, new Set(first.map(({ name }) => name)));
   const question = similar.length > 0 ? `; did you mean ${similar.join(" or ")}?` : "";
   return refuse("NOT_FOUND", `no ${noun} ${word || '""'}${place}${question}`);
 }
 
-function choiceOf(found: readonly Nameable[]): string {
+function choiceOf(found: readonly Nameable[], count: number): string {
   const shown = found
     .slice(0, CHOICES)
     .map(({ id, name }) => (id === name ? id : `${shortId(id)} (${name})`));
-  const more = found.length > CHOICES ? `, and ${found.length - CHOICES} more` : "";
+  const more = count > CHOICES ? `, and ${count - CHOICES} more` : "";
   return `${shown.join(", ")}${more}`;
 }

@@ -1,7 +1,7 @@
 /** The words that look like another, for "did you mean": a letter more, less, wrong or swapped. */
 
-/** No more are compared: somebody waits for the answer. */
-const COMPARED = 10_000;
+/** No more are compared: that takes a few milliseconds, in which nobody else is served. */
+const COMPARED = 1_000;
 const SHOWN = 3;
 
 /** The nearest first; a word of three letters may be off by one, of six by two, and so on. */

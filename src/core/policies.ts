@@ -6,13 +6,14 @@
  * Checks stand in front of every tool call, so a check must not try every policy: they are filed by
  * subject, and under it by resource (see patterns.ts).
  */
-import { newOwner } from "./by.ts";
+import { newOwner, ownerOf } from "./by.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { invalid, key } from "./fields.ts";
-import { COUNT, FIELD } from "./limits.ts";
+import { FIELD } from "./limits.ts";
 import { matches, PatternIndex } from "./patterns.ts";
 import { ACTIONS } from "./roles.ts";
+import { beyondShare, Holdings, SHARED, wishOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export interface Policy {
@@ -29,6 +30,7 @@ type BySubjectAndResource = PatternIndex<PatternIndex<Map<string, Policy>>>;
 
 export class Policies {
   readonly byId = new Map<string, Policy>();
+  readonly holdings = new Holdings();
   readonly filed: BySubjectAndResource = new PatternIndex();
   /** The policies that allow something, by their action. */
   readonly allowing = new PatternIndex<Map<string, Policy>>();
@@ -56,7 +58,7 @@ export function decidePolicy(
   command: PolicyCommand,
   { by }: Pick<Moment, "by">,
 ): Decision<Event, Policy | null> {
-  const { byId } = state.policies;
+  const { byId, holdings } = state.policies;
   switch (command.type) {
     case "policy.set": {
       const { id, subject, action, resource, effect } = command.policy;
@@ -68,9 +70,9 @@ export function decidePolicy(
         key("policy.resource", resource),
       );
       if (refusal) return refusal;
-      if (!byId.has(id) && byId.size >= COUNT.policies) {
-        return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.policies} policies`);
-      }
+      const wish = wishOf(holdings, ownerOf(policy));
+      const full = byId.has(id) ? undefined : beyondShare(SHARED.policies, wish);
+      if (full) return full;
       return decided([{ type: "policy.set", policy }], policy);
     }
     case "policy.delete": {
@@ -90,14 +92,12 @@ export function evolvePolicy(state: State, event: PolicyEvent): void {
     case "policy.set": {
       const before = byId.get(event.policy.id);
       if (before) unfile(policies, before);
-      byId.set(event.policy.id, event.policy);
       file(policies, event.policy);
       return;
     }
     case "policy.deleted": {
       const policy = byId.get(event.id);
       if (policy) unfile(policies, policy);
-      byId.delete(event.id);
       return;
     }
   }
@@ -196,7 +196,10 @@ function outranks(policy: Policy, other: Policy | undefined): boolean {
   return policy.id < other.id;
 }
 
-function file({ filed, allowing, narrowing }: Policies, policy: Policy): void {
+function file(policies: Policies, policy: Policy): void {
+  const { byId: all, holdings, filed, allowing, narrowing } = policies;
+  all.set(policy.id, policy);
+  holdings.add(ownerOf(policy));
   const byResource = filed.get(policy.subject) ?? new PatternIndex<Map<string, Policy>>();
   const byId = byResource.get(policy.resource) ?? new Map<string, Policy>();
   byId.set(policy.id, policy);
@@ -210,7 +213,10 @@ function file({ filed, allowing, narrowing }: Policies, policy: Policy): void {
   allowing.set(policy.action, ofAction.set(policy.id, policy));
 }
 
-function unfile({ filed, allowing, narrowing }: Policies, policy: Policy): void {
+function unfile(policies: Policies, policy: Policy): void {
+  const { byId: all, holdings, filed, allowing, narrowing } = policies;
+  all.delete(policy.id);
+  holdings.remove(ownerOf(policy));
   narrowing.delete(policy.id);
   const ofAction = allowing.get(policy.action);
   if (ofAction?.delete(policy.id) && ofAction.size === 0) allowing.delete(policy.action);

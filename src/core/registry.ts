@@ -6,8 +6,8 @@ import { deathOf } from "./death.ts";
 import { decided, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { atMost, invalid, key, line, prose, tooLong, ttl, type Problem } from "./fields.ts";
-import { COUNT, FIELD, TTL } from "./limits.ts";
-import { beyondShare, holdingOf } from "./shares.ts";
+import { FIELD, TTL } from "./limits.ts";
+import { beyondShare, SHARED, wishOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export function decideAgent(
@@ -47,8 +47,7 @@ function register(
   const refusal = invalid(ttl("ttlMs", ttlMs), ...cardProblems(card));
   if (refusal) return refusal;
   const { living } = state.agents;
-  const own = holdingOf(living, moment.by.principal.name);
-  const full = beyondShare({ ...own, limit: COUNT.agents, noun: "agents" });
+  const full = beyondShare(SHARED.agents, wishOf(living, moment.by.principal.name));
   if (full) return full;
   const agent: Agent = {
     agentId: moment.newId(),

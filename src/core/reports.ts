@@ -20,13 +20,13 @@ import type { Event } from "./events.ts";
 import { atMost, invalid, key, line, prose, ttl, type Problem } from "./fields.ts";
 import { earliest, Heap, type Slot } from "./heap.ts";
 import { IndexBy } from "./index-by.ts";
-import { COUNT, FLEET, RETENTION } from "./limits.ts";
+import { FLEET, RETENTION } from "./limits.ts";
 import { endedWith, withProvenEnd } from "./process-ends.ts";
 import { isGone, questionEvents } from "./questions.ts";
 import { mayNotReport } from "./report-owners.ts";
 import { isRepeated, notAhead, withSince } from "./report-news.ts";
 import { answeredWith, withSeenAnswer } from "./seen-answers.ts";
-import { beyondShare, Holdings, holdingOf } from "./shares.ts";
+import { beyondShare, Holdings, SHARED, wishOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
 export const LIVENESS = [
@@ -186,8 +186,8 @@ function decideNews(
     return decided([], { isNew: false });
   }
   const events: Event[] = [];
-  const own = holdingOf(state.reports.holdings, ownerOf(report));
-  const full = before ? undefined : beyondShare({ ...own, limit: COUNT.reports, noun: "reports" });
+  const wish = wishOf(state.reports.holdings, ownerOf(report));
+  const full = before ? undefined : beyondShare(SHARED.reports, wish);
   if (full) {
     const oldest = oldestOver(state.reports, ownerOf(report));
     if (oldest === undefined) return full;

@@ -191,8 +191,8 @@ function open(
   if (own >= perPrincipal) {
     return refuse("LIMIT_EXCEEDED", `${principal} has ${perPrincipal} sessions`);
   }
-  const all = { limit: total, noun: "sessions", total: sessions.byId.size };
-  const full = beyondShare({ ...all, owner: principal, own });
+  const wish = { owner: principal, own, total: sessions.byId.size };
+  const full = beyondShare({ limit: total, noun: "sessions" }, wish);
   if (full) return full;
   const session: Session = {
     id: command.sessionId,

@@ -1,11 +1,12 @@
 import { array, assert, integer, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { beyondShare, Holdings, holdingOf, shareOf } from "./shares.ts";
+import { beyondShare, Holdings, isCrowded, shareOf, wishOf } from "./shares.ts";
 
 const LIMIT = 100;
+const AGENTS = { limit: LIMIT, noun: "agents" } as const;
 
 function share(owner: string, own: number, others: number): number {
-  return shareOf({ owner, limit: LIMIT, own, total: own + others });
+  return shareOf(LIMIT, { owner, own, total: own + others });
 }
 
 describe("a share", () => {
@@ -24,14 +25,11 @@ describe("a share", () => {
   test("is told with the limit and its principal", () => {
     const holdings = new Holdings();
     holdings.add("token:ci", 50);
-    const wish = { ...holdingOf(holdings, "token:ci"), limit: LIMIT, noun: "agents" };
-    expect(beyondShare(wish)).toMatchObject({
+    expect(beyondShare(AGENTS, wishOf(holdings, "token:ci"))).toMatchObject({
       code: "LIMIT_EXCEEDED",
       reason: "token:ci already has 50 agents: its share of the limit 100 is 50",
     });
-    expect(beyondShare({ ...holdingOf(holdings, "local"), limit: LIMIT, noun: "agents" })).toBe(
-      undefined,
-    );
+    expect(beyondShare(AGENTS, wishOf(holdings, "local"))).toBe(undefined);
   });
 });
 
@@ -44,8 +42,7 @@ test("all that principals are given stays within the limit, and leaves room for 
       const holdings = new Holdings();
       for (const { who, more } of asked) {
         const owner = `user:${who}`;
-        const wish = { ...holdingOf(holdings, owner), limit: LIMIT, noun: "agents", more };
-        if (!beyondShare(wish)) holdings.add(owner, more);
+        if (!beyondShare(AGENTS, wishOf(holdings, owner, more))) holdings.add(owner, more);
       }
       expect(holdings.total).toBeLessThan(LIMIT);
       expect(share("user:new", 0, holdings.total)).toBeGreaterThan(0);
@@ -54,6 +51,16 @@ test("all that principals are given stays within the limit, and leaves room for 
         expect(holdings.of(owner)).toBe(0);
       }
       expect(holdings.total).toBe(0);
+    }),
+  );
+});
+
+test("while half of a limit is free nobody is beyond its share", () => {
+  const count = integer({ min: 0, max: 60 });
+  assert(
+    property(count, count, (own, others) => {
+      const total = own + others;
+      if (!isCrowded(AGENTS, total)) expect(share("user:1", own, others)).toBeGreaterThan(own);
     }),
   );
 });

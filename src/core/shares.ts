@@ -10,7 +10,40 @@
  */
 import { refuse, type Refusal } from "./decide.ts";
 import { RollcallError } from "./errors.ts";
+import { COUNT } from "./limits.ts";
 import { LOCAL } from "./principals.ts";
+
+/** Something that there is only so much of, for all principals together. */
+export interface SharedLimit {
+  readonly limit: number;
+  /** In the plural: "agents". */
+  readonly noun: string;
+}
+
+/** Of one agent or one sender, and so of one principal: there is nobody to share it with. */
+type OwnCount =
+  | "leasesPerAgent"
+  | "groupsPerAgent"
+  | "claimsPerAgent"
+  | "entriesPerSource"
+  | "entryLengthPerSource";
+
+/** Every other limit of the state. One that is not here does not compile. */
+export const SHARED = {
+  agents: { limit: COUNT.agents, noun: "agents" },
+  leases: { limit: COUNT.leases, noun: "leases" },
+  groups: { limit: COUNT.groups, noun: "election groups" },
+  candidatesPerGroup: { limit: COUNT.candidatesPerGroup, noun: "candidates in the group" },
+  policies: { limit: COUNT.policies, noun: "policies" },
+  tokens: { limit: COUNT.tokens, noun: "tokens" },
+  reports: { limit: COUNT.reports, noun: "reports" },
+  entries: { limit: COUNT.entries, noun: "agents in the directory" },
+  entriesPerOrigin: { limit: COUNT.entriesPerOrigin, noun: "agents of the origin" },
+  entryLength: { limit: COUNT.entryLength, noun: "characters of cards" },
+  unfinishedTasks: { limit: COUNT.unfinishedTasks, noun: "unfinished tasks" },
+  unfinishedJobs: { limit: COUNT.unfinishedJobs, noun: "unfinished jobs" },
+  taskBytes: { limit: COUNT.taskBytes, noun: "bytes of unfinished tasks" },
+} as const satisfies Readonly<Record<Exclude<keyof typeof COUNT, OwnCount>, SharedLimit>>;
 
 /** How much of something each principal has; of what the state holds, only evolve changes it. */
 export class Holdings {
@@ -45,9 +78,6 @@ export class Holdings {
 /** A principal that wants more of something that is limited. */
 export interface Wish {
   readonly owner: string;
-  readonly limit: number;
-  /** In the plural: "agents". */
-  readonly noun: string;
   /** How much it has, and all have together. */
   readonly own: number;
   readonly total: number;
@@ -56,16 +86,16 @@ export interface Wish {
 }
 
 /** How much of the limit a principal may have, as long as the others have what they have. */
-export function shareOf({ owner, limit, own, total }: Omit<Wish, "noun" | "more">): number {
+export function shareOf(limit: number, { owner, own, total }: Omit<Wish, "more">): number {
   const others = total - own;
   if (owner === LOCAL.name && others === 0) return limit;
   return Math.max(0, Math.ceil((limit - others) / 2));
 }
 
 /** The refusal of a wish that goes beyond the share. */
-export function beyondShare(wish: Wish): Refusal | undefined {
-  const { owner, limit, noun, own, more = 1 } = wish;
-  const share = shareOf(wish);
+export function beyondShare({ limit, noun }: SharedLimit, wish: Wish): Refusal | undefined {
+  const { owner, own, more = 1 } = wish;
+  const share = shareOf(limit, wish);
   if (own + more <= share) return undefined;
   const has = `${owner} already has ${own} ${noun}`;
   const reason =
@@ -73,16 +103,18 @@ export function beyondShare(wish: Wish): Refusal | undefined {
   return refuse("LIMIT_EXCEEDED", `${has}: ${reason}`);
 }
 
+/** Below half of a limit no share of it is reached, so nothing need be counted. */
+export function isCrowded({ limit }: SharedLimit, total: number): boolean {
+  return 2 * (total + 1) > limit;
+}
+
 /** The same at a door: throws the refusal. */
-export function checkShare(wish: Wish): void {
-  const refusal = beyondShare(wish);
+export function checkShare(shared: SharedLimit, wish: Wish): void {
+  const refusal = beyondShare(shared, wish);
   if (refusal) throw new RollcallError(refusal.code, refusal.reason);
 }
 
-/** What `beyondShare` wants to know of one principal. */
-export function holdingOf(
-  holdings: Holdings,
-  owner: string,
-): Pick<Wish, "owner" | "own" | "total"> {
-  return { owner, own: holdings.of(owner), total: holdings.total };
+/** The wish of one principal for one more, or for so much. */
+export function wishOf(holdings: Holdings, owner: string, more = 1): Wish {
+  return { owner, own: holdings.of(owner), total: holdings.total, more };
 }

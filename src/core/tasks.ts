@@ -23,7 +23,7 @@ import type { Event } from "./events.ts";
 import { atMost, count, invalid, key, prose, ttl } from "./fields.ts";
 import { IndexBy } from "./index-by.ts";
 import { COUNT, FIELD, TTL } from "./limits.ts";
-import { beyondShare, Holdings, holdingOf } from "./shares.ts";
+import { beyondShare, Holdings, SHARED, wishOf } from "./shares.ts";
 import type { State } from "./state.ts";
 import { giveUp, isFinished, makeRoom, weightOf } from "./task-endings.ts";
 import { cancelled, claimed } from "./task-evolution.ts";
@@ -248,11 +248,9 @@ function roomFor(
   { input }: TaskCommand & { readonly type: "task.create" },
   { principal }: By,
 ): Refusal | undefined {
-  const many = holdingOf(unfinished, principal.name);
-  const weight = { ...holdingOf(weights, principal.name), more: input.length };
   return (
-    beyondShare({ ...many, limit: COUNT.unfinishedTasks, noun: "unfinished tasks" }) ??
-    beyondShare({ ...weight, limit: COUNT.taskBytes, noun: "bytes of unfinished tasks" })
+    beyondShare(SHARED.unfinishedTasks, wishOf(unfinished, principal.name)) ??
+    beyondShare(SHARED.taskBytes, wishOf(weights, principal.name, input.length))
   );
 }
 

@@ -129,7 +129,7 @@ describe("refused is", () => {
     const world = new World();
     for (const id of [1, 2]) world.run(tokenCreate({ name: `t${id}`, hash: hashOf(id) }));
     expect(world.refusal(tokenCreate({ hash: hashOf(3) }))).toBe(
-      "LIMIT_EXCEEDED: there are already 2 tokens",
+      "LIMIT_EXCEEDED: local already has 2 tokens: that is the limit",
     );
     world.run({ type: "token.revoke", name: "t1" });
     world.run(tokenCreate({ name: "t1", hash: hashOf(3) }));

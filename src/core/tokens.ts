@@ -7,17 +7,21 @@
  * so its digest tells nothing about it. A token that is over stays for a while, so that its caller
  * hears why it is refused; its name may be used again at once.
  */
+import { newOwner, ownerOf } from "./by.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { invalid, key, type Problem } from "./fields.ts";
 import { Heap, type Slot } from "./heap.ts";
-import { COUNT, FIELD, RETENTION, TOKEN } from "./limits.ts";
+import { FIELD, RETENTION, TOKEN } from "./limits.ts";
 import { DEFAULT_NAMESPACE, type Principal, type PrincipalKind, type Role } from "./principals.ts";
+import { beyondShare, Holdings, SHARED, wishOf } from "./shares.ts";
 import type { State } from "./state.ts";
 import { DAY, SECOND } from "./units.ts";
 
 export interface Token {
   readonly name: string;
+  /** The principal that created it; absent for `local`. */
+  readonly owner?: string | undefined;
   readonly role: Role;
   readonly kind: PrincipalKind;
   /** The one that an outpost reports on; empty for every other role. */
@@ -41,6 +45,7 @@ interface TokenEntry {
 export class Tokens {
   readonly byName = new Map<string, TokenEntry>();
   readonly byHash = new Map<string, Token>();
+  readonly holdings = new Holdings();
   readonly endings = new Heap<string>();
 }
 
@@ -71,16 +76,17 @@ export type TokenEvent =
 export function decideToken(
   state: State,
   command: TokenCommand,
-  { nowMs }: Moment,
+  moment: Moment,
 ): Decision<Event, Token | null> {
   const refusal = invalid(key("name", command.name, FIELD.nameLength));
   if (refusal) return refusal;
   switch (command.type) {
     case "token.create":
-      return create(state, command, nowMs);
+      return create(state, command, moment);
     case "token.revoke": {
       const token = state.tokens.byName.get(command.name)?.token;
       if (!token) return refuse("NOT_FOUND", `no token ${command.name}`);
+      const { nowMs } = moment;
       if (statusOf(token, nowMs) !== "live") return decided([], null);
       const revoked = { ...token, revokedAtMs: nowMs };
       return decided([{ type: "token.revoked", token: revoked }], null);
@@ -88,7 +94,7 @@ export function decideToken(
   }
 }
 
-function create({ tokens }: State, command: Create, nowMs: number): Decision<Event, Token> {
+function create({ tokens }: State, command: Create, { nowMs, by }: Moment): Decision<Event, Token> {
   const { type: _, ttlMs, ...facts } = command;
   const refusal = invalid(hostProblem(facts), ttlProblem(ttlMs), hashProblem(facts.hash));
   if (refusal) return refusal;
@@ -99,11 +105,12 @@ function create({ tokens }: State, command: Create, nowMs: number): Decision<Eve
     return refuse("ALREADY_EXISTS", `there is a token ${name} already: ${fix}`);
   }
   if (tokens.byHash.has(hash)) return refuse("ALREADY_EXISTS", "hash is that of another token");
-  if (!before && tokens.byName.size >= COUNT.tokens) {
-    return refuse("LIMIT_EXCEEDED", `there are already ${COUNT.tokens} tokens`);
-  }
+  const wish = wishOf(tokens.holdings, by.principal.name);
+  const full = before ? undefined : beyondShare(SHARED.tokens, wish);
+  if (full) return full;
+  const owner = newOwner(by);
   const expiresAtMs = nowMs + (ttlMs || TOKEN.ttlDefaultMs);
-  const token: Token = { ...facts, createdAtMs: nowMs, expiresAtMs, revokedAtMs: 0 };
+  const token: Token = { ...facts, owner, createdAtMs: nowMs, expiresAtMs, revokedAtMs: 0 };
   return decided([{ type: "token.created", token }], token);
 }
 
@@ -153,6 +160,7 @@ export function restoreToken({ tokens }: State, token: Token): void {
   const timer = tokens.endings.add(endedAtMs + RETENTION.tokenMs, name);
   tokens.byName.set(name, { token, timer });
   tokens.byHash.set(hash, token);
+  tokens.holdings.add(ownerOf(token));
 }
 
 function remove(tokens: Tokens, name: string): void {
@@ -161,6 +169,7 @@ function remove(tokens: Tokens, name: string): void {
   tokens.endings.remove(entry.timer);
   tokens.byName.delete(name);
   tokens.byHash.delete(entry.token.hash);
+  tokens.holdings.remove(ownerOf(entry.token));
 }
 
 export function dueToken(tokens: Tokens): number | undefined {

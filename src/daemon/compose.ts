@@ -159,7 +159,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     });
     ownToken.publish(doors);
     const backups = backupsOf({ config, audit, clock, logger }, release);
-    const closing = { audit, pair, ownToken, backups };
+    const closing = { audit, pair, ownToken, certificates, backups };
     const parts = { config, store, engine, services, arcp, doors, metrics, logger, ...closing };
     return running({ ...parts, version: release });
   } catch (error) {
@@ -188,6 +188,7 @@ interface Parts {
   readonly config: Config;
   readonly audit: Audit;
   readonly pair: KeyPair | undefined;
+  readonly certificates: Certificates;
   readonly backups: Backups | undefined;
   readonly store: Store;
   readonly engine: Engine;
@@ -229,7 +230,7 @@ function running(parts: Parts): Daemon {
 /** Commands under way become durable, watchers hear why it ends, then everything goes. */
 async function shutDown(parts: Parts): Promise<void> {
   const { store, audit, engine, services, arcp, doors, metrics, logger } = parts;
-  const step = async (what: string, work: Promise<void>, withinMs: number) => {
+  const step = async (what: string, work: Promise<unknown>, withinMs: number) => {
     try {
       await within(work, withinMs);
     } catch (error) {
@@ -240,9 +241,10 @@ async function shutDown(parts: Parts): Promise<void> {
   doors.stopAccepting();
   parts.ownToken.close();
   parts.pair?.close();
-  await step("the backups", parts.backups?.close() ?? Promise.resolve(), CLOSING.servicesMs);
+  parts.certificates.close();
   await step("the jobs", arcp.close(), CLOSING.arcpMs);
-  await step("the services", services.close(), CLOSING.servicesMs);
+  const closed = Promise.all([services.close(), parts.backups?.close()]);
+  await step("the services", closed, CLOSING.servicesMs);
   await step("the audit", audit.close(), CLOSING.engineMs);
   await step("the engine", engine.close(), CLOSING.engineMs);
   await step("the doors", doors.close(CLOSING.doorsMs), CLOSING.doorsMs + CLOSING.cutMs);
@@ -273,7 +275,7 @@ function backupsOf(parts: BackupParts, release: string): Backups | undefined {
   });
 }
 
-async function within(work: Promise<void>, ms: number): Promise<void> {
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {

@@ -5,7 +5,7 @@ import { HEARTBEAT } from "../core/card-limits.ts";
 import { LISTED_VERSIONS } from "../directory/cards/versions.ts";
 import { RollcallError } from "../core/errors.ts";
 import { DIRECTORY } from "../core/limits.ts";
-import { isRole, ROLES } from "../core/principals.ts";
+import { ROLES } from "../core/principals.ts";
 import type { RoleRule } from "../identity/oidc/roles.ts";
 import { httpUrl } from "../net/http/url.ts";
 import { isLoopbackHost } from "../net/loopback.ts";
@@ -99,6 +99,9 @@ const range = z
     return isIP(ip) !== 0 && Number(bits) <= (isIP(ip) === 4 ? 32 : 128);
   });
 
+/** An outpost speaks for one host, which only a token of its own names. */
+const PERSONAL = ROLES.filter((role) => role !== "outpost");
+
 /** Callers by a name of theirs, and the role that they have: NAME for an agent, or NAME=ROLE. */
 function inRole(named: z.ZodString) {
   return z
@@ -107,7 +110,8 @@ function inRole(named: z.ZodString) {
     .transform((text, context) => {
       const [, given = "", role = "agent"] = /^(.*?)(?:=([a-z]+))?$/.exec(text) ?? [];
       const name = named.safeParse(given);
-      if (name.success && isRole(role)) return { name: name.data, role };
+      const personal = PERSONAL.find((each) => each === role);
+      if (name.success && personal) return { name: name.data, role: personal };
       context.addIssue("not a name and a role");
       return z.NEVER;
     });
@@ -126,10 +130,8 @@ const issuer = endpoint.refine((text) => {
   return isSafe && url.search === "" && url.hash === "";
 });
 
-/** CLAIM:VALUE=ROLE, or *=ROLE. A claim may be a URL itself; an outpost needs a host of its own. */
+/** CLAIM:VALUE=ROLE, or *=ROLE. A claim may be a URL itself. */
 const ROLE_RULE = /^(?:\*|(?<claim>(?:https?:\/\/)?[^:=\s]+):(?<value>.+))=(?<role>[a-z]+)$/;
-
-const PERSONAL = ROLES.filter((role) => role !== "outpost");
 
 const roleRule = z
   .string()
@@ -194,7 +196,9 @@ const schema = {
   config: z.string().min(1),
 } satisfies Record<SettingName, z.ZodType>;
 
-const ONE_ROLE = `one of ${ROLES.join(", ")}`;
+const ONE_ROLE =
+  `one of ${PERSONAL.join(", ")}; an outpost needs a token ` +
+  "(rollcall tokens create NAME --role outpost --host HOST)";
 
 const EXPECTED: Readonly<Record<SettingName, string>> = {
   addr: `${ADDRESS_SYNTAX}, or off`,
@@ -211,7 +215,7 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   oidc_issuer: "https://HOST/PATH, or http:// on this machine, as in the claim iss",
   oidc_audience: "a text, as in the claim aud",
   oidc_claim: "the name of a claim, such as sub or email",
-  oidc_roles: `at most ${MAX_LISTED} of CLAIM:VALUE=ROLE or *=ROLE: ${PERSONAL.join(", ")}`,
+  oidc_roles: `at most ${MAX_LISTED} of CLAIM:VALUE=ROLE or *=ROLE with ${ONE_ROLE}`,
   tls_cert: "the path of a file",
   tls_key: "the path of a file",
   tls_client_ca: "the path of a file",

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Facts } from "../core/reports.ts";
-import { FLEET } from "../operations/limits.ts";
+import { HOUR } from "../core/units.ts";
 import { EVENT_STREAM, FLEET_LIST } from "../wires/api/limits.ts";
 import { openApi, type Api } from "../../test/support/daemon/api.ts";
 import { ask } from "../../test/support/daemon/fixture.ts";
@@ -97,7 +97,7 @@ describe("the fleet, live", () => {
     await say("a", GONE);
     const listener = await open("/v1/fleet");
     await hears(listener, 1);
-    await api.clock.advance(FLEET.goneMs + 120_000);
+    await api.clock.advance(HOUR + 120_000);
     await hears(listener, 2);
     expect(told(listener)).toEqual([
       ["fleet", ["a GONE"], []],
@@ -105,15 +105,25 @@ describe("the fleet, live", () => {
     ]);
   });
 
-  test("begins with the whole again for who comes back", async () => {
+  test("tells a subscriber that comes back what changed since, and nothing else", async () => {
     await say("a", WORKING);
+    await say("b", WORKING);
+    await say("c", GONE);
     const first = await open("/v1/fleet");
     await hears(first, 1);
     first.response.destroy();
     await say("a", IDLE);
+    await api.fleet.dismiss(["script@box:c"], LIBRARY);
     const again = await open("/v1/fleet", { "last-event-id": first.messages[0]?.id });
     await hears(again, 1);
-    expect(told(again)).toEqual([["fleet", ["a IDLE"], []]]);
+    expect(told(again)).toEqual([["change", ["a IDLE"], ["c"]]]);
+  });
+
+  test("begins with the whole for one that comes back from before the daemon's time", async () => {
+    await say("a", WORKING);
+    const listener = await open("/v1/fleet", { "last-event-id": "0" });
+    await hears(listener, 1);
+    expect(told(listener)).toEqual([["fleet", ["a WORKING"], []]]);
   });
 
   test("of a large fleet begins in several parts", async () => {

@@ -5,10 +5,15 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { MCP } from "../wires/mcp/limits.ts";
+import { namedBy } from "../core/by.ts";
+import { LOCAL, type Principal } from "../core/principals.ts";
+import type { Caller } from "../identity/caller.ts";
+import { MCP, MEMBER } from "../wires/mcp/limits.ts";
 import { openGround, type TestGround } from "../../test/support/mcp/fixture.ts";
 import { McpWire } from "../wires/mcp/wire.ts";
 import { ask, openDoor, say, type OpenDoor } from "../../test/support/daemon/fixture.ts";
+
+const SESSIONS = 16;
 
 let ground: TestGround;
 let wire: McpWire;
@@ -17,8 +22,8 @@ const clients: Client[] = [];
 
 beforeEach(async () => {
   ground = await openGround();
-  wire = new McpWire(ground.options);
-  opened = await openDoor();
+  wire = new McpWire({ ...ground.options, maxSessions: SESSIONS });
+  opened = await openDoor({ authenticator: { authenticate: namedCaller } });
   opened.door.mount({ routes: wire.routes() });
 });
 
@@ -30,6 +35,14 @@ afterEach(async () => {
   expect(ground.clock.timers).toBe(0);
   expect([...opened.faults, ...ground.faults]).toEqual([]);
 });
+
+/** A caller says by a header that it is an agent of a name. */
+const WHO = "x-test-caller";
+
+function namedCaller(caller: Caller): Principal {
+  const name = caller.header(WHO);
+  return name === undefined ? LOCAL : { ...LOCAL, name, roles: ["agent"] };
+}
 
 const JSON_BODY = {
   "content-type": "application/json",
@@ -60,7 +73,7 @@ function url(path: string): URL {
   return new URL(`http://127.0.0.1:${opened.port}${path}`);
 }
 
-async function connected(kind: "session" | "single" | "sse"): Promise<Client> {
+async function connected(kind: "session" | "single" | "sse", who?: string): Promise<Client> {
   const mode = kind === "single" ? ({ pin: "2026-07-28" } as const) : "legacy";
   const client = new Client({ name: kind, version: "1" }, { versionNegotiation: { mode } });
   clients.push(client);
@@ -68,13 +81,16 @@ async function connected(kind: "session" | "single" | "sse"): Promise<Client> {
     kind === "sse"
       ? // oxlint-disable-next-line typescript/no-deprecated -- it is the older one that is tested
         new SSEClientTransport(url("/mcp/sse"))
-      : new StreamableHTTPClientTransport(url("/mcp")),
+      : new StreamableHTTPClientTransport(url("/mcp"), {
+          requestInit: who === undefined ? {} : { headers: { [WHO]: who } },
+        }),
   );
   return client;
 }
 
-async function begin(): Promise<string> {
-  const { status, headers } = await post("/mcp", INITIALIZE);
+async function begin(who?: string): Promise<string> {
+  const as = who === undefined ? {} : { [WHO]: who };
+  const { status, headers } = await post("/mcp", INITIALIZE, as);
   expect(status).toBe(200);
   return String(headers["mcp-session-id"]);
 }
@@ -193,10 +209,82 @@ test("there are only so many sessions: the one that was idle longest makes room"
   const second = await begin();
   const ping = { jsonrpc: "2.0", id: 3, method: "ping" };
   expect((await post("/mcp", ping, { "mcp-session-id": first })).status).toBe(200);
-  for (let i = wire.clients.sessions; i <= MCP.sessions; i += 1) await begin();
-  expect(wire.clients.sessions).toBe(MCP.sessions);
+  for (let i = wire.clients.sessions; i <= SESSIONS; i += 1) await begin();
+  expect(wire.clients.sessions).toBe(SESSIONS);
   expect((await post("/mcp", ping, { "mcp-session-id": second })).status).toBe(404);
   expect((await post("/mcp", ping, { "mcp-session-id": first })).status).toBe(200);
+});
+
+test("a session that holds a lease outlasts every initialize and every silence", async () => {
+  const id = await begin("token:ann");
+  const headers = { "mcp-session-id": id, [WHO]: "token:ann" };
+  const call = { name: "acquire_lease", arguments: { task_id: "deploy", ttl_seconds: 7200 } };
+  const message = { jsonrpc: "2.0", id: 2, method: "tools/call", params: call };
+  expect((await post("/mcp", message, headers)).body).toContain("You hold");
+  for (let i = 0; i <= SESSIONS; i += 1) await begin();
+  for (let i = 0; i <= SESSIONS; i += 1) await begin("token:ann");
+  // In one step: ticking through half an hour takes too long.
+  ground.clock.suspend(MCP.idleMs - 1);
+  await ground.clock.advance(1);
+  expect(ground.engine.peek(({ leases }) => leases.byTask.size)).toBe(1);
+  const ping = { jsonrpc: "2.0", id: 3, method: "ping" };
+  expect((await post("/mcp", ping, headers)).status).toBe(200);
+});
+
+test("the agent of a session that made room lives out its time", async () => {
+  const first = await begin();
+  const call = { name: "publish_status", arguments: { activity: "idle" } };
+  const message = { jsonrpc: "2.0", id: 2, method: "tools/call", params: call };
+  await post("/mcp", message, { "mcp-session-id": first });
+  for (let i = 0; i < SESSIONS; i += 1) await begin();
+  expect((await post("/mcp", message, { "mcp-session-id": first })).status).toBe(404);
+  const statuses = () =>
+    ground.engine.peek(({ agents }) =>
+      Array.from(agents.byId.values(), ({ agent }) => agent.status),
+    );
+  expect(statuses()).toEqual(["alive"]);
+  await ground.clock.advance(2 * MEMBER.ttlMs + 1_000);
+  expect(statuses()).toEqual(["dead"]);
+});
+
+test("principals share the sessions: idle ones of those that have most make room", async () => {
+  const ping = { jsonrpc: "2.0", id: 3, method: "ping" };
+  const first = await begin();
+  for (let i = 1; i < SESSIONS; i += 1) await begin();
+  const own = await begin("token:ann");
+  const headers = { "mcp-session-id": own, [WHO]: "token:ann" };
+  expect((await post("/mcp", ping, { "mcp-session-id": first })).status).toBe(404);
+  for (let i = 0; i < SESSIONS; i += 1) await begin();
+  expect((await post("/mcp", ping, headers)).status).toBe(200);
+  expect(wire.clients.sessions).toBe(SESSIONS);
+});
+
+test("a stream of changes tells of the fleet that its caller sees, and all share it", async () => {
+  const heard = async (who: string) => {
+    const client = await connected("single", who);
+    const told: string[] = [];
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+      told.push(params.uri);
+    });
+    await client.listen({ resourceSubscriptions: ["rollcall://fleet"] });
+    return told;
+  };
+  const [own, theirs] = [await heard("token:ann"), await heard("token:bob")];
+  await ground.clock.advance(10_000);
+  const facts = { liveness: { value: "alive", rule: "test" } } as const;
+  const report = { alias: "script:1", agentId: "r", links: [], order: 1, reportedAtMs: 1, facts };
+  await ground.options.fleet.report(report, namedBy("token:ann", "mcp"));
+  await vi.waitFor(async () => {
+    await ground.clock.advance(MCP.changeMs);
+    expect(own).toEqual(["rollcall://fleet"]);
+  });
+  expect(theirs).toEqual([]);
+  const client = await connected("single", "token:ann");
+  for (let i = 1; i < MCP.listeners / 2; i += 1) {
+    await client.listen({ resourceSubscriptions: ["rollcall://fleet"] });
+  }
+  const more = client.listen({ resourceSubscriptions: ["rollcall://fleet"] });
+  await expect(more).rejects.toThrow(/its share of the limit/);
 });
 
 test("a connection is gone with its socket", async () => {

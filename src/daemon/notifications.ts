@@ -3,7 +3,8 @@ import { RollcallError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { Row } from "../fleet/row.ts";
-import type { FleetChange } from "../fleet/view.ts";
+import type { FleetChange } from "../fleet/changes.ts";
+import { ANY } from "../fleet/filters.ts";
 import {
   commandChannel,
   desktopChannel,
@@ -60,22 +61,24 @@ export class Notifications {
   }
 
   async #follow(): Promise<void> {
+    const { signal } = this.#abort;
+    const first = { ...ANY, needs: "me" } as const;
     let isFirst = true;
     try {
-      for await (const change of this.#options.fleet.changes(this.#abort.signal)) {
+      for await (const change of this.#options.fleet.changes({ signal, first })) {
         this.#tell(change, isFirst);
-        isFirst = false;
+        isFirst &&= !change.isComplete;
       }
     } catch (error) {
       this.#options.onTrouble("nobody is notified any more", error);
     }
   }
 
-  #tell({ rows, gone }: FleetChange, isFirst: boolean): void {
+  #tell({ kind, rows, gone }: FleetChange, isFirst: boolean): void {
     for (const id of gone) this.#notifier.settled(id);
     for (const row of rows) {
       const need = needOf(row);
-      if (need && isFirst) this.#notifier.wasTold(need);
+      if (need && isFirst && kind !== "change") this.#notifier.wasTold(need);
       else if (need) this.#notifier.needs(need);
       // An agent that fell silent still has its question.
       else if (!row.blockedOn) this.#notifier.settled(row.id);

@@ -174,7 +174,7 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "HOST[:PORT],…",
     kind: "list",
   }),
-  setting("rate_limit", "HTTP requests a second from one address, 0 for no limit", {
+  setting("rate_limit", "calls a second of one caller by HTTP and gRPC, 0 for no limit", {
     placeholder: "N",
     default: String(DEFAULT_RATE_LIMIT),
   }),

@@ -8,7 +8,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Server, Socket } from "node:net";
-import { checkShare, Holdings, holdingOf } from "../core/shares.ts";
+import { checkShare, Holdings, wishOf } from "../core/shares.ts";
 
 /** How often a closing door looks whether connections have become idle. */
 const LOOK_MS = 20;
@@ -16,8 +16,15 @@ const LOOK_MS = 20;
 /** Connections beyond the limit that the system may hand us at once, until one of them is cut. */
 const SPARE = 256;
 
+export interface SocketsOptions {
+  readonly max: number;
+  /** A connection was closed without a word: there are too many. */
+  readonly onRefused?: (() => void) | undefined;
+}
+
 export class Sockets {
   readonly #max: number;
+  readonly #onRefused: () => void;
   readonly #open = new Set<Socket>();
   /** Of the open ones, those without a call so far; the oldest first. */
   readonly #silent = new Set<Socket>();
@@ -26,9 +33,11 @@ export class Sockets {
   readonly failed: Promise<Error>;
   #whenEmpty: (() => void) | undefined;
 
-  constructor(server: Server, max: number) {
+  constructor(server: Server, { max, onRefused = () => undefined }: SocketsOptions) {
     this.#max = max;
-    server.maxConnections = max + SPARE;
+    this.#onRefused = onRefused;
+    server.maxConnections = max + Math.min(max, SPARE);
+    server.on("drop", onRefused);
     this.failed = new Promise((resolve) => {
       server.once("listening", () => server.on("error", resolve));
     });
@@ -51,8 +60,7 @@ export class Sockets {
   /** The first call of a connection says whose it is; throws where that one has its share. */
   claim(socket: Socket, owner: string): void {
     if (!this.#silent.has(socket)) return;
-    const own = holdingOf(this.#holdings, owner);
-    checkShare({ ...own, limit: this.#max, noun: "connections" });
+    checkShare({ limit: this.#max, noun: "connections" }, wishOf(this.#holdings, owner));
     this.#silent.delete(socket);
     this.#holdings.add(owner);
     socket.once("close", () => this.#holdings.remove(owner));
@@ -61,7 +69,7 @@ export class Sockets {
   #cutOldestSilent(): void {
     for (const oldest of this.#silent) {
       oldest.destroy();
-      return;
+      return this.#onRefused();
     }
   }
 

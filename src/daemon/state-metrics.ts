@@ -42,7 +42,7 @@ export const STATE_GAUGES: readonly StateGauge[] = [
   {
     name: "rollcall_directory_card_bytes",
     help: "Size of the directory's cards in memory, in characters.",
-    read: ({ directory }) => directory.length,
+    read: ({ directory }) => directory.lengths.total,
   },
   {
     name: "rollcall_tasks",

@@ -18,6 +18,7 @@ import { actorIn, type Actor } from "../core/acting.ts";
 import { livingAgent } from "../core/agents.ts";
 import { RollcallError } from "../core/errors.ts";
 import { Heap, type Slot } from "../core/heap.ts";
+import { checkShare, Holdings, wishOf } from "../core/shares.ts";
 import type { Task } from "../core/tasks.ts";
 import type { Clock } from "../core/clock.ts";
 import { closing } from "./closing.ts";
@@ -68,8 +69,8 @@ export class TaskClaims {
   readonly #maxWaiting: number;
   readonly #lines = new Map<string, Line>();
   readonly #byAgent = new Map<string, Set<Waiter>>();
+  readonly #holdings = new Holdings();
   #watch: Watch | undefined;
-  #waiting = 0;
   #arrivals = 0;
   /** Grows with everything that may make a task fit. */
   #wakeups = 0;
@@ -82,7 +83,7 @@ export class TaskClaims {
 
   /** How many calls wait. */
   get waiting(): number {
-    return this.#waiting;
+    return this.#holdings.total;
   }
 
   /** Resolves with a task the agent has claimed; rejects when the signal aborts before. */
@@ -91,9 +92,8 @@ export class TaskClaims {
     if ("ok" in agent) throw new RollcallError(agent.code, agent.reason);
     if (this.#isClosed) throw closing();
     if (signal.aborted) throw signal.reason;
-    if (this.#waiting >= this.#maxWaiting) {
-      throw new RollcallError("LIMIT_EXCEEDED", `${this.#waiting} calls already wait for a task`);
-    }
+    const shared = { limit: this.#maxWaiting, noun: "calls that wait for a task" };
+    checkShare(shared, wishOf(this.#holdings, actor.by.principal.name));
     return new Promise((resolve, reject) => {
       this.#add({ actor, tools: agent.agent.card.tools, signal, resolve, reject });
       if (this.#watch) this.#serve();
@@ -169,18 +169,18 @@ export class TaskClaims {
     const waiter: Waiter = { agentId, by, line, arrival, slot: undefined, give, fail };
     line.members += 1;
     queue(waiter);
-    this.#waiting += 1;
+    this.#holdings.add(by.principal.name);
     const calls = this.#byAgent.get(agentId) ?? new Set();
     this.#byAgent.set(agentId, calls.add(waiter));
     signal.addEventListener("abort", onAbort, { once: true });
   }
 
   #remove(waiter: Waiter): void {
-    const { line, agentId } = waiter;
+    const { line, agentId, by } = waiter;
     unqueue(waiter);
     line.members -= 1;
     if (line.members === 0) this.#lines.delete(line.name);
-    this.#waiting -= 1;
+    this.#holdings.remove(by.principal.name);
     const calls = this.#byAgent.get(agentId);
     calls?.delete(waiter);
     if (calls?.size === 0) this.#byAgent.delete(agentId);

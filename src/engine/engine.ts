@@ -33,6 +33,7 @@ import type { ForwardTarget } from "./forward.ts";
 import { Latch } from "./latch.ts";
 import { Leading } from "./leading.ts";
 import { DEFAULTS, type EngineOptions } from "./options.ts";
+import { Observers } from "./observer.ts";
 import { history, stateAt, type Past } from "./past.ts";
 import { apply, load, selected, type Replica } from "./replica.ts";
 import { DEFAULT_RETENTION, Snapshots } from "./snapshots.ts";
@@ -52,6 +53,7 @@ export class Engine implements ForwardTarget {
   readonly #hub: WatchHub;
   readonly #snapshots: Snapshots;
   readonly stats: EngineStats = emptyStats();
+  readonly observers = new Observers();
 
   #replica: Replica;
   #mode: EngineMode = "loading";
@@ -86,7 +88,9 @@ export class Engine implements ForwardTarget {
     this.#hub = new WatchHub({ log: options.log, barrier: () => this.#barrier() });
     this.#snapshots = new Snapshots(options.log, { ...DEFAULT_RETENTION, ...options.retention });
     this.#replica = replica;
-    this.#trouble = new Trouble(options.onTrouble);
+    this.#trouble = new Trouble((what, error) => {
+      if (!this.#isClosed()) options.onTrouble?.(what, error);
+    });
   }
 
   get mode(): EngineMode {
@@ -121,8 +125,7 @@ export class Engine implements ForwardTarget {
     if (this.#leading?.heartbeat(agentId, by)) return DONE;
     // Alone with a store that cannot be written to: no agent dies either, a known one may go on.
     const isStranded = this.#mode === "following" && !this.#log.shared;
-    const actor = { agentId, by };
-    if (isStranded && beatBy(this.#replica.state, actor, this.#time.nowMs())) return DONE;
+    if (isStranded && beatBy(this.#replica.state, { agentId, by }, this.#time.nowMs())) return DONE;
     return this.execute({ type: "agent.heartbeat", agentId }, by);
   }
 
@@ -209,7 +212,7 @@ export class Engine implements ForwardTarget {
         this.#leading = undefined;
         if (this.#isClosed()) return;
         this.stats.rebuilds += 1;
-        this.#report("stopped leading", reason);
+        this.#trouble.report("stopped leading", reason);
         await this.#reload();
       } else if (this.#isBehind()) {
         await this.#reload();
@@ -219,7 +222,7 @@ export class Engine implements ForwardTarget {
         if (isEarly || this.#isClosed() || this.#isBehind()) continue;
         // A companion that cannot get ready is like a log that cannot be read: all begins anew.
         await this.#tryToLead().catch((error: unknown) => {
-          this.#report("could not lead", error);
+          this.#trouble.report("could not lead", error);
           this.#mustReload = true;
         });
       }
@@ -243,7 +246,7 @@ export class Engine implements ForwardTarget {
         if (!this.#isClosed()) this.#follow();
         return;
       } catch (error) {
-        this.#reportOnce("could not read the log", error);
+        this.#trouble.reportOnce("could not read the log", error);
         await this.#turn.wait(ENGINE.recoveryMs);
       }
     }
@@ -252,6 +255,7 @@ export class Engine implements ForwardTarget {
   /** Stands ready with a state that is all in the log. */
   #follow(): void {
     const { state, head } = this.#replica;
+    this.observers.attach(this.#replica);
     this.#hub.skipTo(head);
     this.#time.catchUp(state.lastAtMs);
     this.#mustReload = false;
@@ -264,7 +268,7 @@ export class Engine implements ForwardTarget {
         onApplied: (recorded) => this.#applied(recorded),
       });
       follower.ended.catch((error: unknown) => {
-        this.#report("stopped following", error);
+        this.#trouble.report("stopped following", error);
         this.#mustReload = true;
         this.#turn.hurry();
       });
@@ -291,7 +295,7 @@ export class Engine implements ForwardTarget {
     try {
       await this.#log.append({ entries: [text], fence: floor }, head);
     } catch (error) {
-      if (codeOf(error) !== "FENCED") this.#reportOnce("could not lead", error);
+      if (codeOf(error) !== "FENCED") this.#trouble.reportOnce("could not lead", error);
       // Whether it was written is not known. Followers will see; alone, look.
       const hasMoved = ({ head: now }: LogRange) => now !== head;
       if (!this.#follower) this.#mustReload = await this.#log.open().then(hasMoved, () => true);
@@ -331,7 +335,7 @@ export class Engine implements ForwardTarget {
         this.#hub.publish(recorded);
         onAppend?.(recorded.length, tookMs);
       },
-      onTrouble: (what, error) => this.#report(what, error),
+      onTrouble: (what, error) => this.#trouble.report(what, error),
     });
   }
 
@@ -380,14 +384,6 @@ export class Engine implements ForwardTarget {
   // A method: the compiler would take a property for unchanged across an await.
   #isClosed(): boolean {
     return this.#mode === "closed";
-  }
-
-  #report(what: string, error: unknown): void {
-    if (!this.#isClosed()) this.#trouble.report(what, error);
-  }
-
-  #reportOnce(what: string, error: unknown): void {
-    if (!this.#isClosed()) this.#trouble.reportOnce(what, error);
   }
 
   #unavailable(): RollcallError {

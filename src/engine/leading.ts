@@ -228,6 +228,7 @@ export class Leading implements Term {
 
   #record(event: Event, atMs: number, by: By): void {
     const { rules, replica } = this.#options;
+    replica.observers?.before(event, replica.state);
     rules.evolve(replica.state, event, atMs);
     this.#committer.add(event, atMs, by);
     replica.head = this.#committer.head;

@@ -5,6 +5,7 @@ import type { Rules } from "../core/rules.ts";
 import { restore } from "../core/snapshot.ts";
 import { emptyState, type State } from "../core/state.ts";
 import type { Log, LogBatch, LogPrograms, Snapshot } from "../log/log.ts";
+import type { Observers } from "./observer.ts";
 
 export interface Replica {
   readonly state: State;
@@ -13,6 +14,8 @@ export interface Replica {
   readonly programs: LogPrograms | undefined;
   /** Of tokens and terms, where the log may have lost some of them. */
   readonly floor: number;
+  /** Views that are kept beside the state; none while it is being rebuilt. */
+  observers: Observers | undefined;
 }
 
 /** Opens the log and rebuilds the state: the newest snapshot, then what came after. */
@@ -24,6 +27,7 @@ export async function load(log: Log, rules: Rules): Promise<Replica> {
     head: snapshot?.sequence ?? 0,
     programs: log.programs,
     floor,
+    observers: undefined,
   };
   for await (const batch of log.read(replica.head)) apply(replica, rules, batch);
   return replica;
@@ -54,6 +58,7 @@ export function apply(
   try {
     for (let i = Math.max(0, replica.head + 1 - first); i < entries.length; i += 1) {
       const recorded = decode(entries[i] ?? "", first + i);
+      replica.observers?.before(recorded.event, replica.state);
       rules.evolve(replica.state, recorded.event, recorded.atMs);
       replica.head = recorded.sequence;
       fresh.push(recorded);

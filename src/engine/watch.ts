@@ -18,7 +18,7 @@ import { decode, type Event, type RecordedEvent } from "../core/events.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import { WATCH } from "../core/limits.ts";
 import { LOCAL } from "../core/principals.ts";
-import { checkShare, Holdings, holdingOf } from "../core/shares.ts";
+import { checkShare, Holdings, wishOf } from "../core/shares.ts";
 import type { Log } from "../log/log.ts";
 import { Recent } from "./recent.ts";
 
@@ -84,8 +84,8 @@ export class WatchHub {
       throw new RollcallError("INVALID_ARGUMENT", `from is ${from}, not a sequence`);
     }
     const { name: owner } = options.by?.principal ?? LOCAL;
-    const own = holdingOf(this.#holdings, owner);
-    checkShare({ ...own, limit: WATCH.watchers, noun: "watchers" });
+    const wish = wishOf(this.#holdings, owner);
+    checkShare({ limit: WATCH.watchers, noun: "watchers" }, wish);
     const watch = new Watch(this, options, () => {
       if (this.#watches.delete(watch)) this.#holdings.remove(owner);
     });

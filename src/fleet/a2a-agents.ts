@@ -28,7 +28,8 @@ export function entryReport({ entry, seenAtMs }: DirectoryRecord): Report | unde
     // Only the proven owner of the entry may name its row.
     agentId: (tier === "reachable" ? undefined : agentId) ?? url,
     links: [],
-    order: seenAtMs,
+    // As recorded, like that of the registry's agents.
+    order: entry.lastHeartbeatAtMs,
     reportedAtMs: seenAtMs,
     // It says nothing of what it does, so it has been the same since it is here.
     sinceMs: registeredAtMs,

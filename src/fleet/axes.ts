@@ -66,11 +66,12 @@ export function axesOf(sources: readonly Report[]): Axes {
   };
 }
 
-/** The closest to the agent first, then the one that spoke last. */
+/** The closest to the agent first, then the one that spoke last; heartbeats change no place. */
 export function nearest(sources: readonly Report[]): readonly Report[] {
   if (sources.length === 1) return sources;
   return sources.toSorted(
-    (a, b) => rankOf(a.alias) - rankOf(b.alias) || b.reportedAtMs - a.reportedAtMs,
+    (a, b) =>
+      rankOf(a.alias) - rankOf(b.alias) || b.order - a.order || (a.alias < b.alias ? -1 : 1),
   );
 }
 
@@ -90,9 +91,7 @@ function livenessOf(sources: readonly Report[]): Axis<Liveness> {
     if (found) return axis(found, found.facts.liveness);
   }
   const known = sources.filter(({ facts }) => facts.liveness.value !== "unknown");
-  const [last] = (known.length > 0 ? known : sources).toSorted(
-    (a, b) => b.reportedAtMs - a.reportedAtMs,
-  );
+  const [last] = (known.length > 0 ? known : sources).toSorted((a, b) => b.order - a.order);
   if (!last) throw new Error("a row without a source");
   return axis(last, last.facts.liveness);
 }

@@ -1,6 +1,9 @@
 /**
  * The fleet: who is here, what is each doing, which one needs me. Reports go in through the engine,
- * so they are durable, ordered and the same on every node; rows are made when somebody looks.
+ * so they are durable, ordered and the same on every node. Rows are kept, and made anew when one of
+ * their facts changes:
+ *
+ *   facts (sources.ts) ──▶ row (row.ts) ──▶ indexes (indexes.ts)     kept by view.ts, views.ts
  */
 import type { By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
@@ -9,27 +12,35 @@ import type { Principal } from "../core/principals.ts";
 import { FLEET } from "../core/limits.ts";
 import type { QuestionState } from "../core/questions.ts";
 import type { Report } from "../core/reports.ts";
-import type { State } from "../core/state.ts";
 import { EVERYTHING, seesEvent, sightOf, type Sight } from "../core/visibility.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
-import { Census, type Numbers } from "./census.ts";
+import { inSlices } from "../machine/slices.ts";
+import type { Counts } from "./census.ts";
+import type { ChangesOptions, FleetChange } from "./changes.ts";
+import { ALL, type FleetFilters } from "./filters.ts";
+import { placeOf, placesOf } from "./headline.ts";
 import { questionsOf, type AgentQuestion } from "./inbox.ts";
-import { rowMeant } from "./lookup.ts";
+import type { PageBounds } from "./indexes.ts";
+import { found as foundIn, keptNamed, rowMeant, seekKept } from "./lookup.ts";
 import { FleetPast, type FleetThen } from "./past.ts";
-import { FleetView, type FleetChange } from "./view.ts";
 import type { Row } from "./row.ts";
-import { rowNamed, rowsOf, type RowsOptions } from "./rows.ts";
 import { DEFAULT_PATIENCE, type Patience } from "./stuck.ts";
 import { Trail } from "./trail.ts";
 import { Turns } from "./turns.ts";
+import type { FleetView, KeptRow } from "./view.ts";
+import { FleetViews } from "./views.ts";
 
 export interface FleetOptions {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly patience?: Patience;
-  /** Whose rows it shows: everybody's unless told otherwise. */
-  readonly sight?: Sight;
+}
+
+/** The same for the fleets of all owners. */
+interface SharedParts extends FleetOptions {
+  readonly views: FleetViews;
+  readonly sight: Sight;
 }
 
 export interface FleetNow {
@@ -37,6 +48,25 @@ export interface FleetNow {
   /** Of the last event they rest on. */
   readonly sequence: number;
   readonly atMs: number;
+}
+
+export interface FoundRow extends Omit<FleetNow, "rows"> {
+  readonly row: Row;
+}
+
+export interface FleetPage extends FleetNow {
+  /** How many are wanted, on all pages together. */
+  readonly total: number;
+  readonly hasMore: boolean;
+  /** Of all agents, also of those not wanted. */
+  readonly counts: Counts;
+}
+
+export interface FleetNumbers {
+  readonly headlines: Counts;
+  readonly openQuestions: number;
+  /** Since when the agent that has waited longest for a person does; null where none waits. */
+  readonly askedAtMs: number | null;
 }
 
 export interface AskedNow extends Omit<FleetNow, "rows"> {
@@ -54,33 +84,32 @@ export interface Timeline {
 /** The bounds of a timeline: the number of events, and their characters together. */
 const TIMELINE = { events: 1_000, length: 8 * 1024 * 1024 } as const;
 
-/** Rows of one state differ only by what time does to them, and that is slow. */
-const SAME_MS = 500;
+/** Rows that are made in one go: some milliseconds. */
+const PAGE_ROWS = 500;
 
-/** Fleets as owners see them that are kept: a principal that comes back finds its rows made. */
+/** Fleets as owners see them; one is little more than what it remembers of the past. */
 const KEPT_FLEETS = 100;
 
 export class Fleet {
-  readonly #options: FleetOptions;
+  readonly #parts: SharedParts;
   readonly #engine: Engine;
   readonly #sight: Sight;
-  readonly #patience: Patience;
   readonly #byOwner = new Map<string, Fleet>();
-  readonly #view: FleetView;
+  readonly #views: FleetViews;
   readonly #turns = new Turns();
   readonly #past: FleetPast;
-  readonly #census: Census;
-  #made: FleetNow | undefined;
 
-  constructor(options: FleetOptions) {
-    const { engine, clock, patience = {}, sight = EVERYTHING } = options;
-    this.#options = options;
+  constructor(options: FleetOptions | SharedParts) {
+    const { engine, clock } = options;
+    const patience = { ...DEFAULT_PATIENCE, ...options.patience };
+    this.#parts =
+      "views" in options
+        ? options
+        : { ...options, sight: EVERYTHING, views: new FleetViews({ engine, clock, patience }) };
     this.#engine = engine;
-    this.#sight = sight;
-    this.#patience = { ...DEFAULT_PATIENCE, ...patience };
-    this.#view = new FleetView({ engine, clock, rows: () => this.rows() });
-    this.#past = new FleetPast({ engine, patience: this.#patience, turns: this.#turns, sight });
-    this.#census = new Census(clock);
+    this.#sight = this.#parts.sight;
+    this.#views = this.#parts.views;
+    this.#past = new FleetPast({ engine, clock, patience, turns: this.#turns, sight: this.#sight });
   }
 
   /** The same fleet as this caller sees it; whoever reads for a caller reads from here. */
@@ -92,7 +121,7 @@ export class Fleet {
     if (known) return known;
     const [oldest] = this.#byOwner;
     if (oldest && this.#byOwner.size >= KEPT_FLEETS) this.#byOwner.delete(oldest[0]);
-    const made = new Fleet({ ...this.#options, sight: { owner } });
+    const made = new Fleet({ ...this.#parts, sight: { owner } });
     this.#byOwner.set(owner, made);
     return made;
   }
@@ -121,21 +150,45 @@ export class Fleet {
     );
   }
 
-  /** The rows that need a person come first. */
-  rows(): Promise<FleetNow> {
-    return this.#engine.read((state, sequence) => this.#rowsOf(state, sequence));
+  /** The first rows that are wanted, behind those of the page before. */
+  page(filters: FleetFilters, bounds: PageBounds): Promise<FleetPage> {
+    return this.#views.look(this.#sight, ({ view, sequence, atMs, row }) => {
+      const { items, total, hasMore } = view.indexes.page(filters, bounds);
+      const rows = items.map((each) => row(each));
+      return { rows, total, hasMore, counts: view.indexes.counts, sequence, atMs };
+    });
+  }
+
+  /** All rows up to so many, also those that are folded away; a page at a time. */
+  async rows(most = Infinity): Promise<FleetPage> {
+    const page = await this.page(ALL, { limit: Math.min(most, PAGE_ROWS) });
+    const rows = [...page.rows];
+    for (let { hasMore } = page; hasMore && rows.length < most;) {
+      const last = rows.at(-1);
+      const after = last && { place: placeOf(last, this.#engine.nowMs), id: last.id };
+      const next = await this.page(ALL, { limit: Math.min(most - rows.length, PAGE_ROWS), after });
+      rows.push(...next.rows);
+      ({ hasMore } = next);
+    }
+    return { ...page, rows, hasMore: rows.length < page.total };
   }
 
   /** The one a person means by an id, the beginning of one, an alias or a name. */
-  async find(given: string, atMs?: number): Promise<FleetNow & { readonly row: Row }> {
-    const fleet = await (atMs === undefined ? this.rows() : this.at(atMs));
-    return { ...fleet, row: rowMeant(fleet.rows, given) };
+  async find(given: string, atMs?: number): Promise<FoundRow> {
+    if (atMs !== undefined) {
+      const fleet = await this.at(atMs);
+      return { sequence: fleet.sequence, atMs: fleet.atMs, row: rowMeant(fleet.rows, given) };
+    }
+    const named = await this.#look((view) => keptNamed(view, given));
+    if (named) return named;
+    const seeking = await this.#views.look(this.#sight, ({ view }) => seekKept(view, given));
+    const { id } = foundIn(await inSlices(this.#parts.clock, seeking));
+    return (await this.#look((view) => view.kept(id))) ?? notFound(given);
   }
 
   async row(id: string): Promise<Row> {
-    const row = await this.#engine.read((state) => rowNamed(state, id, this.#now()));
-    if (!row) throw new RollcallError("NOT_FOUND", `no agent ${id} in the fleet`);
-    return row;
+    const found = await this.#look((view) => view.kept(id));
+    return found ? found.row : notFound(id);
   }
 
   /** As it was at a moment of the past. */
@@ -152,11 +205,14 @@ export class Fleet {
     }));
   }
 
-  /** How many there are of each kind, as it was a few seconds ago at most. */
-  numbers(): Numbers {
-    return this.#engine.peek((state) =>
-      this.#census.take(state, () => rowsOf(state, this.#now()), this.#engine.nowMs),
-    );
+  /** How many there are of each kind, here and now. */
+  numbers(): FleetNumbers {
+    return this.#views.peek(({ indexes }, { questions }) => {
+      const { items } = indexes.page({ ...ALL, needs: "me" }, { limit: 1 });
+      const { from } = placesOf("NEEDS YOU");
+      const askedAtMs = items[0] ? items[0].place - from : null;
+      return { headlines: indexes.counts, openQuestions: questions.openOf.size, askedAtMs };
+    });
   }
 
   /** The events of an agent, under all its names, as far as the log reaches back. */
@@ -164,19 +220,25 @@ export class Fleet {
     return this.#turns.take(() => this.#timeline(row));
   }
 
-  /** All rows, then those that change; until it is closed or the signal aborts. */
-  changes(signal?: AbortSignal): AsyncGenerator<FleetChange, void, undefined> {
-    return this.#view.changes(signal);
+  /** The rows to begin with, then those that change; until it is closed or the signal aborts. */
+  changes(options: ChangesOptions = {}): AsyncGenerator<FleetChange, void, undefined> {
+    return this.#views.changes(this.#sight).follow(options);
   }
 
   close(): void {
-    this.#view.close();
-    for (const fleet of this.#byOwner.values()) fleet.close();
+    this.#views.close();
   }
 
   /** Whether an event is for those that see this fleet. */
   shows(event: Event): boolean {
     return this.#engine.peek((state) => seesEvent(this.#sight, state, event));
+  }
+
+  #look(select: (view: FleetView) => KeptRow | undefined): Promise<FoundRow | undefined> {
+    return this.#views.look(this.#sight, ({ view, sequence, atMs, row }) => {
+      const kept = select(view);
+      return kept && { sequence, atMs, row: row(kept) };
+    });
   }
 
   async #timeline(row: Pick<Row, "id" | "aliases">): Promise<Timeline> {
@@ -195,16 +257,8 @@ export class Fleet {
     }
     return { id: row.id, events, sequence, trail };
   }
+}
 
-  #rowsOf(state: State, sequence: number): FleetNow {
-    const atMs = this.#engine.nowMs;
-    const made = this.#made;
-    if (made?.sequence === sequence && atMs - made.atMs < SAME_MS) return made;
-    this.#made = { rows: rowsOf(state, this.#now()), sequence, atMs };
-    return this.#made;
-  }
-
-  #now(): RowsOptions {
-    return { nowMs: this.#engine.nowMs, patience: this.#patience, sight: this.#sight };
-  }
+function notFound(id: string): never {
+  throw new RollcallError("NOT_FOUND", `no agent ${id} in the fleet`);
 }

@@ -83,28 +83,83 @@ export function situationOf(standing: Standing, options: HeadlineOptions): Situa
 
 /** As long as `prune` keeps the file of an agent that is silent. */
 const SILENT_MS = 24 * HOUR;
+/** An agent that is gone is shown for a while. */
+const GONE_MS = 1 * HOUR;
 
 /** It was at nothing when it fell silent, long ago: neither shown nor counted unless asked for. */
-export function isLongSilent({ headline, liveness, reportedAtMs }: Row, nowMs: number): boolean {
-  return headline === "IDLE" && liveness.value === "stale" && nowMs - reportedAtMs > SILENT_MS;
+export function isLongSilent({ headline, liveness }: Row, nowMs: number): boolean {
+  const { value, evidence } = liveness;
+  return headline === "IDLE" && value === "stale" && nowMs - evidence.reportedAtMs > SILENT_MS;
 }
 
-/** The rows that need a person first, then by how long they have. */
-export function inOrder(rows: readonly Row[]): Row[] {
-  // The place of each is worked out once, not at every comparison.
-  const placed = rows.map((row) => ({ row, place: placeOf(row) }));
-  placed.sort((a, b) => a.place - b.place || (a.row.id < b.row.id ? -1 : 1));
-  return placed.map(({ row }) => row);
+/** It is gone, or as good as gone, for so long that it is only shown to those who want all. */
+export function isFolded(row: Row, nowMs: number): boolean {
+  const isGoneFor = nowMs - row.liveness.evidence.reportedAtMs;
+  return (row.headline === "GONE" && isGoneFor > GONE_MS) || isLongSilent(row, nowMs);
+}
+
+/** Until when a situation stays what it is, if nothing happens; and whether it is folded away. */
+export function holdsUntilMs(
+  situation: Situation,
+  { liveness, livenessAtMs, activity, activeAtMs }: Standing,
+  { nowMs, patience }: HeadlineOptions,
+): number {
+  switch (situation) {
+    case "died":
+      return livenessAtMs + NEWS_MS;
+    case "ended":
+      return nextOf(livenessAtMs + GONE_MS + 1, nowMs);
+    case "silent":
+      return nextOf(livenessAtMs + SILENT_MS + 1, nowMs);
+    case "works":
+      return liveness === "alive" ? activeAtMs + (patience[activity] ?? Infinity) + 1 : Infinity;
+    case "asks":
+    case "unreachable":
+    case "silentAtWork":
+    case "silentAsking":
+    case "stuck":
+    case "failed":
+    case "rests":
+      return Infinity;
+  }
+}
+
+function nextOf(atMs: number, nowMs: number): number {
+  return atMs > nowMs ? atMs : Infinity;
 }
 
 /** More milliseconds than any moment of the next centuries has. */
 const ALL_TIME_MS = 1e13;
 
+/** The places of a headline: of those that are shown, or of those that are folded away. */
+export interface Places {
+  readonly from: number;
+  /** Not included. */
+  readonly to: number;
+}
+
+/** Those that are folded away stand behind all others. */
+export function placesOf(headline: Headline, isAway = false): Places {
+  const from = (HEADLINES.indexOf(headline) + (isAway ? HEADLINES.length : 0)) * ALL_TIME_MS;
+  return { from, to: from + ALL_TIME_MS };
+}
+
 /** Where a row stands among all, as a number. Questions: oldest first; else: what moved last. */
-export function placeOf(row: Row): number {
-  const { headline, blockedOn, lastActivityAtMs, reportedAtMs } = row;
+export function placeOf(row: Row, nowMs: number): number {
+  const { headline, blockedOn, lastActivityAtMs, liveness } = row;
   const withinMs = blockedOn
     ? blockedOn.value.sinceMs
-    : ALL_TIME_MS - (lastActivityAtMs ?? reportedAtMs);
-  return HEADLINES.indexOf(headline) * ALL_TIME_MS + withinMs;
+    : ALL_TIME_MS - 1 - (lastActivityAtMs ?? liveness.evidence.order);
+  return placesOf(headline, isFolded(row, nowMs)).from + withinMs;
+}
+
+/** A row by where it stands. */
+export interface Placed {
+  readonly place: number;
+  readonly id: string;
+}
+
+/** The rows that need a person first, then by how long they have. */
+export function byPlace(a: Placed, b: Placed): number {
+  return a.place - b.place || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

@@ -6,7 +6,7 @@ import { capture, restore } from "../core/snapshot.ts";
 import type { State } from "../core/state.ts";
 import { SECOND } from "../../test/support/core/fixture.ts";
 import { DONE, FAILED, JobWorld } from "../../test/support/core/job-world.ts";
-import { jobReports, jobsOfRow } from "./job-agents.ts";
+import { jobReport, jobsOfRow } from "./job-agents.ts";
 
 const ROW = "arcp@n1:echo";
 /** The agent is hosted: its row is there whether or not it runs a job. */
@@ -24,7 +24,7 @@ function end(world: JobWorld, jobId: string, ending: Ending = DONE): void {
 }
 
 function factsOf(state: State): Report["facts"] | undefined {
-  return [...jobReports(state)].find(({ agentId }) => agentId === ROW)?.facts;
+  return jobReport(state, ROW)?.facts;
 }
 
 describe("the row of an agent", () => {

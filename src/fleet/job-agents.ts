@@ -6,7 +6,6 @@ import { asLine } from "../core/fields.ts";
 import { progressOf, type JobProgress } from "../core/job-progress.ts";
 import { PROGRESS } from "../core/jobs/limits.ts";
 import { summaryOf, type JobSummary } from "../core/job-listing.ts";
-import type { AgentJobs } from "../core/agent-jobs.ts";
 import type { Job, JobEntry, Jobs } from "../core/jobs.ts";
 import type {
   Activity,
@@ -50,24 +49,17 @@ export function jobsOfRow({ jobs }: State, rowId: string, sight = EVERYTHING): R
   };
 }
 
-/** The agents of jobs, as reports: they are sources like all others. */
-export function* jobReports({ jobs, reports }: State, sight = EVERYTHING): Generator<Report> {
-  for (const [rowId, agent] of jobs.byAgent) {
-    // An agent that nobody hosts any more and that runs nothing is no longer here.
-    if (agent.unfinished.size === 0 && !reports.byAlias.has(rowId)) continue;
-    const report = jobReport(jobs, { rowId, agent, sight });
-    if (report) yield report;
-  }
-}
-
-interface AgentSeen {
-  readonly rowId: string;
-  readonly agent: AgentJobs;
-  readonly sight: Sight;
-}
-
-/** Nothing where none of its jobs are seen. */
-function jobReport(jobs: Jobs, { rowId, agent, sight }: AgentSeen): Report | undefined {
+/**
+ * The jobs of an agent as a report: a source like all others. Nothing where none of them are seen,
+ * and for an agent that nobody hosts any more and that runs nothing: it is no longer here.
+ */
+export function jobReport(
+  { jobs, reports }: State,
+  rowId: string,
+  sight = EVERYTHING,
+): Report | undefined {
+  const agent = jobs.byAgent.get(rowId);
+  if (!agent || (agent.unfinished.size === 0 && !reports.byAlias.has(rowId))) return undefined;
   const unfinished = entriesOf(jobs, agent.unfinished, sight);
   const running = unfinished.filter(({ job }) => job.status === "running");
   const last = lastSeen(jobs, agent.ended, sight);

@@ -8,7 +8,7 @@ export const OWN_ID = "rollcall.agent_id";
 
 export function keeperReport(state: State, entry: AgentEntry): Report {
   const { agent, seenAtMs } = entry;
-  const { agentId, card, diedAtMs } = agent;
+  const { agentId, card, diedAtMs, lastHeartbeatAtMs } = agent;
   const reportedAtMs = Math.max(seenAtMs, diedAtMs);
   const workspace = card.metadata["workspace"];
   const work = agent.status === "dead" ? undefined : workOf(state, entry);
@@ -17,7 +17,8 @@ export function keeperReport(state: State, entry: AgentEntry): Report {
     owner: agent.owner,
     agentId: card.metadata[OWN_ID] ?? agentId,
     links: [],
-    order: reportedAtMs,
+    // As recorded: heartbeats come all the time, and rows must not change places for them.
+    order: Math.max(lastHeartbeatAtMs, diedAtMs),
     reportedAtMs,
     ...(work && { sinceMs: work.sinceMs }),
     facts: {

@@ -1,15 +1,42 @@
 /** The row that a person means: by its id, an alias, its name, or a part of one. */
 import { RollcallError } from "../core/errors.ts";
-import { meant } from "../core/meant.ts";
+import { meant, seek, type Found } from "../core/meant.ts";
 import type { Row } from "./row.ts";
+import { aliasKeys } from "./sources.ts";
+import type { FleetView, KeptRow } from "./view.ts";
 
 /** Rejects when it is none, or may be several. */
 export function rowMeant(rows: readonly Row[], word: string): Row {
-  const found = meant(rows, namesOf, { word, noun: "agent", place: " in the fleet" });
-  if (!found.ok) throw new RollcallError(found.code, found.reason);
-  return found.item;
+  return found(meant(rows, namesOf, { word, ...PLACE }));
 }
 
-function namesOf({ id, name, aliases, headline }: Row) {
+/** Of the rows that are kept: an id and an alias cost nothing. */
+export function keptNamed(view: FleetView, word: string): KeptRow | undefined {
+  const byId = view.kept(word);
+  if (byId) return byId;
+  for (const key of aliasKeys(word)) {
+    const kept = view.keptOf(key);
+    if (kept) return kept;
+  }
+  return undefined;
+}
+
+/** The same by a name or a part of one: all rows are looked at, in steps. */
+export function seekKept(view: FleetView, word: string): Generator<void, Found<KeptRow>> {
+  return seek(view.all(), namesOf, { word, ...PLACE });
+}
+
+export function found<T>(given: Found<T>): T {
+  if (!given.ok) throw new RollcallError(given.code, given.reason);
+  return given.item;
+}
+
+const PLACE = { noun: "agent", place: " in the fleet" } as const;
+
+function namesOf({ id, name, headline, aliases = [] }: Names) {
   return { id, name, aliases, isHere: headline !== "GONE" };
+}
+
+interface Names extends Pick<Row, "id" | "name" | "headline"> {
+  readonly aliases?: readonly string[];
 }

@@ -2,13 +2,15 @@
  * The fleet of past moments. To make one, the log is read from the snapshot before it, so the last
  * one is kept: it is asked for again, for its next page.
  */
+import type { Clock } from "../core/clock.ts";
 import { invalidArgument } from "../core/errors.ts";
 import type { Job } from "../core/jobs.ts";
 import { seesJob, type Sight } from "../core/visibility.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { FleetNow } from "./fleet.ts";
 import { questionsOf, type AgentQuestion } from "./inbox.ts";
-import { rowsOf } from "./rows.ts";
+import { inSlices } from "../machine/slices.ts";
+import { makeRows } from "./rows.ts";
 import type { Patience } from "./stuck.ts";
 import type { Turns } from "./turns.ts";
 
@@ -26,6 +28,7 @@ export interface FleetThen extends FleetNow {
 
 export interface FleetPastOptions {
   readonly engine: Engine;
+  readonly clock: Clock;
   readonly patience: Patience;
   readonly turns: Turns;
   readonly sight: Sight;
@@ -33,13 +36,15 @@ export interface FleetPastOptions {
 
 export class FleetPast {
   readonly #engine: Engine;
+  readonly #clock: Clock;
   readonly #patience: Patience;
   readonly #turns: Turns;
   readonly #sight: Sight;
   #last: FleetThen | undefined;
 
-  constructor({ engine, patience, turns, sight }: FleetPastOptions) {
+  constructor({ engine, clock, patience, turns, sight }: FleetPastOptions) {
     this.#engine = engine;
+    this.#clock = clock;
     this.#patience = patience;
     this.#turns = turns;
     this.#sight = sight;
@@ -58,7 +63,8 @@ export class FleetPast {
     if (this.#last?.atMs === atMs) return this.#last;
     const { state, sequence } = await this.#engine.past(atMs);
     const sight = this.#sight;
-    const rows = rowsOf(state, { nowMs: atMs, patience: this.#patience, sight });
+    const making = makeRows(state, { nowMs: atMs, patience: this.#patience, sight });
+    const rows = await inSlices(this.#clock, making);
     const all = Array.from(state.jobs.byId.values(), ({ job }) => job);
     const jobs = all.filter((job) => seesJob(sight, job));
     const then = { rows, questions: questionsOf(state, [], sight), jobs, sequence, atMs };

@@ -15,6 +15,7 @@ import {
 } from "./axes.ts";
 import type { RowJobs } from "./job-agents.ts";
 import {
+  holdsUntilMs,
   situationOf,
   SITUATIONS,
   type Headline,
@@ -58,14 +59,28 @@ export interface RowFacts {
   readonly jobs?: RowJobs | null;
 }
 
-export function rowOf({ id, sources, jobs = null }: RowFacts, options: HeadlineOptions): Row {
+/** A row, and the moment until which it stays so if nothing happens. */
+export interface TimedRow {
+  readonly row: Row;
+  /** Infinity where time alone changes nothing. */
+  readonly untilMs: number;
+}
+
+export function rowOf(facts: RowFacts, options: HeadlineOptions): Row {
+  return timedRow(facts, options).row;
+}
+
+export function timedRow(
+  { id, sources, jobs = null }: RowFacts,
+  options: HeadlineOptions,
+): TimedRow {
   const near = nearest(sources);
   const axes = axesOf(near);
   const lastActivityAtMs = latest(near.map(({ facts }) => facts.lastActivityAtMs));
   const standing = standingOf(axes, lastActivityAtMs);
   const situation = situationOf(standing, options);
   const { headline, because } = SITUATIONS[situation];
-  return {
+  const row: Row = {
     id,
     name: firstOf(near, ({ name }) => name) ?? id,
     headline,
@@ -84,6 +99,7 @@ export function rowOf({ id, sources, jobs = null }: RowFacts, options: HeadlineO
     aliases: sources.map(({ alias }) => alias).sort(),
     reportedAtMs: latest(near.map(({ reportedAtMs }) => reportedAtMs)) ?? 0,
   };
+  return { row, untilMs: holdsUntilMs(situation, standing, options) };
 }
 
 function standingOf(axes: Axes, lastActivityAtMs: number | null): Standing {

@@ -1,13 +1,15 @@
-/** The whole fleet of a state: every source in its row, every row in its place. */
+/**
+ * The whole fleet of a state, made from its facts: every source in its row, every row in its place.
+ * So rows of the past are made, and so the rows that are kept (view.ts) must be.
+ */
 import type { Report } from "../core/reports.ts";
+import { SortedList } from "../core/sorted-list.ts";
 import type { State } from "../core/state.ts";
-import { EVERYTHING, sees, type Sight } from "../core/visibility.ts";
-import { inOrder, type HeadlineOptions } from "./headline.ts";
-import { rowIdOf } from "./identity.ts";
-import { entryReport, entryRowId } from "./a2a-agents.ts";
-import { jobReports, jobsOfRow } from "./job-agents.ts";
-import { keeperReport } from "./keeper-agents.ts";
+import { EVERYTHING, type Sight } from "../core/visibility.ts";
+import { byPlace, placeOf, type HeadlineOptions, type Placed } from "./headline.ts";
+import { jobsOfRow } from "./job-agents.ts";
 import { rowOf, type Row } from "./row.ts";
+import { reportOf, rowIdOfSource, sourceKeys } from "./sources.ts";
 
 export interface RowsOptions extends HeadlineOptions {
   /** Rows are made of the sources that are seen: those of others leave no trace in them. */
@@ -16,35 +18,32 @@ export interface RowsOptions extends HeadlineOptions {
 
 /** The rows that need a person come first. */
 export function rowsOf(state: State, options: RowsOptions): Row[] {
-  const { sight = EVERYTHING } = options;
-  const rows: Row[] = [];
-  for (const [id, sources] of groups(state, sight)) {
-    rows.push(rowOf({ id, sources, jobs: jobsOfRow(state, id, sight) }, options));
+  const making = makeRows(state, options);
+  for (;;) {
+    const made = making.next();
+    if (made.done) return made.value;
   }
-  return inOrder(rows);
 }
 
-export function rowNamed(state: State, id: string, options: RowsOptions): Row | undefined {
-  const { sight = EVERYTHING } = options;
-  const sources = groups(state, sight).get(id);
-  return sources && rowOf({ id, sources, jobs: jobsOfRow(state, id, sight) }, options);
-}
-
-function groups(state: State, sight: Sight): Map<string, Report[]> {
-  const byRow = new Map<string, Report[]>();
-  const add = (report: Report, id = rowIdOf(state, report)) => {
-    if (!sees(sight, report)) return;
-    const group = byRow.get(id);
-    if (group) group.push(report);
-    else byRow.set(id, [report]);
-  };
-  for (const { report } of state.reports.byAlias.values()) add(report);
-  // A source of jobs is made of those that are seen: it is nobody else's.
-  for (const report of jobReports(state, sight)) add({ ...report, owner: sight.owner });
-  for (const entry of state.agents.byId.values()) add(keeperReport(state, entry));
-  for (const record of state.directory.byUrl.values()) {
-    const report = entryReport(record);
-    if (report) add(report, entryRowId(state, report, record.entry));
+/** The same in steps, so that a large fleet can be made while others are served. */
+export function* makeRows(state: State, options: RowsOptions): Generator<void, Row[]> {
+  const { sight = EVERYTHING, nowMs } = options;
+  const sourcesOf = new Map<string, Report[]>();
+  for (const key of sourceKeys(state)) {
+    const report = reportOf(state, key, sight);
+    if (report) {
+      const id = rowIdOfSource(state, key, report);
+      const sources = sourcesOf.get(id);
+      if (sources) sources.push(report);
+      else sourcesOf.set(id, [report]);
+    }
+    yield;
   }
-  return byRow;
+  const rows = new SortedList<Placed & { readonly row: Row }>(byPlace);
+  for (const [id, sources] of sourcesOf) {
+    const row = rowOf({ id, sources, jobs: jobsOfRow(state, id, sight) }, options);
+    rows.add({ id, place: placeOf(row, nowMs), row });
+    yield;
+  }
+  return Array.from(rows.from(), ({ row }) => row);
 }

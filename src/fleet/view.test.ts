@@ -1,73 +1,133 @@
-import { expect, test } from "vitest";
-import { RollcallError } from "../core/errors.ts";
+import { asyncProperty, assert } from "fast-check";
+import { expect, test, vi } from "vitest";
+import { namedBy } from "../core/by.ts";
+import type * as JobBounds from "../core/jobs/limits.ts";
+import type { State } from "../core/state.ts";
+import { HOUR, MINUTE } from "../core/units.ts";
+import { EVERYTHING, type Sight } from "../core/visibility.ts";
+import { differences } from "../../test/support/fleet/compare.ts";
+import { card, World } from "../../test/support/core/fixture.ts";
+import { aLife, SEED } from "../../test/support/core/lives.ts";
+import { play, type Step } from "../../test/support/core/play.ts";
 import { TestClock } from "../../test/support/engine/fixture.ts";
-import { rowOf, type Row } from "./row.ts";
-import { FleetView } from "./view.ts";
+import { OWN_ID } from "./keeper-agents.ts";
+import type { Facts } from "../core/reports.ts";
+import { DEFAULT_PATIENCE } from "./stuck.ts";
+import { FleetViews } from "./views.ts";
 
-/** Tells that something happened, until it is cut. */
-class Wire {
-  #settle: (items: readonly never[] | Error) => void = () => undefined;
-  isClosed = false;
+/** So little room for jobs that every life runs into the limits. */
+vi.mock("../core/jobs/limits.ts", async (original) => {
+  const { smallJobBounds } = await import("../../test/support/core/lives.ts");
+  return smallJobBounds(await original<typeof JobBounds>());
+});
 
-  pull(): Promise<readonly never[]> {
-    return new Promise((resolve, reject) => {
-      this.#settle = (items) => (items instanceof Error ? reject(items) : resolve(items));
-    });
-  }
+const CI: Sight = { owner: "token:ci" };
 
-  happened(): void {
-    this.#settle(["something"] as unknown as readonly never[]);
-  }
-
-  cut(): void {
-    this.#settle(new RollcallError("SLOW_CONSUMER", "too far behind"));
-  }
-
-  close(): void {
-    this.isClosed = true;
-    this.#settle([]);
-  }
-}
-
-function row(goal: string): Row {
-  const liveness = { value: "alive", rule: "it is here" } as const;
-  const about = { alias: "test:a", agentId: "a", links: [], order: 1, reportedAtMs: 1 };
-  return rowOf(
-    { id: "a", sources: [{ ...about, facts: { liveness, goal } }] },
-    { nowMs: 1, patience: {} },
-  );
-}
-
-test("a view whose watch was cut listens again, and sees the next change at once", async () => {
-  const clock = new TestClock();
-  const wires: Wire[] = [];
-  let rows = [row("first")];
+/** As an engine whose state is the world's. */
+function viewsOf(world: World): FleetViews {
   const engine = {
-    head: 0,
-    watch() {
-      const wire = new Wire();
-      wires.push(wire);
-      return wire;
+    observers: world.observers,
+    peek: <T>(select: (state: State) => T) => select(world.state),
+    read: async <T>(select: (state: State, sequence: number) => T) =>
+      select(world.state, world.history.length),
+    get nowMs() {
+      return world.nowMs;
     },
   };
-  const view = new FleetView({ engine, clock, rows: async () => ({ rows, sequence: 0, atMs: 0 }) });
-  const abort = new AbortController();
-  const changes = view.changes(abort.signal);
-  const next = async () => {
-    const pending = changes.next();
-    await clock.advance(200);
-    return (await pending).value?.rows.map(({ goal }) => goal);
+  return new FleetViews({ engine, clock: new TestClock(), patience: DEFAULT_PATIENCE });
+}
+
+function expectSame(views: FleetViews, { nowMs }: World): void {
+  views.peek((view, state) => {
+    expect(differences(view, { state, nowMs, sight: EVERYTHING })).toEqual([]);
+  });
+}
+
+async function expectSameFor(sight: Sight, views: FleetViews, { state }: World): Promise<void> {
+  await views.look(sight, ({ view, atMs: nowMs }) => {
+    expect(differences(view, { state, nowMs, sight })).toEqual([]);
+  });
+}
+
+/** Sources on machines and in folders, which claim those of other wires for their rows. */
+function claim(world: World, [who, what, , how]: Step): void {
+  const { agents, directory, jobs, reports } = world.state;
+  const aliases = [
+    ...Array.from(agents.byId.keys(), (id) => `keeper:${id}`),
+    ...Array.from(directory.byUrl.values(), ({ entry }) => `a2a:${entry.verification?.from}`),
+    ...Array.from(directory.byUrl.keys(), (url) => `a2a:${url}`),
+    ...Array.from(jobs.byAgent.keys(), (rowId) => `jobs${rowId.slice(rowId.indexOf("@"))}`),
+    ...reports.byAlias.keys(),
+  ];
+  const facts: Facts = {
+    liveness: { value: how % 5 === 0 ? "exited" : "alive", rule: "test" },
+    activity: { value: how % 2 === 0 ? "working" : "idle", rule: "test" },
+    workspace: `/src/${what % 3}`,
+    lastActivityAtMs: world.nowMs - how,
   };
-  expect(await next()).toEqual(["first"]);
-  rows = [row("second")];
-  wires[0]?.cut();
-  expect(await next()).toEqual(["second"]);
-  rows = [row("third")];
-  wires[1]?.happened();
-  expect(await next()).toEqual(["third"]);
-  const ended = changes.next();
-  abort.abort();
-  await ended;
-  expect(wires.map(({ isClosed }) => isClosed)).toEqual([false, true]);
-  expect(clock.timers).toBe(0);
+  const link = aliases[what % (aliases.length || 1)];
+  const decision = world.decide({
+    type: "fleet.report",
+    report: {
+      alias: `claim@box-${who % 2}:${who % 3}`,
+      agentId: `agent-${how % 4}`,
+      links: link === undefined || who % 4 === 0 ? [] : [link],
+      order: world.nowMs,
+      reportedAtMs: world.nowMs,
+      facts,
+    },
+  });
+  if (decision.ok) world.record(decision.events);
+}
+
+function registerNamed(world: World, agentId: string): void {
+  const metadata = { [OWN_ID]: agentId };
+  world.run({ type: "agent.register", card: { ...card({}), metadata }, ttlMs: HOUR });
+}
+
+test("rows that are kept are those that their facts give, after any history", async () => {
+  const live = asyncProperty(aLife, aLife, async (before, after) => {
+    const world = new World();
+    play(before.slice(0, 40), undefined, world);
+    const views = viewsOf(world);
+    await expectSameFor(CI, views, world);
+    for (const [i, step] of after.entries()) {
+      play([step], undefined, world);
+      if (i % 5 === 0) claim(world, step);
+      if (i % 11 === 0) registerNamed(world, `agent-${step[1] % 4}`);
+      // Many changes are one look, and owners look less often.
+      if (i % 3 === 0) expectSame(views, world);
+      if (i % 7 === 0) await expectSameFor(CI, views, world);
+    }
+    for (const ms of [MINUTE, 11 * MINUTE, 20 * MINUTE, 2 * HOUR, 30 * HOUR]) {
+      // Nothing happens but that time goes by.
+      world.nowMs += ms;
+      expectSame(views, world);
+      await expectSameFor(CI, views, world);
+    }
+  });
+  await assert(live, { numRuns: 25, seed: SEED });
+});
+
+test("an agent that was stuck, and is heard again, works again", async () => {
+  const world = new World();
+  const agentId = world.register({ ttlMs: 10 * HOUR });
+  world.acquire(agentId, "deploy", 10 * HOUR);
+  const views = viewsOf(world);
+  const headline = () => views.look(EVERYTHING, ({ view }) => view.kept(agentId)?.headline);
+  expect(await headline()).toBe("WORKING");
+  world.nowMs += 11 * MINUTE;
+  expect(await headline()).toBe("PROBLEM");
+  world.beat(agentId);
+  expect(await headline()).toBe("WORKING");
+});
+
+test("an owner's rows are made of its own sources, and of no others", async () => {
+  const world = new World();
+  for (let i = 0; i < 50; i += 1) world.register();
+  world.by = namedBy(CI.owner ?? "", "http");
+  const agentId = world.register();
+  const views = viewsOf(world);
+  const ids = await views.look(CI, ({ view }) => Array.from(view.all(), ({ id }) => id));
+  expect(ids).toEqual([agentId]);
 });

@@ -1,177 +1,293 @@
 /**
- * The fleet as it changes. Rows also change by themselves (an hour of nothing is a problem), and
- * one event may change several, so rows are made anew and compared: soon after something happened,
- * and now and then without. It is done once for all subscribers; without any, not at all.
+ * Rows, kept. A row is a pure function of its facts and of time (row.ts), so it need be made only
+ * when one of its facts changes, or when the moment comes that it names itself:
  *
- *   nobody ──first comes──▶ looking ──last goes──▶ nobody
+ *   event ──▶ sources touched ──▶ rows to be made ──▶ made, and put where they belong (indexes.ts)
+ *   time  ──▶ deadline passed ─────────▲
  *
- * A large fleet takes longer to make: the pause after it grows with that, so that looking never
- * takes more than a small part of the time.
+ * Events only leave a mark. Rows are made when somebody looks, or a few at a time once many wait,
+ * so that many changes of one row cost one row. Two things change without an event: the heartbeat
+ * that an agent sends after a long silence, and what running jobs say. The rows that they could
+ * change are looked at whenever somebody looks: there are few of them.
+ *
+ * There is one view for those who see everything, and one for each owner that looks, which holds
+ * the rows of that owner alone.
  */
-import type { Clock } from "../core/clock.ts";
-import type { Watch } from "../engine/watch.ts";
-import type { FleetNow } from "./fleet.ts";
-import type { Row } from "./row.ts";
+import { Heap, type Slot } from "../core/heap.ts";
+import type { Report } from "../core/reports.ts";
+import type { State } from "../core/state.ts";
+import type { Sight } from "../core/visibility.ts";
+import { hostsOf } from "./filters.ts";
+import { isLongSilent, placeOf, type Headline } from "./headline.ts";
+import { RowIndexes, type IndexedRow } from "./indexes.ts";
+import { jobsOfRow } from "./job-agents.ts";
+import { timedRow, type Row, type TimedRow } from "./row.ts";
+import { nameOf, reportOf, rowIdOfSource, type SourceKey } from "./sources.ts";
+import type { Patience } from "./stuck.ts";
 
-export interface FleetChange {
-  readonly sequence: number;
-  readonly atMs: number;
-  /** New ones and changed ones; at first all. */
-  readonly rows: readonly Row[];
-  /** The ids of those that are no more. Both may be empty: see TICK_MS. */
-  readonly gone: readonly string[];
+/** What is kept of a row: enough to find it, and to make it when it is shown. */
+export interface KeptRow extends IndexedRow {
+  readonly sources: SourceKey[];
+  /** Negative until it was made. */
+  place: number;
+  headline: Headline;
+  isCounted: boolean;
+  workspace: string | null;
+  hosts: readonly string[];
+  name: string;
+  stuckSinceMs: number | null;
+  /** Of the state that it was last made of; half of one more where time alone made it another. */
+  sequence: number;
+  /** Of its text as it was last told (changes.ts); 0 where nobody was told. */
+  digest: number;
+  /** Rings when time alone makes it another. */
+  timer: Slot<KeptRow> | undefined;
 }
 
-/** That something happened is enough. */
-type OpenWatch = Pick<Watch, "pull" | "close">;
+/** The moment at which rows are made. */
+export interface ViewMoment {
+  readonly nowMs: number;
+  readonly sequence: number;
+}
 
 export interface FleetViewOptions {
-  readonly engine: { readonly head: number; watch(): OpenWatch };
-  readonly clock: Clock;
-  readonly rows: () => Promise<FleetNow>;
-}
-
-/** People see no difference below this. */
-const SOON_MS = 100;
-/** Changes by time alone take minutes. */
-const SELDOM_MS = 5_000;
-/** A change is sent at least this often: for a subscriber that hides old rows. */
-const TICK_MS = 60_000;
-/** Of the time that making the rows takes. */
-const PAUSES = 9;
-
-interface Looker {
-  /** Each row as it was last sent to it. */
-  readonly told: Map<string, string>;
-  wake: () => void;
+  readonly patience: Patience;
+  readonly sight: Sight;
+  /** A row was made, and may be another than before; nothing for one that is no more. */
+  readonly onMade?: ((kept: KeptRow, row: Row | undefined) => void) | undefined;
+  /** A source was looked at; nothing for one that is no more. */
+  readonly onSource?:
+    | ((key: SourceKey, report: Report | undefined, state: State) => void)
+    | undefined;
 }
 
 export class FleetView {
   readonly #options: FleetViewOptions;
-  readonly #lookers = new Set<Looker>();
-  #now: FleetNow | undefined;
-  #texts = new Map<string, string>();
-  #watch: OpenWatch | undefined;
-  #stopTimer: (() => void) | undefined;
-  /** When rows are made next: seldom; soon, because something happened; or right now. */
-  #next: "seldom" | "soon" | "making" = "seldom";
-  #pauseMs = SOON_MS;
-  #isClosed = false;
+  readonly #byId = new Map<string, KeptRow>();
+  readonly #bySource = new Map<SourceKey, KeptRow>();
+  readonly #deadlines = new Heap<KeptRow>();
+  /** Rows that may change without an event. */
+  readonly #stuck = new Set<KeptRow>();
+  readonly #running = new Set<KeptRow>();
+  /** What is left to do: sources that were not looked at yet or were touched, and rows. */
+  #unread: Iterator<SourceKey> | undefined;
+  readonly #touched = new Set<SourceKey>();
+  readonly #unmade = new Set<KeptRow>();
+  readonly #aged = new Set<KeptRow>();
+  readonly indexes = new RowIndexes<KeptRow>();
 
   constructor(options: FleetViewOptions) {
     this.#options = options;
   }
 
-  async *changes(signal?: AbortSignal): AsyncGenerator<FleetChange, void, undefined> {
-    const looker: Looker = { told: new Map(), wake: () => undefined };
-    const onAbort = () => looker.wake();
-    signal?.addEventListener("abort", onAbort);
-    this.#lookers.add(looker);
-    if (this.#lookers.size === 1) this.#begin();
-    try {
-      let toldAtMs = -Infinity;
-      while (!this.#isClosed && !signal?.aborted) {
-        const change = this.#changeFor(looker);
-        const isDue = change && change.atMs - toldAtMs >= TICK_MS;
-        if (change && (isDue || change.rows.length > 0 || change.gone.length > 0)) {
-          toldAtMs = change.atMs;
-          yield change;
-        } else {
-          await new Promise<void>((woken) => (looker.wake = woken));
-        }
-      }
-    } finally {
-      signal?.removeEventListener("abort", onAbort);
-      this.#lookers.delete(looker);
-      if (this.#lookers.size === 0) this.#end();
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** How many sources and rows wait to be looked at. */
+  get waiting(): number {
+    const rows = this.#unmade.size + this.#aged.size;
+    return this.#touched.size + rows + (this.#unread ? Infinity : 0);
+  }
+
+  /** When the next row becomes another by time alone. */
+  get nextAtMs(): number {
+    return this.#deadlines.nextAt() ?? Infinity;
+  }
+
+  /** These are all the sources that there are; touched ones come on top. */
+  read(sources: Iterable<SourceKey>): void {
+    this.#unread = sources[Symbol.iterator]();
+  }
+
+  touch(key: SourceKey): void {
+    this.#touched.add(key);
+  }
+
+  touchRow(id: string): void {
+    const row = this.#byId.get(id);
+    if (row) this.#unmade.add(row);
+  }
+
+  /** Makes what is to be made, up to so many sources and rows; whether that was all. */
+  update(state: State, moment: ViewMoment, most = Infinity): boolean {
+    let left = most;
+    for (; left > 0; left -= 1) {
+      const key = this.#next();
+      if (key === undefined) break;
+      this.#place(state, key);
+    }
+    this.#letTimePass(state, moment.nowMs);
+    left -= this.#makeAll(this.#unmade, state, { moment, most: left });
+    const { nowMs, sequence } = moment;
+    const aged = { nowMs, sequence: sequence + 0.5 };
+    left -= this.#makeAll(this.#aged, state, { moment: aged, most: left });
+    return left > 0;
+  }
+
+  /** The row as it is at this moment; the view must be up to date. */
+  row(state: State, kept: KeptRow, nowMs: number): Row {
+    const timed = this.#timed(state, kept, nowMs);
+    if (!timed) throw new Error(`row ${kept.id} has no source any more, and was not made anew`);
+    return timed.row;
+  }
+
+  kept(id: string): KeptRow | undefined {
+    return this.#byId.get(id);
+  }
+
+  keptOf(key: SourceKey): KeptRow | undefined {
+    return this.#bySource.get(key);
+  }
+
+  all(): IterableIterator<KeptRow> {
+    return this.#byId.values();
+  }
+
+  #next(): SourceKey | undefined {
+    for (const key of this.#touched) {
+      this.#touched.delete(key);
+      return key;
+    }
+    const next = this.#unread?.next();
+    if (next?.done === false) return next.value;
+    this.#unread = undefined;
+    return undefined;
+  }
+
+  /** Puts a source into the row that it belongs to now, and out of the one that it was in. */
+  #place(state: State, key: SourceKey): void {
+    const report = reportOf(state, key, this.#options.sight);
+    this.#options.onSource?.(key, report, state);
+    const id = report && rowIdOfSource(state, key, report);
+    const before = this.#bySource.get(key);
+    if (before) this.#unmade.add(before);
+    if (before?.id === id) return;
+    if (before) {
+      before.sources.splice(before.sources.indexOf(key), 1);
+      this.#bySource.delete(key);
+    }
+    if (id === undefined) return;
+    const row = this.#byId.get(id) ?? newRow(id);
+    this.#byId.set(id, row);
+    this.#bySource.set(key, row);
+    row.sources.push(key);
+    this.#unmade.add(row);
+  }
+
+  /** How many were made. */
+  #makeAll(rows: Set<KeptRow>, state: State, { moment, most }: Making): number {
+    let made = 0;
+    for (const row of rows) {
+      if (made >= most) break;
+      made += 1;
+      this.#unmade.delete(row);
+      this.#aged.delete(row);
+      this.#make(state, row, moment);
+    }
+    return made;
+  }
+
+  #letTimePass(state: State, nowMs: number): void {
+    for (let due = this.#deadlines.takeDue(nowMs); due; due = this.#deadlines.takeDue(nowMs)) {
+      this.#aged.add(due.value);
+    }
+    for (const row of this.#running) this.#aged.add(row);
+    for (const row of this.#stuck) {
+      if (heardAtMs(state, row) > (row.stuckSinceMs ?? Infinity)) this.#aged.add(row);
     }
   }
 
-  close(): void {
-    this.#isClosed = true;
-    this.#end();
-    this.#wakeAll();
-  }
-
-  #changeFor({ told }: Looker): FleetChange | undefined {
-    if (!this.#now) return undefined;
-    const { sequence, atMs } = this.#now;
-    const rows = this.#now.rows.filter(({ id }) => told.get(id) !== this.#texts.get(id));
-    const gone = [...told.keys()].filter((id) => !this.#texts.has(id));
-    for (const { id } of rows) told.set(id, this.#texts.get(id) ?? "");
-    for (const id of gone) told.delete(id);
-    return { sequence, atMs, rows, gone };
-  }
-
-  #begin(): void {
-    this.#now = undefined;
-    this.#listen();
-    if (this.#next !== "making") void this.#make();
-  }
-
-  #end(): void {
-    this.#watch?.close();
-    this.#watch = undefined;
-    this.#stopTimer?.();
-    this.#stopTimer = undefined;
-  }
-
-  #listen(): void {
-    if (this.#watch || this.#lookers.size === 0 || this.#isClosed) return;
-    this.#watch = this.#options.engine.watch();
-    void this.#hear(this.#watch);
-  }
-
-  async #hear(watch: OpenWatch): Promise<void> {
-    try {
-      while ((await watch.pull()).length > 0) this.#changed();
-    } catch {
-      // It was cut, because too much happened: that is looked at, and then listened again.
+  #make(state: State, kept: KeptRow, { nowMs, sequence }: ViewMoment): void {
+    const timed = this.#timed(state, kept, nowMs);
+    if (kept.place >= 0) this.indexes.delete(kept);
+    kept.sequence = sequence;
+    this.#options.onMade?.(kept, timed?.row);
+    if (!timed) {
+      this.#forget(kept);
+      return;
     }
-    if (this.#watch !== watch) return;
-    this.#watch = undefined;
-    this.#changed();
+    const { row, untilMs } = timed;
+    kept.place = placeOf(row, nowMs);
+    kept.headline = row.headline;
+    kept.isCounted = !isLongSilent(row, nowMs);
+    kept.workspace = row.workspace;
+    kept.hosts = hostsOf(row.aliases);
+    kept.name = row.name;
+    kept.stuckSinceMs = row.stuckSinceMs;
+    this.indexes.add(kept);
+    this.#setTimer(kept, untilMs);
+    set(this.#stuck, kept, row.stuckSinceMs !== null);
+    set(this.#running, kept, hasUnfinished(state, kept));
   }
 
-  #changed(): void {
-    if (this.#next !== "seldom") return;
-    this.#stopTimer?.();
-    this.#schedule("soon", this.#pauseMs);
+  #forget(kept: KeptRow): void {
+    this.#setTimer(kept, Infinity);
+    this.#stuck.delete(kept);
+    this.#running.delete(kept);
+    this.#byId.delete(kept.id);
   }
 
-  #schedule(next: "soon" | "seldom", delayMs: number): void {
-    this.#next = next;
-    if (this.#lookers.size === 0 || this.#isClosed) return;
-    this.#stopTimer = this.#options.clock.after(delayMs, () => void this.#make());
+  #setTimer(kept: KeptRow, atMs: number): void {
+    if (atMs === Infinity) {
+      if (kept.timer) this.#deadlines.remove(kept.timer);
+    } else if (kept.timer) this.#deadlines.move(kept.timer, atMs);
+    else kept.timer = this.#deadlines.add(atMs, kept);
   }
 
-  async #make(): Promise<void> {
-    this.#next = "making";
-    const startedMs = this.#options.clock.monotonicMs();
-    const { head } = this.#options.engine;
-    try {
-      this.#listen();
-      this.#now = await this.#options.rows();
-      this.#texts = new Map(this.#now.rows.map((row) => [row.id, textOf(row)]));
-      this.#wakeAll();
-    } catch {
-      // There is no leader just now: the last rows stand until there is one.
+  /** Nothing for one that no source tells of any more. */
+  #timed(state: State, { id, sources }: KeptRow, nowMs: number): TimedRow | undefined {
+    const { sight, patience } = this.#options;
+    const reports: Report[] = [];
+    for (const key of sources) {
+      const report = reportOf(state, key, sight);
+      if (report) reports.push(report);
     }
-    this.#pauseMs = Math.max(SOON_MS, PAUSES * (this.#options.clock.monotonicMs() - startedMs));
-    const isBehind = this.#options.engine.head !== head;
-    if (isBehind) this.#schedule("soon", this.#pauseMs);
-    else this.#schedule("seldom", SELDOM_MS);
-  }
-
-  #wakeAll(): void {
-    for (const looker of this.#lookers) looker.wake();
+    if (reports.length === 0) return undefined;
+    const facts = { id, sources: reports, jobs: jobsOfRow(state, id, sight) };
+    return timedRow(facts, { nowMs, patience });
   }
 }
 
-/** The row without its soft fields: one more heartbeat is no news. */
-function textOf(row: Row): string {
-  return JSON.stringify(row).replaceAll(SOFT, "");
+interface Making {
+  readonly moment: ViewMoment;
+  readonly most: number;
 }
 
-/** A quote inside of a text has a backslash before it, so that no text can look like this. */
-const SOFT = /"(?:reportedAtMs|order)":\d+/g;
+function newRow(id: string): KeptRow {
+  return {
+    id,
+    sources: [],
+    place: -1,
+    headline: "IDLE",
+    isCounted: false,
+    workspace: null,
+    hosts: [],
+    name: id,
+    stuckSinceMs: null,
+    sequence: 0,
+    digest: 0,
+    timer: undefined,
+  };
+}
+
+/** Whether it shows jobs that have not ended: its own, or those of a source that it claims. */
+function hasUnfinished({ jobs }: State, { id, sources }: KeptRow): boolean {
+  const isBusy = (rowId: string) => (jobs.byAgent.get(rowId)?.unfinished.size ?? 0) > 0;
+  return isBusy(id) || sources.some((key) => key.startsWith("jobs ") && isBusy(nameOf(key)));
+}
+
+/** When a heartbeat of its agents in the registry last came. */
+function heardAtMs({ agents }: State, { sources }: KeptRow): number {
+  let lastMs = 0;
+  for (const key of sources) {
+    if (!key.startsWith("agent ")) continue;
+    lastMs = Math.max(lastMs, agents.byId.get(nameOf(key))?.seenAtMs ?? 0);
+  }
+  return lastMs;
+}
+
+function set<T>(all: Set<T>, item: T, isIn: boolean): void {
+  if (isIn) all.add(item);
+  else all.delete(item);
+}

@@ -2,9 +2,8 @@
 import type { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { AGENT_KEY } from "../core/acting.ts";
 import { secretHash } from "../machine/secrets.ts";
-import { byOf, withAgentKey, type By, type Wire } from "../core/by.ts";
+import { AGENT_KEY, byOf, withAgentKey, type By, type Wire } from "../core/by.ts";
 import type { Principal } from "../core/principals.ts";
 import type { Ends } from "./connections.ts";
 
@@ -24,6 +23,8 @@ export interface Peer {
   user?: Principal;
   /** The caller of the last call. */
   by?: By;
+  /** The last key of an agent that came, and the caller with it: most connections have one. */
+  keyed?: { readonly key: string; readonly without: By; readonly by: By };
 }
 
 /** Of a connection over TLS. */
@@ -88,5 +89,12 @@ export function byOfCall(call: Caller, principal: Principal, wire: Wire): By {
   }
   const by = peer.by ?? byOf(principal, wire);
   const key = call.header(AGENT_KEY);
-  return key === undefined ? by : withAgentKey(by, secretHash(key));
+  return key === undefined ? by : byWithKey(peer, by, key);
+}
+
+function byWithKey(peer: Peer, without: By, key: string): By {
+  if (peer.keyed?.key !== key || peer.keyed.without !== without) {
+    peer.keyed = { key, without, by: withAgentKey(without, secretHash(key)) };
+  }
+  return peer.keyed.by;
 }

@@ -31,9 +31,12 @@ export interface JobEventsOptions {
   readonly onEvent: (run: Run, event: JobEvent) => void;
 }
 
-/** About what surrounds a body in its entry, and what an entry of a budget takes. */
-const HEAD_LENGTH = 48;
-const BUDGET_LENGTH = 64;
+/**
+ * About what an entry weighs in memory beside its body, until it is durable. Counted by its text
+ * alone a batch would gather so many small entries that to collect the garbage takes longer than
+ * to write them.
+ */
+const ENTRY_WEIGHT = 320;
 /** Events that are no steps are considered for the log no more often than this. */
 const NOTICE_MS = 1_000;
 
@@ -94,7 +97,7 @@ export class JobEvents {
   keepBudget(run: Run): void {
     for (let each: Run | undefined = run; each; each = each.parent) {
       if (each.isOver || each.entry.purse.remaining.size === 0) continue;
-      this.#options.term().join(each, BUDGET_LENGTH);
+      this.#options.term().join(each, ENTRY_WEIGHT);
       each.isBudgetDue = true;
     }
   }
@@ -103,7 +106,7 @@ export class JobEvents {
     const body = JSON.stringify(event.body);
     const tooLarge = checkBodySize(body);
     if (tooLarge) throw refusalError(tooLarge);
-    this.#options.term().reserve(body.length + HEAD_LENGTH);
+    this.#options.term().reserve(body.length + ENTRY_WEIGHT);
     this.#write(run, event.kind, body);
     this.#notice(run, event);
     this.#options.onEvent(run, event);
@@ -117,13 +120,13 @@ export class JobEvents {
   /** The last entry, with the result. */
   end(run: Run, outcome: Outcome): void {
     const body = JSON.stringify(outcome);
-    this.#options.term().join(run, body.length + HEAD_LENGTH);
+    this.#options.term().join(run, body.length + ENTRY_WEIGHT);
     run.add({ atMs: run.job.endedAtMs, kind: "end", body }, outcome);
   }
 
   #write(run: Run, kind: string, body: string): void {
     const term = this.#options.term();
-    term.join(run, body.length + HEAD_LENGTH);
+    term.join(run, body.length + ENTRY_WEIGHT);
     run.add({ atMs: term.nowMs(), kind, body });
   }
 

@@ -153,11 +153,8 @@ export class Submissions {
     const { by, session, parent = "" } = order;
     const { name: principal } = by.principal;
     const above = jobs.run(parent);
-    const { queue, limits } = {
-      queue: jobs.state.jobs.queue(node),
-      limits: jobs.state.jobs.limits,
-    };
-    const isWaiting = parent === "" && !queue.isFree(principal, limits);
+    const { jobs: known } = jobs.state;
+    const isWaiting = parent === "" && !known.queue(node).isFree(principal, known.limits);
     const terms = {
       input: order.input,
       parent: above,

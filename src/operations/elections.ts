@@ -4,7 +4,7 @@ import type { Election, GroupEntry } from "../core/elections.ts";
 import { RollcallError } from "../core/errors.ts";
 import { key } from "../core/fields.ts";
 import type { State } from "../core/state.ts";
-import { ACTING_AGENT, moment, prefix, SEQUENCE, SOME_ID, text, whole } from "./fields.ts";
+import { ACTING_AGENT, moment, OWNER, prefix, SEQUENCE, SOME_ID, text, whole } from "./fields.ts";
 import { byKey, listJson, matching, PAGE, PAGED, pageOf, within } from "./lists.ts";
 import { nameOf } from "./names.ts";
 import { operation, type Answer, type Services } from "./operation.ts";
@@ -18,6 +18,7 @@ const GROUP = text("The group: any text on one line", "planners");
 const STANDING = z.strictObject({
   group: GROUP,
   leader: text("The agent that leads; empty while none does", SOME_ID),
+  owner: OWNER,
   term: whole("Grows with every change of leader", 3),
   electedAtMs: moment("Since when it leads"),
   leaderName: z.string().meta({ examples: ["planner"] }),

@@ -6,14 +6,14 @@ import { eventFor } from "../core/fencing.ts";
 import { z } from "zod";
 import { sightOf } from "../core/visibility.ts";
 import { countsAt } from "../fleet/census.ts";
+import { isWanted } from "../fleet/filters.ts";
 import { HEADLINES, placeOf } from "../fleet/headline.ts";
 import type { Row } from "../fleet/row.ts";
 import { EVENT, eventAnswer } from "./events.ts";
 import { AT, moment, SEQUENCE, someOf, text } from "./fields.ts";
-import { isWanted } from "./fleet-filter.ts";
 import { COUNTS, ROW } from "./fleet-shapes.ts";
 import { FLEET } from "./limits.ts";
-import { listJson, matching, PAGE, PAGED, pageOf, type Order } from "./lists.ts";
+import { cursorOf, listJson, matching, PAGE, PAGED, pageOf, placeIn, type Order } from "./lists.ts";
 import { momentOf } from "./moments.ts";
 import { operation, type Services } from "./operation.ts";
 import { report } from "./reports.ts";
@@ -27,7 +27,10 @@ const AGENT = text(
 
 const MOMENT = moment("Of which moment it is");
 
-const ORDER: Order<Row> = { atMs: placeOf, key: ({ id }) => id };
+/** The order of rows at a moment. */
+function orderAt({ atMs }: { readonly atMs: number }): Order<Row> {
+  return { atMs: (row) => placeOf(row, atMs), key: ({ id }) => id };
+}
 
 /** As in fleet-filter.ts; the answer and its stream take the same. */
 export const FILTERS = {
@@ -60,12 +63,19 @@ const list = operation({
   }),
   async run({ fleet }: Needs, { limit, cursor, at, ...filters }) {
     const thenMs = momentOf(at);
-    const { rows, sequence, atMs } = await (thenMs === undefined ? fleet.rows() : fleet.at(thenMs));
-    const wanted = matching(rows, (row) => isWanted(row, filters, atMs));
-    const { items, ...page } = pageOf(wanted, ORDER, { limit, cursor });
-    return { sequence, atMs, counts: countsAt(rows, atMs), ...page, rows: items };
+    if (thenMs !== undefined) {
+      const { rows, sequence, atMs } = await fleet.at(thenMs);
+      const wanted = matching(rows, (row) => isWanted(row, filters, atMs));
+      const { items, ...page } = pageOf(wanted, orderAt({ atMs }), { limit, cursor });
+      return { sequence, atMs, counts: countsAt(rows, atMs), ...page, rows: items };
+    }
+    const place = placeIn({ cursor });
+    const after = place && { place: place.atMs, id: place.key };
+    const { hasMore, rows, ...page } = await fleet.page(filters, { limit, after });
+    const last = hasMore ? rows.at(-1) : undefined;
+    return { ...page, ...(last && { cursor: cursorOf(orderAt(page), last) }), rows };
   },
-  json: listJson("rows", ORDER),
+  json: listJson("rows", orderAt),
 });
 
 const get = operation({

@@ -1,5 +1,5 @@
 /** The bounds of what operations take and answer with, each with its reason. */
-import { HOUR, MIB, SECOND } from "../core/units.ts";
+import { MIB, SECOND } from "../core/units.ts";
 
 export const LIST = {
   /** A screen or a few; who wants more says so. */
@@ -17,8 +17,6 @@ export const CLAIM = {
 } as const;
 
 export const FLEET = {
-  /** Agents gone for longer are only shown with `all`. */
-  goneMs: 1 * HOUR,
   /** Events of one timeline. */
   timeline: 1_000,
 } as const;

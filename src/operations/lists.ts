@@ -68,7 +68,7 @@ export function pageOf<T>(
   order: Order<NoInfer<T>>,
   wanted: PageRequest,
 ): Page<T> {
-  const after = wanted.cursor === undefined ? undefined : placeOf(wanted.cursor);
+  const after = placeIn(wanted);
   const compare = (a: T, b: T) =>
     order.atMs(a) - order.atMs(b) || byText(order.key(a), order.key(b));
   const isShown = (item: T, { atMs, key }: Place) =>
@@ -99,8 +99,12 @@ type ListAnswer<Noun extends string, Row> = { readonly [Key in Noun]: readonly R
 };
 
 /** Writes a list as JSON: one that weighs too much ends early, and its cursor says where. */
-export function listJson<Noun extends string, Row>(noun: Noun, order: Order<Row>) {
-  return (answer: ListAnswer<Noun, Row>): string => {
+export function listJson<Noun extends string, Row, Facts = unknown>(
+  noun: Noun,
+  given: Order<Row> | ((answer: Facts) => Order<Row>),
+) {
+  return (answer: ListAnswer<Noun, Row> & Facts): string => {
+    const order = typeof given === "function" ? given(answer) : given;
     const { [noun]: _, cursor, ...facts } = answer;
     const rows: readonly Row[] = answer[noun];
     const texts: string[] = [];
@@ -122,12 +126,17 @@ function byText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-function cursorOf<T>(order: Order<T>, item: T): string {
+export function cursorOf<T>(order: Order<T>, item: T): string {
   return encoded({ atMs: order.atMs(item), key: order.key(item) });
 }
 
 function encoded({ atMs, key }: Place): string {
   return Buffer.from(`${atMs} ${key}`).toString("base64url");
+}
+
+/** The place behind which a page begins; nothing for the first one. */
+export function placeIn({ cursor }: Pick<PageRequest, "cursor">): Place | undefined {
+  return cursor === undefined ? undefined : placeOf(cursor);
 }
 
 function placeOf(cursor: string): Place {

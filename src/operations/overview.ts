@@ -14,9 +14,9 @@ import type { State } from "../core/state.ts";
 import type { Task } from "../core/tasks.ts";
 import { sentenceOf } from "../core/words.ts";
 import type { Engine } from "../engine/engine.ts";
-import { countsAt } from "../fleet/census.ts";
-import type { FleetNow } from "../fleet/fleet.ts";
-import { isLongSilent } from "../fleet/headline.ts";
+import { ANY, type FleetFilters } from "../fleet/filters.ts";
+import type { FleetPage } from "../fleet/fleet.ts";
+import { HEADLINES } from "../fleet/headline.ts";
 import { AGENT } from "./agents.ts";
 import { ELECTION } from "./elections.ts";
 import { COUNTS, ROW } from "./fleet-shapes.ts";
@@ -115,7 +115,7 @@ const OUTPUT = z.strictObject({
 export type Overview = Answer<typeof OUTPUT>;
 
 type Needs = Pick<Services, "engine" | "clock"> & {
-  readonly fleet: Pick<Services["fleet"], "rows">;
+  readonly fleet: Pick<Services["fleet"], "page">;
   readonly claims: Pick<Services["claims"], "waiting">;
 };
 
@@ -137,7 +137,7 @@ async function overviewOf(
   _: object,
   { by }: Call,
 ): Promise<Overview> {
-  const here = fleetOf(await fleet.rows());
+  const here = fleetOf(await fleet.page(HERE, { limit: OVERVIEW.rows }));
   const { sequence, ...known } = await engine.read((state) => ({
     sequence: engine.head,
     counts: { ...countsOf(state), waiting: claims.waiting },
@@ -158,12 +158,14 @@ async function overviewOf(
   };
 }
 
-function fleetOf({ rows, atMs }: FleetNow): Overview["fleet"] {
-  const here = rows.filter((row) => row.headline !== "GONE" && !isLongSilent(row, atMs));
+/** Neither gone, nor silent for long. */
+const HERE: FleetFilters = { ...ANY, headline: HEADLINES.filter((each) => each !== "GONE") };
+
+function fleetOf({ rows, counts, total }: FleetPage): Overview["fleet"] {
   return {
-    counts: countsAt(rows, atMs),
-    total: here.length,
-    rows: here.slice(0, OVERVIEW.rows).map(({ id, name, headline, why, workspace, sinceMs }) => ({
+    counts,
+    total,
+    rows: rows.map(({ id, name, headline, why, workspace, sinceMs }) => ({
       id,
       name,
       headline,

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ROLES, type Role } from "../core/principals.ts";
 import { statusOf, type Token } from "../core/tokens.ts";
 import { newSecret, secretHash } from "../machine/secrets.ts";
-import { moment, text, ttl } from "./fields.ts";
+import { moment, OWNER, text, ttl } from "./fields.ts";
 import { byKey, listJson, PAGE, PAGED, pageOf } from "./lists.ts";
 import { operation, type Services } from "./operation.ts";
 
@@ -16,6 +16,7 @@ const KIND = z.enum(["person", "service", "agent"]);
 const TOKEN = z
   .strictObject({
     name: NAME,
+    owner: OWNER,
     role: ROLE,
     kind: KIND.describe("The kind of caller that it stands for"),
     host: text("The one that an outpost reports on", "box").exactOptional(),
@@ -96,9 +97,10 @@ function kindFor(role: Role): Token["kind"] {
 }
 
 function shown(token: Token, nowMs: number): ShownToken {
-  const { name, role, kind, host, createdAtMs, expiresAtMs, revokedAtMs } = token;
+  const { name, owner, role, kind, host, createdAtMs, expiresAtMs, revokedAtMs } = token;
   return {
     name,
+    ...(owner !== undefined && { owner }),
     role,
     kind,
     ...(host !== "" && { host }),

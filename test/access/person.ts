@@ -48,6 +48,10 @@ export class Person implements AsyncDisposable {
     return new Person(daemon, secret);
   }
 
+  get token(): string {
+    return this.#secret;
+  }
+
   async get(path: string): Promise<HttpReply> {
     const headers = { authorization: `Bearer ${this.#secret}` };
     return replyOf(await fetch(this.#daemon.url + path, { headers }));

@@ -8,18 +8,19 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { RegistryClient } from "../../src/wires/a2a/client/client.ts";
 import type { AgentCard } from "../../src/wires/a2a/client/types.ts";
-import { importsOf } from "./imports.ts";
+import { importsOf, sourcesIn } from "./imports.ts";
 import { daemon } from "./programs.ts";
 
-const entry = fileURLToPath(new URL("../../dist/wires/a2a/client/index.js", import.meta.url));
+const entry = fileURLToPath(new URL("../../dist/lib/a2a.js", import.meta.url));
 
 test("it brings no package along, and no engine", () => {
   const imports = [...importsOf(entry)];
   const packages = imports.filter((name) => !existsSync(name) && !name.startsWith("node:"));
   expect(packages).toEqual([]);
-  const files = imports.filter((name) => existsSync(name)).map((name) => name.split("/dist/")[1]);
-  const theDaemons = /^(?:daemon|engine|log|search|cli|wires(?!\/a2a\/client))\//;
-  expect(files.filter((name) => theDaemons.test(name ?? ""))).toEqual([]);
+  const sources = sourcesIn(imports.filter((name) => existsSync(name)));
+  const theDaemons = /^src\/(?:daemon|engine|log|search|cli|wires(?!\/a2a\/client))\//;
+  expect(sources).not.toEqual([]);
+  expect(sources.filter((path) => theDaemons.test(path))).toEqual([]);
 });
 
 test("who holds the token that the daemon issued is the owner, and nobody else", async () => {

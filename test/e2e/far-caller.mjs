@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
-import { ArcpClient } from "../../dist/arcp.js";
+import { ArcpClient } from "../../dist/lib/arcp.js";
 
 const { https, http, grpc, arcp, token, ca } = JSON.parse(process.argv[2] ?? "{}");
 

@@ -347,7 +347,7 @@ describe("what is put into the process of a host", PATIENT, () => {
       env: at.env,
     });
     const file = join(folder, ".config/opencode/plugins/rollcall.js");
-    const text = readFileSync(file, "utf8").replace("/dist/coding-agents/", "/gone/");
+    const text = readFileSync(file, "utf8").replace("/dist/lib/", "/gone/");
     writeFileSync(join(folder, "host.mjs"), text);
     const loaded = (await import(join(folder, "host.mjs"))) as {
       RollcallPlugin: (input: object) => Promise<Record<string, () => Promise<unknown>>>;

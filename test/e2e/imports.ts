@@ -20,3 +20,11 @@ export function importsOf(file: string, seen = new Set<string>()): ReadonlySet<s
   }
   return seen;
 }
+
+/** The sources that the bundler put in these files: it names each above its code. */
+export function sourcesIn(files: readonly string[]): readonly string[] {
+  return files.flatMap((file) => {
+    const named = readFileSync(file, "utf8").matchAll(/^\/\/ (src\/.*\.ts)$/gm);
+    return Array.from(named, ([, path = ""]) => path);
+  });
+}

@@ -1,38 +1,51 @@
-/** What a hook costs the program that waits for it, against Node that does nothing, in turns. */
+/**
+ * What a hook costs, against Node that does nothing, in turns. In processor time: on a busy machine
+ * the time that passes says how busy it is.
+ */
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../scripts/root.mjs";
 
-const ROUNDS = 15;
+const ROUNDS = 30;
 const PAYLOAD = { session_id: "cost", tool_name: "Bash", tool_input: { command: "ls" } };
 
-/** How many times as long it takes as Node alone; medians, of a session that has its sidecar. */
+/** How many times as much it takes as Node alone, in a session that has its sidecar. */
 export function hookCost(host: string, env: NodeJS.ProcessEnv): number {
   const tell = (event: string) => {
     const input = JSON.stringify({ ...PAYLOAD, hook_event_name: event });
-    return startMs([join(root, "dist/bin/rollcall.cjs"), "hook", host], { env, input });
+    runNode([join(root, "dist/bin/rollcall.cjs"), "hook", host], { env, input });
   };
   tell("SessionStart");
-  const [bare, hook]: [number[], number[]] = [[], []];
+  let [bare, hook] = [0, 0];
   for (let round = 0; round < ROUNDS; round += 1) {
-    bare.push(nodeStartMs(env));
-    hook.push(tell("PreToolUse"));
+    bare += spentBy(() => runNode(["-e", "0"], { env }));
+    hook += spentBy(() => tell("PreToolUse"));
   }
   tell("SessionEnd");
-  return median(hook) / median(bare);
+  return hook / bare;
 }
 
 /** How long Node takes to start on this machine now. */
 export function nodeStartMs(env: NodeJS.ProcessEnv): number {
-  return startMs(["-e", "0"], { env });
-}
-
-function startMs(words: readonly string[], options: { env: NodeJS.ProcessEnv; input?: string }) {
   const startedAt = performance.now();
-  spawnSync(process.execPath, words, options);
+  runNode(["-e", "0"], { env });
   return performance.now() - startedAt;
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+function runNode(words: readonly string[], options: { env: NodeJS.ProcessEnv; input?: string }) {
+  spawnSync(process.execPath, words, options);
+}
+
+/** In ticks of the kernel, hundredths of a second: see proc(5) for the places of the numbers. */
+function spentBy(act: () => void): number {
+  const spent = () => {
+    const stat = readFileSync("/proc/self/stat", "utf8");
+    const numbers = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const [user = NaN, system = NaN] = numbers.slice(13, 15).map(Number);
+    return user + system;
+  };
+  const before = spent();
+  act();
+  return spent() - before;
 }

@@ -12,7 +12,7 @@ export const IDLE: ExpectedRow = { headline: "IDLE" };
 export const WORKING: ExpectedRow = { headline: "WORKING" };
 
 /** The question of the model's mark [[ask]]. */
-export const COLOR: ExpectedRow = {
+const COLOR: ExpectedRow = {
   headline: "NEEDS YOU",
   asks: "Which color should the button be?",
   options: ["Red", "Blue"],
@@ -27,12 +27,18 @@ export interface Manners {
   readonly busy: Pattern;
   readonly dialog: Pattern;
   readonly choice: Pattern;
+  /** On its screen when an answer comes: its words, unless given. */
+  readonly streaming?: Pattern;
+  /** The model's mark for a command that it asks about: sh, unless given. */
+  readonly mark?: string;
   /** The row while it asks whether to run a command. */
   readonly asksToRun: (command: string) => ExpectedRow;
   /** Presses what ends a turn: Escape, unless given. */
   readonly interrupt?: (terminal: Terminal) => Promise<void> | void;
   /** Whether Enter right behind text counts as a part of something pasted. */
   readonly mindsPastes?: boolean;
+  /** Before the names of its moments, where it has more than one day. */
+  readonly prefix?: string;
   /** How late the rows may be where it gives no evidence within 2 s, moment by moment. */
   readonly lateMs?: Partial<Record<"start" | "granted" | "ended" | "failed" | "gone", number>>;
 }
@@ -59,46 +65,64 @@ export class Day {
   }
 
   async turn(): Promise<void> {
-    const rows = [{ ...WORKING, pane: this.terminal.pane }];
-    await this.#moment("prompt, stream", () => this.say("please [[slow 5]]", "word0"), { rows });
-    await this.#moment("turn over", () => this.rests(), { rows: [IDLE] });
+    const { streaming = "word0" } = this.#manners;
+    const rows = [{ ...WORKING, pane: this.terminal.pane, why: "please [[slow 5]]" }];
+    await this.#moment("prompt, stream", () => this.say("please [[slow 5]]", streaming), { rows });
+    await this.#moment("turn over", () => this.rests("word9"), { rows: [IDLE] });
   }
 
   /** Of a tool that then runs for a while. */
   async permission(): Promise<void> {
-    await this.asks("asks", "[[sh touch made && sleep 6]]", this.#run("touch made && sleep 6"));
+    await this.asksToRun("asks", "touch made && sleep 6");
     await this.#moment("granted: the tool runs", () => this.answer("Enter"), {
       rows: [WORKING],
       late: "granted",
     });
-    const over = async () => {
-      await this.terminal.shows("Done: the tool has run");
-      await this.rests();
-    };
+    const over = () => this.rests("Done: the tool has run");
     await this.#moment("tool and turn over", over, { rows: [IDLE] });
   }
 
   async escapes(): Promise<void> {
-    await this.asks("asks again", "[[sh touch no]]", this.#run("touch no"));
+    await this.asksToRun("asks again", "touch no");
     await this.#moment("escaped", () => this.answer("Escape"), { rows: [IDLE], late: "ended" });
   }
 
   async denies(...keys: readonly string[]): Promise<void> {
-    await this.asks("asks once more", "[[sh touch never]]", this.#run("touch never"));
+    await this.asksToRun("asks once more", "touch never");
     await this.#moment("denied", () => this.answer(...keys), { rows: [IDLE], late: "ended" });
   }
 
   async question(): Promise<void> {
-    const { choice } = this.#manners;
-    await this.#moment("question", () => this.say("[[ask]]", choice), { rows: [COLOR] });
+    await this.#asksColor("question");
     await this.#moment("question answered", () => this.choose("Enter"), { rows: [IDLE] });
   }
 
+  async dismisses(): Promise<void> {
+    await this.#asksColor("question again");
+    await this.#moment("question dismissed", () => this.choose("Escape"), { rows: [IDLE] });
+  }
+
+  /** Without a dialog: with the last words of its answer. */
+  async asksAtEnd(): Promise<void> {
+    const asks = "Shall I drop the table?";
+    const rows = [{ headline: "NEEDS YOU", asks }] as const;
+    await this.#moment("the answer ends with a question", () => this.say("[[q]]", asks), { rows });
+  }
+
+  /** In the row of its session. Over when its screen rests, unless that tells too little. */
+  async subagent(over = () => this.rests()): Promise<void> {
+    const { mark = "sh", asksToRun } = this.#manners;
+    const command = "touch sub && sleep 5";
+    await this.asks("subagent asks", `[[sub go <<${mark} ${command}>>]]`, asksToRun(command));
+    await this.#moment("subagent granted", () => this.answer("Enter"), { rows: [WORKING] });
+    await this.#moment("subagent and turn over", over, { rows: [IDLE] });
+  }
+
   async interrupts(): Promise<void> {
-    const { interrupt = (terminal) => terminal.press("Escape") } = this.#manners;
+    const { streaming, interrupt = (terminal) => terminal.press("Escape") } = this.#manners;
     const act = async () => {
       // No turn before it said so much.
-      await this.say("more [[slow 30]]", "word11");
+      await this.say("more [[slow 30]]", streaming ?? "word11");
       await interrupt(this.terminal);
       await this.rests();
     };
@@ -114,33 +138,33 @@ export class Day {
   async retries(): Promise<void> {
     const { busy } = this.#manners;
     await this.#moment("retry", () => this.say("try [[flaky 8]]", busy), { rows: [WORKING] });
-    const over = async () => {
-      await this.terminal.shows("word15");
-      await this.rests();
-    };
-    await this.#moment("retry over", over, { rows: [IDLE] });
+    await this.#moment("retry over", () => this.rests("word15"), { rows: [IDLE] });
   }
 
-  /** A session in another terminal, which is killed. */
+  /** Another session in the same terminal; others may be elsewhere. */
+  async clears(others: readonly ExpectedRow[] = []): Promise<void> {
+    const act = async () => {
+      await this.enter("/clear");
+      await this.terminal.hides("[[");
+      await this.terminal.shows(this.#manners.ready);
+    };
+    const rows = [{ ...IDLE, pane: this.terminal.pane, isNew: true }, ...others];
+    await this.#moment("/clear", act, { rows });
+  }
+
+  /** A session in another terminal, which is killed while it asks. */
   async secondTerminal(command: string): Promise<void> {
     const second = new Day(this.#stage, this.#manners, this.#stage.terminal(command));
+    const { mark = "sh", ready, dialog, asksToRun } = this.#manners;
     const first = { ...IDLE, pane: this.terminal.pane };
-    const works = async () => {
-      await second.terminal.shows(this.#manners.ready, START_MS);
-      await second.say("there [[slow 4]]", "word0");
+    const asks = async () => {
+      await second.terminal.shows(ready, START_MS);
+      await second.say(`[[${mark} touch b]]`, dialog);
     };
-    const rows = [first, { ...WORKING, pane: second.terminal.pane }];
-    await this.#moment("second terminal works", works, { rows });
+    const rows = [first, { ...asksToRun("touch b"), pane: second.terminal.pane }];
+    await this.#moment("second terminal asks", asks, { rows });
     const killed = () => second.terminal.kill();
     await this.#moment("second terminal killed", killed, { rows: [first], late: "gone" });
-  }
-
-  /** Pi lists its extensions by the names of their files. */
-  leavesNoTrace(): void {
-    this.#stage.check("nothing on its screen", () => {
-      const lines = this.terminal.screen.split("\n");
-      return lines.find((line) => /rollcall(?!\.ts)/iu.test(line));
-    });
   }
 
   async quits(): Promise<void> {
@@ -156,19 +180,23 @@ export class Day {
   }
 
   async enter(text: string): Promise<void> {
-    await this.terminal.type(text);
-    if (this.#manners.mindsPastes) await pause(PASTE_MS);
+    await this.#type(text);
     this.terminal.press("Enter");
   }
 
   async say(prompt: string, until: Pattern): Promise<void> {
-    await this.enter(prompt);
-    await this.terminal.shows(until);
+    await this.#type(prompt);
+    await this.terminal.submit(until);
   }
 
   /** A prompt that makes it ask for permission. */
   async asks(name: string, prompt: string, row: ExpectedRow): Promise<void> {
     await this.#moment(name, () => this.say(prompt, this.#manners.dialog), { rows: [row] });
+  }
+
+  async asksToRun(name: string, command: string): Promise<void> {
+    const { mark = "sh", asksToRun } = this.#manners;
+    await this.asks(name, `[[${mark} ${command}]]`, asksToRun(command));
   }
 
   /** At a dialog, which goes away then. */
@@ -184,12 +212,20 @@ export class Day {
     await this.rests();
   }
 
-  async rests(): Promise<void> {
+  /** The last words of its answer are there, and it takes the next prompt. */
+  async rests(words: Pattern = ""): Promise<void> {
+    await this.terminal.shows(words);
     await this.terminal.hides(this.#manners.busy);
   }
 
-  #run(command: string): ExpectedRow {
-    return this.#manners.asksToRun(command);
+  async #type(text: string): Promise<void> {
+    await this.terminal.type(text);
+    if (this.#manners.mindsPastes) await pause(PASTE_MS);
+  }
+
+  async #asksColor(name: string): Promise<void> {
+    const { choice } = this.#manners;
+    await this.#moment(name, () => this.say("[[ask]]", choice), { rows: [COLOR] });
   }
 
   async #moment(
@@ -197,7 +233,12 @@ export class Day {
     act: () => Promise<void> | void,
     { rows, late }: { rows: readonly ExpectedRow[]; late?: keyof NonNullable<Manners["lateMs"]> },
   ): Promise<void> {
-    const withinMs = late && this.#manners.lateMs?.[late];
-    await this.#stage.moment(name, { act, rows, ...(withinMs !== undefined && { withinMs }) });
+    const { prefix = "", lateMs } = this.#manners;
+    const withinMs = late && lateMs?.[late];
+    await this.#stage.moment(prefix + name, {
+      act,
+      rows,
+      ...(withinMs !== undefined && { withinMs }),
+    });
   }
 }

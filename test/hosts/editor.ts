@@ -10,6 +10,9 @@ import { field } from "../../src/core/text.ts";
 import { until } from "../tour/until.ts";
 import type { Stage } from "./stage.ts";
 
+/** On a busy machine a large program takes minutes to its first answer. */
+const PATIENCE_MS = 180_000;
+
 export class Editor implements AsyncDisposable {
   readonly #agent: ChildProcess;
   readonly #heard: unknown[] = [];
@@ -85,7 +88,8 @@ export class Editor implements AsyncDisposable {
     const id = `editor-${this.#asked}`;
     this.#say({ id, method, params });
     const isAnswer = (each: unknown) => field(each, "id") === id && !field(each, "method");
-    const answer = await until(`an answer to ${method}`, () => this.#heard.find(isAnswer));
+    const look = () => this.#heard.find(isAnswer);
+    const answer = await until(`an answer to ${method}`, look, { withinMs: PATIENCE_MS });
     return field(answer, "result") ?? field(answer, "error");
   }
 

@@ -8,9 +8,9 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-// tidy-allow sleep: between two looks at what real programs do
-import { setTimeout as pause } from "node:timers/promises";
 import { root } from "../../scripts/root.mjs";
+import { agentNamed } from "../../src/coding-agents/agents.ts";
+import { readIfThere } from "../../src/machine/settings/installer.ts";
 import { Daemon } from "../tour/daemon.ts";
 import { until } from "../tour/until.ts";
 import { hookCost, nodeStartMs } from "./cost.ts";
@@ -36,7 +36,8 @@ const WITHIN_MS = 2_000;
 const HOOK_COST = 1.5;
 /** What is right must stay right. */
 const STEADY_MS = 800;
-const LOOK_EVERY_MS = 40;
+/** A wrong cell is looked at for longer, to tell one that is late from one that stays wrong. */
+const LATER_MS = 10_000;
 /** Nothing of ours is to be seen in a program but names: Pi lists files, Gemini CLI its hooks. */
 const OURS = /rollcall(?!\.ts| hook gemini)|hook (?:error|failed)/iu;
 
@@ -113,6 +114,26 @@ export class Stage implements AsyncDisposable {
     return path;
   }
 
+  /** Makes its sessions show up. The result takes that back, and its settings must be as before. */
+  install(agent: string): () => void {
+    const { path } = agentNamed(agent).install.standing({
+      env: this.#env,
+      home: this.home,
+      project: undefined,
+      programs: join(root, "dist/bin"),
+      node: process.execPath,
+    });
+    const before = readIfThere(path);
+    this.run("rollcall", "hooks", "install", agent, "--yes");
+    return () => {
+      this.run("rollcall", "hooks", "uninstall", agent, "--yes");
+      this.check("uninstalled without a trace", () => {
+        const after = readIfThere(path);
+        return after === before ? undefined : `${path} was ${before} and is ${after}`;
+      });
+    };
+  }
+
   /** What the command says; it must end well. */
   run(program: string, ...words: readonly string[]): string {
     const { status, stdout, stderr } = spawnSync(program, words, {
@@ -158,28 +179,26 @@ export class Stage implements AsyncDisposable {
     if (ours !== undefined)
       this.#onCell({ ...cell, afterMs: 0, problem: `on the screen:\n${ours}` });
     const startedAt = performance.now();
-    let rightAt: number | undefined;
-    let startMs: number | undefined;
-    for (;;) {
-      const seen = await this.rows();
-      const nowAt = performance.now();
-      if (!areAsExpected(seen, rows, before)) {
-        const isLate = nowAt - startedAt > withinMs + (startMs ?? 0);
-        if (isLate && rightAt === undefined && startMs === undefined) {
-          startMs = nodeStartMs(this.#env);
-          continue;
-        }
-        if (isLate || rightAt !== undefined) {
-          const word = rightAt === undefined ? "saw" : "changed to";
-          const afterMs = nowAt - startedAt;
-          return this.#onCell({ ...cell, afterMs, problem: `${word} ${inWords(seen)}` });
-        }
-      } else rightAt ??= nowAt;
-      if (rightAt !== undefined && nowAt - rightAt > STEADY_MS) {
-        return this.#onCell({ ...cell, afterMs: rightAt - startedAt });
-      }
-      await pause(LOOK_EVERY_MS);
+    const sinceMs = () => performance.now() - startedAt;
+    let shown: readonly ShownRow[] = [];
+    const isRight = async () => areAsExpected((shown = await this.rows()), rows, before);
+    const isInTime =
+      (await holds(isRight, withinMs)) || (await holds(isRight, nodeStartMs(this.#env)));
+    const [afterMs, seen] = [sinceMs(), inWords(shown)];
+    if (!isInTime) {
+      const later = (await holds(isRight, LATER_MS))
+        ? `right after ${Math.round(sinceMs())} ms`
+        : "wrong later";
+      return this.#wrong({ ...cell, afterMs }, `saw ${seen}, ${later}`);
     }
+    if (await holds(async () => !(await isRight()), STEADY_MS)) {
+      return this.#wrong({ ...cell, afterMs }, `changed to ${inWords(shown)}`);
+    }
+    this.#onCell({ ...cell, afterMs });
+  }
+
+  #wrong(cell: Cell, problem: string): void {
+    this.#onCell({ ...cell, problem: [problem, ...this.#screens()].join("\n") });
   }
 
   #screens(): readonly string[] {
@@ -218,4 +237,13 @@ export class Stage implements AsyncDisposable {
     if (!process.env["HOSTS_KEEP"])
       rmSync(this.home, { recursive: true, force: true, maxRetries: 20 });
   }
+}
+
+/** Whether it is so at some moment within that time. */
+async function holds(isSo: () => Promise<boolean>, withinMs: number): Promise<boolean> {
+  const look = async () => (await isSo()) || undefined;
+  return until("it", look, { withinMs }).then(
+    () => true,
+    () => false,
+  );
 }

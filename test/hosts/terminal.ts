@@ -47,6 +47,8 @@ export class Tmux implements Disposable {
 /** A program on a busy machine takes its time to draw. */
 const CALM_MS = 1_500;
 const PATIENCE_MS = 60_000;
+/** When a person presses Enter once more. */
+const AGAIN_MS = 10_000;
 
 export class Terminal {
   readonly #tmux: Tmux;
@@ -69,10 +71,21 @@ export class Terminal {
     this.#tmux.run(["send-keys", "-t", this.pane, ...keys]);
   }
 
-  /** A line and Enter, once the program has drawn the line. */
-  async enter(text: string): Promise<void> {
-    await this.type(text);
+  /**
+   * Enter, until something shows. Pressed again where nothing moves for long, as a person would:
+   * a program that still cancels a turn may not listen.
+   */
+  async submit(wanted: string | RegExp): Promise<void> {
     this.press("Enter");
+    let stillMs = this.#stillness();
+    await this.#becomes(`${wanted} on the screen`, () => {
+      if (this.#has(wanted)) return true;
+      if (stillMs() > AGAIN_MS) {
+        this.press("Enter");
+        stillMs = this.#stillness();
+      }
+      return false;
+    });
   }
 
   /** Without Enter; until the program has drawn it. */
@@ -91,12 +104,18 @@ export class Terminal {
 
   /** Until nothing has moved on it for a while. */
   async calms(): Promise<void> {
+    const stillMs = this.#stillness();
+    await until("a screen that rests", () => stillMs() > CALM_MS || undefined);
+  }
+
+  /** How long nothing has moved on it, for those who keep looking. */
+  #stillness(): () => number {
     let [seen, sinceAt] = [this.screen, performance.now()];
-    await until("a screen that rests", () => {
+    return () => {
       const { screen } = this;
       if (screen !== seen) [seen, sinceAt] = [screen, performance.now()];
-      return performance.now() - sinceAt > CALM_MS || undefined;
-    });
+      return performance.now() - sinceAt;
+    };
   }
 
   /** Until its program has ended. */
@@ -106,12 +125,7 @@ export class Terminal {
 
   async #becomes(what: string, isSo: () => boolean, withinMs = PATIENCE_MS): Promise<void> {
     try {
-      const giveUpAt = performance.now() + withinMs;
-      await until(
-        what,
-        () => isSo() || undefined,
-        () => performance.now() > giveUpAt,
-      );
+      await until(what, () => isSo() || undefined, { withinMs });
     } catch (error) {
       throw new Error(`no ${what}:\n${this.screen.trimEnd()}`, { cause: error });
     }

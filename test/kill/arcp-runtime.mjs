@@ -5,7 +5,7 @@
 import { writeSync } from "node:fs";
 // tidy-allow sleep: agents that take their time, so that a kill finds them at work
 import { setTimeout as pause } from "node:timers/promises";
-import { ArcpRuntime, serveWebSocket, sqliteStore, staticTokens } from "../../dist/arcp.js";
+import { ArcpRuntime, serveWebSocket, sqliteStore, staticTokens } from "../../dist/lib/arcp.js";
 
 const [path = "", port = "0"] = process.argv.slice(2);
 const store = sqliteStore({ path });
@@ -13,7 +13,7 @@ await store.log.open();
 
 /**
  * @param {unknown} input
- * @param {import("../../dist/arcp.js").JobContext} job
+ * @param {import("../../dist/lib/arcp.js").JobContext} job
  */
 async function count(input, job) {
   const end = Number(input);

@@ -3,12 +3,12 @@
  * be caught in the middle, and says in two places which one it is. What was written is printed.
  */
 import { writeSync } from "node:fs";
-import { writeStatus, writeStatusSync } from "../../dist/status.js";
+import { writeStatus, writeStatusSync } from "../../dist/lib/status.js";
 
 const [directory = "", name = ""] = process.argv.slice(2);
 
 for (let n = 1; ; n += 1) {
-  /** @type {import("../../dist/status.js").Status} */
+  /** @type {import("../../dist/lib/status.js").Status} */
   const status = {
     schema_version: "agent-status/v1alpha1",
     agent_id: "victim",

@@ -61,6 +61,7 @@ export class Cluster {
         const jobs = own.fork("jobs");
         return {
           node: name,
+          unheard: plant?.unheard,
           log: plant?.wrap?.(log) ?? log,
           companion: new SimJobs({ ...given, streams, clock: clock.of(process), random: jobs }),
           rules: counted(plant?.rules ?? rules, transcript),

@@ -1,7 +1,9 @@
 /** A machine of the cluster: its clocks last, its program starts, pauses, crashes, starts again. */
 import { RollcallError } from "../../src/core/errors.ts";
+import type { Topic } from "../../src/core/events.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { EngineOptions } from "../../src/engine/options.ts";
+import { FleetCheck } from "./fleet-check.ts";
 import { Process } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SimClock } from "./sim-clock.ts";
@@ -19,6 +21,8 @@ export interface SimNodeOptions {
 
 export interface Provided extends Omit<EngineOptions, "clock" | "onTrouble" | "companion"> {
   readonly companion: SimJobs;
+  /** Events that the views beside the state are not told of. */
+  readonly unheard: Topic | undefined;
 }
 
 /** Between two tries to open the log. */
@@ -31,6 +35,7 @@ export class SimNode {
   #process: Process;
   #engine: Engine | undefined;
   #jobs: SimJobs | undefined;
+  #fleet: FleetCheck | undefined;
   #isClosing = false;
 
   constructor(options: SimNodeOptions) {
@@ -44,6 +49,11 @@ export class SimNode {
   /** The engine, when it runs and has opened. */
   get engine(): Engine | undefined {
     return this.#process.isRunning ? this.#engine : undefined;
+  }
+
+  /** The check of its fleet, when the engine runs. */
+  get fleet(): FleetCheck | undefined {
+    return this.#process.isRunning ? this.#fleet : undefined;
   }
 
   get isUp(): boolean {
@@ -102,7 +112,9 @@ export class SimNode {
     const onTrouble = (what: string, error: unknown) => {
       transcript.say(this.name, `${what}: ${error instanceof Error ? error.message : "?"}`);
     };
-    const options = { ...this.#options.provide(process), clock: clock.of(process), onTrouble };
+    const { unheard, ...provided } = this.#options.provide(process);
+    const options = { ...provided, clock: clock.of(process), onTrouble };
+    this.#fleet = undefined;
     this.#jobs = options.companion;
     while (!this.#engine) {
       try {
@@ -112,6 +124,7 @@ export class SimNode {
         await process.sleep(REOPEN_MS);
       }
     }
+    this.#fleet = new FleetCheck(this.#engine, options.clock, unheard);
     transcript.say(this.name, `is open at ${this.#engine.head}`);
   }
 }

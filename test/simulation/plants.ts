@@ -1,9 +1,10 @@
 /**
  * Bugs to plant, one at a time: proof that the simulator can fail. Each is a mistake somebody could
- * make, planted from outside in what the engine is given: its rules, or its log.
+ * make, planted from outside in what the engine is given (its rules, or its log), or in what views
+ * are told.
  */
 import { ITSELF } from "../../src/core/by.ts";
-import type { Event } from "../../src/core/events.ts";
+import type { Event, Topic } from "../../src/core/events.ts";
 import { codeOf } from "../../src/core/errors.ts";
 import { decodeEntry, JOB_STREAMS } from "../../src/core/job-stream.ts";
 import { rules, type Rules } from "../../src/core/rules.ts";
@@ -18,6 +19,8 @@ export interface Plant {
   readonly rules?: Rules;
   readonly wrap?: (log: Log) => Log;
   readonly streams?: (streams: Streams) => Streams;
+  /** Events that the views beside the state are not told of. */
+  readonly unheard?: Topic;
 }
 
 export const PLANTS: readonly Plant[] = [
@@ -36,6 +39,11 @@ export const PLANTS: readonly Plant[] = [
     streams: forgetfulBudgets,
   },
   { name: "caller forgotten", breaks: "nobody acts for another's", rules: blindRules() },
+  {
+    name: "row not made anew",
+    breaks: "rows that are kept are those that their facts give",
+    unheard: "lease.released",
+  },
   { name: "watch gap", breaks: "a watcher sees exactly the log it asked for", wrap: skipping },
 ];
 

@@ -214,7 +214,7 @@ class World {
     return probe;
   }
 
-  /** Looks into the memory of those who follow, at odd moments. */
+  /** Looks into the memory of nodes, at odd moments. */
   async #sample(random: Random): Promise<void> {
     for (;;) {
       await this.#scheduler.sleep(random.between(100, 3000));
@@ -222,7 +222,10 @@ class World {
     }
   }
 
-  #sampleOf({ engine, name: node }: SimNode): void {
+  #sampleOf({ engine, fleet, name: node }: SimNode): void {
+    for (const each of fleet?.differences() ?? []) {
+      this.#fail("rows that are kept are those that their facts give", `${node}: ${each}`);
+    }
     if (engine?.mode !== "following") return;
     this.#samples.push({ node, sequence: engine.head, fingerprint: engine.peek(fingerprint) });
   }

@@ -76,7 +76,7 @@ export class Actor implements AsyncDisposable {
       throw new Error(`it said: ${this.output}\n${this.errors}`);
     };
     const what = `${String(pattern)} of ${this.#child.spawnargs.join(" ")}`;
-    return until(what, look, () => this.#isOver);
+    return until(what, look, { isOver: () => this.#isOver });
   }
 
   /** As `kill -9` does: no last words. */

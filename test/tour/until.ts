@@ -6,16 +6,19 @@ import { setTimeout as pause } from "node:timers/promises";
 const DEADLINE_MS = 60_000;
 const LOOK_EVERY_MS = 25;
 
-/**
- * What `look` found; it has found nothing as long as it throws or returns undefined. Once `isOver`
- * there is nothing more to come.
- */
+export interface Patience {
+  /** Once it says yes there is nothing more to come. */
+  readonly isOver?: () => boolean;
+  readonly withinMs?: number;
+}
+
+/** What `look` found; it has found nothing as long as it throws or returns undefined. */
 export async function until<Found>(
   what: string,
   look: () => Promise<Found | undefined> | Found | undefined,
-  isOver: () => boolean = () => false,
+  { isOver = () => false, withinMs = DEADLINE_MS }: Patience = {},
 ): Promise<Found> {
-  const deadlineMs = performance.now() + DEADLINE_MS;
+  const deadlineMs = performance.now() + withinMs;
   for (;;) {
     const isLast = isOver() || performance.now() > deadlineMs;
     let cause: unknown;

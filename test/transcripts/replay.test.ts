@@ -1,22 +1,31 @@
 /**
- * The recordings with what can go wrong on the way: events that are lost, come twice, late, or in
- * another order. What no longer comes cannot be known; but once evidence has come that a session
- * rests or works, and nothing later says otherwise, no row says the contrary for more than 5 s.
+ * The recordings with what can go wrong on the way: hooks that are lost, come twice, late, or in
+ * another order, up to any moment. What no longer comes cannot be known; but once evidence has come
+ * that a session works, rests or is gone, no row says the contrary for more than 5 s. Evidence is a
+ * hook, what a second source says, or the end of the process.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { rowsIn } from "../support/coding-agents/rows.ts";
 import { HookStage } from "../support/coding-agents/stage.ts";
 
-const FOLDER = join(import.meta.dirname, "recordings");
+const WITNESSED = [
+  "recordings/claude-code-2.1.197.txt",
+  "recordings/claude-code-2.1.325.txt",
+  "recordings/claude-code-2.1.325-auto-mode.txt",
+  "recordings/codex-0.166.0.txt",
+];
+const ALL = [...WITNESSED, "hooks/gemini.txt", "hooks/qwen-code.txt"];
 const CUE = /^\+(?<seconds>[\d.]+)s +(?<what>\S.*)$/;
 const PATIENCE_MS = 5_000;
 const LOOK_EVERY_MS = 500;
+const RUNS = { numRuns: 40 };
 
 let home = "";
+let stage: HookStage;
 
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "rollcall-replay-"));
@@ -31,9 +40,9 @@ interface Cue {
   readonly what: string;
 }
 
-/** The turns of a recording, each with all that began its session. */
+/** The turns of a recording; the first hook of each makes its session known. */
 function turnsOf(name: string): readonly (readonly Cue[])[] {
-  const parts = readFileSync(join(FOLDER, name), "utf8").split("\n\n");
+  const parts = readFileSync(join(import.meta.dirname, name), "utf8").split("\n\n");
   return parts
     .map((part) =>
       part.split("\n").flatMap((line) => {
@@ -41,48 +50,147 @@ function turnsOf(name: string): readonly (readonly Cue[])[] {
         return what === undefined ? [] : { afterMs: Number(seconds) * 1000, what };
       }),
     )
-    .filter((cues) => cues.some(({ what }) => isState(what)));
+    .filter((cues) => cues.some(({ what }) => isHook(what)));
 }
 
 function isState(what: string): boolean {
   return what.startsWith("sessions/") || what.startsWith("app-server");
 }
 
-/** The headlines that the last state of the second source allows. */
-function allowed(what: string): RegExp {
-  if (/"status":"waiting"|waitingOn/.test(what)) return /^NEEDS YOU/;
-  if (/"status":"busy"|"active"/.test(what)) return /^WORKING/;
-  // At rest it may ask with the last words of its answer, and may have failed.
-  return /^(?:IDLE|PROBLEM|NEEDS YOU (?!\w+: ))/;
+function isHook(what: string): boolean {
+  return !isState(what) && what.includes("{");
 }
 
 const FATES = ["comes", "comes", "comes", "lost", "twice", "late"] as const;
 
-test.each(readdirSync(FOLDER))("%s, with its hooks lost, doubled and late", (name) => {
-  const turns = turnsOf(name);
-  const fates = fc.array(fc.constantFrom(...FATES), { minLength: 40, maxLength: 40 });
-  fc.assert(
-    fc.property(fc.constantFrom(...turns), fates, (cues, fate) => {
-      rmSync(home, { recursive: true, force: true });
-      const stage = new HookStage();
-      replay(stage, cues, fate);
-      const last = cues.findLast(({ what }) => isState(what))?.what ?? "";
-      // The hook that ends a session, or begins another one, is evidence too.
-      if (/SessionEnd/.test(cues.at(-1)?.what ?? "")) return;
-      for (let ms = 0; ms < PATIENCE_MS; ms += LOOK_EVERY_MS) {
-        stage.nowMs += LOOK_EVERY_MS;
-        stage.look();
-      }
-      for (const row of rowsIn(join(home, "status"), stage.nowMs).values()) {
-        expect(row).toMatch(allowed(last));
-      }
-    }),
-    { numRuns: 60 },
+interface Disturbance {
+  /** The cues up to some moment. */
+  readonly cues: readonly Cue[];
+  readonly fates: readonly (typeof FATES)[number][];
+}
+
+function disturbed(turns: readonly (readonly Cue[])[]): fc.Arbitrary<Disturbance> {
+  return fc.constantFrom(...turns).chain((turn) =>
+    fc.integer({ min: 1, max: turn.length }).chain((length) =>
+      fc.record({
+        cues: fc.constant(turn.slice(0, length)),
+        fates: fc.array(fc.constantFrom(...FATES), { minLength: length, maxLength: length }),
+      }),
+    ),
   );
+}
+
+/** Hooks may be lost; the second source is a state that is there to be read. */
+function replay({ cues, fates }: Disturbance): { readonly tellLate: () => void } {
+  rmSync(home, { recursive: true, force: true });
+  stage = new HookStage();
+  const late: { readonly what: string; readonly beganMs: number }[] = [];
+  const tellLate = () => {
+    for (const { what, beganMs } of late.splice(0)) {
+      stage.act(what.replace("{", `{"late_ms":${stage.nowMs - beganMs},`));
+    }
+  };
+  for (const [i, { afterMs, what }] of cues.entries()) {
+    stage.nowMs += afterMs;
+    const fate = isHook(what) ? fates[i] : "comes";
+    if (fate === "late") late.push({ what, beganMs: stage.nowMs });
+    if (fate === "comes" || fate === "twice") stage.act(what);
+    if (fate === "twice") stage.act(what);
+    if (fate !== "late") tellLate();
+  }
+  return { tellLate };
+}
+
+/** The rows when it has been looked at them for as long as a wrong one may stand. */
+function rowsInTheEnd(): readonly string[] {
+  for (let ms = 0; ms < PATIENCE_MS; ms += LOOK_EVERY_MS) {
+    stage.nowMs += LOOK_EVERY_MS;
+    stage.look();
+  }
+  return [...rowsIn(join(home, "status"), stage.nowMs).values()];
+}
+
+/** At rest it may ask with the last words of its answer, and may have failed. */
+const AT_REST = /^(?:IDLE|PROBLEM|NEEDS YOU (?!\w+: ))/;
+
+/** The headlines that a state of the second source allows. */
+function allowed(state: string): RegExp {
+  if (/"status":"waiting"|waitingOn/.test(state)) return /^NEEDS YOU/;
+  if (/"status":"busy"|"active"/.test(state)) return /^WORKING/;
+  return AT_REST;
+}
+
+describe("hooks lost, doubled and late do not outlive", () => {
+  test.each(WITNESSED)("what the second source says: %s", (name) => {
+    fc.assert(
+      fc.property(disturbed(turnsOf(name)), (disturbance) => {
+        const state = disturbance.cues.findLast(({ what }) => isState(what))?.what;
+        fc.pre(state !== undefined);
+        replay(disturbance).tellLate();
+        for (const row of rowsInTheEnd()) expect(row).toMatch(allowed(state));
+      }),
+      RUNS,
+    );
+  });
+
+  // What a subagent asks is over with that subagent, not with the turn.
+  const byHooks = (name: string) =>
+    turnsOf(name).map((cues) =>
+      cues.filter(({ what }) => !isState(what) && !what.includes('"agent_id"')),
+    );
+
+  test.each(ALL)("a hook that says otherwise: %s", (name) => {
+    const evidence = fc.constantFrom(
+      ["UserPromptSubmit", /^WORKING/],
+      ["Stop", AT_REST],
+      ["StopFailure", /^PROBLEM/],
+      ["Interrupt", AT_REST],
+    ) as fc.Arbitrary<readonly [string, RegExp]>;
+    fc.assert(
+      fc.property(disturbed(byHooks(name)), evidence, (disturbance, [event, expected]) => {
+        const { tellLate } = replay(disturbance);
+        stage.nowMs += 1;
+        stage.act(`${lastHook(disturbance)},"hook_event_name":"${event}"}`);
+        tellLate();
+        for (const row of rowsInTheEnd()) expect(row).toMatch(expected);
+      }),
+      RUNS,
+    );
+  });
+
+  test.each(ALL)("the process: %s", (name) => {
+    fc.assert(
+      fc.property(disturbed(turnsOf(name)), (disturbance) => {
+        const { tellLate } = replay(disturbance);
+        stage.nowMs += 1;
+        for (const { what } of disturbance.cues) stage.act(`kill ${pidIn(what)}`);
+        tellLate();
+        expect(rowsInTheEnd()).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
 });
 
+/** The last one of a session, up to where its event could stand. */
+function lastHook({ cues }: Disturbance): string {
+  const what = cues.findLast((cue) => isHook(cue.what))?.what ?? "";
+  const { session_id, transcript_path } = JSON.parse(what.slice(what.indexOf("{"))) as Session;
+  const session = JSON.stringify({ session_id, transcript_path });
+  return `${what.slice(0, what.indexOf("{"))}${session.slice(0, -1)}`;
+}
+
+interface Session {
+  readonly session_id: string;
+  readonly transcript_path?: string;
+}
+
+function pidIn(what: string): string {
+  return /^(?:sessions\/|[a-z-]+ )(?<pid>\d+)/.exec(what)?.groups?.["pid"] ?? "0";
+}
+
 test("with one source alone, a turn whose end was lost is a problem in the end", () => {
-  const stage = new HookStage();
+  stage = new HookStage();
   for (const event of ["SessionStart", "UserPromptSubmit"]) {
     stage.act(`codex 100 {"session_id":"s","hook_event_name":"${event}","prompt":"go"}`);
   }
@@ -92,17 +200,3 @@ test("with one source alone, a turn whose end was lost is a problem in the end",
   stage.look();
   expect(rows()).toEqual(["PROBLEM   go"]);
 });
-
-/** Hooks may be lost; the second source is a state that is there to be read. */
-function replay(stage: HookStage, cues: readonly Cue[], fates: readonly string[]): void {
-  const late: string[] = [];
-  for (const [i, { afterMs, what }] of cues.entries()) {
-    stage.nowMs += afterMs;
-    const fate = isState(what) ? "comes" : fates[i % fates.length];
-    if (fate === "comes" || fate === "twice") stage.act(what);
-    if (fate === "twice") stage.act(what);
-    if (fate === "late") late.push(what.replace("{", `{"late_ms":${afterMs},`));
-    else for (const each of late.splice(0)) stage.act(each);
-  }
-  for (const each of late) stage.act(each);
-}

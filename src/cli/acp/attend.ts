@@ -71,7 +71,8 @@ export function attend(port: MessagePort, data: AttendantData & { readonly seen:
 /** None where its place or its token cannot be read: the status file is written all the same. */
 function daemonOf(flags: Pick<AttendantData, "url" | "context">): Client | undefined {
   try {
-    return connect(findTarget(flags, process.env));
+    const { ROLLCALL_AGENT_KEY: agentKey } = process.env;
+    return connect({ ...findTarget(flags, process.env), agentKey: agentKey || undefined });
   } catch (error) {
     complain(error);
     return undefined;

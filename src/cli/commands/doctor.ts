@@ -8,6 +8,7 @@ import { LOCAL_CONTEXT } from "../../net/http/contexts.ts";
 import { findTarget, type Target } from "../../net/http/target.ts";
 import { DEFAULT_URL } from "../../net/http/url.ts";
 import { connect } from "../../wires/api/client/client.ts";
+import { lookUp } from "../api.ts";
 import type { Context } from "../context.ts";
 import { checkCodingAgents } from "../doctor/coding-agents.ts";
 import { checkDaemon } from "../doctor/doors.ts";
@@ -82,7 +83,9 @@ async function examine(
   });
   const target = targetOf(ofDaemon, env, findings);
   await using client = connect(target);
-  const daemon = await client.get("/v1/status").catch((error: unknown) => error as Error);
+  const daemon = await lookUp(client, "daemon.status", { input: {} }).catch(
+    (error: unknown) => error as Error,
+  );
   const scene = { env, config, url: client.url, daemon, nowMs: Date.now() };
   // One after the other: each may use the disk and the ports that the next one looks at.
   for (const check of checks) findings.push(...(await check(scene)));

@@ -1,7 +1,7 @@
 /** `rollcall hooks`: makes coding agents show up by themselves, in their own settings. */
 import { existsSync } from "node:fs";
 import { buildCommand } from "@stricli/core";
-import { lastHeardMs } from "../../coding-agents/hooks/heard.ts";
+import { lastHeard } from "../../coding-agents/hooks/heard.ts";
 import type { CodingAgent } from "../../coding-agents/adapter.ts";
 import { agentNamed, CODING_AGENTS } from "../../coding-agents/agents.ts";
 import type { Plan, Scene, Standing } from "../../machine/settings/installer.ts";
@@ -127,8 +127,9 @@ const status = buildCommand<StatusFlags, [CodingAgent?], Context>({
   async func(flags, only) {
     const scene = sceneOf(this, flags.project);
     const rows = (only ? [only] : CODING_AGENTS).map((agent) => {
-      const heardMs = lastHeardMs(agent.name, this.env);
-      return { host: agent.name, ...standingOf(agent, scene), heardAtMs: heardMs ?? null };
+      const heard = lastHeard(agent.name, this.env);
+      const { what = null, atMs = null } = heard ?? {};
+      return { host: agent.name, ...standingOf(agent, scene), heard: what, heardAtMs: atMs };
     });
     if (flags.json) await this.out.line(cleanJson({ hosts: rows }));
     else for (const row of rows) await showStanding(this, row);
@@ -139,7 +140,8 @@ const status = buildCommand<StatusFlags, [CodingAgent?], Context>({
 type HookRow = Omit<Standing, "state"> & {
   readonly host: string;
   readonly state: Standing["state"] | "unreadable";
-  /** When something was last heard of it. */
+  /** What was last heard of it, and when. */
+  readonly heard: string | null;
   readonly heardAtMs: number | null;
 };
 
@@ -147,7 +149,7 @@ type HookRow = Omit<Standing, "state"> & {
 function standingOf(
   { install: installer }: CodingAgent,
   scene: Scene,
-): Omit<HookRow, "host" | "heardAtMs"> {
+): Omit<HookRow, "host" | "heard" | "heardAtMs"> {
   try {
     return installer.standing(scene);
   } catch (error) {
@@ -179,8 +181,9 @@ async function showStanding(context: Context, row: HookRow): Promise<void> {
   const where = [shown(context, row.path), isThere && `(${row.details})`].filter(Boolean).join(" ");
   await out.line(`${padEnd(row.host, 11)}  ${state}  ${where || clean(row.details)}`);
   if (isThere) {
-    const heard = row.heardAtMs === null ? "nothing yet" : ago(row.heardAtMs, Date.now());
-    await out.line(`${" ".repeat(28)}${out.paint("dim", "last heard:")} ${heard}`);
+    const { heard, heardAtMs } = row;
+    const when = heardAtMs === null ? "nothing yet" : `${heard}, ${ago(heardAtMs, Date.now())}`;
+    await out.line(`${" ".repeat(28)}${out.paint("dim", "last heard:")} ${clean(when)}`);
   }
   for (const warning of row.warnings) {
     await out.line(`${" ".repeat(28)}${out.paint("yellow", "warning:")} ${clean(warning)}`);

@@ -20,7 +20,7 @@ import { parseUrl } from "../../net/http/url.ts";
 import { certificateAt, parseFingerprint } from "../../net/tls/server-certificate.ts";
 import type { ServerTrust } from "../../net/tls/trust.ts";
 import { connect } from "../../wires/api/client/client.ts";
-import { look } from "../api.ts";
+import { lookUp } from "../api.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
 import { argument, switchFlag, textFlag } from "../flags.ts";
@@ -76,7 +76,7 @@ export const login = buildCommand<Flags, [string], Context>({
     const context = { url: parseUrl(address), ...kept, ...credential.kept };
     const { token } = credential;
     await using daemon = connect({ url: context.url, socket: false, token, trust });
-    const caller = await look(daemon, "daemon.whoami", { input: {} });
+    const caller = await lookUp(daemon, "daemon.whoami", { input: {} });
     keep(this, name, context);
     const roles = caller.roles.join(", ");
     await note(this, `logged in to ${context.url} as ${caller.name} (${roles})`);

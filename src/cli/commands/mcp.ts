@@ -23,6 +23,7 @@ export const mcp = buildCommand<DaemonFlags, [], Context>({
     await using pipe = new McpPipe({
       ...findTarget(flags, this.env),
       agentId: this.env["ROLLCALL_AGENT_ID"] || undefined,
+      agentKey: this.env["ROLLCALL_AGENT_KEY"] || undefined,
       write: (line) => this.out.line(line),
       signal,
     });

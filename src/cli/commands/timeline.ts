@@ -2,8 +2,8 @@
 import type { InputOf } from "../../operations/table.ts";
 import type { DaemonEvent } from "../../wires/api/client/events.ts";
 import type { TimelineEvents } from "../../wires/api/answers.ts";
-import { call, apiOperation } from "../api.ts";
-import { daemonOf, note, pathOf, printJson } from "../daemon.ts";
+import { apiOperation, call, pathOf } from "../api.ts";
+import { daemonOf, note, printJson } from "../daemon.ts";
 import { AgentLineView, jsonEvents, Notices } from "../event-lines.ts";
 import { answerFlags, switchFlag, type AnswerFlags } from "../flags.ts";
 import { commandLine } from "../operation.ts";

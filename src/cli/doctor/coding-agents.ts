@@ -1,13 +1,15 @@
 /** Hooks that are old, in part or not trusted, and programs that send something unknown to us. */
 import type { CodingAgent } from "../../coding-agents/adapter.ts";
 import { CODING_AGENTS } from "../../coding-agents/agents.ts";
+import { SURPRISE } from "../../coding-agents/hooks/limits.ts";
 import { surprises } from "../../coding-agents/hooks/surprises.ts";
 import { sceneOf } from "../plans.ts";
 import { ok, reasonOf, warn, type Finding, type Scene } from "./finding.ts";
 
-export function checkCodingAgents({ env }: Scene): Promise<readonly Finding[]> {
+export function checkCodingAgents({ env, nowMs }: Scene): Promise<readonly Finding[]> {
   const installed = CODING_AGENTS.flatMap((agent) => standingOf(agent, env));
-  const strange = surprises(env).map(({ host, what, version }) => {
+  const recent = surprises(env).filter(({ atMs }) => nowMs - atMs < SURPRISE.toldMs);
+  const strange = recent.map(({ host, what, version }) => {
     const title = CODING_AGENTS.find(({ name }) => name === host)?.title ?? host;
     const program = version === undefined ? title : `${title} ${version}`;
     return warn("hooks", `${program} sends something we do not know: ${what}`, UPDATE);

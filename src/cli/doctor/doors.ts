@@ -1,28 +1,35 @@
 /** Checks of the ports: our daemon answers there, another program has them, or they are free. */
 import { createServer } from "node:net";
+import { codeOf } from "../../core/errors.ts";
 import { formatAddress, type Address } from "../../daemon/address.ts";
 import type { Config } from "../../daemon/config.ts";
 import { fail, ok, warn, type Check, type Finding } from "./finding.ts";
 
 export const checkDaemon: Check = async ({ url, config, daemon }) => {
   if (daemon instanceof Error) {
-    const fix = "rollcall up; if a daemon runs elsewhere, give its address with --url";
     const ports = config ? await portFindings(config) : [];
-    return [warn("daemon", daemon.message, fix), ...ports];
+    return [absence(daemon), ...ports];
   }
-  const { version, pid, state, trouble } = daemon;
-  const name = `rollcall ${String(version)}, process ${String(pid)}, state in ${String(state)}`;
+  const { version, pid, state, trouble, exposure } = daemon;
+  const name = `rollcall ${version}, process ${pid}, state in ${state}`;
   const readiness =
-    typeof trouble === "string" && trouble !== ""
-      ? fail("ready", trouble, "read the log of the daemon")
-      : ok("ready", "it leads and can write");
-  return [ok("daemon", `${name}, answers at ${url}`), readiness, ...exposureFindings(daemon)];
+    trouble === ""
+      ? ok("ready", "it leads and can write")
+      : fail("ready", trouble, "read the log of the daemon");
+  const exposed = exposure.map((each) =>
+    warn("exposure", each, "if that is not meant, see docs/security.md"),
+  );
+  return [ok("daemon", `${name}, answers at ${url}`), readiness, ...exposed];
 };
 
-/** What is insecure or trusted there. */
-function exposureFindings({ exposure }: Readonly<Record<string, unknown>>): readonly Finding[] {
-  const said = Array.isArray(exposure) ? exposure.map(String) : [];
-  return said.map((each) => warn("exposure", each, "if that is not meant, see docs/security.md"));
+/** Nobody there is no fault, nor is a refusal; an answer that is none of a daemon is. */
+function absence(error: Error): Finding {
+  if (codeOf(error) !== "INCOMPATIBLE") {
+    const fix = "rollcall up; if a daemon runs elsewhere, give its address with --url";
+    return warn("daemon", error.message, fix);
+  }
+  const fix = "use the rollcall that the daemon is of, or give another address with --url";
+  return fail("daemon", error.message, fix);
 }
 
 function portFindings(config: Config): Promise<readonly Finding[]> {

@@ -1,6 +1,7 @@
 /** The result of a check of `rollcall doctor`: one line, and the fix if something is wrong. */
 import type { Config } from "../../daemon/config.ts";
 import type { Environment } from "../../machine/surroundings.ts";
+import type { AnswerOf } from "../../operations/table.ts";
 
 export interface Finding {
   readonly check: string;
@@ -16,7 +17,7 @@ export interface Scene {
   readonly config: Config | undefined;
   readonly url: string;
   /** The status of the daemon at the URL, or why there is none. */
-  readonly daemon: Readonly<Record<string, unknown>> | Error;
+  readonly daemon: AnswerOf<"daemon.status"> | Error;
   readonly nowMs: number;
 }
 

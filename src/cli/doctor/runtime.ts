@@ -12,6 +12,7 @@ const OTHER_VARIABLES = [
   "ROLLCALL_TOKEN",
   "ROLLCALL_DEBUG",
   "ROLLCALL_AGENT_ID",
+  "ROLLCALL_AGENT_KEY",
 ];
 
 export const checkNode: Check = async () => [nodeFinding(process.versions.node)];

@@ -6,12 +6,12 @@ import { hostname } from "node:os";
 import { evolveReport } from "../../core/reports.ts";
 import { emptyState } from "../../core/state.ts";
 import { countsAt } from "../../fleet/census.ts";
+import { ANY, isWanted } from "../../fleet/filters.ts";
 import { rowMeant } from "../../fleet/lookup.ts";
 import type { Row } from "../../fleet/row.ts";
 import { rowsOf } from "../../fleet/rows.ts";
 import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
 import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
-import { isWanted } from "../../operations/fleet-filter.ts";
 import { FRESHNESS } from "../../wires/files/limits.ts";
 import { vitalityOf } from "../../wires/files/liveness.ts";
 import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
@@ -39,7 +39,7 @@ export class FilesFleet implements FleetSource {
 
   async list({ all = false, needs }: FleetQuery, { limit }: FetchOptions): Promise<ListedFleet> {
     const { rows, atMs } = this.#rows();
-    const filters = { headline: [], workspacePrefix: "", needs, all };
+    const filters = { ...ANY, needs, all };
     const wanted = rows.filter((row) => isWanted(row, filters, atMs));
     const items = wanted.slice(0, limit);
     const total = wanted.length;

@@ -3,7 +3,7 @@ import type { Row } from "../../fleet/row.ts";
 import type { InputOf } from "../../operations/table.ts";
 import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
 import type { Client } from "../../wires/api/client/client.ts";
-import { look } from "../api.ts";
+import { lookUp } from "../api.ts";
 import { fetchPages, type FetchOptions, type ListedPage, type ListSource } from "../listing.ts";
 
 export type FleetQuery = Pick<InputOf<"fleet.list">, "all" | "needs" | "at">;
@@ -26,7 +26,7 @@ export function daemonFleet(daemon: Client): FleetSource {
     place: daemon.url,
     list: (query, options) =>
       fetchPages(daemon, { operation: "fleet.list", input: { ...query } }, options),
-    find: (input) => look(daemon, "fleet.get", { input }),
+    find: (input) => lookUp(daemon, "fleet.get", { input }),
     changes: (options) => daemon.events({ topics: TOPICS, ...options }),
   };
 }

@@ -5,7 +5,7 @@ import { meant } from "../../core/meant.ts";
 import type { Row } from "../../fleet/row.ts";
 import type { InputOf } from "../../operations/table.ts";
 import type { Client } from "../../wires/api/client/client.ts";
-import { look } from "../api.ts";
+import { lookUp } from "../api.ts";
 import type { Context } from "../context.ts";
 import { lookOf, note, printJson } from "../daemon.ts";
 import { fetchPages } from "../listing.ts";
@@ -38,7 +38,7 @@ export async function agentOfJobs(
   given: string,
   at: InputOf<"jobs.list">["at"],
 ): Promise<string> {
-  const { total } = await look(daemon, "jobs.list", { input: { agent: given, limit: 1, at } });
+  const { total } = await lookUp(daemon, "jobs.list", { input: { agent: given, limit: 1, at } });
   if (total > 0) return given;
   const query = { operation: "fleet.list", input: { all: true, at } } as const;
   const { items } = await fetchPages<Row, object>(daemon, query, { limit: Infinity });

@@ -15,8 +15,9 @@ export interface ClaudeProcess {
   /** When its process started, in the words of the system. */
   readonly start?: string;
   readonly version?: string;
-  /** Whether its status is a word that we know. */
+  /** Whether its status is a word that we know; if not, which. */
   readonly isKnown: boolean;
+  readonly status?: string;
   readonly presence?: Presence;
 }
 
@@ -45,7 +46,7 @@ export function readProcess(text: string, sessionId: string): ClaudeProcess | un
   // It says none while it starts, and in no terminal.
   if (status === undefined) return { ...known, isKnown: true };
   const state = STATES[status];
-  if (!state) return { ...known, isKnown: false };
+  if (!state) return { ...known, isKnown: false, status };
   const presence: Presence = {
     state,
     sinceMs: timeOf(record, "statusUpdatedAt"),

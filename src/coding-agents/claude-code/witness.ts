@@ -52,7 +52,7 @@ function ofProcess(path: string, sessionId: string, session: HookSession): Prese
   // The number may have been another's before; only Linux tells a start in the same words.
   const isOther = process.platform === "linux" && found?.start !== session.process?.start;
   if (!found || isOther) return undefined;
-  if (!found.isKnown) surprise("claude-code", "an unknown status", found.version);
+  if (!found.isKnown) surprise("claude-code", `the status ${found.status}`, found.version);
   return found.presence;
 }
 

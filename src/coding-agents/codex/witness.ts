@@ -101,8 +101,9 @@ class CodexWitness implements Witness {
     const thread = field(await server.ask("thread/read", { threadId }), "thread");
     if (thread === undefined || this.#threads.size >= APP_SERVER.threads) return;
     const parent = field(thread, "parentThreadId");
-    const state = stateOf(field(thread, "status"));
-    if (state === "unknown") surprise("codex", "an unknown status of a thread");
+    const status = field(thread, "status");
+    const state = stateOf(status);
+    if (state === "unknown") surprise("codex", `a thread that is ${String(field(status, "type"))}`);
     const kept = { state, sinceMs: Date.now(), ...(typeof parent === "string" && { parent }) };
     this.#threads.set(threadId, kept);
     if (parent === this.#id) this.#noticed();

@@ -1,26 +1,50 @@
 /**
- * When something was last heard of a coding agent. What hooks leave is in the folders of their
+ * What was last heard of a coding agent, and when. What hooks told is in the folders of their
  * sessions; a module inside a program leaves nothing there, and says so itself.
  */
-import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hooksFolder } from "../../machine/places.ts";
 import type { Environment } from "../../machine/surroundings.ts";
+import { HOOK_HOSTS } from "./fact.ts";
+import { newSession } from "./session.ts";
+import { Spool } from "./spool.ts";
+
+export interface Heard {
+  /** The event of a hook, or what a module said of its session. */
+  readonly what: string;
+  readonly atMs: number;
+}
 
 const MARKS = "heard";
 
-export function markHeard(name: string): void {
+export function markHeard(name: string, what: string): void {
   const folder = join(hooksFolder(), MARKS);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, name), "", { mode: 0o600 });
+  writeFileSync(join(folder, name), what, { mode: 0o600 });
 }
 
-export function lastHeardMs(name: string, env: Environment): number | undefined {
+export function lastHeard(name: string, env: Environment): Heard | undefined {
   const base = hooksFolder(env);
+  const host = HOOK_HOSTS.find((each) => each === name);
+  if (!host) return markIn(join(base, MARKS, name));
   const sessions = namesIn(base).filter((each) => each.startsWith(`${name}-`));
-  const paths = [join(MARKS, name), ...sessions].map((each) => join(base, each));
-  const times = paths.flatMap((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? []);
-  return times.length === 0 ? undefined : Math.max(...times);
+  const [latest] = sessions
+    .map((each) => ({ folder: join(base, each), changedMs: changedMs(join(base, each)) }))
+    .toSorted((a, b) => b.changedMs - a.changedMs);
+  if (!latest) return undefined;
+  const { folder } = latest;
+  const spool = new Spool({ folder, initial: newSession(host, ""), publish: () => undefined });
+  return spool.present().heard;
+}
+
+function markIn(path: string): Heard | undefined {
+  const atMs = changedMs(path);
+  return atMs === 0 ? undefined : { what: readFileSync(path, "utf8"), atMs };
+}
+
+function changedMs(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -53,7 +53,7 @@ async function run(name: string): Promise<void> {
   const fact = factOf(payload, circumstances(event, DIALECTS[host]), DIALECTS[host]);
   if (!fact) return;
   const sessionId = sessionIdOf(payload);
-  if (sessionId === undefined) throw new Error(`a ${fact.event} of ${host} without a session_id`);
+  if (sessionId === undefined) return surprise(host, `${fact.event} without a session_id`);
   const folder = sessionFolder(agentIdOf(host, sessionId));
   deposit(folder, fact);
   const attendance = attendanceOf(folder);

@@ -57,6 +57,8 @@ export class HostSession {
       agentName: host,
       agentId: agentIdOf(host, sessionId),
       meta: this.#meta(),
+      // A session ends with its host, and so with the machine.
+      isDurable: false,
       onError: complain,
       ...(workspace?.startsWith("/") && { workspace }),
     });
@@ -64,7 +66,6 @@ export class HostSession {
 
   /** A person said what to do. */
   prompted(text: string, model?: string): void {
-    markHeard(this.#host);
     this.#model = model ?? this.#model;
     const prompt = oneLine(text, TEXT.summaryLength);
     this.#prompt = prompt || undefined;
@@ -118,6 +119,7 @@ export class HostSession {
 
   #show(): void {
     const question = [...this.#questions.values()].at(-1);
+    markHeard(this.#host, question ? "a question" : (this.#doing?.state ?? "at rest"));
     this.#emitter.describe({ meta: this.#meta(question) });
     this.#emitter.task(
       question

@@ -89,6 +89,11 @@ export const IN_PROCESS = {
   closedQuestions: 1000,
 } as const;
 
+export const SURPRISE = {
+  /** How long one is told after it came last: a program that was updated since may know it. */
+  toldMs: 7 * 24 * HOUR,
+} as const;
+
 export const COMPLAINTS = {
   /** Enough to see what is wrong, twice: the file and the one before it. */
   bytes: 64 * KIB,

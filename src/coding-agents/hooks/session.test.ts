@@ -111,6 +111,18 @@ describe("what each event does", () => {
     expect(state(after("SessionStart", ["Notification", idle]))).toBe("idle");
   });
 
+  test.each([
+    "permission_prompt",
+    "agent_needs_input",
+    "elicitation_dialog",
+    "elicitation_url_dialog",
+    "worker_permission_prompt",
+  ])("a %s waits for a person", (notification_type) => {
+    expect(state(after("SessionStart", ["Notification", { notification_type }]))).toBe(
+      "input-required",
+    );
+  });
+
   test("a wake-up is told by its summary", () => {
     const prompt = "<task-notification>\n<summary>Build done</summary>\n</task-notification>\nx";
     expect(after(["UserPromptSubmit", { prompt }]).task?.summary).toBe("Build done");
@@ -178,7 +190,7 @@ describe("a subagent", () => {
   test("that works changes nothing but the time of the last activity", () => {
     const before = after("SessionStart", "Stop");
     const later = after("SessionStart", "Stop", ["PreToolUse", SUB], ["UserPromptSubmit", SUB]);
-    expect(later).toEqual({ ...before, activityMs: later.activityMs });
+    expect(later).toEqual({ ...before, activityMs: later.activityMs, heard: later.heard });
     expect(later.activityMs).toBeGreaterThan(before.activityMs);
   });
 });

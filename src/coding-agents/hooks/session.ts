@@ -46,6 +46,8 @@ export interface HookSession {
   /** A question that shows once the second source says that somebody is waited for. */
   readonly announced?: HookQuestion;
   readonly activityMs: number;
+  /** The last event that a hook told. */
+  readonly heard?: { readonly what: string; readonly atMs: number };
   readonly workspace?: string;
   readonly model?: string;
   readonly permissionMode?: string;
@@ -110,8 +112,10 @@ function isProcessOf({ process, seat }: HookSession, fact: Fact): boolean {
   return host?.pid === fact.process?.pid && host?.start === fact.process?.start;
 }
 
-function active(session: HookSession, { atMs }: Fact): HookSession {
-  return { ...session, activityMs: Math.max(session.activityMs, atMs) };
+function active(session: HookSession, { event, atMs }: Fact): HookSession {
+  const activityMs = Math.max(session.activityMs, atMs);
+  if (event === "Presence") return { ...session, activityMs };
+  return { ...session, activityMs, heard: { what: event, atMs } };
 }
 
 function seated({ seat: _before, ...session }: HookSession, { seat }: Fact): HookSession {

@@ -1,7 +1,7 @@
 /** For hosts that run commands at every step: their settings list them, ours among others. */
 import { existsSync, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { censusOf, withHooks, withoutHooks, type HookPlan } from "./hook-settings.ts";
+import { censusOf, ownHooks, withHooks, withoutHooks, type HookPlan } from "./hook-settings.ts";
 import {
   inFile,
   mustStay,
@@ -29,7 +29,12 @@ export function hookInstaller(options: HookHostOptions): Installer {
       const path = file(scene);
       const before = readIfThere(path);
       mustStay(scene);
-      return { path, before, after: inFile(path, () => withHooks(before ?? "", planOf(scene))) };
+      return inFile(path, () => ({
+        path,
+        before,
+        after: withHooks(before ?? "", planOf(scene)),
+        hadOurs: ownHooks(before ?? "", host).length > 0,
+      }));
     },
     uninstall(scene) {
       const path = file(scene);
@@ -37,8 +42,8 @@ export function hookInstaller(options: HookHostOptions): Installer {
       if (before === undefined) return { path, before, after: before };
       const after = inFile(path, () => withoutHooks(before, host, { keepsPlaces }));
       // Nothing but our hooks was in it.
-      const isEmpty = after !== before && after.replaceAll(/\s/g, "") === "{}";
-      return { path, before, after: isEmpty ? undefined : after };
+      const isOurs = after !== before && after.replaceAll(/\s/g, "") === "{}";
+      return { path, before, after: isOurs ? undefined : after, isOurs, hadOurs: after !== before };
     },
     standing(scene) {
       const path = file(scene);

@@ -24,8 +24,8 @@ function putRollcall(folder: string): string {
   write(`${folder}/dist/bin/rollcall.cjs`, "");
   const give = (name: string) =>
     `export const ${name} = (host) => host.loaded(${JSON.stringify(folder)});`;
-  write(`${folder}/dist/coding-agents/opencode/plugin.js`, give("RollcallPlugin"));
-  write(`${folder}/dist/coding-agents/pi/extension.js`, give("rollcallExtension"));
+  write(`${folder}/dist/lib/opencode.js`, give("RollcallPlugin"));
+  write(`${folder}/dist/lib/pi.js`, give("rollcallExtension"));
   return join(home, folder, "dist/bin");
 }
 

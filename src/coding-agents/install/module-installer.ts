@@ -16,7 +16,7 @@ interface ModuleHostOptions {
   readonly host: string;
   /** What it calls a module of ours. */
   readonly noun: string;
-  /** Below dist/coding-agents. */
+  /** Its file in dist/lib. */
   readonly module: string;
   readonly file: (scene: Scene) => string;
   /** Lines that call `load()` for the module; its error says what to do. */
@@ -28,7 +28,7 @@ export function moduleInstaller(options: ModuleHostOptions): Installer {
   const { host, noun, module, file, text, next } = options;
   const mark = `// Written by \`rollcall hooks install ${host}\`; uninstall takes it away.`;
   const wanted = ({ programs }: Scene) => {
-    const path = join(programs, "..", "coding-agents", module);
+    const path = join(programs, "..", "lib", module);
     return `${[mark, ...loader({ path, module, host }), ...text].join("\n")}\n`;
   };
   const read = (scene: Scene) => {
@@ -80,7 +80,7 @@ function loader({ path, module, host }: Loaded): readonly string[] {
     `  const places = [${JSON.stringify(path)}];`,
     "  if (program) {",
     `    const module = ${JSON.stringify(module)};`,
-    '    places.push(join(realpathSync(program), "../../coding-agents", module));',
+    '    places.push(join(realpathSync(program), "../../lib", module));',
     "  }",
     "  const found = places.find(existsSync);",
     `  if (!found) throw new Error(${JSON.stringify(missing)});`,

@@ -13,7 +13,7 @@ export const openCode: CodingAgent<"opencode"> = {
   install: moduleInstaller({
     host: "opencode",
     noun: "plugin",
-    module: "opencode/plugin.js",
+    module: "opencode.js",
     file: (scene) => join(openCodeHome(scene), "plugins", "rollcall.js"),
     text: [
       "export const RollcallPlugin = async (input) => {",

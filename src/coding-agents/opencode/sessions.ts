@@ -11,6 +11,7 @@
 import { field, wordOf } from "../../core/text.ts";
 import { HostSession } from "../hooks/host-session.ts";
 import { IN_PROCESS, TEXT } from "../hooks/limits.ts";
+import { surprise } from "../hooks/surprises.ts";
 import { askedOf, permissionOf, Questions } from "./questions.ts";
 import type { HookQuestion } from "../hooks/question.ts";
 
@@ -139,7 +140,8 @@ export class Sessions {
     const status = field(field(properties, "status"), "type");
     if (type === "session.error") return this.#failed(id, field(properties, "error"));
     if (type === "session.idle" || status === "idle") return this.#idle(id);
-    if (status === "busy" || status === "retry") this.works(id);
+    if (status === "busy" || status === "retry") return this.works(id);
+    surprise("opencode", `a session that is ${String(status)}`);
   }
 
   #ask(id: string, properties: unknown, question: HookQuestion): void {

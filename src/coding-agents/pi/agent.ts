@@ -17,7 +17,7 @@ export const pi: CodingAgent<"pi"> = {
   install: moduleInstaller({
     host: "pi",
     noun: "extension",
-    module: "pi/extension.js",
+    module: "pi.js",
     file: (scene) => join(piHome(scene), "extensions", "rollcall.ts"),
     text: [
       "export default async function (pi) {",

@@ -10,7 +10,7 @@ import { checksumOf } from "./checksum.ts";
 import { connect } from "./driver.ts";
 import { sqliteStore } from "./store.ts";
 
-const BUILT = new URL("../../../dist/log/sqlite/store.js", import.meta.url).href;
+const BUILT = new URL("../../../dist/lib/index.js", import.meta.url).href;
 
 function scratch(): string {
   const folder = fs.mkdtempSync(join(tmpdir(), "rollcall-database-"));

@@ -14,7 +14,7 @@ import {
 import { storeConformance } from "../../../test/support/log/conformance.ts";
 import { sqliteStore } from "./store.ts";
 
-const BUILT = new URL("../../../dist/log/sqlite/store.js", import.meta.url).href;
+const BUILT = new URL("../../../dist/lib/index.js", import.meta.url).href;
 
 function medium() {
   const folder = mkdtempSync(join(tmpdir(), "rollcall-sqlite-"));

@@ -12,7 +12,7 @@ import {
 } from "../../../test/support/log/conformance-case.ts";
 import { sqliteStore } from "./store.ts";
 
-const BUILT = new URL("../../../dist/log/sqlite/store.js", import.meta.url).href;
+const BUILT = new URL("../../../dist/lib/index.js", import.meta.url).href;
 
 /** The thread cannot go on when it gets this. */
 const NO_REQUEST = null;

@@ -18,7 +18,7 @@ import { ExitGate } from "./protocol.ts";
 
 /** From the sources (tests) the thread runs what was built of them: Node 20 reads no TypeScript. */
 const WORKER = import.meta.url.endsWith(".ts")
-  ? new URL("../../../dist/log/sqlite/worker.js", import.meta.url)
+  ? new URL("../../../dist/lib/worker.js", import.meta.url)
   : new URL("./worker.js", import.meta.url);
 
 interface Asker {

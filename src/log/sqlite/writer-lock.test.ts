@@ -12,7 +12,7 @@ import { connect } from "./driver.ts";
 import { sqliteStore, type SqliteStoreOptions } from "./store.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
-const DIST = new URL("../../../dist/log/sqlite/", import.meta.url).href;
+const BUILT = new URL("../../../dist/lib/index.js", import.meta.url).href;
 
 function scratch(): string {
   const folder = fs.mkdtempSync(join(tmpdir(), "rollcall-lock-"));
@@ -51,7 +51,7 @@ async function elsewhere(
 
 function newWriter(path: string) {
   return elsewhere(`
-    const { sqliteStore } = await import(${JSON.stringify(`${DIST}store.js`)});
+    const { sqliteStore } = await import(${JSON.stringify(BUILT)});
     const open = () => sqliteStore({ path: ${JSON.stringify(path)} }).log.open();
   `);
 }
@@ -59,9 +59,9 @@ function newWriter(path: string) {
 /** As the program of schema 1 and the first one of schema 2 lock the file: for themselves. */
 function oldWriter(path: string) {
   return elsewhere(`
-    const { connect } = await import(${JSON.stringify(`${DIST}driver.js`)});
+    const sqlite = process.getBuiltinModule("node:sqlite") ?? import("@photostructure/sqlite");
     const open = async () => {
-      globalThis.database = await connect(${JSON.stringify(path)});
+      globalThis.database = new (await sqlite).DatabaseSync(${JSON.stringify(path)});
       database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
       process.stdin.resume();
     };

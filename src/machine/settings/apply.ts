@@ -20,11 +20,11 @@ export function apply(plan: Plan): string | undefined {
   }
 }
 
-function change({ path, before, after, isOurs = false }: Plan): string | undefined {
+function change({ path, before, after, isOurs, hadOurs }: Plan): string | undefined {
   const target = fs.existsSync(path) ? fs.realpathSync(path) : path;
   const backup = `${target}.before-rollcall`;
   const mode = fs.statSync(target, { throwIfNoEntry: false })?.mode ?? 0o600;
-  const isKept = before !== undefined && !isOurs;
+  const isKept = before !== undefined && !isOurs && !(hadOurs && fs.existsSync(backup));
   if (isKept) replaceFile(backup, before, mode);
   if (after === undefined) fs.rmSync(target, { force: true });
   else replaceFile(target, after, mode);

@@ -24,6 +24,8 @@ export interface Plan {
   readonly after: string | undefined;
   /** Nobody but us has written to it: what was in it need not be kept. */
   readonly isOurs?: boolean;
+  /** Ours was in it already: the copy from before that stays. */
+  readonly hadOurs?: boolean;
 }
 
 export interface Standing {

@@ -8,6 +8,8 @@ export const CLIENT = {
   eventLength: 8 * MIB,
   /** A local daemon answers in milliseconds; one that needs this long is stuck. */
   answerMs: 10_000,
+  /** For the rest of an answer that is no stream: one that drips must not hold a command. */
+  bodyMs: 20_000,
   /** Of a connection without a request: a daemon closes it after 5 s. */
   idleMs: 2_000,
   /** A stream is silent for 15 s at most, then it says so: three of those missed is a dead one. */

@@ -48,9 +48,11 @@ async function send(url: URL, options: RequestOptions): Promise<IncomingMessage>
     const giveUp = () => call.destroy(cancelled());
     signal?.addEventListener("abort", giveUp, { once: true });
     const done = () => signal?.removeEventListener("abort", giveUp);
-    call.setTimeout(answerMs, () => call.destroy(silent(url, answerMs)));
+    // Not the socket's own timeout, which begins anew with every byte.
+    const timer = setTimeout(() => call.destroy(silent(url, answerMs)), answerMs);
+    call.on("close", () => clearTimeout(timer));
     call.on("response", (response) => {
-      call.setTimeout(0);
+      clearTimeout(timer);
       // The signal also ends the body, however long that is.
       response.on("close", done);
       resolve(response);
@@ -70,11 +72,14 @@ export function bearer(token: string | undefined): Readonly<Record<string, strin
 
 const JSON_BODY = { "content-type": "application/json" } as const;
 
-/** The whole body; more than the limit is an error. */
+/** The whole body; more than the limit, or for longer, is an error. */
 export async function readBody(url: URL, response: IncomingMessage): Promise<string> {
-  const body = await wholeBody(response, CLIENT.bodyBytes).catch((error: unknown) => {
-    throw asRollcallError(url, error);
-  });
+  const timer = setTimeout(() => response.destroy(slow(url)), CLIENT.bodyMs);
+  const body = await wholeBody(response, CLIENT.bodyBytes)
+    .catch((error: unknown) => {
+      throw asRollcallError(url, error);
+    })
+    .finally(() => clearTimeout(timer));
   if (body !== undefined) return body;
   const message = `${url.href} answers with more than ${CLIENT.bodyBytes} bytes`;
   throw new RollcallError("TOO_LARGE", message);
@@ -90,17 +95,22 @@ async function refusal(url: URL, response: IncomingMessage): Promise<RollcallErr
   return new RollcallError(codeOfStatus(status), reason);
 }
 
+/** A code that this version does not know is INCOMPATIBLE. */
 export function decodeError(body: string): { code?: ErrorCode; message?: string } {
   const error = parsedRecord(body)?.["error"];
   if (!isRecord(error)) return {};
   const { code, message } = error;
   if (typeof code !== "string" || typeof message !== "string") return {};
-  return { code: isErrorCode(code) ? code : "INTERNAL", message };
+  if (isErrorCode(code)) return { code, message };
+  return { code: "INCOMPATIBLE", message: `${message} (${code}: ${ANOTHER})` };
 }
 
+/** What a proxy before the daemon may say in its own words; else it is another program. */
 function codeOfStatus(status: number): ErrorCode {
-  const codes = ["NOT_FOUND", "PERMISSION_DENIED", "UNAUTHENTICATED", "LIMIT_EXCEEDED"] as const;
-  return codes.find((code) => wireCodes(code).http === status) ?? "UNAVAILABLE";
+  const codes = ["PERMISSION_DENIED", "UNAUTHENTICATED", "LIMIT_EXCEEDED"] as const;
+  const isAbsent = status >= 502 && status <= 504;
+  const other = isAbsent ? "UNAVAILABLE" : "INCOMPATIBLE";
+  return codes.find((code) => wireCodes(code).http === status) ?? other;
 }
 
 function asRollcallError(url: URL, error: unknown): RollcallError {
@@ -112,6 +122,18 @@ function asRollcallError(url: URL, error: unknown): RollcallError {
 function silent(url: URL, answerMs: number): RollcallError {
   const message = `${url.origin} took the call but sent no answer for ${answerMs} ms`;
   return new RollcallError("UNAVAILABLE", message);
+}
+
+function slow(url: URL): RollcallError {
+  const message = `${url.href} began to answer, and did not end within ${CLIENT.bodyMs} ms`;
+  return new RollcallError("UNAVAILABLE", message);
+}
+
+const ANOTHER = "this is no rollcall, or another version";
+
+/** The answer is not what this version expects; `what` says where. */
+export function incompatible(what: string): RollcallError {
+  return new RollcallError("INCOMPATIBLE", `${what}: ${ANOTHER}`);
 }
 
 export function cancelled(): RollcallError {

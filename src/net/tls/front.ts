@@ -67,6 +67,7 @@ class Front extends Server {
       // A server of HTTP begins to look for slow clients by this.
       behind.emit("listening");
       this.on("error", (error) => behind.emit("error", error));
+      this.on("drop", (dropped) => behind.emit("drop", dropped));
     });
   }
 

@@ -40,10 +40,10 @@ interface Facts {
   readonly [name: string]: unknown;
 }
 
-/** A state as it is after an event: its sequence is the id. */
-export function factFrame(kind: string, facts: Facts): Buffer {
-  const data = JSON.stringify(facts);
-  return Buffer.from(`id: ${facts.sequence}\nevent: ${kind}\ndata: ${data}\n\n`);
+/** A state as it is after an event: its sequence is the id, if one can go on from there. */
+export function factFrame(kind: string, facts: Facts, isPlace = true): Buffer {
+  const id = isPlace ? `id: ${facts.sequence}\n` : "";
+  return Buffer.from(`${id}event: ${kind}\ndata: ${JSON.stringify(facts)}\n\n`);
 }
 
 function eventFrame(recorded: RecordedEvent, sight: Sight): Buffer {

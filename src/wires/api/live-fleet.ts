@@ -1,7 +1,8 @@
 /**
  * The fleet and its questions as they change, for server-sent events. A stream begins with the
- * whole, then tells what is new; who comes back begins again with the whole, so there is nothing to
- * resume and nothing to miss. A timeline is different: it is events, and goes on where it was.
+ * whole, then tells what is new. A subscriber of the fleet that comes back with the id of its last
+ * event hears of what changed since, where that is still known, and else of the whole again; one of
+ * questions always begins with the whole. A timeline is events, and goes on where it was.
  */
 import type { By } from "../../core/by.ts";
 import { eventFor } from "../../core/fencing.ts";
@@ -10,43 +11,34 @@ import type { QuestionState } from "../../core/questions.ts";
 import { sightOf, type Sight } from "../../core/visibility.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Watch } from "../../engine/watch.ts";
-import { countsAt } from "../../fleet/census.ts";
+import type { FleetChange } from "../../fleet/changes.ts";
+import { isWanted, type FleetFilters } from "../../fleet/filters.ts";
 import type { Fleet, Timeline } from "../../fleet/fleet.ts";
-import type { Row } from "../../fleet/row.ts";
 import { factFrame, frameOf, placeFrame } from "./event-frames.ts";
-import { isWanted, type Filters } from "../../operations/fleet-filter.ts";
 import { FLEET_LIST } from "./limits.ts";
 import type { Frames, SseSource } from "./sse.ts";
 
-/** `fleet` with all rows, then `change`. */
-export function fleetSource(fleet: Fleet, filters: Filters): SseSource {
+/** `fleet` with all rows, then `change`; from where the subscriber stood, only `change`. */
+export function fleetSource(fleet: Fleet, filters: FleetFilters, from?: number): SseSource {
   const abort = new AbortController();
-  return { frames: fleetFrames(fleet, filters, abort.signal), close: () => abort.abort() };
+  const changes = fleet.changes({ signal: abort.signal, first: filters, from });
+  return { frames: fleetFrames(changes, filters), close: () => abort.abort() };
 }
 
-async function* fleetFrames(fleet: Fleet, filters: Filters, signal: AbortSignal): Frames {
-  const all = new Map<string, Row>();
-  const shown = new Map<string, Row>();
-  let kind: "fleet" | "change" = "fleet";
-  for await (const { sequence, atMs, rows, gone } of fleet.changes(signal)) {
-    for (const row of rows) all.set(row.id, row);
-    for (const id of gone) all.delete(id);
-    const wanted = rows.filter((row) => isWanted(row, filters, atMs));
-    const news = new Set(rows.map(({ id }) => id));
-    for (const { id } of wanted) news.delete(id);
-    const left = [...shown.values()].filter(
-      (row) => news.has(row.id) || !all.has(row.id) || !isWanted(row, filters, atMs),
-    );
-    for (const { id } of left) shown.delete(id);
-    for (const row of wanted) shown.set(row.id, row);
+async function* fleetFrames(changes: AsyncIterable<FleetChange>, filters: FleetFilters): Frames {
+  /** The rows that it was told of; those of before it came back are not known. */
+  let shown: Set<string> | undefined;
+  for await (const { kind, rows, gone, isComplete, ...about } of changes) {
+    if (kind === "whole") shown = new Set();
+    const wanted = rows.filter((row) => isWanted(row, filters, about.atMs));
+    const ids = new Set(wanted.map(({ id }) => id));
+    const others = rows.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
+    const left = [...gone, ...others].filter((id) => shown?.delete(id) ?? true);
+    for (const id of ids) shown?.add(id);
     if (kind === "change" && wanted.length === 0 && left.length === 0) continue;
-    const counts = countsAt(all.values(), atMs);
-    const ids = left.map(({ id }) => id);
-    for (const part of parts(wanted, ids)) {
-      const facts = { sequence, atMs, counts, rows: part.items };
-      yield factFrame(kind, kind === "fleet" ? facts : { ...facts, gone: part.gone });
-      kind = "change";
-    }
+    const facts = { ...about, rows: wanted };
+    const told = kind === "whole" ? facts : { ...facts, gone: left };
+    yield factFrame(kind === "whole" ? "fleet" : "change", told, isComplete);
   }
 }
 
@@ -65,20 +57,26 @@ export function rowSource(fleet: Fleet, id: string): SseSource {
 }
 
 async function* rowFrames(fleet: Fleet, id: string, signal: AbortSignal): Frames {
-  for await (const { sequence, atMs, rows, gone } of fleet.changes(signal)) {
-    const row = rows.find((each) => each.id === id);
+  for await (const { rows, gone, sequence, atMs } of fleet.changes({ signal, only: id })) {
+    const [row] = rows;
     if (row) yield factFrame("row", { sequence, atMs, row });
     else if (gone.includes(id)) yield factFrame("gone", { sequence, atMs, id });
   }
 }
 
+/** The services of a stream, and its subscriber. */
+interface LiveServices {
+  readonly engine: Engine;
+  readonly fleet: Fleet;
+  readonly by: By;
+}
+
 /** `questions` with all of them, then `change`. */
 export function questionsSource(
-  engine: Engine,
-  fleet: Fleet,
+  { engine, fleet, by }: LiveServices,
   wanted: readonly QuestionState[],
 ): SseSource {
-  const watch = engine.watch({ prefixes: ["question."] });
+  const watch = engine.watch({ prefixes: ["question."], by });
   const frames = questionFrames(watch, fleet, wanted);
   return { frames, cut: watch.cut, close: () => watch.close() };
 }
@@ -105,15 +103,9 @@ async function* questionFrames(
   } while ((await watch.pull()).length > 0);
 }
 
-interface TimelineServices {
-  readonly engine: Engine;
-  readonly fleet: Fleet;
-  readonly by: By;
-}
-
 /** The events up to a sequence, then the live ones, as in `/v1/events`. */
 export function timelineSource(
-  { engine, fleet, by }: TimelineServices,
+  { engine, fleet, by }: LiveServices,
   { events, sequence, trail }: Omit<Timeline, "id">,
 ): SseSource {
   const sight = sightOf(by.principal);

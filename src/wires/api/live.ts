@@ -46,11 +46,14 @@ const from = z.string().optional().describe("The sequence of the last event that
 
 export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
   "fleet.list": live({
-    about: "`fleet` with all rows, then `change` with those that are new or different, or gone.",
-    input: z.strictObject(FILTERS),
+    about:
+      "`fleet` with all rows, then `change` with those that are new or different, or gone. A " +
+      "large fleet comes in several: the rest of its rows as `change`. One that comes back with " +
+      "the id of the last event that had one hears of what changed since, if that is known.",
+    input: z.strictObject({ ...FILTERS, from }),
     isLooker: true,
-    async prepare({ fleet }, filters) {
-      return () => fleetSource(fleet, filters);
+    async prepare({ fleet }, { from: given, ...filters }, { lastEventId }) {
+      return () => fleetSource(fleet, filters, placeOf(given, lastEventId));
     },
   }),
   "fleet.get": live({
@@ -79,17 +82,16 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
   "questions.list": live({
     about: "`questions` with all of them, then `change` with those that are new, or gone.",
     input: z.strictObject({ state: STATE }),
-    async prepare({ engine, fleet }, { state }) {
-      return () => questionsSource(engine, fleet, state);
+    async prepare({ engine, fleet }, { state }, { by }) {
+      return () => questionsSource({ engine, fleet, by }, state);
     },
   }),
   "jobs.get": live({
     about: "`job` as it is, and whenever it is another; ends with the one that is over.",
     input: jobs.get.input,
     async prepare({ engine }, { jobId }, { by }) {
-      const sight = sightOf(by.principal);
-      await jobNow(engine, jobId, sight);
-      return () => jobSource(engine, jobId, sight);
+      await jobNow(engine, jobId, sightOf(by.principal));
+      return () => jobSource(engine, jobId, by);
     },
   }),
 };
@@ -107,6 +109,7 @@ export const DIRECTORY_EVENTS = {
         const first = stood === undefined ? [placeFrame("bookmark", engine.head)] : [];
         const watch = engine.watch({
           prefixes: ["directory."],
+          by,
           ...(stood !== undefined && { from: stood }),
         });
         return {

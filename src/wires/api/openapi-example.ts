@@ -3,7 +3,7 @@
 /** The part of JSON Schema that the document uses. */
 export interface Schema {
   readonly $ref?: string;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly description?: string;
   readonly examples?: readonly unknown[];
   readonly default?: unknown;
@@ -12,6 +12,8 @@ export interface Schema {
   readonly items?: Schema;
   readonly properties?: Schemas;
   readonly required?: readonly string[];
+  /** Of all other names. */
+  readonly additionalProperties?: Schema;
   readonly minimum?: number;
   readonly maximum?: number;
 }

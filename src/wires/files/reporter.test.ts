@@ -1,5 +1,6 @@
 import { unlinkSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { RollcallError } from "../../core/errors.ts";
 import type { Report } from "../../core/reports.ts";
 import { TestClock } from "../../../test/support/engine/fixture.ts";
 import type { Status } from "./format.ts";
@@ -33,7 +34,8 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
   };
   const told: Report[] = [];
   const cards: object[] = [];
-  const state = { isDown: false };
+  const state: { isDown: boolean; refusal?: Error } = { isDown: false };
+  const troubles: string[] = [];
   const write = (changes: Changes = {}): Status => {
     const runtime = { updated_at: writeTimestamp(clock.wallMs()), ...changes.runtime };
     const status = statusOf({ ...changes, runtime });
@@ -47,10 +49,12 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
     clock,
     known: async () => known,
     report: async (report) => {
-      if (state.isDown) throw new Error("nobody leads");
+      if (state.isDown) throw new RollcallError("UNAVAILABLE", "nobody leads");
+      if (state.refusal) throw state.refusal;
       told.push(report);
     },
     onCard: (card) => cards.push(card),
+    onTrouble: (what) => troubles.push(what),
     processes: {
       census: () => () => process.isThere,
       find: (pid) => (process.isThere ? { pid, ...process } : undefined),
@@ -64,7 +68,7 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
   /** The last report, once it is so. */
   const says = (expected: object) =>
     vi.waitFor(() => expect(told.at(-1)?.facts).toMatchObject(expected), { interval: 5 });
-  return { folder, clock, process, told, cards, state, write, says };
+  return { folder, clock, process, told, cards, state, troubles, write, says };
 }
 
 test("a file that is dated ahead is reported as one of now", async () => {
@@ -248,19 +252,35 @@ describe("an agent", () => {
   });
 
   test("that could not be told of is told of later", async () => {
-    const { write, told, says, state, clock } = open();
+    const { write, told, says, state, troubles, clock } = open();
     write();
     await says({ liveness: { value: "alive" } });
     state.isDown = true;
     write({ task: { state: "working" } });
-    await clock.advance(3_000);
+    await vi.waitFor(() => expect(troubles).toHaveLength(1));
+    await clock.advance(30_000);
     expect(told).toHaveLength(1);
+    expect(troubles).toEqual(["file@box:pi-1 was not reported"]);
     state.isDown = false;
     await vi.waitFor(async () => {
       await clock.advance(1_500);
       expect(told.at(-1)?.facts.activity?.value).toBe("working");
     });
   });
+});
+
+test("a file that is refused is complained about once for each change of it", async () => {
+  const { write, state, troubles, told, process, clock } = open();
+  state.refusal = new RollcallError("INVALID_ARGUMENT", "process.pid is -1");
+  write({ runtime: { pid: 7 } });
+  await vi.waitFor(() => expect(troubles).toHaveLength(1));
+  // It is not sent again and again, but its end may be another matter.
+  process.isThere = false;
+  await clock.advance(60_000);
+  expect(troubles).toHaveLength(1);
+  write({ runtime: { pid: 7 }, task: { state: "working" } });
+  await vi.waitFor(() => expect(troubles).toHaveLength(2));
+  expect(told).toEqual([]);
 });
 
 test("a question keeps its time while its file is written again and again", async () => {

@@ -10,6 +10,7 @@
  * second or so. With very many of them they take turns in being proved to be the same, and in
  * between it must do that one with that number is there.
  */
+import { codeOf, wireCodes } from "../../core/errors.ts";
 import { Heap, type Slot } from "../../core/heap.ts";
 import { isGone } from "../../core/questions.ts";
 import type { Report } from "../../core/reports.ts";
@@ -55,6 +56,8 @@ interface FollowedFile {
   inState: { readonly key: string; readonly sinceMs: number };
   /** When what is told of it was so: its file's time, or when its end was found out. */
   foundAtMs: number;
+  /** Whether a complaint about this very file was made, and no report came through since. */
+  isTroubled: boolean;
   /** Rings when it has been silent for too long. */
   readonly timer: Slot<string>;
 }
@@ -143,7 +146,16 @@ export class FileReporter {
     // Its file does not know that its process is gone, nor when it went.
     const isFound = isGone(vitality.liveness.value) && lifecycle !== "stopped";
     const foundAtMs = isFound ? this.#options.clock.wallMs() : file.updatedAtMs;
-    const followed = { file, writer, isRemoved: false, vitality, inState, foundAtMs, timer };
+    const followed: FollowedFile = {
+      file,
+      writer,
+      isRemoved: false,
+      vitality,
+      inState,
+      foundAtMs,
+      isTroubled: false,
+      timer,
+    };
     this.#byAlias.set(alias, followed);
     if (cardIn(before?.file) !== cardIn(file)) this.#nameCard(followed);
     await this.#tell(alias);
@@ -273,7 +285,10 @@ export class FileReporter {
     return { nowMs, staleAfterMs: this.#staleAfterMs, processes: this.#processes };
   }
 
-  /** A report that fails is retried at the next look. */
+  /**
+   * A report that fails is retried at the next look; one that is refused for good is not, until
+   * there is something else to say.
+   */
   async #tell(alias: string): Promise<void> {
     // Before the report: a change meanwhile is reported again.
     this.#untold.delete(alias);
@@ -290,10 +305,12 @@ export class FileReporter {
     });
     try {
       await this.#report({ ...report, reportedAtMs: foundAtMs });
+      followed.isTroubled = false;
       if (isOver && this.#byAlias.get(alias) === followed) this.#forget(alias);
     } catch (error) {
-      this.#untold.add(alias);
-      this.#options.onTrouble?.(`${alias} was not reported`, error);
+      if (wireCodes(codeOf(error)).retry !== "never") this.#untold.add(alias);
+      if (!followed.isTroubled) this.#options.onTrouble?.(`${alias} was not reported`, error);
+      followed.isTroubled = true;
     }
   }
 }

@@ -4,8 +4,8 @@ import type { Agent } from "../../core/agents.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { tooLong } from "../../core/fields.ts";
 import { FIELD } from "../../core/limits.ts";
-import { countsAt } from "../../fleet/census.ts";
-import { HEADLINES, isLongSilent } from "../../fleet/headline.ts";
+import { ANY } from "../../fleet/filters.ts";
+import { HEADLINES } from "../../fleet/headline.ts";
 import type { AgentQuestion } from "../../fleet/inbox.ts";
 import type { Row } from "../../fleet/row.ts";
 import { check } from "../../operations/parse.ts";
@@ -73,15 +73,12 @@ const listAgents = tool({
   hints: READS,
   access: TABLE.fleet.list.access,
   async run({ headline, include_gone, limit }, { fleet }) {
-    const { rows, atMs } = await fleet.rows();
-    const isWanted = (row: Row) =>
-      headline.length > 0
-        ? headline.includes(row.headline)
-        : include_gone || (row.headline !== "GONE" && !isLongSilent(row, atMs));
-    const wanted = rows.filter(isWanted);
-    const agents = wanted.slice(0, limit).map(rowOf);
-    const summary = `${counted(wanted.length, "agent")}, ${agents.length} shown.`;
-    return { summary, data: { total: wanted.length, counts: countsAt(rows, atMs), agents } };
+    const here = HEADLINES.filter((each) => include_gone || each !== "GONE");
+    const isNamed = headline.length > 0;
+    const filters = { ...ANY, headline: isNamed ? headline : here, all: isNamed || include_gone };
+    const { rows, total, counts } = await fleet.page(filters, { limit });
+    const summary = `${counted(total, "agent")}, ${rows.length} shown.`;
+    return { summary, data: { total, counts, agents: rows.map(rowOf) } };
   },
 });
 

@@ -1,4 +1,7 @@
 /** The caller of a tool, and the services of all tools. */
+import { judge, type Access } from "../../core/access.ts";
+import type { Actor } from "../../core/acting.ts";
+import type { By } from "../../core/by.ts";
 import type { TaskClaims } from "../../engine/claims.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -22,6 +25,11 @@ export interface Ground {
 }
 
 export interface ToolCaller extends Ground, Call {
-  /** The agent that acts: the one named, or the connection's own. */
-  readonly acting: (agentId: string | undefined) => Promise<string>;
+  /** The agent that acts, the one named or the connection's own, and the caller with its key. */
+  readonly acting: (agentId: string | undefined) => Promise<Actor>;
+}
+
+/** Whether a caller that asked would be let in: to show it what it may use, and nothing else. */
+export function mayDo({ engine }: Pick<Ground, "engine">, by: By, access: Access): boolean {
+  return engine.peek(({ policies }) => judge(policies, by.principal, access).allowed);
 }

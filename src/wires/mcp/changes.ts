@@ -3,16 +3,19 @@
  * second are one notice. Watching costs something, so it is done while there are subscribers:
  *
  *   nobody ──first listens──▶ looking ──last leaves──▶ nobody
+ *
+ * A subscriber hears of the fleet that it sees: when something changes that is not for it, that is
+ * not for it either. Subscribers that see the same fleet share one feed.
  */
-import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
+import type { ServerEvent } from "@modelcontextprotocol/server";
 import type { Clock } from "../../core/clock.ts";
+import { ANY } from "../../fleet/filters.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { Directory } from "./directory.ts";
 import { MCP } from "./limits.ts";
 import { AGENTS_URI, FLEET_URI } from "./resources.ts";
 
 export interface ChangesOptions {
-  readonly fleet: Pick<Fleet, "changes">;
   readonly directory: Directory;
   readonly clock: Clock;
   readonly onTrouble: (what: string, error: unknown) => void;
@@ -26,11 +29,9 @@ const NEWS: Readonly<Record<string, readonly ServerEvent[]>> = {
   directory: [{ kind: "resource_updated", uri: AGENTS_URI }, { kind: "resources_list_changed" }],
 };
 
-export class Changes implements ServerEventBus {
+export class Changes {
   readonly #options: ChangesOptions;
-  readonly #listeners = new Set<Listener>();
-  readonly #pending = new Map<string, () => void>();
-  #stopLooking: (() => void) | undefined;
+  readonly #feeds = new Map<Fleet, ChangeFeed>();
 
   constructor(options: ChangesOptions) {
     this.#options = options;
@@ -38,10 +39,45 @@ export class Changes implements ServerEventBus {
 
   /** How many listen. */
   get size(): number {
+    let size = 0;
+    for (const feed of this.#feeds.values()) size += feed.size;
+    return size;
+  }
+
+  /** Listens to the changes of a fleet, as its caller sees it. Idempotent to leave. */
+  subscribe(fleet: Fleet, listener: Listener): () => void {
+    const feed = this.#feeds.get(fleet) ?? new ChangeFeed(this.#options, fleet);
+    this.#feeds.set(fleet, feed);
+    const leave = feed.subscribe(listener);
+    return () => {
+      leave();
+      if (feed.size === 0) this.#feeds.delete(fleet);
+    };
+  }
+
+  /** Idempotent; whoever listens hears nothing more. */
+  close(): void {
+    for (const feed of this.#feeds.values()) feed.close();
+    this.#feeds.clear();
+  }
+}
+
+class ChangeFeed {
+  readonly #options: ChangesOptions;
+  readonly #fleet: Fleet;
+  readonly #listeners = new Set<Listener>();
+  readonly #pending = new Map<string, () => void>();
+  #stopLooking: (() => void) | undefined;
+
+  constructor(options: ChangesOptions, fleet: Fleet) {
+    this.#options = options;
+    this.#fleet = fleet;
+  }
+
+  get size(): number {
     return this.#listeners.size;
   }
 
-  /** Idempotent to leave. */
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
     this.#stopLooking ??= this.#look();
@@ -51,11 +87,6 @@ export class Changes implements ServerEventBus {
     };
   }
 
-  publish(event: ServerEvent): void {
-    for (const listener of this.#listeners) listener(event);
-  }
-
-  /** Idempotent; whoever listens hears nothing more. */
   close(): void {
     this.#stopLooking?.();
     this.#stopLooking = undefined;
@@ -75,12 +106,11 @@ export class Changes implements ServerEventBus {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    let isFirst = true;
+    // That something is new is enough: how it was when we began to look is not.
+    const first = { ...ANY, needs: "me" } as const;
     try {
-      for await (const { rows, gone } of this.#options.fleet.changes(signal)) {
-        // The first is how it was when we began to look.
-        if (!isFirst && rows.length + gone.length > 0) this.#tellSoon("fleet");
-        isFirst = false;
+      for await (const { kind } of this.#fleet.changes({ signal, first })) {
+        if (kind === "change") this.#tellSoon("fleet");
       }
     } catch (error) {
       if (!signal.aborted) this.#options.onTrouble("cannot follow the fleet", error);
@@ -91,7 +121,9 @@ export class Changes implements ServerEventBus {
     if (this.#pending.has(what)) return;
     const cancel = this.#options.clock.after(MCP.changeMs, () => {
       this.#pending.delete(what);
-      for (const event of NEWS[what] ?? []) this.publish(event);
+      for (const event of NEWS[what] ?? []) {
+        for (const listener of this.#listeners) listener(event);
+      }
     });
     this.#pending.set(what, cancel);
   }

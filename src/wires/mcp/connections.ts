@@ -17,6 +17,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
+import { checkShare, Holdings, wishOf } from "../../core/shares.ts";
 import { MCP } from "./limits.ts";
 import { EventStream } from "./streams.ts";
 
@@ -33,6 +34,7 @@ interface Open {
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Map<string, Open>();
+  readonly #holdings = new Holdings();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -45,12 +47,14 @@ export class Connections {
   /** The stream of a new one. */
   open(principal: string, factory: McpServerFactory): Response {
     const { clock, maxConnections = MCP.connections } = this.#options;
-    if (this.#open.size >= maxConnections) {
-      throw new RollcallError("LIMIT_EXCEEDED", `there are already ${maxConnections} connections`);
-    }
+    const shared = { limit: maxConnections, noun: "MCP connections" };
+    checkShare(shared, wishOf(this.#holdings, principal));
     const id = randomUUID();
-    const pipe = new Pipe(clock, () => this.#open.delete(id));
+    const pipe = new Pipe(clock, () => {
+      if (this.#open.delete(id)) this.#holdings.remove(principal);
+    });
     this.#open.set(id, { pipe, principal });
+    this.#holdings.add(principal);
     serveStdio(factory, { transport: pipe, maxSubscriptions: MCP.subscriptions });
     pipe.say("endpoint", `/mcp/messages?session_id=${id}`);
     return pipe.response;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DirectoryService } from "../../directory/directory.ts";
 import { openEngine, quiet, type Fixture } from "../../../test/support/engine/fixture.ts";
-import { isOwned, servedDirectory, type Directory } from "./directory.ts";
+import { servedDirectory, type Directory } from "./directory.ts";
 import { LIBRARY } from "../../core/by.ts";
 
 const URL_03 = "http://old.test/agent";
@@ -107,9 +107,4 @@ test("whoever watches is told of every change, and of none after it left", async
   await serve(URL_10, NEW);
   await quiet();
   expect(changes).toBe(before);
-});
-
-test("only who is known to be the agent may describe itself", () => {
-  const tiers = ["unverified", "reachable", "owner", "signed"] as const;
-  expect(tiers.map(isOwned)).toEqual([false, false, true, true]);
 });

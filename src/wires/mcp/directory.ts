@@ -2,7 +2,7 @@
  * The directory of A2A agents, as far as MCP needs it: little, so that a test brings its own. Cards
  * are in the generation that their agents speak, as the registry that this is a drop-in for has it.
  */
-import { TIERS, type CardText, type DirectoryEntry, type Tier } from "../../core/directory.ts";
+import type { CardText, DirectoryEntry, Tier } from "../../core/directory.ts";
 import { RollcallError } from "../../core/errors.ts";
 import type { DirectoryService } from "../../directory/directory.ts";
 import { shown } from "../../directory/shown-card.ts";
@@ -25,11 +25,6 @@ export interface Directory {
   search(query: string, limit: number): Promise<readonly ListedAgent[]>;
   /** Calls after something changed, until the returned function is called. */
   watch(changed: () => void): () => void;
-}
-
-/** Whether whoever wrote the card is known to be the agent it describes. */
-export function isOwned(tier: Tier): boolean {
-  return TIERS.indexOf(tier) >= TIERS.indexOf("owner");
 }
 
 export function servedDirectory(

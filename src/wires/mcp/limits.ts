@@ -8,7 +8,7 @@ export const MCP = {
   idleMs: 1800 * SECOND,
   /** Connections of the older SSE transport and of `rollcall mcp`: a socket each. */
   connections: 1_000,
-  /** Streams of `subscriptions/listen`, over all clients and for one connection. */
+  /** Streams of `subscriptions/listen`, over all clients. */
   listeners: 256,
   /** Subscriptions of one session: there are few kinds of resources. */
   subscriptions: 64,
@@ -35,6 +35,8 @@ export const SHOWN = {
   cardEntries: 512,
   /** Of a whole resource as JSON; what is more is refused, and the tools find parts of it. */
   resourceLength: 2 * MIB,
+  /** Of a resource: as many as can fit into its length. */
+  resourceRows: 5_000,
   rowsDefault: 50,
   rowsMost: 200,
   foundDefault: 10,

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openEngine, register, type Fixture } from "../../../test/support/engine/fixture.ts";
 import { Member } from "./member.ts";
-import { LIBRARY } from "../../core/by.ts";
+import { LIBRARY, namedBy } from "../../core/by.ts";
+import { MEMBER } from "./limits.ts";
 
 const NAME = "Claude\u202e Code";
 
@@ -18,6 +19,10 @@ function member(ownId?: string): Member {
   return new Member({ engine, clock, by: LIBRARY, ownId });
 }
 
+async function idOf(one: Member): Promise<string> {
+  return (await one.join(NAME)).agentId;
+}
+
 function statusOf(agentId: string) {
   return fixture.engine.peek(({ agents }) => agents.byId.get(agentId)?.agent.status);
 }
@@ -25,7 +30,7 @@ function statusOf(agentId: string) {
 test("it becomes an agent when it first must be one, once", async () => {
   const one = member();
   expect(fixture.engine.peek(({ agents }) => agents.byId.size)).toBe(0);
-  const [first, second] = await Promise.all([one.id(NAME), one.id(NAME)]);
+  const [first, second] = await Promise.all([idOf(one), idOf(one)]);
   expect(first).toBe(second);
   const entry = fixture.engine.peek(({ agents }) => agents.byId.get(first));
   expect(entry?.agent.card.name).toBe("Claude Code");
@@ -34,7 +39,7 @@ test("it becomes an agent when it first must be one, once", async () => {
 
 test("it lives while its connection does, however silent, and no longer", async () => {
   const one = member();
-  const id = await one.id(NAME);
+  const id = await idOf(one);
   await fixture.clock.advance(3_600_000);
   expect(statusOf(id)).toBe("alive");
   await one.close();
@@ -44,10 +49,10 @@ test("it lives while its connection does, however silent, and no longer", async 
 
 test("one that was taken away comes back as another", async () => {
   const one = member();
-  const id = await one.id(NAME);
+  const id = await idOf(one);
   await fixture.engine.execute({ type: "agent.deregister", agentId: id }, LIBRARY);
   await fixture.clock.advance(20_000);
-  const next = await one.id(NAME);
+  const next = await idOf(one);
   expect(next).not.toBe(id);
   expect(statusOf(next)).toBe("alive");
   await one.close();
@@ -56,14 +61,14 @@ test("one that was taken away comes back as another", async () => {
 test("who was given an id that is registered is that one, and does not end it", async () => {
   const agentId = await register(fixture.engine);
   const one = member(agentId);
-  expect(await one.id(NAME)).toBe(agentId);
+  expect(await idOf(one)).toBe(agentId);
   await one.close();
   expect(statusOf(agentId)).toBe("alive");
 });
 
 test("who was given an id that only the fleet knows belongs to that row", async () => {
   const one = member("claude:17");
-  const id = await one.id(NAME);
+  const id = await idOf(one);
   const card = fixture.engine.peek(({ agents }) => agents.byId.get(id)?.agent.card);
   expect(card?.metadata).toEqual({ wire: "mcp", "rollcall.agent_id": "claude:17" });
   await one.close();
@@ -71,8 +76,32 @@ test("who was given an id that only the fleet knows belongs to that row", async 
 
 test("a connection that closed while it joined leaves nobody behind", async () => {
   const one = member();
-  const joining = one.id(NAME);
+  const joining = idOf(one);
   await one.close();
   const id = await joining;
+  expect(statusOf(id)).toBe("dead");
+});
+
+test("it acts with the key of its agent, and nobody of its principal without", async () => {
+  const ann = namedBy("token:ann", "mcp");
+  const one = new Member({ ...fixture, by: ann });
+  const { agentId, by } = await one.join(NAME);
+  const acquire = { type: "lease.acquire", taskId: "k", agentId, ttlMs: 0 } as const;
+  await fixture.engine.execute(acquire, by);
+  expect(one.isHolding).toBe(true);
+  await expect(fixture.engine.execute(acquire, ann)).rejects.toThrow(/is bound to its key/);
+  await fixture.clock.advance(3_600_000);
+  expect(statusOf(agentId)).toBe("alive");
+  await one.close();
+  expect(statusOf(agentId)).toBe("dead");
+});
+
+test("one that was not said good-bye to lives as long as one that is silent", async () => {
+  const one = member();
+  const id = await idOf(one);
+  one.letExpire();
+  await one.close();
+  expect(statusOf(id)).toBe("alive");
+  await fixture.clock.advance(2 * MEMBER.ttlMs + 1_000);
   expect(statusOf(id)).toBe("dead");
 });

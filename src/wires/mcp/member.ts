@@ -5,15 +5,19 @@
  *
  *   nobody ──first needs an id──▶ registered, heartbeats ──connection closes──▶ deregistered
  *
+ * It acts with the key of its agent, so that no other connection can, not even of its principal.
+ *
  * A client whose parent process gave it an id (ROLLCALL_AGENT_ID) is that agent: as it is, if it is
  * registered, else as another name of the same row of the fleet.
  */
+import type { Actor } from "../../core/acting.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { livingAgent } from "../../core/agents.ts";
-import type { By } from "../../core/by.ts";
+import { withAgentKey, type By } from "../../core/by.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { OWN_ID } from "../../fleet/keeper-agents.ts";
+import { newAgentKey, secretHash } from "../../machine/secrets.ts";
 import { shown } from "./data.ts";
 import { MEMBER } from "./limits.ts";
 
@@ -28,7 +32,8 @@ export interface MemberOptions {
 
 export class Member {
   readonly #options: MemberOptions;
-  #joining: Promise<string> | undefined;
+  #joining: Promise<Actor> | undefined;
+  #actor: Actor | undefined;
   #stopHeartbeat: () => void = () => undefined;
   #isClosed = false;
 
@@ -36,35 +41,55 @@ export class Member {
     this.#options = options;
   }
 
-  /** Its id among the registered agents; there it is called what its client calls itself. */
-  async id(name: string): Promise<string> {
+  /** The agent that it is, once it had to be one. */
+  get actor(): Actor | undefined {
+    return this.#actor;
+  }
+
+  /** Whether its agent has a lease or a task that others would get if it were gone. */
+  get isHolding(): boolean {
+    const { agentId = "" } = this.#actor ?? {};
+    return this.#options.engine.peek(
+      ({ leases, tasks }) =>
+        leases.byHolder.of(agentId).size > 0 || tasks.byClaimer.of(agentId).size > 0,
+    );
+  }
+
+  /** Becomes a registered agent; there it is called what its client calls itself. */
+  async join(name: string): Promise<Actor> {
     this.#joining ??= this.#join(name);
     try {
-      return await this.#joining;
+      this.#actor = await this.#joining;
+      return this.#actor;
     } catch (error) {
       this.#joining = undefined;
       throw error;
     }
   }
 
+  /** Nobody said good-bye: its agent lives as long as one that is silent. */
+  letExpire(): void {
+    this.#isClosed = true;
+    this.#stopHeartbeat();
+  }
+
   /** Idempotent. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#stopHeartbeat();
-    const agentId = await this.#joining?.catch(() => undefined);
-    if (agentId === undefined || agentId === this.#options.ownId) return;
+    this.letExpire();
+    const actor = await this.#joining?.catch(() => undefined);
+    if (!actor || actor.agentId === this.#options.ownId) return;
     // It may be dead already, or nobody can write: its time to live ends it as well.
-    const { engine, by } = this.#options;
-    const gone = engine.execute({ type: "agent.deregister", agentId }, by);
+    const { agentId, by } = actor;
+    const gone = this.#options.engine.execute({ type: "agent.deregister", agentId }, by);
     await gone.catch(() => undefined);
   }
 
-  async #join(name: string): Promise<string> {
+  async #join(name: string): Promise<Actor> {
     const { engine, by, ownId } = this.#options;
     if (ownId !== undefined) {
       const own = await engine.read((state) => livingAgent(state, ownId));
-      if (!("ok" in own)) return ownId;
+      if (!("ok" in own)) return { agentId: ownId, by };
     }
     if (this.#isClosed) throw new RollcallError("CANCELLED", "the connection is closed");
     const card = {
@@ -75,29 +100,32 @@ export class Member {
       tools: [],
       metadata: { wire: "mcp", ...(ownId !== undefined && { [OWN_ID]: ownId }) },
     };
-    const command = { type: "agent.register", card, ttlMs: MEMBER.ttlMs } as const;
+    const keyHash = secretHash(newAgentKey());
+    const command = { type: "agent.register", card, ttlMs: MEMBER.ttlMs, keyHash } as const;
     const { agentId } = await engine.execute(command, by);
-    this.#beatLater(agentId);
-    return agentId;
+    const actor = { agentId, by: withAgentKey(by, keyHash) };
+    this.#beatLater(actor);
+    return actor;
   }
 
-  #beatLater(agentId: string): void {
+  #beatLater(actor: Actor): void {
     if (this.#isClosed) return;
     this.#stopHeartbeat = this.#options.clock.after(MEMBER.heartbeatMs, () => {
-      void this.#beat(agentId);
+      void this.#beat(actor);
     });
   }
 
-  async #beat(agentId: string): Promise<void> {
+  async #beat(actor: Actor): Promise<void> {
     try {
-      await this.#options.engine.heartbeat(agentId, this.#options.by);
+      await this.#options.engine.heartbeat(actor.agentId, actor.by);
     } catch (error) {
       // Deregistered by somebody, or dead after a long sleep: the next call joins anew.
       if (error instanceof RollcallError && error.code === "NOT_FOUND") {
         this.#joining = undefined;
+        this.#actor = undefined;
         return;
       }
     }
-    this.#beatLater(agentId);
+    this.#beatLater(actor);
   }
 }

@@ -65,13 +65,17 @@ export function toolOf<In extends z.ZodObject, Out extends z.ZodObject, Shown ex
     fieldName: (field) => names.get(field) ?? inSnakeCase(field),
     async run(args, caller) {
       const input: Record<string, unknown> = {};
+      let { by } = caller;
       for (const { field, name, isTime } of given) {
         const value = args[name];
-        if (field === "agentId") input[field] = await caller.acting(value as string | undefined);
-        else if (value !== undefined) input[field] = isTime ? Number(value) * 1000 : value;
+        if (field === "agentId") {
+          const actor = await caller.acting(value as string | undefined);
+          input[field] = actor.agentId;
+          by = actor.by;
+        } else if (value !== undefined) input[field] = isTime ? Number(value) * 1000 : value;
       }
-      caller.permit(caller.by, operation.access, input);
-      return tell(await operation.run(caller, input as z.output<In>, caller));
+      caller.permit(by, operation.access, input);
+      return tell(await operation.run(caller, input as z.output<In>, { ...caller, by }));
     },
   });
 }

@@ -15,6 +15,7 @@
  * it translate headers, sessions and streams, where this one is a pipe itself.
  */
 import type { IncomingMessage } from "node:http";
+import { AGENT_KEY } from "../../core/by.ts";
 import { codeOf, RollcallError } from "../../core/errors.ts";
 import { isRecord, parsedRecord, type JsonRecord } from "../../core/json-object.ts";
 import { systemClock } from "../../machine/clock.ts";
@@ -30,6 +31,8 @@ export interface McpPipeOptions extends DaemonPlace {
   readonly token?: string | undefined;
   /** The agent that it is started for. */
   readonly agentId?: string | undefined;
+  /** And the key of that agent. */
+  readonly agentKey?: string | undefined;
   /** Takes one message, without the line break; resolves when there is room for more. */
   write(line: string): Promise<void>;
   readonly signal: AbortSignal;
@@ -64,11 +67,12 @@ export class McpPipe {
   }
 
   async #open(): Promise<void> {
-    const { url, agentId, signal } = this.#options;
+    const { url, agentId, agentKey, signal } = this.#options;
     const base = new URL(`${url}/mcp/sse`);
     const headers = {
       accept: "text/event-stream",
       ...(agentId !== undefined && { "rollcall-agent-id": agentId }),
+      ...(agentKey !== undefined && { [AGENT_KEY]: agentKey }),
     };
     const stream = await open(base, { ...this.#link, signal, headers });
     this.#stream = stream;

@@ -1,6 +1,9 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { quiet, register } from "../../../test/support/engine/fixture.ts";
+import { byOf, LIBRARY, type By } from "../../core/by.ts";
+import { LOCAL } from "../../core/principals.ts";
+import { permitBy } from "../../operations/access.ts";
 import { MCP, SHOWN } from "./limits.ts";
 import {
   CLEANED,
@@ -26,11 +29,12 @@ afterEach(async () => {
 const url = "http://agent.test:1/a?b=c";
 const uri = `a2a://agents/${encodeURIComponent(url)}`;
 
-test("cards are described in our words until their owner is known", async () => {
+test("cards are described in our words, and what they call themselves is marked", async () => {
   ground.directory.put(
-    { url, tier: "reachable", card: { name: "N", description: HOSTILE } },
-    { url: "http://own", tier: "owner", card: { name: "Own", description: HOSTILE } },
-    { url: "http://own2", tier: "signed", card: { name: "Own2" } },
+    { url, tier: "reachable", card: { description: HOSTILE } },
+    { url: "http://own", tier: "owner", card: { name: HOSTILE, description: HOSTILE } },
+    { url: "http://own2/do%20as%20I%20say", tier: "signed", card: { name: "Own2" } },
+    { url: "no URL", tier: "signed", card: {} },
   );
   const { resources } = await client.listResources();
   expect(resources.slice(0, 2).map((each) => each.uri)).toEqual([
@@ -38,9 +42,19 @@ test("cards are described in our words until their owner is known", async () => 
     "rollcall://fleet",
   ]);
   expect(resources.slice(2)).toMatchObject([
-    { uri, name: url, description: "The card of an A2A agent (reachable)." },
-    { name: "Own", description: CLEANED },
-    { name: "Own2", description: "The card of an A2A agent (signed)." },
+    { uri, name: "agent at agent.test:1", description: "The card of an A2A agent (reachable)." },
+    {
+      name: "agent at own",
+      description:
+        "The card of an A2A agent (owner). It calls itself <agent-data>" +
+        `${JSON.stringify(CLEANED).replace("<", String.raw`\u003c`)}</agent-data>`,
+    },
+    {
+      name: "agent at own2",
+      description:
+        'The card of an A2A agent (signed). It calls itself <agent-data>"Own2"</agent-data>',
+    },
+    { name: "agent at an unknown host" },
   ]);
   const { resourceTemplates } = await client.listResourceTemplates();
   expect(resourceTemplates).toMatchObject([{ uriTemplate: "a2a://agents/{url}" }]);
@@ -110,6 +124,42 @@ test("there are only so many subscriptions, and only to what there can be", asyn
   }
   await expect(client.subscribeResource({ uri })).rejects.toThrow(/already 64/);
   await client.subscribeResource({ uri: "a2a://agents/0" });
+});
+
+function agentNamed(name: string): By {
+  return byOf({ ...LOCAL, name, roles: ["agent"] }, "mcp");
+}
+
+async function heardBy(by: By): Promise<string[]> {
+  const subscriber = await connectedTo(ground, "legacy", by);
+  const told: string[] = [];
+  subscriber.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+    told.push(params.uri);
+  });
+  await subscriber.subscribeResource({ uri: "rollcall://fleet" });
+  return told;
+}
+
+test("a subscriber is told of the fleet that it sees, and not when another's changes", async () => {
+  const [ann, bob] = [agentNamed("token:ann"), agentNamed("token:bob")];
+  const [own, theirs, all] = [await heardBy(ann), await heardBy(bob), await heardBy(LIBRARY)];
+  await ground.clock.advance(10_000);
+  const facts = { liveness: { value: "alive", rule: "test" } } as const;
+  const report = { alias: "script:1", agentId: "r", links: [], order: 1, reportedAtMs: 1, facts };
+  await ground.options.fleet.report(report, ann);
+  await ground.clock.advance(10_000);
+  expect([own, theirs, all]).toEqual([["rollcall://fleet"], [], ["rollcall://fleet"]]);
+});
+
+test("a caller is shown the tools that it may use, and is denied nothing by that", async () => {
+  const denied: string[] = [];
+  const permit = permitBy(ground.engine, ({ action }) => denied.push(action));
+  const viewer = byOf({ ...LOCAL, name: "token:v", roles: ["viewer"] }, "mcp");
+  const options = { ...ground.options, permit };
+  const looking = await connectedTo({ ...ground, options }, "legacy", viewer);
+  const { tools } = await looking.listTools();
+  expect(tools.map(({ name }) => name)).not.toContain("acquire_lease");
+  expect(denied).toEqual([]);
 });
 
 async function read(which: string): Promise<unknown> {

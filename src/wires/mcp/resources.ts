@@ -1,7 +1,7 @@
 /**
  * Resources for clients: the cards of A2A agents, as the A2A registry's own users know them, and
- * the fleet. The card of an agent is data; the description of a resource, which a client shows as
- * ours, is in our words, unless the author of the card is known to be that agent.
+ * the fleet. The card of an agent is data. The name and the description of a resource, which a
+ * client shows as ours, are in our words: what an agent calls itself stands in them as marked data.
  */
 import {
   ProtocolError,
@@ -13,11 +13,10 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Access } from "../../core/access.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
-import { countsAt } from "../../fleet/census.ts";
 import { TABLE } from "../../operations/table.ts";
 import { rowOf } from "./agent-shapes.ts";
-import { shown, shownCard } from "./data.ts";
-import { isOwned, type Directory, type ListedAgent } from "./directory.ts";
+import { marked, shown, shownCard } from "./data.ts";
+import type { Directory, ListedAgent } from "./directory.ts";
 import { SHOWN, URI } from "./limits.ts";
 
 export const AGENTS_URI = "a2a://agents";
@@ -71,19 +70,21 @@ export async function listResources(
 
 function resourceOf({ url, tier, card }: ListedAgent): Resource {
   const uri = `${AGENTS_URI}/${encodeURIComponent(url)}`;
-  const { name, description } = card;
-  const isTheirs = isOwned(tier) && typeof name === "string";
+  const { name } = card;
   const ours = `The card of an A2A agent (${tier}).`;
+  const called = typeof name === "string" ? ` It calls itself ${marked(shown(name, 128))}` : "";
   return {
     uri,
-    name: isTheirs ? shown(name, NAME_LENGTH) : shown(url),
-    description:
-      isTheirs && typeof description === "string" && description !== "" ? shown(description) : ours,
+    name: `agent at ${hostOf(url)}`,
+    description: ours + called,
     mimeType: JSON_TYPE,
   };
 }
 
-const NAME_LENGTH = 128;
+/** No text of a stranger's choice but the name of its host. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? shown(new URL(url).host) : "an unknown host";
+}
 
 export async function readResource(uri: string, sources: Sources): Promise<ReadResourceResult> {
   if (uri.length > URI.length) {
@@ -91,18 +92,21 @@ export async function readResource(uri: string, sources: Sources): Promise<ReadR
   }
   const value = await valueAt(uri, sources);
   const text = JSON.stringify(value, undefined, 2);
-  if (text.length > SHOWN.resourceLength) {
-    const message = `${uri} has ${text.length} characters: find_agents and list_agents give parts`;
-    throw new ProtocolError(ProtocolErrorCode.InternalError, message);
-  }
+  if (text.length > SHOWN.resourceLength) throw tooLong(uri, `${text.length} characters`);
   return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
+}
+
+function tooLong(uri: string, size: string): ProtocolError {
+  const message = `${uri} has ${size}: find_agents and list_agents give parts`;
+  return new ProtocolError(ProtocolErrorCode.InternalError, message);
 }
 
 async function valueAt(uri: string, { fleet, directory }: Sources): Promise<unknown> {
   if (uri === FLEET_URI) {
-    const { rows, atMs } = await fleet.rows();
+    const { rows, total, counts, atMs } = await fleet.rows(SHOWN.resourceRows);
+    if (total > rows.length) throw tooLong(uri, `${total} agents`);
     const at = new Date(atMs).toISOString();
-    return { at, counts: countsAt(rows, atMs), agents: rows.map(rowOf) };
+    return { at, counts, agents: rows.map(rowOf) };
   }
   if (uri === AGENTS_URI) {
     return (await directory.list()).map(({ card }) => shownCard(card));

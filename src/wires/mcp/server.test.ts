@@ -121,7 +121,7 @@ describe("the tools", () => {
   });
 
   test("a fault of ours keeps its details to the log", async () => {
-    vi.spyOn(ground.options.fleet, "rows").mockRejectedValue(new Error("secret path"));
+    vi.spyOn(ground.options.fleet, "page").mockRejectedValue(new Error("secret path"));
     const text = await refusal("list_agents");
     expect(text).toMatch(/^INTERNAL: internal error/);
     expect(ground.faults).toEqual([new Error("secret path")]);

@@ -11,31 +11,23 @@ import {
   ProtocolErrorCode,
   Server,
   type ServerContext,
-  type ServerEvent,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { Access } from "../../core/access.ts";
-import type { By } from "../../core/by.ts";
-import { codeOf, invalidArgument } from "../../core/errors.ts";
+import { withAgentKey, type By } from "../../core/by.ts";
+import { invalidArgument } from "../../core/errors.ts";
 import { servicesFor } from "../../operations/sight.ts";
 import { TABLE } from "../../operations/table.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
-import type { ToolCaller, Ground } from "./caller.ts";
+import { mayDo, type ToolCaller, type Ground } from "./caller.ts";
 import type { Changes } from "./changes.ts";
 import { shown } from "./data.ts";
 import { LEASE_TOOLS } from "./lease-tools.ts";
-import { MCP } from "./limits.ts";
 import { Member } from "./member.ts";
 import { POLICY_TOOLS } from "./policy-tools.ts";
-import {
-  accessOf,
-  AGENTS_URI,
-  isWatchable,
-  listResources,
-  readResource,
-  TEMPLATES,
-} from "./resources.ts";
+import { accessOf, listResources, readResource, TEMPLATES } from "./resources.ts";
 import { STATUS_TOOLS } from "./status-tools.ts";
+import { serveSubscriptions } from "./subscriptions.ts";
 import { TASK_TOOLS } from "./task-tools.ts";
 import type { Tool } from "./tool.ts";
 
@@ -69,7 +61,10 @@ export interface ServerOptions {
 }
 
 // oxlint-disable-next-line typescript/no-deprecated -- meant for advanced use: see above
-class PlainServer extends Server {}
+class PlainServer extends Server {
+  /** The agent that the connection is; a single request is none. */
+  agent?: Member;
+}
 
 export function mcpServer(given: ServerOptions): PlainServer {
   const { by, version, connection } = given;
@@ -83,7 +78,8 @@ export function mcpServer(given: ServerOptions): PlainServer {
     },
   );
   const member = connection && new Member({ ...ground, by, ownId: connection.ownId });
-  const may = (access: Access) => mayDo(options, access);
+  if (member) server.agent = member;
+  const may = (access: Access) => mayDo(ground, by, access);
   server.setRequestHandler("tools/list", () => ({
     tools: TOOLS.filter(({ access }) => may(access)).map(({ described }) => described),
   }));
@@ -135,92 +131,26 @@ interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-function mayDo({ ground, by }: ServerOptions, access: Access): boolean {
-  try {
-    ground.permit(by, access);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "PERMISSION_DENIED") return false;
-    throw error;
-  }
-}
-
-function callerOf({ ground, by }: ServerOptions, { member, name, signal }: ToolCall): ToolCaller {
+function callerOf(options: ServerOptions, { member, name, signal }: ToolCall): ToolCaller {
+  const { ground, by, connection } = options;
   return {
     ...ground,
     by,
     signal,
     async acting(agentId) {
-      if (agentId !== undefined) return agentId;
+      if (agentId !== undefined) {
+        if (agentId === member?.actor?.agentId) return member.actor;
+        // The key of a connection is that of the agent it was started for.
+        const isItsKey = !connection || agentId === connection.ownId;
+        return { agentId, by: isItsKey ? by : withAgentKey(by, undefined) };
+      }
       // A connection that acts becomes an agent.
       ground.permit(by, TABLE.agents.register.access);
-      if (member) return member.id(name);
+      if (member) return member.join(name);
       throw invalidArgument(
         "agent_id is not set, and a single request has no agent: name a registered one " +
           "(`rollcall agents register`), or connect by `rollcall mcp`, which is one itself",
       );
     },
   };
-}
-
-/**
- * Clients of 2025 subscribe to one resource at a time, and are told of no other; later ones listen
- * to a stream, which the SDK sorts out itself.
- */
-function serveSubscriptions(server: PlainServer, options: ServerOptions): () => void {
-  const { changes, connection, ground, by } = options;
-  const wanted = new Set<string>();
-  let leave: (() => void) | undefined;
-  const listen = () => (leave ??= changes.subscribe((event) => void tell(server, event, wanted)));
-  if (connection?.era === "modern") {
-    leave = changes.subscribe((event) => {
-      const uri = event.kind === "resource_updated" ? event.uri : AGENTS_URI;
-      if (mayDo(options, accessOf(uri))) void tell(server, event);
-    });
-  } else {
-    server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
-      if (!isWatchable(uri)) {
-        const message = `no resource ${shown(uri)} to subscribe to; see resources/list`;
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
-      }
-      if (wanted.size >= MCP.subscriptions && !wanted.has(uri)) {
-        const message = `there are already ${MCP.subscriptions} subscriptions`;
-        throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
-      }
-      ground.permit(by, accessOf(uri));
-      wanted.add(uri);
-      listen();
-      return {};
-    });
-    server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
-      wanted.delete(uri);
-      return {};
-    });
-  }
-  return () => leave?.();
-}
-
-async function tell(server: PlainServer, event: ServerEvent, wanted?: Set<string>): Promise<void> {
-  try {
-    switch (event.kind) {
-      case "resource_updated":
-        for (const uri of wanted ? meantOf(event.uri, wanted) : [event.uri]) {
-          await server.sendResourceUpdated({ uri });
-        }
-        return;
-      case "resources_list_changed":
-        await server.sendResourceListChanged();
-        return;
-      case "tools_list_changed":
-      case "prompts_list_changed":
-        return;
-    }
-  } catch {
-    // The client is gone, and so will be its connection.
-  }
-}
-
-/** A change of all agents may be one of each of them. */
-function meantOf(uri: string, wanted: ReadonlySet<string>): readonly string[] {
-  return [...wanted].filter((each) => each === uri || each.startsWith(`${uri}/`));
 }

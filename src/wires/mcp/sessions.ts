@@ -6,7 +6,9 @@
  *   initialize ──▶ open ──request, stream──▶ open …
  *                   └── DELETE, nobody there for half an hour, or room is needed ──▶ over (404)
  *
- * Clients rarely say good-bye. When there are too many, the one that was idle longest makes room.
+ * Clients rarely say good-bye. When a principal has its share of them, the one that was idle
+ * longest makes room, of this principal or of one that has as many. One that holds a lease or a
+ * task does not, however long it is idle.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -16,6 +18,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { RollcallError } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
+import { beyondShare, Holdings, wishOf } from "../../core/shares.ts";
 import { MCP } from "./limits.ts";
 import { bounded } from "./streams.ts";
 
@@ -31,12 +34,24 @@ export interface SessionRequest {
   readonly principal: string;
 }
 
+/** The agent that a session is. */
+interface SessionAgent {
+  readonly isHolding: boolean;
+  letExpire(): void;
+}
+
+interface SessionServer {
+  readonly agent?: SessionAgent | undefined;
+  connect(transport: Transport): Promise<void>;
+}
+
 /** Makes the server of a session, and learns when the session is over. */
-type NewServer = (onClose: () => void) => { connect(transport: Transport): Promise<void> };
+type NewServer = (onClose: () => void) => SessionServer;
 
 interface OpenSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly principal: string;
+  readonly agent: SessionAgent | undefined;
   /** Answers and streams under way. */
   busy: number;
   stopTimer: () => void;
@@ -46,6 +61,7 @@ export class McpSessions {
   readonly #options: SessionsOptions;
   /** The one that was used last is last. */
   readonly #open = new Map<string, OpenSession>();
+  readonly #holdings = new Holdings();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -75,7 +91,8 @@ export class McpSessions {
   }
 
   async #begin(asked: SessionRequest, newServer: NewServer): Promise<Response> {
-    this.#makeRoom();
+    const { principal } = asked;
+    this.#makeRoom(principal);
     const id = randomUUID();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -83,10 +100,13 @@ export class McpSessions {
       enableJsonResponse: true,
       keepAliveMs: MCP.keepAliveMs,
     });
-    const { principal } = asked;
-    const session: OpenSession = { transport, principal, busy: 0, stopTimer: () => undefined };
+    const server = newServer(() => this.#forget(id));
+    const { agent } = server;
+    const stopTimer = () => undefined;
+    const session: OpenSession = { transport, principal, agent, busy: 0, stopTimer };
     this.#open.set(id, session);
-    await newServer(() => this.#forget(id)).connect(transport);
+    this.#holdings.add(principal);
+    await server.connect(transport);
     const response = await this.#use(id, session, asked);
     if (response.status >= 400) await this.#end(id);
     return response;
@@ -116,18 +136,24 @@ export class McpSessions {
     if (session.busy > 0 || this.#open.get(id) !== session) return;
     this.#open.delete(id);
     this.#open.set(id, session);
-    session.stopTimer = this.#options.clock.after(MCP.idleMs, () => void this.#end(id));
+    session.stopTimer = this.#options.clock.after(MCP.idleMs, () => {
+      if (session.agent?.isHolding) this.#rest(id, session);
+      else void this.#end(id);
+    });
   }
 
-  #makeRoom(): void {
+  #makeRoom(principal: string): void {
     const { maxSessions = MCP.sessions } = this.#options;
-    if (this.#open.size < maxSessions) return;
-    for (const [id, { busy }] of this.#open) {
-      if (busy > 0) continue;
+    const wish = wishOf(this.#holdings, principal);
+    const full = beyondShare({ limit: maxSessions, noun: "MCP sessions" }, wish);
+    if (!full) return;
+    for (const [id, { busy, agent, principal: owner }] of this.#open) {
+      if (busy > 0 || agent?.isHolding || this.#holdings.of(owner) < wish.own) continue;
+      agent?.letExpire();
       void this.#end(id);
       return;
     }
-    throw new RollcallError("LIMIT_EXCEEDED", `there are already ${maxSessions} busy sessions`);
+    throw new RollcallError(full.code, full.reason);
   }
 
   async #end(id: string): Promise<void> {
@@ -137,8 +163,10 @@ export class McpSessions {
 
   #forget(id: string): OpenSession | undefined {
     const session = this.#open.get(id);
-    session?.stopTimer();
+    if (!session) return undefined;
+    session.stopTimer();
     this.#open.delete(id);
+    this.#holdings.remove(session.principal);
     return session;
   }
 }

@@ -54,8 +54,8 @@ const publishStatus = tool({
   hints: SETS,
   access: TABLE.fleet.report.access,
   async run(given, caller) {
-    const { engine, fleet, by } = caller;
-    const agentId = await caller.acting(given.agent_id);
+    const { engine, fleet } = caller;
+    const { agentId, by } = await caller.acting(given.agent_id);
     caller.permit(by, TABLE.fleet.report.access, { agentId });
     const alias = `${ALIAS}${agentId}`;
     const before = await engine.read(({ reports }) => reports.byAlias.get(alias)?.report);

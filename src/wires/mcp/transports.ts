@@ -16,6 +16,9 @@ import {
 import { onWire, type By } from "../../core/by.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { key } from "../../core/fields.ts";
+import { isRecord } from "../../core/json-object.ts";
+import { checkShare, Holdings, wishOf } from "../../core/shares.ts";
+import { servicesFor } from "../../operations/sight.ts";
 import type { HttpContext } from "../route.ts";
 import type { Ground } from "./caller.ts";
 import { Changes } from "./changes.ts";
@@ -24,6 +27,7 @@ import { MCP } from "./limits.ts";
 import { mcpServer, type ServerOptions } from "./server.ts";
 import { refused, McpSessions } from "./sessions.ts";
 import { bounded } from "./streams.ts";
+import { busFor } from "./subscriptions.ts";
 
 /** How many are there: with a session, on a connection, or listening to changes. */
 export interface Clients {
@@ -34,35 +38,29 @@ export interface Clients {
 
 export interface TransportsOptions extends Ground {
   readonly version: string;
+  readonly maxSessions?: number;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
 /** `rollcall mcp` says in it which agent it was started for. */
 const OWN_ID_HEADER = "rollcall-agent-id";
 
+const LISTENERS = { limit: MCP.listeners, noun: "streams of MCP" } as const;
+
 export class Transports {
   readonly #options: TransportsOptions;
   readonly #changes: Changes;
-  readonly #single: McpHttpHandler;
   readonly #sessions: McpSessions;
   readonly #connections: Connections;
-  /** The callers of single requests, until those are served. */
-  readonly #callers = new WeakMap<Request, By>();
+  /** Of single requests, until their answers are over. */
+  readonly #handlers = new Set<McpHttpHandler>();
+  readonly #listeners = new Holdings();
 
   constructor(options: TransportsOptions) {
     this.#options = options;
     this.#changes = new Changes(options);
     this.#sessions = new McpSessions(options);
     this.#connections = new Connections(options);
-    this.#single = createMcpHandler(
-      ({ requestInfo }) => this.#server(this.#callerOf(requestInfo)),
-      {
-        legacy: "reject",
-        bus: this.#changes,
-        maxSubscriptions: MCP.listeners,
-        keepAliveMs: MCP.keepAliveMs,
-      },
-    );
   }
 
   get clients(): Clients {
@@ -92,7 +90,8 @@ export class Transports {
 
   /** Idempotent. */
   async close(): Promise<void> {
-    await Promise.all([this.#single.close(), this.#sessions.close(), this.#connections.close()]);
+    const single = Array.from(this.#handlers, (handler) => handler.close());
+    await Promise.all([...single, this.#sessions.close(), this.#connections.close()]);
     this.#changes.close();
   }
 
@@ -100,8 +99,32 @@ export class Transports {
     const body = await bodyOf(c);
     if (body instanceof Response) return body;
     if (await isLegacyRequest(c.req.raw, body)) return this.#inSession(c, body);
-    this.#callers.set(c.req.raw, onWire(c.env.by, "mcp"));
-    return bounded(await this.#single.fetch(c.req.raw, { parsedBody: body }), () => undefined);
+    return this.#single(c, body);
+  }
+
+  /** A request that stands alone; one that listens to changes is answered by a stream. */
+  async #single(c: HttpContext, body: unknown): Promise<Response> {
+    const by = onWire(c.env.by, "mcp");
+    const { name } = by.principal;
+    const isListener = isRecord(body) && body["method"] === "subscriptions/listen";
+    if (isListener) checkShare(LISTENERS, wishOf(this.#listeners, name));
+    const ground = servicesFor(this.#options, by);
+    const handler = createMcpHandler(() => this.#server(by), {
+      legacy: "reject",
+      bus: busFor({ changes: this.#changes, ground, by }),
+      keepAliveMs: MCP.keepAliveMs,
+    });
+    this.#handlers.add(handler);
+    if (isListener) this.#listeners.add(name);
+    const over = () => {
+      if (this.#handlers.delete(handler) && isListener) this.#listeners.remove(name);
+    };
+    try {
+      return bounded(await handler.fetch(c.req.raw, { parsedBody: body }), over);
+    } catch (error) {
+      over();
+      throw error;
+    }
   }
 
   #inSession(c: HttpContext, body: unknown): Promise<Response> {
@@ -122,12 +145,6 @@ export class Transports {
     if (body instanceof Response) return body;
     this.#connections.take(c.req.query("session_id") ?? "", c.env.by.principal.name, body);
     return c.text("Accepted", 202);
-  }
-
-  #callerOf(request: Request | undefined): By {
-    const by = request && this.#callers.get(request);
-    if (!by) throw new Error("a request of MCP came without its caller");
-    return by;
   }
 
   #server(by: By, connection?: ServerOptions["connection"]) {

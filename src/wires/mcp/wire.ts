@@ -11,6 +11,7 @@ import type { Clients, Transports } from "./transports.ts";
 
 export interface McpOptions extends Ground {
   readonly version: string;
+  readonly maxSessions?: number;
   /** Something failed and is being dealt with: for the operator. */
   readonly onTrouble: (what: string, error: unknown) => void;
 }

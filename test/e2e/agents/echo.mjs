@@ -2,7 +2,7 @@
 
 /**
  * @param {unknown} input
- * @param {import("../../../dist/arcp.js").JobContext} job
+ * @param {import("rollcall/arcp").JobContext} job
  */
 export async function agent(input, job) {
   await job.log("info", "echo started");

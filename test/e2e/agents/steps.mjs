@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 /**
  * @param {{ steps?: number, asks?: boolean }} input
- * @param {import("../../../dist/arcp.js").JobContext} job
+ * @param {import("rollcall/arcp").JobContext} job
  */
 export async function agent({ steps = 1_000_000, asks = false }, job) {
   if (asks) await job.status("awaiting_approval", "may I go on?");

@@ -1,5 +1,5 @@
 /** A runtime of its own on the standard streams, as the daemon starts it. */
-import { ArcpRuntime, processTransport, staticTokens } from "../../../dist/arcp.js";
+import { ArcpRuntime, processTransport, staticTokens } from "../../../dist/lib/arcp.js";
 
 const { ARCP_TOKEN = "", ROLLCALL_AGENT_ID, ROLLCALL_SECRET, GREETING } = process.env;
 

@@ -1,6 +1,6 @@
 /**
- * Gemini CLI, Qwen Code and Claude Code as an editor runs them: behind Rollcall's ACP proxy. Claude
- * Code has our hooks too, which hear late or never of an answer: the proxy saw it.
+ * Gemini CLI, Qwen Code, Goose and Claude Code as an editor runs them: behind Rollcall's ACP proxy.
+ * Claude Code has our hooks too, which hear late or never of an answer: the proxy saw it.
  */
 import { join } from "node:path";
 import { Editor } from "../editor.ts";
@@ -39,6 +39,29 @@ export const qwenByProxy: Program = {
   },
 };
 
+const GOOSE = `@aaif/goose-binary-${process.platform}-${process.arch}`;
+
+export const gooseByProxy: Program = {
+  name: "goose-acp",
+  shownAs: "",
+  package: GOOSE,
+  versions: ["1.52.0"],
+  play(stage) {
+    stage.tellAll({
+      GOOSE_PROVIDER: "openai",
+      GOOSE_MODEL: "mock",
+      GOOSE_MODE: "approve",
+      GOOSE_DISABLE_KEYRING: "1",
+      GOOSE_TELEMETRY_ENABLED: "false",
+      OPENAI_HOST: stage.model.url,
+      OPENAI_API_KEY: "test",
+    });
+    return play(stage, {
+      command: [join(stage.folder, "node_modules", GOOSE, "bin/goose"), "acp"],
+    });
+  },
+};
+
 const CLAUDE: Package = { name: "@anthropic-ai/claude-code", version: "2.1.197" };
 
 export const claudeByProxy: Program = {
@@ -50,6 +73,7 @@ export const claudeByProxy: Program = {
   isProprietary: true,
   play(stage) {
     stage.tellAll({ CLAUDE_CODE_EXECUTABLE: prepareClaude(stage, folderOf(CLAUDE)) });
+    stage.install("claude-code");
     const acp = join(stage.folder, "node_modules/@zed-industries/claude-code-acp/dist/index.js");
     // After a no it calls the turn an internal error of its own.
     const denied: ExpectedRow = { headline: "PROBLEM", why: /Internal error/ };
@@ -62,15 +86,19 @@ interface Agent {
   readonly signIn?: string;
   /** Its row when a person said no: at rest, unless given. */
   readonly denied?: ExpectedRow;
+  /** Its row when the model failed: a problem, unless given. */
+  readonly failed?: ExpectedRow;
   /** Whether it lives on when its proxy was killed, and is then shown by its hooks. */
   readonly isOrphaned?: boolean;
 }
 
+const FAILED: ExpectedRow = { headline: "PROBLEM", why: /fails as told|error/i };
+
 async function play(stage: Stage, agent: Agent): Promise<void> {
-  const { command, signIn, denied = IDLE, isOrphaned = false } = agent;
+  const { command, signIn, denied = IDLE, failed = FAILED, isOrphaned = false } = agent;
   await using editor = new Editor(stage, command);
   await stage.moment("start", { act: () => editor.open(stage.project, signIn), rows: [IDLE] });
-  await turns(stage, editor);
+  await turns(stage, editor, failed);
   await permissions(stage, editor, denied);
   await stage.moment("editor leaves", { act: () => editor.close(), rows: [] });
   if (isOrphaned) return;
@@ -79,7 +107,7 @@ async function play(stage: Stage, agent: Agent): Promise<void> {
   await stage.moment("killed", { act: () => other.kill(), rows: [] });
 }
 
-async function turns(stage: Stage, editor: Editor): Promise<void> {
+async function turns(stage: Stage, editor: Editor, failed: ExpectedRow): Promise<void> {
   let turn = editor.prompt("please [[slow 4]]");
   await stage.moment("prompt, stream", { act: () => editor.hears("word0"), rows: [WORKING] });
   await stage.moment("turn over", { act: () => settled(turn), rows: [IDLE] });
@@ -95,7 +123,7 @@ async function turns(stage: Stage, editor: Editor): Promise<void> {
   });
   await stage.moment("API error", {
     act: () => settled(editor.prompt("[[fail]]")),
-    rows: [{ headline: "PROBLEM", why: /fails as told|error/i }],
+    rows: [failed],
   });
 }
 

@@ -1,14 +1,24 @@
 /** Claude Code. Its licence is proprietary: it is installed only when it is named. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { COLOR, IDLE, WORKING } from "../day.ts";
+import { Day, IDLE, WORKING, type Manners } from "../day.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import type { Terminal } from "../terminal.ts";
 
 const SETTINGS = '{\n  "permissions": { "defaultMode": "default" }\n}\n';
 
-const ready = /^❯\s*$/m;
+const MANNERS: Manners = {
+  ready: /^❯\s*$/m,
+  busy: "esc to interrupt",
+  // Of an answer it shows whole lines, and until then how much has come. A prompt that is taken
+  // back before that leaves nothing behind, not even in the conversation.
+  streaming: /↓ \d+ tokens/,
+  dialog: "Do you want",
+  choice: "Enter to select",
+  asksToRun: (command) => ({ headline: "NEEDS YOU", asks: `Bash: ${command}` }),
+  // Its process is looked at every two seconds.
+  lateMs: { gone: 3_000 },
+};
 
 /** Whatever it asks at its very first start. */
 const ACCEPTED = (project: string) => ({
@@ -26,26 +36,34 @@ export const claudeCode: Program = {
   isProprietary: true,
   async play(stage) {
     const claude = prepareClaude(stage, stage.folder);
+    const uninstall = stage.install("claude-code");
     await withoutTerminal(stage, claude);
     await anew(stage, claude);
     await withoutState(stage, claude);
-    const a = stage.terminal(claude);
-    await dismissed(a);
-    await stage.moment("start", {
-      act: () => a.shows(ready),
-      rows: [{ ...IDLE, pane: a.pane }],
-    });
-    await turns(stage, a);
-    await permissions(stage, a);
-    await questions(stage, a);
-    await subagents(stage, a);
-    await endings(stage, claude, a);
-    uninstall(stage);
+    const day = new Day(stage, MANNERS, stage.terminal(claude));
+    await dismissed(day.terminal);
+    await day.start();
+    await day.turn();
+    await day.interrupts();
+    await day.fails();
+    await day.retries();
+    await day.permission();
+    await day.denies("Up", "Enter");
+    await writes(stage, day);
+    await twoAtOnce(stage, day);
+    await day.question();
+    await day.dismisses();
+    await day.asksAtEnd();
+    await subagents(stage, day);
+    await day.clears();
+    await day.secondTerminal(claude);
+    await day.quits();
+    uninstall();
     stage.checkHookCost("claude-code");
   },
 };
 
-/** With our hooks; the program is in the folder of its package. */
+/** Its settings; the program is in the folder of its package. */
 export function prepareClaude(stage: Stage, folder: string): string {
   stage.tellAll({
     ANTHROPIC_BASE_URL: stage.model.url,
@@ -55,8 +73,7 @@ export function prepareClaude(stage: Stage, folder: string): string {
   });
   stage.write(".claude.json", ACCEPTED(stage.project));
   stage.write(".claude/settings.json", SETTINGS);
-  stage.run("rollcall", "hooks", "install", "claude-code", "--yes");
-  const platform = `@anthropic-ai/claude-code-${process.platform}-${process.arch}`;
+  const platform = `${PACKAGE}-${process.platform}-${process.arch}`;
   return join(folder, "node_modules", platform, "claude");
 }
 
@@ -74,22 +91,20 @@ async function withoutTerminal(stage: Stage, claude: string): Promise<void> {
  */
 async function anew(stage: Stage, claude: string): Promise<void> {
   const first = stage.terminal(configured(stage, ".claude-anew", claude));
-  await first.shows(/^❯|Make auto mode/m);
   if (await asksForAutoMode(first)) {
     await stage.moment("a dialog of its start", {
-      act: () => first.shows("Make auto mode"),
+      act: () => first.shows(AUTO_MODE),
       rows: [{ headline: "NEEDS YOU", asks: "it waits: dialog open", pane: first.pane }],
     });
     await stage.moment("it executed itself anew", {
       act: async () => {
         first.press("Enter");
-        await first.hides("Make auto mode");
+        await first.hides(AUTO_MODE);
       },
       rows: [{ ...IDLE, pane: first.pane }],
     });
   }
-  first.kill();
-  await stage.moment("kill -9 at rest", { act: () => first.ends(), rows: [], withinMs: 3_000 });
+  await new Day(stage, MANNERS, first).killed();
 }
 
 /** As older versions are, which keep no state of their processes: the conversation has to do. */
@@ -97,21 +112,12 @@ async function withoutState(stage: Stage, claude: string): Promise<void> {
   const command = configured(stage, ".claude-older", claude);
   // Where a file is there can be no folder.
   stage.write(".claude-older/sessions", "");
-  const terminal = stage.terminal(command);
-  await dismissed(terminal);
-  await terminal.shows(ready);
-  await stage.moment("no state: stream", {
-    act: () => say(terminal, "[[slow 20]]", "esc to interrupt"),
-    rows: [WORKING],
-  });
-  await stage.moment("no state: Esc in a stream", { act: () => escape(terminal), rows: [IDLE] });
-  await stage.moment("no state: a tool asks", {
-    act: () => say(terminal, "[[sh touch older]]", "Do you want"),
-    rows: [{ headline: "NEEDS YOU", asks: "Bash: touch older" }],
-  });
-  await stage.moment("no state: denied", { act: () => answer(terminal, "Escape"), rows: [IDLE] });
-  terminal.kill();
-  await stage.moment("no state: killed", { act: () => terminal.ends(), rows: [], withinMs: 3_000 });
+  const day = new Day(stage, { ...MANNERS, prefix: "no state: " }, stage.terminal(command));
+  await dismissed(day.terminal);
+  await day.start();
+  await day.interrupts();
+  await day.escapes();
+  await day.killed();
 }
 
 /** The command with settings of its own, and our hooks in them. */
@@ -123,182 +129,70 @@ function configured(stage: Stage, name: string, claude: string): string {
   return `env ${env} ${claude}`;
 }
 
+const AUTO_MODE = "Make auto mode";
+
 /** The dialog comes a moment after the first screen. */
 async function asksForAutoMode(terminal: Terminal): Promise<boolean> {
-  return terminal.shows("Make auto mode", 6_000).then(
+  await terminal.shows(/^❯|Make auto mode/m);
+  return terminal.shows(AUTO_MODE, 6_000).then(
     () => true,
     () => false,
   );
 }
 
 async function dismissed(terminal: Terminal): Promise<void> {
-  await terminal.shows(/^❯|Make auto mode/m);
   if (!(await asksForAutoMode(terminal))) return;
   terminal.press("Down");
   await terminal.shows("❯ No");
   terminal.press("Enter");
-  await terminal.hides("Make auto mode");
+  await terminal.hides(AUTO_MODE);
 }
 
-async function turns(stage: Stage, a: Terminal): Promise<void> {
-  await stage.moment("prompt, stream", {
-    act: () => say(a, "[[slow 8]]", "esc to interrupt"),
-    rows: [{ ...WORKING, why: "[[slow 8]]" }],
+async function writes(stage: Stage, day: Day): Promise<void> {
+  const path = `${stage.project}/w.txt`;
+  await day.asks("a file is to be written", `[[write ${path}]]`, {
+    headline: "NEEDS YOU",
+    asks: `Write: ${path}`,
   });
-  await stage.moment("turn over", { act: () => a.hides("esc to interrupt"), rows: [IDLE] });
-  await stage.moment("stream again", {
-    act: () => say(a, "again [[slow 20]]", "esc to interrupt"),
-    rows: [WORKING],
-  });
-  await stage.moment("Esc in a stream", { act: () => escape(a), rows: [IDLE] });
-  await stage.moment("API error", {
-    act: () => say(a, "[[fail]]", "the model fails as told"),
-    rows: [{ headline: "PROBLEM", why: /the model fails as told/ }],
-  });
-  await stage.moment("retry of an API error", {
-    act: () => say(a, "[[flaky 8]]", "esc to interrupt"),
-    rows: [WORKING],
-  });
-  await stage.moment("after the retry", { act: () => a.hides("esc to interrupt"), rows: [IDLE] });
+  await stage.moment("Esc at the dialog", { act: () => day.answer("Escape"), rows: [IDLE] });
 }
 
-async function permissions(stage: Stage, a: Terminal): Promise<void> {
-  const bash = (command: string) => [{ headline: "NEEDS YOU", asks: `Bash: ${command}` }] as const;
-  await stage.moment("a tool asks", {
-    act: () => say(a, "[[sh touch made && sleep 4]]", "Do you want"),
-    rows: bash("touch made && sleep 4"),
-  });
-  await stage.moment("granted, the tool runs", {
-    act: () => answer(a, "1"),
-    rows: [WORKING],
-  });
-  await stage.moment("tool and turn over", { act: () => a.shows("Done: the"), rows: [IDLE] });
-  await stage.moment("asks again", {
-    act: () => say(a, "[[sh touch no]]", "Do you want"),
-    rows: bash("touch no"),
-  });
-  await stage.moment("denied", { act: () => answer(a, "Up", "Enter"), rows: [IDLE] });
-  await stage.moment("a file is to be written", {
-    act: () => say(a, `[[write ${stage.project}/w.txt]]`, "Do you want"),
-    rows: [{ headline: "NEEDS YOU", asks: `Write: ${stage.project}/w.txt` }],
-  });
-  await stage.moment("Esc at the dialog", { act: () => answer(a, "Escape"), rows: [IDLE] });
-  await stage.moment("two at once, the first asks", {
-    act: () => say(a, "[[sh2 touch one;;touch two]]", "Do you want"),
-    rows: bash("touch one"),
-  });
+async function twoAtOnce(stage: Stage, day: Day): Promise<void> {
+  const { terminal } = day;
+  const prompt = "[[sh2 touch one;;touch two]]";
+  await day.asks("two at once, the first asks", prompt, MANNERS.asksToRun("touch one"));
   await stage.moment("two at once, the second asks", {
     act: async () => {
-      a.press("1");
-      await a.shows(/touch two[^]*Do you want/);
+      terminal.press("Enter");
+      await terminal.shows(/touch two[^]*Do you want/);
     },
-    rows: bash("touch two"),
+    rows: [MANNERS.asksToRun("touch two")],
   });
-  await stage.moment("two at once, both ran", { act: () => answer(a, "1"), rows: [IDLE] });
-}
-
-async function questions(stage: Stage, a: Terminal): Promise<void> {
-  await stage.moment("it asks a question", {
-    act: () => say(a, "[[ask]]", "Which color"),
-    rows: [COLOR],
-  });
-  await stage.moment("question answered", { act: () => answer(a, "Enter"), rows: [IDLE] });
-  await stage.moment("it asks once more", {
-    act: () => say(a, "again [[ask]]", "Which color"),
-    rows: [COLOR],
-  });
-  await stage.moment("question dismissed", { act: () => answer(a, "Escape"), rows: [IDLE] });
-  await stage.moment("the answer ends with a question", {
-    act: () => say(a, "[[q]]", "Shall I drop the table?"),
-    rows: [{ headline: "NEEDS YOU", asks: "Shall I drop the table?" }],
-  });
-}
-
-async function subagents(stage: Stage, a: Terminal): Promise<void> {
-  await stage.moment("a subagent asks", {
-    act: () => say(a, "[[sub please <<sh touch sub && sleep 4>>]]", "Do you want"),
-    rows: [{ headline: "NEEDS YOU", asks: "Bash: touch sub && sleep 4" }],
-  });
-  await stage.moment("granted, the subagent works", { act: () => answer(a, "1"), rows: [WORKING] });
-  await stage.moment("the subagent is done", {
+  await stage.moment("two at once, both ran", {
     act: async () => {
-      await stage.settled(IDLE);
-      // One in the background wakes the session when it is done.
-      await a.calms();
+      await day.answer("Enter");
+      await day.rests();
     },
     rows: [IDLE],
   });
-  await stage.moment("a subagent asks again", {
-    act: () => say(a, "[[sub please <<sh touch sub2>>]]", "Do you want"),
-    rows: [{ headline: "NEEDS YOU", asks: "Bash: touch sub2" }],
+}
+
+async function subagents(stage: Stage, day: Day): Promise<void> {
+  await day.subagent(async () => {
+    await stage.settled(IDLE);
+    // One in the background wakes the session when it is done.
+    await day.terminal.calms();
   });
-  await stage.moment("the subagent is denied", {
+  await day.asks("subagent asks again", "[[sub go <<sh touch sub2>>]]", {
+    headline: "NEEDS YOU",
+    asks: "Bash: touch sub2",
+  });
+  await stage.moment("subagent denied", {
     act: async () => {
-      await answer(a, "Escape");
+      await day.answer("Escape");
       // It may tell the session, which then goes on for a moment.
-      await a.calms();
+      await day.terminal.calms();
     },
     rows: [IDLE],
   });
-}
-
-async function endings(stage: Stage, claude: string, a: Terminal): Promise<void> {
-  await stage.moment("/clear", { act: () => clear(a), rows: [{ ...IDLE, isNew: true }] });
-  const b = stage.terminal(claude);
-  await stage.moment("a second terminal", {
-    act: () => b.shows(ready),
-    rows: [
-      { ...IDLE, pane: a.pane },
-      { ...IDLE, pane: b.pane },
-    ],
-  });
-  await stage.moment("the second one asks", {
-    act: () => say(b, "[[sh touch b]]", "Do you want"),
-    rows: [
-      { ...IDLE, pane: a.pane },
-      { headline: "NEEDS YOU", asks: "Bash: touch b", pane: b.pane },
-    ],
-  });
-  await stage.moment("kill -9 with its dialog open", {
-    act: () => b.kill(),
-    rows: [{ ...IDLE, pane: a.pane }],
-    // Looked at every 2 s.
-    withinMs: 3_000,
-  });
-  await stage.moment("the first one is closed", {
-    act: async () => {
-      await a.enter("/exit");
-      await a.ends();
-    },
-    rows: [],
-  });
-}
-
-function uninstall(stage: Stage): void {
-  stage.run("rollcall", "hooks", "uninstall", "claude-code", "--yes");
-  stage.check("uninstalled without a trace", () => {
-    const text = readFileSync(join(stage.home, ".claude/settings.json"), "utf8");
-    return text === SETTINGS ? undefined : `settings.json is now ${text}`;
-  });
-}
-
-async function say(terminal: Terminal, prompt: string, until: string | RegExp): Promise<void> {
-  await terminal.enter(prompt);
-  await terminal.shows(until);
-}
-
-/** At a dialog, which goes away then. */
-async function answer(terminal: Terminal, ...keys: readonly string[]): Promise<void> {
-  terminal.press(...keys);
-  await terminal.hides(/Do you want|Enter to select/);
-}
-
-async function escape(terminal: Terminal): Promise<void> {
-  terminal.press("Escape");
-  await terminal.shows("Interrupted");
-}
-
-async function clear(terminal: Terminal): Promise<void> {
-  await terminal.enter("/clear");
-  await terminal.hides("[[sub");
 }

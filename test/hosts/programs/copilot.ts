@@ -23,20 +23,18 @@ export const copilot: Program = {
   isProprietary: true,
   async play(stage) {
     const command = prepare(stage);
+    const uninstall = stage.install("copilot");
     const day = new Day(stage, MANNERS, stage.terminal(command));
     await day.start([]);
     await day.turn();
     await day.permission();
     await day.escapes();
-    // While it still cancels a turn it takes no prompt.
-    await day.terminal.calms();
     await day.interrupts();
-    await day.terminal.calms();
     await day.fails();
     await day.retries();
     await day.secondTerminal(command);
-    day.leavesNoTrace();
     await day.killed();
+    uninstall();
     stage.checkHookCost("copilot");
   },
 };
@@ -49,7 +47,6 @@ function prepare(stage: Stage): string {
     COPILOT_AUTO_UPDATE: "false",
   });
   stage.write(".copilot/config.json", { trusted_folders: [stage.project], banner: "never" });
-  stage.run("rollcall", "hooks", "install", "copilot", "--yes");
   const platform = `@github/copilot-${process.platform}-${process.arch}`;
   return join(stage.folder, "node_modules", platform, "copilot");
 }

@@ -32,7 +32,7 @@ export const gemini: Program = {
   also: [NODE],
   async play(stage) {
     const command = prepareGemini(stage);
-    stage.run("rollcall", "hooks", "install", "gemini", "--yes");
+    const uninstall = stage.install("gemini");
     const day = new Day(stage, MANNERS, stage.terminal(command));
     await day.start();
     await day.turn();
@@ -40,12 +40,13 @@ export const gemini: Program = {
     await writes(stage, day);
     await day.escapes();
     await day.question();
+    await day.asksAtEnd();
     await day.interrupts();
     await day.fails();
     await clears(stage, day);
     await day.secondTerminal(command);
-    day.leavesNoTrace();
     await day.quits();
+    uninstall();
     stage.checkHookCost("gemini");
   },
 };

@@ -1,6 +1,6 @@
 /** The programs that are tried, in the order in which they are. */
 import type { Program } from "../program.ts";
-import { claudeByProxy, geminiByProxy, qwenByProxy } from "./acp.ts";
+import { claudeByProxy, geminiByProxy, gooseByProxy, qwenByProxy } from "./acp.ts";
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
 import { copilot } from "./copilot.ts";
@@ -21,5 +21,6 @@ export const PROGRAMS: readonly Program[] = [
   gemini,
   geminiByProxy,
   qwenByProxy,
+  gooseByProxy,
   claudeByProxy,
 ];

@@ -1,7 +1,7 @@
 /** OpenCode, with our plugin. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { COLOR, Day, IDLE, WORKING, type Manners } from "../day.ts";
+import { Day, IDLE, WORKING, type Manners } from "../day.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 
@@ -24,20 +24,21 @@ export const openCode: Program = {
   versions: ["1.18.33"],
   async play(stage) {
     const opencode = prepare(stage);
+    const uninstall = stage.install("opencode");
     const day = new Day(stage, MANNERS, stage.terminal(opencode));
     await day.start([]);
     await day.turn();
     await permissions(stage, day);
+    await day.subagent();
     await day.question();
-    await dismisses(stage, day);
+    await day.dismisses();
     await day.interrupts();
     await day.fails();
     await day.retries();
     await day.secondTerminal(opencode);
     await beginsAnew(stage, day);
-    day.leavesNoTrace();
     await day.killed();
-    uninstall(stage);
+    uninstall();
   },
 };
 
@@ -67,7 +68,6 @@ function prepare(stage: Stage): string {
       },
     },
   });
-  stage.run("rollcall", "hooks", "install", "opencode", "--yes");
   const platform = `opencode-${process.platform}-${process.arch}`;
   return join(stage.folder, "node_modules", platform, "bin/opencode");
 }
@@ -87,18 +87,6 @@ async function permissions(stage: Stage, day: Day): Promise<void> {
   });
   await stage.moment("denied to write", { act: deny, rows: [IDLE] });
   await day.escapes();
-  await day.asks("subagent asks", "[[sub go <<sh touch sub && sleep 5>>]]", {
-    headline: "NEEDS YOU",
-    asks: "bash: touch sub && sleep 5",
-  });
-  await stage.moment("subagent granted", { act: () => day.answer("Enter"), rows: [WORKING] });
-  await stage.moment("subagent and turn over", { act: () => day.rests(), rows: [IDLE] });
-}
-
-async function dismisses(stage: Stage, day: Day): Promise<void> {
-  const asks = () => day.say("[[ask]]", MANNERS.choice);
-  await stage.moment("question again", { act: asks, rows: [COLOR] });
-  await stage.moment("question dismissed", { act: () => day.choose("Escape"), rows: [IDLE] });
 }
 
 /** The session before it can be chosen again, in this process, and so is still there. */
@@ -109,13 +97,5 @@ async function beginsAnew(stage: Stage, day: Day): Promise<void> {
       await day.say("anew [[slow 5]]", "word0");
     },
     rows: [IDLE, WORKING],
-  });
-}
-
-function uninstall(stage: Stage): void {
-  stage.run("rollcall", "hooks", "uninstall", "opencode", "--yes");
-  stage.check("uninstalled", () => {
-    const left = stage.run("find", join(stage.home, ".config/opencode"), "-name", "*rollcall*");
-    return left === "" ? undefined : left;
   });
 }

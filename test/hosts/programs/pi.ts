@@ -1,5 +1,4 @@
 /** Pi, under both of its names, with our extension. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Day, IDLE, type Manners } from "../day.ts";
 import type { Program } from "../program.ts";
@@ -45,6 +44,7 @@ export const brieflyPi: Program = {
   async play(stage) {
     const program = "node_modules/@mariozechner/pi-coding-agent/dist/cli.js";
     const command = prepare(stage, process.execPath, join(stage.folder, program));
+    stage.install("pi");
     const day = new Day(stage, MANNERS, stage.terminal(command));
     await day.start();
     await day.turn();
@@ -55,6 +55,7 @@ export const brieflyPi: Program = {
 
 async function play(stage: Stage, program: string): Promise<void> {
   const command = prepare(stage, nodePath(), join(stage.folder, "node_modules", program));
+  const uninstall = stage.install("pi");
   const day = new Day(stage, MANNERS, stage.terminal(command));
   await day.start();
   await day.turn();
@@ -70,8 +71,8 @@ async function play(stage: Stage, program: string): Promise<void> {
     rows: [{ ...IDLE, pane: day.terminal.pane }],
   });
   await day.secondTerminal(command);
-  day.leavesNoTrace();
   await day.quits();
+  uninstall();
   await asPackage(stage, command);
 }
 
@@ -116,17 +117,11 @@ function prepare(stage: Stage, node: string, program: string): string {
     },
   });
   stage.write(".pi/agent/extensions/gate.ts", GATE);
-  stage.run("rollcall", "hooks", "install", "pi", "--yes");
   return `${node} ${program} --provider mock --model mock`;
 }
 
 /** As `pi install` takes it, without the file that `hooks install` wrote. */
 async function asPackage(stage: Stage, command: string): Promise<void> {
-  stage.run("rollcall", "hooks", "uninstall", "pi", "--yes");
-  stage.check("uninstalled", () => {
-    const path = join(stage.home, ".pi/agent/extensions/rollcall.ts");
-    return existsSync(path) ? `${path} is there` : undefined;
-  });
   const [node = "", program = ""] = command.split(" ");
   stage.run(node, program, "install", stage.rollcall);
   const day = new Day(stage, MANNERS, stage.terminal(command));

@@ -22,13 +22,14 @@ export const qwenCode: Program = {
   also: [NODE],
   async play(stage) {
     const command = prepareQwen(stage);
-    stage.run("rollcall", "hooks", "install", "qwen-code", "--yes");
+    const uninstall = stage.install("qwen-code");
     const day = new Day(stage, MANNERS, stage.terminal(command));
     await day.start();
     await day.turn();
     await day.permission();
     await day.escapes();
     await day.question();
+    await day.asksAtEnd();
     await day.interrupts();
     // The prompt that was interrupted is there again.
     day.terminal.press("C-u");
@@ -36,8 +37,8 @@ export const qwenCode: Program = {
     await day.retries();
     await clears(stage, day);
     await day.secondTerminal(command);
-    day.leavesNoTrace();
     await day.quits();
+    uninstall();
     stage.checkHookCost("qwen-code");
   },
 };
@@ -54,6 +55,8 @@ export function prepareQwen(stage: Stage): string {
     tools: { approvalMode: "default" },
     general: { enableAutoUpdate: false },
     privacy: { usageStatisticsEnabled: false },
+    // Else it writes the file anew, in its own way.
+    $version: 4,
   });
   return `${nodePath()} ${join(stage.folder, "node_modules/@qwen-code/qwen-code/cli-entry.js")}`;
 }

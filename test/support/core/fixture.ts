@@ -20,6 +20,7 @@ import { rules, type Command, type Reply, type ReplyTo } from "../../../src/core
 import { fingerprint } from "../../../src/core/snapshot.ts";
 import { emptyState, type State } from "../../../src/core/state.ts";
 import type { TaskCommand } from "../../../src/core/tasks.ts";
+import { Observers } from "../../../src/engine/observer.ts";
 import { LIBRARY, type By } from "../../../src/core/by.ts";
 
 /** An arbitrary morning. */
@@ -28,11 +29,28 @@ export const START_MS = 1_700_000_000_000;
 export const SECOND = 1000;
 export const DAY = 24 * 3600 * SECOND;
 
+/** Views of a world begin with what it is when they come. */
+function observed(world: World): Observers {
+  const observers = new Observers();
+  observers.attach({
+    observers,
+    get state() {
+      return world.state;
+    },
+    get head() {
+      return world.history.length;
+    },
+  });
+  return observers;
+}
+
 export class World {
   readonly state: State = emptyState();
   /** All that happened, as the log keeps it. */
   readonly texts: string[] = [];
   readonly history: Event[] = [];
+  /** The views that are kept beside the state. */
+  readonly observers = observed(this);
   nowMs = START_MS;
   /** The caller of all commands. */
   by: By = LIBRARY;
@@ -74,6 +92,7 @@ export class World {
 
   record(events: readonly Event[]): void {
     for (const event of events) {
+      this.observers.before(event, this.state);
       rules.evolve(this.state, event, this.nowMs);
       this.texts.push(encode(event, this.nowMs, this.by));
       this.history.push(event);

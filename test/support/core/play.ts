@@ -40,9 +40,12 @@ const TOOLS = ["browser", "shell", "sql"];
 /** The owner mostly, and an agent that is nobody's operator. */
 const CALLERS = [LIBRARY, LIBRARY, namedBy("token:ci", "http")];
 
-/** Plays all steps; `check` looks after each. */
-export function play(steps: readonly Step[], check: (played: Played) => void = () => {}): World {
-  const world = new World();
+/** Plays all steps, in a new world unless one is given; `check` looks after each. */
+export function play(
+  steps: readonly Step[],
+  check: (played: Played) => void = () => {},
+  world = new World(),
+): World {
   const budgets = new KeptBudgets();
   for (const step of steps) {
     let command: Command | undefined;

@@ -9,7 +9,7 @@ import { Changes } from "../../../src/wires/mcp/changes.ts";
 import type { Directory, ListedAgent } from "../../../src/wires/mcp/directory.ts";
 import { mcpServer } from "../../../src/wires/mcp/server.ts";
 import type { McpOptions } from "../../../src/wires/mcp/wire.ts";
-import { LIBRARY } from "../../../src/core/by.ts";
+import { LIBRARY, type By } from "../../../src/core/by.ts";
 
 export class MemoryDirectory implements Directory {
   readonly #entries = new Map<string, ListedAgent>();
@@ -103,11 +103,12 @@ export async function openGround(): Promise<TestGround> {
 export async function connectedTo(
   { options, changes }: TestGround,
   how: "legacy" | "single",
+  by: By = LIBRARY,
 ): Promise<Client> {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const server = mcpServer({
     ground: options,
-    by: LIBRARY,
+    by,
     version: options.version,
     changes,
     ...(how === "legacy" && { connection: { era: how } }),

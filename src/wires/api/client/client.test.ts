@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { codeOf } from "../../../core/errors.ts";
 import { connect, type Client } from "./client.ts";
 
 const servers: Server[] = [];
@@ -22,6 +23,42 @@ async function daemon(handler: Handler): Promise<Client> {
   const bound = server.address();
   return connect({ url: `http://127.0.0.1:${typeof bound === "object" ? bound?.port : 0}` });
 }
+
+describe("an answer that drips", () => {
+  beforeEach(() => {
+    // Of Node's own timers none is faked: the connection is real.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  });
+
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test("is cut after 20 seconds, however often a byte comes", async () => {
+    let drip: NodeJS.Immediate | undefined;
+    const client = await daemon((_request, response) => {
+      const next = () => {
+        response.write(" ");
+        vi.advanceTimersByTime(100);
+        drip = setImmediate(next);
+      };
+      next();
+      response.on("close", () => clearImmediate(drip));
+    });
+    const answer = client.get("/v1/x").catch((error: unknown) => error);
+    expect(codeOf(await answer)).toBe("UNAVAILABLE");
+    expect(String(await answer)).toContain("did not end within 20000 ms");
+    client.close();
+  });
+
+  test("is cut after 10 seconds where even its head does", async () => {
+    const client = await daemon((request) => {
+      request.socket.write("HTTP/1.1 200 OK\r\nx: y", () => void vi.advanceTimersByTime(10_000));
+    });
+    await expect(client.get("/v1/x")).rejects.toThrow("sent no answer");
+    client.close();
+  });
+});
 
 describe("post", () => {
   test("sends JSON and gives the answer", async () => {
@@ -67,7 +104,9 @@ describe("post", () => {
 
   test("is told when what answers is not rollcall", async () => {
     const client = await daemon((_request, response) => void response.end("[1]"));
-    await expect(client.post("/v1/x", {})).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    const answer = client.post("/v1/x", {});
+    await expect(answer).rejects.toMatchObject({ code: "INCOMPATIBLE" });
+    await expect(answer).rejects.toThrow("this is no rollcall, or another version");
     client.close();
   });
 });

@@ -4,12 +4,12 @@
  *   const daemon = connect({ url });
  *   for await (const item of daemon.events({ from: 0 })) …
  */
-import { RollcallError } from "../../../core/errors.ts";
+import { AGENT_KEY } from "../../../core/by.ts";
 import { parsedRecord, type JsonRecord } from "../../../core/json-object.ts";
 import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
 import { daemonAgent } from "../../../net/http/agent.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
-import { open, readBody, type DaemonLink } from "../../../net/http/request.ts";
+import { incompatible, open, readBody, type DaemonLink } from "../../../net/http/request.ts";
 import { localToken } from "../../../net/http/target.ts";
 import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
 import type { ServerTrust } from "../../../net/tls/trust.ts";
@@ -26,6 +26,8 @@ export interface ConnectOptions {
   readonly socket?: string | false;
   /** How to know the server at an https address; by the authorities of this system unless set. */
   readonly trust?: ServerTrust | undefined;
+  /** The key of the agent that commands act for. */
+  readonly agentKey?: string | undefined;
 }
 
 export interface GetOptions {
@@ -40,12 +42,14 @@ export interface PostOptions extends GetOptions {
 export class Client {
   readonly url: string;
   readonly #link: DaemonLink;
+  readonly #acting: Readonly<Record<string, string>>;
 
   constructor(options: ConnectOptions = {}) {
     this.url = parseUrl(options.url ?? DEFAULT_URL);
     const own = options.socket === false ? undefined : localToken(this.url);
     const { token = own } = options;
     this.#link = { agent: daemonAgent({ ...options, url: this.url }), token };
+    this.#acting = options.agentKey === undefined ? {} : { [AGENT_KEY]: options.agentKey };
   }
 
   /** The JSON object at a path; rejects with the daemon's refusal, or UNAVAILABLE without one. */
@@ -62,6 +66,7 @@ export class Client {
     const response = await open(url, {
       ...this.#link,
       signal: options.signal,
+      headers: this.#acting,
       body: JSON.stringify(body),
       answerMs: CLIENT.answerMs + (options.waitMs ?? 0),
     });
@@ -82,7 +87,7 @@ export class Client {
   #json(path: string, text: string): JsonRecord {
     const answer = parsedRecord(text);
     if (answer) return answer;
-    throw new RollcallError("UNAVAILABLE", `the server at ${this.url}${path} is not rollcall`);
+    throw incompatible(`${this.url}${path} does not answer with a JSON object`);
   }
 
   /** Ends all connections. Idempotent. */

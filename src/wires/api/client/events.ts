@@ -15,7 +15,13 @@ import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
 import { parsedRecord } from "../../../core/json-object.ts";
 import { backOff } from "../../../machine/waiting.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
-import { cancelled, decodeError, open, type DaemonLink } from "../../../net/http/request.ts";
+import {
+  cancelled,
+  decodeError,
+  incompatible,
+  open,
+  type DaemonLink,
+} from "../../../net/http/request.ts";
 import { SseParser, type SseMessage } from "../../../net/http/sse.ts";
 
 export interface DaemonEvent {
@@ -145,7 +151,7 @@ class EventStream {
     this.#after = sequence;
     const parsed = parseData(data);
     const atMs = Date.parse(String(parsed["at"]));
-    if (Number.isNaN(atMs)) throw new RollcallError("INTERNAL", `event ${sequence} has no time`);
+    if (Number.isNaN(atMs)) throw incompatible(`event ${sequence} has no time`);
     return { kind: "event", sequence, topic: event, atMs, data: parsed };
   }
 
@@ -187,13 +193,13 @@ async function* chunks(response: IncomingMessage): AsyncGenerator<Buffer> {
 function sequenceOf(id: string): number {
   const sequence = Number(id);
   if (/^\d+$/.test(id) && Number.isSafeInteger(sequence)) return sequence;
-  throw new RollcallError("INTERNAL", `the daemon sent an event with the id "${id}"`);
+  throw incompatible(`the daemon sent an event with the id "${id}"`);
 }
 
 function parseData(data: string): Readonly<Record<string, unknown>> {
   const parsed = parsedRecord(data);
   if (parsed) return parsed;
-  throw new RollcallError("INTERNAL", "the daemon sent an event that is not a JSON object");
+  throw incompatible("the daemon sent an event that is not a JSON object");
 }
 
 function errorOf(data: string): RollcallError {

@@ -27,6 +27,14 @@ export class Agent implements AsyncDisposable {
     return this.#parts.presence.life.id;
   }
 
+  /**
+   * For a program that acts for this agent: ROLLCALL_AGENT_KEY, beside ROLLCALL_AGENT_ID. Absent
+   * where the daemon gives none.
+   */
+  get key(): string | undefined {
+    return this.#parts.wire.agentKeys.get(this.id);
+  }
+
   /** Of the life that has this id: aborts when it ends, with the reason. */
   get signal(): AbortSignal {
     return this.#parts.presence.life.signal;

@@ -13,6 +13,7 @@
  * together, so whoever took both has a pair that fits.
  */
 import { setMaxListeners } from "node:events";
+import { AGENT_KEY } from "../../../core/by.ts";
 import { RollcallError, wireCodes } from "../../../core/errors.ts";
 import { markOf } from "../../../core/clock.ts";
 import { backOff, pause } from "../../../machine/waiting.ts";
@@ -111,6 +112,7 @@ export class Presence {
     await this.#wire
       .call(deregister, { agentId: id }, { timeoutMs: PACE.farewellMs })
       .catch(() => undefined);
+    this.#wire.agentKeys.delete(id);
   }
 
   #live({ id, since }: Registration): LivedLife {
@@ -152,6 +154,7 @@ export class Presence {
     const message = `agent ${id} was declared dead: ${cause.message}`;
     const reason = new RollcallError(cause.code, message, { cause });
     this.#life.end(reason);
+    this.#wire.agentKeys.delete(id);
     this.#tell({ kind: "dead", id, reason, isFinal: !this.#reregisters });
     if (this.#reregisters) void this.#comeBack(id);
   }
@@ -211,6 +214,9 @@ async function registered(
     ttlSeconds: secondsOf(ttlMs),
   };
   const sent = { signal, timeoutMs, isBackground };
-  const { agentId } = await wire.call(RegistryService.method.register, request, sent);
+  const { message, header } = await wire.ask(RegistryService.method.register, request, sent);
+  const { agentId } = message;
+  const key = header(AGENT_KEY);
+  if (key !== undefined) wire.agentKeys.set(agentId, key);
   return { id: agentId, since };
 }

@@ -6,6 +6,7 @@ import type {
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
+import { AGENT_KEY } from "../../../core/by.ts";
 import { RollcallError } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { callUnary, openStream, type Replies, type Reply } from "../../../net/grpc/client.ts";
@@ -46,6 +47,8 @@ export class Wire {
   readonly clock: Clock;
   readonly random: () => number;
   readonly holdings = new Holdings();
+  /** The keys of the agents that were registered here: every call for one of them has its key. */
+  readonly agentKeys = new Map<string, string>();
   readonly #channel: Channel;
   readonly #timeoutMs: number;
   readonly #agents = new Set<Closable>();
@@ -76,6 +79,7 @@ export class Wire {
     const { isPatient = false, ...rest } = options;
     return callUnary(this.#channel, method, {
       ...rest,
+      metadata: this.#metadataOf(message, rest.metadata),
       timeoutMs: isPatient ? undefined : (rest.timeoutMs ?? this.#timeoutMs),
       isRepeatable: isRepeatable(method.localName),
       message,
@@ -94,6 +98,12 @@ export class Wire {
       isRepeatable: isRepeatable(method.localName),
       message,
     });
+  }
+
+  #metadataOf(message: object, given: Sent["metadata"]): Sent["metadata"] {
+    const agentId: unknown = "agentId" in message && message.agentId;
+    const key = typeof agentId === "string" ? this.agentKeys.get(agentId) : undefined;
+    return key === undefined ? given : { ...given, [AGENT_KEY]: key };
   }
 
   /** Keeps the process alive until the returned function is called. */

@@ -1,7 +1,7 @@
 /** The registry: agents register, stay by heartbeats, and are found. Also the bus of all events. */
 import { create } from "@bufbuild/protobuf";
-import { AGENT_KEY } from "../../../core/acting.ts";
 import { asSeen, unknownAgent } from "../../../core/agents.ts";
+import { AGENT_KEY } from "../../../core/by.ts";
 import { atMost, count, tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
 import { newAgentKey, secretHash } from "../../../machine/secrets.ts";

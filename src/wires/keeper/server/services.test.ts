@@ -7,6 +7,7 @@ import { TaskClaims } from "../../../engine/claims.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { FrameReader } from "../../../net/grpc/frames.ts";
 import { SERVER_LIMITS } from "../../../net/grpc/limits.ts";
+import { newWaiting } from "../../../net/waiting.ts";
 import { GrpcServer } from "../../../net/grpc/server.ts";
 import { definitionOf } from "../../../../test/support/grpc/fixture.ts";
 import {
@@ -58,6 +59,7 @@ async function open(finderOn: (engine: Engine) => Finder = () => NOTHING): Promi
   const meters = new Map<string, { served: number; took: number }>();
   const server = new GrpcServer({
     limits: SERVER_LIMITS,
+    waiting: newWaiting(),
     admit: () => LIBRARY,
     meterOf: (path) => {
       const meter = { served: 0, took: 0 };

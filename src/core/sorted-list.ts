@@ -1,0 +1,109 @@
+/**
+ * Items in order, kept while they come and go: an array in pieces, so that putting an item in moves
+ * a few hundred others and not all of them. A page costs what it shows wherever it begins, and how
+ * many stand before a place is a sum over the pieces.
+ */
+
+/** A piece that grows beyond this becomes two. */
+const PIECE = 512;
+
+export class SortedList<Item> {
+  readonly #compare: (a: Item, b: Item) => number;
+  /** None of them is empty. */
+  readonly #pieces: Item[][] = [];
+  #size = 0;
+
+  constructor(compare: (a: Item, b: Item) => number) {
+    this.#compare = compare;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** In place of one that compares equal, if there is one. */
+  add(item: Item): void {
+    const { piece, at } = this.#find((each) => this.#compare(each, item) >= 0);
+    const into = this.#pieces[piece] ?? this.#pieces.at(-1);
+    if (!into) {
+      this.#pieces.push([item]);
+      this.#size = 1;
+      return;
+    }
+    const isLast = piece === this.#pieces.length;
+    const place = isLast ? into.length : at;
+    const there = into[place];
+    if (there !== undefined && this.#compare(there, item) === 0) {
+      into[place] = item;
+      return;
+    }
+    into.splice(place, 0, item);
+    this.#size += 1;
+    if (into.length > PIECE) this.#split(isLast ? piece - 1 : piece, place === into.length - 1);
+  }
+
+  /** Whether there was one that compares equal. */
+  delete(item: Item): boolean {
+    const { piece, at } = this.#find((each) => this.#compare(each, item) >= 0);
+    const from = this.#pieces[piece];
+    const there = from?.[at];
+    if (!from || there === undefined || this.#compare(there, item) !== 0) return false;
+    from.splice(at, 1);
+    this.#size -= 1;
+    if (from.length === 0) this.#pieces.splice(piece, 1);
+    return true;
+  }
+
+  clear(): void {
+    this.#pieces.length = 0;
+    this.#size = 0;
+  }
+
+  /** From the first that has reached a place on: all behind it have reached it, too. */
+  *from(hasReached: (item: Item) => boolean = () => true): Generator<Item> {
+    const { piece: first, at } = this.#find(hasReached);
+    for (let piece = first; piece < this.#pieces.length; piece += 1) {
+      const items = this.#pieces[piece] ?? [];
+      for (let i = piece === first ? at : 0; i < items.length; i += 1) {
+        const item = items[i];
+        if (item !== undefined) yield item;
+      }
+    }
+  }
+
+  /** How many stand before the first that has reached a place. */
+  countBefore(hasReached: (item: Item) => boolean): number {
+    const { piece, at } = this.#find(hasReached);
+    let count = at;
+    for (let i = 0; i < piece; i += 1) count += this.#pieces[i]?.length ?? 0;
+    return count;
+  }
+
+  /** The place of the first item that has reached it; behind all pieces where none has. */
+  #find(hasReached: (item: Item) => boolean): { readonly piece: number; readonly at: number } {
+    const piece = firstOf(this.#pieces, (items) => {
+      const last = items.at(-1);
+      return last !== undefined && hasReached(last);
+    });
+    return { piece, at: firstOf(this.#pieces[piece] ?? [], hasReached) };
+  }
+
+  /** What only ever grows at its end leaves full pieces behind, not half-full ones. */
+  #split(piece: number, isAtEnd: boolean): void {
+    const items = this.#pieces[piece] ?? [];
+    const keep = isAtEnd ? items.length - 1 : items.length >> 1;
+    this.#pieces.splice(piece + 1, 0, items.splice(keep));
+  }
+}
+
+function firstOf<T>(all: readonly T[], hasReached: (each: T) => boolean): number {
+  let low = 0;
+  let high = all.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const each = all[middle];
+    if (each !== undefined && hasReached(each)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,52 @@
+/**
+ * Sources by whose they are, so that the view of an owner is made of its own sources alone; and
+ * entries of the directory by where their card was fetched from, since a report may claim them by
+ * that address. Sources of the daemon's own user are not filed: that user sees everything.
+ */
+import { IndexBy } from "../core/index-by.ts";
+import type { Report } from "../core/reports.ts";
+import type { State } from "../core/state.ts";
+import { nameOf, type SourceKey } from "./sources.ts";
+
+export class SourceIndex {
+  readonly #owned = new Filed();
+  readonly #fetched = new Filed();
+
+  /** A source as it is now; without a report, it is no more. */
+  file(key: SourceKey, report: Report | undefined, { directory }: State): void {
+    this.#owned.file(key, report?.owner);
+    if (!key.startsWith("entry ")) return;
+    const url = nameOf(key);
+    this.#fetched.file(url, directory.byUrl.get(url)?.entry.verification?.from);
+  }
+
+  ofOwner(owner: string): ReadonlySet<string> {
+    return this.#owned.under(owner);
+  }
+
+  /** The URLs of entries whose card was fetched from this one. */
+  entriesFrom(cardUrl: string): ReadonlySet<string> {
+    return this.#fetched.under(cardUrl);
+  }
+}
+
+/** Things, each under one name or none, that may be filed under another. */
+class Filed {
+  readonly #things = new IndexBy();
+  readonly #names = new Map<string, string>();
+
+  file(thing: string, name: string | undefined): void {
+    const before = this.#names.get(thing);
+    if (before === name) return;
+    if (before !== undefined) this.#things.delete(before, thing);
+    if (name === undefined) this.#names.delete(thing);
+    else {
+      this.#names.set(thing, name);
+      this.#things.add(name, thing);
+    }
+  }
+
+  under(name: string): ReadonlySet<string> {
+    return this.#things.of(name);
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Facts: all that rows of the fleet are made of. A row has one or more sources, each of which says
+ * something of the agent as a report does:
+ *
+ *   a report                    state.reports      what a status file, a hook, a proxy told
+ *   an agent of the registry    state.agents       and the lease or task that it holds
+ *   an entry of the directory   state.directory
+ *   the jobs of an agent        state.jobs         made of those that are seen
+ *
+ * Sources are named by keys, so that an event can say which of them it touches without making
+ * anything: rows are made of them later, once, however often they were touched.
+ */
+import type { State } from "../core/state.ts";
+import { agentRowId } from "../core/agent-jobs.ts";
+import type { Report } from "../core/reports.ts";
+import { sees, type Sight } from "../core/visibility.ts";
+import { entryReport, entryRowId } from "./a2a-agents.ts";
+import { rowIdOf } from "./identity.ts";
+import { jobReport } from "./job-agents.ts";
+import { keeperReport } from "./keeper-agents.ts";
+
+export type SourceKind = "report" | "agent" | "entry" | "jobs";
+
+/** A kind, and the alias, id, URL or row of that kind. */
+export type SourceKey = `${SourceKind} ${string}`;
+
+/** All sources of a state, whoever may see them. */
+export function* sourceKeys({ reports, jobs, agents, directory }: State): Generator<SourceKey> {
+  for (const alias of reports.byAlias.keys()) yield `report ${alias}`;
+  for (const rowId of jobs.byAgent.keys()) yield `jobs ${rowId}`;
+  for (const agentId of agents.byId.keys()) yield `agent ${agentId}`;
+  for (const url of directory.byUrl.keys()) yield `entry ${url}`;
+}
+
+/** The jobs that a principal has among them. */
+export function jobKeysOf({ jobs }: State, principal: string): Set<SourceKey> {
+  const keys = new Set<SourceKey>();
+  for (const id of jobs.index.after(principal, undefined)) {
+    const job = jobs.byId.get(id)?.job;
+    if (job) keys.add(`jobs ${agentRowId(job)}`);
+  }
+  return keys;
+}
+
+function kindOf(key: SourceKey): SourceKind {
+  return key.slice(0, key.indexOf(" ")) as SourceKind;
+}
+
+export function nameOf(key: SourceKey): string {
+  return key.slice(key.indexOf(" ") + 1);
+}
+
+/** The sources that may be called so on their wire. */
+export function aliasKeys(alias: string): readonly SourceKey[] {
+  const name = alias.slice(alias.indexOf(":") + 1);
+  return [
+    `report ${alias}`,
+    ...(alias.startsWith("keeper:") ? [`agent ${name}` as const] : []),
+    ...(alias.startsWith("a2a:") ? [`entry ${name}` as const] : []),
+    ...(alias.startsWith("jobs@") ? [`jobs arcp${alias.slice("jobs".length)}` as const] : []),
+  ];
+}
+
+/** What a source says; nothing where there is none that is seen. */
+export function reportOf(state: State, key: SourceKey, sight: Sight): Report | undefined {
+  const report = told(state, key, sight);
+  return report && sees(sight, report) ? report : undefined;
+}
+
+function told(state: State, key: SourceKey, sight: Sight): Report | undefined {
+  const name = nameOf(key);
+  switch (kindOf(key)) {
+    case "report":
+      return state.reports.byAlias.get(name)?.report;
+    case "agent": {
+      const entry = state.agents.byId.get(name);
+      return entry && keeperReport(state, entry);
+    }
+    case "entry": {
+      const record = state.directory.byUrl.get(name);
+      return record && entryReport(record);
+    }
+    case "jobs": {
+      const report = jobReport(state, name, sight);
+      // It is made of the jobs that are seen: it is nobody else's.
+      return report && { ...report, owner: sight.owner };
+    }
+  }
+}
+
+/** The row that a source belongs to. */
+export function rowIdOfSource(state: State, key: SourceKey, report: Report): string {
+  const entry = key.startsWith("entry ") && state.directory.byUrl.get(nameOf(key))?.entry;
+  return entry ? entryRowId(state, report, entry) : rowIdOf(state, report);
+}

@@ -1,0 +1,179 @@
+/**
+ * Which sources an event touches, and so which rows are to be made anew. It is asked before the
+ * event changes the state, so that what a report claimed until now is still known.
+ *
+ * A report may claim other sources for its row by their aliases, and those may claim others: where
+ * one goes, they all go.
+ */
+import type { DirectoryEntry } from "../core/directory.ts";
+import { agentRowId } from "../core/agent-jobs.ts";
+import type { Event } from "../core/events.ts";
+import { forgottenJobs } from "../core/jobs.ts";
+import type { State } from "../core/state.ts";
+import type { SourceKey } from "./sources.ts";
+
+export interface Touched {
+  /** `owner`: the principal whose source it is; none for the daemon's own user. */
+  source(key: SourceKey, owner: string | undefined): void;
+  /** The jobs of an agent, as this principal sees them; as everybody does where none is given. */
+  jobs(rowId: string, principal?: string): void;
+  /** The entries of the directory whose card was fetched from this URL. */
+  entriesFrom(cardUrl: string): Iterable<string>;
+}
+
+export function touch(event: Event, state: State, touched: Touched): void {
+  switch (event.type) {
+    case "agent.registered":
+      touched.source(`agent ${event.agent.agentId}`, event.agent.owner);
+      return;
+    case "agent.unreachable":
+    case "agent.recovered":
+    case "agent.died":
+      touchAgent(state, event.agent.agentId, touched);
+      return;
+    case "agent.forgotten":
+      touchAgent(state, event.agentId, touched);
+      return;
+    case "lease.acquired":
+    case "lease.expired":
+    case "lease.released":
+      touchAgent(state, event.lease.holder, touched);
+      return;
+    case "task.claimed":
+      touchAgent(state, event.claim.agentId, touched);
+      return;
+    case "task.completed":
+    case "task.requeued":
+    case "task.returned":
+    case "task.died":
+    case "task.cancelled":
+      touchAgent(state, event.agentId, touched);
+      return;
+    case "fleet.reported":
+      touchReport(state, event.report, touched);
+      return;
+    case "fleet.forgotten":
+    case "fleet.dismissed": {
+      const report = state.reports.byAlias.get(event.alias)?.report;
+      if (report) touchReport(state, { ...report, links: [] }, touched);
+      return;
+    }
+    case "job.submitted":
+    case "job.started":
+    case "job.cancelling":
+    case "job.ended":
+    case "job.imported":
+      touched.jobs(agentRowId(event.job), event.job.principal);
+      return;
+    case "job.progressed":
+      touchJob(state, event.jobId, touched);
+      return;
+    case "job.forgotten":
+      for (const jobId of forgottenJobs(event)) touchJob(state, jobId, touched);
+      return;
+    case "directory.registered":
+    case "directory.changed":
+    case "directory.verified":
+    case "directory.doubted":
+    case "directory.refreshed":
+      touchEntry(state, event.entry, touched);
+      return;
+    case "directory.evicted":
+    case "directory.removed": {
+      const entry = state.directory.byUrl.get(event.url)?.entry;
+      if (entry) touchEntry(state, entry, touched);
+      return;
+    }
+    // A renewal moves a deadline that no row shows; the rest is about no agent.
+    case "lease.renewed":
+    case "task.renewed":
+    case "agent.bound":
+    case "election.joined":
+    case "election.left":
+    case "election.forgotten":
+    case "leader.changed":
+    case "task.created":
+    case "task.expired":
+    case "task.forgotten":
+    case "question.asked":
+    case "question.answered":
+    case "question.withdrawn":
+    case "question.expired":
+    case "question.dismissed":
+    case "question.forgotten":
+    case "policy.set":
+    case "policy.deleted":
+    case "session.opened":
+    case "session.resumed":
+    case "session.proved":
+    case "session.gone":
+    case "session.subscribed":
+    case "session.unsubscribed":
+    case "credential.requested":
+    case "credential.issued":
+    case "credential.revoked":
+    case "token.created":
+    case "token.revoked":
+    case "token.forgotten":
+    case "node.leading":
+    case "node.resumed":
+      return;
+  }
+}
+
+function touchAgent({ agents }: State, agentId: string, touched: Touched): void {
+  const entry = agents.byId.get(agentId);
+  if (entry) touched.source(`agent ${agentId}`, entry.agent.owner);
+}
+
+function touchJob({ jobs }: State, jobId: string, touched: Touched): void {
+  const job = jobs.byId.get(jobId)?.job;
+  if (job) touched.jobs(agentRowId(job), job.principal);
+}
+
+function touchEntry({ directory }: State, entry: DirectoryEntry, touched: Touched): void {
+  const before = directory.byUrl.get(entry.url)?.entry;
+  touched.source(`entry ${entry.url}`, entry.owner);
+  if (before && before.owner !== entry.owner) touched.source(`entry ${entry.url}`, before.owner);
+}
+
+interface Claimer {
+  readonly alias: string;
+  readonly owner?: string | undefined;
+  readonly links: readonly string[];
+}
+
+function touchReport(state: State, report: Claimer, touched: Touched): void {
+  const { alias } = report;
+  const before = state.reports.byAlias.get(alias)?.report;
+  touched.source(`report ${alias}`, report.owner);
+  // An agent that is hosted is shown with its jobs, also while it runs none.
+  if (state.jobs.byAgent.has(alias)) touched.jobs(alias);
+  const seen = new Set<string>([alias]);
+  for (const link of report.links) touchAlias(state, link, { touched, seen });
+  for (const link of before?.links ?? []) touchAlias(state, link, { touched, seen });
+}
+
+interface Walk {
+  readonly touched: Touched;
+  /** Claims may go round in circles. */
+  readonly seen: Set<string>;
+}
+
+function touchAlias(state: State, alias: string, { touched, seen }: Walk): void {
+  if (seen.has(alias)) return;
+  seen.add(alias);
+  const [, wire = "", name = ""] = /^([^:@]*)[^:]*:(.*)$/s.exec(alias) ?? [];
+  if (wire === "keeper") touchAgent(state, name, touched);
+  if (wire === "jobs") touched.jobs(`arcp${alias.slice(wire.length)}`);
+  if (wire === "a2a") {
+    for (const url of [name, ...touched.entriesFrom(name)]) {
+      const entry = state.directory.byUrl.get(url)?.entry;
+      if (entry) touchEntry(state, entry, touched);
+    }
+  }
+  const report = state.reports.byAlias.get(alias)?.report;
+  if (!report) return;
+  touched.source(`report ${alias}`, report.owner);
+  for (const link of report.links) touchAlias(state, link, { touched, seen });
+}

@@ -1,0 +1,203 @@
+/**
+ * All views of the fleet: that of everything, and those of the owners that look. The engine tells
+ * of each event before it happens; the sources that it touches (touches.ts) are noted with the view
+ * of everything and that of their owner, and made into rows when somebody looks.
+ *
+ * Where so much waits that a look would stop everybody else, after a start or in a burst, it is
+ * done before, a few milliseconds at a time.
+ */
+import type { Clock } from "../core/clock.ts";
+import type { Event } from "../core/events.ts";
+import { LOCAL } from "../core/principals.ts";
+import type { State } from "../core/state.ts";
+import { EVERYTHING, type Sight } from "../core/visibility.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Observer } from "../engine/observer.ts";
+import { FleetChanges, type FleetLook } from "./changes.ts";
+import { SourceIndex } from "./source-index.ts";
+import { jobKeysOf, sourceKeys, type SourceKey } from "./sources.ts";
+import type { Patience } from "./stuck.ts";
+import { touch, type Touched } from "./touches.ts";
+import { FleetView } from "./view.ts";
+
+export interface ObservedEngine extends Pick<Engine, "peek" | "read" | "nowMs"> {
+  readonly observers: Pick<Engine["observers"], "add">;
+}
+
+export interface FleetViewsOptions {
+  readonly engine: ObservedEngine;
+  readonly clock: Clock;
+  readonly patience: Patience;
+}
+
+/** Sources and rows in one go: about two milliseconds. */
+const AT_ONCE = 250;
+/** Owners whose rows are kept; one that comes back after so many others waits for its rows. */
+const OWNERS = 100;
+
+/** The rows that a sight shows, and those who look on. */
+interface Kept {
+  readonly sight: Sight;
+  readonly changes: FleetChanges;
+  view: FleetView;
+}
+
+export class FleetViews implements Observer, Touched {
+  readonly #options: FleetViewsOptions;
+  readonly #everything: Kept;
+  readonly #byOwner = new Map<string, Kept>();
+  #sources = new SourceIndex();
+  readonly #stopObserving: () => void;
+  /** Of the last event that the state has, durable or not. */
+  #sequence = 0;
+  #isCatchingUp = false;
+  #isClosed = false;
+
+  constructor(options: FleetViewsOptions) {
+    this.#options = options;
+    this.#everything = this.#new(EVERYTHING);
+    this.#stopObserving = options.engine.observers.add(this);
+  }
+
+  /** Looks at the rows as they are now; what is seen is durable when it resolves. */
+  async look<T>(sight: Sight, select: (look: FleetLook) => T): Promise<T> {
+    const { engine } = this.#options;
+    await this.#settle(this.#everything);
+    const kept = this.#keptFor(sight);
+    await this.#settle(kept);
+    return engine.read((state, sequence) => {
+      const { nowMs: atMs } = engine;
+      const moment = { nowMs: atMs, sequence };
+      this.#everything.view.update(state, moment);
+      kept.view.update(state, moment);
+      const { view } = kept;
+      return select({ view, sequence, atMs, row: (each) => view.row(state, each, atMs) });
+    });
+  }
+
+  /** The rows of everybody here and now; as of a moment ago where many wait to be made. */
+  peek<T>(select: (view: FleetView, state: State) => T): T {
+    return this.#options.engine.peek((state) => {
+      this.#update(this.#everything, state);
+      return select(this.#everything.view, state);
+    });
+  }
+
+  changes(sight: Sight): FleetChanges {
+    return this.#keptFor(sight).changes;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stopObserving();
+    for (const { changes } of this.#all()) changes.close();
+  }
+
+  before(event: Event, state: State): void {
+    this.#sequence += 1;
+    touch(event, state, this);
+  }
+
+  /** All rows are made anew; those of owners when they look again. */
+  replaced(state: State, sequence: number): void {
+    this.#sequence = sequence;
+    this.#sources = new SourceIndex();
+    this.#everything.view = this.#newView(this.#everything);
+    this.#everything.view.read(sourceKeys(state));
+    for (const kept of this.#byOwner.values()) kept.view = this.#newView(kept);
+    for (const { changes } of this.#all()) changes.begin();
+    this.#catchUp();
+  }
+
+  source(key: SourceKey, owner: string = LOCAL.name): void {
+    this.#touch(this.#everything, key);
+    const own = this.#byOwner.get(owner);
+    if (own) this.#touch(own, key);
+    if (this.#everything.view.waiting > AT_ONCE) this.#catchUp();
+  }
+
+  jobs(rowId: string, principal?: string): void {
+    for (const kept of this.#all()) {
+      const { owner = principal } = kept.sight;
+      if (owner !== principal && principal !== undefined) continue;
+      this.#touch(kept, `jobs ${rowId}`);
+      kept.view.touchRow(rowId);
+    }
+  }
+
+  entriesFrom(cardUrl: string): Iterable<string> {
+    return this.#sources.entriesFrom(cardUrl);
+  }
+
+  #touch({ view, changes }: Kept, key: SourceKey): void {
+    view.touch(key);
+    changes.touched();
+  }
+
+  *#all(): Generator<Kept> {
+    yield this.#everything;
+    yield* this.#byOwner.values();
+  }
+
+  #keptFor(sight: Sight): Kept {
+    const { owner } = sight;
+    if (owner === undefined) return this.#everything;
+    const known = this.#byOwner.get(owner);
+    if (known) return known;
+    for (const [each, { changes }] of this.#byOwner) {
+      if (this.#byOwner.size < OWNERS) break;
+      if (!changes.isFollowed) this.#byOwner.delete(each);
+    }
+    const made = this.#new(sight);
+    this.#byOwner.set(owner, made);
+    return made;
+  }
+
+  #new(sight: Sight): Kept {
+    const { clock } = this.#options;
+    const changes = new FleetChanges({ clock, look: (select) => this.look(sight, select) });
+    const view = this.#newView({ sight, changes });
+    return { sight, changes, view };
+  }
+
+  #newView({ sight, changes }: Pick<Kept, "sight" | "changes">): FleetView {
+    const view = new FleetView({
+      sight,
+      patience: this.#options.patience,
+      onMade: (kept, row) => changes.made(kept, row),
+      onSource: sight === EVERYTHING ? (...source) => this.#sources.file(...source) : undefined,
+    });
+    if (sight.owner !== undefined) view.read(this.#sourcesOf(sight.owner));
+    return view;
+  }
+
+  /** Asked for when they are first read: by then all sources were filed. */
+  *#sourcesOf(owner: string): Generator<SourceKey> {
+    const state = this.#options.engine.peek((each) => each);
+    if (owner === LOCAL.name) yield* sourceKeys(state);
+    yield* this.#sources.ofOwner(owner) as Iterable<SourceKey>;
+    yield* jobKeysOf(state, owner);
+  }
+
+  /** So that what is left can be done in one go. */
+  async #settle(kept: Kept): Promise<void> {
+    while (kept.view.waiting > AT_ONCE && !this.#isClosed) {
+      this.#options.engine.peek((state) => this.#update(kept, state));
+      await new Promise<void>((resolve) => this.#options.clock.soon(resolve));
+    }
+  }
+
+  #update({ view }: Kept, state: State): void {
+    const { nowMs } = this.#options.engine;
+    view.update(state, { nowMs, sequence: this.#sequence }, AT_ONCE);
+  }
+
+  /** Later: an event that is about to happen has not changed the state yet. */
+  #catchUp(): void {
+    if (this.#isCatchingUp) return;
+    this.#isCatchingUp = true;
+    this.#options.clock.soon(() => {
+      void this.#settle(this.#everything).finally(() => (this.#isCatchingUp = false));
+    });
+  }
+}

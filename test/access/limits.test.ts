@@ -1,0 +1,35 @@
+/**
+ * Every refusal for want of room is by shares, or stands here with the reason why principals need
+ * not share that limit.
+ */
+import { expect, test } from "vitest";
+import { isSource, repositoryFiles, textOf } from "../tidy/source.ts";
+
+const UNSHARED: Readonly<Record<string, string>> = {
+  "src/core/elections.ts": "of one agent",
+  "src/core/leases.ts": "of one agent",
+  "src/core/tasks.ts": "of one agent",
+  "src/core/directory-rules.ts": "of one sender",
+  "src/core/job-submit.ts": "of one principal, or of one job",
+  "src/core/sessions.ts": "of one principal",
+  "src/core/shares.ts": "the rule itself",
+  "src/daemon/gate.ts": "a rate, of one principal",
+  "src/engine/leading.ts": "what waits for the disk, for milliseconds",
+  "src/fleet/turns.ts": "looks at the past that wait, for seconds",
+  "src/jobs/credentials.ts": "of one job",
+  "src/log/sqlite/commits.ts": "of one batch",
+  "src/net/grpc/client-stream.ts": "of a client",
+  "src/net/grpc/gathering.ts": "bytes of calls on their way in, for seconds",
+  "src/net/grpc/health.ts": "watchers of health: one that finds no room asks for it instead",
+  "src/wires/a2a/client/provider.ts": "of a client",
+  "src/wires/arcp/client/pending.ts": "of a client",
+  "src/wires/arcp/server/dispatch.ts": "of one session",
+};
+
+test("no limit is filled by one principal while others need it", () => {
+  const ours = repositoryFiles().filter((path) => isSource(path) && path.startsWith("src/"));
+  const refusing = ours.filter(
+    (path) => !path.endsWith(".test.ts") && /\(\s*"LIMIT_EXCEEDED"/.test(textOf(path)),
+  );
+  expect(refusing.toSorted()).toEqual(Object.keys(UNSHARED).toSorted());
+});

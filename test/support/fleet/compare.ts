@@ -1,0 +1,54 @@
+/** For tests: whether the rows that are kept are those that the facts give. */
+import type { State } from "../../../src/core/state.ts";
+import type { Sight } from "../../../src/core/visibility.ts";
+import { countsAt } from "../../../src/fleet/census.ts";
+import { ALL, ANY, hostsOf, isWanted, type FleetFilters } from "../../../src/fleet/filters.ts";
+import { HEADLINES } from "../../../src/fleet/headline.ts";
+import type { Row } from "../../../src/fleet/row.ts";
+import { rowsOf } from "../../../src/fleet/rows.ts";
+import { DEFAULT_PATIENCE } from "../../../src/fleet/stuck.ts";
+import type { FleetView } from "../../../src/fleet/view.ts";
+
+export interface Compared {
+  readonly state: State;
+  readonly nowMs: number;
+  readonly sight: Sight;
+}
+
+/** What differs, in words; nothing where all is well. */
+export function differences(view: FleetView, { state, nowMs, sight }: Compared): readonly string[] {
+  const made = rowsOf(state, { nowMs, patience: DEFAULT_PATIENCE, sight });
+  const kept = (filters: FleetFilters) => {
+    const { items, total } = view.indexes.page(filters, { limit: Infinity });
+    return { total, rows: items.map((each) => view.row(state, each, nowMs)) };
+  };
+  const differing: string[] = [];
+  const compare = (what: string, one: unknown, other: unknown) => {
+    const [is, shouldBe] = [JSON.stringify(one), JSON.stringify(other)];
+    if (is !== shouldBe) differing.push(`${what}: kept ${is}, made ${shouldBe}`);
+  };
+  compare("rows", kept(ALL).rows, made);
+  compare("counts", view.indexes.counts, countsAt(made, nowMs));
+  compare("size", view.size, made.length);
+  for (const [what, filters] of filtersFor(made)) {
+    const wanted = made.filter((row) => isWanted(row, filters, nowMs));
+    const { rows, total } = kept(filters);
+    const idsOf = (all: readonly Row[]) => all.map(({ id }) => id);
+    compare(what, idsOf(rows), idsOf(wanted));
+    compare(`total of ${what}`, total, wanted.length);
+  }
+  return differing;
+}
+
+function* filtersFor(rows: readonly Row[]): Generator<readonly [string, FleetFilters]> {
+  yield ["those that are shown", ANY];
+  yield ["those that need me", { ...ANY, needs: "me" }];
+  for (const headline of HEADLINES) yield [headline, { ...ALL, headline: [headline] }];
+  for (const host of new Set(rows.flatMap(({ aliases }) => hostsOf(aliases)))) {
+    yield [`on ${host}`, { ...ANY, host }];
+    yield [`below / on ${host}`, { ...ALL, host, workspacePrefix: "/" }];
+  }
+  for (const workspace of new Set(rows.flatMap((row) => row.workspace ?? []))) {
+    yield [`below ${workspace}`, { ...ALL, workspacePrefix: workspace.slice(0, -1) }];
+  }
+}
