@@ -4,7 +4,7 @@
  * caller: first alone, for what it costs the thread that decides (processor time, which a busy
  * machine does not change), then while a second caller asks `/healthz` and notes how long it waits.
  *
- * `--sizes 1000,1000000` measures others (a million needs `NODE_OPTIONS=--max-old-space-size=8192`);
+ * `--sizes 1000,1000000` measures others (a million needs NODE_OPTIONS=--max-old-space-size=8192);
  * `--quick` leaves out the largest and half of the rounds; `--write` puts the tables into
  * docs/performance.md.
  */

@@ -17,22 +17,16 @@ export function writeTables(all: readonly Measured[]): void {
 
 function tablesOf(all: readonly Measured[]): string {
   const sizes = all.map(({ size }) => size.toLocaleString("en"));
-  const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"}), Node ${process.version}`;
+  const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"})`;
   const names = all.at(-1)?.measures.map(({ name }) => name) ?? [];
   return [
-    `Measured on ${machine}. Costs are medians of the processor time that the thread which decides spends on one call over HTTP, in milliseconds.`,
+    `Measured on ${machine}, Node ${process.version}: the processor time that the thread which`,
+    "decides spends on one call over HTTP, in milliseconds; medians.",
+    "",
+    table(["", ...sizes], [["memory, MiB", ...all.map(({ rssMib }) => shown(rssMib))]]),
     "",
     table(
-      ["", ...sizes],
-      [
-        ["ready after a start, ms", ...all.map(({ readyMs }) => shown(readyMs))],
-        ["memory, MiB", ...all.map(({ rssMib }) => shown(rssMib))],
-        ["longest wait of another caller at rest, ms", ...all.map(({ restMs }) => shown(restMs))],
-      ],
-    ),
-    "",
-    table(
-      ["asked for", ...sizes, "growth", "others waited at most"],
+      ["asked for", ...sizes, "growth"],
       names.map((name) => rowOf(name, all)),
     ),
   ].join("\n");
@@ -42,11 +36,11 @@ function tablesOf(all: readonly Measured[]): string {
 function rowOf(name: string, all: readonly Measured[]): readonly string[] {
   const found = all.flatMap(({ size, measures }) => {
     const each = measures.find((one) => one.name === name);
-    return each ? [{ size, value: each.cpuMs, waitMs: each.waitMs }] : [];
+    return each ? [{ size, value: each.cpuMs }] : [];
   });
   const times = found.map(({ value }) => shown(value));
   const growth = exponentOf(found).toFixed(2);
-  return [`\`${name}\``, ...times, growth, `${shown(found.at(-1)?.waitMs ?? NaN)} ms`];
+  return [`\`${name}\``, ...times, growth];
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

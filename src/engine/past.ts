@@ -1,7 +1,8 @@
 /**
  * The past, from the log: the state as it was at a moment, and what happened since the log begins.
  * The log is only ever truncated at a snapshot that stays, so every moment it reaches back to can
- * be rebuilt by the very rules that made it.
+ * be rebuilt by the very rules that made it. That may be a million events: it is done in short
+ * turns, so that the present goes on.
  */
 import { decode, type RecordedEvent } from "../core/events.ts";
 import { RollcallError } from "../core/errors.ts";
@@ -9,7 +10,11 @@ import type { Rules } from "../core/rules.ts";
 import { restore } from "../core/snapshot.ts";
 import { emptyState, type State } from "../core/state.ts";
 import type { Log, Snapshot } from "../log/log.ts";
+import { Slice } from "../machine/slices.ts";
 import { takenAtMs } from "./snapshots.ts";
+
+/** Events between two looks at the clock. */
+const STEPS = 32;
 
 export interface Past {
   readonly state: State;
@@ -21,9 +26,11 @@ export async function stateAt(log: Log, rules: Rules, atMs: number): Promise<Pas
   const snapshot = await newestBefore(log, atMs);
   const state = snapshot ? await restore(snapshot.chunks) : emptyState();
   let sequence = snapshot?.sequence ?? 0;
+  const slice = new Slice();
   try {
     for await (const { first, entries } of log.read(sequence)) {
       for (const [i, text] of entries.entries()) {
+        if (i % STEPS === 0 && slice.isOver) await slice.next();
         const recorded = decode(text, first + i);
         if (recorded.atMs > atMs) return { state, sequence };
         rules.evolve(state, recorded.event, recorded.atMs);
@@ -47,8 +54,12 @@ export async function* history(
   isWanted: (text: string) => boolean,
 ): AsyncGenerator<RecordedEvent> {
   const { oldest } = await log.open();
+  const slice = new Slice();
   for await (const { first, entries } of log.read(oldest - 1)) {
-    for (const [i, text] of entries.entries()) if (isWanted(text)) yield decode(text, first + i);
+    for (const [i, text] of entries.entries()) {
+      if (i % STEPS === 0 && slice.isOver) await slice.next();
+      if (isWanted(text)) yield decode(text, first + i);
+    }
   }
 }
 
