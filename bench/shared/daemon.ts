@@ -1,6 +1,7 @@
 /** The daemon that is measured: the built program, a process of its own, its state on disk. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 export class Daemon {
@@ -44,6 +45,17 @@ export class Daemon {
     this.#child = child;
     this.port = port;
     this.url = url;
+  }
+
+  /** The time that its main thread, which decides, was on a processor; NaN where nobody tells. */
+  cpuMs(): number {
+    const { pid } = this.#child;
+    try {
+      const [ns = ""] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
+      return Number(ns) / 1e6;
+    } catch {
+      return NaN;
+    }
   }
 
   /** What the metrics page says, by the names with their labels. */

@@ -71,6 +71,16 @@ export class SortedList<Item> {
     }
   }
 
+  /** All, the last first. */
+  *backwards(): Generator<Item> {
+    for (const piece of this.#pieces.toReversed()) {
+      for (let i = piece.length - 1; i >= 0; i -= 1) {
+        const item = piece[i];
+        if (item !== undefined) yield item;
+      }
+    }
+  }
+
   /** How many stand before the first that has reached a place. */
   countBefore(hasReached: (item: Item) => boolean): number {
     const { piece, at } = this.#find(hasReached);

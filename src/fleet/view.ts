@@ -111,11 +111,11 @@ export class FleetView {
 
   /** Makes what is to be made, up to so many sources and rows; whether that was all. */
   update(state: State, moment: ViewMoment, most = Infinity): boolean {
-    let left = most;
-    for (; left > 0; left -= 1) {
-      const key = this.#next();
-      if (key === undefined) break;
-      this.#place(state, key);
+    let left = most - this.#placeTouched(state, most);
+    for (; this.#unread && left > 0; left -= 1) {
+      const next = this.#unread.next();
+      if (next.done) this.#unread = undefined;
+      else this.#place(state, next.value);
     }
     this.#letTimePass(state, moment.nowMs);
     left -= this.#makeAll(this.#unmade, state, { moment, most: left });
@@ -144,15 +144,16 @@ export class FleetView {
     return this.#byId.values();
   }
 
-  #next(): SourceKey | undefined {
+  /** How many were looked at. */
+  #placeTouched(state: State, most: number): number {
+    let placed = 0;
     for (const key of this.#touched) {
+      if (placed >= most) break;
+      placed += 1;
       this.#touched.delete(key);
-      return key;
+      this.#place(state, key);
     }
-    const next = this.#unread?.next();
-    if (next?.done === false) return next.value;
-    this.#unread = undefined;
-    return undefined;
+    return placed;
   }
 
   /** Puts a source into the row that it belongs to now, and out of the one that it was in. */

@@ -6,16 +6,29 @@ const TURN_MS = 4;
 /** Steps between two looks at the clock. */
 const STEPS = 32;
 
+/** A turn of long work that waits for things in between: asks now and then whether it is over. */
+export class Slice {
+  #endMs = performance.now() + TURN_MS;
+
+  get isOver(): boolean {
+    return performance.now() >= this.#endMs;
+  }
+
+  /** Others are served; then the next turn begins. */
+  async next(): Promise<void> {
+    await othersAreServed();
+    this.#endMs = performance.now() + TURN_MS;
+  }
+}
+
 /** Runs to the end, and lets others be served every few milliseconds; gives what it returns. */
 export async function inSlices<T>(work: Iterator<unknown, T>): Promise<T> {
+  const slice = new Slice();
   for (;;) {
-    const endMs = performance.now() + TURN_MS;
-    do {
-      for (let i = 0; i < STEPS; i += 1) {
-        const step = work.next();
-        if (step.done) return step.value;
-      }
-    } while (performance.now() < endMs);
-    await othersAreServed();
+    for (let i = 0; i < STEPS; i += 1) {
+      const step = work.next();
+      if (step.done) return step.value;
+    }
+    if (slice.isOver) await slice.next();
   }
 }

@@ -27,8 +27,12 @@ function placesOf(state: State): ReadonlyMap<keyof KeptLists, readonly Place[]> 
   const byKey = (keys: Iterable<string>) => Array.from(keys, (key) => ({ atMs: 0, key }));
   const timed = <Item>(items: ReadonlyMap<string, Item>, atMs: (item: Item) => number) =>
     Array.from(items, ([key, item]) => ({ atMs: atMs(item), key }));
+  const living = new Map([...registry.byId].filter(([, { agent }]) => agent.status !== "dead"));
   return new Map<keyof KeptLists, Place[]>([
     ["agents", timed(registry.byId, ({ agent }) => agent.registeredAtMs)],
+    ["living", timed(living, ({ agent }) => agent.registeredAtMs)],
+    ["recentLeases", timed(leases.byTask, ({ lease }) => lease.token)],
+    ["recentLeaders", timed(elections.byGroup, ({ election }) => election.electedAtMs)],
     ["leases", byKey(leases.byTask.keys())],
     ["elections", byKey(elections.byGroup.keys())],
     ["policies", byKey(policies.byId.keys())],
@@ -56,7 +60,7 @@ test("every list is in order, and has what there is, after any history", () => {
   }, 40);
 });
 
-test("pages of a filter that looks at too much go on where they ended and miss none", async () => {
+test("pages of a filter that looks at too much go on from there, and miss nothing", async () => {
   const { engine } = await openEngine();
   cleanups.push(() => engine.close());
   const register = async (name: string) => {

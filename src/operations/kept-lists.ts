@@ -18,6 +18,7 @@ import type { TaskEntry } from "../core/tasks.ts";
 import type { TokenEntry } from "../core/tokens.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Observer } from "../engine/observer.ts";
+import { LIST } from "./limits.ts";
 
 /** Where an item stands: by a moment, which is 0 in lists by key alone, then by its key. */
 export interface Place {
@@ -30,9 +31,11 @@ export function byPlace(a: Place, b: Place): number {
 }
 
 interface Listed<Item> {
-  items(state: State): ReadonlyMap<string, Item>;
-  /** The moment of an item's place; it never changes. None in lists by key alone. */
-  atMs?(item: Item): number;
+  readonly items: (state: State) => ReadonlyMap<string, Item>;
+  /** Of the items, those that are in the list: all unless told otherwise. */
+  readonly isIn?: (item: Item) => boolean;
+  /** The moment of an item's place, or a number that grows like it; none in lists by key alone. */
+  readonly atMs?: (item: Item) => number;
 }
 
 /** Notes of fewer are kept in any case. */
@@ -68,8 +71,7 @@ export class KeptList<Item> {
   /** An item is about to come or go. */
   touch(key: string, state: State): void {
     if (!this.#isKept || this.#touched.has(key)) return;
-    const item = this.#listed.items(state).get(key);
-    this.#touched.set(key, item && this.#placeOf(key, item));
+    this.#touched.set(key, this.#placeOf(key, state));
     if (this.#touched.size > Math.max(NOTES, this.size)) this.forget();
   }
 
@@ -107,6 +109,18 @@ export class KeptList<Item> {
     }
   }
 
+  /** The last of the items that count, the last first; few of those behind may not. */
+  newest(state: State, most: number, counts: (item: Item) => boolean = () => true): Item[] {
+    const found: Item[] = [];
+    let looked = 0;
+    for (const place of this.#places.backwards()) {
+      if (found.length >= most || (looked += 1) > LIST.atOnce) break;
+      const item = this.item(state, place);
+      if (item !== undefined && counts(item)) found.push(item);
+    }
+    return found;
+  }
+
   /** In a list by key alone: how many keys begin so. */
   count(prefix: string): number {
     const isPast = ({ key }: Place) => key >= prefix && !key.startsWith(prefix);
@@ -115,12 +129,15 @@ export class KeptList<Item> {
   }
 
   #put(state: State, key: string): void {
-    const item = this.#listed.items(state).get(key);
-    if (item !== undefined) this.#places.add(this.#placeOf(key, item));
+    const place = this.#placeOf(key, state);
+    if (place) this.#places.add(place);
   }
 
-  #placeOf(key: string, item: Item): Place {
-    return { atMs: this.#listed.atMs?.(item) ?? 0, key };
+  #placeOf(key: string, state: State): Place | undefined {
+    const { items, isIn, atMs } = this.#listed;
+    const item = items(state).get(key);
+    if (item === undefined || isIn?.(item) === false) return undefined;
+    return { atMs: atMs?.(item) ?? 0, key };
   }
 }
 
@@ -129,8 +146,22 @@ export class KeptLists implements Observer {
     items: ({ agents }) => agents.byId,
     atMs: ({ agent }) => agent.registeredAtMs,
   });
+  readonly living = new KeptList<AgentEntry>({
+    items: ({ agents }) => agents.byId,
+    isIn: ({ agent }) => agent.status !== "dead",
+    atMs: ({ agent }) => agent.registeredAtMs,
+  });
   readonly leases = new KeptList<LeaseEntry>({ items: ({ leases }) => leases.byTask });
   readonly elections = new KeptList<GroupEntry>({ items: ({ elections }) => elections.byGroup });
+  /** The same by when they were acquired (tokens only ever grow), and elected. */
+  readonly recentLeases = new KeptList<LeaseEntry>({
+    items: ({ leases }) => leases.byTask,
+    atMs: ({ lease }) => lease.token,
+  });
+  readonly recentLeaders = new KeptList<GroupEntry>({
+    items: ({ elections }) => elections.byGroup,
+    atMs: ({ election }) => election.electedAtMs,
+  });
   readonly policies = new KeptList<Policy>({ items: ({ policies }) => policies.byId });
   readonly tokens = new KeptList<TokenEntry>({ items: ({ tokens }) => tokens.byName });
   readonly tasks = new KeptList<TaskEntry>({
@@ -147,25 +178,29 @@ export class KeptLists implements Observer {
   });
 
   replaced(): void {
-    const { agents, leases, elections, policies, tokens, tasks, jobs, directory } = this;
-    for (const list of [agents, leases, elections, policies, tokens, tasks, jobs, directory]) {
-      list.forget();
-    }
+    for (const list of Object.values(this) as readonly KeptList<unknown>[]) list.forget();
   }
 
   before(event: Event, state: State): void {
     switch (event.type) {
       case "agent.registered":
+        this.living.touch(event.agent.agentId, state);
         return this.agents.touch(event.agent.agentId, state);
+      case "agent.died":
+        return this.living.touch(event.agent.agentId, state);
       case "agent.forgotten":
         return this.agents.touch(event.agentId, state);
       case "lease.acquired":
       case "lease.released":
       case "lease.expired":
-        return this.leases.touch(event.lease.taskId, state);
+        this.leases.touch(event.lease.taskId, state);
+        return this.recentLeases.touch(event.lease.taskId, state);
+      case "leader.changed":
+        return this.recentLeaders.touch(event.election.group, state);
       case "election.joined":
       case "election.forgotten":
-        return this.elections.touch(event.group, state);
+        this.elections.touch(event.group, state);
+        return this.recentLeaders.touch(event.group, state);
       case "policy.set":
         return this.policies.touch(event.policy.id, state);
       case "policy.deleted":

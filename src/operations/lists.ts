@@ -81,14 +81,24 @@ export async function listPage<Item, Row>(
   query: ListQuery<Item, Row>,
   request: PageRequest,
 ): Promise<ListPage<Row>> {
-  const list = query.list(listsOf(query.engine));
-  const reading = { ...query, list, limit: request.limit };
   const cursor = placeIn(request);
-  while (list.waiting > LIST.atOnce) {
-    await query.engine.read((state) => list.update(state, LIST.atOnce));
-    await othersAreServed();
-  }
+  const list = query.list(listsOf(query.engine));
+  await settle(query.engine, list);
+  const reading = { ...query, list, limit: request.limit };
   return query.isWanted ? filteredPage(reading, cursor) : wholePage(reading, cursor);
+}
+
+/** So that what is left to do takes no time that others would notice. */
+export async function settle(
+  engine: Pick<Engine, "read">,
+  ...lists: readonly Pick<KeptList<unknown>, "waiting" | "update">[]
+): Promise<void> {
+  for (const list of lists) {
+    while (list.waiting > LIST.atOnce) {
+      await engine.read((state) => list.update(state, LIST.atOnce));
+      await othersAreServed();
+    }
+  }
 }
 
 interface ListReading<Item, Row> extends Omit<ListQuery<Item, Row>, "list"> {

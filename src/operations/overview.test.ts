@@ -155,7 +155,7 @@ describe("an overview", () => {
   });
 
   test("is as short as a screen, whatever there is", async () => {
-    const { engine, look } = await serve();
+    const { engine, clock, look } = await serve();
     const card = { ...CARD, tools: Array.from({ length: 200 }, (_, i) => `tool-${i}`) };
     for (let i = 0; i < 10 * OVERVIEW.rows; i += 1) {
       const { agentId } = await engine.execute(
@@ -163,6 +163,7 @@ describe("an overview", () => {
         LIBRARY,
       );
       await engine.execute({ type: "lease.acquire", taskId: `k${i}`, agentId, ttlMs: 0 }, LIBRARY);
+      if (i === 10 * OVERVIEW.rows - 1) await clock.advance(1);
       await engine.execute({ type: "election.campaign", group: `g${i}`, agentId }, LIBRARY);
       for (const taskType of ["a", "b"]) await engine.execute({ ...TASK, taskType }, LIBRARY);
       await engine.execute({ type: "task.claim", agentId }, LIBRARY);

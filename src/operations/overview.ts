@@ -9,6 +9,7 @@ import type { By } from "../core/by.ts";
 import { eventFor, leaseFor } from "../core/fencing.ts";
 import { z } from "zod";
 import { asSeen } from "../core/agents.ts";
+import type { GroupEntry } from "../core/elections.ts";
 import type { RecordedEvent } from "../core/events.ts";
 import type { State } from "../core/state.ts";
 import type { Task } from "../core/tasks.ts";
@@ -21,7 +22,9 @@ import { AGENT } from "./agents.ts";
 import { ELECTION } from "./elections.ts";
 import { COUNTS, ROW } from "./fleet-shapes.ts";
 import { moment, SOME_ID, text, whole } from "./fields.ts";
+import { listsOf, type KeptLists } from "./kept-lists.ts";
 import { LEASE } from "./leases.ts";
+import { settle } from "./lists.ts";
 import { OVERVIEW } from "./limits.ts";
 import { operation, type Answer, type Call, type Services } from "./operation.ts";
 import { TASK_ROW } from "./task-shapes.ts";
@@ -138,14 +141,20 @@ async function overviewOf(
   { by }: Call,
 ): Promise<Overview> {
   const here = fleetOf(await fleet.page(HERE, { limit: OVERVIEW.rows }));
-  const { sequence, ...known } = await engine.read((state) => ({
-    sequence: engine.head,
-    counts: { ...countsOf(state), waiting: claims.waiting },
-    agents: agentsOf(state),
-    leases: leasesOf(state, by),
-    leaders: leadersOf(state),
-    ...tasksOf(state),
-  }));
+  const lists = listsOf(engine);
+  const { living, recentLeases, recentLeaders } = lists;
+  await settle(engine, living, recentLeases, recentLeaders);
+  const { sequence, ...known } = await engine.read((state) => {
+    for (const list of [living, recentLeases, recentLeaders]) list.update(state);
+    return {
+      sequence: engine.head,
+      counts: { ...countsOf(state), waiting: claims.waiting },
+      agents: agentsOf(state, lists),
+      leases: leasesOf(state, lists, by),
+      leaders: leadersOf(state, lists),
+      ...tasksOf(state),
+    };
+  });
   const recorded = await lastEvents(engine, sequence);
   return {
     sequence,
@@ -189,11 +198,12 @@ function countsOf({ agents, leases, elections, tasks }: State) {
   };
 }
 
-function agentsOf(state: State): Overview["agents"] {
+function agentsOf(state: State, { living }: KeptLists): Overview["agents"] {
   const { byId, unreachable } = state.agents;
-  const alive = newest(byId, ({ agent }) => agent.status === "alive");
-  const lost = newest(unreachable).flatMap((agentId) => byId.get(agentId) ?? []);
-  return [...lost, ...alive].slice(0, OVERVIEW.rows).map((entry) => {
+  const alive = living.newest(state, OVERVIEW.rows, ({ agent }) => agent.status === "alive");
+  const lost = Array.from(unreachable).slice(-OVERVIEW.rows).reverse();
+  const found = lost.flatMap((agentId) => byId.get(agentId) ?? []);
+  return [...found, ...alive].slice(0, OVERVIEW.rows).map((entry) => {
     const { card, agentId, status, ttlMs, registeredAtMs, lastHeartbeatAtMs } = asSeen(entry);
     const tools = card.tools.slice(0, OVERVIEW.tools);
     const { name } = card;
@@ -201,15 +211,16 @@ function agentsOf(state: State): Overview["agents"] {
   });
 }
 
-function leasesOf(state: State, by: By): Overview["leases"] {
-  return newest(state.leases.byTask).map(({ lease }) => {
+function leasesOf(state: State, { recentLeases }: KeptLists, by: By): Overview["leases"] {
+  return recentLeases.newest(state, OVERVIEW.rows).map(({ lease }) => {
     const { taskId, token, acquiredAtMs, expiresAtMs } = leaseFor(lease, by);
     return { taskId, token, acquiredAtMs, expiresAtMs, holder: who(state, lease.holder) };
   });
 }
 
-function leadersOf(state: State): Overview["leaders"] {
-  const led = newest(state.elections.byGroup, ({ election }) => election.leader !== "");
+function leadersOf(state: State, { recentLeaders }: KeptLists): Overview["leaders"] {
+  const hasLeader = ({ election }: GroupEntry) => election.leader !== "";
+  const led = recentLeaders.newest(state, OVERVIEW.rows, hasLeader);
   return led.map(({ election, candidates }) => {
     const { group, term, electedAtMs } = election;
     const leader = who(state, election.leader);
@@ -253,30 +264,6 @@ function first<T>(all: Iterable<T>): T[] {
     kept.push(each);
   }
   return kept;
-}
-
-interface Collection<T> {
-  readonly size: number;
-  values(): Iterable<T>;
-}
-
-/**
- * The last few that count, the last first: a map and a set keep the order of arrival. Those before
- * are stepped over without a look, because looking at a million takes tens of milliseconds. Only
- * where too few of the last count is there a look further back.
- */
-function newest<T>(all: Collection<T>, counts: (each: T) => boolean = () => true): T[] {
-  for (let depth = 4 * OVERVIEW.rows; ; depth *= 8) {
-    const kept: T[] = [];
-    let before = all.size - depth;
-    for (const each of all.values()) {
-      if (before > 0) before -= 1;
-      else if (counts(each)) kept.push(each);
-    }
-    if (kept.length >= OVERVIEW.rows || depth >= all.size) {
-      return kept.slice(-OVERVIEW.rows).reverse();
-    }
-  }
 }
 
 /** The last events up to a sequence; fewer where the log does not reach back so far. */
