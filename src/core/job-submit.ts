@@ -5,7 +5,13 @@
 import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { invalid, key, line } from "./fields.ts";
-import { authorize, checkExpiry, parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
+import {
+  authorize,
+  checkExpiry,
+  parseLease,
+  type JobLease,
+  type LeaseRequest,
+} from "./jobs/lease.ts";
 import { checkSubset, inherited } from "./jobs/lease-subset.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal } from "./jobs/outcome.ts";
@@ -118,7 +124,7 @@ function leaseOf(
   command: SubmitCommand,
   parent: JobEntry | undefined,
   nowMs: number,
-): Lease | Refusal {
+): JobLease | Refusal {
   const { leaseExpiresAtMs } = command;
   const isLate = leaseExpiresAtMs !== undefined && checkExpiry(leaseExpiresAtMs, nowMs);
   if (isLate) return isLate;
@@ -179,7 +185,7 @@ export function checkTarget(
 /** All fields in one go: putting an object together from parts costs ten times as much. */
 function newJob(
   command: SubmitCommand,
-  lease: Lease,
+  lease: JobLease,
   { submittedAtMs, startedAtMs }: Pick<Job, "submittedAtMs" | "startedAtMs">,
 ): Job {
   return {

@@ -36,7 +36,7 @@ export interface Token {
 
 export type TokenStatus = "live" | "expired" | "revoked";
 
-interface TokenEntry {
+export interface TokenEntry {
   readonly token: Token;
   /** Rings when it may be forgotten. */
   readonly timer: Slot<string>;

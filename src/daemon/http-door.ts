@@ -29,6 +29,7 @@ import { readBody, takeBody, type BodyLimits } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
 import { TooOften, type CallRate } from "./call-rate.ts";
 import { Gate, type GateOptions } from "./gate.ts";
+import { Http2Requests, isHttp2, type Take } from "./http2-requests.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { listen } from "./listen.ts";
 import type { HotHandler, Mount, SwiftHandler, UpgradeHandler, WholeAnswer } from "./mount.ts";
@@ -69,6 +70,7 @@ export class HttpDoor {
   readonly #options: HttpDoorOptions;
   readonly #limits: HttpLimits;
   readonly #server: Server;
+  readonly #http2: Http2Requests;
   readonly #front: NetServer;
   readonly #sockets: Sockets;
   readonly #gate: Gate;
@@ -105,9 +107,16 @@ export class HttpDoor {
       ...(options.peerOf && { peerOf: options.peerOf }),
     });
     this.#server = this.#createServer();
-    this.#front = frontOf(this.#server, { pair: options.pair, protocols: ["http/1.1"] });
+    const take: Take = (...call) => this.#take(...call);
+    this.#http2 = new Http2Requests(this.#limits, take);
+    this.#front = frontOf(this.#server, {
+      pair: options.pair,
+      protocols: ["h2", "http/1.1"],
+      h2: this.#http2.listener,
+    });
     const { onRefused } = options;
     this.#sockets = new Sockets(this.#server, { max: this.#limits.connections, onRefused });
+    this.#sockets.follow(this.#http2.listener);
     this.#prepareRoutes();
   }
 
@@ -157,6 +166,7 @@ export class HttpDoor {
     this.#isClosing = true;
     this.#front.close();
     this.#server.close();
+    this.#http2.close();
   }
 
   /** Waits for answers under way, then cuts what is left. */
@@ -176,7 +186,7 @@ export class HttpDoor {
     });
     // Node would drop what is over the count without a word; the gate refuses it.
     server.maxHeadersCount = 0;
-    const take = (request: IncomingMessage, response: ServerResponse, isAsked: boolean) =>
+    const take: Take = (request, response, isAsked) =>
       this.#turns.take(request, response, () => this.#take(request, response, isAsked));
     server.on("request", (request, response) => take(request, response, false));
     // Asked before it sends its body, a client hears a refusal instead of "go on".
@@ -260,7 +270,7 @@ export class HttpDoor {
   #setHeaders(response: ServerResponse): void {
     if (response.headersSent) return;
     for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
-    if (this.#isClosing) response.setHeader("Connection", "close");
+    if (this.#isClosing && !isHttp2(response.req)) response.setHeader("Connection", "close");
   }
 
   /** One array of headers and one text: what Node writes fastest. */
@@ -272,8 +282,8 @@ export class HttpDoor {
       joined = [...SECURITY_HEADERS.flat(), ...headers, "Content-Length", length];
       this.#joined.set(answer, joined);
     }
-    const all = this.#isClosing ? [...joined, "Connection", "close"] : joined;
-    response.writeHead(status, all).end(body);
+    const isLast = this.#isClosing && !isHttp2(response.req);
+    response.writeHead(status, isLast ? [...joined, "Connection", "close"] : joined).end(body);
     this.#unread.add(response);
   }
 
@@ -323,7 +333,7 @@ export class HttpDoor {
     }
     if (error instanceof TooOften) response.setHeader("Retry-After", error.retryAfterSeconds);
     // The rest of the body is read for a moment only, then the connection ends.
-    if (!request.complete) {
+    if (!request.complete && !isHttp2(request)) {
       response.setHeader("Connection", "close");
       this.#sockets.linger(request, this.#limits.lingerMs);
     }

@@ -19,6 +19,9 @@ export interface HttpLimits {
   readonly pipelined: number;
   /** How long a client may take nothing of an answer. */
   readonly stallMs: number;
+  /** Of HTTP/2: requests of one connection at a time, and the memory that they have together. */
+  readonly streams: number;
+  readonly http2Megabytes: number;
   /** How long the rest of a refused request is read and dropped, so that its sender sees why. */
   readonly lingerMs: number;
 }
@@ -37,6 +40,9 @@ export const HTTP_LIMITS: HttpLimits = {
   pipelined: 64,
   /** As for streams of events. */
   stallMs: 60 * SECOND,
+  /** What browsers and proxies expect of a server. */
+  streams: 100,
+  http2Megabytes: 8,
   lingerMs: 1 * SECOND,
 };
 

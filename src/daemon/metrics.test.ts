@@ -252,6 +252,7 @@ test("the fleet is counted by headline, with the questions that wait", async () 
   expect(values.get('rollcall_fleet{headline="NEEDS YOU"}')).toBe(1);
   expect(values.get('rollcall_fleet{headline="IDLE"}')).toBe(2);
   expect(values.get('rollcall_fleet{headline="GONE"}')).toBe(0);
+  expect(values.get('rollcall_loop_delay_seconds{quantile="0.999"}')).toBeGreaterThanOrEqual(0);
   expect(values.get("rollcall_questions_open")).toBe(1);
   expect(values.get("rollcall_question_oldest_seconds")).toBe(100);
 });

@@ -2,6 +2,7 @@
  * The page Prometheus reads. What the engine and the doors count themselves is taken over when the
  * page is asked for; only how long appends take is measured as it happens.
  */
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { TaskClaims } from "../engine/claims.ts";
 import type { DaemonArcp } from "./arcp/service.ts";
@@ -17,6 +18,10 @@ import type { Waiting } from "../net/waiting.ts";
 import type { HttpDoor } from "./http-door.ts";
 import type { RefusedConnections } from "./refused-connections.ts";
 import { STATE_GAUGES, type StateGauge } from "./state-metrics.ts";
+
+/** Looked at so often: a delay below is not seen, and more often would be work of its own. */
+const LOOP_MS = 20;
+const QUANTILES = [0.5, 0.99, 0.999, 1] as const;
 
 const MODES: readonly EngineMode[] = ["loading", "following", "leading", "closed"];
 
@@ -63,7 +68,10 @@ export class Metrics {
     registers: [this.#registry],
   });
 
+  readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_MS });
+
   constructor() {
+    this.#observeLoop();
     // Looked at a hundred times a second, as is usual, it would be most of what is done at rest.
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 100 });
   }
@@ -114,7 +122,26 @@ export class Metrics {
 
   /** Forgets everything: several daemons of one process must not keep each other alive. */
   close(): void {
+    this.#loopDelay.disable();
     this.#registry.clear();
+  }
+
+  /** How long callers waited because something else ran: since the last scrape. */
+  #observeLoop(): void {
+    const delay = new Gauge({
+      name: "rollcall_loop_delay_seconds",
+      help: "How late the loop came to its work since the last scrape.",
+      labelNames: ["quantile"],
+      registers: [this.#registry],
+      collect: () => {
+        const late = (ns: number) => Math.max(0, ns / 1e9 - LOOP_MS / 1000);
+        for (const each of QUANTILES) {
+          delay.set({ quantile: String(each) }, late(this.#loopDelay.percentile(100 * each)));
+        }
+        this.#loopDelay.reset();
+      },
+    });
+    this.#loopDelay.enable();
   }
 
   #observeEngine(engine: Engine): void {
@@ -184,27 +211,26 @@ export class Metrics {
   #observeFleet({ fleet, clock }: ObservedParts): void {
     const headlines = new Gauge({
       name: "rollcall_fleet",
-      help: "Agents of all wires by headline, as of a few seconds ago.",
+      help: "Agents of all wires by headline.",
       labelNames: ["headline"],
       registers: [this.#registry],
       collect: () => {
-        const counts = Object.entries(fleet.numbers().headlines);
-        for (const [headline, count] of counts) headlines.set({ headline }, count);
+        const { headlines: counts, openQuestions, askedAtMs } = fleet.numbers();
+        for (const [headline, count] of Object.entries(counts)) headlines.set({ headline }, count);
+        open.set(openQuestions);
+        oldest.set(askedAtMs === null ? 0 : Math.max(0, clock.wallMs() - askedAtMs) / 1000);
       },
     });
-    this.#gauge(
-      "rollcall_questions_open",
-      "Questions that wait for a person.",
-      () => fleet.numbers().openQuestions,
-    );
-    this.#gauge(
-      "rollcall_question_oldest_seconds",
-      "Age of the question that has waited longest; 0 when none waits.",
-      () => {
-        const { askedAtMs } = fleet.numbers();
-        return askedAtMs === null ? 0 : Math.max(0, clock.wallMs() - askedAtMs) / 1000;
-      },
-    );
+    const open = new Gauge({
+      name: "rollcall_questions_open",
+      help: "Questions that wait for a person.",
+      registers: [this.#registry],
+    });
+    const oldest = new Gauge({
+      name: "rollcall_question_oldest_seconds",
+      help: "Age of the question that has waited longest; 0 when none waits.",
+      registers: [this.#registry],
+    });
   }
 
   #observeJobs({ arcp }: ObservedParts): void {

@@ -6,6 +6,7 @@
  *
  * So connections that say nothing keep nobody out, and principals share the rest (core/shares.ts).
  */
+import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Server, Socket } from "node:net";
 import { checkShare, Holdings, wishOf } from "../core/shares.ts";
@@ -41,10 +42,15 @@ export class Sockets {
     this.failed = new Promise((resolve) => {
       server.once("listening", () => server.on("error", resolve));
     });
-    server.on("connection", (socket) => {
+    this.follow(server);
+  }
+
+  /** Counts the connections of another server as well. */
+  follow(server: EventEmitter): void {
+    server.on("connection", (socket: Socket) => {
       this.#open.add(socket);
       this.#silent.add(socket);
-      if (this.#open.size > max) this.#cutOldestSilent();
+      if (this.#open.size > this.#max) this.#cutOldestSilent();
       socket.once("close", () => {
         this.#open.delete(socket);
         this.#silent.delete(socket);

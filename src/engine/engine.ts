@@ -29,7 +29,7 @@ import type { Log, LogRange } from "../log/log.ts";
 import { EngineTime, markOf, type Clock, type Mark } from "../core/clock.ts";
 import { closing } from "./closing.ts";
 import { Follower } from "./follower.ts";
-import type { ForwardTarget } from "./forward.ts";
+import type { Forwarder, ForwardTarget } from "./forward.ts";
 import { Latch } from "./latch.ts";
 import { Leading } from "./leading.ts";
 import { DEFAULTS, type EngineOptions } from "./options.ts";
@@ -340,9 +340,7 @@ export class Engine implements ForwardTarget {
   }
 
   async #forward<C extends Command>(command: C, by: By): Promise<ReplyTo<C>> {
-    const { forwarder } = this.#options;
-    const leader = this.#otherLeader();
-    if (!forwarder || leader === undefined) throw this.#unavailable();
+    const { forwarder, leader } = this.#otherLeader();
     return forwarder.execute(leader, command, by);
   }
 
@@ -358,16 +356,16 @@ export class Engine implements ForwardTarget {
     if (this.#leading) return this.barrierHere();
     // A claim to lead may be written without this node knowing yet; the log knows.
     if (!this.#log.shared) return (await this.#log.open()).head;
-    const { forwarder } = this.#options;
-    const leader = this.#otherLeader();
-    if (!forwarder || leader === undefined) throw this.#unavailable();
+    const { forwarder, leader } = this.#otherLeader();
     return forwarder.barrier(leader);
   }
 
-  #otherLeader(): string | undefined {
-    const { node } = this.#replica.state.leadership;
-    const isOther = this.#mode === "following" && node !== "" && node !== this.#options.node;
-    return isOther ? node : undefined;
+  #otherLeader(): { readonly forwarder: Forwarder; readonly leader: string } {
+    const { forwarder, node } = this.#options;
+    const leader = this.#replica.state.leadership.node;
+    const isOther = this.#mode === "following" && leader !== "" && leader !== node;
+    if (!forwarder || !isOther) throw this.#unavailable();
+    return { forwarder, leader };
   }
 
   #setMode(mode: EngineMode): void {

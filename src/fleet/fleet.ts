@@ -109,7 +109,7 @@ export class Fleet {
     this.#engine = engine;
     this.#sight = this.#parts.sight;
     this.#views = this.#parts.views;
-    this.#past = new FleetPast({ engine, clock, patience, turns: this.#turns, sight: this.#sight });
+    this.#past = new FleetPast({ engine, patience, turns: this.#turns, sight: this.#sight });
   }
 
   /** The same fleet as this caller sees it; whoever reads for a caller reads from here. */
@@ -182,7 +182,7 @@ export class Fleet {
     const named = await this.#look((view) => keptNamed(view, given));
     if (named) return named;
     const seeking = await this.#views.look(this.#sight, ({ view }) => seekKept(view, given));
-    const { id } = foundIn(await inSlices(this.#parts.clock, seeking));
+    const { id } = foundIn(await inSlices(seeking));
     return (await this.#look((view) => view.kept(id))) ?? notFound(given);
   }
 

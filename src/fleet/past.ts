@@ -2,7 +2,6 @@
  * The fleet of past moments. To make one, the log is read from the snapshot before it, so the last
  * one is kept: it is asked for again, for its next page.
  */
-import type { Clock } from "../core/clock.ts";
 import { invalidArgument } from "../core/errors.ts";
 import type { Job } from "../core/jobs.ts";
 import { seesJob, type Sight } from "../core/visibility.ts";
@@ -28,7 +27,6 @@ export interface FleetThen extends FleetNow {
 
 export interface FleetPastOptions {
   readonly engine: Engine;
-  readonly clock: Clock;
   readonly patience: Patience;
   readonly turns: Turns;
   readonly sight: Sight;
@@ -36,15 +34,13 @@ export interface FleetPastOptions {
 
 export class FleetPast {
   readonly #engine: Engine;
-  readonly #clock: Clock;
   readonly #patience: Patience;
   readonly #turns: Turns;
   readonly #sight: Sight;
   #last: FleetThen | undefined;
 
-  constructor({ engine, clock, patience, turns, sight }: FleetPastOptions) {
+  constructor({ engine, patience, turns, sight }: FleetPastOptions) {
     this.#engine = engine;
-    this.#clock = clock;
     this.#patience = patience;
     this.#turns = turns;
     this.#sight = sight;
@@ -64,7 +60,7 @@ export class FleetPast {
     const { state, sequence } = await this.#engine.past(atMs);
     const sight = this.#sight;
     const making = makeRows(state, { nowMs: atMs, patience: this.#patience, sight });
-    const rows = await inSlices(this.#clock, making);
+    const rows = await inSlices(making);
     const all = Array.from(state.jobs.byId.values(), ({ job }) => job);
     const jobs = all.filter((job) => seesJob(sight, job));
     const then = { rows, questions: questionsOf(state, [], sight), jobs, sequence, atMs };

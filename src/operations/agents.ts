@@ -1,12 +1,11 @@
 /** Agents of the registry: who is here, who can do what, and how to come, stay and go. */
 import { z } from "zod";
 import { asSeen, type Agent, type AgentEntry } from "../core/agents.ts";
-import { RollcallError } from "../core/errors.ts";
 import { key } from "../core/fields.ts";
 import { newAgentKey, secretHash } from "../machine/secrets.ts";
-import { meantIn } from "../core/meant.ts";
 import { moment, OWNER, prefix, SEQUENCE, SOME_ID, someOf, text, ttl, whole } from "./fields.ts";
-import { listJson, matching, PAGE, PAGED, pageOf, within, type Order } from "./lists.ts";
+import { FILTERED, listJson, listPage, PAGE, type Order } from "./lists.ts";
+import { meantBy } from "./meant-by.ts";
 import { operation, type Services } from "./operation.ts";
 import { check } from "./parse.ts";
 
@@ -67,8 +66,6 @@ const ORDER: Order<Agent> = {
   key: ({ agentId }) => agentId,
 };
 
-const ENTRY_ORDER = within(ORDER, ({ agent }: AgentEntry) => agent);
-
 const list = operation({
   path: "/v1/agents",
   effect: "reads",
@@ -82,18 +79,24 @@ const list = operation({
     namePrefix: prefix("Only names with this prefix"),
     idPrefix: prefix("Only ids with this prefix"),
   }),
-  output: z.strictObject({ ...PAGED, agents: z.array(AGENT) }),
-  run({ engine }: Needs, { status, tool, namePrefix, idPrefix, ...wanted }) {
-    const isWanted = ({ agentId, card, status: own }: Agent) =>
+  output: z.strictObject({ ...FILTERED, agents: z.array(AGENT) }),
+  async run({ engine }: Needs, { status, tool, namePrefix, idPrefix, ...page }) {
+    const isWanted = ({ agent: { agentId, card, status: own } }: AgentEntry) =>
       (status.length === 0 || status.includes(own)) &&
       agentId.startsWith(idPrefix) &&
       card.name.startsWith(namePrefix) &&
       tool.every((each) => card.tools.includes(each));
-    return engine.read(({ agents: { byId } }, sequence) => {
-      const entries = matching(byId.values(), ({ agent }) => isWanted(agent));
-      const { items, ...page } = pageOf(entries, ENTRY_ORDER, wanted);
-      return { sequence, ...page, agents: items.map(asSeen) };
-    });
+    const isFiltered = status.length + tool.length + namePrefix.length + idPrefix.length > 0;
+    const { items, ...facts } = await listPage(
+      {
+        engine,
+        list: ({ agents: all }) => all,
+        isWanted: isFiltered ? isWanted : undefined,
+        show: asSeen,
+      },
+      page,
+    );
+    return { ...facts, agents: items };
   },
   json: listJson("agents", ORDER),
 });
@@ -110,12 +113,10 @@ const get = operation({
   output: z.strictObject({ agent: AGENT, sequence: SEQUENCE }),
   async run({ engine }: Needs, { agentId }) {
     check(key("agentId", agentId));
-    const found = await engine.read(({ agents: { byId } }, sequence) => {
-      const entry = meantIn(byId, namesOf, { word: agentId, noun: "agent" });
-      return entry.ok ? { ok: true as const, agent: asSeen(entry.item), sequence } : entry;
-    });
-    if (!found.ok) throw new RollcallError(found.code, found.reason);
-    return { agent: found.agent, sequence: found.sequence };
+    const search = { word: agentId, noun: "agent" };
+    return meantBy({ engine, search, items: ({ agents: { byId } }) => byId, namesOf }, (entry) => ({
+      agent: asSeen(entry),
+    }));
   },
 });
 

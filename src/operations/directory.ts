@@ -4,15 +4,16 @@
  * as their authors wrote them, character by character.
  */
 import { z } from "zod";
-import { TIERS, type CardText, type DirectoryEntry } from "../core/directory.ts";
+import { entryAsSeen, TIERS, type CardText, type DirectoryEntry } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
 import { meant } from "../core/meant.ts";
 import type { DirectoryService } from "../directory/directory.ts";
 import { QUERY } from "../directory/limits.ts";
+import { isWanted } from "../directory/query.ts";
 import { shown } from "../directory/shown-card.ts";
 import { SEARCH } from "../search/limits.ts";
 import { moment, OWNER, SEQUENCE, text, whole, yesOrNo } from "./fields.ts";
-import { PAGE, PAGED } from "./lists.ts";
+import { FILTERED, listPage, PAGE } from "./lists.ts";
 import { operation, type Answer, type Services } from "./operation.ts";
 
 type Needs = Pick<Services, "directory">;
@@ -102,10 +103,25 @@ const list = operation({
     tag: z.string().max(QUERY.wordLength).optional().describe("Only those with a skill so tagged"),
     tier: TIER.default("unverified").describe("Only those that can be trusted so far, or further"),
   }),
-  output: z.strictObject({ ...PAGED, entries: z.array(ENTRY) }),
-  async run({ directory }: Needs, input) {
-    const { entries, ...page } = await directory.list(input);
-    return { ...page, entries: entries.map(rowOf) };
+  output: z.strictObject({ ...FILTERED, entries: z.array(ENTRY) }),
+  async run({ engine, directory }: Pick<Services, "engine" | "directory">, input) {
+    const { q = "", limit, cursor, ...filters } = input;
+    if (q.trim() !== "") {
+      const { entries, ...page } = await directory.list(input);
+      return { ...page, entries: entries.map(rowOf) };
+    }
+    const { skill, tag, tier } = filters;
+    const isFiltered = skill !== undefined || tag !== undefined || tier !== "unverified";
+    const { items, ...facts } = await listPage(
+      {
+        engine,
+        list: (lists) => lists.directory,
+        isWanted: isFiltered ? ({ entry }) => isWanted(entry, filters) : undefined,
+        show: (record) => rowOf(entryAsSeen(record)),
+      },
+      { limit, cursor },
+    );
+    return { ...facts, entries: items };
   },
 });
 

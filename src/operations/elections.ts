@@ -5,7 +5,7 @@ import { RollcallError } from "../core/errors.ts";
 import { key } from "../core/fields.ts";
 import type { State } from "../core/state.ts";
 import { ACTING_AGENT, moment, OWNER, prefix, SEQUENCE, SOME_ID, text, whole } from "./fields.ts";
-import { byKey, listJson, matching, PAGE, PAGED, pageOf, within } from "./lists.ts";
+import { byKey, FILTERED, listJson, listPage, PAGE } from "./lists.ts";
 import { nameOf } from "./names.ts";
 import { operation, type Answer, type Services } from "./operation.ts";
 import { check } from "./parse.ts";
@@ -29,7 +29,6 @@ export const ELECTION = STANDING.extend({
 }).meta({ id: "Election" });
 
 const ORDER = byKey<Pick<Election, "group">>(({ group }) => group);
-const ENTRY_ORDER = within(ORDER, ({ election }: GroupEntry) => election);
 
 const list = operation({
   path: "/v1/elections",
@@ -42,16 +41,21 @@ const list = operation({
     groupPrefix: prefix("Only groups with this prefix"),
     leader: text("Only those that this agent leads").optional(),
   }),
-  output: z.strictObject({ ...PAGED, elections: z.array(ELECTION) }),
-  run({ engine }: Needs, { groupPrefix, leader, ...wanted }) {
+  output: z.strictObject({ ...FILTERED, elections: z.array(ELECTION) }),
+  async run({ engine }: Needs, { groupPrefix, leader, ...page }) {
     const isWanted = ({ election }: GroupEntry) =>
-      election.group.startsWith(groupPrefix) &&
-      (leader === undefined || election.leader === leader);
-    return engine.read((state, sequence) => {
-      const groups = matching(state.elections.byGroup.values(), isWanted);
-      const { items, ...page } = pageOf(groups, ENTRY_ORDER, wanted);
-      return { sequence, ...page, elections: items.map((each) => rowOf(state, each)) };
-    });
+      election.leader === leader && election.group.startsWith(groupPrefix);
+    const { items, ...facts } = await listPage(
+      {
+        engine,
+        list: ({ elections: all }) => all,
+        prefix: groupPrefix,
+        isWanted: leader === undefined ? undefined : isWanted,
+        show: (each, state) => rowOf(state, each),
+      },
+      page,
+    );
+    return { ...facts, elections: items };
   },
   json: listJson("elections", ORDER),
 });

@@ -3,11 +3,10 @@ import { z } from "zod";
 import { RollcallError } from "../core/errors.ts";
 import { summaryOf } from "../core/job-listing.ts";
 import type { Job } from "../core/jobs.ts";
-import { seesJob, sightOf, type Sight } from "../core/visibility.ts";
-import type { State } from "../core/state.ts";
+import { EVERYTHING, seesJob, sightOf, type Sight } from "../core/visibility.ts";
 import type { Engine } from "../engine/engine.ts";
 import { AT, moment, prefix, SEQUENCE, someOf, text, whole } from "./fields.ts";
-import { listJson, matching, PAGE, PAGED, pageOf, type Order } from "./lists.ts";
+import { FILTERED, listJson, listPage, matching, PAGE, pageOf, type Order } from "./lists.ts";
 import { momentOf } from "./moments.ts";
 import { operation, type Services } from "./operation.ts";
 
@@ -57,10 +56,11 @@ const list = operation({
     at: AT,
   }),
   output: z.strictObject({
-    sequence: PAGED.sequence,
+    sequence: FILTERED.sequence,
     atMs: moment("Of which moment it is"),
-    total: PAGED.total,
-    cursor: PAGED.cursor,
+    total: FILTERED.total,
+    cursor: FILTERED.cursor,
+    isPartial: FILTERED.isPartial,
     jobs: z.array(JOB),
   }),
   async run({ engine, fleet }: Pick<Services, "engine" | "fleet">, { at, ...input }, { by }) {
@@ -71,17 +71,28 @@ const list = operation({
       (agent === undefined || job.agent === agent || job.agent.startsWith(`${agent}@`)) &&
       (principal === undefined || job.principal === principal) &&
       job.id.startsWith(idPrefix);
-    const page = (all: Iterable<Job>, of: { readonly sequence: number; readonly atMs: number }) => {
-      const { items, ...rest } = pageOf(matching(all, isWanted), ORDER, wanted);
-      return { ...of, ...rest, jobs: items.map(summaryOf) };
-    };
     const thenMs = momentOf(at);
-    if (thenMs === undefined) {
-      const { nowMs: atMs } = engine;
-      return engine.read((state, sequence) => page(jobsSeen(state, sight), { sequence, atMs }));
+    if (thenMs !== undefined) {
+      const { jobs: all, sequence, atMs } = await fleet.at(thenMs);
+      const { items, ...page } = pageOf(matching(all, isWanted), ORDER, wanted);
+      return { sequence, atMs, ...page, jobs: items.map(summaryOf) };
     }
-    const { jobs: all, sequence, atMs } = await fleet.at(thenMs);
-    return page(all, { sequence, atMs });
+    const isFiltered =
+      status.length > 0 || agent !== undefined || principal !== undefined || idPrefix !== "";
+    const { nowMs: atMs } = engine;
+    const { items, ...facts } = await listPage(
+      {
+        engine,
+        list: ({ jobs: each }) => each,
+        isWanted:
+          isFiltered || sight !== EVERYTHING
+            ? ({ job }) => isWanted(job) && seesJob(sight, job)
+            : undefined,
+        show: ({ job }) => summaryOf(job),
+      },
+      wanted,
+    );
+    return { atMs, ...facts, jobs: items };
   },
   json: listJson("jobs", ORDER),
 });
@@ -110,8 +121,4 @@ export async function jobNow(engine: Engine, jobId: string, sight: Sight) {
   });
   if (!found) throw new RollcallError("NOT_FOUND", `no job ${jobId}`);
   return found;
-}
-
-function* jobsSeen({ jobs: { byId } }: State, sight: Sight): Generator<Job> {
-  for (const { job } of byId.values()) if (seesJob(sight, job)) yield job;
 }

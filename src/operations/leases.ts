@@ -19,7 +19,7 @@ import {
   whole,
   yesOrNo,
 } from "./fields.ts";
-import { byKey, listJson, matching, PAGE, PAGED, pageOf } from "./lists.ts";
+import { byKey, FILTERED, listJson, listPage, matching, PAGE, pageOf } from "./lists.ts";
 import { nameOf } from "./names.ts";
 import { operation, type Answer, type Services } from "./operation.ts";
 import { check } from "./parse.ts";
@@ -62,14 +62,27 @@ const list = operation({
     holder: text("Only those of this agent").optional(),
     taskIdPrefix: prefix("Only keys with this prefix"),
   }),
-  output: z.strictObject({ ...PAGED, leases: z.array(LEASE) }),
-  run: ({ engine }: Needs, { holder, taskIdPrefix, ...wanted }, { by }) =>
-    engine.read((state, sequence) => {
-      const leases = holder === undefined ? allLeases(state) : leasesOf(state, holder);
-      const fit = matching(leases, ({ taskId }) => taskId.startsWith(taskIdPrefix));
-      const { items, ...page } = pageOf(fit, ORDER, wanted);
-      return { sequence, ...page, leases: items.map((each) => rowOf(state, each, by)) };
-    }),
+  output: z.strictObject({ ...FILTERED, leases: z.array(LEASE) }),
+  async run({ engine }: Needs, { holder, taskIdPrefix, ...page }, { by }) {
+    if (holder !== undefined) {
+      return engine.read((state, sequence) => {
+        const own = leasesOf(state, holder);
+        const fit = matching(own, ({ taskId }) => taskId.startsWith(taskIdPrefix));
+        const { items, ...facts } = pageOf(fit, ORDER, page);
+        return { sequence, ...facts, leases: items.map((each) => rowOf(state, each, by)) };
+      });
+    }
+    const { items, ...facts } = await listPage(
+      {
+        engine,
+        list: ({ leases: all }) => all,
+        prefix: taskIdPrefix,
+        show: ({ lease }, state) => rowOf(state, lease, by),
+      },
+      page,
+    );
+    return { ...facts, leases: items };
+  },
   json: listJson("leases", ORDER),
 });
 
@@ -153,8 +166,4 @@ export const leases = { list, get, acquire, renew, release } as const;
 
 function rowOf(state: State, lease: Lease, by: By): Answer<typeof LEASE> {
   return { ...leaseFor(lease, by), holderName: nameOf(state, lease.holder) };
-}
-
-function* allLeases({ leases: { byTask } }: State): Generator<Lease> {
-  for (const { lease } of byTask.values()) yield lease;
 }

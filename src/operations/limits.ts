@@ -5,6 +5,10 @@ export const LIST = {
   /** A screen or a few; who wants more says so. */
   limitDefault: 100,
   limitMost: 1_000,
+  /** Items that a filter looks at for one page: some ten milliseconds, in several turns. */
+  looked: 20_000,
+  /** Of them in one turn: what a caller that waits behind it does not notice. */
+  atOnce: 1_000,
   /** Of one page in characters, whatever the limit: cards may have 128 Ki each. */
   answerLength: 8 * MIB,
   /** A place is a moment and a key of at most 1,024 characters, three bytes each, as base64. */

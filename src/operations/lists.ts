@@ -3,11 +3,16 @@
  * of the list (a moment, then a key) and not after a count, so that nothing is shown twice or left
  * out because of what changed before it.
  *
- * A page is found in one pass over all, keeping the first few: the state is filed by key, in no
- * order that a page could use, and keeping one for each list would cost every command something.
+ * The order is kept (kept-lists.ts), so a page costs what it shows. No index serves the filters of
+ * these lists: items are looked at one after the other, some at a time while others are served, and
+ * no more than a bound. A page that ends there says so, and the next one goes on from there.
  */
+import { setImmediate as othersAreServed } from "node:timers/promises";
 import { z } from "zod";
-import { SEQUENCE, text, whole } from "./fields.ts";
+import type { State } from "../core/state.ts";
+import type { Engine } from "../engine/engine.ts";
+import { SEQUENCE, text, whole, yesOrNo } from "./fields.ts";
+import { byPlace, listsOf, type KeptList, type KeptLists, type Place } from "./kept-lists.ts";
 import { LIST } from "./limits.ts";
 import { quoted, wrong } from "./parse.ts";
 
@@ -24,11 +29,14 @@ export const PAGED = {
   cursor: text("Where the next page begins; absent on the last one").exactOptional(),
 } as const;
 
-interface Place {
-  /** 0 in lists that are in order of their keys alone. */
-  readonly atMs: number;
-  readonly key: string;
-}
+/** The answer of a list whose filters may have to look at more than there is time for. */
+export const FILTERED = {
+  ...PAGED,
+  isPartial: yesOrNo(
+    `The filter looked at ${LIST.looked} items and no further: total counts those of them that ` +
+      "fit, and the page may be short; the cursor goes on",
+  ).exactOptional(),
+} as const;
 
 export interface Order<T> {
   atMs(item: T): number;
@@ -38,11 +46,6 @@ export interface Order<T> {
 /** In order of their keys. */
 export function byKey<T>(key: (item: T) => string): Order<T> {
   return { atMs: () => 0, key };
-}
-
-/** The same order, of what holds such items. */
-export function within<T, Item>(order: Order<Item>, of: (holder: T) => Item): Order<T> {
-  return { atMs: (holder) => order.atMs(of(holder)), key: (holder) => order.key(of(holder)) };
 }
 
 interface PageRequest {
@@ -56,6 +59,122 @@ interface Page<T> {
   readonly total: number;
   /** Where the next page begins; absent on the last one. */
   readonly cursor?: string;
+}
+
+interface ListQuery<Item, Row> {
+  readonly engine: Pick<Engine, "observers" | "read">;
+  readonly list: (lists: KeptLists) => KeptList<Item>;
+  /** In a list by key alone: how wanted keys begin. */
+  readonly prefix?: string;
+  /** Absent where all are wanted. */
+  readonly isWanted?: ((item: Item, state: State) => boolean) | undefined;
+  readonly show: (item: Item, state: State) => Row;
+}
+
+interface ListPage<Row> extends Page<Row> {
+  readonly sequence: number;
+  readonly isPartial?: boolean;
+}
+
+/** A page of a kept list: all of it, or of those that a filter wants. */
+export async function listPage<Item, Row>(
+  query: ListQuery<Item, Row>,
+  request: PageRequest,
+): Promise<ListPage<Row>> {
+  const list = query.list(listsOf(query.engine));
+  const reading = { ...query, list, limit: request.limit };
+  const cursor = placeIn(request);
+  while (list.waiting > LIST.atOnce) {
+    await query.engine.read((state) => list.update(state, LIST.atOnce));
+    await othersAreServed();
+  }
+  return query.isWanted ? filteredPage(reading, cursor) : wholePage(reading, cursor);
+}
+
+interface ListReading<Item, Row> extends Omit<ListQuery<Item, Row>, "list"> {
+  readonly list: KeptList<Item>;
+  readonly limit: number;
+}
+
+function wholePage<Item, Row>(
+  { engine, list, prefix = "", show, limit }: ListReading<Item, Row>,
+  cursor: Place | undefined,
+): Promise<ListPage<Row>> {
+  return engine.read((state, sequence) => {
+    list.update(state);
+    const total = prefix === "" ? list.size : list.count(prefix);
+    const items: Row[] = [];
+    let last: Place | undefined;
+    for (const place of list.after(cursor, prefix)) {
+      if (items.length >= limit) return { sequence, items, total, ...next(last) };
+      const item = list.item(state, place);
+      if (item !== undefined) items.push(show(item, state));
+      last = place;
+    }
+    return { sequence, items, total };
+  });
+}
+
+/** Of a list that is short enough from its beginning, so that the total is that of all pages. */
+async function filteredPage<Item, Row>(
+  reading: ListReading<Item, Row>,
+  cursor: Place | undefined,
+): Promise<ListPage<Row>> {
+  const { engine, list } = reading;
+  const isLong = list.size > LIST.looked;
+  const found: Found<Row> = { items: [], total: 0, looked: 0, at: isLong ? cursor : undefined };
+  let first: number | undefined;
+  let isOver = false;
+  while (!isOver && found.looked < LIST.looked) {
+    isOver = await engine.read((state, sequence) => {
+      first ??= sequence;
+      list.update(state);
+      return lookOn(reading, found, { state, cursor });
+    });
+    await othersAreServed();
+  }
+  const { items, total, last, at, hasMore = false } = found;
+  const place = hasMore ? last : isOver ? undefined : at;
+  const facts = { sequence: first ?? 0, items, total, ...next(place) };
+  return isOver ? facts : { ...facts, isPartial: true };
+}
+
+/** As far as a filter has come. */
+interface Found<Row> {
+  readonly items: Row[];
+  total: number;
+  looked: number;
+  /** The last place that it looked at; the last that is shown; whether more of them fit. */
+  at: Place | undefined;
+  last?: Place;
+  hasMore?: boolean;
+}
+
+/** Looks at a few more; whether those were the last. */
+function lookOn<Item, Row>(
+  { list, isWanted, show, limit }: ListReading<Item, Row>,
+  found: Found<Row>,
+  { state, cursor }: { readonly state: State; readonly cursor: Place | undefined },
+): boolean {
+  const end = found.looked + LIST.atOnce;
+  for (const place of list.after(found.at)) {
+    if (found.looked >= end) return false;
+    found.looked += 1;
+    found.at = place;
+    const item = list.item(state, place);
+    if (item === undefined || isWanted?.(item, state) === false) continue;
+    found.total += 1;
+    if (cursor && byPlace(place, cursor) <= 0) continue;
+    found.hasMore = found.items.length >= limit;
+    if (found.hasMore) continue;
+    found.items.push(show(item, state));
+    found.last = place;
+  }
+  return true;
+}
+
+function next(place: Place | undefined): { readonly cursor?: string } {
+  return place ? { cursor: encoded(place) } : {};
 }
 
 export function* matching<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Generator<T> {

@@ -6,7 +6,7 @@ import { ROLES } from "../core/principals.ts";
 import { ROLE_POLICIES } from "../core/roles.ts";
 import { OWNER, prefix, SEQUENCE, text } from "./fields.ts";
 import { LIST } from "./limits.ts";
-import { byKey, listJson, matching, PAGE, PAGED, pageOf } from "./lists.ts";
+import { byKey, FILTERED, listJson, listPage, PAGE } from "./lists.ts";
 import { operation, type Services } from "./operation.ts";
 import { check } from "./parse.ts";
 
@@ -35,13 +35,20 @@ const list = operation({
   brief: "List the policies",
   about: "List the policies, in order of their ids.",
   input: z.strictObject({ ...PAGE, subjectPrefix: prefix("Only subjects with this prefix") }),
-  output: z.strictObject({ ...PAGED, policies: z.array(POLICY) }),
-  run: ({ engine }: Needs, { subjectPrefix, ...wanted }) =>
-    engine.read(({ policies: { byId } }, sequence) => {
-      const fit = matching(byId.values(), ({ subject }) => subject.startsWith(subjectPrefix));
-      const { items, ...page } = pageOf(fit, ORDER, wanted);
-      return { sequence, ...page, policies: items };
-    }),
+  output: z.strictObject({ ...FILTERED, policies: z.array(POLICY) }),
+  async run({ engine }: Needs, { subjectPrefix, ...page }) {
+    const isWanted = ({ subject }: Policy) => subject.startsWith(subjectPrefix);
+    const { items, ...facts } = await listPage(
+      {
+        engine,
+        list: ({ policies: all }) => all,
+        isWanted: subjectPrefix === "" ? undefined : isWanted,
+        show: (policy) => policy,
+      },
+      page,
+    );
+    return { ...facts, policies: items };
+  },
   json: listJson("policies", ORDER),
 });
 

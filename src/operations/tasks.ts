@@ -7,11 +7,9 @@
  *     └─ the caller is gone ─▶ nothing is claimed
  */
 import { z } from "zod";
-import { RollcallError } from "../core/errors.ts";
 import { taskFor } from "../core/fencing.ts";
 import { count, key } from "../core/fields.ts";
-import { meantIn } from "../core/meant.ts";
-import { EVERYTHING, seesTask, sightOf, type Sight } from "../core/visibility.ts";
+import { EVERYTHING, seesTask, sightOf } from "../core/visibility.ts";
 import type { State } from "../core/state.ts";
 import type { Task, TaskEntry } from "../core/tasks.ts";
 import {
@@ -26,7 +24,8 @@ import {
   whole,
 } from "./fields.ts";
 import { CLAIM } from "./limits.ts";
-import { listJson, matching, PAGE, PAGED, pageOf, type Order } from "./lists.ts";
+import { FILTERED, listJson, listPage, PAGE, type Order } from "./lists.ts";
+import { meantBy } from "./meant-by.ts";
 import { nameOf } from "./names.ts";
 import { operation, type Services } from "./operation.ts";
 import { check } from "./parse.ts";
@@ -58,19 +57,27 @@ const list = operation({
     claimedBy: text("Only those that this agent claimed").optional(),
     idPrefix: prefix("Only ids with this prefix"),
   }),
-  output: z.strictObject({ ...PAGED, tasks: z.array(TASK_ROW) }),
-  run({ engine }: Needs, { status, type, claimedBy, idPrefix, ...wanted }, { by }) {
+  output: z.strictObject({ ...FILTERED, tasks: z.array(TASK_ROW) }),
+  async run({ engine }: Needs, { status, type, claimedBy, idPrefix, ...page }, { by }) {
     const sight = sightOf(by.principal);
-    const isWanted = (task: Task) =>
+    const isWanted = ({ task }: TaskEntry, state: State) =>
       (status.length === 0 || status.includes(task.status)) &&
       (type === undefined || task.type === type) &&
       (claimedBy === undefined || task.claimedBy === claimedBy) &&
-      task.id.startsWith(idPrefix);
-    return engine.read((state, sequence) => {
-      const { items, ...page } = pageOf(matching(tasksSeen(state, sight), isWanted), ORDER, wanted);
-      const rows = items.map((each) => rowOf(state, taskFor(state, each, by)));
-      return { sequence, ...page, tasks: rows };
-    });
+      task.id.startsWith(idPrefix) &&
+      seesTask(sight, state, task);
+    const isFiltered =
+      status.length > 0 || type !== undefined || claimedBy !== undefined || idPrefix !== "";
+    const { items, ...facts } = await listPage(
+      {
+        engine,
+        list: ({ tasks: all }) => all,
+        isWanted: isFiltered || sight !== EVERYTHING ? isWanted : undefined,
+        show: ({ task }, state) => rowOf(state, taskFor(state, task, by)),
+      },
+      page,
+    );
+    return { ...facts, tasks: items };
   },
   json: listJson("tasks", ORDER),
 });
@@ -90,15 +97,19 @@ const get = operation({
   output: z.strictObject({ task: TASK, sequence: SEQUENCE }),
   async run({ engine }: Needs, { taskId }, { by }) {
     const sight = sightOf(by.principal);
-    const found = await engine.read((state, sequence) => {
-      const entry = meantIn(entriesSeen(state, sight), namesOf, { word: taskId, noun: "task" });
-      if (!entry.ok) return entry;
-      const task = taskFor(state, entry.item.task, by);
-      const claimedByName = nameOf(state, task.claimedBy);
-      return { ok: true as const, task, claimedByName, sequence };
-    });
-    if (!found.ok) throw new RollcallError(found.code, found.reason);
-    const { task, claimedByName, sequence } = found;
+    const { task, claimedByName, sequence } = await meantBy(
+      {
+        engine,
+        search: { word: taskId, noun: "task" },
+        items: ({ tasks: { byId } }) => byId,
+        sees: (each, state) => seesTask(sight, state, each.task),
+        namesOf,
+      },
+      (each, state) => ({
+        task: taskFor(state, each.task, by),
+        claimedByName: nameOf(state, each.task.claimedBy),
+      }),
+    );
     return { task: { ...detailOf(task), claimedByName }, sequence };
   },
 });
@@ -237,14 +248,4 @@ export const tasks = { list, get, create, cancel, claim, renew, complete, fail }
 /** Without a token rather than with one that is undefined. */
 function held({ token, ...rest }: z.output<typeof HELD>) {
   return { ...rest, ...(token !== undefined && { token }) };
-}
-
-function* tasksSeen(state: State, sight: Sight): Generator<Task> {
-  for (const { task } of state.tasks.byId.values()) if (seesTask(sight, state, task)) yield task;
-}
-
-function entriesSeen(state: State, sight: Sight): ReadonlyMap<string, TaskEntry> {
-  const { byId } = state.tasks;
-  if (sight === EVERYTHING) return byId;
-  return new Map([...byId].filter(([, { task }]) => seesTask(sight, state, task)));
 }

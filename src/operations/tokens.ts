@@ -4,7 +4,7 @@ import { ROLES, type Role } from "../core/principals.ts";
 import { statusOf, type Token } from "../core/tokens.ts";
 import { newSecret, secretHash } from "../machine/secrets.ts";
 import { moment, OWNER, text, ttl } from "./fields.ts";
-import { byKey, listJson, PAGE, PAGED, pageOf } from "./lists.ts";
+import { byKey, listJson, listPage, PAGE, PAGED } from "./lists.ts";
 import { operation, type Services } from "./operation.ts";
 
 type Needs = Pick<Services, "engine">;
@@ -41,12 +41,17 @@ const list = operation({
     "are expired or revoked. Secrets are not kept, and not shown.",
   input: z.strictObject(PAGE),
   output: z.strictObject({ ...PAGED, tokens: z.array(TOKEN) }),
-  run: ({ engine }: Needs, wanted) =>
-    engine.read(({ tokens: { byName } }, sequence) => {
-      const all = Array.from(byName.values(), ({ token }) => shown(token, engine.nowMs));
-      const { items, ...page } = pageOf(all, ORDER, wanted);
-      return { sequence, ...page, tokens: items };
-    }),
+  async run({ engine }: Needs, page) {
+    const { items, ...facts } = await listPage(
+      {
+        engine,
+        list: ({ tokens: all }) => all,
+        show: ({ token }) => shown(token, engine.nowMs),
+      },
+      page,
+    );
+    return { ...facts, tokens: items };
+  },
   json: listJson("tokens", ORDER),
 });
 

@@ -99,6 +99,19 @@ describe("over gRPC", () => {
     expect((await operator.call(getTask, { taskId })).task?.type).toBe(MARK);
   });
 
+  test("a watch tells each caller its own", async () => {
+    const { watch } = RegistryService.method;
+    const [own, theirs, all] = [ann, bob, operator].map((each) => each.watch(watch, {}));
+    await bob.post("/v1/tasks/create", { type: "bobs-watched" });
+    await vi.waitFor(() => {
+      expect(own?.heard).toContain(taskId);
+      expect(theirs?.heard).toContain("bobs-watched");
+      expect(all?.heard).toMatch(new RegExp(`${taskId}.*bobs-watched`, "s"));
+    });
+    expect(theirs?.heard).not.toMatch(new RegExp(`${taskId}|${MARK}`));
+    expect(own?.heard).not.toContain("bobs-watched");
+  });
+
   test("agents of the registry are found by everybody: that is what it is for", async () => {
     const { register, find } = RegistryService.method;
     await ann.call(register, { card: { name: "helper", version: "1" } });
@@ -143,6 +156,28 @@ describe("over ARCP", () => {
       expect((await person.get("/v1/fleet?all=true")).text).toContain(id);
     }
     await own.cancel(id);
+  });
+
+  test("an operator lists, follows and cancels the jobs of all", async () => {
+    const [own, all] = await Promise.all([ann.arcp(), operator.arcp()]);
+    const job = await own.submit({ agent: "steps", input: {} });
+    const listed: string[] = [];
+    for await (const { jobId } of all.listJobs()) listed.push(jobId);
+    expect(listed).toContain(job.id);
+    const followed = await all.subscribe(job.id);
+    await all.cancel(job.id);
+    expect(await followed.done).toMatchObject({ status: "cancelled" });
+  });
+
+  test("nobody resumes the session of another", async () => {
+    const own = await ann.arcp();
+    const resume = own.resumption;
+    if (!resume) throw new Error("the session cannot be resumed");
+    await expect(bob.arcp(resume)).rejects.toThrow(/resume/i);
+    await expect(operator.arcp(resume)).rejects.toThrow(/resume/i);
+    await own.close();
+    const again = await ann.arcp(resume);
+    expect(again.resumption?.sessionId).toBe(resume.sessionId);
   });
 });
 

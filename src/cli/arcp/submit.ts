@@ -5,10 +5,10 @@ import type { Context } from "../context.ts";
 import { defaultFlag, requiredFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { resultPayload, tellFailure } from "./endings.ts";
-import { connect, parseJson, runtimeFlags, type RuntimeFlags } from "./flags.ts";
+import { connect, parseJson, runtimeFlags, type ArcpRuntimeFlags } from "./flags.ts";
 import { pythonJson } from "./python-json.ts";
 
-interface Flags extends RuntimeFlags {
+interface Flags extends ArcpRuntimeFlags {
   readonly agent: string;
   readonly input: { readonly value: unknown };
   readonly lease: LeaseShape;

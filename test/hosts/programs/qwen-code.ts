@@ -67,7 +67,7 @@ export async function clears(stage: Stage, day: Day): Promise<void> {
   await stage.moment("/clear, prompt", {
     act: async () => {
       await day.enter("/clear");
-      await terminal.hides(/word0|fails as told/);
+      await terminal.hides("[[");
       await terminal.shows(MANNERS.ready);
       await day.say("anew [[slow 3]]", "word0");
     },

@@ -5,11 +5,11 @@
 import { MEMORY } from "./limits.ts";
 
 /** The sender. Ids are counted per sender: both may have a request 2 open at the same time. */
-export type Sender = "client" | "agent";
+export type FrameSender = "client" | "agent";
 
 export type FrameId = string | number;
 
-export type Frame =
+export type AcpFrame =
   | {
       readonly kind: "request";
       readonly id: FrameId;
@@ -22,7 +22,7 @@ export type Frame =
   | { readonly kind: "error"; readonly id: FrameId | null; readonly error: unknown };
 
 /** Anything that is no message of JSON-RPC 2.0, batches among them, is nothing. */
-export function readFrame(value: unknown): Frame | undefined {
+export function readFrame(value: unknown): AcpFrame | undefined {
   const method = idText(value, "method");
   const id = idIn(value, "id");
   if (method !== undefined) {

@@ -18,7 +18,7 @@ import {
 } from "../../../../test/support/engine/fixture.ts";
 import { AgentSearch } from "../../../search/agent-search.ts";
 import { eventFrame } from "./event-message.ts";
-import type { Finder } from "./finder.ts";
+import type { AgentFinder } from "./finder.ts";
 import {
   EntitlementsService,
   EventSchema,
@@ -49,9 +49,9 @@ interface Opened extends Fixture {
   readonly meters: Map<string, { served: number; took: number }>;
 }
 
-const NOTHING: Finder = { find: () => Promise.resolve([]) };
+const NOTHING: AgentFinder = { find: () => Promise.resolve([]) };
 
-async function open(finderOn: (engine: Engine) => Finder = () => NOTHING): Promise<Opened> {
+async function open(finderOn: (engine: Engine) => AgentFinder = () => NOTHING): Promise<Opened> {
   const fixture = await openEngine();
   const { engine } = fixture;
   const claims = new TaskClaims({ engine });

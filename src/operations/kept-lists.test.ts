@@ -1,0 +1,84 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { LIBRARY } from "../core/by.ts";
+import type { State } from "../core/state.ts";
+import { CARD, openEngine } from "../../test/support/engine/fixture.ts";
+import { World } from "../../test/support/core/fixture.ts";
+import { always } from "../../test/support/core/lives.ts";
+import { play } from "../../test/support/core/play.ts";
+import { agents } from "./agents.ts";
+import { byPlace, KeptLists, type KeptList, type Place } from "./kept-lists.ts";
+import type * as Limits from "./limits.ts";
+
+/** Filters come to their bound soon. */
+vi.mock("./limits.ts", async (original) => {
+  const { LIST, ...others } = await original<typeof Limits>();
+  return { ...others, LIST: { ...LIST, looked: 50, atOnce: 7 } };
+});
+
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+/** What each list should have, from the state. */
+function placesOf(state: State): ReadonlyMap<keyof KeptLists, readonly Place[]> {
+  const { agents: registry, leases, elections, policies, tokens, tasks, jobs, directory } = state;
+  const byKey = (keys: Iterable<string>) => Array.from(keys, (key) => ({ atMs: 0, key }));
+  const timed = <Item>(items: ReadonlyMap<string, Item>, atMs: (item: Item) => number) =>
+    Array.from(items, ([key, item]) => ({ atMs: atMs(item), key }));
+  return new Map<keyof KeptLists, Place[]>([
+    ["agents", timed(registry.byId, ({ agent }) => agent.registeredAtMs)],
+    ["leases", byKey(leases.byTask.keys())],
+    ["elections", byKey(elections.byGroup.keys())],
+    ["policies", byKey(policies.byId.keys())],
+    ["tokens", byKey(tokens.byName.keys())],
+    ["tasks", timed(tasks.byId, ({ task }) => task.createdAtMs)],
+    ["jobs", timed(jobs.byId, ({ job }) => job.submittedAtMs)],
+    ["directory", timed(directory.byUrl, ({ entry }) => entry.registeredAtMs)],
+  ]);
+}
+
+test("every list is in order, and has what there is, after any history", () => {
+  always((steps) => {
+    const world = new World();
+    const lists = new KeptLists();
+    world.observers.add(lists);
+    for (const [i, step] of steps.entries()) {
+      play([step], undefined, world);
+      if (i % 4 > 0) continue;
+      for (const [noun, places] of placesOf(world.state)) {
+        const list = lists[noun] as KeptList<unknown>;
+        list.update(world.state);
+        expect([...list.after(undefined)]).toEqual(places.toSorted(byPlace));
+      }
+    }
+  }, 40);
+});
+
+test("pages of a filter that looks at too much go on where they ended and miss none", async () => {
+  const { engine } = await openEngine();
+  cleanups.push(() => engine.close());
+  const register = async (name: string) => {
+    const card = { ...CARD, name };
+    await engine.execute({ type: "agent.register", card, ttlMs: 60_000 }, LIBRARY);
+  };
+  for (let i = 0; i < 200; i += 1) await register(i % 20 === 7 ? `wanted-${i}` : `other-${i}`);
+  const found: string[] = [];
+  const partial: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const input = agents.list.input.parse({ namePrefix: "wanted", limit: 2, cursor });
+    const call = { by: LIBRARY, signal: AbortSignal.timeout(10_000) };
+    const page = await agents.list.run({ engine }, input, call);
+    found.push(...page.agents.map(({ card }) => card.name));
+    partial.push(page.isPartial ?? false);
+    ({ cursor } = page);
+    // What comes meanwhile stands behind the cursor, and changes no page before it.
+    if (found.length === 4) await register("wanted-late");
+  } while (cursor !== undefined);
+  const first = Array.from({ length: 10 }, (_, i) => `wanted-${20 * i + 7}`);
+  expect(found).toEqual([...first, "wanted-late"]);
+  expect(partial).toContain(true);
+  expect(partial.at(-1)).toBe(false);
+});
