@@ -2,6 +2,7 @@
  * One JSON-RPC message, as far as anybody here looks into it. What came over the wire is `unknown`
  * and is only ever read by these functions: own fields, of the type that is asked for, or nothing.
  */
+import { isRecord } from "../../../core/json-object.ts";
 import { MEMORY } from "./limits.ts";
 
 /** The sender. Ids are counted per sender: both may have a request 2 open at the same time. */
@@ -42,8 +43,7 @@ export function requestKey(id: FrameId): string {
 }
 
 export function field(value: unknown, name: string): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 export function text(value: unknown, name: string): string | undefined {
