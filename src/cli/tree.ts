@@ -276,6 +276,14 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/whoami.ts")).whoami,
       },
       tokens: TOKENS,
+      export: {
+        brief: "Print policies and tokens as TOML",
+        load: async () => (await import("./commands/export.ts")).exportCommand,
+      },
+      import: {
+        brief: "Set policies and tokens from such a file",
+        load: async () => (await import("./commands/export.ts")).importCommand,
+      },
       tls: TLS,
     },
     "Status files": {

@@ -230,7 +230,7 @@ function running(parts: Parts): Daemon {
 /** Commands under way become durable, watchers hear why it ends, then everything goes. */
 async function shutDown(parts: Parts): Promise<void> {
   const { store, audit, engine, services, arcp, doors, metrics, logger } = parts;
-  const step = async (what: string, work: Promise<void>, withinMs: number) => {
+  const step = async (what: string, work: Promise<unknown>, withinMs: number) => {
     try {
       await within(work, withinMs);
     } catch (error) {
@@ -242,9 +242,9 @@ async function shutDown(parts: Parts): Promise<void> {
   parts.ownToken.close();
   parts.pair?.close();
   parts.certificates.close();
-  await step("the backups", parts.backups?.close() ?? Promise.resolve(), CLOSING.servicesMs);
   await step("the jobs", arcp.close(), CLOSING.arcpMs);
-  await step("the services", services.close(), CLOSING.servicesMs);
+  const closed = Promise.all([services.close(), parts.backups?.close()]);
+  await step("the services", closed, CLOSING.servicesMs);
   await step("the audit", audit.close(), CLOSING.engineMs);
   await step("the engine", engine.close(), CLOSING.engineMs);
   await step("the doors", doors.close(CLOSING.doorsMs), CLOSING.doorsMs + CLOSING.cutMs);
@@ -275,7 +275,7 @@ function backupsOf(parts: BackupParts, release: string): Backups | undefined {
   });
 }
 
-async function within(work: Promise<void>, ms: number): Promise<void> {
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {

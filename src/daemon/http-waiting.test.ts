@@ -80,7 +80,7 @@ describe("an answer", () => {
   });
 
   test("of which nothing is read for too long ends its connection", async () => {
-    const waiting = newWaiting(undefined, { http_answers: { eachBytes: Infinity } });
+    const waiting = newWaiting();
     const { port, door } = await open({ waiting, limits: { stallMs: 50 } }, { routes });
     say(port, call(port)).socket.pause();
     await vi.waitFor(() => expect(waiting.http_answers.bytes).toBeGreaterThan(0));
@@ -89,8 +89,7 @@ describe("an answer", () => {
   });
 
   test("that waits longest gives way when all that wait are too much", async () => {
-    const limits = { eachBytes: Infinity, bytes: 30_000_000 };
-    const waiting = newWaiting(undefined, { http_answers: limits });
+    const waiting = newWaiting(undefined, { http_answers: { bytes: 30_000_000 } });
     const { port, door } = await open({ waiting }, { routes });
     const [first, second] = [say(port, call(port)), say(port, call(port))];
     for (const { socket } of [first, second]) socket.pause();

@@ -69,7 +69,7 @@ export class Http2Requests {
       writableNeedDrain: { get: () => stream.writableNeedDrain },
     });
     stream.setTimeout(this.#limits.requestMs, () => {
-      if (!request.complete) stream.close(constants.NGHTTP2_CANCEL);
+      if (!stream.endAfterHeaders && !stream.readableEnded) stream.close(constants.NGHTTP2_CANCEL);
     });
     this.#take(
       request as unknown as IncomingMessage,

@@ -29,7 +29,7 @@ import type { Log, LogRange } from "../log/log.ts";
 import { EngineTime, markOf, type Clock, type Mark } from "../core/clock.ts";
 import { closing } from "./closing.ts";
 import { Follower } from "./follower.ts";
-import type { ForwardTarget } from "./forward.ts";
+import type { Forwarder, ForwardTarget } from "./forward.ts";
 import { Latch } from "./latch.ts";
 import { Leading } from "./leading.ts";
 import { DEFAULTS, type EngineOptions } from "./options.ts";
@@ -88,7 +88,9 @@ export class Engine implements ForwardTarget {
     this.#hub = new WatchHub({ log: options.log, barrier: () => this.#barrier() });
     this.#snapshots = new Snapshots(options.log, { ...DEFAULT_RETENTION, ...options.retention });
     this.#replica = replica;
-    this.#trouble = new Trouble(options.onTrouble);
+    this.#trouble = new Trouble((what, error) => {
+      if (!this.#isClosed()) options.onTrouble?.(what, error);
+    });
   }
 
   get mode(): EngineMode {
@@ -210,7 +212,7 @@ export class Engine implements ForwardTarget {
         this.#leading = undefined;
         if (this.#isClosed()) return;
         this.stats.rebuilds += 1;
-        this.#report("stopped leading", reason);
+        this.#trouble.report("stopped leading", reason);
         await this.#reload();
       } else if (this.#isBehind()) {
         await this.#reload();
@@ -220,7 +222,7 @@ export class Engine implements ForwardTarget {
         if (isEarly || this.#isClosed() || this.#isBehind()) continue;
         // A companion that cannot get ready is like a log that cannot be read: all begins anew.
         await this.#tryToLead().catch((error: unknown) => {
-          this.#report("could not lead", error);
+          this.#trouble.report("could not lead", error);
           this.#mustReload = true;
         });
       }
@@ -244,7 +246,7 @@ export class Engine implements ForwardTarget {
         if (!this.#isClosed()) this.#follow();
         return;
       } catch (error) {
-        this.#reportOnce("could not read the log", error);
+        this.#trouble.reportOnce("could not read the log", error);
         await this.#turn.wait(ENGINE.recoveryMs);
       }
     }
@@ -266,7 +268,7 @@ export class Engine implements ForwardTarget {
         onApplied: (recorded) => this.#applied(recorded),
       });
       follower.ended.catch((error: unknown) => {
-        this.#report("stopped following", error);
+        this.#trouble.report("stopped following", error);
         this.#mustReload = true;
         this.#turn.hurry();
       });
@@ -293,7 +295,7 @@ export class Engine implements ForwardTarget {
     try {
       await this.#log.append({ entries: [text], fence: floor }, head);
     } catch (error) {
-      if (codeOf(error) !== "FENCED") this.#reportOnce("could not lead", error);
+      if (codeOf(error) !== "FENCED") this.#trouble.reportOnce("could not lead", error);
       // Whether it was written is not known. Followers will see; alone, look.
       const hasMoved = ({ head: now }: LogRange) => now !== head;
       if (!this.#follower) this.#mustReload = await this.#log.open().then(hasMoved, () => true);
@@ -333,14 +335,12 @@ export class Engine implements ForwardTarget {
         this.#hub.publish(recorded);
         onAppend?.(recorded.length, tookMs);
       },
-      onTrouble: (what, error) => this.#report(what, error),
+      onTrouble: (what, error) => this.#trouble.report(what, error),
     });
   }
 
   async #forward<C extends Command>(command: C, by: By): Promise<ReplyTo<C>> {
-    const { forwarder } = this.#options;
-    const leader = this.#otherLeader();
-    if (!forwarder || leader === undefined) throw this.#unavailable();
+    const { forwarder, leader } = this.#otherLeader();
     return forwarder.execute(leader, command, by);
   }
 
@@ -356,16 +356,16 @@ export class Engine implements ForwardTarget {
     if (this.#leading) return this.barrierHere();
     // A claim to lead may be written without this node knowing yet; the log knows.
     if (!this.#log.shared) return (await this.#log.open()).head;
-    const { forwarder } = this.#options;
-    const leader = this.#otherLeader();
-    if (!forwarder || leader === undefined) throw this.#unavailable();
+    const { forwarder, leader } = this.#otherLeader();
     return forwarder.barrier(leader);
   }
 
-  #otherLeader(): string | undefined {
-    const { node } = this.#replica.state.leadership;
-    const isOther = this.#mode === "following" && node !== "" && node !== this.#options.node;
-    return isOther ? node : undefined;
+  #otherLeader(): { readonly forwarder: Forwarder; readonly leader: string } {
+    const { forwarder, node } = this.#options;
+    const leader = this.#replica.state.leadership.node;
+    const isOther = this.#mode === "following" && leader !== "" && leader !== node;
+    if (!forwarder || !isOther) throw this.#unavailable();
+    return { forwarder, leader };
   }
 
   #setMode(mode: EngineMode): void {
@@ -382,14 +382,6 @@ export class Engine implements ForwardTarget {
   // A method: the compiler would take a property for unchanged across an await.
   #isClosed(): boolean {
     return this.#mode === "closed";
-  }
-
-  #report(what: string, error: unknown): void {
-    if (!this.#isClosed()) this.#trouble.report(what, error);
-  }
-
-  #reportOnce(what: string, error: unknown): void {
-    if (!this.#isClosed()) this.#trouble.reportOnce(what, error);
   }
 
   #unavailable(): RollcallError {

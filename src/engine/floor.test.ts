@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { LIBRARY } from "../core/by.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
 import { readWitness } from "../log/sqlite/witness.ts";
@@ -38,4 +38,29 @@ test("tokens and terms go on above all others when the database is lost, also tw
   expect(readWitness(path)?.floor).toBeGreaterThan(first.nextTerm);
   rmSync(path);
   expect((await grantOn(path)).token).toBeGreaterThan(first.nextTerm);
+});
+
+test("a database that is moved away under an engine ends its term until it is back", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "rollcall-floor-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "rollcall.db");
+  const store = sqliteStore({ path });
+  const troubles: string[] = [];
+  const onTrouble = (what: string) => troubles.push(what);
+  const engine = await Engine.open({ log: store.log, onTrouble });
+  const leads = (isLeading: boolean) =>
+    vi.waitFor(() => expect(engine.mode === "leading").toBe(isLeading), { timeout: 20_000 });
+  const register = () => engine.execute({ type: "agent.register", card: CARD, ttlMs: 0 }, LIBRARY);
+  await register();
+  renameSync(path, `${path}.moved`);
+  await leads(false);
+  await expect(register()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  await expect(register()).rejects.toThrow(`${path} was moved or deleted`);
+  renameSync(`${path}.moved`, path);
+  await leads(true);
+  await register();
+  // Told once, not with every try.
+  expect(troubles.length).toBeLessThanOrEqual(3);
+  await engine.close();
+  await store.close();
 });

@@ -1,17 +1,17 @@
 /** The last thing that went wrong, told to the operator, and why callers are refused meanwhile. */
 
 export class Trouble {
-  readonly #tell: ((what: string, error: unknown) => void) | undefined;
+  readonly #tell: (what: string, error: unknown) => void;
   /** For callers that are refused because of it. */
   reason = "there is no leader yet";
 
-  constructor(tell: ((what: string, error: unknown) => void) | undefined) {
+  constructor(tell: (what: string, error: unknown) => void) {
     this.#tell = tell;
   }
 
   report(what: string, error: unknown): void {
     this.reason = reasonOf(what, error);
-    this.#tell?.(what, error);
+    this.#tell(what, error);
   }
 
   /** Of something that is tried over and over: told once. */

@@ -126,12 +126,12 @@ export class WaitingBytes {
 const LIMITS = {
   /** Bodies, and requests behind others of their connection. A body is 1 MiB at most. */
   http_requests: { bytes: 64 * MIB, eachBytes: 2 * MIB, ms: 30 * SECOND },
-  /** The longest lists of a few slow readers. A reader that takes nothing is cut by its socket. */
-  http_answers: { bytes: 64 * MIB, eachBytes: 16 * MIB, ms: Infinity },
+  /** The longest lists for a few slow readers: our own clients take 64 MiB. Sockets see stalls. */
+  http_answers: { bytes: 256 * MIB, eachBytes: 128 * MIB, ms: Infinity },
   /** The largest message is 4 MiB. */
   grpc_requests: { bytes: 64 * MIB, eachBytes: 8 * MIB, ms: 30 * SECOND },
   /** Of a connection, which a program with thousands of agents shares. Watches may stand still. */
-  grpc_answers: { bytes: 128 * MIB, eachBytes: 32 * MIB, ms: Infinity },
+  grpc_answers: { bytes: 256 * MIB, eachBytes: 64 * MIB, ms: Infinity },
   /** Incomplete messages: of 4 MiB at most, in pieces of which each has its own cost. */
   websocket_messages: { bytes: 64 * MIB, eachBytes: 8 * MIB, ms: 30 * SECOND },
 } as const satisfies Readonly<Record<string, WaitingLimits>>;

@@ -56,7 +56,7 @@ test("every list is in order, and has what there is, after any history", () => {
   }, 40);
 });
 
-test("pages of a filter that looks at too much go on where they ended, and miss nothing", async () => {
+test("pages of a filter that looks at too much go on where they ended and miss none", async () => {
   const { engine } = await openEngine();
   cleanups.push(() => engine.close());
   const register = async (name: string) => {

@@ -3,6 +3,7 @@
  * resumes nor cancels what is the other's, by any wire; an operator sees all of it.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { WatchHub } from "../../src/engine/watch.ts";
 import { startHosting, type HostingDaemon } from "./daemon.ts";
 import {
   RegistryService,
@@ -135,6 +136,18 @@ describe("live", () => {
       expect(heard).not.toMatch(/anns-secret|"principal":"token:ann"/);
     expect(own[0]?.heard).not.toContain("bobs");
     expect(own[0]?.heard).not.toContain("token.created");
+  });
+
+  test("the watcher behind a stream is its subscriber's, and counts to its share", async () => {
+    const watched = vi.spyOn(WatchHub.prototype, "watch");
+    const own = await ann.arcp();
+    const job = await own.submit({ agent: "steps", input: {} });
+    const live = ["/v1/questions", "/v1/directory/events", "/v1/events", `/v1/jobs/${job.id}`];
+    for (const path of live) await ann.stream(path);
+    const owners = watched.mock.calls.map(([{ by }]) => by?.principal.name);
+    expect(owners).toEqual(live.map(() => "token:ann"));
+    watched.mockRestore();
+    await own.cancel(job.id);
   });
 });
 

@@ -3,11 +3,12 @@
  * calls it meanwhile, by HTTP and gRPC, and every call must be answered.
  */
 import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { expect, onTestFinished } from "vitest";
 import { MIB, SECOND } from "../../src/core/units.ts";
 import { systemClock } from "../../src/machine/clock.ts";
 import { Channel } from "../../src/net/grpc/client-channel.ts";
-import { start } from "../e2e/programs.ts";
+import { environment, programFile, Running } from "../e2e/programs.ts";
 
 /** How much longer an honest call may take, on a machine with other work. */
 const PATIENCE_MS = 5 * SECOND;
@@ -18,6 +19,8 @@ export interface Victim {
   readonly httpPort: number;
   readonly grpcPort: number;
   readonly pid: number;
+  /** What it has written to its log. */
+  log(): string;
   /** The id of a task with a large input: its answer is large. */
   largeTask(): Promise<string>;
   /** One call by each wire; fails where one is refused, or takes too long. */
@@ -29,10 +32,13 @@ export interface Victim {
   metric(name: string): Promise<number>;
 }
 
-export async function victim(...flags: readonly string[]): Promise<Victim> {
+/** `files`: as many files as the system lets it open. */
+export async function victim({ files }: { readonly files?: number } = {}): Promise<Victim> {
   const doors = ["--addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0"];
   const quiet = ["--memory", "--no-status-files", "--socket", "off", "--rate-limit", "0"];
-  const up = start(["up", ...doors, ...quiet, ...flags]);
+  const words = [process.execPath, programFile("rollcall"), "up", ...doors, ...quiet];
+  const limit = files === undefined ? "" : `ulimit -n ${files}; `;
+  const up = new Running("sh", ["-c", `${limit}exec "$@"`, "sh", ...words], environment(tmpdir()));
   onTestFinished(() => up[Symbol.asyncDispose]());
   const found = await up.says(/HTTP +http:\/\/\S+:(\d+)\n +gRPC +\S+:(\d+)/);
   const [httpPort = 0, grpcPort = 0] = found.slice(1).map(Number);
@@ -53,6 +59,7 @@ export async function victim(...flags: readonly string[]): Promise<Victim> {
     httpPort,
     grpcPort,
     pid,
+    log: () => up.stdout + up.stderr,
     honestCall,
     cpuSeconds: () => cpuSecondsOf(pid),
     largeTask: async () => {

@@ -85,8 +85,8 @@ export interface Restoring {
 
 /** Puts a backup beside an empty place. */
 export function beginRestore(file: string, path: string): Restoring {
-  if (existsSync(path) || sizeOf(`${path}-wal`) > 0) {
-    const message = `${path} is there already: a backup goes to an empty place; move it away first`;
+  for (const taken of [path, `${path}-wal`].filter((each) => existsSync(each))) {
+    const message = `${taken} is there already: a backup goes to an empty place; move it away`;
     throw new RollcallError("ALREADY_EXISTS", message);
   }
   const facts = readBackup(file);
