@@ -16,7 +16,7 @@ import { keepShowing } from "../watching.ts";
 import { agentsOf, type AgentRow, type StatusAgents } from "./agents.ts";
 import { linesOf, list, type StatusListOptions } from "./list.ts";
 
-export interface StatusWatchOptions extends StatusListOptions {
+export interface WatchedListOptions extends StatusListOptions {
   readonly intervalMs: number;
 }
 
@@ -28,7 +28,7 @@ const RESCAN_INTERVALS = 5;
 type ListedAgents = ListedPage<AgentRow, StatusAgents>;
 type AgentsView = ListView<AgentRow, StatusAgents>;
 
-export async function watch(context: Context, given: StatusWatchOptions): Promise<void> {
+export async function watch(context: Context, given: WatchedListOptions): Promise<void> {
   const intervalMs = Math.min(Math.max(given.intervalMs, INTERVAL.leastMs), INTERVAL.mostMs);
   const options = { ...given, intervalMs };
   if (!context.out.isTerminal && given.form === "table") return printEach(context, options);
@@ -39,7 +39,7 @@ export async function watch(context: Context, given: StatusWatchOptions): Promis
 /** The peer clears the screen before each table: over ssh without a terminal, that redraws. */
 const CLEAR = "\u001b[2J\u001b[H";
 
-async function printEach(context: Context, options: StatusWatchOptions): Promise<void> {
+async function printEach(context: Context, options: WatchedListOptions): Promise<void> {
   const signal = context.untilInterrupted();
   while (!signal.aborted) {
     await context.out.write(CLEAR);
@@ -50,10 +50,10 @@ async function printEach(context: Context, options: StatusWatchOptions): Promise
 
 /** Of thousands of files only those are read again that change. */
 class WatchedFolder implements ListSource<AgentRow, StatusAgents> {
-  readonly #options: StatusWatchOptions;
+  readonly #options: WatchedListOptions;
   #readings: ReadonlyMap<string, StatusReading> | undefined;
 
-  constructor(options: StatusWatchOptions) {
+  constructor(options: WatchedListOptions) {
     this.#options = options;
   }
 
@@ -79,7 +79,7 @@ class WatchedFolder implements ListSource<AgentRow, StatusAgents> {
   }
 }
 
-function picture(context: Context, options: StatusWatchOptions): AgentsView {
+function picture(context: Context, options: WatchedListOptions): AgentsView {
   const { out } = context;
   const screen = new Screen(out);
   return {
@@ -96,7 +96,7 @@ function picture(context: Context, options: StatusWatchOptions): AgentsView {
   };
 }
 
-function feed(context: Context, options: StatusWatchOptions): AgentsView {
+function feed(context: Context, options: WatchedListOptions): AgentsView {
   const { out, err } = context;
   let warned: ReadonlySet<string> = new Set();
   let shown: string | undefined;

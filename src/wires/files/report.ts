@@ -9,7 +9,7 @@ import type { StatusFile } from "./read.ts";
 import { activeAtMs, activityIn, isAsking, outcomeIn, sinceMs } from "./standing.ts";
 
 /** Facts of an agent beside its file. */
-export interface Circumstances extends Vitality {
+export interface FileCircumstances extends Vitality {
   readonly host: string;
   /** When the process of the file began, where that is known. */
   readonly processStartedAtMs?: number | undefined;
@@ -21,7 +21,7 @@ export function aliasOf(host: string, { agent_id }: Status): string {
   return `file@${host}:${asLine(agent_id, FLEET.nameLength)}`;
 }
 
-export function reportOf(file: StatusFile, about: Circumstances): Report {
+export function reportOf(file: StatusFile, about: FileCircumstances): Report {
   const { status, updatedAtMs } = file;
   const { runtime, goal, a2a } = status;
   const own = readMeta(status);
@@ -52,7 +52,7 @@ export function reportOf(file: StatusFile, about: Circumstances): Report {
   };
 }
 
-function processOf(pid: number, about: Circumstances): ReportedProcess {
+function processOf(pid: number, about: FileCircumstances): ReportedProcess {
   const { processStartedAtMs: startedAtMs, hasEnded } = about;
   return {
     pid,

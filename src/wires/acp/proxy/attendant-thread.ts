@@ -10,7 +10,7 @@ import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../core/clock.ts";
 import type { FrameSender } from "../derive/frames.ts";
 import type { ProcessExit } from "./agent-process.ts";
-import { Feed, newSeenBytes, type FromAttendant, type ToAttendant } from "./feed.ts";
+import { AttendantFeed, newSeenBytes, type FromAttendant, type ToAttendant } from "./feed.ts";
 import { FEED } from "./limits.ts";
 
 export interface AttendantThreadOptions {
@@ -25,7 +25,7 @@ export interface AttendantThreadOptions {
 
 export class AttendantThread {
   readonly #worker: Worker;
-  readonly #feed: Feed;
+  readonly #feed: AttendantFeed;
   readonly #clock: Clock;
   readonly #gone: Promise<void>;
   #isGone = false;
@@ -40,7 +40,7 @@ export class AttendantThread {
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: FEED.heapMib },
     });
-    this.#feed = new Feed({ post: (messages) => this.#post(messages), seen, clock });
+    this.#feed = new AttendantFeed({ post: (messages) => this.#post(messages), seen, clock });
     this.#worker.on("error", onError);
     this.#worker.on("message", ({ line, seenBytes }: FromAttendant) => {
       const isSaid = this.#feed.isAll(seenBytes) && interject(line);

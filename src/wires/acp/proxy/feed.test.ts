@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { TestClock } from "../../../../test/support/engine/fixture.ts";
 import type { FrameSender } from "../derive/frames.ts";
-import { Feed, newSeenBytes } from "./feed.ts";
+import { AttendantFeed, newSeenBytes } from "./feed.ts";
 import { FEED } from "./limits.ts";
 
 function feeding(waitingBytes: number) {
   const seen = newSeenBytes();
   const clock = new TestClock();
   const posted: string[] = [];
-  const feed = new Feed({
+  const feed = new AttendantFeed({
     seen,
     clock,
     waitingBytes,
@@ -81,7 +81,7 @@ test("what comes within a few milliseconds goes in one message, and much at once
   const clock = new TestClock();
   const counts: number[] = [];
   const post = (messages: readonly unknown[]) => counts.push(messages.length);
-  const feed = new Feed({ seen: newSeenBytes(), clock, post });
+  const feed = new AttendantFeed({ seen: newSeenBytes(), clock, post });
   feed.note("client", Buffer.from("one\n"));
   feed.note("agent", Buffer.from("two\n"));
   expect(counts).toEqual([]);

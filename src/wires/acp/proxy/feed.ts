@@ -50,7 +50,7 @@ export interface FeedOptions {
 
 const NEWLINE = 10;
 
-export class Feed {
+export class AttendantFeed {
   readonly #post: (messages: readonly ToAttendant[]) => void;
   readonly #seen: SeenBytes;
   readonly #clock: Clock;
