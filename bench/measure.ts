@@ -25,6 +25,10 @@ export interface Result {
  */
 export const isQuick = process.argv.includes("--quick");
 
+/** `--only PART`: of a bench with several parts, this one. */
+const at = process.argv.indexOf("--only");
+const only = at === -1 ? undefined : process.argv[at + 1];
+
 const results: Result[] = [];
 
 export function report(result: Result): void {
@@ -42,6 +46,7 @@ export function lineOf(result: Result): string {
 
 /** Call at the end: a promise that was not kept fails the run. */
 export function conclude(): void {
+  if (results.length === 0) throw new Error(`nothing was measured: there is no part ${only}`);
   const missed = results.filter((result) => !isMet(result));
   console.log(missed.length === 0 ? "\nall targets met" : `\n${missed.length} targets missed`);
   process.exitCode = missed.length === 0 ? 0 : 1;
@@ -95,6 +100,11 @@ export async function rate(count: number, run: () => Promise<void> | void): Prom
   return (count / (performance.now() - startMs)) * 1000;
 }
 
+/** A part of a bench, in a folder of its own. */
+export async function part(name: string, run: (folder: string) => Promise<void>): Promise<void> {
+  if (only === undefined || only === name) await inTemporaryFolder(run);
+}
+
 export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "rollcall-bench-"));
   try {
@@ -115,6 +125,8 @@ export function memoryBytes(): number {
 export interface Measured {
   readonly perSecond: number;
   readonly p99Ms: number;
+  /** Of the server, for one call. */
+  readonly cpuUs?: number;
 }
 
 /** The median of each, all run in turns; a first round warms up. */
@@ -132,6 +144,7 @@ export async function measuredInTurns<const Runs extends readonly (() => Promise
   const medians = all.map((each) => ({
     perSecond: median(each.map(({ perSecond }) => perSecond)),
     p99Ms: median(each.map(({ p99Ms }) => p99Ms)),
+    cpuUs: median(each.map(({ cpuUs = NaN }) => cpuUs)),
   }));
   return medians as unknown as { readonly [Index in keyof Runs]: Measured };
 }

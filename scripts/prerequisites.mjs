@@ -150,6 +150,18 @@ export const PREREQUISITES = [
     apt: "iproute2",
   },
   {
+    name: "curl",
+    need: "a client of HTTP/2 that is not ours",
+    isThere: () => run("curl", "--version"),
+    apt: "curl",
+  },
+  {
+    name: "nginx",
+    need: "the proxy of the recipe in docs/security.md",
+    isThere: () => run("nginx", "-v"),
+    apt: "nginx",
+  },
+  {
     name: "h2load",
     need: "to load our doors from outside Node (npm run bench keeper, a2a)",
     isThere: () => run("h2load", "--version"),

@@ -27,7 +27,10 @@ const GROUPS = [
   },
   // Only failures are shown: where an output is cut, little is left.
   { vitest: `vitest run --no-color --reporter=dot --reporter=json --outputFile.json=${report}` },
-  { simulation: "node scripts/run-ts.mjs test/simulation/main.ts --seeds 600" },
+  {
+    simulation: "node scripts/run-ts.mjs test/simulation/main.ts --seeds 600",
+    fuzz: "node scripts/run-ts.mjs test/fuzz/main.ts --seconds 40",
+  },
 ];
 
 /** Two cores are what the machines have. */

@@ -6,11 +6,16 @@ export {
   STATUS_KEY,
   STATUS_METHOD,
   statusMessage,
-  type AgentStatus,
+  type ReportedStatus as AgentStatus,
 } from "./wires/acp/derive/form.ts";
-export { readFrame, type Frame, type FrameId, type Sender } from "./wires/acp/derive/frames.ts";
+export {
+  readFrame,
+  type AcpFrame as Frame,
+  type FrameId,
+  type FrameSender as Sender,
+} from "./wires/acp/derive/frames.ts";
 export { AcpObserver, type AcpObserverOptions } from "./wires/acp/derive/observer.ts";
-export { FrameReader } from "./wires/acp/derive/reader.ts";
+export { AcpLineReader as FrameReader } from "./wires/acp/derive/reader.ts";
 export {
   STATUSES,
   type AcpFacts,

@@ -11,8 +11,8 @@ export interface SmallDisk {
   readonly freeRoom: () => void;
 }
 
-/** Skips the test where nobody may mount; with CI=true that fails it. */
-export function smallDisk(context: TestContext, megabytes = 8): SmallDisk {
+/** A folder that is gone after the test, and whether it is a disk of its own. */
+export function mountedFolder(megabytes: number): { folder: string; isMounted: boolean } {
   const folder = fs.mkdtempSync(join(tmpdir(), "rollcall-disk-"));
   const options = ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", folder];
   const isMounted = spawnSync("mount", options).status === 0;
@@ -20,6 +20,12 @@ export function smallDisk(context: TestContext, megabytes = 8): SmallDisk {
     if (isMounted) spawnSync("umount", ["--lazy", folder]);
     fs.rmSync(folder, { recursive: true, force: true });
   });
+  return { folder, isMounted };
+}
+
+/** Skips the test where nobody may mount; with CI=true that fails it. */
+export function smallDisk(context: TestContext, megabytes = 8): SmallDisk {
+  const { folder, isMounted } = mountedFolder(megabytes);
   if (!isMounted && process.env["CI"] === "true") throw new Error("cannot mount a small disk");
   if (!isMounted) context.skip("needs the right to mount");
   const ballast = join(folder, "ballast");

@@ -1,6 +1,7 @@
 /** The servers under load, each a process of its own on a free port of this machine. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,6 +13,8 @@ export interface Program extends AsyncDisposable {
   readonly address: string;
   /** The same as a URL. */
   readonly origin: string;
+  /** The processor time that it has used, as Linux tells it. */
+  cpuUs(): number;
 }
 
 /** The files of a certificate and its key. */
@@ -72,12 +75,20 @@ export async function start(
   return {
     address,
     origin: `http://${address}`,
+    cpuUs: () => cpuUsOf(child.pid ?? 0),
     async [Symbol.asyncDispose]() {
       const ended = once(child, "exit");
       child.kill("SIGTERM");
       await ended;
     },
   };
+}
+
+/** In ticks of 10 ms, behind the name of the program, which is in brackets. */
+function cpuUsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
 export async function freeAddress(): Promise<string> {

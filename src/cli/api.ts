@@ -13,7 +13,7 @@ import type { Schema, Schemas } from "../wires/api/openapi-example.ts";
 import { shapeCheck } from "./shape.ts";
 
 /** A field of the input. */
-export interface Field {
+export interface InputField {
   readonly schema: Schema;
   readonly description: string;
   readonly isRequired: boolean;
@@ -25,7 +25,7 @@ export interface ApiOperation {
   readonly path: string;
   readonly about: string;
   /** By their names; those within another as card.name. */
-  readonly fields: ReadonlyMap<string, Field>;
+  readonly fields: ReadonlyMap<string, InputField>;
   readonly answer: Schema;
   /** The field of the answer that holds the rows of a list. */
   readonly rows: string;
@@ -76,7 +76,7 @@ export function apiOperation(name: OperationName): ApiOperation {
 function fieldsOf(
   { parameters = [], requestBody }: DocumentedOperation,
   components: Schemas,
-): readonly (readonly [string, Field])[] {
+): readonly (readonly [string, InputField])[] {
   if (requestBody) {
     const { schema } = requestBody.content["application/json"];
     return fieldsIn(components[schema.$ref?.split("/").at(-1) ?? ""] ?? schema, "");
@@ -87,7 +87,10 @@ function fieldsOf(
   ]);
 }
 
-function fieldsIn({ properties = {}, required = [] }: Schema, path: string): [string, Field][] {
+function fieldsIn(
+  { properties = {}, required = [] }: Schema,
+  path: string,
+): [string, InputField][] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     if (schema.properties) return fieldsIn(schema, `${path}${name}.`);
     const { description = "" } = schema;
@@ -108,7 +111,10 @@ export async function call<Name extends OperationName>(
   const { isRead, path } = apiOperation(name);
   if (isRead) return lookUp(daemon, name, request);
   const { input, ...options } = request;
-  return checked(name, await daemon.post(path, input as Readonly<Record<string, Value>>, options));
+  return checked(
+    name,
+    await daemon.post(path, input as Readonly<Record<string, QueryValue>>, options),
+  );
 }
 
 /** The same for one that reads. */
@@ -117,7 +123,7 @@ export async function lookUp<Name extends OperationName>(
   name: Name,
   { input, ...options }: OperationRequest<Name>,
 ): Promise<AnswerOf<Name>> {
-  const path = pathOf(apiOperation(name).path, input as Readonly<Record<string, Value>>);
+  const path = pathOf(apiOperation(name).path, input as Readonly<Record<string, QueryValue>>);
   return checked(name, await daemon.get(path, options));
 }
 
@@ -128,13 +134,13 @@ function checked<Name extends OperationName>(name: Name, answer: unknown): Answe
   throw incompatible(`${name}: ${problem}`);
 }
 
-export type Value = string | number | boolean | readonly string[] | undefined;
+export type QueryValue = string | number | boolean | readonly string[] | undefined;
 
 /**
  * `/v1/leases/{taskId}` with its key, or `/v1/agents?status=alive&…`: what is undefined is left
  * out, a list is given several times.
  */
-export function pathOf(path: string, params: Readonly<Record<string, Value>> = {}): string {
+export function pathOf(path: string, params: Readonly<Record<string, QueryValue>> = {}): string {
   const query = new URLSearchParams();
   let filled = path;
   for (const [name, value] of Object.entries(params)) {

@@ -8,7 +8,7 @@ import { shortId } from "../core/words.ts";
 import type { AnswerOf, OperationName } from "../operations/table.ts";
 import type { Client } from "../wires/api/client/client.ts";
 import type { ConnectionState } from "../wires/api/client/events.ts";
-import { apiOperation, lookUp, type Value } from "./api.ts";
+import { apiOperation, lookUp, type QueryValue } from "./api.ts";
 import type { Context } from "./context.ts";
 import { daemonOf, lookOf, note, noteMoment, printJson } from "./daemon.ts";
 import { listFlags, type ListFlags } from "./flags.ts";
@@ -34,11 +34,11 @@ export interface ListLook<Item, Answer extends object = object> {
 /** The list of a daemon, without the page. */
 export interface ListQuery {
   readonly operation: OperationName;
-  readonly input: Readonly<Record<string, Value>>;
+  readonly input: Readonly<Record<string, QueryValue>>;
 }
 
 /** A list that a daemon has, and how it is shown. */
-export interface Listing<Item> extends ListLook<Item>, ListQuery {
+export interface ListSpec<Item> extends ListLook<Item>, ListQuery {
   /** Beginnings of the topics that may change it. */
   readonly topics: readonly string[];
 }
@@ -47,17 +47,17 @@ export interface Listing<Item> extends ListLook<Item>, ListQuery {
 export interface ListSource<Item, Answer extends object = object> {
   /** As people know it: the URL of a daemon, a folder. */
   readonly place: string;
-  fetch(options: FetchOptions): Promise<ListedPage<Item, Answer>>;
+  fetch(options: ListFetch): Promise<ListedPage<Item, Answer>>;
   /** Yields whenever it may be another list by now, until the signal aborts. */
-  changes(options: ChangesOptions): AsyncIterable<unknown>;
+  changes(options: ListChanges): AsyncIterable<unknown>;
 }
 
-export interface FetchOptions {
+export interface ListFetch {
   readonly limit: number;
   readonly signal?: AbortSignal;
 }
 
-export interface ChangesOptions {
+export interface ListChanges {
   /** Of the list that is known. */
   readonly from: number;
   readonly signal: AbortSignal;
@@ -95,7 +95,7 @@ type RowOf<Name extends OperationName> = {
 }[keyof AnswerOf<Name>];
 
 interface ListCommand<Item, Own>
-  extends CommandWords<Own>, Pick<Listing<Item>, "topics" | "columns" | "key"> {
+  extends CommandWords<Own>, Pick<ListSpec<Item>, "topics" | "columns" | "key"> {
   /** Shown when the list is empty: without filters, and with some. */
   readonly nothing: readonly [all: string, filtered: string];
 }
@@ -111,9 +111,9 @@ export function listOperation<Name extends OperationName, Own = object>(
   return line.command<ListFlags>(listFlags, async (context, typed) => {
     const { flags } = typed;
     await using daemon = daemonOf(context, flags);
-    const listing: Listing<RowOf<Name>> = {
+    const listing: ListSpec<RowOf<Name>> = {
       operation: name,
-      input: (await line.input({ ...typed, daemon, context })) as Listing<unknown>["input"],
+      input: (await line.input({ ...typed, daemon, context })) as ListSpec<unknown>["input"],
       noun,
       topics,
       columns,
@@ -148,7 +148,7 @@ export async function showList<Item, Answer extends object>(
 
 export function daemonList<Item>(
   daemon: Pick<Client, "url" | "get" | "events">,
-  { operation, input, topics }: Listing<Item>,
+  { operation, input, topics }: ListSpec<Item>,
 ): ListSource<Item> {
   return {
     place: daemon.url,
@@ -163,7 +163,7 @@ const PAGE = 1_000;
 export async function fetchPages<Item, Answer extends object>(
   daemon: Pick<Client, "get">,
   { operation, input }: ListQuery,
-  { limit, signal }: FetchOptions,
+  { limit, signal }: ListFetch,
 ): Promise<ListedPage<Item, Answer>> {
   type Page = Omit<ListedPage<Item>, "items" | "answer"> & Record<string, unknown>;
   const { rows: field } = apiOperation(operation);

@@ -1,13 +1,13 @@
 /** Fields of operations as words of the command line, and the values that these stand for. */
 import type { Client } from "../wires/api/client/client.ts";
-import type { Field } from "./api.ts";
+import type { InputField } from "./api.ts";
 import type { Context } from "./context.ts";
 import { actingAgent, agentId, directoryUrl, taskId } from "./daemon.ts";
 import { parseDuration } from "./durations.ts";
 import { actingFlag, atFlag, parseToken, switchFlag } from "./flags.ts";
 import { camel } from "./help.ts";
 
-export interface Word extends Field {
+export interface Word extends InputField {
   /** card.name */
   readonly field: string;
   /** `--input-file`, or `KEY` of an argument. */
@@ -17,7 +17,7 @@ export interface Word extends Field {
 }
 
 /** `--ttl TIME`, `--all`, `KEY`; `QUERY…` is all that is left, and `[QUERY…]` may be nothing. */
-export function wordOf(field: string, typed: string, known: Field): Word {
+export function wordOf(field: string, typed: string, known: InputField): Word {
   const [text = "", placeholder = text] = typed.split(" ");
   return { ...known, field, text, placeholder };
 }

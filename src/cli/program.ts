@@ -51,22 +51,22 @@ export function group<Name extends string>({ commands, load, ...rest }: GroupOpt
   return { ...rest, commands: Object.fromEntries(leaves) };
 }
 
-export type Entry = Leaf | Group;
+export type CommandEntry = Leaf | Group;
 
 export interface Program {
   readonly name: string;
   /** One line that says what it is. */
   readonly tagline: string;
   /** Commands by the heading they are listed under; an empty heading hides them. */
-  readonly groups: Readonly<Record<string, Readonly<Record<string, Entry>>>>;
+  readonly groups: Readonly<Record<string, Readonly<Record<string, CommandEntry>>>>;
   /** Printed below the commands. */
   readonly closing: readonly string[];
   /** What to do instead of a command that people expect and that there is not. */
   readonly hints?: Readonly<Record<string, string>>;
 }
 
-export function entriesOf(program: Program): Readonly<Record<string, Entry>> {
-  return Object.assign({}, ...Object.values(program.groups)) as Record<string, Entry>;
+export function entriesOf(program: Program): Readonly<Record<string, CommandEntry>> {
+  return Object.assign({}, ...Object.values(program.groups)) as Record<string, CommandEntry>;
 }
 
 export function groupOf(program: Program, word: string | undefined): Group | undefined {
@@ -112,7 +112,7 @@ export function applicationOf(
   });
 }
 
-async function targetOf(entry: Entry, isCalled: boolean, next?: string): Promise<Target> {
+async function targetOf(entry: CommandEntry, isCalled: boolean, next?: string): Promise<Target> {
   if (!isCalled) return placeholder(entry);
   if (!("commands" in entry)) return { ...(await entry.load()), brief: entry.brief };
   const routes: Record<string, Target> = {};
@@ -124,7 +124,7 @@ async function targetOf(entry: Entry, isCalled: boolean, next?: string): Promise
   return buildRouteMap({ routes, docs: { brief: entry.brief, fullDescription } });
 }
 
-function placeholder({ brief }: Entry): Command<Context> {
+function placeholder({ brief }: CommandEntry): Command<Context> {
   return buildCommand({
     docs: { brief },
     parameters: {},

@@ -199,6 +199,18 @@ export const PROGRAM: Program = {
         brief: "Find problems on this machine, and their fix",
         load: async () => (await import("./commands/doctor.ts")).doctor,
       },
+      backup: {
+        brief: "Back up the state, while the daemon goes on",
+        load: async () => (await import("./commands/backup.ts")).backup,
+      },
+      restore: {
+        brief: "Put the state of a backup in an empty place",
+        load: async () => (await import("./commands/restore.ts")).restore,
+      },
+      compact: {
+        brief: "Give back room that the database does not need",
+        load: async () => (await import("./commands/compact.ts")).compact,
+      },
     },
     "See what happens": {
       ls: {

@@ -3,11 +3,11 @@ import type { StreamItem } from "../wires/api/client/events.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Policy } from "../core/policies.ts";
 import type { Context } from "./context.ts";
-import { daemonList, type Listing } from "./listing.ts";
+import { daemonList, type ListSpec } from "./listing.ts";
 import { Output, type Sink } from "./terminal/output.ts";
 import { watchList } from "./watching.ts";
 
-const LISTING: Listing<Policy> = {
+const LISTING: ListSpec<Policy> = {
   operation: "policies.list",
   input: {},
   noun: "policies",

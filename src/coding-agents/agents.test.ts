@@ -106,6 +106,12 @@ describe("what is there", () => {
     expect(kept()).toBe('{ "model": "sonnet" }\n');
   });
 
+  test("and is ours alone leaves no copy behind", () => {
+    install("claude-code");
+    uninstall("claude-code");
+    expect(fs.readdirSync(join(home, ".claude"))).toEqual([]);
+  });
+
   test("and cannot be read is left alone, and the way out is said", () => {
     const path = write(".claude/settings.json", '{ "model": }');
     expect(() => install("claude-code")).toThrow(

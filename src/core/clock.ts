@@ -3,9 +3,12 @@
  *
  * The clock on the wall may step in either direction, so deadlines hang on the monotonic clock.
  * Times in events are wall times, but never fall: `EngineTime` follows the monotonic clock from
- * an anchor, jumps forward when the wall is ahead (a machine that slept), and runs on undisturbed
- * when the wall was set back.
+ * an anchor, steps forward when the wall is ahead (a machine that slept, a clock that was set), and
+ * runs on undisturbed when the wall was set back. It tells of each step, so that no deadline is
+ * reached by one. A step of more than a day is more likely a mistake, and would stay in the log for
+ * good: it counts once it has lasted.
  */
+import { DAY, MINUTE } from "./units.ts";
 
 export interface Clock {
   /** Milliseconds since 1970; may step. */
@@ -35,11 +38,17 @@ export function sinceMs(clock: Clock, mark: Mark): number {
 
 /** How far the wall may be ahead before it counts as a step; ordinary corrections are smaller. */
 const STEP_MS = 1000;
+/** A step of more than this is believed only after it lasted for so long. */
+const LARGE_STEP_MS = DAY;
+const LASTING_MS = 10 * MINUTE;
 
 export class EngineTime {
   readonly #clock: Clock;
   #offsetMs: number;
   #lastMs = 0;
+  #steppedMs = 0;
+  /** On the monotonic clock: since when the wall is more than a day ahead. */
+  #farAheadSinceMs: number | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -48,9 +57,26 @@ export class EngineTime {
 
   /** Whole milliseconds since 1970; never falls. */
   nowMs(): number {
-    const aheadMs = this.#clock.wallMs() - this.#clock.monotonicMs() - this.#offsetMs;
-    if (aheadMs > STEP_MS) this.#offsetMs += aheadMs;
+    const monotonicMs = this.#clock.monotonicMs();
+    const aheadMs = this.#clock.wallMs() - monotonicMs - this.#offsetMs;
+    if (aheadMs <= LARGE_STEP_MS) this.#farAheadSinceMs = undefined;
+    else this.#farAheadSinceMs ??= monotonicMs;
+    const isDoubtful = monotonicMs - (this.#farAheadSinceMs ?? -Infinity) < LASTING_MS;
+    if (aheadMs > STEP_MS && !isDoubtful) this.#step(aheadMs);
     return this.quickMs();
+  }
+
+  #step(byMs: number): void {
+    this.#offsetMs += byMs;
+    this.#steppedMs += byMs;
+    this.#farAheadSinceMs = undefined;
+  }
+
+  /** How far it stepped since this was asked last: time that nobody could use. */
+  takeStepped(): number {
+    const steppedMs = this.#steppedMs;
+    this.#steppedMs = 0;
+    return steppedMs;
   }
 
   /** The same without a look at the wall: for heartbeats, where that look would cost the most. */

@@ -43,6 +43,8 @@ export class Elections {
   readonly led = new Holdings();
   /** The highest term of any group that was forgotten. */
   termFloor = 0;
+  /** Of all groups that are here. */
+  highestTerm = 0;
 }
 
 interface Candidacy {
@@ -115,9 +117,14 @@ function campaign(
   const joined: Event = { type: "election.joined", group, agentId };
   if (!isVacant) return decided([joined], entry.election);
   const room = entry ? [] : roomForGroup(elections);
-  const term = (entry?.election.term ?? elections.termFloor) + 1;
+  const term = nextTerm(state, entry);
   const election: Election = { group, leader: agentId, owner, term, electedAtMs: nowMs };
   return decided([...room, joined, { type: "leader.changed", election }], election);
+}
+
+/** Above the term before, and, after a loss, above every term that may have been lost. */
+function nextTerm({ elections, fencing }: State, entry: GroupEntry | undefined): number {
+  return Math.max(entry?.election.term ?? elections.termFloor, fencing.floor) + 1;
 }
 
 /** Groups that nobody leads do not count, so the one that is empty longest makes room. */
@@ -152,7 +159,7 @@ export function leave(state: State, { group, agentId }: Candidacy, nowMs: number
     group,
     leader,
     owner: state.agents.byId.get(leader)?.agent.owner,
-    term: entry.election.term + 1,
+    term: nextTerm(state, entry),
     electedAtMs: nowMs,
   };
   return [left, { type: "leader.changed", election }];
@@ -228,6 +235,7 @@ function follow(elections: Elections, election: Election): GroupEntry {
   if (before.leader !== "") elections.led.remove(ownerOf(before));
   if (election.leader !== "") elections.led.add(ownerOf(election));
   entry.election = election;
+  elections.highestTerm = Math.max(elections.highestTerm, election.term);
   return entry;
 }
 

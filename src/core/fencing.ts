@@ -10,6 +10,27 @@ import type { Task } from "./tasks.ts";
 
 const HIDDEN = 0;
 
+export interface Fencing {
+  /** One counter for leases and claims. */
+  lastToken: number;
+  /**
+   * After a loss: no token and no term that was handed out before, also by events that are lost, is
+   * above it. What is handed out now begins there.
+   */
+  floor: number;
+}
+
+/** No token and no term that the state hands out or handed out is above it. */
+export function fenceOf({ fencing, elections }: State): number {
+  return Math.max(fencing.lastToken, elections.highestTerm, elections.termFloor);
+}
+
+/** Events may have been lost that handed out anything up to here. */
+export function raiseFloor({ fencing }: State, floor: number): void {
+  fencing.floor = Math.max(fencing.floor, floor);
+  fencing.lastToken = Math.max(fencing.lastToken, floor);
+}
+
 export function leaseFor(lease: Lease, by: By): Lease {
   if (by.isOperator || ownerOf(lease) === by.principal.name) return lease;
   return { ...lease, token: HIDDEN };

@@ -1,38 +1,74 @@
 /**
- * Jobs by principal, in the order of their ids, which is the order in which they were made; and by
- * idempotency key. A page begins after an id, so it costs a binary search wherever it begins, and
- * jobs that come and go between two pages neither repeat nor hide another.
+ * Jobs by principal and all together, in the order of their ids, which is the order in which they
+ * were made; and by idempotency key. A page begins after an id, so it costs a binary search
+ * wherever it begins, and jobs that come and go between two pages neither repeat nor hide another.
  */
 import type { Job } from "./jobs.ts";
+import type { Sight } from "./visibility.ts";
 
-/** The ids of one principal's jobs; so many are gone, and skipped until a new array is worth it. */
-interface Shelf {
-  ids: string[];
-  gone: number;
+/** Whether a job is there. */
+type Has = (id: string) => boolean;
+
+/** Ids in order. Those that are gone are skipped, until a new array is worth it. */
+class Shelf {
+  readonly #has: Has;
+  #ids: string[] = [];
+  #gone = 0;
+
+  constructor(has: Has) {
+    this.#has = has;
+  }
+
+  get isEmpty(): boolean {
+    return this.#gone === this.#ids.length;
+  }
+
+  add(id: string): void {
+    const last = this.#ids.at(-1);
+    if (last === undefined || last < id) {
+      this.#ids.push(id);
+      return;
+    }
+    const place = firstAfter(this.#ids, id);
+    // One that was deleted and comes back stands there still.
+    if (this.#ids[place - 1] === id) this.#gone -= 1;
+    else this.#ids.splice(place, 0, id);
+  }
+
+  /** One of them is no longer there. */
+  delete(): void {
+    this.#gone += 1;
+    if (this.#gone <= 64 || this.#gone * 2 <= this.#ids.length) return;
+    this.#ids = this.#ids.filter(this.#has);
+    this.#gone = 0;
+  }
+
+  *after(id: string | undefined): Generator<string> {
+    const ids = this.#ids;
+    for (let at = id === undefined ? 0 : firstAfter(ids, id); at < ids.length; at += 1) {
+      const found = ids[at] ?? "";
+      if (this.#has(found)) yield found;
+    }
+  }
 }
 
 export class JobIndex {
-  /** Whether a job is there. */
-  readonly #has: (id: string) => boolean;
+  readonly #has: Has;
+  readonly #all: Shelf;
   readonly #byPrincipal = new Map<string, Shelf>();
   readonly #byKey = new Map<string, string>();
   readonly #keys = new Map<string, number>();
 
-  constructor(has: (id: string) => boolean) {
+  constructor(has: Has) {
     this.#has = has;
+    this.#all = new Shelf(has);
   }
 
   add(job: Job): void {
-    const shelf = this.#byPrincipal.get(job.principal) ?? { ids: [], gone: 0 };
+    const shelf = this.#byPrincipal.get(job.principal) ?? new Shelf(this.#has);
     this.#byPrincipal.set(job.principal, shelf);
-    const last = shelf.ids.at(-1);
-    if (last === undefined || last < job.id) shelf.ids.push(job.id);
-    else {
-      const place = firstAfter(shelf.ids, job.id);
-      // One that was deleted and comes back stands there still.
-      if (shelf.ids[place - 1] === job.id) shelf.gone -= 1;
-      else shelf.ids.splice(place, 0, job.id);
-    }
+    shelf.add(job.id);
+    this.#all.add(job.id);
     this.#addKey(job);
   }
 
@@ -41,21 +77,14 @@ export class JobIndex {
     this.dropKey(job);
     const shelf = this.#byPrincipal.get(job.principal);
     if (!shelf) return;
-    shelf.gone += 1;
-    if (shelf.gone === shelf.ids.length) this.#byPrincipal.delete(job.principal);
-    else if (shelf.gone > 64 && shelf.gone * 2 > shelf.ids.length) {
-      shelf.ids = shelf.ids.filter(this.#has);
-      shelf.gone = 0;
-    }
+    this.#all.delete();
+    shelf.delete();
+    if (shelf.isEmpty) this.#byPrincipal.delete(job.principal);
   }
 
-  /** The ids of a principal's jobs after one of them, in order. */
-  *after(principal: string, id: string | undefined): Generator<string> {
-    const ids = this.#byPrincipal.get(principal)?.ids ?? [];
-    for (let at = id === undefined ? 0 : firstAfter(ids, id); at < ids.length; at += 1) {
-      const found = ids[at] ?? "";
-      if (this.#has(found)) yield found;
-    }
+  /** The ids of the jobs that are seen, after one of them, in order. */
+  after({ owner }: Sight, id: string | undefined): Iterable<string> {
+    return (owner === undefined ? this.#all : this.#byPrincipal.get(owner))?.after(id) ?? [];
   }
 
   principals(): IterableIterator<string> {

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { matches, pageOfJobs, type JobFilter, type JobQuery } from "./job-listing.ts";
 import { JOB_LISTING } from "./jobs/limits.ts";
+import { EVERYTHING, type Sight } from "./visibility.ts";
 import { DAY, SECOND, START_MS, World } from "../../test/support/core/fixture.ts";
 import { oldJob } from "../../test/support/core/jobs.ts";
 
-function page(world: World, query: Partial<JobQuery> = {}, principal = "ann") {
-  const { jobs, next } = pageOfJobs(world.state.jobs, principal, {
+function page(world: World, query: Partial<JobQuery> = {}, sight: Sight = { owner: "ann" }) {
+  const { jobs, next } = pageOfJobs(world.state.jobs, sight, {
     filter: {},
     limit: 10,
     after: undefined,
@@ -24,8 +25,10 @@ describe("a page", () => {
     const { world, ids } = some(3);
     const bobs = world.submit({ principal: "bob" });
     expect(page(world)).toEqual({ ids, next: undefined });
-    expect(page(world, {}, "bob").ids).toEqual([bobs]);
-    expect(page(world, {}, "nobody").ids).toEqual([]);
+    expect(page(world, {}, { owner: "bob" }).ids).toEqual([bobs]);
+    expect(page(world, {}, { owner: "nobody" }).ids).toEqual([]);
+    const late = world.submit();
+    expect(page(world, {}, EVERYTHING).ids).toEqual([...ids, bobs, late]);
   });
 
   test("ends with a cursor where there is more, and only there", () => {
@@ -57,9 +60,11 @@ describe("a page", () => {
     }
     const filter: JobFilter = { statuses: ["running"] };
     const query = { filter, limit: 10, after: undefined };
-    const first = pageOfJobs(jobs, "ann", query);
+    const first = pageOfJobs(jobs, { owner: "ann" }, query);
     expect(first).toEqual({ jobs: [], next: "job_009999" });
-    expect(pageOfJobs(jobs, "ann", { ...query, after: first.next }).next).toBeUndefined();
+    expect(
+      pageOfJobs(jobs, { owner: "ann" }, { ...query, after: first.next }).next,
+    ).toBeUndefined();
   });
 
   test("of long leases is shorter: it has to fit into a frame", () => {

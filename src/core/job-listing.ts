@@ -1,7 +1,8 @@
-/** Pages of a principal's jobs, in the order in which they were made. */
+/** Pages of the jobs that a caller sees, in the order in which they were made. */
 import { JOB_LISTING } from "./jobs/limits.ts";
 import type { JobStatus } from "./jobs/outcome.ts";
 import type { Job, Jobs } from "./jobs.ts";
+import type { Sight } from "./visibility.ts";
 
 export interface JobFilter {
   readonly statuses?: readonly JobStatus[] | undefined;
@@ -26,12 +27,12 @@ export interface JobPage {
 }
 
 /** A filter that matches little gives a short page and a cursor, so that no page costs too much. */
-export function pageOfJobs(jobs: Jobs, principal: string, query: JobQuery): JobPage {
+export function pageOfJobs(jobs: Jobs, sight: Sight, query: JobQuery): JobPage {
   const found: Job[] = [];
   let length = 0;
   let scanned = 0;
   let last: string | undefined;
-  for (const id of jobs.index.after(principal, query.after)) {
+  for (const id of jobs.index.after(sight, query.after)) {
     // There is one more, so this is where the next page begins.
     const isFull =
       found.length === query.limit ||

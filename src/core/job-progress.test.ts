@@ -3,10 +3,10 @@ import { feel, isWorthLogging, newPulse, progressOf, type LoggedProgress } from 
 import { charge, openPurse, parseBudget, type Purse } from "./jobs/budget.ts";
 import { amountOf } from "./jobs/decimal.ts";
 import { checkEvent } from "./jobs/event-reading.ts";
-import type { JobEvent } from "./jobs/events.ts";
+import type { JobStreamEvent } from "./jobs/events.ts";
 import { PROGRESS } from "./jobs/limits.ts";
 
-function said(kind: string, body: Readonly<Record<string, unknown>>): JobEvent {
+function said(kind: string, body: Readonly<Record<string, unknown>>): JobStreamEvent {
   const checked = checkEvent(kind, body);
   if (!checked.ok) throw new Error(checked.reason);
   return checked.event;
@@ -18,7 +18,7 @@ function purseOf(...entries: readonly string[]): Purse {
   return openPurse(parsed.budget);
 }
 
-function after(...events: readonly JobEvent[]) {
+function after(...events: readonly JobStreamEvent[]) {
   const pulse = newPulse(1000);
   const urgent = events.map((event, i) => feel(pulse, event, 2000 + i));
   return { ...progressOf(pulse, purseOf()), urgent, pulse };
@@ -103,7 +103,7 @@ describe("what it asks", () => {
 });
 
 describe("the log has it", () => {
-  const logged = (events: readonly JobEvent[], before: LoggedProgress = { atMs: 2000 }) =>
+  const logged = (events: readonly JobStreamEvent[], before: LoggedProgress = { atMs: 2000 }) =>
     isWorthLogging(after(...events).pulse, before);
   const phase = (name: string) => said("status", { phase: name });
   const step = (current: number) => said("progress", { current, total: 100 });

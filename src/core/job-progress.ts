@@ -7,13 +7,13 @@
 import { asLine } from "./fields.ts";
 import { remainingOf, type Purse } from "./jobs/budget.ts";
 import { amountText } from "./jobs/decimal.ts";
-import type { JobEvent, ProgressBody, StatusBody } from "./jobs/events.ts";
+import type { JobStreamEvent, ProgressBody, StatusBody } from "./jobs/events.ts";
 import { PROGRESS } from "./jobs/limits.ts";
 import type { Activity, ReportedQuestion, Facts, QuestionKind, Judgement } from "./reports.ts";
 
 /** The last of each kind. */
 export interface Pulse {
-  doing: JobEvent | undefined;
+  doing: JobStreamEvent | undefined;
   progress: ProgressBody | undefined;
   /** A phase in which it waits for a person, until it goes on. */
   asks: { readonly body: StatusBody; readonly sinceMs: number } | undefined;
@@ -33,7 +33,7 @@ export function newPulse(nowMs: number): Pulse {
 }
 
 /** Takes one more event; whether a person should hear of it soon. */
-export function feel(pulse: Pulse, event: JobEvent, nowMs: number): boolean {
+export function feel(pulse: Pulse, event: JobStreamEvent, nowMs: number): boolean {
   pulse.lastAtMs = nowMs;
   const { kind } = event;
   // A metric, or a log line during a question, does not answer the question.
@@ -49,11 +49,13 @@ export function feel(pulse: Pulse, event: JobEvent, nowMs: number): boolean {
   return didAsk;
 }
 
-function isStatus(event: JobEvent): event is JobEvent & { readonly kind: "status" } {
+function isStatus(event: JobStreamEvent): event is JobStreamEvent & { readonly kind: "status" } {
   return event.kind === "status";
 }
 
-function isProgress(event: JobEvent): event is JobEvent & { readonly kind: "progress" } {
+function isProgress(
+  event: JobStreamEvent,
+): event is JobStreamEvent & { readonly kind: "progress" } {
   return event.kind === "progress";
 }
 
@@ -147,7 +149,7 @@ function taskOf(progress: ProgressBody | undefined, purse: Purse): string {
   return text(parts.join(", "));
 }
 
-function deed(event: JobEvent): { readonly value: Activity; readonly message: string } {
+function deed(event: JobStreamEvent): { readonly value: Activity; readonly message: string } {
   switch (event.kind) {
     case "thought":
       return { value: "thinking", message: bodyOf(event, "text") };
@@ -168,7 +170,7 @@ function deed(event: JobEvent): { readonly value: Activity; readonly message: st
   }
 }
 
-function bodyOf({ body }: JobEvent, field: string): string {
+function bodyOf({ body }: JobStreamEvent, field: string): string {
   const value = (body as Readonly<Record<string, unknown>>)[field];
   return typeof value === "string" ? value : "";
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { namedBy } from "./by.ts";
 import type { Event } from "./events.ts";
-import type { JobEvent } from "./jobs/events.ts";
+import type { JobStreamEvent } from "./jobs/events.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { audit } from "../../test/support/core/audit.ts";
 import { SECOND, START_MS } from "../../test/support/core/fixture.ts";
@@ -236,12 +236,12 @@ describe("after the process that ran it died, a job", () => {
 });
 
 describe("what a job does", () => {
-  const ASKS: JobEvent = {
+  const ASKS: JobStreamEvent = {
     kind: "status",
     body: { phase: "awaiting_approval", message: "go on?" },
   };
 
-  function say(world: JobWorld, jobId: string, event: JobEvent): Event[] {
+  function say(world: JobWorld, jobId: string, event: JobStreamEvent): Event[] {
     world.say(jobId, event);
     return world.eventsOf(() => world.run({ type: "job.progress", jobId }));
   }

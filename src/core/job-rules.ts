@@ -29,7 +29,10 @@ export interface CancelCommand {
   /** Where a client cancels; absent where the runtime itself, or the job above, does. */
   readonly from?: {
     readonly session: string;
-    /** Allowed to cancel: the session that submitted the job, or any of the same principal. */
+    /**
+     * Allowed to cancel: the session that submitted the job, or any of the same principal. An
+     * operator cancels the jobs of others from any session.
+     */
     readonly scope: "session" | "principal";
   };
 }
@@ -37,7 +40,7 @@ export interface CancelCommand {
 export type JobCommand =
   | SubmitCommand
   | CancelCommand
-  | { readonly type: "job.end"; readonly jobId: string; readonly ending: Ending }
+  | { readonly type: "job.end"; readonly jobId: string; readonly ending: JobEnding }
   /** After a start: the process that ran the job is gone. `again` runs it from its beginning. */
   | { readonly type: "job.revive"; readonly jobId: string; readonly again: boolean }
   /** The job's progress is worth an event now. */
@@ -46,7 +49,7 @@ export type JobCommand =
   | { readonly type: "job.import"; readonly job: Job };
 
 /** How a job ended, but for its result, which is the last entry of its stream. */
-export interface Ending {
+export interface JobEnding {
   readonly status: Exclude<JobStatus, "pending" | "running">;
   readonly code: string;
   readonly reason: string;
@@ -107,8 +110,10 @@ function cancel(
   const job = state.jobs.byId.get(jobId)?.job;
   const notFound = refuse("NOT_FOUND", `no job ${JSON.stringify(jobId)}`);
   if (!job) return notFound;
-  if (from && from.session !== job.session) {
-    if (moment.by.principal.name !== job.principal) return notFound;
+  const { principal, isOperator } = moment.by;
+  const isOwn = principal.name === job.principal;
+  if (from && from.session !== job.session && (isOwn || !isOperator)) {
+    if (!isOwn) return notFound;
     if (from.scope === "session") {
       return refuse("PERMISSION_DENIED", `only the session that submitted ${jobId} may cancel it`);
     }
@@ -149,7 +154,7 @@ function childEvents(state: State, { children }: JobEntry, how: Cancellation): E
 }
 
 interface End {
-  readonly ending: Ending;
+  readonly ending: JobEnding;
   readonly moment: Moment;
 }
 
@@ -190,7 +195,7 @@ function startEvents({ jobs }: State, jobId: string | undefined, { nowMs }: Mome
 }
 
 /** Once cancelled, whatever the agent does, unless its time was over first. */
-function kept(job: Job, ending: Ending): Ending {
+function kept(job: Job, ending: JobEnding): JobEnding {
   const isExpiry = ending.status === "timed_out" || ending.code === "LEASE_EXPIRED";
   if (job.cancelReason === undefined || isExpiry) return ending;
   return { status: "cancelled", code: "CANCELLED", reason: job.cancelReason };
@@ -243,7 +248,7 @@ export function expireJob(state: State, nowMs: number): readonly Event[] {
   return endEvents(state, entry, { ending: outOfTime(job, nowMs), moment });
 }
 
-function outOfTime(job: Job, nowMs: number): Ending {
+function outOfTime(job: Job, nowMs: number): JobEnding {
   const { leaseExpiresAtMs = Infinity, maxRuntimeSec = Infinity } = job;
   if (nowMs >= leaseExpiresAtMs) {
     return { status: "error", code: "LEASE_EXPIRED", reason: "the lease of the job expired" };

@@ -65,7 +65,7 @@ export function budgetOf({ body }: JobStreamEntry): Counters {
 }
 
 /** Frames `seq`, `seq + 1`, … of a session are entries `first` to `last` of a job. */
-export interface Span {
+export interface FrameSpan {
   readonly seq: number;
   readonly jobId: string;
   readonly first: number;
@@ -73,13 +73,13 @@ export interface Span {
 }
 
 /** Frame `seq` of a session is for its client alone; or the job's stream no longer has it. */
-export interface Notice extends JobStreamEntry {
+export interface FrameNotice extends JobStreamEntry {
   readonly jobId: string;
 }
 
-export type SessionStreamEntry = Span | Notice;
+export type SessionStreamEntry = FrameSpan | FrameNotice;
 
-export function isNotice(entry: SessionStreamEntry): entry is Notice {
+export function isNotice(entry: SessionStreamEntry): entry is FrameNotice {
   return "body" in entry;
 }
 

@@ -5,7 +5,13 @@
 import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { invalid, key, line } from "./fields.ts";
-import { authorize, checkExpiry, parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
+import {
+  authorize,
+  checkExpiry,
+  parseLease,
+  type JobLease,
+  type LeaseRequest,
+} from "./jobs/lease.ts";
 import { checkSubset, inherited } from "./jobs/lease-subset.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal } from "./jobs/outcome.ts";
@@ -97,21 +103,20 @@ function problemOf({ jobs }: State, command: SubmitCommand): Refusal | undefined
 
 function roomFor({ jobs }: State, command: SubmitCommand): Refusal | undefined {
   const { principal, node, parent } = command;
-  const { limits } = jobs;
+  const { limits, holdings } = jobs;
   const queue = jobs.queue(node);
-  const full = beyondShare(SHARED.unfinishedJobs, wishOf(jobs.holdings, principal));
+  const full = beyondShare(SHARED.unfinishedJobs, wishOf(holdings, principal));
   if (full) return full;
-  if (parent === "" && !queue.isFree(principal, limits)) {
-    if (queue.waiting(principal) >= limits.queuedPerPrincipal) {
-      const limit = limits.queuedPerPrincipal;
-      return refuse("LIMIT_EXCEEDED", `${principal} already has ${limit} waiting jobs`);
-    }
+  const { queuedPerPrincipal, keysPerPrincipal } = limits;
+  const mustWait = parent === "" && !queue.isFree(principal, limits);
+  if (mustWait && queue.waiting(principal) >= queuedPerPrincipal) {
+    const reason = `${principal} already has ${queuedPerPrincipal} waiting jobs`;
+    return refuse("LIMIT_EXCEEDED", reason);
   }
-  if (command.key === undefined || jobs.index.keyCount(principal) < limits.keysPerPrincipal) {
+  if (command.key === undefined || jobs.index.keyCount(principal) < keysPerPrincipal) {
     return undefined;
   }
-  const most = limits.keysPerPrincipal;
-  return refuse("LIMIT_EXCEEDED", `${principal} already has ${most} idempotency keys`);
+  return refuse("LIMIT_EXCEEDED", `${principal} already has ${keysPerPrincipal} idempotency keys`);
 }
 
 /** The lease as it is granted: checked, and for a child a part of its parent's. */
@@ -119,7 +124,7 @@ function leaseOf(
   command: SubmitCommand,
   parent: JobEntry | undefined,
   nowMs: number,
-): Lease | Refusal {
+): JobLease | Refusal {
   const { leaseExpiresAtMs } = command;
   const isLate = leaseExpiresAtMs !== undefined && checkExpiry(leaseExpiresAtMs, nowMs);
   if (isLate) return isLate;
@@ -180,7 +185,7 @@ export function checkTarget(
 /** All fields in one go: putting an object together from parts costs ten times as much. */
 function newJob(
   command: SubmitCommand,
-  lease: Lease,
+  lease: JobLease,
   { submittedAtMs, startedAtMs }: Pick<Job, "submittedAtMs" | "startedAtMs">,
 ): Job {
   return {

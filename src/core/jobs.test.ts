@@ -25,7 +25,7 @@ describe("a job that ended", () => {
     expect(known(world)).toEqual([jobId]);
     expect(world.eventsOf(() => world.pass(1))).toEqual([{ type: "job.forgotten", jobId }]);
     expect(known(world)).toEqual([]);
-    expect([...world.state.jobs.index.after("ann", undefined)]).toEqual([]);
+    expect([...world.state.jobs.index.after({ owner: "ann" }, undefined)]).toEqual([]);
   });
 
   test("makes room where too many ended, the one that ended first first", () => {

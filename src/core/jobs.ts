@@ -29,7 +29,7 @@ import {
   type Counters,
   type Purse,
 } from "./jobs/budget.ts";
-import { NO_LEASE, parseLease, type Lease, type LeaseRequest } from "./jobs/lease.ts";
+import { NO_LEASE, parseLease, type JobLease, type LeaseRequest } from "./jobs/lease.ts";
 import { JOBS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
 import { Holdings } from "./shares.ts";
@@ -85,7 +85,7 @@ export type JobLimits = { readonly [Name in keyof typeof JOBS]: number };
 export interface JobEntry {
   job: Job;
   /** While it has not ended: its lease, ready to be asked, and its purse. */
-  lease: Lease;
+  lease: JobLease;
   purse: Purse;
   /** Its children that have not ended, and how many there ever were. */
   children: Set<string> | undefined;
@@ -356,7 +356,7 @@ export function restoreBudget({ jobs }: State, jobId: string, counters: Counters
   if (entry && !isTerminal(entry.job.status)) setCounters(entry.purse, counters);
 }
 
-function leaseOf({ status, lease, leaseExpiresAtMs = Infinity }: Job): Lease {
+function leaseOf({ status, lease, leaseExpiresAtMs = Infinity }: Job): JobLease {
   if (!lease || isTerminal(status)) return NO_LEASE;
   if (leaseExpiresAtMs === Infinity && isEmpty(lease)) return NO_LEASE;
   const parsed = parseLease(lease, leaseExpiresAtMs);

@@ -147,8 +147,13 @@ export const AUDIT = {
   keptMs: 90 * DAY,
   /** About 30 MB: one a minute for 90 days, or a busy week. */
   entries: 130_000,
-  /** Denials of one caller and action are counted for so long, and are one entry then. */
+  /** The first denial of a caller and action is written after so long at most, */
+  writtenMs: 1 * SECOND,
+  /** and those that repeat it are counted for so long, and are one entry then. */
   countedMs: 60 * SECOND,
+  /** What is too old or too much is forgotten after so many entries, or so much time. */
+  trimmedEvery: 1_000,
+  trimmedMs: 1 * HOUR,
   /** Callers and actions that are told apart within that time; the rest is one entry together. */
   denials: 1_000,
   targetLength: 300,

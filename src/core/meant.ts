@@ -15,7 +15,7 @@ export interface Nameable {
   readonly isHere: boolean;
 }
 
-export interface Search {
+export interface WordSearch {
   readonly word: string;
   /** The word for an item, and where they are: "agent", " in the fleet". */
   readonly noun: string;
@@ -36,7 +36,7 @@ export type Found<T> = { readonly ok: true; readonly item: T } | Refusal;
 export function meant<T>(
   items: Iterable<T>,
   namesOf: (item: T) => Nameable,
-  search: Search,
+  search: WordSearch,
 ): Found<T> {
   const seeking = seek(items, namesOf, search);
   for (;;) {
@@ -49,7 +49,7 @@ export function meant<T>(
 export function* seek<T>(
   items: Iterable<T>,
   namesOf: (item: T) => Nameable,
-  search: Search,
+  search: WordSearch,
 ): Generator<void, Found<T>> {
   const { word, noun } = search;
   const named = new Candidates<T>();
@@ -100,7 +100,7 @@ function hasPart({ id, name }: Nameable, word: string): boolean {
   return id.startsWith(word) || name.toLowerCase().includes(word.toLowerCase());
 }
 
-function unknown(first: readonly Nameable[], { word, noun, place = "" }: Search): Refusal {
+function unknown(first: readonly Nameable[], { word, noun, place = "" }: WordSearch): Refusal {
   const similar = nearest(word, new Set(first.map(({ name }) => name)));
   const question = similar.length > 0 ? `; did you mean ${similar.join(" or ")}?` : "";
   return refuse("NOT_FOUND", `no ${noun} ${word || '""'}${place}${question}`);

@@ -6,10 +6,17 @@
  * Both events here are also a grace: time may have gone by in which nobody could send a heartbeat
  * or renew anything, so every live deadline starts over with one full ttl from that moment.
  */
+import { raiseFloor } from "./fencing.ts";
 import type { State } from "./state.ts";
 
 export type NodeEvent =
-  | { readonly type: "node.leading"; readonly node: string; readonly epoch: number }
+  | {
+      readonly type: "node.leading";
+      readonly node: string;
+      readonly epoch: number;
+      /** Where events may have been lost: tokens and terms go on above it (see fencing.ts). */
+      readonly floor?: number;
+    }
   /** The leader was suspended, or its clock stepped: time went by that nobody could use. */
   | { readonly type: "node.resumed"; readonly node: string; readonly unseenMs: number };
 
@@ -19,13 +26,16 @@ export interface Leadership {
   readonly epoch: number;
 }
 
-export function leading(state: State, node: string): NodeEvent {
-  return { type: "node.leading", node, epoch: state.leadership.epoch + 1 };
+export function leading(state: State, node: string, floor = 0): NodeEvent {
+  const epoch = state.leadership.epoch + 1;
+  const isLoss = floor > state.fencing.floor;
+  return { type: "node.leading", node, epoch, ...(isLoss && { floor }) };
 }
 
 export function evolveNode(state: State, event: NodeEvent): void {
   state.graceFromMs = state.lastAtMs;
   if (event.type === "node.leading") {
     state.leadership = { node: event.node, epoch: event.epoch };
+    if (event.floor !== undefined) raiseFloor(state, event.floor);
   }
 }

@@ -37,7 +37,3 @@ export const LOCAL: Principal = {
 
 /** May do nothing. */
 export const NOBODY: Principal = { ...LOCAL, name: "nobody", roles: [] };
-
-export function isRole(text: string): text is Role {
-  return ROLES.some((role) => role === text);
-}

@@ -47,7 +47,7 @@ export const ACTIONS = [
   "directory.verify",
   "directory.remove",
   "event.read",
-  "audit.list",
+  "audit.read",
   "daemon.read",
   "overview.read",
   "metrics.read",
@@ -63,9 +63,11 @@ interface RoleRules {
 }
 
 const READING = ["*.read", "policy.check", "mcp.use"];
+/** Tells of callers, and so is for those that answer for them. */
+const OF_CALLERS = ["token.read", "audit.read"];
 
 const RULES: Readonly<Record<Role, RoleRules>> = {
-  viewer: { allow: READING, deny: ["token.read"] },
+  viewer: { allow: READING, deny: OF_CALLERS },
   // An agent sees its own (visibility.ts): what counts everything together is not for it.
   agent: {
     allow: [
@@ -78,7 +80,7 @@ const RULES: Readonly<Record<Role, RoleRules>> = {
       "fleet.report",
       "directory.add",
     ],
-    deny: ["token.read", "overview.read", "metrics.read"],
+    deny: [...OF_CALLERS, "overview.read", "metrics.read"],
   },
   outpost: { allow: ["fleet.report", "daemon.read"] },
   // The rules themselves: an operator that could change them would be an admin.

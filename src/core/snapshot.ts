@@ -32,6 +32,8 @@ const VERSION = 7;
 interface Scalars {
   readonly version: number;
   readonly lastToken: number;
+  /** Since there is one. */
+  readonly floor?: number;
   readonly termFloor: number;
   readonly leadership: Leadership;
   readonly graceFromMs: number;
@@ -92,6 +94,7 @@ function partsOf(state: State): readonly Piece[] {
   const scalars: Scalars = {
     version: VERSION,
     lastToken: fencing.lastToken,
+    ...(fencing.floor > 0 && { floor: fencing.floor }),
     termFloor: elections.termFloor,
     leadership: state.leadership,
     graceFromMs: state.graceFromMs,
@@ -257,6 +260,7 @@ function restoreScalars(state: State, scalars: Scalars): void {
     );
   }
   state.fencing.lastToken = scalars.lastToken;
+  state.fencing.floor = scalars.floor ?? 0;
   state.elections.termFloor = scalars.termFloor;
   state.leadership = scalars.leadership;
   state.graceFromMs = scalars.graceFromMs;

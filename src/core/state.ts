@@ -3,6 +3,7 @@ import { Agents } from "./agents.ts";
 import { Credentials } from "./credentials.ts";
 import { Directory } from "./directory.ts";
 import { Elections } from "./elections.ts";
+import type { Fencing } from "./fencing.ts";
 import { Jobs } from "./jobs.ts";
 import { Leases } from "./leases.ts";
 import type { Leadership } from "./nodes.ts";
@@ -27,7 +28,7 @@ export interface State {
   readonly tokens: Tokens;
   readonly directory: Directory;
   /** One counter for leases and claims: tokens grow over all grants of all things. */
-  readonly fencing: { lastToken: number };
+  readonly fencing: Fencing;
   leadership: Leadership;
   /** No deadline falls before this moment plus one full ttl (see nodes.ts). */
   graceFromMs: number;
@@ -49,7 +50,7 @@ export function emptyState(): State {
     credentials: new Credentials(),
     tokens: new Tokens(),
     directory: new Directory(),
-    fencing: { lastToken: 0 },
+    fencing: { lastToken: 0, floor: 0 },
     leadership: { node: "", epoch: 0 },
     graceFromMs: 0,
     lastAtMs: 0,

@@ -1,43 +1,56 @@
 /**
- * A body, read to its end or to the limit, whichever comes first. One that says how long it is was
+ * A body, read to its end or to a limit, whichever comes first. One that says how long it is was
  * checked at the gate, and Node reads no more of it than was said.
  */
 import type { IncomingMessage } from "node:http";
 import { RollcallError } from "../core/errors.ts";
+import { GatheredBytes } from "../net/gathered-bytes.ts";
+import type { CutReason, WaitingBytes } from "../net/waiting.ts";
+
+/** So many pieces may be small; beyond it they must have the least on average. */
+const SMALL_PIECES = 4_096;
+const LEAST_PIECE_BYTES = 64;
 
 export function bodyTooLarge(maxBytes: number): RollcallError {
   return new RollcallError("TOO_LARGE", `the body has more than ${maxBytes} bytes`);
 }
 
-export interface BodyReader {
+export interface BodyLimits {
   readonly maxBytes: number;
+  /** Counts bodies that have not come whole. */
+  readonly requests: WaitingBytes;
+}
+
+export interface BodyReader extends BodyLimits {
   readonly whole: (body: Buffer) => void;
   /** Called once, and then `whole` is not; also for what `whole` throws. */
   readonly failed: (error: unknown) => void;
 }
 
+const EMPTY = Buffer.alloc(0);
+
 /** Without a promise, for those who are asked thousands of times a second. */
 export function takeBody(request: IncomingMessage, reader: BodyReader): void {
-  const { maxBytes, whole, failed } = reader;
-  let chunks: Buffer[] = [];
-  let bytes = 0;
+  const { whole, failed } = reader;
+  const announced = Number(request.headers["content-length"]);
+  let only: Buffer = EMPTY;
+  let pieces: BodyPieces | undefined;
   let isOver = false;
   const fail = (error: unknown) => {
     isOver = true;
-    chunks = [];
+    pieces?.take();
     failed(error);
   };
   request.on("data", (chunk: Buffer) => {
     if (isOver) return;
-    bytes += chunk.length;
-    chunks.push(chunk);
-    if (bytes > maxBytes) fail(bodyTooLarge(maxBytes));
+    if (chunk.length === announced) only = chunk;
+    else (pieces ??= new BodyPieces(reader, fail)).add(chunk);
   });
   request.on("end", () => {
     if (isOver) return;
     isOver = true;
     try {
-      whole(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+      whole(pieces?.take() ?? only);
     } catch (error) {
       failed(error);
     }
@@ -48,7 +61,47 @@ export function takeBody(request: IncomingMessage, reader: BodyReader): void {
   });
 }
 
-/** Rejects as soon as it is too large. */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  return new Promise((whole, failed) => takeBody(request, { maxBytes, whole, failed }));
+/** A body that does not come in one piece. */
+class BodyPieces {
+  readonly #limits: BodyLimits;
+  readonly #fail: (error: RollcallError) => void;
+  readonly #body = new GatheredBytes();
+  #pieces = 0;
+
+  constructor(limits: BodyLimits, fail: (error: RollcallError) => void) {
+    this.#limits = limits;
+    this.#fail = fail;
+  }
+
+  add(piece: Buffer): void {
+    const { maxBytes, requests } = this.#limits;
+    this.#pieces += 1;
+    const bytes = this.#body.length + piece.length;
+    if (bytes > maxBytes) return this.#fail(bodyTooLarge(maxBytes));
+    if (this.#pieces > SMALL_PIECES && bytes < this.#pieces * LEAST_PIECE_BYTES) {
+      const message = `the body comes in pieces of less than ${LEAST_PIECE_BYTES} bytes`;
+      return this.#fail(new RollcallError("INVALID_ARGUMENT", message));
+    }
+    this.#body.push(piece);
+    requests.hold(this, bytes);
+  }
+
+  take(): Buffer {
+    this.#limits.requests.release(this);
+    return this.#body.take();
+  }
+
+  cut(reason: CutReason): void {
+    const message = "requests that are still coming hold too much";
+    this.#fail(
+      reason === "late"
+        ? new RollcallError("DEADLINE_EXCEEDED", "the body did not come in time")
+        : new RollcallError("LIMIT_EXCEEDED", message),
+    );
+  }
+}
+
+/** Rejects as soon as a limit is reached. */
+export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  return new Promise((whole, failed) => takeBody(request, { ...limits, whole, failed }));
 }

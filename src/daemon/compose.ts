@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { RollcallError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
 import { systemClock } from "../machine/clock.ts";
-import { makeFolder } from "../machine/folders.ts";
+import { closeFolder, makeFolder } from "../machine/folders.ts";
 import { Audit } from "../engine/audit.ts";
 import { Engine } from "../engine/engine.ts";
 import { memoryStore } from "../log/memory/store.ts";
@@ -15,6 +15,7 @@ import type { Store } from "../log/store.ts";
 import { importLedger } from "../wires/arcp/ledger/import.ts";
 import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
+import { Backups } from "./backups.ts";
 import { DaemonArcp } from "./arcp/service.ts";
 import { chain } from "../identity/chain.ts";
 import { Certificates } from "../identity/certificates.ts";
@@ -73,7 +74,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
   try {
     const pair = await openPair(config, clock, logger);
     opened.pair = pair;
-    const store = await openStore(config, release);
+    const store = await openStore(config, release, logger);
     opened.store = store;
     await importLedger(store, {
       node: config.node,
@@ -157,7 +158,8 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       trouble: () => trouble,
     });
     ownToken.publish(doors);
-    const closing = { audit, pair, ownToken };
+    const backups = backupsOf({ config, audit, clock, logger }, release);
+    const closing = { audit, pair, ownToken, certificates, backups };
     const parts = { config, store, engine, services, arcp, doors, metrics, logger, ...closing };
     return running({ ...parts, version: release });
   } catch (error) {
@@ -186,6 +188,8 @@ interface Parts {
   readonly config: Config;
   readonly audit: Audit;
   readonly pair: KeyPair | undefined;
+  readonly certificates: Certificates;
+  readonly backups: Backups | undefined;
   readonly store: Store;
   readonly engine: Engine;
   readonly services: Services;
@@ -237,6 +241,8 @@ async function shutDown(parts: Parts): Promise<void> {
   doors.stopAccepting();
   parts.ownToken.close();
   parts.pair?.close();
+  parts.certificates.close();
+  await step("the backups", parts.backups?.close() ?? Promise.resolve(), CLOSING.servicesMs);
   await step("the jobs", arcp.close(), CLOSING.arcpMs);
   await step("the services", services.close(), CLOSING.servicesMs);
   await step("the audit", audit.close(), CLOSING.engineMs);
@@ -245,6 +251,28 @@ async function shutDown(parts: Parts): Promise<void> {
   await step("the store", store.close(), CLOSING.storeMs);
   metrics.close();
   logger.info("closed");
+}
+
+interface BackupParts {
+  readonly config: Config;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+function backupsOf(parts: BackupParts, release: string): Backups | undefined {
+  const { config, audit, clock, logger } = parts;
+  const { backups: plan, dataDir } = config;
+  if (!plan || dataDir === undefined) return undefined;
+  return new Backups({
+    ...plan,
+    dataDir,
+    audit,
+    clock,
+    madeBy: `rollcall ${release}`,
+    onBackup: (file) => logger.info({ file }, "made a backup"),
+    onTrouble: (what, error) => logger.error({ err: error }, what),
+  });
 }
 
 async function within(work: Promise<void>, ms: number): Promise<void> {
@@ -276,11 +304,16 @@ async function openPair(
   });
 }
 
-async function openStore({ dataDir }: Config, release: string): Promise<Store> {
+async function openStore({ dataDir }: Config, release: string, logger: Logger): Promise<Store> {
   if (dataDir === undefined) return memoryStore();
   try {
     // Tasks and cards may hold secrets.
     makeFolder(dataDir, 0o700);
+    const mode = closeFolder(dataDir);
+    if (mode !== undefined) {
+      const was = { folder: dataDir, mode: mode.toString(8) };
+      logger.warn(was, "other users could write in the folder of the state: no longer");
+    }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `cannot keep the state in ${dataDir}: ${why}; choose another with --data-dir`;

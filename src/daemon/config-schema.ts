@@ -5,7 +5,7 @@ import { HEARTBEAT } from "../core/card-limits.ts";
 import { LISTED_VERSIONS } from "../directory/cards/versions.ts";
 import { RollcallError } from "../core/errors.ts";
 import { DIRECTORY } from "../core/limits.ts";
-import { isRole, ROLES } from "../core/principals.ts";
+import { ROLES } from "../core/principals.ts";
 import type { RoleRule } from "../identity/oidc/roles.ts";
 import { httpUrl } from "../net/http/url.ts";
 import { isLoopbackHost } from "../net/loopback.ts";
@@ -22,6 +22,9 @@ export interface Said {
 
 const MAX_RATE_LIMIT = 1_000_000;
 const MAX_FETCH_S = 30;
+/** Twenty days: timers cannot wait for longer than 24. */
+const MAX_BACKUP_HOURS = 480;
+const MAX_BACKUPS = 1_000;
 const MAX_CLEANUP_S = DIRECTORY.cleanupMsMost / SECOND;
 
 const isOn = z.union([
@@ -96,6 +99,9 @@ const range = z
     return isIP(ip) !== 0 && Number(bits) <= (isIP(ip) === 4 ? 32 : 128);
   });
 
+/** An outpost speaks for one host, which only a token of its own names. */
+const PERSONAL = ROLES.filter((role) => role !== "outpost");
+
 /** Callers by a name of theirs, and the role that they have: NAME for an agent, or NAME=ROLE. */
 function inRole(named: z.ZodString) {
   return z
@@ -104,7 +110,8 @@ function inRole(named: z.ZodString) {
     .transform((text, context) => {
       const [, given = "", role = "agent"] = /^(.*?)(?:=([a-z]+))?$/.exec(text) ?? [];
       const name = named.safeParse(given);
-      if (name.success && isRole(role)) return { name: name.data, role };
+      const personal = PERSONAL.find((each) => each === role);
+      if (name.success && personal) return { name: name.data, role: personal };
       context.addIssue("not a name and a role");
       return z.NEVER;
     });
@@ -123,10 +130,8 @@ const issuer = endpoint.refine((text) => {
   return isSafe && url.search === "" && url.hash === "";
 });
 
-/** CLAIM:VALUE=ROLE, or *=ROLE. A claim may be a URL itself; an outpost needs a host of its own. */
+/** CLAIM:VALUE=ROLE, or *=ROLE. A claim may be a URL itself. */
 const ROLE_RULE = /^(?:\*|(?<claim>(?:https?:\/\/)?[^:=\s]+):(?<value>.+))=(?<role>[a-z]+)$/;
-
-const PERSONAL = ROLES.filter((role) => role !== "outpost");
 
 const roleRule = z
   .string()
@@ -145,6 +150,8 @@ const schema = {
   arcp_addr: address,
   data_dir: z.string().min(1),
   memory: isOn,
+  backup_every: amount(z.number().min(0).max(MAX_BACKUP_HOURS)),
+  backup_keep: amount(z.int().min(1).max(MAX_BACKUPS)),
   node: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/),
   socket: z.string().min(1),
   local_trust: z.enum(LOCAL_TRUSTS),
@@ -189,7 +196,9 @@ const schema = {
   config: z.string().min(1),
 } satisfies Record<SettingName, z.ZodType>;
 
-const ONE_ROLE = `one of ${ROLES.join(", ")}`;
+const ONE_ROLE =
+  `one of ${PERSONAL.join(", ")}; an outpost needs a token ` +
+  "(rollcall tokens create NAME --role outpost --host HOST)";
 
 const EXPECTED: Readonly<Record<SettingName, string>> = {
   addr: `${ADDRESS_SYNTAX}, or off`,
@@ -197,6 +206,8 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   arcp_addr: ADDRESS_SYNTAX,
   data_dir: "the path of a folder",
   memory: "true or false",
+  backup_every: `hours from 0 to ${MAX_BACKUP_HOURS}`,
+  backup_keep: `a whole number from 1 to ${MAX_BACKUPS}`,
   node: "1 to 128 letters, digits or . _ : @ -, the first a letter or digit",
   socket: "the path of a socket, or off",
   local_trust: `one of ${LOCAL_TRUSTS.join(", ")}`,
@@ -204,7 +215,7 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   oidc_issuer: "https://HOST/PATH, or http:// on this machine, as in the claim iss",
   oidc_audience: "a text, as in the claim aud",
   oidc_claim: "the name of a claim, such as sub or email",
-  oidc_roles: `at most ${MAX_LISTED} of CLAIM:VALUE=ROLE or *=ROLE: ${PERSONAL.join(", ")}`,
+  oidc_roles: `at most ${MAX_LISTED} of CLAIM:VALUE=ROLE or *=ROLE with ${ONE_ROLE}`,
   tls_cert: "the path of a file",
   tls_key: "the path of a file",
   tls_client_ca: "the path of a file",

@@ -35,10 +35,18 @@ export function fromEnvironment(env: NodeJS.ProcessEnv): Source {
 }
 
 /** The settings of a file, and its table of agents, which is no setting. */
-export async function fromFile(
-  path: string,
-): Promise<{ readonly said: Source; readonly agents: unknown }> {
-  const table = parseToml(path, await readText(path));
+export interface FileSettings {
+  readonly said: Source;
+  readonly agents: unknown;
+}
+
+export async function fromFile(path: string): Promise<FileSettings> {
+  return fromText(path, await readText(path));
+}
+
+/** The same of its text. */
+export function fromText(path: string, text: string): FileSettings {
+  const table = parseToml(path, text);
   const known = SETTINGS.filter(({ name }) => name !== "config").map(({ name }) => name);
   const unknown = Object.keys(table).find(
     (key) => key !== AGENTS && !known.some((name) => name === key),

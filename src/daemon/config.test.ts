@@ -136,11 +136,21 @@ describe("a mistake", () => {
     ["rate-limit", "-1", "expected a whole number from 0"],
     ["rate-limit", "", "expected a whole number from 0"],
     ["rate-limit", "1.5", "expected a whole number from 0"],
+    ["trust", "10.0.0.0/8=outpost", "expected at most 64 of ADDRESS"],
+    ["tls-clients", "box.example=outpost", "expected at most 64 of NAME"],
+    ["allowed-users", "box=outpost", "expected at most 64 of USER"],
     ["log-level", "loud", "expected one of trace, debug"],
     ["config", "", "expected the path of a TOML file"],
   ])("in --%s is named with what is allowed: %j", async (flag, value, expected) => {
     const message = await problem({ flags: { [flag]: value } });
     expect(message).toContain(`--${flag} is ${JSON.stringify(value)}: ${expected}`);
+  });
+
+  test("an outpost without a host is told how to get one", async () => {
+    const command = "rollcall tokens create NAME --role outpost --host HOST";
+    expect(await problem({ flags: { trust: "10.0.0.7=outpost" } })).toContain(
+      `one of viewer, agent, operator, admin; an outpost needs a token (${command})`,
+    );
   });
 
   test("in the environment is named by its variable", async () => {

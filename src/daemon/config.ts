@@ -25,8 +25,16 @@ import { usersOf } from "../machine/users.ts";
 import type { PairFiles } from "../net/tls/pair.ts";
 import { MAX_SOCKET_PATH } from "./local-socket.ts";
 import type { NotifyConfig } from "./notifications.ts";
-import { DEFAULT_A2A, DEFAULT_ADDR, DEFAULT_HTTP_ADDR, DEFAULT_RATE_LIMIT } from "./settings.ts";
+import {
+  DEFAULT_A2A,
+  DEFAULT_ADDR,
+  DEFAULT_BACKUP_KEEP,
+  DEFAULT_HTTP_ADDR,
+  DEFAULT_RATE_LIMIT,
+} from "./settings.ts";
 import type { LogLevel } from "./settings.ts";
+import type { BackupPlan } from "./backups.ts";
+import { HOUR } from "../core/units.ts";
 
 /** The registry of A2A agents. */
 export interface A2aConfig {
@@ -57,6 +65,8 @@ export interface Config {
   readonly agents: readonly AgentConfig[];
   /** Absent: in memory. */
   readonly dataDir: string | undefined;
+  /** Absent: no backups by the clock. */
+  readonly backups: BackupPlan | undefined;
   readonly node: string;
   /** The path of the unix socket; absent: there is none. */
   readonly socket: string | undefined;
@@ -150,6 +160,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     node: values.node ?? nodeName(hostname()),
     reflection: values.reflection ?? true,
     allowedHosts: values.allowed_hosts ?? [],
+    backups: backupPlan(values),
     rateLimit: values.rate_limit ?? DEFAULT_RATE_LIMIT,
     embedder: await embedderConfig({
       url: values.embedder_url,
@@ -264,6 +275,10 @@ function pathOf(name: PathName, voices: readonly Voice[], home: string): string 
 }
 
 /** A value for one state overrules the value for all. */
+function backupPlan({ backup_every: hours = 0, backup_keep: keep }: Values) {
+  return hours === 0 ? undefined : { everyMs: hours * HOUR, keep: keep ?? DEFAULT_BACKUP_KEEP };
+}
+
 function patienceOf(said: NonNullable<Values["stuck_after"]>): Patience {
   const patience: Record<string, number> = {};
   const given = (ms: number) => (ms === 0 ? Infinity : ms);

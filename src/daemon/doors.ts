@@ -10,6 +10,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Audit } from "../engine/audit.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
+import { openFilesMost } from "../machine/open-files.ts";
 import { ACCESS, type Permit } from "../operations/access.ts";
 import type { Status } from "../operations/daemon.ts";
 import { a2aMount, type A2aOptions } from "../wires/a2a/server/a2a.ts";
@@ -27,17 +28,22 @@ import { arcpMount } from "./arcp/mount.ts";
 import type { DaemonArcp } from "./arcp/service.ts";
 import type { Authenticator } from "../identity/caller.ts";
 import type { BearerTokens } from "../identity/tokens.ts";
+import { HTTP_LIMITS, OPEN_FILES } from "./limits.ts";
+import { CallRate } from "./call-rate.ts";
 import { LocalSocket } from "./local-socket.ts";
 import type { Config } from "./config.ts";
 import { answersOthers, exposureOf } from "./exposure.ts";
 import { GrpcDoor } from "./grpc-door.ts";
-import { HttpDoor, type WholeAnswer } from "./http-door.ts";
+import { HttpDoor } from "./http-door.ts";
 import { bindError, isTaken } from "./listen.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
+import type { WholeAnswer } from "./mount.ts";
 import { pageRoutes } from "./page.ts";
+import { RefusedConnections } from "./refused-connections.ts";
 import type { Services } from "./services.ts";
 import type { KeyPair } from "../net/tls/pair.ts";
+import { newWaiting, type Waiting } from "../net/waiting.ts";
 
 export interface DoorsOptions {
   readonly config: Config;
@@ -72,8 +78,24 @@ export interface Doors {
   close(graceMs: number): Promise<void>;
 }
 
-export async function openDoors(options: DoorsOptions): Promise<Doors> {
-  const { config, authenticator, logger } = options;
+/** With what the doors of a process share. */
+interface SharingOptions extends DoorsOptions {
+  readonly waiting: Waiting;
+  readonly calls: CallRate;
+  readonly refused: RefusedConnections;
+  /** At a time, for each door. */
+  readonly connections: number;
+}
+
+export async function openDoors(given: DoorsOptions): Promise<Doors> {
+  const { config, authenticator, logger, clock } = given;
+  const refused = new RefusedConnections({
+    clock,
+    warn: (numbers, message) => logger.warn(numbers, message),
+  });
+  const connections = connectionsOfADoor();
+  const calls = new CallRate(config.rateLimit, () => clock.monotonicMs());
+  const options = { ...given, waiting: newWaiting(clock), calls, refused, connections };
   const http = newHttpDoor(options);
   const a2a = config.a2a.addr && newHttpDoor(options);
   const { arcpAddr } = config;
@@ -82,6 +104,10 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     authenticator,
     permit: options.permit,
     pair: options.pair,
+    calls,
+    waiting: options.waiting,
+    connections,
+    onRefused: refused.add,
     meterOf: (method) => options.metrics.meterOf(method),
     onFault: (method, error) => logger.error({ err: error, method }, "a call failed"),
   });
@@ -93,6 +119,8 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
     await mcp.close();
     await Promise.all(doors.map((door) => door.close(graceMs)));
     options.tokens.close();
+    for (const kind of Object.values(options.waiting)) kind.close();
+    refused.close();
   };
   try {
     // Wires first: whoever gets in finds everything there.
@@ -130,20 +158,32 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
   }
 }
 
-function newHttpDoor(options: DoorsOptions): HttpDoor {
-  const { config, authenticator, pair, clock, logger } = options;
+/** Where the process may open few files they are shared: what it cannot open is closed unheard. */
+function connectionsOfADoor(): number {
+  const share = Math.floor((openFilesMost() - OPEN_FILES.reserved) / OPEN_FILES.doors);
+  return Math.min(HTTP_LIMITS.connections, Math.max(share, OPEN_FILES.least));
+}
+
+function newHttpDoor(options: SharingOptions): HttpDoor {
+  const { config, authenticator, pair, logger, waiting } = options;
   return new HttpDoor({
     authenticator,
     permit: options.permit,
     pair,
+    waiting,
+    limits: { connections: options.connections },
+    onRefused: options.refused.add,
     allowedHosts: config.allowedHosts,
-    rateLimit: config.rateLimit,
-    monotonicMs: () => clock.monotonicMs(),
+    calls: options.calls,
     onFault: (error) => logger.error({ err: error }, "a request failed"),
   });
 }
 
-async function openArcp(door: HttpDoor, address: Address, options: DoorsOptions): Promise<Address> {
+async function openArcp(
+  door: HttpDoor,
+  address: Address,
+  options: SharingOptions,
+): Promise<Address> {
   door.mount(arcpMount(options));
   try {
     return await door.listen(address);
@@ -188,7 +228,7 @@ async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise
   return door.listen({ ...httpAddr, port: 0 });
 }
 
-interface MountOptions extends DoorsOptions {
+interface MountOptions extends SharingOptions {
   readonly bound: { readonly grpc: Address | undefined; readonly http: Address };
   readonly grpc: GrpcDoor;
   readonly a2a: HttpDoor | undefined;
@@ -197,8 +237,9 @@ interface MountOptions extends DoorsOptions {
 
 function mountOnHttp(http: HttpDoor, options: MountOptions): void {
   const { engine, services, clock, metrics } = options;
-  const streams = new EventStreams({ engine, clock });
-  const lookers = new SseStreams({ clock, maxStreams: EVENT_STREAM.lookers });
+  const { http_answers: answers } = options.waiting;
+  const streams = new EventStreams({ engine, clock, answers });
+  const lookers = new SseStreams({ clock, answers, maxStreams: EVENT_STREAM.lookers });
   metrics.observe({ ...options, ...services, http, streams, lookers });
   http.mount(arcpMount(options));
   const startedAt = new Date().toISOString();

@@ -21,32 +21,19 @@ import {
 } from "../identity/caller.ts";
 import { bodyTooLarge } from "./body.ts";
 import { checkBrowser } from "./browsers.ts";
+import type { CallRate } from "./call-rate.ts";
 import type { HttpLimits } from "./limits.ts";
-import { isLoopback } from "../net/loopback.ts";
-import type { Rate } from "../core/rate.ts";
 
 export interface GateOptions {
   readonly authenticator: Authenticator;
-  /** Of each principal, and each address beyond this machine. */
-  readonly rate: Rate;
+  readonly calls: CallRate;
   /** Counts a connection to its principal; throws where that has its share already. */
   claim(request: IncomingMessage, principal: string): void;
-  readonly monotonicMs: () => number;
   readonly limits: HttpLimits;
   /** The values of Host that are ours; known once the door is bound. */
   readonly hosts: () => ReadonlySet<string>;
   /** The other end of the connection; a test puts a stranger in its place. */
   readonly peerOf?: (request: IncomingMessage) => Peer;
-}
-
-/** Says when the bucket of the caller has something again. */
-export class TooOften extends RollcallError {
-  readonly retryAfterSeconds: number;
-
-  constructor(caller: string, waitMs: number) {
-    super("LIMIT_EXCEEDED", `${caller} makes too many requests; see rate_limit`);
-    this.retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-  }
 }
 
 export class Gate {
@@ -58,10 +45,9 @@ export class Gate {
 
   /** The caller of an admitted request; throws the reason for a refusal. */
   admit(request: IncomingMessage): By | Promise<By> {
-    const { authenticator, hosts } = this.#options;
+    const { authenticator, calls, hosts } = this.#options;
     const peer = this.#options.peerOf?.(request) ?? peerOf(request.socket);
-    const { address, isOwnSocket } = peer;
-    if (address !== undefined && !isOwnSocket && !isLoopback(address)) this.#take(address);
+    calls.takeFrom(peer);
     this.#checkShape(request);
     if (!peer.isOwnSocket) checkBrowser(request, hosts());
     const call: Caller = {
@@ -73,17 +59,11 @@ export class Gate {
     };
     const admitted = authenticator.authenticate(call);
     const known = (principal: Principal) => {
-      this.#take(principal.name);
+      calls.take(principal.name);
       this.#options.claim(request, principal.name);
       return byOfCall(call, principal, "http");
     };
     return admitted instanceof Promise ? admitted.then(known) : known(admitted);
-  }
-
-  #take(caller: string): void {
-    const { rate, monotonicMs } = this.#options;
-    const nowMs = monotonicMs();
-    if (!rate.take(caller, nowMs)) throw new TooOften(caller, rate.waitMs(caller, nowMs));
   }
 
   #checkShape({ url, headers, rawHeaders }: IncomingMessage): void {

@@ -19,6 +19,7 @@ import {
 } from "../net/grpc/gen/grpc/reflection/v1/reflection_pb.ts";
 import { Health } from "../net/grpc/health.ts";
 import { LOCAL } from "../core/principals.ts";
+import { CallRate } from "./call-rate.ts";
 import { GrpcDoor, type GrpcDoorOptions } from "./grpc-door.ts";
 import { anybodyHere, byRoles, FREE, say, STRANGER } from "../../test/support/daemon/fixture.ts";
 
@@ -29,7 +30,12 @@ afterEach(async () => {
 });
 
 async function open(options: Partial<GrpcDoorOptions> & { isReflecting?: boolean } = {}) {
-  const door = new GrpcDoor({ authenticator: anybodyHere(), permit: byRoles, ...options });
+  const door = new GrpcDoor({
+    authenticator: anybodyHere(),
+    permit: byRoles,
+    calls: new CallRate(0),
+    ...options,
+  });
   const clock = new TestClock();
   const after = (ms: number, then: () => void) => clock.after(ms, then);
   const state = { isServing: true };
@@ -87,6 +93,36 @@ function watch({ client }: Opened, service = "") {
   stream.on("end", () => (ended.is = true)).on("error", () => undefined);
   return { seen, ended, stream };
 }
+
+describe("a caller that calls too often", () => {
+  const ci = { authenticate: () => ({ ...LOCAL, name: "token:ci" }) };
+
+  test("is refused by the bucket that it has at all doors", async () => {
+    const calls = new CallRate(1, () => 0);
+    const { client } = await open({ calls, authenticator: ci });
+    calls.take("token:ci");
+    await call(client, "Check");
+    await expect(call(client, "Check")).rejects.toMatchObject({
+      code: grpc.status.RESOURCE_EXHAUSTED,
+      details: "token:ci makes too many requests; see rate_limit",
+    });
+  });
+
+  test("is counted by its address, too, on another machine", async () => {
+    const calls = new CallRate(1, () => 0);
+    const { client } = await open({ calls, authenticator: ci, peerOf: () => STRANGER });
+    calls.take("192.0.2.7");
+    calls.take("192.0.2.7");
+    await expect(call(client, "Check")).rejects.toMatchObject({
+      details: "192.0.2.7 makes too many requests; see rate_limit",
+    });
+  });
+
+  test("is never the daemon's own user", async () => {
+    const { client } = await open({ calls: new CallRate(1, () => 0) });
+    for (let i = 0; i < 5; i += 1) await call(client, "Check");
+  });
+});
 
 describe("health", () => {
   test("is told of the whole and of each service", async () => {

@@ -17,17 +17,22 @@ import {
   type Peer,
 } from "../identity/caller.ts";
 import type { Access } from "../core/access.ts";
-import type { Principal } from "../core/principals.ts";
+import { LOCAL, type Principal } from "../core/principals.ts";
 import type { Permit } from "../operations/access.ts";
+import type { CallRate } from "./call-rate.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";
 import { listen } from "./listen.ts";
 import { Sockets } from "./sockets.ts";
 import { frontOf } from "../net/tls/front.ts";
 import type { KeyPair } from "../net/tls/pair.ts";
+import { newWaiting, type Waiting } from "../net/waiting.ts";
 
 export interface GrpcDoorOptions {
   readonly authenticator: Authenticator;
   readonly permit: Permit;
+  /** Both are shared by all doors of the process. */
+  readonly calls: CallRate;
+  readonly waiting?: Waiting;
   readonly meterOf?: (path: string) => Meter;
   /** A call met a fault of this program. */
   readonly onFault?: (path: string, error: unknown) => void;
@@ -35,6 +40,10 @@ export interface GrpcDoorOptions {
   readonly peerOf?: (socket: Socket) => Peer;
   /** Absent: all connections are plain. */
   readonly pair?: KeyPair | undefined;
+  /** At a time. */
+  readonly connections?: number;
+  /** A connection was closed without a word: there are too many. */
+  readonly onRefused?: () => void;
 }
 
 export class GrpcDoor {
@@ -46,16 +55,21 @@ export class GrpcDoor {
 
   constructor(given: GrpcDoorOptions) {
     const { authenticator, permit, peerOf = peerOfSocket, pair, ...options } = given;
+    const { calls, waiting = newWaiting(), connections: max = GRPC_CONNECTIONS, onRefused } = given;
     this.#permit = permit;
     this.#grpc = new GrpcServer({
       ...options,
       limits: SERVER_LIMITS,
+      waiting,
       admit: (caller) => {
         const header = (name: string) => caller.header(name);
         const call: Caller = { peer: peerOf(caller.socket), header };
+        calls.takeFrom(call.peer);
         const admitted = authenticator.authenticate(call);
         const { access } = caller;
         const check = (principal: Principal) => {
+          // The daemon's own user has agents by the thousand here, and each of them a heartbeat.
+          if (principal !== LOCAL) calls.take(principal.name);
           const by = byOfCall(call, principal, "grpc");
           if (access) permit(by, access);
           this.#sockets.claim(caller.socket, principal.name);
@@ -65,7 +79,7 @@ export class GrpcDoor {
       },
     });
     this.#front = frontOf(this.#grpc.listener, { pair, protocols: ["h2"] });
-    this.#sockets = new Sockets(this.#grpc.listener, GRPC_CONNECTIONS);
+    this.#sockets = new Sockets(this.#grpc.listener, { max, onRefused });
   }
 
   add<Service extends DescService>(
@@ -117,6 +131,11 @@ export class GrpcDoor {
 
   get connections(): number {
     return this.#sockets.size;
+  }
+
+  /** Connections that ended because the client did too much of what only costs us. */
+  get floods(): number {
+    return this.#grpc.floods;
   }
 
   listen(address: Address): Promise<Address> {

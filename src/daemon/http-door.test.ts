@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { RollcallError } from "../core/errors.ts";
-import type { HotHandler, HttpDoorOptions, Mount } from "./http-door.ts";
+import { CallRate } from "./call-rate.ts";
+import type { HttpDoorOptions } from "./http-door.ts";
+import type { HotHandler, Mount } from "./mount.ts";
 import { ADMITTED, type Route } from "../wires/route.ts";
 import { LOCAL } from "../core/principals.ts";
 import type { Caller } from "../identity/caller.ts";
@@ -254,7 +256,7 @@ describe("what is too much", () => {
 
   test("requests beyond the rate are told when to come back", async () => {
     let nowMs = 0;
-    const { door, port } = await open({ rateLimit: 2, monotonicMs: () => nowMs });
+    const { door, port } = await open({ calls: new CallRate(2, () => nowMs) });
     for (let i = 0; i < 4; i += 1) expect((await ask(port, "/hello")).status).toBe(200);
     const refused = await ask(port, "/hello");
     expect(refused.status).toBe(429);
@@ -270,7 +272,7 @@ describe("what is too much", () => {
     const authenticator = {
       authenticate: (caller: Caller) => ({ ...LOCAL, name: caller.header("x-name") ?? "local" }),
     };
-    const { port } = await open({ rateLimit: 1, monotonicMs: () => 0, authenticator });
+    const { port } = await open({ calls: new CallRate(1, () => 0), authenticator });
     const by = async (name: string) =>
       (await ask(port, "/hello", { headers: { "x-name": name } })).status;
     expect([await by("a"), await by("a"), await by("a")]).toEqual([200, 200, 429]);

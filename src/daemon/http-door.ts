@@ -19,72 +19,42 @@ import { Hono } from "hono";
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
 import type { Permit } from "../operations/access.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
-import { ADMITTED, type Bindings, type Guarded, type Route } from "../wires/route.ts";
+import { ADMITTED, type Bindings, type Guarded } from "../wires/route.ts";
 import { bracketed, type Address } from "./address.ts";
 import { byOf, type By } from "../core/by.ts";
 import { NOBODY } from "../core/principals.ts";
 import { peerOf, type Authenticator } from "../identity/caller.ts";
 import { NoCredential } from "../identity/chain.ts";
-import { readBody, takeBody } from "./body.ts";
+import { readBody, takeBody, type BodyLimits } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
-import { Gate, TooOften, type GateOptions } from "./gate.ts";
+import { TooOften, type CallRate } from "./call-rate.ts";
+import { Gate, type GateOptions } from "./gate.ts";
+import { Http2Requests, isHttp2, type Take } from "./http2-requests.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { listen } from "./listen.ts";
-import { Rate } from "../core/rate.ts";
+import type { HotHandler, Mount, SwiftHandler, UpgradeHandler, WholeAnswer } from "./mount.ts";
 import { frontOf } from "../net/tls/front.ts";
 import { namesOf } from "../net/tls/names.ts";
 import type { KeyPair } from "../net/tls/pair.ts";
+import { newWaiting, type Waiting } from "../net/waiting.ts";
 import { Sockets } from "./sockets.ts";
-
-export type HotHandler = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  by: By,
-) => void | Promise<void>;
-
-/** An answer that is there as a whole. */
-export interface WholeAnswer {
-  readonly status: number;
-  /** Names and values in turn. */
-  readonly headers: readonly string[];
-  readonly body: string;
-}
-
-export type SwiftHandler = (
-  request: IncomingMessage,
-  body: Buffer,
-  by: By,
-) => WholeAnswer | Promise<WholeAnswer>;
-
-export interface Upgrade {
-  readonly request: IncomingMessage;
-  readonly socket: Duplex;
-  readonly head: Buffer;
-  readonly by: By;
-}
-
-export type UpgradeHandler = (upgrade: Upgrade) => void;
-
-/** All but the answers to anybody need an access, and the door asks for it. */
-export interface Mount {
-  /** Answers to whoever asks, by whatever name: for probes. They tell nothing but one word. */
-  readonly anybody?: Readonly<Record<string, () => WholeAnswer>>;
-  readonly hot?: Readonly<Record<string, Guarded<HotHandler>>>;
-  readonly swift?: Readonly<Record<string, Guarded<SwiftHandler>>>;
-  readonly upgrades?: Readonly<Record<string, Guarded<UpgradeHandler>>>;
-  readonly routes?: readonly Route[];
-}
+import { Turns } from "./turns.ts";
+import { UnreadAnswers } from "./unread.ts";
 
 export interface HttpDoorOptions {
   readonly authenticator: Authenticator;
   readonly permit: Permit;
   readonly allowedHosts: readonly string[];
-  readonly rateLimit: number;
+  /** Shared by all doors of the process. */
+  readonly calls: CallRate;
   readonly limits?: Partial<HttpLimits>;
+  /** Shared by all doors of the process. */
+  readonly waiting?: Waiting;
   readonly peerOf?: GateOptions["peerOf"];
   /** Absent: all connections are plain. */
   readonly pair?: KeyPair | undefined;
-  readonly monotonicMs?: () => number;
+  /** A connection was closed without a word: there are too many. */
+  readonly onRefused?: () => void;
   /** A fault of ours, not of the caller's. */
   onFault(error: unknown): void;
 }
@@ -100,9 +70,13 @@ export class HttpDoor {
   readonly #options: HttpDoorOptions;
   readonly #limits: HttpLimits;
   readonly #server: Server;
+  readonly #http2: Http2Requests;
   readonly #front: NetServer;
   readonly #sockets: Sockets;
   readonly #gate: Gate;
+  readonly #bodies: BodyLimits;
+  readonly #turns: Turns;
+  readonly #unread: UnreadAnswers;
   readonly #anybody = new Map<string, () => WholeAnswer>();
   readonly #hot = new Map<string, Guarded<HotHandler>>();
   readonly #swift = new Map<string, Guarded<SwiftHandler>>();
@@ -119,19 +93,30 @@ export class HttpDoor {
   constructor(options: HttpDoorOptions) {
     this.#options = options;
     this.#limits = { ...HTTP_LIMITS, ...options.limits };
-    const { monotonicMs = () => performance.now() } = options;
+    const { waiting = newWaiting() } = options;
+    const { http_requests: requests, http_answers: answers } = waiting;
+    this.#bodies = { maxBytes: this.#limits.bodyBytes, requests };
+    this.#turns = new Turns({ requests, most: this.#limits.pipelined });
+    this.#unread = new UnreadAnswers({ answers, stallMs: this.#limits.stallMs });
     this.#gate = new Gate({
       authenticator: options.authenticator,
-      rate: new Rate(options.rateLimit),
+      calls: options.calls,
       claim: ({ socket }, principal) => this.#sockets.claim(socket, principal),
-      monotonicMs,
       limits: this.#limits,
       hosts: () => this.#hosts,
       ...(options.peerOf && { peerOf: options.peerOf }),
     });
     this.#server = this.#createServer();
-    this.#front = frontOf(this.#server, { pair: options.pair, protocols: ["http/1.1"] });
-    this.#sockets = new Sockets(this.#server, this.#limits.connections);
+    const take: Take = (...call) => this.#take(...call);
+    this.#http2 = new Http2Requests(this.#limits, take);
+    this.#front = frontOf(this.#server, {
+      pair: options.pair,
+      protocols: ["h2", "http/1.1"],
+      h2: this.#http2.listener,
+    });
+    const { onRefused } = options;
+    this.#sockets = new Sockets(this.#server, { max: this.#limits.connections, onRefused });
+    this.#sockets.follow(this.#http2.listener);
     this.#prepareRoutes();
   }
 
@@ -181,6 +166,7 @@ export class HttpDoor {
     this.#isClosing = true;
     this.#front.close();
     this.#server.close();
+    this.#http2.close();
   }
 
   /** Waits for answers under way, then cuts what is left. */
@@ -200,9 +186,11 @@ export class HttpDoor {
     });
     // Node would drop what is over the count without a word; the gate refuses it.
     server.maxHeadersCount = 0;
-    server.on("request", (request, response) => this.#take(request, response, false));
+    const take: Take = (request, response, isAsked) =>
+      this.#turns.take(request, response, () => this.#take(request, response, isAsked));
+    server.on("request", (request, response) => take(request, response, false));
     // Asked before it sends its body, a client hears a refusal instead of "go on".
-    server.on("checkContinue", (request, response) => this.#take(request, response, true));
+    server.on("checkContinue", (request, response) => take(request, response, true));
     server.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
     return server;
   }
@@ -250,7 +238,7 @@ export class HttpDoor {
           answer.then((each) => this.#send(response, each)).catch(failed);
         } else this.#send(response, answer);
       };
-      takeBody(request, { maxBytes: this.#limits.bodyBytes, whole, failed });
+      takeBody(request, { ...this.#bodies, whole, failed });
     };
     try {
       const admitted = this.#gate.admit(request);
@@ -273,6 +261,7 @@ export class HttpDoor {
       this.#admitted.set(request, by);
       await this.#takeBody(request);
       await this.#route(request, response);
+      this.#unread.add(response);
     } catch (error) {
       this.#refuse(request, response, error);
     }
@@ -281,7 +270,7 @@ export class HttpDoor {
   #setHeaders(response: ServerResponse): void {
     if (response.headersSent) return;
     for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
-    if (this.#isClosing) response.setHeader("Connection", "close");
+    if (this.#isClosing && !isHttp2(response.req)) response.setHeader("Connection", "close");
   }
 
   /** One array of headers and one text: what Node writes fastest. */
@@ -293,14 +282,15 @@ export class HttpDoor {
       joined = [...SECURITY_HEADERS.flat(), ...headers, "Content-Length", length];
       this.#joined.set(answer, joined);
     }
-    const all = this.#isClosing ? [...joined, "Connection", "close"] : joined;
-    response.writeHead(status, all).end(body);
+    const isLast = this.#isClosing && !isHttp2(response.req);
+    response.writeHead(status, isLast ? [...joined, "Connection", "close"] : joined).end(body);
+    this.#unread.add(response);
   }
 
   /** Hono's adapter takes a body that was read already from this very field. */
   async #takeBody(request: IncomingMessage): Promise<void> {
-    if (request.headers["transfer-encoding"] === undefined) return;
-    Object.assign(request, { rawBody: await readBody(request, this.#limits.bodyBytes) });
+    if (request.method === "GET" || request.method === "HEAD") return;
+    Object.assign(request, { rawBody: await readBody(request, this.#bodies) });
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -343,7 +333,7 @@ export class HttpDoor {
     }
     if (error instanceof TooOften) response.setHeader("Retry-After", error.retryAfterSeconds);
     // The rest of the body is read for a moment only, then the connection ends.
-    if (!request.complete) {
+    if (!request.complete && !isHttp2(request)) {
       response.setHeader("Connection", "close");
       this.#sockets.linger(request, this.#limits.lingerMs);
     }

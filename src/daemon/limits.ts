@@ -15,6 +15,13 @@ export interface HttpLimits {
   /** How often the three above are looked at. */
   readonly checkMs: number;
   readonly connections: number;
+  /** Requests that one connection may send before the answer to the first is out. */
+  readonly pipelined: number;
+  /** How long a client may take nothing of an answer. */
+  readonly stallMs: number;
+  /** Of HTTP/2: requests of one connection at a time, and the memory that they have together. */
+  readonly streams: number;
+  readonly http2Megabytes: number;
   /** How long the rest of a refused request is read and dropped, so that its sender sees why. */
   readonly lingerMs: number;
 }
@@ -29,11 +36,28 @@ export const HTTP_LIMITS: HttpLimits = {
   checkMs: 1 * SECOND,
   /** Every agent of a large machine and its streams; a file descriptor each. */
   connections: 10_000,
+  /** Programs that do so at all send ten at a time. */
+  pipelined: 64,
+  /** As for streams of events. */
+  stallMs: 60 * SECOND,
+  /** What browsers and proxies expect of a server. */
+  streams: 100,
+  http2Megabytes: 8,
   lingerMs: 1 * SECOND,
 };
 
 /** Every agent of a large machine that brings its own connection. */
 export const GRPC_CONNECTIONS = 10_000;
+
+/** How the files that a process may open are shared. */
+export const OPEN_FILES = {
+  /** For the log, the status files, pipes of agents and calls to other machines. */
+  reserved: 128,
+  /** HTTP, gRPC, A2A and ARCP may have a port each. */
+  doors: 4,
+  /** Of a door, however few files there are. */
+  least: 16,
+} as const;
 
 /** Closing: together under the 5 s after which a supervisor kills. */
 export const CLOSING = {

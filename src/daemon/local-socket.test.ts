@@ -14,6 +14,7 @@ import {
   HealthCheckRequestSchema,
 } from "../net/grpc/gen/grpc/health/v1/health_pb.ts";
 import { Health } from "../net/grpc/health.ts";
+import { CallRate } from "./call-rate.ts";
 import { GrpcDoor } from "./grpc-door.ts";
 import { ADMITTED, type Route } from "../wires/route.ts";
 import { LocalSocket } from "./local-socket.ts";
@@ -35,7 +36,11 @@ async function open() {
     handle: (c) => c.text(c.env.by.principal.name),
   };
   http.mount({ routes: [who] });
-  const rpc = new GrpcDoor({ authenticator: anybodyHere(), permit: byRoles });
+  const rpc = new GrpcDoor({
+    authenticator: anybodyHere(),
+    permit: byRoles,
+    calls: new CallRate(0),
+  });
   const health = new Health({ isServing: () => true, services: () => [], after: () => () => {} });
   rpc.add(HealthService, health.handlers);
   // As a daemon that was killed left it.

@@ -14,7 +14,9 @@ import type { AgentSearch } from "../search/agent-search.ts";
 import type { SseStreams } from "../wires/api/sse.ts";
 import type { McpWire } from "../wires/mcp/wire.ts";
 import type { GrpcDoor } from "./grpc-door.ts";
+import type { Waiting } from "../net/waiting.ts";
 import type { HttpDoor } from "./http-door.ts";
+import type { RefusedConnections } from "./refused-connections.ts";
 import { STATE_GAUGES, type StateGauge } from "./state-metrics.ts";
 
 /** Looked at so often: a delay below is not seen, and more often would be work of its own. */
@@ -30,6 +32,8 @@ export interface ObservedParts {
   readonly a2a: HttpDoor | undefined;
   readonly mcp: McpWire;
   readonly grpc: GrpcDoor;
+  readonly waiting: Waiting;
+  readonly refused: RefusedConnections;
   readonly streams: SseStreams;
   readonly lookers: SseStreams;
   readonly claims: TaskClaims;
@@ -93,6 +97,7 @@ export class Metrics {
     this.#observeEngine(engine);
     for (const gauge of STATE_GAUGES) this.#observeState(gauge, observed);
     this.#observeDoors(observed);
+    this.#observeWaiting(observed);
     this.#observeWork(observed);
     this.#observeFleet(observed);
     this.#observeJobs(observed);
@@ -241,6 +246,39 @@ export class Metrics {
     }
     const restarts = "Restarts of agents' processes.";
     this.#counter("rollcall_agent_restarts_total", restarts, () => arcp.numbers().restarts);
+  }
+
+  #observeWaiting({ waiting, grpc, refused }: ObservedParts): void {
+    const kinds = Object.entries(waiting);
+    const bytes = new Gauge({
+      name: "rollcall_waiting_bytes",
+      help: "Bytes of requests that have not come whole, and of answers that were not read yet.",
+      labelNames: ["of"],
+      registers: [this.#registry],
+      collect: () => {
+        for (const [of, kind] of kinds) bytes.set({ of }, kind.bytes);
+      },
+    });
+    const cuts = new Counter({
+      name: "rollcall_waiting_cut_total",
+      help: "Requests and connections that were cut because they held too much, or too long.",
+      labelNames: ["of"],
+      registers: [this.#registry],
+      collect: () => {
+        cuts.reset();
+        for (const [of, kind] of kinds) cuts.inc({ of }, kind.cuts);
+      },
+    });
+    this.#counter(
+      "rollcall_grpc_floods_total",
+      "gRPC connections that ended because the client did too much of what only costs us.",
+      () => grpc.floods,
+    );
+    this.#counter(
+      "rollcall_connections_refused_total",
+      "Connections that were closed without a word because there were too many.",
+      () => refused.total,
+    );
   }
 
   #observeDoors({ http, a2a, grpc }: ObservedParts): void {

@@ -11,6 +11,8 @@ export type SettingName =
   | "arcp_addr"
   | "data_dir"
   | "memory"
+  | "backup_every"
+  | "backup_keep"
   | "node"
   | "socket"
   | "local_trust"
@@ -74,6 +76,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const DEFAULT_ADDR = "127.0.0.1:7070";
 export const DEFAULT_HTTP_ADDR = "127.0.0.1:9090";
 export const DEFAULT_RATE_LIMIT = 2_000;
+export const DEFAULT_BACKUP_KEEP = 7;
 
 /** Of the A2A registry: what its peer does, but for evicting late. */
 export const DEFAULT_A2A = {
@@ -103,6 +106,14 @@ export const SETTINGS: readonly Setting[] = [
   setting("memory", "keep the state in memory only: it is gone when the daemon stops", {
     kind: "switch",
     default: "false",
+  }),
+  setting("backup_every", "hours between backups of the state, into backups beside it; 0: none", {
+    placeholder: "HOURS",
+    default: "0",
+  }),
+  setting("backup_keep", "how many of those backups are kept", {
+    placeholder: "N",
+    default: String(DEFAULT_BACKUP_KEEP),
   }),
   setting("node", "the name of this daemon in its own log", {
     placeholder: "NAME",
@@ -163,7 +174,7 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "HOST[:PORT],…",
     kind: "list",
   }),
-  setting("rate_limit", "HTTP requests a second from one address, 0 for no limit", {
+  setting("rate_limit", "calls a second of one caller by HTTP and gRPC, 0 for no limit", {
     placeholder: "N",
     default: String(DEFAULT_RATE_LIMIT),
   }),

@@ -6,6 +6,7 @@
  *
  * So connections that say nothing keep nobody out, and principals share the rest (core/shares.ts).
  */
+import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Server, Socket } from "node:net";
 import { checkShare, Holdings, wishOf } from "../core/shares.ts";
@@ -16,8 +17,15 @@ const LOOK_MS = 20;
 /** Connections beyond the limit that the system may hand us at once, until one of them is cut. */
 const SPARE = 256;
 
+export interface SocketsOptions {
+  readonly max: number;
+  /** A connection was closed without a word: there are too many. */
+  readonly onRefused?: (() => void) | undefined;
+}
+
 export class Sockets {
   readonly #max: number;
+  readonly #onRefused: () => void;
   readonly #open = new Set<Socket>();
   /** Of the open ones, those without a call so far; the oldest first. */
   readonly #silent = new Set<Socket>();
@@ -26,16 +34,23 @@ export class Sockets {
   readonly failed: Promise<Error>;
   #whenEmpty: (() => void) | undefined;
 
-  constructor(server: Server, max: number) {
+  constructor(server: Server, { max, onRefused = () => undefined }: SocketsOptions) {
     this.#max = max;
-    server.maxConnections = max + SPARE;
+    this.#onRefused = onRefused;
+    server.maxConnections = max + Math.min(max, SPARE);
+    server.on("drop", onRefused);
     this.failed = new Promise((resolve) => {
       server.once("listening", () => server.on("error", resolve));
     });
-    server.on("connection", (socket) => {
+    this.follow(server);
+  }
+
+  /** Counts the connections of another server as well. */
+  follow(server: EventEmitter): void {
+    server.on("connection", (socket: Socket) => {
       this.#open.add(socket);
       this.#silent.add(socket);
-      if (this.#open.size > max) this.#cutOldestSilent();
+      if (this.#open.size > this.#max) this.#cutOldestSilent();
       socket.once("close", () => {
         this.#open.delete(socket);
         this.#silent.delete(socket);
@@ -60,7 +75,7 @@ export class Sockets {
   #cutOldestSilent(): void {
     for (const oldest of this.#silent) {
       oldest.destroy();
-      return;
+      return this.#onRefused();
     }
   }
 

@@ -1,4 +1,7 @@
 /** A daemon with TLS and certificates of clients, behind its real doors. */
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { get } from "node:https";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authority, pairFolder, pairFor } from "../../test/support/tls/pairs.ts";
 import { systemClock } from "../machine/clock.ts";
@@ -113,6 +116,16 @@ describe("a client with a certificate", () => {
     const { cert, key } = pairFor(["ci.example"], { issuer: clients, days: -1 });
     expect(await find({ ca: signer.cert, cert, key })).toMatch(/is refused: .*expired/i);
   });
+});
+
+test("a client whose certificate ends while it reads a stream is cut", async () => {
+  const { cert, key } = pairFor(["ci.example"], { issuer: clients, days: 3 / 86_400 });
+  const request = get(`${url()}/v1/events`, { ca: signer.cert, cert, key, agent: false });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  expect(response.statusCode).toBe(200);
+  const cut = once(response, "error");
+  response.resume();
+  expect(String(await cut)).toContain("aborted");
 });
 
 test("a client without one is known by its user, over TLS and without", async () => {

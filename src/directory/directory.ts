@@ -33,7 +33,7 @@ import type { Fetcher } from "../net/fetch/fetcher.ts";
 import { FETCH } from "../net/fetch/limits.ts";
 import type { Embedder } from "../search/embedder.ts";
 import { digestOf } from "./digest.ts";
-import { Finder } from "./finder.ts";
+import { CardFinder } from "./finder.ts";
 import { SERVICE } from "./limits.ts";
 import { arrayOf, Listing, ListingBytes } from "./listing.ts";
 import {
@@ -46,7 +46,7 @@ import {
 import type { SignatureTrust } from "./signatures.ts";
 import { hashOf, newToken } from "./tokens.ts";
 import { Turnstile } from "./turnstile.ts";
-import { NO_CARD, Verifier } from "./verifier.ts";
+import { NO_CARD, CardVerifier } from "./verifier.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
 export interface DirectoryOptions {
@@ -103,10 +103,10 @@ const DEFAULT_STALE_MULTIPLIER = 3;
 export class DirectoryService {
   readonly #options: DirectoryOptions;
   readonly #engine: Engine;
-  readonly #verifier: Verifier;
+  readonly #verifier: CardVerifier;
   readonly #turnstile = new Turnstile();
   readonly #waiting: WaitingRoom;
-  readonly #finder: Finder;
+  readonly #finder: CardFinder;
   readonly #listing = new Listing();
   /** Parsed heartbeats, by their bytes; the one known longest goes first. */
   readonly #known = new Map<string, Beat>();
@@ -118,8 +118,8 @@ export class DirectoryService {
     const { clock, fetchTimeoutMs = FETCH.budgetMs } = options;
     this.#waiting = new WaitingRoom({ clock, fetchTimeoutMs });
     const onTrouble = options.onTrouble ?? (() => undefined);
-    this.#finder = new Finder({ embedder: options.embedder, onTrouble });
-    this.#verifier = new Verifier({
+    this.#finder = new CardFinder({ embedder: options.embedder, onTrouble });
+    this.#verifier = new CardVerifier({
       engine: options.engine,
       fetcher: options.fetcher,
       trust: options.trust ?? {},

@@ -14,7 +14,7 @@ export interface FinderOptions {
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
-export class Finder {
+export class CardFinder {
   readonly #options: FinderOptions;
   readonly #documents = new Documents();
   readonly #embeddings: EmbeddingQueue;

@@ -38,7 +38,7 @@ export interface FetchedCard {
   readonly from: string;
 }
 
-export class Verifier {
+export class CardVerifier {
   readonly #options: VerifierOptions;
   readonly #running = new Map<string, Promise<void>>();
   readonly #closing = new AbortController();

@@ -62,6 +62,23 @@ describe("denials", () => {
     expect(entries.entries).toContainEqual(expect.objectContaining({ count: 500 }));
   });
 
+  test("are written within a second, and those that repeat them after a minute", async () => {
+    const written = async () => {
+      const { entries } = await new Audit({ streams: store.streams, clock }).list({ limit: 10 });
+      return entries.map(({ count }) => count);
+    };
+    denials("policy.set", 2);
+    await clock.advance(AUDIT.writtenMs);
+    expect(await written()).toEqual([2]);
+    denials("policy.set", 500);
+    await clock.advance(AUDIT.writtenMs);
+    expect(await written()).toEqual([2]);
+    expect((await all()).map(({ count }) => count)).toEqual([500, 2]);
+    await clock.advance(AUDIT.countedMs);
+    expect(await written()).toEqual([500, 2]);
+    expect(clock.timers).toBe(0);
+  });
+
   test("are written when it closes", async () => {
     denials("policy.set");
     await audit.close();
@@ -129,6 +146,21 @@ describe("the trail", () => {
       "token.create",
     ]);
     expect(await actions({ limit: 1 })).toHaveLength(1);
+  });
+
+  test("stays within its bounds while it is written to, whatever is written", async () => {
+    const engine = await Engine.open({ log: store.log, clock, audit });
+    const old = JSON.stringify({ atMs: clock.wallMs(), action: "old" });
+    const many = Array.from({ length: AUDIT.entries + 10 }, () => old);
+    await store.streams.append("audit", many);
+    const count = async () => {
+      const { oldest, head } = await store.streams.range("audit");
+      return head - oldest + 1;
+    };
+    clock.suspend(AUDIT.trimmedMs);
+    await engine.execute({ type: "policy.set", policy: POLICY }, LIBRARY);
+    await expect.poll(count).toBe(AUDIT.entries);
+    await engine.close();
   });
 
   test("is kept for 90 days, and says how far back it reaches", async () => {

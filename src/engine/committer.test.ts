@@ -74,6 +74,7 @@ beforeEach(async () => {
     head: 0,
     proved: markOf(clock),
     clock,
+    fence: () => 0,
     onDurable: (recorded) => durable.push(...recorded),
     onFailure: (error) => failures.push(error),
   });

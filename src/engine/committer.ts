@@ -25,6 +25,8 @@ export interface CommitterOptions {
   /** When the last append that succeeded was begun. */
   readonly proved: Mark;
   readonly clock: Clock;
+  /** No token and no term that was handed out is above it. */
+  readonly fence: () => number;
   readonly onDurable: (recorded: readonly RecordedEvent[], tookMs: number) => void;
   /** Called once; callers have been told already. */
   readonly onFailure: (error: unknown) => void;
@@ -250,7 +252,8 @@ export class Committer {
     const started = markOf(this.#options.clock);
     const entries = batch.recorded.map(({ text }) => text);
     const { streams } = batch;
-    this.#options.log.append({ entries, streams }, this.#written).then(
+    const fence = this.#options.fence();
+    this.#options.log.append({ entries, streams, fence }, this.#written).then(
       () => this.#durable(batch, started),
       (error: unknown) => this.#failed(error),
     );

@@ -265,6 +265,7 @@ describe("time", () => {
   test.each([
     ["a machine that slept", (clock: TestClock) => clock.suspend(60_000)],
     ["a clock that was put forward", (clock: TestClock) => clock.stepWall(3600_000)],
+    ["a clock that was put forward a little", (clock: TestClock) => clock.stepWall(3000)],
   ])("%s kills nobody", async (_, happen) => {
     const { engine, clock } = await openEngine();
     const agentId = await register(engine, 2000);

@@ -29,7 +29,7 @@ import type { Log, LogRange } from "../log/log.ts";
 import { EngineTime, markOf, type Clock, type Mark } from "../core/clock.ts";
 import { closing } from "./closing.ts";
 import { Follower } from "./follower.ts";
-import type { ForwardTarget } from "./forward.ts";
+import type { Forwarder, ForwardTarget } from "./forward.ts";
 import { Latch } from "./latch.ts";
 import { Leading } from "./leading.ts";
 import { DEFAULTS, type EngineOptions } from "./options.ts";
@@ -38,6 +38,7 @@ import { history, stateAt, type Past } from "./past.ts";
 import { apply, load, selected, type Replica } from "./replica.ts";
 import { DEFAULT_RETENTION, Snapshots } from "./snapshots.ts";
 import { countBatch, emptyStats, type EngineStats } from "./stats.ts";
+import { Trouble } from "./trouble.ts";
 import { Turn } from "./turn.ts";
 import { WatchHub, type Watch, type WatchOptions } from "./watch.ts";
 
@@ -63,13 +64,11 @@ export class Engine implements ForwardTarget {
   readonly #loaded: Latch;
   #running: Promise<void> = Promise.resolve();
   #mustReload = false;
-  /** Why there is no leader, for callers that are refused because of it. */
-  #trouble = "there is no leader yet";
+  readonly #trouble: Trouble;
 
   /** Resolves when it can answer; rejects when the log cannot be opened or read. */
   static async open(given: EngineOptions): Promise<Engine> {
     const options = { ...DEFAULTS, ...given };
-    await options.log.open();
     const engine = new Engine(options, await load(options.log, options.rules));
     await engine.#snapshots.start(engine.#time.nowMs());
     engine.#follow();
@@ -89,6 +88,7 @@ export class Engine implements ForwardTarget {
     this.#hub = new WatchHub({ log: options.log, barrier: () => this.#barrier() });
     this.#snapshots = new Snapshots(options.log, { ...DEFAULT_RETENTION, ...options.retention });
     this.#replica = replica;
+    this.#trouble = new Trouble(options.onTrouble);
   }
 
   get mode(): EngineMode {
@@ -240,12 +240,11 @@ export class Engine implements ForwardTarget {
     this.#follower = undefined;
     while (!this.#isClosed()) {
       try {
-        await this.#log.open();
         this.#replica = await load(this.#log, this.#rules);
         if (!this.#isClosed()) this.#follow();
         return;
       } catch (error) {
-        this.#report("could not read the log", error);
+        this.#reportOnce("could not read the log", error);
         await this.#turn.wait(ENGINE.recoveryMs);
       }
     }
@@ -286,15 +285,15 @@ export class Engine implements ForwardTarget {
 
   /** Appends the claim to lead at the head this node knows: if that succeeds, it leads. */
   async #tryToLead(): Promise<void> {
-    const { state, head } = this.#replica;
+    const { state, head, floor } = this.#replica;
     const before = state.leadership.node;
     const atMs = this.#time.nowMs();
     const proved = markOf(this.#clock);
-    const text = encode(leading(state, this.#options.node), atMs);
+    const text = encode(leading(state, this.#options.node, floor), atMs);
     try {
-      await this.#log.append({ entries: [text] }, head);
+      await this.#log.append({ entries: [text], fence: floor }, head);
     } catch (error) {
-      if (codeOf(error) !== "FENCED") this.#report("could not lead", error);
+      if (codeOf(error) !== "FENCED") this.#reportOnce("could not lead", error);
       // Whether it was written is not known. Followers will see; alone, look.
       const hasMoved = ({ head: now }: LogRange) => now !== head;
       if (!this.#follower) this.#mustReload = await this.#log.open().then(hasMoved, () => true);
@@ -339,9 +338,7 @@ export class Engine implements ForwardTarget {
   }
 
   async #forward<C extends Command>(command: C, by: By): Promise<ReplyTo<C>> {
-    const { forwarder } = this.#options;
-    const leader = this.#otherLeader();
-    if (!forwarder || leader === undefined) throw this.#unavailable();
+    const { forwarder, leader } = this.#otherLeader();
     return forwarder.execute(leader, command, by);
   }
 
@@ -357,16 +354,16 @@ export class Engine implements ForwardTarget {
     if (this.#leading) return this.barrierHere();
     // A claim to lead may be written without this node knowing yet; the log knows.
     if (!this.#log.shared) return (await this.#log.open()).head;
-    const { forwarder } = this.#options;
-    const leader = this.#otherLeader();
-    if (!forwarder || leader === undefined) throw this.#unavailable();
+    const { forwarder, leader } = this.#otherLeader();
     return forwarder.barrier(leader);
   }
 
-  #otherLeader(): string | undefined {
-    const { node } = this.#replica.state.leadership;
-    const isOther = this.#mode === "following" && node !== "" && node !== this.#options.node;
-    return isOther ? node : undefined;
+  #otherLeader(): { readonly forwarder: Forwarder; readonly leader: string } {
+    const { forwarder, node } = this.#options;
+    const leader = this.#replica.state.leadership.node;
+    const isOther = this.#mode === "following" && leader !== "" && leader !== node;
+    if (!forwarder || !isOther) throw this.#unavailable();
+    return { forwarder, leader };
   }
 
   #setMode(mode: EngineMode): void {
@@ -386,14 +383,16 @@ export class Engine implements ForwardTarget {
   }
 
   #report(what: string, error: unknown): void {
-    if (this.#isClosed()) return;
-    this.#trouble = `${what}: ${error instanceof Error ? error.message : String(error)}`;
-    this.#options.onTrouble?.(what, error);
+    if (!this.#isClosed()) this.#trouble.report(what, error);
+  }
+
+  #reportOnce(what: string, error: unknown): void {
+    if (!this.#isClosed()) this.#trouble.reportOnce(what, error);
   }
 
   #unavailable(): RollcallError {
     if (this.#isClosed()) return closing();
-    return new RollcallError("UNAVAILABLE", `this node does not lead: ${this.#trouble}`);
+    return new RollcallError("UNAVAILABLE", `this node does not lead: ${this.#trouble.reason}`);
   }
 }
 

@@ -8,6 +8,7 @@ import { refreshEntry, seeEntry, type Beat } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
 import { auditedTarget } from "../core/audit.ts";
 import { beatBy } from "../core/acting.ts";
+import { fenceOf } from "../core/fencing.ts";
 import { refuse, type Decision } from "../core/decide.ts";
 import type { Event, RecordedEvent } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
@@ -67,6 +68,7 @@ export class Leading implements Term {
       head: replica.head,
       proved,
       clock,
+      fence: () => fenceOf(replica.state),
       onDurable: (recorded, tookMs) => {
         onDurable(recorded, tookMs);
         this.expect(Math.min(rules.due(replica.state) ?? Infinity, this.#snapshotDueMs));
@@ -244,7 +246,9 @@ export class Leading implements Term {
     const unseenMs = nowMs - this.#lastLookMs;
     this.#lastLookMs = nowMs;
     // No heartbeat could arrive in that time, so no agent may be declared dead for it.
-    if (unseenMs > seenMs) this.#record({ type: "node.resumed", node, unseenMs }, nowMs, ITSELF);
+    const hasStepped = time.takeStepped() > 0;
+    if (unseenMs > seenMs || hasStepped)
+      this.#record({ type: "node.resumed", node, unseenMs }, nowMs, ITSELF);
     for (let i = 0; i < ENGINE.expiriesPerTurn; i += 1) {
       if ((rules.due(replica.state) ?? Infinity) > nowMs) break;
       for (const event of rules.expire(replica.state, nowMs)) this.#record(event, nowMs, ITSELF);
@@ -262,7 +266,8 @@ export class Leading implements Term {
       this.#tear(error);
       return;
     }
-    if (log.shared && committer.isSettled && committer.provedMsAgo >= ENGINE.tickMs / 2) {
+    // Alone it also shows that the store is still there.
+    if (committer.isSettled && committer.provedMsAgo >= ENGINE.tickMs / 2) {
       // Its failure ends the term like that of any other append.
       committer.proved(null).catch(() => null);
     }
@@ -271,8 +276,7 @@ export class Leading implements Term {
         .take(replica.state, replica.head, committer.settled(null))
         .catch((error: unknown) => onTrouble("no snapshot was taken", error));
     }
-    // Where others may write it has to prove that it leads; alone, only that time goes by.
-    const mostMs = log.shared ? ENGINE.tickMs / 2 : ENGINE.unseenMs / 2;
+    const mostMs = log.shared ? ENGINE.tickMs / 2 : ENGINE.tickMs;
     this.#tickIn(Math.min((rules.due(replica.state) ?? Infinity) - nowMs, mostMs));
   }
 

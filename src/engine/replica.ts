@@ -12,17 +12,21 @@ export interface Replica {
   head: number;
   /** That write the log, to name them when one writes what the other cannot read. */
   readonly programs: LogPrograms | undefined;
+  /** Of tokens and terms, where the log may have lost some of them. */
+  readonly floor: number;
   /** Views that are kept beside the state; none while it is being rebuilt. */
   observers: Observers | undefined;
 }
 
-/** Rebuilds the state: the newest snapshot, then what came after. */
+/** Opens the log and rebuilds the state: the newest snapshot, then what came after. */
 export async function load(log: Log, rules: Rules): Promise<Replica> {
+  const { floor = 0 } = await log.open();
   const snapshot = await log.loadSnapshot(Infinity);
   const replica: Replica = {
     state: snapshot ? await restored(log, snapshot) : emptyState(),
     head: snapshot?.sequence ?? 0,
     programs: log.programs,
+    floor,
     observers: undefined,
   };
   for await (const batch of log.read(replica.head)) apply(replica, rules, batch);
@@ -33,7 +37,7 @@ async function restored(log: Log, { chunks }: Snapshot): Promise<State> {
   try {
     return await restore(chunks);
   } catch (error) {
-    throw explained(error, "", log.programs);
+    throw explained(error, "its snapshot", log.programs);
   }
 }
 
@@ -60,19 +64,27 @@ export function apply(
       fresh.push(recorded);
     }
   } catch (error) {
-    throw explained(error, `event ${replica.head + 1} of the log: `, replica.programs);
+    throw explained(error, `event ${replica.head + 1} of the log`, replica.programs);
   }
   return fresh;
 }
 
-/** Adds to a STORAGE_TOO_NEW where it is, which programs are concerned and how to mend it. */
+/**
+ * Adds to a STORAGE_TOO_NEW where it is, which programs are concerned and how to mend it. What no
+ * rule expects was not written by one: entries from before there were checksums may be damaged.
+ */
 function explained(error: unknown, where: string, programs?: LogPrograms): unknown {
-  if (!(error instanceof RollcallError) || error.code !== "STORAGE_TOO_NEW") return error;
+  if (!(error instanceof RollcallError)) {
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `${where} cannot be read (${why}): the log is damaged; restore a backup`;
+    return new RollcallError("STORAGE_CORRUPT", message, { cause: error });
+  }
+  if (error.code !== "STORAGE_TOO_NEW") return error;
   const written = programs
     ? `last written by ${programs.last}, and this is ${programs.own}`
     : "written by a newer version";
   const message =
-    `${where}${error.message}; the log was ${written}: ` +
+    `${where}: ${error.message}; the log was ${written}: ` +
     "run that version or newer, or restore a backup made before it";
   return new RollcallError("STORAGE_TOO_NEW", message, { cause: error });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Ending } from "../core/job-rules.ts";
-import type { JobEvent } from "../core/jobs/events.ts";
+import type { JobEnding } from "../core/job-rules.ts";
+import type { JobStreamEvent } from "../core/jobs/events.ts";
 import type { Report } from "../core/reports.ts";
 import { capture, restore } from "../core/snapshot.ts";
 import type { State } from "../core/state.ts";
@@ -18,7 +18,7 @@ function hosted(): JobWorld {
   return world;
 }
 
-function end(world: JobWorld, jobId: string, ending: Ending = DONE): void {
+function end(world: JobWorld, jobId: string, ending: JobEnding = DONE): void {
   world.pass(SECOND);
   world.end(jobId, ending);
 }
@@ -65,7 +65,7 @@ describe("the row of an agent", () => {
   test("asks what any of its jobs asks, the oldest question first", () => {
     const world = hosted();
     const [first, second] = [world.submit(), world.submit()];
-    const asks = (message: string): JobEvent => {
+    const asks = (message: string): JobStreamEvent => {
       return { kind: "status", body: { phase: "awaiting_approval", message } };
     };
     world.say(second, asks("first?"));

@@ -35,7 +35,7 @@ export function* sourceKeys({ reports, jobs, agents, directory }: State): Genera
 /** The jobs that a principal has among them. */
 export function jobKeysOf({ jobs }: State, principal: string): Set<SourceKey> {
   const keys = new Set<SourceKey>();
-  for (const id of jobs.index.after(principal, undefined)) {
+  for (const id of jobs.index.after({ owner: principal }, undefined)) {
     const job = jobs.byId.get(id)?.job;
     if (job) keys.add(`jobs ${agentRowId(job)}`);
   }

@@ -1,4 +1,5 @@
 import { X509Certificate } from "node:crypto";
+import { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { TestClock } from "../../test/support/engine/fixture.ts";
 import { chainOf } from "../../test/support/identity/chain.ts";
@@ -13,7 +14,7 @@ const DAY_MS = 86_400_000;
 function ground(clients: Readonly<Record<string, Role>>) {
   const clock = new TestClock();
   const named = Object.entries(clients).map(([name, role]) => ({ name, role }));
-  const step = new Certificates({ clients: named, clock: { wallMs: () => clock.wallMs() } });
+  const step = new Certificates({ clients: named, clock });
   const tokens = {
     authenticate: (caller: Caller) =>
       caller.header("authorization") === undefined ? undefined : LOCAL,
@@ -23,7 +24,7 @@ function ground(clients: Readonly<Record<string, Role>>) {
     const peer = { address: "192.0.2.7", ends: undefined, isOwnSocket: false, tls };
     return door.authenticate({ peer, header: (name) => headers[name] });
   };
-  return { clock, call, door };
+  return { clock, call, door, step };
 }
 
 function presented(names: readonly string[], problem = ""): PeerTls {
@@ -76,6 +77,22 @@ describe("a caller with a certificate", () => {
     expect(call()).toMatchObject({ name: "cert:ci.example" });
     clock.wallMs = () => untilMs + DAY_MS;
     expect(call).toThrow("it is out of date");
+  });
+
+  test("is cut within a second when the certificate is over, whatever is open then", async () => {
+    const { clock, door, step } = ground({ "ci.example": "viewer" });
+    clock.stepWall(Date.now() - clock.wallMs());
+    const tls = presented(["ci.example"]);
+    const socket = new Socket();
+    const peer = { address: "192.0.2.7", ends: undefined, isOwnSocket: false, tls, socket };
+    await door.authenticate({ peer, header: () => undefined });
+    const leftMs = Date.parse(tls.certificate?.validTo ?? "") - clock.wallMs();
+    clock.stepWall(leftMs - 2_000);
+    await clock.advance(1_900);
+    expect(socket.destroyed).toBe(false);
+    await clock.advance(1_100);
+    expect(socket.destroyed).toBe(true);
+    step.close();
   });
 });
 

@@ -21,7 +21,7 @@ import { NO_TOKEN } from "../wires/arcp/codec/messages.ts";
 import type { Caller, Peer } from "./caller.ts";
 import type { IdentityStep } from "./chain.ts";
 import { looksLikeJwt, type JwtCallers } from "./oidc/jwt-callers.ts";
-import { TokenConnections } from "./token-connections.ts";
+import { CredentialConnections } from "./credential-connections.ts";
 
 /** The engine, as far as it matters here. */
 export interface TokenSource {
@@ -53,7 +53,7 @@ export class BearerTokens implements IdentityStep {
   readonly #engine: TokenSource;
   readonly #jwts: BearerTokensOptions["jwts"];
   readonly #ownHash: string | undefined;
-  readonly #connections: TokenConnections;
+  readonly #connections: CredentialConnections;
 
   constructor({ engine, clock, jwts, ownToken }: BearerTokensOptions) {
     this.#engine = engine;
@@ -63,7 +63,7 @@ export class BearerTokens implements IdentityStep {
       const token = this.#find(hash);
       return token !== undefined && statusOf(token, engine.nowMs) === "live";
     };
-    this.#connections = new TokenConnections({ clock, isLive });
+    this.#connections = new CredentialConnections({ clock, isLive });
   }
 
   authenticate(caller: Caller): Principal | Promise<Principal> | undefined {

@@ -22,7 +22,7 @@ export interface AgentOptions {
   readonly restart?: "never" | "always";
 }
 
-export interface Agent {
+export interface JobAgent {
   readonly name: string;
   /** `name@version`, or the bare name. */
   readonly ref: string;
@@ -31,8 +31,8 @@ export interface Agent {
 }
 
 interface AgentVersions {
-  readonly versions: Map<string, Agent>;
-  bare: Agent | undefined;
+  readonly versions: Map<string, JobAgent>;
+  bare: JobAgent | undefined;
   preferred: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export class JobAgents {
   }
 
   /** The agent that is meant; throws when there is none. */
-  resolve(text: string): Agent {
+  resolve(text: string): JobAgent {
     const ref = agentRefOf(text);
     if (!ref) throw invalid("agent is neither NAME nor NAME@VERSION");
     const named = this.#byName.get(ref.name);

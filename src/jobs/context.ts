@@ -11,8 +11,8 @@ import { randomUUID } from "node:crypto";
 import { RollcallError } from "../core/errors.ts";
 import { remainingOf } from "../core/jobs/budget.ts";
 import { amountText } from "../core/jobs/decimal.ts";
-import type { LogLevel, MetricBody, VendorKind } from "../core/jobs/events.ts";
-import type { JsonObject } from "../core/jobs/json.ts";
+import type { JobLogLevel, MetricBody, VendorKind } from "../core/jobs/events.ts";
+import type { JsonRecord } from "../core/json-object.ts";
 import type { ChildJob, DelegateOptions } from "./delegation.ts";
 import type { IssuedCredential } from "./provisioner.ts";
 import { ResultWriter } from "./result-writer.ts";
@@ -86,7 +86,7 @@ export class JobContext {
     return this.#run.isOver ? [] : this.#run.credentials;
   }
 
-  log(level: LogLevel, message: string, attributes?: JsonObject): Promise<void> {
+  log(level: JobLogLevel, message: string, attributes?: JsonRecord): Promise<void> {
     return this.emit("log", { level, message, attributes });
   }
 
@@ -94,7 +94,7 @@ export class JobContext {
     return this.emit("thought", { text });
   }
 
-  status(phase: string, message?: string, more?: JsonObject): Promise<void> {
+  status(phase: string, message?: string, more?: JsonRecord): Promise<void> {
     const body = message === undefined ? { phase } : { phase, message };
     return this.emit("status", more ? Object.assign({}, more, body) : body);
   }
@@ -156,7 +156,7 @@ export class JobContext {
   }
 
   /** An event of a vendor's kind, or any other by its name; drivers pass on what they are told. */
-  emit(kind: VendorKind | (string & {}), body: JsonObject): Promise<void> {
+  emit(kind: VendorKind | (string & {}), body: JsonRecord): Promise<void> {
     try {
       return handled(this.#host.say(this.#run, kind, body) ?? DONE);
     } catch (error) {

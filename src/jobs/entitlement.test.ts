@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { boundLease } from "../core/jobs/lease-subset.ts";
-import { parseLease, type Lease, type LeaseRequest } from "../core/jobs/lease.ts";
+import { parseLease, type JobLease, type LeaseRequest } from "../core/jobs/lease.ts";
 import { evolvePolicy, type Policy } from "../core/policies.ts";
 import { emptyState, type State } from "../core/state.ts";
 import { policyAuthorizer } from "./entitlement.ts";
@@ -15,7 +15,7 @@ function set(state: State, rules: readonly Rule[]): void {
   }
 }
 
-function parsedLease(asked: LeaseRequest = {}): Lease {
+function parsedLease(asked: LeaseRequest = {}): JobLease {
   const parsed = parseLease(asked);
   if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.lease;

@@ -18,7 +18,7 @@ import { agentRefOf } from "../core/jobs/agent-ref.ts";
 import { parseBudget, type Budget } from "../core/jobs/budget.ts";
 import { compileGlob } from "../core/jobs/glob.ts";
 import type { Entitlement } from "../core/jobs/lease-subset.ts";
-import type { Lease } from "../core/jobs/lease.ts";
+import type { JobLease } from "../core/jobs/lease.ts";
 import { checkPolicy, isGoverned, type Policies, type Policy } from "../core/policies.ts";
 import { matches, mayMatchBeginning } from "../core/patterns.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -110,7 +110,7 @@ function namesOf(agent: string): readonly string[] {
 function boundsOf(
   policies: Policies,
   own: readonly Policy[],
-  lease: Lease,
+  lease: JobLease,
 ): Entitlement | undefined {
   const granted: Record<string, readonly string[]> = {};
   const denied: Record<string, readonly string[]> = {};

@@ -18,7 +18,7 @@ import {
 } from "../core/jobs/budget.ts";
 import type { Amount } from "../core/jobs/decimal.ts";
 import { checkBodySize, checkEvent } from "../core/jobs/event-reading.ts";
-import type { JobEvent, MetricBody } from "../core/jobs/events.ts";
+import type { JobStreamEvent, MetricBody } from "../core/jobs/events.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import { checkChunk } from "../core/jobs/result-stream.ts";
 import type { JobStep } from "../core/jobs.ts";
@@ -28,7 +28,7 @@ import type { Run } from "./run.ts";
 export interface JobEventsOptions {
   /** Throws while this node does not lead. */
   readonly term: () => Term;
-  readonly onEvent: (run: Run, event: JobEvent) => void;
+  readonly onEvent: (run: Run, event: JobStreamEvent) => void;
 }
 
 /**
@@ -61,7 +61,7 @@ export class JobEvents {
     return this.#options.term().room();
   }
 
-  #checkChunk(run: Run, { body }: JobEvent & { readonly kind: "result_chunk" }): void {
+  #checkChunk(run: Run, { body }: JobStreamEvent & { readonly kind: "result_chunk" }): void {
     if (run.owner?.takesChunks === false) {
       const reason = "the result needs chunks, but its client did not negotiate result_chunk";
       throw new RollcallError("UNIMPLEMENTED", reason);
@@ -72,7 +72,7 @@ export class JobEvents {
   }
 
   /** Costs are charged to the budget before they are published; the remainder follows. */
-  #sayMetric(run: Run, event: JobEvent & { readonly kind: "metric" }): void {
+  #sayMetric(run: Run, event: JobStreamEvent & { readonly kind: "metric" }): void {
     const cost = costOf(event.body);
     if (cost && "ok" in cost) throw refusalError(cost);
     this.tell(run, event);
@@ -102,7 +102,7 @@ export class JobEvents {
     }
   }
 
-  tell(run: Run, event: JobEvent): void {
+  tell(run: Run, event: JobStreamEvent): void {
     const body = JSON.stringify(event.body);
     const tooLarge = checkBodySize(body);
     if (tooLarge) throw refusalError(tooLarge);
@@ -131,7 +131,7 @@ export class JobEvents {
   }
 
   /** Updates the progress that the fleet shows; now and then it is logged, too. */
-  #notice(run: Run, event: JobEvent): void {
+  #notice(run: Run, event: JobStreamEvent): void {
     const { entry } = run;
     const term = this.#options.term();
     const nowMs = term.nowMs();

@@ -3,20 +3,17 @@
  * that was said and one that was not: defaults are filled in before this is asked.
  */
 import { createHash } from "node:crypto";
+import { isRecord, type JsonRecord } from "../core/json-object.ts";
 
 export function fingerprint(value: unknown): string {
   return createHash("sha256").update(canonical(value)).digest("base64url");
 }
 
 function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) => (isPlain(each) ? sorted(each) : each));
+  return JSON.stringify(value, (_, each: unknown) => (isRecord(each) ? sorted(each) : each));
 }
 
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function sorted(value: Record<string, unknown>): Record<string, unknown> {
+function sorted(value: JsonRecord): JsonRecord {
   const keys = Object.keys(value).sort();
   // Without a prototype: a key named __proto__ is a key like any other.
   const copy = Object.create(null) as Record<string, unknown>;

@@ -19,7 +19,7 @@ import { ITSELF, type By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Event } from "../core/events.ts";
 import { pageOfJobs, type JobPage, type JobQuery } from "../core/job-listing.ts";
-import type { CancelCommand, Ending } from "../core/job-rules.ts";
+import type { CancelCommand, JobEnding } from "../core/job-rules.ts";
 import { checkTarget } from "../core/job-submit.ts";
 import { budgetOf, decodeEntry, jobStream } from "../core/job-stream.ts";
 import { JOBS } from "../core/jobs/limits.ts";
@@ -34,6 +34,7 @@ import {
   type JobStep,
 } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
+import { seesJob, sightOf } from "../core/visibility.ts";
 import type { Term } from "../engine/companion.ts";
 import type { Streams } from "../log/streams.ts";
 import type { JobAgents } from "./agents.ts";
@@ -45,7 +46,7 @@ import { ForgottenStreams } from "./forgotten-streams.ts";
 import { STREAM } from "./limits.ts";
 import type { JobAuthorizer, JobObserver, RunAround } from "./observer.ts";
 import type { IssuedCredential, Provisioner } from "./provisioner.ts";
-import { Run, type Listener, type Owner, type RunTerms } from "./run.ts";
+import { Run, type Owner, type RunTerms } from "./run.ts";
 import { runAgent, type RunnerOptions } from "./runner.ts";
 import { Submissions, type JobOrder, type Submission } from "./submissions.ts";
 import type { Clock } from "../core/clock.ts";
@@ -238,14 +239,19 @@ export class JobService {
     if (terms.keepsInput) this.events.keepInput(run);
     if (run.parent) this.events.keepBudget(run.parent);
     this.#observe?.((observer) => observer.onAccepted?.(run));
-    if (job.status === "running") this.term.after(() => this.#start(run));
+    if (job.status === "running") this.#startOnceDurable(run);
   }
 
   #started(job: JobStep): void {
     const run = this.#runs.get(job.id);
     if (!run) return;
     if (job.restarts) this.events.tell(run, { kind: "status", body: { phase: "restarted" } });
-    this.term.after(() => this.#start(run));
+    this.#startOnceDurable(run);
+  }
+
+  /** After the answers that wait for the same commit: what agents do takes its time. */
+  #startOnceDurable(run: Run): void {
+    this.term.after(() => queueMicrotask(() => this.#start(run)));
   }
 
   #start(run: Run): void {
@@ -263,7 +269,7 @@ export class JobService {
     this.#end(run, endingOf(outcome));
   }
 
-  #end({ id: jobId }: Run, ending: Ending): void {
+  #end({ id: jobId }: Run, ending: JobEnding): void {
     this.term.decide({ type: "job.end", jobId, ending }, ITSELF);
   }
 
@@ -342,21 +348,15 @@ export class JobService {
     return this.#runs.get(jobId);
   }
 
-  /** A job that this principal may know of; to all others it is not there. */
-  find(principal: string, jobId: string): Job | undefined {
+  /** A job that this caller may know of; to all others it is not there. */
+  find({ principal }: By, jobId: string): Job | undefined {
     const job = this.state.jobs.byId.get(jobId)?.job;
-    if (!job) return undefined;
-    const isTheirs = job.principal === principal;
-    return isTheirs || this.options.authorizer?.maySee?.(principal, job) ? job : undefined;
+    if (!job || seesJob(sightOf(principal), job)) return job;
+    return this.options.authorizer?.maySee?.(principal.name, job) ? job : undefined;
   }
 
-  page(principal: string, query: JobQuery): JobPage {
-    return pageOfJobs(this.state.jobs, principal, query);
-  }
-
-  follow(run: Run, listener: Listener): void {
-    run.followers ??= new Set();
-    run.followers.add(listener);
+  page({ principal }: By, query: JobQuery): JobPage {
+    return pageOfJobs(this.state.jobs, sightOf(principal), query);
   }
 
   /** Forgets the oldest entries of streams that grew beyond what is kept of one. */
@@ -390,10 +390,10 @@ export class JobService {
 }
 
 /** The rules know for which reason. */
-const CANCELLED: Ending = { status: "cancelled", code: "", reason: "" };
+const CANCELLED: JobEnding = { status: "cancelled", code: "", reason: "" };
 
 /** The part of an outcome that the record of the job keeps. */
-function endingOf(outcome: Outcome): Ending {
+function endingOf(outcome: Outcome): JobEnding {
   const { status } = outcome;
   if (status === "error") return { status, code: outcome.code, reason: outcome.message };
   return { status, code: "", reason: "" };

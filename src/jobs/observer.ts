@@ -1,6 +1,6 @@
 /** Hooks of the job service: observers of what happens to jobs, and the authorizer of submits. */
-import type { JobEvent } from "../core/jobs/events.ts";
-import type { Lease } from "../core/jobs/lease.ts";
+import type { JobStreamEvent } from "../core/jobs/events.ts";
+import type { JobLease } from "../core/jobs/lease.ts";
 import type { Entitlement } from "../core/jobs/lease-subset.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import type { Job } from "../core/jobs.ts";
@@ -10,7 +10,7 @@ import type { Run } from "./run.ts";
 export interface JobObserver {
   onAccepted?(run: Run): void;
   onStarted?(run: Run): void;
-  onEvent?(run: Run, event: JobEvent): void;
+  onEvent?(run: Run, event: JobStreamEvent): void;
   onEnded?(run: Run, outcome: Outcome): void;
 }
 
@@ -19,7 +19,7 @@ export interface SubmitQuestion {
   /** `name@version`, or the bare name, of an agent that is there. */
   readonly agent: string;
   /** The requested lease. */
-  readonly lease: Lease;
+  readonly lease: JobLease;
   readonly parent: Run | undefined;
 }
 

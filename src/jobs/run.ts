@@ -123,6 +123,11 @@ export class Run implements StreamWriter {
     return this.#abort.signal;
   }
 
+  follow(listener: Listener): void {
+    this.followers ??= new Set();
+    this.followers.add(listener);
+  }
+
   abort(reason: string): void {
     this.#isAborted = true;
     this.#abort?.abort(new RollcallError("CANCELLED", reason));

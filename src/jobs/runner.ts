@@ -2,6 +2,7 @@
  * Runs the agent of a job and makes an outcome of what it returns or throws.
  */
 import { codeOf, RollcallError } from "../core/errors.ts";
+import { isRecord, type JsonRecord } from "../core/json-object.ts";
 import { RESULT, TERMS } from "../core/jobs/limits.ts";
 import type { JobResult, Outcome } from "../core/jobs/outcome.ts";
 import type { JobAgents } from "./agents.ts";
@@ -96,9 +97,9 @@ function failureOf(error: unknown): Outcome {
   };
 }
 
-function detailsOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
+function detailsOf(error: unknown): JsonRecord | undefined {
   const details = error instanceof Error && "details" in error ? error.details : undefined;
-  if (typeof details !== "object" || details === null || Array.isArray(details)) return undefined;
+  if (!isRecord(details)) return undefined;
   // They are part of the last entry of the job, which must go out whatever is in them.
   const text = textOf(details);
   return text === undefined || text.length > TERMS.detailsLength ? undefined : { ...details };

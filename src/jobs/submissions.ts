@@ -5,11 +5,11 @@
 import type { By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
 import { checkDelegation, jobUnderKey, type SubmitCommand } from "../core/job-submit.ts";
-import { checkExpiry, parseLease, type Lease, type LeaseRequest } from "../core/jobs/lease.ts";
+import { checkExpiry, parseLease, type JobLease, type LeaseRequest } from "../core/jobs/lease.ts";
 import { boundLease, checkSubset } from "../core/jobs/lease-subset.ts";
 import type { Job } from "../core/jobs.ts";
 import type { Term } from "../engine/companion.ts";
-import type { Agent } from "./agents.ts";
+import type { JobAgent } from "./agents.ts";
 import { refusalError } from "./events.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { JobService } from "./jobs.ts";
@@ -49,8 +49,8 @@ interface Acceptance {
   /** Of leading, in which it was submitted: when that is over, its client thinks that it failed. */
   readonly term: Term;
   readonly order: JobOrder;
-  readonly agent: Agent;
-  readonly lease: Lease;
+  readonly agent: JobAgent;
+  readonly lease: JobLease;
   readonly print: string | undefined;
   readonly jobId: string;
   readonly credentials?: readonly IssuedCredential[];
@@ -139,7 +139,7 @@ export class Submissions {
   }
 
   /** Before anything is made for a child: whether its parent could pass this on at all. */
-  #checkParent({ parent }: JobOrder, lease: Lease): void {
+  #checkParent({ parent }: JobOrder, lease: JobLease): void {
     const above = parent === undefined ? undefined : this.#jobs.state.jobs.byId.get(parent);
     const refusal = above && checkSubset(lease, above.lease, above.purse);
     if (refusal) throw refusalError(refusal);
@@ -153,11 +153,8 @@ export class Submissions {
     const { by, session, parent = "" } = order;
     const { name: principal } = by.principal;
     const above = jobs.run(parent);
-    const { queue, limits } = {
-      queue: jobs.state.jobs.queue(node),
-      limits: jobs.state.jobs.limits,
-    };
-    const isWaiting = parent === "" && !queue.isFree(principal, limits);
+    const { jobs: known } = jobs.state;
+    const isWaiting = parent === "" && !known.queue(node).isFree(principal, known.limits);
     const terms = {
       input: order.input,
       parent: above,
@@ -190,7 +187,7 @@ export class Submissions {
 }
 
 /** A lease as it was asked for, checked. */
-function leaseOf({ lease, expiresAtMs }: JobOrder, nowMs: number): Lease {
+function leaseOf({ lease, expiresAtMs }: JobOrder, nowMs: number): JobLease {
   const late = expiresAtMs === undefined ? undefined : checkExpiry(expiresAtMs, nowMs);
   if (late) throw refusalError(late);
   const parsed = parseLease(lease, expiresAtMs);
@@ -199,14 +196,14 @@ function leaseOf({ lease, expiresAtMs }: JobOrder, nowMs: number): Lease {
 }
 
 /** Bounded by policy. */
-function bounded(asked: Lease, entitled: Entitled): Lease {
+function bounded(asked: JobLease, entitled: Entitled): JobLease {
   const bound = entitled ? boundLease(asked, entitled) : undefined;
   if (bound && !bound.ok) throw refusalError(bound);
   return bound?.lease ?? asked;
 }
 
 /** Under the names of the lease, for those who make credentials. */
-function constraintsOf({ granted, expiresAtMs }: Lease): Readonly<Record<string, unknown>> {
+function constraintsOf({ granted, expiresAtMs }: JobLease): Readonly<Record<string, unknown>> {
   const [budget, models] = [granted["cost.budget"], granted["model.use"]];
   return {
     ...(budget && { "cost.budget": budget }),

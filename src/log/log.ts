@@ -68,12 +68,19 @@ export interface LogRange {
   readonly head: number;
   /** The sequence of the first entry that can still be read; `head + 1` when there is none. */
   readonly oldest: number;
+  /** Given where entries may have been lost: no fence of any append, lost or not, was above it. */
+  readonly floor?: number;
 }
 
 /** Entries of the log and of streams that are written together. */
 export interface AppendBatch {
   readonly entries: readonly string[];
   readonly streams?: readonly StreamAppend[];
+  /**
+   * No token and no term that these entries hand out is above it. A store that can lose entries
+   * keeps it elsewhere, so that what is handed out later is above what was lost.
+   */
+  readonly fence?: number;
 }
 
 /** Entries that stand together: the first has sequence `first`, and so on. */

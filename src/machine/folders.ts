@@ -20,6 +20,25 @@ export function makeFolder(path: string, mode = 0o777): void {
   }
 }
 
+/** Whoever may write in a folder may put another file in the place of one that is there. */
+const WRITE_OF_OTHERS = 0o022;
+/** A folder for all users, like /tmp. */
+const STICKY = 0o1000;
+
+/**
+ * Takes the right to write in a folder of this user's from others, and says which mode it had. A
+ * folder for all users, and one of another user that is open to others, are refused.
+ */
+export function closeFolder(path: string): number | undefined {
+  const { mode, uid } = fs.statSync(path);
+  if (process.getuid === undefined || (mode & WRITE_OF_OTHERS) === 0) return undefined;
+  if (uid !== process.getuid() || (mode & STICKY) !== 0) {
+    throw new Error(`other users may write in it (mode ${(mode & 0o7777).toString(8)})`);
+  }
+  fs.chmodSync(path, mode & ~WRITE_OF_OTHERS & 0o7777);
+  return mode & 0o777;
+}
+
 function isFolder(path: string): boolean {
   return fs.existsSync(path) && fs.statSync(path).isDirectory();
 }

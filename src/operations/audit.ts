@@ -24,7 +24,7 @@ const ENTRY = z
 const list = operation({
   path: "/v1/audit",
   effect: "reads",
-  access: { action: "audit.list", resource: "audit:*" },
+  access: { action: "audit.read", resource: "audit:*" },
   brief: "Show who changed what, and what was denied",
   about:
     "The audit trail, the newest first: changes of policies and tokens, cancels, dismissals, " +

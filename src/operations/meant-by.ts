@@ -1,13 +1,13 @@
 /** The one item that a person means by an id, a name, or a part of one, as it is now. */
 import { RollcallError } from "../core/errors.ts";
-import { seek, type Nameable, type Search } from "../core/meant.ts";
+import { seek, type Nameable, type WordSearch } from "../core/meant.ts";
 import type { State } from "../core/state.ts";
 import type { Engine } from "../engine/engine.ts";
 import { inSlices } from "../machine/slices.ts";
 
 interface MeantQuery<Item> {
   readonly engine: Pick<Engine, "read">;
-  readonly search: Search;
+  readonly search: WordSearch;
   readonly items: (state: State) => ReadonlyMap<string, Item>;
   /** Of those that the caller sees; all unless told otherwise. */
   readonly sees?: (item: Item, state: State) => boolean;

@@ -40,6 +40,9 @@ const TOPICS: Readonly<Record<NounOf<Topic>, Access>> = {
   node: TABLE.daemon.status.access,
 };
 
+/** All kinds of events, by the nouns that their topics begin with. */
+export const EVENT_KINDS: readonly string[] = Object.keys(TOPICS);
+
 /** Which events a watcher is shown; nothing where it is shown all of them. */
 export function shownTo(engine: Pick<Engine, "peek">, caller: Principal) {
   const hidden = hiddenTopics(engine, caller);

@@ -15,8 +15,12 @@ export type Answers = ReadonlyMap<string, boolean>;
 export interface Target {
   readonly url: string;
   readonly grpcAddress: string;
-  /** The bearer token of the caller. */
+  /** The bearer token of the caller; empty for none. */
   readonly token: string;
+}
+
+function presented({ token }: Target): Readonly<Record<string, string>> {
+  return token === "" ? {} : { authorization: `Bearer ${token}` };
 }
 
 /** The codes of HTTP and of gRPC that stand for "who are you" and "you may not". */
@@ -33,14 +37,14 @@ function nameOf({ method, path, isLive = false }: HttpCall): string {
 }
 
 /** `:taskId` is any text. */
-export function exampleOf(path: string): string {
+function exampleOf(path: string): string {
   return path.replaceAll(/:\w+|\*/g, "x");
 }
 
-function mayCall({ url, token }: Target, { method, path, isLive }: HttpCall): Promise<boolean> {
+function mayCall(target: Target, { method, path, isLive }: HttpCall): Promise<boolean> {
   const isUpgrade = method === "UPGRADE";
   const headers = {
-    authorization: `Bearer ${token}`,
+    ...presented(target),
     ...(isLive && { accept: "text/event-stream" }),
     ...(isUpgrade && {
       connection: "Upgrade",
@@ -50,7 +54,7 @@ function mayCall({ url, token }: Target, { method, path, isLive }: HttpCall): Pr
     }),
     ...(method === "POST" && { "content-type": "application/json" }),
   };
-  const to = url + exampleOf(path);
+  const to = target.url + exampleOf(path);
   return new Promise((resolve, reject) => {
     const asked = request(to, { method: isUpgrade ? "GET" : method, headers }, (answer) => {
       resolve(!REFUSED_HTTP.includes(answer.statusCode ?? 0));
@@ -78,13 +82,13 @@ export async function askGrpc(target: Target, paths: readonly string[]): Promise
   }
 }
 
-function mayInvoke(session: ClientHttp2Session, { token }: Target, path: string): Promise<boolean> {
+function mayInvoke(session: ClientHttp2Session, target: Target, path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const stream = session.request({
       ":method": "POST",
       ":path": path,
       "content-type": "application/grpc",
-      authorization: `Bearer ${token}`,
+      ...presented(target),
     });
     const hear = ({ "grpc-status": status }: Readonly<Record<string, unknown>>) =>
       resolve(!REFUSED_GRPC.includes(String(status)));
@@ -107,12 +111,12 @@ export interface McpSurface {
 }
 
 /** Nothing where the caller is not let in at all. */
-export async function mcpClient({ url, token }: Target): Promise<Client | undefined> {
+export async function mcpClient(target: Target): Promise<Client | undefined> {
   const client = new Client({ name: "a test", version: "1" });
-  const headers = { authorization: `Bearer ${token}` };
+  const requestInit = { headers: presented(target) };
   try {
     await client.connect(
-      new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }),
+      new StreamableHTTPClientTransport(new URL(`${target.url}/mcp`), { requestInit }),
     );
     return client;
   } catch {
@@ -163,15 +167,16 @@ const MESSAGES: Readonly<Record<ClientMessage["type"], object>> = {
   "session.close": {},
 };
 
-export async function askArcp({ url, token }: Target): Promise<Answers> {
+export async function askArcp(target: Target): Promise<Answers> {
+  const { url, token } = target;
   const socket = new WebSocket(`${url.replace("http", "ws")}/arcp`, {
-    headers: { authorization: `Bearer ${token}` },
+    headers: presented(target),
   });
   const frames = new Frames(socket);
   const isOpen = await frames.opened;
   const hello = {
     client: { name: "a test", version: "1" },
-    auth: { scheme: "bearer", token },
+    auth: { scheme: "bearer", token: token || "anonymous" },
     capabilities: { encodings: ["json"], features: ["list_jobs", "subscribe"] },
   };
   const answers = new Map<string, boolean>();
@@ -228,4 +233,23 @@ class Frames {
     const name = type === "x-vendor" ? "x-vendor.acme.note" : type;
     this.#socket.send(JSON.stringify({ arcp: "1.1", id, type: name, payload }));
   }
+}
+
+/** Which kinds of events, of what other principals did, a watcher is told of. */
+export async function askWatch(target: Target, kinds: readonly string[]): Promise<Answers> {
+  const headers = { ...presented(target), accept: "text/event-stream" };
+  const answer = await fetch(`${target.url}/v1/events?from=0`, { headers });
+  const heard = answer.ok ? await textUpTo(answer, "event: bookmark") : "";
+  await answer.body?.cancel().catch(() => undefined);
+  const isTold = (kind: string) => heard.includes(`"topic":"${kind}.`);
+  return new Map(kinds.map((kind) => [`WATCH ${kind} of others`, isTold(kind)]));
+}
+
+async function textUpTo(answer: Response, end: string): Promise<string> {
+  let text = "";
+  for await (const bytes of answer.body ?? []) {
+    text += Buffer.from(bytes).toString();
+    if (text.includes(end)) break;
+  }
+  return text;
 }

@@ -1,5 +1,6 @@
 /** A caller with a token of its own, at every door of a daemon: what a person or a program is. */
 import type {
+  DescMethodServerStreaming,
   DescMethodUnary,
   MessageInitShape,
   MessageShape,
@@ -10,6 +11,8 @@ import { Client as GrpcClient, credentials, Metadata, type ServiceError } from "
 import type { Client as McpClient } from "@modelcontextprotocol/client";
 import type { Role } from "../../src/core/principals.ts";
 import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
+import type { Resumption } from "../../src/wires/arcp/client/types.ts";
+import { FROM_SEQUENCE } from "../../src/wires/keeper/server/metadata.ts";
 import { mcpClient } from "./asking.ts";
 
 /** Where its doors are. */
@@ -70,24 +73,49 @@ export class Person implements AsyncDisposable {
     method: DescMethodUnary<In, Out>,
     message: MessageInitShape<In>,
   ): Promise<MessageShape<Out>> {
-    const metadata = new Metadata();
-    metadata.set("authorization", `Bearer ${this.#secret}`);
     return new Promise((resolve, reject) => {
       this.#grpc.makeUnaryRequest(
         `/${method.parent.typeName}/${method.name}`,
         (value: MessageShape<In>) => Buffer.from(toBinary(method.input, value)),
         (bytes: Buffer) => fromBinary(method.output, bytes),
         create(method.input, message),
-        metadata,
+        this.#metadata(),
         (error: ServiceError | null, answer?: MessageShape<Out>) =>
           answer ? resolve(answer) : reject(error ?? new Error("no answer")),
       );
     });
   }
 
-  async arcp(): Promise<ArcpClient> {
+  /** A stream of gRPC, from the first event on: all bytes that it has heard so far, as text. */
+  watch<In extends DescMessage, Out extends DescMessage>(
+    method: DescMethodServerStreaming<In, Out>,
+    message: MessageInitShape<In>,
+  ): { heard: string } {
+    const stream = { heard: "" };
+    const call = this.#grpc.makeServerStreamRequest(
+      `/${method.parent.typeName}/${method.name}`,
+      (value: MessageShape<In>) => Buffer.from(toBinary(method.input, value)),
+      (bytes: Buffer) => bytes,
+      create(method.input, message),
+      this.#metadata({ [FROM_SEQUENCE]: "0" }),
+    );
+    call.on("data", (bytes: Buffer) => (stream.heard += bytes.toString("latin1")));
+    call.on("error", () => undefined);
+    this.#closing.push(() => call.cancel());
+    return stream;
+  }
+
+  #metadata(more: Readonly<Record<string, string>> = {}): Metadata {
+    const metadata = new Metadata();
+    metadata.set("authorization", `Bearer ${this.#secret}`);
+    for (const [name, value] of Object.entries(more)) metadata.set(name, value);
+    return metadata;
+  }
+
+  async arcp(resume?: Resumption): Promise<ArcpClient> {
     const url = `${this.#daemon.url.replace("http", "ws")}/arcp`;
-    const client = await ArcpClient.connect(url, { token: this.#secret });
+    const options = { token: this.#secret, ...(resume && { resume }) };
+    const client = await ArcpClient.connect(url, options);
     this.#closing.push(() => client.close());
     return client;
   }

@@ -5,7 +5,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { vi } from "vitest";
 import { GrpcDoor } from "../../src/daemon/grpc-door.ts";
-import { HttpDoor, type Mount } from "../../src/daemon/http-door.ts";
+import { HttpDoor } from "../../src/daemon/http-door.ts";
+import type { Mount } from "../../src/daemon/mount.ts";
 import { operations } from "../../src/operations/table.ts";
 import { LIVE } from "../../src/wires/api/live.ts";
 

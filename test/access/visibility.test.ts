@@ -3,6 +3,7 @@
  * resumes nor cancels what is the other's, by any wire; an operator sees all of it.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { WatchHub } from "../../src/engine/watch.ts";
 import { startHosting, type HostingDaemon } from "./daemon.ts";
 import {
   RegistryService,
@@ -99,6 +100,19 @@ describe("over gRPC", () => {
     expect((await operator.call(getTask, { taskId })).task?.type).toBe(MARK);
   });
 
+  test("a watch tells each caller its own", async () => {
+    const { watch } = RegistryService.method;
+    const [own, theirs, all] = [ann, bob, operator].map((each) => each.watch(watch, {}));
+    await bob.post("/v1/tasks/create", { type: "bobs-watched" });
+    await vi.waitFor(() => {
+      expect(own?.heard).toContain(taskId);
+      expect(theirs?.heard).toContain("bobs-watched");
+      expect(all?.heard).toMatch(new RegExp(`${taskId}.*bobs-watched`, "s"));
+    });
+    expect(theirs?.heard).not.toMatch(new RegExp(`${taskId}|${MARK}`));
+    expect(own?.heard).not.toContain("bobs-watched");
+  });
+
   test("agents of the registry are found by everybody: that is what it is for", async () => {
     const { register, find } = RegistryService.method;
     await ann.call(register, { card: { name: "helper", version: "1" } });
@@ -123,6 +137,18 @@ describe("live", () => {
     expect(own[0]?.heard).not.toContain("bobs");
     expect(own[0]?.heard).not.toContain("token.created");
   });
+
+  test("the watcher behind a stream is its subscriber's, and counts to its share", async () => {
+    const watched = vi.spyOn(WatchHub.prototype, "watch");
+    const own = await ann.arcp();
+    const job = await own.submit({ agent: "steps", input: {} });
+    const live = ["/v1/questions", "/v1/directory/events", "/v1/events", `/v1/jobs/${job.id}`];
+    for (const path of live) await ann.stream(path);
+    const owners = watched.mock.calls.map(([{ by }]) => by?.principal.name);
+    expect(owners).toEqual(live.map(() => "token:ann"));
+    watched.mockRestore();
+    await own.cancel(job.id);
+  });
 });
 
 describe("over ARCP", () => {
@@ -143,6 +169,28 @@ describe("over ARCP", () => {
       expect((await person.get("/v1/fleet?all=true")).text).toContain(id);
     }
     await own.cancel(id);
+  });
+
+  test("an operator lists, follows and cancels the jobs of all", async () => {
+    const [own, all] = await Promise.all([ann.arcp(), operator.arcp()]);
+    const job = await own.submit({ agent: "steps", input: {} });
+    const listed: string[] = [];
+    for await (const { jobId } of all.listJobs()) listed.push(jobId);
+    expect(listed).toContain(job.id);
+    const followed = await all.subscribe(job.id);
+    await all.cancel(job.id);
+    expect(await followed.done).toMatchObject({ status: "cancelled" });
+  });
+
+  test("nobody resumes the session of another", async () => {
+    const own = await ann.arcp();
+    const resume = own.resumption;
+    if (!resume) throw new Error("the session cannot be resumed");
+    await expect(bob.arcp(resume)).rejects.toThrow(/resume/i);
+    await expect(operator.arcp(resume)).rejects.toThrow(/resume/i);
+    await own.close();
+    const again = await ann.arcp(resume);
+    expect(again.resumption?.sessionId).toBe(resume.sessionId);
   });
 });
 

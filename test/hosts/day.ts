@@ -65,10 +65,11 @@ export class Day {
   }
 
   async turn(): Promise<void> {
-    const { streaming = "word0" } = this.#manners;
-    const rows = [{ ...WORKING, pane: this.terminal.pane, why: "please [[slow 5]]" }];
-    await this.#moment("prompt, stream", () => this.say("please [[slow 5]]", streaming), { rows });
-    await this.#moment("turn over", () => this.rests("word9"), { rows: [IDLE] });
+    const { streaming = "one0" } = this.#manners;
+    const prompt = "please [[slow 8 one]]";
+    const rows = [{ ...WORKING, pane: this.terminal.pane, why: prompt }];
+    await this.#moment("prompt, stream", () => this.say(prompt, streaming), { rows });
+    await this.#moment("turn over", () => this.rests("one15"), { rows: [IDLE] });
   }
 
   /** Of a tool that then runs for a while. */
@@ -119,10 +120,10 @@ export class Day {
   }
 
   async interrupts(): Promise<void> {
-    const { streaming, interrupt = (terminal) => terminal.press("Escape") } = this.#manners;
+    const { streaming = "two1", interrupt = (terminal) => terminal.press("Escape") } =
+      this.#manners;
     const act = async () => {
-      // No turn before it said so much.
-      await this.say("more [[slow 30]]", streaming ?? "word11");
+      await this.say("more [[slow 30 two]]", streaming);
       await interrupt(this.terminal);
       await this.rests();
     };
@@ -137,8 +138,8 @@ export class Day {
 
   async retries(): Promise<void> {
     const { busy } = this.#manners;
-    await this.#moment("retry", () => this.say("try [[flaky 8]]", busy), { rows: [WORKING] });
-    await this.#moment("retry over", () => this.rests("word15"), { rows: [IDLE] });
+    await this.#moment("retry", () => this.say("try [[flaky 8 three]]", busy), { rows: [WORKING] });
+    await this.#moment("retry over", () => this.rests("three15"), { rows: [IDLE] });
   }
 
   /** Another session in the same terminal; others may be elsewhere. */

@@ -6,7 +6,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { field } from "../../src/core/text.ts";
+import { field, parseJson } from "../../src/core/text.ts";
 import { until } from "../tour/until.ts";
 import type { Stage } from "./stage.ts";
 
@@ -27,7 +27,8 @@ export class Editor implements AsyncDisposable {
       stdio: ["pipe", "pipe", "ignore"],
     });
     const { stdout } = this.#agent;
-    if (stdout) createInterface(stdout).on("line", (line) => this.#heard.push(JSON.parse(line)));
+    // One that is killed may leave half a line, which says nothing.
+    if (stdout) createInterface(stdout).on("line", (line) => this.#heard.push(parseJson(line)));
   }
 
   /** From the first word to a session, in which it signs in where the agent wants that. */

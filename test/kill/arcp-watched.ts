@@ -58,10 +58,12 @@ export class Watched {
     );
   }
 
-  /** Resolves when the job is accepted. */
-  async submit(agent: "mortal" | "phoenix"): Promise<void> {
-    const job = await this.#client?.submit({ agent, input: this.#options.numbers });
-    if (job) this.#jobs.push(this.#follow(agent, job));
+  /** Resolves with its id when the job is accepted. */
+  async submit(agent: "mortal" | "phoenix"): Promise<string> {
+    if (!this.#client) throw new Error("it is not connected");
+    const job = await this.#client.submit({ agent, input: this.#options.numbers });
+    this.#jobs.push(this.#follow(agent, job));
+    return job.id;
   }
 
   /** Resolves when all its jobs have ended. */

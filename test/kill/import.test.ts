@@ -57,6 +57,12 @@ async function found(path: string): Promise<string> {
   return fingerprint(state) + JSON.stringify(contents);
 }
 
+/** As it was before any import: without the witness of one. */
+function putBack(original: string, path: string): void {
+  copyFileSync(original, path);
+  rmSync(`${path}.witness`, { force: true });
+}
+
 /** Files of many, so that an import takes a while; and what becomes of one that nobody disturbs. */
 async function made(original: string, copies: number) {
   await multiply(original, copies);
@@ -78,7 +84,7 @@ test(
     const path = `${original}.killed`;
     let cuts = 0;
     for (let kill = 0; kill < KILLS; kill += 1) {
-      copyFileSync(original, path);
+      putBack(original, path);
       const afterMs = random.between(0, mostMs);
       const { isDone } = await live(path, afterMs);
       if (!isDone) cuts += 1;
@@ -105,7 +111,7 @@ test(
     const ballast = join(disk.folder, "ballast");
     let refusals = 0;
     for (let round = 0; round < KILLS; round += 1) {
-      copyFileSync(original, path);
+      putBack(original, path);
       const roomBytes = random.between(0, statSync(original).size);
       const { bavail, bsize } = statfsSync(disk.folder);
       writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - roomBytes)));

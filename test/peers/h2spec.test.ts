@@ -10,6 +10,7 @@ import { encoded } from "../../src/net/http2/hpack.ts";
 import { systemClock } from "../../src/machine/clock.ts";
 import { frontOf } from "../../src/net/tls/front.ts";
 import { KeyPair } from "../../src/net/tls/pair.ts";
+import { newWaiting } from "../../src/net/waiting.ts";
 import { pairFolder, pairFor } from "../support/tls/pairs.ts";
 
 const HEADERS = encoded([
@@ -19,7 +20,7 @@ const HEADERS = encoded([
 const TRAILERS = encoded([["x-end", "1"]]);
 
 /** Fewer streams than usual: the test opens one more than there may be. */
-const LIMITS = { ...SERVER_LIMITS, streams: 100 };
+const LIMITS = { ...SERVER_LIMITS, strangerStreams: 100 };
 
 async function secured() {
   const folder = pairFolder(pairFor(["127.0.0.1"]));
@@ -40,9 +41,11 @@ test.skipIf(lacks("h2spec")).each([{ over: "plain" }, { over: "TLS" }])(
   { timeout: 60_000 },
   async ({ over }) => {
     const connections = new Set<Http2Connection>();
+    const answers = newWaiting().grpc_answers;
     const server = createServer((socket) => {
       const connection = new Http2Connection(socket, {
         limits: LIMITS,
+        answers,
         onClose: () => connections.delete(connection),
         onStream: (stream) =>
           stream.take({

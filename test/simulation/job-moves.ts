@@ -1,5 +1,5 @@
 /** The moves of a client that are about jobs, sessions and credentials. */
-import type { Ending } from "../../src/core/job-rules.ts";
+import type { JobEnding } from "../../src/core/job-rules.ts";
 import type { LeaseRequest } from "../../src/core/jobs/lease.ts";
 import type { Command } from "../../src/core/rules.ts";
 import type { Session } from "../../src/core/sessions.ts";
@@ -14,7 +14,7 @@ const LEASES: readonly LeaseRequest[] = [
   { "cost.budget": ["USD:5"], "agent.delegate": ["*"] },
   { "cost.budget": ["USD:2"] },
 ];
-const ENDINGS: readonly Ending["status"][] = ["success", "error"];
+const ENDINGS: readonly JobEnding["status"][] = ["success", "error"];
 
 export interface JobPosition {
   readonly random: Random;

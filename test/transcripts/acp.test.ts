@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { AcpDamper } from "../../src/wires/acp/derive/damper.ts";
 import { AcpDeriver } from "../../src/wires/acp/derive/deriver.ts";
-import { FrameReader } from "../../src/wires/acp/derive/reader.ts";
+import { AcpLineReader } from "../../src/wires/acp/derive/reader.ts";
 import type { AcpRecord } from "../../src/wires/acp/derive/record.ts";
 import { inWords } from "../support/acp/fixture.ts";
 
@@ -114,7 +114,7 @@ function timeline(name: string, sessionId: string, { isDamped = false } = {}): r
 
 function records(name: string): readonly { seconds: number; record: AcpRecord }[] {
   const deriver = new AcpDeriver();
-  const readers = { C: new FrameReader(), A: new FrameReader() };
+  const readers = { C: new AcpLineReader(), A: new AcpLineReader() };
   return readFileSync(new URL(`acp/${name}.txt`, import.meta.url), "utf8")
     .trim()
     .split("\n")

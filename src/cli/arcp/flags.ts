@@ -6,7 +6,7 @@ import { findToken } from "../../net/http/token.ts";
 import type { Context } from "../context.ts";
 import { requiredFlag, textFlag, tokenFileFlag } from "../flags.ts";
 
-export interface RuntimeFlags {
+export interface ArcpRuntimeFlags {
   readonly url: string;
   readonly token?: string;
   readonly tokenFile?: string;
@@ -21,7 +21,7 @@ export const runtimeFlags = {
 
 export async function connect(
   { env }: Context,
-  flags: RuntimeFlags,
+  flags: ArcpRuntimeFlags,
   signal: AbortSignal,
 ): Promise<ArcpClient> {
   const client = { name: "arcp-cli", version: releaseVersion() };

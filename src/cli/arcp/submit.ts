@@ -1,14 +1,15 @@
 /** `arcp submit`: one job, and the JSON of its result. */
 import { buildCommand } from "@stricli/core";
+import { isRecord } from "../../core/json-object.ts";
 import type { LeaseShape } from "../../wires/arcp/client/types.ts";
 import type { Context } from "../context.ts";
 import { defaultFlag, requiredFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { resultPayload, tellFailure } from "./endings.ts";
-import { connect, parseJson, runtimeFlags, type RuntimeFlags } from "./flags.ts";
+import { connect, parseJson, runtimeFlags, type ArcpRuntimeFlags } from "./flags.ts";
 import { pythonJson } from "./python-json.ts";
 
-interface Flags extends RuntimeFlags {
+interface Flags extends ArcpRuntimeFlags {
   readonly agent: string;
   readonly input: { readonly value: unknown };
   readonly lease: LeaseShape;
@@ -53,8 +54,7 @@ export const submit = buildCommand<Flags, [], Context>({
 
 function parseLease(text: string): LeaseShape {
   const lease = parseJson(text);
-  const isMap = typeof lease === "object" && lease !== null && !Array.isArray(lease);
-  if (isMap && Object.values(lease).every(isTexts)) return lease as LeaseShape;
+  if (isRecord(lease) && Object.values(lease).every(isTexts)) return lease as LeaseShape;
   throw new Error('not a lease, such as {"net.fetch": ["https://**"]}');
 }
 

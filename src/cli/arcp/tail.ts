@@ -4,10 +4,10 @@ import type { Context } from "../context.ts";
 import { requiredFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { resultPayload, tellFailure } from "./endings.ts";
-import { connect, runtimeFlags, type RuntimeFlags } from "./flags.ts";
+import { connect, runtimeFlags, type ArcpRuntimeFlags } from "./flags.ts";
 import { pythonJson } from "./python-json.ts";
 
-interface Flags extends RuntimeFlags {
+interface Flags extends ArcpRuntimeFlags {
   readonly jobId: string;
 }
 

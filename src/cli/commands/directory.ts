@@ -5,7 +5,7 @@ import type { CardChange } from "../../directory/cards/diff.ts";
 import type { DirectoryDetail, DirectoryRow } from "../../wires/api/answers.ts";
 import { lookOf, note, printFacts } from "../daemon.ts";
 import { limitFlag } from "../flags.ts";
-import { listOperation, rowsOf, type Listing, type View } from "../listing.ts";
+import { listOperation, rowsOf, type ListSpec, type View } from "../listing.ts";
 import { operation, type CommandRequest } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
@@ -22,7 +22,7 @@ const COLOURS: Readonly<Record<Tier, Style>> = {
 
 const FILTERS = { skill: "--skill SKILL", tag: "--tag TAG", tier: "--tier" } as const;
 
-const VIEW: Pick<Listing<DirectoryRow>, "columns" | "key"> = {
+const VIEW: Pick<ListSpec<DirectoryRow>, "columns" | "key"> = {
   columns: [
     { title: "NAME", least: 12, cell: nameOf },
     { title: "TIER", cell: tierOf },

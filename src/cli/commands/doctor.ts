@@ -14,18 +14,18 @@ import { checkCodingAgents } from "../doctor/coding-agents.ts";
 import { checkDaemon } from "../doctor/doors.ts";
 import { fail, ok, reasonOf, type Check, type Finding } from "../doctor/finding.ts";
 import { checkEnvironment, checkNode, checkSqlite } from "../doctor/runtime.ts";
-import { checkDatabase, checkState } from "../doctor/state.ts";
+import { checkDatabase, checkDeep, checkState } from "../doctor/state.ts";
 import { EXIT } from "../exit.ts";
-import { daemonFlags, jsonFlag, textFlag, type DaemonFlags } from "../flags.ts";
+import { databaseFlags, type DatabaseFlags } from "../database.ts";
+import { daemonFlags, jsonFlag, switchFlag, type DaemonFlags } from "../flags.ts";
 import { about } from "../help.ts";
 import { spokenFlags } from "../settings.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
 import { padEnd } from "../terminal/width.ts";
 
-interface Flags extends DaemonFlags {
-  readonly config?: string;
-  readonly dataDir?: string;
+interface Flags extends DaemonFlags, DatabaseFlags {
+  readonly deep?: boolean;
   readonly json?: boolean;
 }
 
@@ -45,30 +45,37 @@ export const doctor = buildCommand<Flags, [], Context>({
       "to fix it. Changes nothing. Ends with 0 when nothing failed, else with 1.",
     { call: "rollcall doctor", does: "of the daemon that `rollcall up` would start" },
     { call: "rollcall doctor --data-dir DIR", does: "with its state elsewhere" },
+    { call: "rollcall doctor --deep", does: "reads and checks the whole database, too" },
     { call: "rollcall doctor --json", does: "for a program" },
   ),
   parameters: {
     flags: {
-      config: textFlag("FILE", "The config file of the daemon"),
-      dataDir: textFlag("DIR", "Where the daemon keeps its state"),
+      ...databaseFlags,
+      deep: switchFlag("Read and check the whole database"),
       json: jsonFlag,
       ...daemonFlags,
     },
   },
-  async func({ json, config, dataDir, ...daemon }) {
-    const findings = await examine(this, spokenFlags({ config, dataDir }), daemon);
+  async func({ json, deep = false, config, dataDir, ...daemon }) {
+    const checks = deep ? [...CHECKS, checkDeep] : CHECKS;
+    const scene = { checks, flags: spokenFlags({ config, dataDir }), ofDaemon: daemon };
+    const findings = await examine(this, scene);
     if (json) await this.out.line(JSON.stringify(summary(findings)));
     else await show(this, findings);
     if (findings.some(({ verdict }) => verdict === "fail")) this.endWith(EXIT.nothingFound);
   },
 });
 
+interface Examination {
+  readonly checks: readonly Check[];
+  readonly flags: Record<string, string>;
+  readonly ofDaemon: DaemonFlags;
+}
+
 async function examine(
-  context: Context,
-  flags: Record<string, string>,
-  ofDaemon: DaemonFlags,
+  { env }: Context,
+  { checks, flags, ofDaemon }: Examination,
 ): Promise<readonly Finding[]> {
-  const { env } = context;
   const findings: Finding[] = [];
   const config = await loadConfig({ flags, env }).catch((error: unknown) => {
     findings.push(fail("config", reasonOf(error), "correct it, or leave it out"));
@@ -81,7 +88,7 @@ async function examine(
   );
   const scene = { env, config, url: client.url, daemon, nowMs: Date.now() };
   // One after the other: each may use the disk and the ports that the next one looks at.
-  for (const check of CHECKS) findings.push(...(await check(scene)));
+  for (const check of checks) findings.push(...(await check(scene)));
   return findings;
 }
 

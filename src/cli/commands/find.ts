@@ -1,10 +1,10 @@
 /** `rollcall find`: which agents can do what somebody needs, in that somebody's words. */
 import type { Agent } from "../../core/agents.ts";
 import { lookOf, note } from "../daemon.ts";
-import { rowsOf, type Listing } from "../listing.ts";
+import { rowsOf, type ListSpec } from "../listing.ts";
 import { operation } from "../operation.ts";
 
-const VIEW: Pick<Listing<Agent>, "columns" | "key"> = {
+const VIEW: Pick<ListSpec<Agent>, "columns" | "key"> = {
   columns: [
     { title: "ID", cell: ({ agentId }, { id }) => id(agentId) },
     { title: "NAME", least: 12, cell: ({ card }) => card.name },

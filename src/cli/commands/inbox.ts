@@ -3,7 +3,7 @@ import type { QuestionState } from "../../core/questions.ts";
 import type { AgentQuestion } from "../../fleet/inbox.ts";
 import { daemonOf } from "../daemon.ts";
 import { listFlags, switchFlag, type ListFlags } from "../flags.ts";
-import { daemonList, showList, type ListColumn, type Listing } from "../listing.ts";
+import { daemonList, showList, type ListColumn, type ListSpec } from "../listing.ts";
 import { commandLine } from "../operation.ts";
 import type { Style } from "../terminal/output.ts";
 import { fromHome } from "../terminal/path.ts";
@@ -44,7 +44,7 @@ function placeOf({ workspace }: AgentQuestion): string {
   return workspace === null ? "" : fromHome(workspace);
 }
 
-type InboxView = Omit<Listing<AgentQuestion>, "input">;
+type InboxView = Omit<ListSpec<AgentQuestion>, "input">;
 
 function viewOf({ all = false, at }: Flags): InboxView {
   return {
@@ -78,7 +78,7 @@ function viewOf({ all = false, at }: Flags): InboxView {
 export const inbox = line.command<ListFlags>(listFlags, async (context, typed) => {
   const { flags } = typed;
   await using daemon = daemonOf(context, flags);
-  const input = (await line.input({ ...typed, daemon, context })) as Listing<unknown>["input"];
+  const input = (await line.input({ ...typed, daemon, context })) as ListSpec<unknown>["input"];
   const listing = { ...viewOf(flags), input };
   await showList({ context, source: daemonList(daemon, listing), look: listing, flags });
 });

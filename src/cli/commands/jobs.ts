@@ -1,7 +1,7 @@
 /** `rollcall jobs`: which jobs there are, what one says, and its end. */
 import { buildCommand } from "@stricli/core";
 import type { ArcpClient } from "../../wires/arcp/client/client.ts";
-import type { JobEntry } from "../../wires/arcp/client/types.ts";
+import type { ListedJob } from "../../wires/arcp/client/types.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { meant } from "../../core/meant.ts";
 import type { Context } from "../context.ts";
@@ -93,8 +93,8 @@ const cancel = buildCommand<CancelFlags, [string], Context>({
 });
 
 /** A job by its id, by the beginning of it, with or without job_, or by its agent's name. */
-async function find(client: ArcpClient, given: string): Promise<JobEntry> {
-  const jobs: JobEntry[] = [];
+async function find(client: ArcpClient, given: string): Promise<ListedJob> {
+  const jobs: ListedJob[] = [];
   for await (const job of client.listJobs()) jobs.push(job);
   const word = /^[0-9A-Z]+$/.test(given) ? `job_${given}` : given;
   const found = meant(jobs, namesOf, { word, noun: "job" });
@@ -102,7 +102,7 @@ async function find(client: ArcpClient, given: string): Promise<JobEntry> {
   return found.item;
 }
 
-function namesOf({ jobId, agent, status }: JobEntry) {
+function namesOf({ jobId, agent, status }: ListedJob) {
   return { id: jobId, name: agent, isHere: status === "pending" || status === "running" };
 }
 

@@ -9,8 +9,13 @@ import { invalidArgument } from "../../core/errors.ts";
 import type { Context } from "../context.ts";
 import { argument, switchFlag } from "../flags.ts";
 import { about, camel, kebab, type Example } from "../help.ts";
-import { integerOf, numberOf, type Option, type Value } from "../status/arguments.ts";
-import { folderOf, STATUS_COMMANDS, Values, type StatusCommand } from "../status/commands.ts";
+import { integerOf, numberOf, type Option, type ArgumentValue } from "../status/arguments.ts";
+import {
+  folderOf,
+  STATUS_COMMANDS,
+  ArgumentValues,
+  type StatusCommand,
+} from "../status/commands.ts";
 
 /** The name of a value in the help, unless its flag has its own. */
 const PLACEHOLDERS = {
@@ -94,7 +99,7 @@ export const validate = buildCommand<ValidateFlags, [string?], Context>({
   },
 });
 
-type Flags = Readonly<Record<string, Value | undefined>>;
+type Flags = Readonly<Record<string, ArgumentValue | undefined>>;
 
 /** The help of a command, and what it has of its own here. */
 interface Own extends Partial<Pick<StatusCommand, "run">> {
@@ -128,12 +133,12 @@ function build(name: string, { text, examples, ...own }: Own): Command<Context> 
   });
 }
 
-function valuesOf({ word = "" }: StatusCommand, given: Flags, value?: string): Values {
-  const values = new Map<string, Value>(value === undefined ? [] : [[word, value]]);
+function valuesOf({ word = "" }: StatusCommand, given: Flags, value?: string): ArgumentValues {
+  const values = new Map<string, ArgumentValue>(value === undefined ? [] : [[word, value]]);
   for (const [key, each] of Object.entries(given)) {
     if (each !== undefined) values.set(`--${kebab(key)}`, each);
   }
-  return new Values(values);
+  return new ArgumentValues(values);
 }
 
 function flagsOf(options: readonly Option[]): FlagParametersForType<Flags, Context> {
@@ -155,7 +160,7 @@ function flagOf(option: Option): object {
   return { kind: "parsed", parse: parserOf(kind), optional, brief, placeholder, ...many };
 }
 
-function parserOf(kind: "text" | "many" | "integer" | "number"): (text: string) => Value {
+function parserOf(kind: "text" | "many" | "integer" | "number"): (text: string) => ArgumentValue {
   if (kind === "text" || kind === "many") return String;
   const read = kind === "integer" ? integerOf : numberOf;
   return (text) => {

@@ -4,9 +4,9 @@ import { CODING_AGENTS } from "../../coding-agents/agents.ts";
 import { SURPRISE } from "../../coding-agents/hooks/limits.ts";
 import { surprises } from "../../coding-agents/hooks/surprises.ts";
 import { sceneOf } from "../plans.ts";
-import { ok, reasonOf, warn, type Finding, type Scene } from "./finding.ts";
+import { ok, reasonOf, warn, type Finding, type DoctorScene } from "./finding.ts";
 
-export function checkCodingAgents({ env, nowMs }: Scene): Promise<readonly Finding[]> {
+export function checkCodingAgents({ env, nowMs }: DoctorScene): Promise<readonly Finding[]> {
   const installed = CODING_AGENTS.flatMap((agent) => standingOf(agent, env));
   const recent = surprises(env).filter(({ atMs }) => nowMs - atMs < SURPRISE.toldMs);
   const strange = recent.map(({ host, what, version }) => {
@@ -20,7 +20,7 @@ export function checkCodingAgents({ env, nowMs }: Scene): Promise<readonly Findi
 const UPDATE = "update rollcall; until then its state may be incomplete";
 
 /** Nothing of those that are not installed: nobody asked for them. */
-function standingOf(agent: CodingAgent, env: Scene["env"]): readonly Finding[] {
+function standingOf(agent: CodingAgent, env: DoctorScene["env"]): readonly Finding[] {
   const again = `rollcall hooks install ${agent.name}`;
   try {
     const { state, details, warnings } = agent.install.standing(sceneOf({ env }, undefined));

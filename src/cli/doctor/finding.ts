@@ -11,7 +11,7 @@ export interface Finding {
 }
 
 /** The subject of the checks: the machine as a daemon started now would find it. */
-export interface Scene {
+export interface DoctorScene {
   readonly env: Environment;
   /** Absent when it cannot be read; that is a finding of its own. */
   readonly config: Config | undefined;
@@ -21,7 +21,7 @@ export interface Scene {
   readonly nowMs: number;
 }
 
-export type Check = (scene: Scene) => Promise<readonly Finding[]>;
+export type Check = (scene: DoctorScene) => Promise<readonly Finding[]>;
 
 export function ok(check: string, what: string): Finding {
   return { check, verdict: "ok", what };

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { codeOf } from "../../core/errors.ts";
 import { decode } from "../../core/events.ts";
 import { sqliteStore } from "../../log/sqlite/store.ts";
+import { verify } from "../../log/sqlite/upkeep.ts";
 import { shortDuration } from "../../core/words.ts";
 import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";
 import { GIB } from "../../core/units.ts";
@@ -83,17 +84,53 @@ export const checkDatabase: Check = async ({ config, daemon, nowMs }) => {
     return [found, await clockFinding(store.log.read(Math.max(head - 1, oldest - 1)), nowMs)];
   } catch (error) {
     if (codeOf(error) !== "LOCKED") {
-      return [fail("database", reasonOf(error), "`rollcall up --memory` works without it")];
+      return [fail("database", reasonOf(error), DATABASE_FIX)];
     }
     // In use is what it should be while a daemon runs.
     const holder = reasonOf(error).replace(/: stop .*/, "");
-    if (!(daemon instanceof Error)) return [ok("database", holder)];
     const fix = "if that is a daemon, give its address with --url; else end that process";
-    return [warn("database", holder, fix)];
+    const isExpected = !(daemon instanceof Error);
+    const found = isExpected ? ok("database", holder) : warn("database", holder, fix);
+    return [found, ...(await besideWriter(path, nowMs))];
   } finally {
     await store.close();
   }
 };
+
+/** Every page and every row, beside a daemon or without one. */
+export const checkDeep: Check = async ({ config }) => {
+  const path = config?.dataDir === undefined ? undefined : join(config.dataDir, "rollcall.db");
+  if (path === undefined) return [];
+  try {
+    const { head, oldest } = await verify(path);
+    const kept = head < oldest ? "no event" : `events ${oldest} to ${head}`;
+    return [ok("deep", `${path}: every page and every checksum holds, ${kept}`)];
+  } catch (error) {
+    if (codeOf(error) === "NOT_FOUND") return [];
+    if (codeOf(error) === "LOCKED") {
+      const fix = "stop the daemon and try again: here nobody can read beside it";
+      return [warn("deep", reasonOf(error), fix)];
+    }
+    const fix = "stop the daemon, move rollcall.db away and rollcall restore a backup";
+    return [fail("deep", reasonOf(error), fix)];
+  }
+};
+
+async function besideWriter(path: string, nowMs: number): Promise<readonly Finding[]> {
+  const store = sqliteStore({ path, readOnly: true });
+  try {
+    const { head, oldest } = await store.log.open();
+    return [await clockFinding(store.log.read(Math.max(head - 1, oldest - 1)), nowMs)];
+  } catch {
+    // The writer has the file for itself, where readers cannot be.
+    return [];
+  } finally {
+    await store.close();
+  }
+}
+
+const DATABASE_FIX =
+  "move it away and rollcall restore a backup; `rollcall up --memory` works without it";
 
 type Batches = ReturnType<ReturnType<typeof sqliteStore>["log"]["read"]>;
 
@@ -104,8 +141,8 @@ async function clockFinding(last: Batches, nowMs: number): Promise<Finding> {
     const aheadMs = decode(text, first).atMs - nowMs;
     if (!(aheadMs > CLOCK_SLACK_MS)) continue;
     const ahead = shortDuration(aheadMs);
-    const what = `the last event is ${ahead} in the future: the clock was set back`;
-    return warn("clock", what, "set the clock right; until then every event gets that last time");
+    const what = `the log is ${ahead} ahead of the clock: it was wrong then, or is now`;
+    return warn("clock", what, "set the clock right; events go on from that time until it is");
   }
   return ok("clock", new Date(nowMs).toISOString());
 }

@@ -18,7 +18,7 @@ import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
 import { reportOf } from "../../wires/files/report.ts";
 import { watchStatusDir } from "../../wires/files/watch.ts";
 import { processesNow, writerIn } from "../../wires/files/writers.ts";
-import type { ChangesOptions, FetchOptions } from "../listing.ts";
+import type { ListChanges, ListFetch } from "../listing.ts";
 import { warningsOf } from "../status/agents.ts";
 import type { AgentQuery, FleetQuery, FleetSource, ListedFleet } from "./source.ts";
 
@@ -37,7 +37,7 @@ export class FilesFleet implements FleetSource {
     return warningsOf(this.#readings);
   }
 
-  async list({ all = false, needs }: FleetQuery, { limit }: FetchOptions): Promise<ListedFleet> {
+  async list({ all = false, needs }: FleetQuery, { limit }: ListFetch): Promise<ListedFleet> {
     const { rows, atMs } = this.#rows();
     const filters = { ...ANY, needs, all };
     const wanted = rows.filter((row) => isWanted(row, filters, atMs));
@@ -58,7 +58,7 @@ export class FilesFleet implements FleetSource {
     return { sequence: 0, atMs, row: rowMeant(rows, id) };
   }
 
-  changes({ signal }: ChangesOptions): AsyncIterable<unknown> {
+  changes({ signal }: ListChanges): AsyncIterable<unknown> {
     return watchStatusDir(this.place, { signal });
   }
 

@@ -12,7 +12,7 @@ import { statusFolder } from "../../wires/files/folder.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
 import type { DaemonFlags } from "../flags.ts";
-import type { ChangesOptions, FetchOptions } from "../listing.ts";
+import type { ListChanges, ListFetch } from "../listing.ts";
 import { FilesFleet } from "./files.ts";
 import {
   daemonFleet,
@@ -46,7 +46,7 @@ export class NearestFleet implements FleetSource, AsyncDisposable {
     return this.#fleet.place;
   }
 
-  list(query: FleetQuery, options: FetchOptions): Promise<ListedFleet> {
+  list(query: FleetQuery, options: ListFetch): Promise<ListedFleet> {
     return this.#ask((fleet) => fleet.list(query, options), query.at);
   }
 
@@ -54,7 +54,7 @@ export class NearestFleet implements FleetSource, AsyncDisposable {
     return this.#ask((fleet) => fleet.find(query), query.at);
   }
 
-  changes(options: ChangesOptions): AsyncIterable<unknown> {
+  changes(options: ListChanges): AsyncIterable<unknown> {
     return this.#fleet.changes(options);
   }
 

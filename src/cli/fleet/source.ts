@@ -4,7 +4,7 @@ import type { InputOf } from "../../operations/table.ts";
 import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
 import type { Client } from "../../wires/api/client/client.ts";
 import { lookUp } from "../api.ts";
-import { fetchPages, type FetchOptions, type ListedPage, type ListSource } from "../listing.ts";
+import { fetchPages, type ListFetch, type ListedPage, type ListSource } from "../listing.ts";
 
 export type FleetQuery = Pick<InputOf<"fleet.list">, "all" | "needs" | "at">;
 
@@ -13,7 +13,7 @@ export type AgentQuery = InputOf<"fleet.get">;
 export type ListedFleet = ListedPage<Row, FleetList>;
 
 export interface FleetSource extends Pick<ListSource<Row, FleetList>, "place" | "changes"> {
-  list(query: FleetQuery, options: FetchOptions): Promise<ListedFleet>;
+  list(query: FleetQuery, options: ListFetch): Promise<ListedFleet>;
   /** The agent that a person means by a name, an id, an alias, or how its id begins. */
   find(query: AgentQuery): Promise<FleetRow>;
 }

@@ -18,7 +18,7 @@ const EXIT_OF: Readonly<Record<JobEnd["status"], number>> = {
   cancelled: 130,
 };
 
-export interface FollowOptions {
+export interface JobFollowOptions {
   readonly isFollowing: boolean;
   readonly isJson: boolean;
   /** The effect of Ctrl-C: cancels the job, or only ends following it. */
@@ -28,7 +28,7 @@ export interface FollowOptions {
 export async function followJob(
   context: Context,
   job: JobHandle,
-  { isFollowing, isJson, onInterrupt }: FollowOptions,
+  { isFollowing, isJson, onInterrupt }: JobFollowOptions,
 ): Promise<void> {
   const interrupted = context.untilInterrupted();
   const stop = new AbortController();

@@ -6,11 +6,11 @@ import { invalidArgument } from "../../core/errors.ts";
 import type { JobSummary } from "../../core/job-listing.ts";
 import type { JobStatus } from "../../core/jobs/outcome.ts";
 import type { InputOf } from "../../operations/table.ts";
-import type { JobEntry } from "../../wires/arcp/client/types.ts";
+import type { ListedJob } from "../../wires/arcp/client/types.ts";
 import type { Context } from "../context.ts";
 import { daemonOf, lookOf, note, printJson } from "../daemon.ts";
 import { listFlags, type ListFlags } from "../flags.ts";
-import { daemonList, rowsOf, showList, type ListColumn, type Listing } from "../listing.ts";
+import { daemonList, rowsOf, showList, type ListColumn, type ListSpec } from "../listing.ts";
 import { commandLine } from "../operation.ts";
 import type { Style } from "../terminal/output.ts";
 import { ago } from "../terminal/time.ts";
@@ -58,7 +58,7 @@ function ageOf({ submittedAtMs }: JobRow, nowMs: number): string {
   return Number.isNaN(submittedAtMs) ? "" : ago(submittedAtMs, nowMs);
 }
 
-const VIEW: Omit<Listing<JobRow>, "input"> = {
+const VIEW: Omit<ListSpec<JobRow>, "input"> = {
   operation: "jobs.list",
   noun: "jobs",
   topics: ["job."],
@@ -86,7 +86,7 @@ export const list = line.command<ListFlags & RuntimeFlags>(
     await using daemon = daemonOf(context, flags);
     const { agent, ...input } = (await line.input({ ...typed, daemon, context })) as Input;
     const named = agent === undefined ? {} : { agent: await agentOfJobs(daemon, agent, input.at) };
-    const listing: Listing<JobRow> = { ...VIEW, input: { ...input, ...named } };
+    const listing: ListSpec<JobRow> = { ...VIEW, input: { ...input, ...named } };
     await showList({ context, source: daemonList(daemon, listing), look: listing, flags });
   },
 );
@@ -102,7 +102,7 @@ async function listAtRuntime(context: Context, flags: Flags): Promise<void> {
   // Another runtime need not tell which agents it has.
   const named = agent !== undefined && agents.length > 0 ? jobAgent(agents, agent) : agent;
   const filter = { ...(status && { status }), ...(named !== undefined && { agent: named }) };
-  const jobs: JobEntry[] = [];
+  const jobs: ListedJob[] = [];
   for await (const job of client.listJobs({ ...filter, signal })) {
     if (jobs.push(job) === limit) break;
   }
@@ -112,6 +112,6 @@ async function listAtRuntime(context: Context, flags: Flags): Promise<void> {
   for (const each of rowsOf(VIEW, { items: jobs.map(rowOf) }, look)) await context.out.line(each);
 }
 
-function rowOf({ jobId, agent, status, createdAt = "", parentJobId = "" }: JobEntry): JobRow {
+function rowOf({ jobId, agent, status, createdAt = "", parentJobId = "" }: ListedJob): JobRow {
   return { id: jobId, agent, status, submittedAtMs: Date.parse(createdAt), parent: parentJobId };
 }

@@ -8,7 +8,7 @@ import { systemContext, type Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
 import { clean } from "../terminal/clean.ts";
 import { invalidChoice, parseArguments } from "./arguments.ts";
-import { STATUS_COMMANDS as COMMANDS, Values } from "./commands.ts";
+import { STATUS_COMMANDS as COMMANDS, ArgumentValues } from "./commands.ts";
 import { helpOf, usageOf } from "./usage.ts";
 
 const NAME = "agent-status";
@@ -45,7 +45,7 @@ async function call(context: Context, [name, ...rest]: readonly string[]): Promi
       if (parsed.extras.length > 0) {
         return wrong(USAGE, NAME, `unrecognized arguments: ${parsed.extras.join(" ")}`);
       }
-      return attempt(context, () => command.run(context, new Values(parsed.values)));
+      return attempt(context, () => command.run(context, new ArgumentValues(parsed.values)));
   }
 }
 

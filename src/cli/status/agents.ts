@@ -7,7 +7,7 @@ import { processesNow } from "../../wires/files/writers.ts";
 import { clean } from "../terminal/clean.ts";
 import { truncate } from "../terminal/width.ts";
 
-export interface Choice {
+export interface StatusFilter {
   readonly staleAfterMs: number;
   /** Only those that wait for a person. */
   readonly needsMe: boolean;
@@ -26,7 +26,7 @@ export interface StatusAgents {
 
 export function agentsOf(
   readings: Iterable<StatusReading>,
-  { staleAfterMs, needsMe }: Choice,
+  { staleAfterMs, needsMe }: StatusFilter,
   nowMs: number,
 ): StatusAgents {
   const all = [...readings];

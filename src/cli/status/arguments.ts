@@ -26,12 +26,12 @@ export interface Syntax {
   readonly word?: string;
 }
 
-export type Value = string | number | boolean | readonly string[];
+export type ArgumentValue = string | number | boolean | readonly string[];
 
 export interface Arguments {
   readonly kind: "arguments";
   /** By flag, as far as they were given; the one word by its name. */
-  readonly values: ReadonlyMap<string, Value>;
+  readonly values: ReadonlyMap<string, ArgumentValue>;
   /** Words beyond the positional arguments. */
   readonly extras: readonly string[];
 }
@@ -64,7 +64,7 @@ interface Flag {
 class Parser {
   readonly #syntax: Syntax;
   readonly #options: ReadonlyMap<string, Option>;
-  readonly #values = new Map<string, Value>();
+  readonly #values = new Map<string, ArgumentValue>();
   readonly #extras: string[] = [];
 
   constructor(syntax: Syntax) {
@@ -133,7 +133,7 @@ class Parser {
     return attached === undefined ? "next" : "nothing";
   }
 
-  #value(option: Option, text: string): Value {
+  #value(option: Option, text: string): ArgumentValue {
     const { flag, kind, choices } = option;
     if (choices && !choices.includes(text)) {
       throw invalidArgument(`argument ${flag}: ${invalidChoice(text, choices)}`);

@@ -6,14 +6,14 @@ import { expandPath, statusFolder } from "../../wires/files/folder.ts";
 import { GOAL_SOURCES, LIFECYCLES, TASK_STATES } from "../../wires/files/format.ts";
 import { FRESHNESS } from "../../wires/files/limits.ts";
 import type { Context } from "../context.ts";
-import type { Option, Syntax, Value } from "./arguments.ts";
-import type { ListOptions } from "./list.ts";
+import type { Option, Syntax, ArgumentValue } from "./arguments.ts";
+import type { StatusListOptions } from "./list.ts";
 
 /** The values of a command's flags; which of them are there, its table says. */
-export class Values {
-  readonly #values: ReadonlyMap<string, Value>;
+export class ArgumentValues {
+  readonly #values: ReadonlyMap<string, ArgumentValue>;
 
-  constructor(values: ReadonlyMap<string, Value>) {
+  constructor(values: ReadonlyMap<string, ArgumentValue>) {
     this.#values = values;
   }
 
@@ -35,7 +35,7 @@ export class Values {
 }
 
 export interface StatusCommand extends Omit<Syntax, "program"> {
-  run(context: Context, values: Values): Promise<void>;
+  run(context: Context, values: ArgumentValues): Promise<void>;
 }
 
 const folderFlag: Option = {
@@ -155,16 +155,16 @@ export const STATUS_COMMANDS: Readonly<Record<string, StatusCommand>> = {
   },
 };
 
-export function folderOf({ env }: Context, values: Values): string {
+export function folderOf({ env }: Context, values: ArgumentValues): string {
   const given = values.text("--status-dir");
   return given === undefined ? statusFolder(env) : expandPath(given, env);
 }
 
-function staleAfterMs(values: Values): number {
+function staleAfterMs(values: ArgumentValues): number {
   return (values.number("--stale-after") ?? FRESHNESS.staleAfterMs / 1000) * 1000;
 }
 
-function listOptions(context: Context, values: Values): ListOptions {
+function listOptions(context: Context, values: ArgumentValues): StatusListOptions {
   const form = values.toggle("--json") ? "json" : values.toggle("--oneline") ? "oneline" : "table";
   return {
     folder: folderOf(context, values),

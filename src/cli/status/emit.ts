@@ -10,10 +10,14 @@ import { writeStatusSync } from "../../wires/files/write.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
 import { clean } from "../terminal/clean.ts";
-import type { Values } from "./commands.ts";
+import type { ArgumentValues } from "./commands.ts";
 import { pathFor } from "./files.ts";
 
-export async function emit(context: Context, values: Values, folder: string): Promise<void> {
+export async function emit(
+  context: Context,
+  values: ArgumentValues,
+  folder: string,
+): Promise<void> {
   const { out, err } = context;
   const status = statusFrom(values);
   const problems = validate(status);
@@ -27,7 +31,7 @@ export async function emit(context: Context, values: Values, folder: string): Pr
 }
 
 /** The status from the flags, not validated yet. */
-function statusFrom(values: Values): object {
+function statusFrom(values: ArgumentValues): object {
   const workspace = values.text("--workspace");
   return {
     schema_version: SCHEMA_VERSION,

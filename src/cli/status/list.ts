@@ -9,7 +9,7 @@ import { Output } from "../terminal/output.ts";
 import { agentsOf, type AgentRow, type StatusAgents } from "./agents.ts";
 import { table } from "./table.ts";
 
-export interface ListOptions {
+export interface StatusListOptions {
   readonly folder: string;
   readonly staleAfterMs: number;
   /** Whether to paint, whatever the reader is. */
@@ -18,7 +18,7 @@ export interface ListOptions {
   readonly form: "table" | "oneline" | "json";
 }
 
-export async function list(context: Context, options: ListOptions): Promise<void> {
+export async function list(context: Context, options: StatusListOptions): Promise<void> {
   const nowMs = Date.now();
   const agents = agentsOf(readStatusDir(options.folder, { nowMs }), options, nowMs);
   for (const warning of agents.warnings) await context.err.line(warning);
@@ -28,7 +28,7 @@ export async function list(context: Context, options: ListOptions): Promise<void
 export function linesOf(
   agents: StatusAgents,
   { out }: Context,
-  { form, color }: ListOptions,
+  { form, color }: StatusListOptions,
 ): readonly string[] {
   const look = lookFor(out, color);
   switch (form) {

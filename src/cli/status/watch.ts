@@ -9,14 +9,14 @@ import { watchStatusDir } from "../../wires/files/watch.ts";
 import type { Context } from "../context.ts";
 import { note } from "../daemon.ts";
 import type { ListView } from "../list-views.ts";
-import type { ChangesOptions, ListedPage, ListSource } from "../listing.ts";
+import type { ListChanges, ListedPage, ListSource } from "../listing.ts";
 import { Screen } from "../terminal/screen.ts";
 import { truncate } from "../terminal/width.ts";
 import { keepShowing } from "../watching.ts";
 import { agentsOf, type AgentRow, type StatusAgents } from "./agents.ts";
-import { linesOf, list, type ListOptions } from "./list.ts";
+import { linesOf, list, type StatusListOptions } from "./list.ts";
 
-export interface WatchOptions extends ListOptions {
+export interface StatusWatchOptions extends StatusListOptions {
   readonly intervalMs: number;
 }
 
@@ -28,7 +28,7 @@ const RESCAN_INTERVALS = 5;
 type ListedAgents = ListedPage<AgentRow, StatusAgents>;
 type AgentsView = ListView<AgentRow, StatusAgents>;
 
-export async function watch(context: Context, given: WatchOptions): Promise<void> {
+export async function watch(context: Context, given: StatusWatchOptions): Promise<void> {
   const intervalMs = Math.min(Math.max(given.intervalMs, INTERVAL.leastMs), INTERVAL.mostMs);
   const options = { ...given, intervalMs };
   if (!context.out.isTerminal && given.form === "table") return printEach(context, options);
@@ -39,7 +39,7 @@ export async function watch(context: Context, given: WatchOptions): Promise<void
 /** The peer clears the screen before each table: over ssh without a terminal, that redraws. */
 const CLEAR = "\u001b[2J\u001b[H";
 
-async function printEach(context: Context, options: WatchOptions): Promise<void> {
+async function printEach(context: Context, options: StatusWatchOptions): Promise<void> {
   const signal = context.untilInterrupted();
   while (!signal.aborted) {
     await context.out.write(CLEAR);
@@ -50,10 +50,10 @@ async function printEach(context: Context, options: WatchOptions): Promise<void>
 
 /** Of thousands of files only those are read again that change. */
 class WatchedFolder implements ListSource<AgentRow, StatusAgents> {
-  readonly #options: WatchOptions;
+  readonly #options: StatusWatchOptions;
   #readings: ReadonlyMap<string, StatusReading> | undefined;
 
-  constructor(options: WatchOptions) {
+  constructor(options: StatusWatchOptions) {
     this.#options = options;
   }
 
@@ -67,7 +67,7 @@ class WatchedFolder implements ListSource<AgentRow, StatusAgents> {
     return { sequence: 0, total: answer.rows.length, items: answer.rows, answer };
   }
 
-  async *changes({ signal }: ChangesOptions): AsyncGenerator<void> {
+  async *changes({ signal }: ListChanges): AsyncGenerator<void> {
     const readings = new Map<string, StatusReading>();
     const rescanMs = this.#options.intervalMs * RESCAN_INTERVALS;
     for await (const { read, removed } of watchStatusDir(this.place, { signal, rescanMs })) {
@@ -79,7 +79,7 @@ class WatchedFolder implements ListSource<AgentRow, StatusAgents> {
   }
 }
 
-function picture(context: Context, options: WatchOptions): AgentsView {
+function picture(context: Context, options: StatusWatchOptions): AgentsView {
   const { out } = context;
   const screen = new Screen(out);
   return {
@@ -96,7 +96,7 @@ function picture(context: Context, options: WatchOptions): AgentsView {
   };
 }
 
-function feed(context: Context, options: WatchOptions): AgentsView {
+function feed(context: Context, options: StatusWatchOptions): AgentsView {
   const { out, err } = context;
   let warned: ReadonlySet<string> = new Set();
   let shown: string | undefined;

@@ -1,4 +1,7 @@
-/** Claude Code's hooks. Their payloads are as fact.ts reads them. */
+/**
+ * Claude Code's hooks. Their payloads are as fact.ts reads them. It has more, of which nothing
+ * follows for a status: of batches, compaction, tasks, files, folders and settings.
+ */
 import type { HookDialect } from "../hooks/dialect.ts";
 import { HOOK_TIMEOUT } from "../hooks/dialect.ts";
 import { questionOf } from "../hooks/question.ts";

@@ -189,7 +189,13 @@ function particulars(
 }
 
 /** Of all notifications only those that a person is waited for. */
-const WAITING = new Set<unknown>(["permission_prompt", "agent_needs_input", "elicitation_dialog"]);
+const WAITING = new Set<unknown>([
+  "permission_prompt",
+  "agent_needs_input",
+  "elicitation_dialog",
+  "elicitation_url_dialog",
+  "worker_permission_prompt",
+]);
 
 function asked(event: "Notification" | "Elicitation", payload: unknown): Partial<Fact> | undefined {
   if (field(payload, "notification_type") === "idle_prompt") return { presence: "idle" };

@@ -57,6 +57,8 @@ export class HostSession {
       agentName: host,
       agentId: agentIdOf(host, sessionId),
       meta: this.#meta(),
+      // A session ends with its host, and so with the machine.
+      isDurable: false,
       onError: complain,
       ...(workspace?.startsWith("/") && { workspace }),
     });

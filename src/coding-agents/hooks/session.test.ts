@@ -111,6 +111,18 @@ describe("what each event does", () => {
     expect(state(after("SessionStart", ["Notification", idle]))).toBe("idle");
   });
 
+  test.each([
+    "permission_prompt",
+    "agent_needs_input",
+    "elicitation_dialog",
+    "elicitation_url_dialog",
+    "worker_permission_prompt",
+  ])("a %s waits for a person", (notification_type) => {
+    expect(state(after("SessionStart", ["Notification", { notification_type }]))).toBe(
+      "input-required",
+    );
+  });
+
   test("a wake-up is told by its summary", () => {
     const prompt = "<task-notification>\n<summary>Build done</summary>\n</task-notification>\nx";
     expect(after(["UserPromptSubmit", { prompt }]).task?.summary).toBe("Build done");

@@ -42,8 +42,8 @@ export function hookInstaller(options: HookHostOptions): Installer {
       if (before === undefined) return { path, before, after: before };
       const after = inFile(path, () => withoutHooks(before, host, { keepsPlaces }));
       // Nothing but our hooks was in it.
-      const isEmpty = after !== before && after.replaceAll(/\s/g, "") === "{}";
-      return { path, before, after: isEmpty ? undefined : after, hadOurs: after !== before };
+      const isOurs = after !== before && after.replaceAll(/\s/g, "") === "{}";
+      return { path, before, after: isOurs ? undefined : after, isOurs, hadOurs: after !== before };
     },
     standing(scene) {
       const path = file(scene);

@@ -6,6 +6,7 @@ import {
   statuses,
   useStage,
 } from "../../../test/support/coding-agents/in-process.ts";
+import { surprises } from "../hooks/surprises.ts";
 import { RollcallPlugin, type OpenCodeHooks } from "./plugin.ts";
 
 const stage = useStage();
@@ -228,6 +229,16 @@ test("an event that comes late says nothing of what the session does now", async
   await status("busy", "evt_2");
   await hooks["tool.execute.after"]({ sessionID: "ses_1", callID: "c1" });
   await shows(stage, "idle");
+});
+
+test("a status of a later version is told to `rollcall doctor`, and changes nothing", async () => {
+  await prompt("go");
+  await hearOf("session.status", { status: { type: "dreaming" } });
+  await shows(stage, "working: go");
+  const told = surprises({ XDG_STATE_HOME: stage.home });
+  expect(told.map(({ host, what }) => `${host}: ${what}`)).toEqual([
+    "opencode: a session that is dreaming",
+  ]);
 });
 
 test("nothing that OpenCode may send one day makes it fail", async () => {

@@ -12,15 +12,16 @@ import {
   LOG_LEVELS,
   type ArtifactRefBody,
   type DelegateBody,
-  type JobEvent,
+  type JobStreamEvent,
   type LogBody,
-  type LogLevel,
+  type JobLogLevel,
   type MetricBody,
   type ProgressBody,
   type StatusBody,
   type ToolError,
 } from "./events.ts";
-import { isObject, problemOfJson, Reader, type JsonObject } from "./json.ts";
+import { isRecord, type JsonRecord } from "../json-object.ts";
+import { problemOfJson, Reader } from "./json.ts";
 import { EVENT, RESULT } from "./limits.ts";
 import { byteLength } from "./result-stream.ts";
 
@@ -28,7 +29,7 @@ const NAME = { max: EVENT.nameLength } as const;
 const TEXT = { max: EVENT.textLength, mayBeEmpty: true } as const;
 const URI = { max: EVENT.uriLength } as const;
 
-export type CheckedEvent = { readonly ok: true; readonly event: JobEvent } | Refusal;
+export type CheckedEvent = { readonly ok: true; readonly event: JobStreamEvent } | Refusal;
 
 /** Bodies are put together field by field: spreading costs forty times as much. */
 type Draft<Body> = { -readonly [Field in keyof Body]: Body[Field] };
@@ -36,7 +37,7 @@ type Draft<Body> = { -readonly [Field in keyof Body]: Body[Field] };
 /** An event as an agent may emit it, with the names of the specification. */
 export function checkEvent(kind: string, body: unknown): CheckedEvent {
   const refused = (problem: string, code: ErrorCode = "INVALID_ARGUMENT") => refuse(code, problem);
-  if (!isObject(body)) return refused("body is not an object");
+  if (!isRecord(body)) return refused("body is not an object");
   if (kind.length > EVENT.kindLength) return refused("kind is too long");
   const fields = new Reader(body, "body.");
   const event = read(kind, body, fields);
@@ -61,14 +62,14 @@ function checkProgress(fields: Reader): void {
 }
 
 /** An event somebody sent; undefined where it says nothing that its kind could mean. */
-export function readEvent(kind: unknown, body: unknown): JobEvent | undefined {
-  if (typeof kind !== "string" || !isObject(body)) return undefined;
+export function readEvent(kind: unknown, body: unknown): JobStreamEvent | undefined {
+  if (typeof kind !== "string" || !isRecord(body)) return undefined;
   const fields = new Reader(body, "body.");
   const event = read(kind, body, fields);
   return fields.problem === undefined ? event : undefined;
 }
 
-function read(kind: string, body: JsonObject, fields: Reader): JobEvent | undefined {
+function read(kind: string, body: JsonRecord, fields: Reader): JobStreamEvent | undefined {
   switch (kind) {
     case "log": {
       const level = levelOf(fields.raw("level"));
@@ -102,17 +103,17 @@ function read(kind: string, body: JsonObject, fields: Reader): JobEvent | undefi
   }
 }
 
-function freeBody(body: JsonObject, fields: Reader): JsonObject {
+function freeBody(body: JsonRecord, fields: Reader): JsonRecord {
   const problem = problemOfJson(body, EVENT.depth);
   if (problem !== undefined) fields.fail("*", problem);
   return body;
 }
 
-function levelOf(level: unknown): LogLevel {
+function levelOf(level: unknown): JobLogLevel {
   return LOG_LEVELS.find((known) => known === level) ?? "info";
 }
 
-function toolCall(fields: Reader): JobEvent {
+function toolCall(fields: Reader): JobStreamEvent {
   const args = fields.free(fields.nameOf("args", "arguments"), EVENT.depth);
   const tool = fields.text(fields.nameOf("tool", "name"), NAME);
   const call_id = fields.text(fields.nameOf("call_id", "tool_call_id"), NAME);
@@ -122,7 +123,7 @@ function toolCall(fields: Reader): JobEvent {
   };
 }
 
-function toolResult(fields: Reader): JobEvent {
+function toolResult(fields: Reader): JobStreamEvent {
   const call_id = fields.text(fields.nameOf("call_id", "tool_call_id"), NAME);
   const named = fields.nameOf("result", "output");
   const result = fields.free(named, EVENT.depth);
@@ -149,7 +150,7 @@ function toolError(fields: Reader): ToolError {
   return error;
 }
 
-function status(body: JsonObject, fields: Reader): JobEvent {
+function status(body: JsonRecord, fields: Reader): JobStreamEvent {
   const phase = fields.text("phase", NAME);
   const message = fields.optionalText("message", TEXT);
   const free = freeBody(body, fields);
@@ -158,7 +159,7 @@ function status(body: JsonObject, fields: Reader): JobEvent {
   return { kind: "status", body: { ...others, phase } };
 }
 
-function metric(fields: Reader): JobEvent {
+function metric(fields: Reader): JobStreamEvent {
   const body: Draft<MetricBody> = {
     name: fields.text("name", NAME),
     value: fields.number("value", { min: -Infinity }),
@@ -171,7 +172,7 @@ function metric(fields: Reader): JobEvent {
 }
 
 /** Labels are text; other plain values are written as text. */
-function dimensionsOf(given: JsonObject, fields: Reader): Readonly<Record<string, string>> {
+function dimensionsOf(given: JsonRecord, fields: Reader): Readonly<Record<string, string>> {
   const entries = Object.entries(given).flatMap(([label, value]) => {
     if (typeof value === "string") return [[label, value] as const];
     const isPlain = typeof value === "number" || typeof value === "boolean";
@@ -184,7 +185,7 @@ function dimensionsOf(given: JsonObject, fields: Reader): Readonly<Record<string
   return Object.fromEntries(entries);
 }
 
-function artifactRef(fields: Reader): JobEvent {
+function artifactRef(fields: Reader): JobStreamEvent {
   const contentType = fields.optionalText(fields.nameOf("content_type", "media_type"), NAME);
   const body: Draft<ArtifactRefBody> = {
     uri: fields.text(fields.nameOf("uri", "artifact_id"), URI),
@@ -197,7 +198,7 @@ function artifactRef(fields: Reader): JobEvent {
   return { kind: "artifact_ref", body };
 }
 
-function delegate(fields: Reader): JobEvent {
+function delegate(fields: Reader): JobStreamEvent {
   const body: Draft<DelegateBody> = { agent: fields.text("agent", NAME) };
   const input = fields.free("input", EVENT.depth);
   const id = fields.optionalText("delegate_id", NAME);
@@ -212,7 +213,7 @@ function delegate(fields: Reader): JobEvent {
   return { kind: "delegate", body };
 }
 
-function progress(fields: Reader): JobEvent {
+function progress(fields: Reader): JobStreamEvent {
   const body: Draft<ProgressBody> = { current: fields.number("current", { min: 0 }) };
   const total = fields.optionalNumber("total", { min: 0 });
   const units = fields.optionalText("units", NAME);
@@ -223,7 +224,7 @@ function progress(fields: Reader): JobEvent {
   return { kind: "progress", body };
 }
 
-function resultChunk(fields: Reader): JobEvent {
+function resultChunk(fields: Reader): JobStreamEvent {
   const encoding = fields.raw("encoding") ?? "utf8";
   if (encoding !== "utf8" && encoding !== "base64") fields.fail("encoding", "is not known");
   return {

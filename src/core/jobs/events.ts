@@ -5,15 +5,15 @@
  * Two vocabularies are about: the specification's and the Python SDK's. Both are read; only the
  * specification's is kept.
  */
-import type { JsonObject } from "./json.ts";
+import type { JsonRecord } from "../json-object.ts";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "critical"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export type JobLogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogBody {
-  readonly level: LogLevel;
+  readonly level: JobLogLevel;
   readonly message: string;
-  readonly attributes?: JsonObject;
+  readonly attributes?: JsonRecord;
 }
 
 export interface ThoughtBody {
@@ -36,11 +36,11 @@ export interface ToolError {
   readonly code: string;
   readonly message: string;
   readonly retryable: boolean;
-  readonly details?: JsonObject;
+  readonly details?: JsonRecord;
 }
 
 /** Besides these two, a phase may bring fields of its own. */
-export interface StatusBody extends JsonObject {
+export interface StatusBody extends JsonRecord {
   readonly phase: string;
   readonly message?: string;
 }
@@ -84,7 +84,7 @@ export interface ResultChunkBody {
   readonly more: boolean;
 }
 
-export type JobEvent =
+export type JobStreamEvent =
   | { readonly kind: "log"; readonly body: LogBody }
   | { readonly kind: "thought"; readonly body: ThoughtBody }
   | { readonly kind: "tool_call"; readonly body: ToolCallBody }
@@ -95,7 +95,7 @@ export type JobEvent =
   | { readonly kind: "delegate"; readonly body: DelegateBody }
   | { readonly kind: "progress"; readonly body: ProgressBody }
   | { readonly kind: "result_chunk"; readonly body: ResultChunkBody }
-  | { readonly kind: VendorKind; readonly body: JsonObject };
+  | { readonly kind: VendorKind; readonly body: JsonRecord };
 
 export type VendorKind = `x-vendor.${string}`;
 

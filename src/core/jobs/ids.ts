@@ -2,8 +2,6 @@
  * Ids of the job protocol: what it names, and a ULID. The prefix makes an id tell what it is of,
  * and makes it pass the checks of every SDK.
  */
-import { isUlid } from "../ulid.ts";
-
 const PREFIX = {
   message: "msg_",
   session: "sess_",
@@ -18,9 +16,4 @@ export type IdOf = keyof typeof PREFIX;
 /** A fresh id of a kind, from a maker of ULIDs. */
 export function newId(of: IdOf, ulid: () => string): string {
   return PREFIX[of] + ulid();
-}
-
-/** Whether a text is an id that we could have made. */
-export function isIdOf(of: IdOf, text: string): boolean {
-  return text.startsWith(PREFIX[of]) && isUlid(text.slice(PREFIX[of].length));
 }

@@ -6,11 +6,7 @@
  * An own field called `__proto__` is legal JSON, and a trap for code that copies the object: it is
  * refused wherever free data is let in.
  */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+import { isRecord, type JsonRecord } from "../json-object.ts";
 
 /** The problem of free data, if any: it nests too deep, or has a field no data should have. */
 export function problemOfJson(value: unknown, depth: number): string | undefined {
@@ -25,7 +21,7 @@ export function problemOfJson(value: unknown, depth: number): string | undefined
   }
   for (const key in value) {
     if (key === "__proto__") return "holds a field named __proto__";
-    const problem = problemOfJson((value as JsonObject)[key], depth - 1);
+    const problem = problemOfJson((value as JsonRecord)[key], depth - 1);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -45,10 +41,10 @@ interface NumberBounds {
 /** Reads the fields of one object; `null` is absent. */
 export class Reader {
   problem: string | undefined;
-  readonly #object: JsonObject;
+  readonly #object: JsonRecord;
   readonly #path: string;
 
-  constructor(object: JsonObject, path: string) {
+  constructor(object: JsonRecord, path: string) {
     this.#object = object;
     this.#path = path;
   }
@@ -140,9 +136,9 @@ export class Reader {
   }
 
   /** An object whose fields the caller reads. */
-  optionalObject(field: string): JsonObject | undefined {
+  optionalObject(field: string): JsonRecord | undefined {
     const value = this.raw(field);
-    if (value === undefined || isObject(value)) return value;
+    if (value === undefined || isRecord(value)) return value;
     this.fail(field, "is not an object");
     return undefined;
   }
@@ -155,9 +151,9 @@ export class Reader {
     return value;
   }
 
-  optionalFreeObject(field: string, depth: number): JsonObject | undefined {
+  optionalFreeObject(field: string, depth: number): JsonRecord | undefined {
     const value = this.optionalObject(field);
-    return value === undefined ? undefined : (this.free(field, depth) as JsonObject);
+    return value === undefined ? undefined : (this.free(field, depth) as JsonRecord);
   }
 
   optionalTexts(field: string, bounds: { readonly max: number; readonly entries: number }) {

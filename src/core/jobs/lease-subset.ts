@@ -6,13 +6,17 @@ import { refuse, type Refusal } from "../decide.ts";
 import type { ErrorCode } from "../errors.ts";
 import { budgetEntries, shortOf, type Budget, type Purse } from "./budget.ts";
 import { coverageOf, newEffort, overlap, type Effort } from "./glob-subset.ts";
-import { parseLease, type Lease, type LeaseRequest, type ParsedLease } from "./lease.ts";
+import { parseLease, type JobLease, type LeaseRequest, type ParsedLease } from "./lease.ts";
 
 /**
  * Why a child may not have a lease: a pattern that no single pattern of its parent covers, more
  * money than its parent has left, or a longer life. An absent expiry is inherited: see `inherited`.
  */
-export function checkSubset(child: Lease, parent: Lease, parentPurse?: Purse): Refusal | undefined {
+export function checkSubset(
+  child: JobLease,
+  parent: JobLease,
+  parentPurse?: Purse,
+): Refusal | undefined {
   if (child.expiresAtMs !== Infinity && child.expiresAtMs > parent.expiresAtMs) {
     return refuse("LEASE_SUBSET_VIOLATION", "expires_at is later than the parent's");
   }
@@ -23,11 +27,11 @@ export function checkSubset(child: Lease, parent: Lease, parentPurse?: Purse): R
 }
 
 /** A child's lease with its parent's expiry where it has none of its own. */
-export function inherited(child: Lease, parent: Lease): Lease {
+export function inherited(child: JobLease, parent: JobLease): JobLease {
   return { ...child, expiresAtMs: Math.min(child.expiresAtMs, parent.expiresAtMs) };
 }
 
-function widerThan(inner: Lease, outer: Lease, code: ErrorCode): Refusal | undefined {
+function widerThan(inner: JobLease, outer: JobLease, code: ErrorCode): Refusal | undefined {
   const effort = newEffort();
   for (const [namespace, globs] of inner.globs) {
     const allowed = outer.granted[namespace] ?? [];
@@ -61,7 +65,7 @@ function uncovered(
 /** The bounds that policy sets to a principal's leases. */
 export interface Entitlement {
   /** The most it may ask for; undefined where policy sets no bound. */
-  readonly allowed?: Lease;
+  readonly allowed?: JobLease;
   /** Never granted, not even in part. */
   readonly denied?: LeaseRequest;
   /** Beyond the bound: refuse the request, or grant the part that lies within. */
@@ -69,7 +73,7 @@ export interface Entitlement {
 }
 
 /** Bounds a requested lease by what its submitter is entitled to. */
-export function boundLease(requested: Lease, entitlement: Entitlement): ParsedLease {
+export function boundLease(requested: JobLease, entitlement: Entitlement): ParsedLease {
   const { allowed, denied = {}, beyond } = entitlement;
   if (beyond === "narrow") return narrowed(requested, entitlement);
   const wider = allowed && widerThan(requested, allowed, "PERMISSION_DENIED");
@@ -101,7 +105,7 @@ function overBudget(requested: Budget | undefined, allowed: Budget): Refusal | u
 }
 
 /** A request without a budget, or without an end, gets the bound: omission is no way around it. */
-function withBounds(requested: Lease, allowed: Lease | undefined): Lease {
+function withBounds(requested: JobLease, allowed: JobLease | undefined): JobLease {
   if (!allowed) return requested;
   const budget = allowed.budget && lesser(requested.budget ?? allowed.budget, allowed.budget);
   const expiresAtMs = Math.min(requested.expiresAtMs, allowed.expiresAtMs);
@@ -121,7 +125,7 @@ function lesser(requested: Budget, bound: Budget): Budget {
 }
 
 /** The part of a lease that lies within: whole patterns, the narrower of each pair. */
-function narrowed(requested: Lease, { allowed, denied = {} }: Entitlement): ParsedLease {
+function narrowed(requested: JobLease, { allowed, denied = {} }: Entitlement): ParsedLease {
   const effort = newEffort();
   const granted: Record<string, readonly string[]> = {};
   for (const [namespace, globs] of requested.globs) {

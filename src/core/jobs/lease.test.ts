@@ -6,13 +6,13 @@ import {
   authorize,
   checkExpiry,
   parseLease,
-  type Lease,
+  type JobLease,
   type LeaseRequest,
 } from "./lease.ts";
 import { LEASE } from "./limits.ts";
 import { amountOfNumber } from "./decimal.ts";
 
-function lease(request: LeaseRequest, expiresAtMs?: number): Lease {
+function lease(request: LeaseRequest, expiresAtMs?: number): JobLease {
   const parsed = parseLease(request, expiresAtMs);
   if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.lease;

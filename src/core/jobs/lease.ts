@@ -31,7 +31,7 @@ const BUDGET_NAME = "cost.budget";
 export type LeaseRequest = Readonly<Record<string, readonly string[]>>;
 
 /** The rights granted to a job: canonical, and compiled for checks. */
-export interface Lease {
+export interface JobLease {
   /** As it is told: without surprises, and the same after reading it again. */
   readonly granted: LeaseRequest;
   readonly globs: ReadonlyMap<string, readonly Glob[]>;
@@ -41,7 +41,7 @@ export interface Lease {
   readonly expiresAtMs: number;
 }
 
-export type ParsedLease = { readonly ok: true; readonly lease: Lease } | Refusal;
+export type ParsedLease = { readonly ok: true; readonly lease: JobLease } | Refusal;
 
 function isNamespace(name: string): boolean {
   return RESERVED.has(name) || (name.length <= LEASE.nameLength && VENDOR.test(name));
@@ -81,7 +81,7 @@ export function parseLease(request: LeaseRequest, expiresAtMs = Infinity): Parse
 }
 
 /** Most jobs ask for nothing. */
-export const NO_LEASE: Lease = {
+export const NO_LEASE: JobLease = {
   granted: {},
   globs: new Map(),
   budget: undefined,
@@ -119,7 +119,7 @@ export interface LeasedOperation {
 const SHOWN_LENGTH = 128;
 
 /** Why a job may not do something; undefined when it may. The gravest reason comes first. */
-export function authorize(lease: Lease, operation: LeasedOperation): Refusal | undefined {
+export function authorize(lease: JobLease, operation: LeasedOperation): Refusal | undefined {
   const { namespace, target, nowMs, purse } = operation;
   if (nowMs >= lease.expiresAtMs) return refuse("LEASE_EXPIRED", "the lease has expired");
   const exhausted = purse && exhaustedCurrency(purse);
@@ -132,7 +132,7 @@ export function authorize(lease: Lease, operation: LeasedOperation): Refusal | u
 }
 
 /** Whether some pattern of the lease covers a target, whatever the time and the budget. */
-export function allows(lease: Lease, namespace: string, target: string): boolean {
+export function allows(lease: JobLease, namespace: string, target: string): boolean {
   const globs = lease.globs.get(namespace);
   if (!globs || globs.length === 0 || target.length > LEASE.targetLength) return false;
   const canonical = canonicalTarget(formOf(namespace), target);

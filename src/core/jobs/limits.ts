@@ -1,8 +1,6 @@
 /** The bounds of jobs, with their reasons. What reaches one is refused by name. */
 
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const HOUR_MS = 3_600_000;
+import { HOUR, KIB, MIB } from "../units.ts";
 
 export const LEASE = {
   /** The seven of the protocol and room for vendors'. */
@@ -75,9 +73,9 @@ export const JOBS = {
   children: 1_000,
   childrenAtOnce: 64,
   /** Jobs that ended can be listed and read for so long, and so many of them. */
-  finishedMs: 24 * HOUR_MS,
+  finishedMs: 24 * HOUR,
   finished: 50_000,
-  keyTtlMs: 24 * HOUR_MS,
+  keyTtlMs: 24 * HOUR,
   /** A key is a promise for a day, so the oldest is not forgotten: a new one is refused instead. */
   keysPerPrincipal: 100_000,
 } as const;

@@ -2,10 +2,40 @@ import { array, assert, boolean, constantFrom, integer, property, uint8Array } f
 import { expect, test } from "vitest";
 import type { ResultChunkBody } from "./events.ts";
 import { RESULT } from "./limits.ts";
-import { checkChunk, ResultAssembler, splitBytes, splitText } from "./result-stream.ts";
+import { checkChunk, splitBytes, splitText, type ResultStream } from "./result-stream.ts";
+import type { Refusal } from "../decide.ts";
 
 function chunk(seq: number, fields: Partial<ResultChunkBody> = {}): ResultChunkBody {
   return { result_id: "res_1", chunk_seq: seq, data: "x", encoding: "utf8", more: true, ...fields };
+}
+
+/** Puts the chunks of one stream together. */
+class ResultAssembler {
+  readonly #pieces: Uint8Array[] = [];
+  #stream: ResultStream | undefined;
+
+  get stream(): ResultStream | undefined {
+    return this.#stream;
+  }
+
+  /** Takes the next chunk; a refusal leaves everything as it was. */
+  add(next: ResultChunkBody): Refusal | undefined {
+    const checked = checkChunk(this.#stream, next, RESULT.receivedChunkBytes);
+    if (!checked.ok) return checked;
+    this.#stream = checked.stream;
+    if (next.data !== "") this.#pieces.push(Buffer.from(next.data, next.encoding));
+    return undefined;
+  }
+
+  /** All that came, in order. */
+  bytes(): Uint8Array {
+    return Buffer.concat(this.#pieces);
+  }
+
+  /** The same as text. */
+  text(): string {
+    return Buffer.concat(this.#pieces).toString("utf8");
+  }
 }
 
 function assembler(...chunks: readonly ResultChunkBody[]): ResultAssembler {

@@ -98,32 +98,3 @@ export function* splitBytes(
     yield Buffer.from(bytes.subarray(from, from + step)).toString("base64");
   }
 }
-
-/** Puts the chunks of one stream together. */
-export class ResultAssembler {
-  readonly #pieces: Uint8Array[] = [];
-  #stream: ResultStream | undefined;
-
-  get stream(): ResultStream | undefined {
-    return this.#stream;
-  }
-
-  /** Takes the next chunk; a refusal leaves everything as it was. */
-  add(chunk: ResultChunkBody): Refusal | undefined {
-    const checked = checkChunk(this.#stream, chunk, RESULT.receivedChunkBytes);
-    if (!checked.ok) return checked;
-    this.#stream = checked.stream;
-    if (chunk.data !== "") this.#pieces.push(Buffer.from(chunk.data, chunk.encoding));
-    return undefined;
-  }
-
-  /** All that came, in order. */
-  bytes(): Uint8Array {
-    return Buffer.concat(this.#pieces);
-  }
-
-  /** The same as text. */
-  text(): string {
-    return Buffer.concat(this.#pieces).toString("utf8");
-  }
-}

@@ -12,7 +12,9 @@ import { ADMITTED } from "../../wires/route.ts";
 import { peerOf } from "../../identity/caller.ts";
 import type { BearerTokens } from "../../identity/tokens.ts";
 import { Upgrades } from "../../wires/arcp/transports/upgrades.ts";
-import type { Mount } from "../http-door.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Waiting } from "../../net/waiting.ts";
+import type { Mount } from "../mount.ts";
 import type { DaemonArcp } from "./service.ts";
 
 const PATH = "/arcp";
@@ -20,9 +22,11 @@ const PATH = "/arcp";
 export interface ArcpMountOptions {
   readonly arcp: Pick<DaemonArcp, "accept">;
   readonly tokens: Pick<BearerTokens, "hello">;
+  readonly waiting?: Waiting;
+  readonly clock?: Clock;
 }
 
-export function arcpMount({ arcp, tokens }: ArcpMountOptions): Mount {
+export function arcpMount({ arcp, tokens, waiting, clock }: ArcpMountOptions): Mount {
   const callers = new WeakMap<IncomingMessage, By>();
   // The gate has checked Host against the names that are ours.
   const upgrades = new Upgrades({
@@ -36,6 +40,8 @@ export function arcpMount({ arcp, tokens }: ArcpMountOptions): Mount {
     },
     path: PATH,
     allowedHosts: ["*"],
+    messages: waiting?.websocket_messages,
+    ...(clock && { clock }),
   });
   return {
     upgrades: {

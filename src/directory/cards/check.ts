@@ -3,7 +3,7 @@ import { flagOf } from "./flags.ts";
 import type { Json, JsonArray, JsonObject } from "../../core/json.ts";
 import { CARD } from "../../core/card-limits.ts";
 import { problem, tooLong, tooMany, type CardProblem, type Path } from "./problems.ts";
-import type { Model, Shape } from "./schema.ts";
+import type { CardModel, Shape } from "./schema.ts";
 
 /** The problems in order of the fields; a card that is all wrong gets only the first ones. */
 export function check(value: Json, shape: Shape, loc: Path): readonly CardProblem[] {
@@ -40,7 +40,7 @@ function* walkItems(value: JsonArray, shape: Shape, loc: Path): Iterable<CardPro
   for (const [i, item] of value.items.entries()) yield* walk(item, shape, [...loc, i]);
 }
 
-function* walkFields(value: JsonObject, model: Model, loc: Path): Iterable<CardProblem> {
+function* walkFields(value: JsonObject, model: CardModel, loc: Path): Iterable<CardProblem> {
   for (const [name, field] of model.fields) {
     const found = value.members.get(name);
     if (found === undefined) {

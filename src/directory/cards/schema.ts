@@ -12,14 +12,14 @@ export type Shape =
   | { readonly kind: "flag" }
   | { readonly kind: "list"; readonly of: Shape; readonly max: number }
   | { readonly kind: "record" }
-  | Model;
+  | CardModel;
 
-export interface Model {
+export interface CardModel {
   readonly kind: "model";
-  readonly fields: ReadonlyMap<string, Field>;
+  readonly fields: ReadonlyMap<string, CardField>;
 }
 
-export interface Field {
+export interface CardField {
   readonly shape: Shape;
   /** JSON that stands for a field that is not there; without one it must be. */
   readonly absent?: string;
@@ -84,7 +84,7 @@ export const CARD_MODEL = model({
   securityRequirements: optional(list(RECORD, CARD.listed)),
 });
 
-function model(fields: Readonly<Record<string, Field>>): Model {
+function model(fields: Readonly<Record<string, CardField>>): CardModel {
   return { kind: "model", fields: new Map(Object.entries(fields)) };
 }
 
@@ -92,14 +92,14 @@ function list(of: Shape, max: number): Shape {
   return { kind: "list", of, max };
 }
 
-function required(shape: Shape): Field {
+function required(shape: Shape): CardField {
   return { shape, isNullable: false };
 }
 
-function optional(shape: Shape): Field {
+function optional(shape: Shape): CardField {
   return { shape, absent: "null", isNullable: true };
 }
 
-function defaulted(shape: Shape, absent: string): Field {
+function defaulted(shape: Shape, absent: string): CardField {
   return { shape, absent, isNullable: false };
 }

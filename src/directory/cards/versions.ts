@@ -12,7 +12,7 @@
 import { interfacesOf, textIn, type Card, type CardVersion } from "./card.ts";
 import { flagOf } from "./flags.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { CARD_MODEL, type Model, type Shape } from "./schema.ts";
+import { CARD_MODEL, type CardModel, type Shape } from "./schema.ts";
 
 export const LISTED_VERSIONS = ["own", "0.3", "1.0"] as const;
 
@@ -62,7 +62,7 @@ function bindingFor(transport: string): string {
   return name === "HTTP" ? "http" : "json-rpc/2.0";
 }
 
-function writeModel(json: JsonObject, model: Model, changes: Changes): string {
+function writeModel(json: JsonObject, model: CardModel, changes: Changes): string {
   const written: string[] = [];
   for (const [name, field] of model.fields) {
     const found = json.members.get(name);

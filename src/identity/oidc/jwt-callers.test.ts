@@ -14,12 +14,14 @@ const ROLES: OidcConfig["roles"] = [
   { claim: "email", value: "bob@example.com", role: "operator" },
 ];
 
-async function ground(config: Partial<OidcConfig> = {}) {
+/** A budget that an issuer that hangs uses up at once. */
+const HASTE = { requestMs: 300, budgetMs: 600 } as const;
+
+async function ground(config: Partial<OidcConfig> = {}, limits: Partial<typeof HASTE> = {}) {
   const issuer = await TestIssuer.start();
   const clock = new TestClock();
-  // Loopback is where the test's issuer is; a budget that a hanging one uses up at once.
-  const reach = { allowsLoopback: true };
-  const fetcher = new Fetcher({ reach, limits: { requestMs: 300, budgetMs: 600 } });
+  // Loopback is where the test's issuer is.
+  const fetcher = new Fetcher({ reach: { allowsLoopback: true }, limits });
   const callers = new JwtCallers({
     config: { issuer: issuer.url, audience: "rollcall", claim: "sub", roles: ROLES, ...config },
     fetcher,
@@ -192,7 +194,7 @@ describe("the keys of the issuer", () => {
     ["is no key set", (response) => void json(response).end('{"keys":7}')],
     ["is no JSON", (response) => void json(response).end("<html>")],
   ])("are not there where the answer %s: refused, with the reason", async (_, answer) => {
-    const { issuer, jwt, admit } = await ground();
+    const { issuer, jwt, admit } = await ground({}, HASTE);
     issuer.answer = answer;
     await expect(admit(await jwt())).rejects.toMatchObject({
       code: "UNAVAILABLE",

@@ -14,7 +14,7 @@ import { SECOND } from "../../core/units.ts";
 import { secretHash } from "../../machine/secrets.ts";
 import type { Fetcher } from "../../net/fetch/fetcher.ts";
 import type { Peer } from "../caller.ts";
-import { TokenConnections } from "../token-connections.ts";
+import { CredentialConnections } from "../credential-connections.ts";
 import { IssuerKeys } from "./issuer-keys.ts";
 import { OIDC } from "./limits.ts";
 import { claimOf, rolesOf, type RoleRule } from "./roles.ts";
@@ -55,14 +55,14 @@ export class JwtCallers {
   /** By the digest of the JWT, the oldest first. */
   readonly #known = new Map<string, KnownJwt>();
   /** By the moment when they end. */
-  readonly #connections: TokenConnections;
+  readonly #connections: CredentialConnections;
 
   constructor(options: JwtCallersOptions) {
     const { config, fetcher, clock } = options;
     this.#options = options;
     this.#keys = new IssuerKeys({ issuer: config.issuer, fetcher, clock });
     const isLive = (endsAtMs: string) => clock.wallMs() < Number(endsAtMs);
-    this.#connections = new TokenConnections({ clock, isLive });
+    this.#connections = new CredentialConnections({ clock, isLive });
   }
 
   /** Throws UNAUTHENTICATED, PERMISSION_DENIED or UNAVAILABLE; no message repeats the JWT. */

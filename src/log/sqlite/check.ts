@@ -14,17 +14,24 @@ export interface CheckOptions {
   readonly closedWell: boolean;
 }
 
+/** Whether the whole file is checked at its opening. */
+export function isThorough({ bytes, closedWell }: Omit<CheckOptions, "path">): boolean {
+  return bytes <= (closedWell ? SMALL_BYTES : CHECKABLE_BYTES);
+}
+
 export function checkDatabase(database: Database, options: CheckOptions): void {
-  const { path, bytes, closedWell } = options;
-  const isThorough = bytes <= (closedWell ? SMALL_BYTES : CHECKABLE_BYTES);
-  if (isThorough) checkPages(database, path);
-  checkLog(database, path, isThorough ? -1 : TAIL_BATCHES);
+  const { path } = options;
+  const isWhole = isThorough(options);
+  if (isWhole) checkPages(database, path);
+  checkLog(database, path, isWhole ? -1 : TAIL_BATCHES);
   checkSnapshots(database, path);
 }
 
-function checkPages(database: Database, path: string): void {
-  const row = database.prepare<{ quick_check: string }>("PRAGMA quick_check(1)").get();
-  if (row?.quick_check !== "ok") throw corrupt(path, row?.quick_check ?? "quick_check fails");
+/** The pages, and that each index has what its table has. */
+export function checkPages(database: Database, path: string): void {
+  const row = database.prepare<{ integrity_check: string }>("PRAGMA integrity_check(1)").get();
+  const found = row?.integrity_check ?? "integrity_check fails";
+  if (found !== "ok") throw corrupt(path, found.replaceAll("\n", " "));
 }
 
 function checkLog(database: Database, path: string, batches: number): void {
@@ -82,16 +89,20 @@ function checkSnapshots(database: Database, path: string): void {
   }
 }
 
-export function readEnds(database: Database): {
+export interface LogEnds {
   readonly truncated: number;
+  readonly base: number;
   readonly head: number;
-} {
+}
+
+export function readEnds(database: Database): LogEnds {
   const row = database
-    .prepare<{ truncated: number; last: number | null }>(
+    .prepare<{ truncated: number; base: number | null; last: number | null }>(
       `SELECT (SELECT value FROM meta WHERE name = 'truncated') AS truncated,
+              (SELECT value FROM meta WHERE name = 'base') AS base,
               (SELECT max(last) FROM log) AS last`,
     )
     .get();
-  const truncated = row?.truncated ?? 0;
-  return { truncated, head: row?.last ?? truncated };
+  const { truncated = 0, base, last } = row ?? {};
+  return { truncated, base: base ?? 0, head: last ?? truncated };
 }

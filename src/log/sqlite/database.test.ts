@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { smallDisk } from "../../../test/small-disk.ts";
 import { expect, onTestFinished, test } from "vitest";
 import type { ErrorCode } from "../../core/errors.ts";
+import { checksumOf } from "./checksum.ts";
 import { connect } from "./driver.ts";
 import { sqliteStore } from "./store.ts";
 
@@ -17,13 +18,14 @@ function scratch(): string {
   return join(folder, "rollcall.db");
 }
 
-/** Nine entries in three batches, and a snapshot at 6. */
+/** Nine entries in three batches, a snapshot at 6, and a stream. */
 async function written(): Promise<string> {
   const path = scratch();
   const store = sqliteStore({ path });
   const { log } = store;
   await log.open();
   for (const head of [0, 3, 6]) await log.append({ entries: ["a", "b", "c"] }, head);
+  for (const entry of ["one", "two"]) await store.streams.append("other", [entry]);
   await log.saveSnapshot({ sequence: 6, chunks: ["six"] });
   await store.close();
   return path;
@@ -35,6 +37,12 @@ async function tampered(sql: string): Promise<string> {
   database.exec(sql);
   database.close();
   return path;
+}
+
+/** With a checksum that holds: as another program, or a bug of ours, would do it. */
+function settingOf(name: string, value: number): string {
+  const checksum = checksumOf([name, value]);
+  return `UPDATE meta SET value = ${value}, checksum = ${checksum} WHERE name = '${name}'`;
 }
 
 async function expectRefusal(path: string, code: ErrorCode, message: RegExp): Promise<void> {
@@ -57,9 +65,18 @@ test("only its owner can read the file and the folder that was made for it", asy
   expect(fs.statSync(dirname(path)).mode & 0o777).toBe(0o700);
 });
 
-test("a file that was closed leaves nothing beside it", async () => {
+test("a file that others could read or write is closed to them", async () => {
   const path = await written();
-  expect(fs.readdirSync(dirname(path))).toEqual(["rollcall.db"]);
+  fs.chmodSync(path, 0o666);
+  const store = sqliteStore({ path });
+  await store.log.open();
+  await store.close();
+  expect(fs.statSync(path).mode & 0o777).toBe(0o640);
+});
+
+test("a file that was closed leaves only its witness beside it", async () => {
+  const path = await written();
+  expect(fs.readdirSync(dirname(path))).toEqual(["rollcall.db", "rollcall.db.witness"]);
 });
 
 test("a file of a newer version says which one wrote it and what to do", async () => {
@@ -76,7 +93,7 @@ test("a file of a newer version says which one wrote it and what to do", async (
 });
 
 test("a file of a newer format is refused: it has entries that are not known here", async () => {
-  const path = await tampered("UPDATE meta SET value = 3 WHERE name = 'format'");
+  const path = await tampered(settingOf("format", 3));
   await expectRefusal(path, "STORAGE_TOO_NEW", /with format 3; .* format 2: run that version/);
 });
 
@@ -103,13 +120,32 @@ test.each([
   ["lost its beginning", "DELETE FROM log WHERE last = 3", /entries 1 to 3 are missing/],
   ["has a gap", "DELETE FROM log WHERE last = 6", /entry 7 follows entry 3/],
   ["lost an entry", "UPDATE log SET entries = x'61' WHERE last = 9", /entries 7 to 9 are 1/],
-  [
-    "lost its snapshot",
-    "UPDATE meta SET value = 7 WHERE name = 'truncated'",
-    /begins after 7 and no/,
-  ],
-  ["ends before it begins", "UPDATE meta SET value = 12 WHERE name = 'truncated'", /ends at 9 but/],
+  ["lost its snapshot", settingOf("truncated", 7), /begins after 7 and no/],
+  ["ends before it begins", settingOf("truncated", 12), /ends at 9 but/],
 ])("a log that %s is refused, and the message says so", async (_what, sql, message) => {
+  await expectRefusal(await tampered(sql), "STORAGE_CORRUPT", message);
+});
+
+test.each([
+  [
+    "an entry",
+    "UPDATE log SET entries = x'610a620a64' WHERE last = 6",
+    /entries 1 to 9 of the log/,
+  ],
+  ["an id", "UPDATE log SET id = 'other' WHERE last = 9", /entry 9 of the log/],
+  ["a batch without its checksum", "UPDATE log SET checksum = NULL", /checksum is missing/],
+  ["a chunk", "UPDATE chunk SET text = x'00'", /chunk 0 of snapshot 1/],
+  ["a snapshot", "UPDATE snapshot SET sequence = 3", /the snapshot at 3/],
+  ["a setting", "UPDATE meta SET value = 5 WHERE name = 'truncated'", /row truncated of meta/],
+  [
+    "a setting that is gone",
+    "DELETE FROM meta WHERE name = 'log_id'",
+    /row log_id of meta is miss/,
+  ],
+  ["a table", "CREATE TABLE other (x)", /the description of its tables/],
+  ["the name of a stream", "UPDATE stream SET name = 'othes'", /the row of stream othes/],
+  ["the block of a stream", "UPDATE journal SET entries = x'00'", /of stream other: the checksum/],
+])("%s that changed is found at the next start", async (_what, sql, message) => {
   await expectRefusal(await tampered(sql), "STORAGE_CORRUPT", message);
 });
 
@@ -127,7 +163,7 @@ test("a store that was refused opens once the reason is gone", async () => {
   onTestFinished(() => store.close());
   await expect(store.log.open()).rejects.toMatchObject({ code: "STORAGE_TOO_NEW" });
   const database = await connect(path);
-  database.exec("PRAGMA user_version = 2");
+  database.exec("PRAGMA user_version = 3");
   database.close();
   expect(await store.log.open()).toEqual({ head: 9, oldest: 1 });
 });

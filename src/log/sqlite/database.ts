@@ -7,6 +7,7 @@
  */
 import {
   accessSync,
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -27,6 +28,8 @@ import { lockForWriting, lockedError, nameHolder } from "./writer-lock.ts";
  * and shorter is slower for large ones.
  */
 const CHECKPOINT_PAGES = 2000;
+/** The operator may let a group read. */
+const OTHERS = 0o037;
 /** A writer that begins has the file for itself for an instant. */
 const READER_WAITS_MS = 1000;
 
@@ -79,10 +82,19 @@ function prepareFile(path: string): void {
   for (; !existsSync(existing); existing = dirname(existing)) missing.unshift(existing);
   // Asked first, because mkdir says "no such file" of a disk that is read-only.
   accessSync(existing, constants.W_OK);
-  if (missing.length === 0) return;
+  if (missing.length === 0) return closeToOthers(path);
   // One by one: in /proc, where none can be made, a recursive mkdir of Node never returns.
   for (const folder of missing.slice(0, -1)) mkdirSync(folder, { mode: 0o700 });
   closeSync(openSync(path, "ax", 0o600));
+}
+
+/** A file of this user's that others may read or write is theirs no longer. */
+function closeToOthers(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    const about = statSync(file, { throwIfNoEntry: false });
+    if (!about || (about.mode & OTHERS) === 0 || about.uid !== process.getuid?.()) continue;
+    chmodSync(file, about.mode & ~OTHERS & 0o777);
+  }
 }
 
 function fileBytes(path: string): number {

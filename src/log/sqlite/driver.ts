@@ -120,7 +120,8 @@ const CODES_OF_SYSTEM: ReadonlyMap<string, ErrorCode> = new Map([
 const ADVICE: Partial<Record<ErrorCode, string>> = {
   LOCKED: "is in use by another process",
   STORAGE_READ_ONLY: "cannot be written: check the mount and the owner of the file and its folder",
-  STORAGE_CORRUPT: "is damaged: restore it from a backup, or move it away to start empty",
+  STORAGE_CORRUPT:
+    "is damaged: restore it from a backup (rollcall restore), or move it away to start empty",
   STORAGE_FULL: "has no room left: nothing was written; free some and it goes on",
 };
 

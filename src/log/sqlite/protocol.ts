@@ -8,6 +8,7 @@ import type { ErrorCode } from "../../core/errors.ts";
 import { joinEntries } from "../entries.ts";
 import type { AppendBatch, LogRange } from "../log.ts";
 import type { NamedRange, StreamRange } from "../streams.ts";
+import type { BackupFacts } from "./backup.ts";
 
 /** The most that one message carries (but at least one batch): fast to read, short to wait for. */
 export const PAGE_BYTES = 1 << 20;
@@ -34,9 +35,23 @@ export interface Operations {
   rangeOfStream(stream: string): StreamRange;
   listStreams(list: { readonly prefix: string; readonly after: string }): readonly NamedRange[];
 
+  /** By a reader: writes a backup. */
+  backup(backup: BackupRequest): Promise<BackupFacts>;
+  /** Reads and checks all of the file. */
+  verify(): LogRange;
+  /** Writes the file anew, without the room of what was forgotten. */
+  compact(): void;
+
   /** Deletes a bounded piece of what was forgotten; false when there is nothing left to delete. */
   sweep(): boolean;
   close(): void;
+}
+
+export interface BackupRequest {
+  readonly target: string;
+  readonly madeBy: string;
+  readonly madeAtMs: number;
+  readonly floor: number;
 }
 
 export interface OpenOptions {
@@ -63,6 +78,8 @@ export interface Append {
   readonly count: number;
   /** Of the log; of no matter to an append to streams alone. */
   readonly expectedHead: number | undefined;
+  /** No token and no term in it is above this. */
+  readonly fence: number;
   readonly streams: StreamBlocks;
 }
 
@@ -75,11 +92,13 @@ export interface StreamBlocks {
 }
 
 /** Refuses entries that have a raw newline. */
-export function appendOf({ entries, streams = [] }: AppendBatch, expectedHead?: number): Append {
+export function appendOf(batch: AppendBatch, expectedHead?: number): Append {
+  const { entries, streams = [], fence = 0 } = batch;
   return {
     text: joinEntries(entries),
     count: entries.length,
     expectedHead,
+    fence,
     streams: {
       names: streams.map(({ stream }) => stream),
       texts: streams.map((append) => joinEntries(append.entries)),

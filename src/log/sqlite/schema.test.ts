@@ -95,7 +95,7 @@ test("a file of schema 1 is read, and stays as it is until something is written"
   expect(before).toEqual({ user_version: 1, truncated: 10, written_by: "rollcall 0.1.0" });
 });
 
-test("the first append makes it a file of schema 2, with all that was in it", async () => {
+test("the first append makes it a file of ours, with all that was in it", async () => {
   const path = copyOf(OLD);
   const { log, streams } = opened(path);
   await log.open();
@@ -112,16 +112,64 @@ test("the first append makes it a file of schema 2, with all that was in it", as
   expect(await namesOf(streams, "arcp/")).toEqual(names.map((name) => `arcp/${name}`));
   await log.close();
 
-  const { log_id: logId, ...rest } = await metaOf(path);
+  const { log_id: logId, tables: _, ...rest } = await metaOf(path);
   expect(logId).toMatch(/^[0-9a-f-]{36}$/);
-  const written = { truncated: 10, written_by: "rollcall 0.2.0", format: 2 };
-  expect(rest).toEqual({ user_version: 2, ...written });
+  const unchecked = JSON.stringify({ log: 24, snapshot: 1, stream: 6, journal: 13 });
+  const written = { truncated: 10, base: 0, written_by: "rollcall 0.2.0", format: 2, unchecked };
+  expect(rest).toEqual({ user_version: 3, ...written });
   const next = opened(path);
   expect(await next.log.open()).toEqual({ head: 25, oldest: 11 });
   expect(await streamAfter(next.streams, "arcp/session/one", 0)).toEqual(one);
   await next.log.append({ entries: ["next"] }, 25);
   await next.close();
   expect(await metaOf(path)).toMatchObject({ log_id: logId });
+});
+
+/** Raised from schema 1 by the last program with schema 2, which knew no checksums. */
+const OLD_2 = new URL("../../../test/support/log/schema-2.db", import.meta.url);
+
+test("a file of schema 2 is read, raised, and checked from then on", async () => {
+  const path = copyOf(OLD_2);
+  const before = opened(path);
+  expect(await before.log.open()).toEqual({ head: 24, oldest: 11 });
+  expect(await streamAfter(before.streams, "job/small", 0)).toEqual(["a", "b", "c"]);
+  await before.close();
+  expect(await metaOf(path)).toMatchObject({ user_version: 2 });
+
+  const { log, streams } = opened(path);
+  await log.open();
+  await log.append({ entries: ["event"] }, 24);
+  await streams.append("job/small", ["d"], 3);
+  await streams.append("arcp/session/one", ["fifth"], 4);
+  await streams.trim("job/small", 2);
+  await log.close();
+  expect(await metaOf(path)).toMatchObject({ user_version: 3, truncated: 10 });
+
+  const next = opened(path);
+  expect(await next.log.open()).toEqual({ head: 25, oldest: 11 });
+  expect(await entriesAfter(next.log, 10)).toHaveLength(15);
+  expect(await streamAfter(next.streams, "job/small", 2)).toEqual(["c", "d"]);
+  await next.streams.trim("job/small", 3);
+  expect(await streamAfter(next.streams, "job/small", 3)).toEqual(["d"]);
+  await next.close();
+  await inspect(path, (database) => {
+    const unchecked = "SELECT count(*) AS n FROM log WHERE checksum IS NULL AND last > 24";
+    expect(database.prepare(unchecked).get()).toEqual({ n: 0 });
+  });
+});
+
+test("a header that says an older schema than the tables have is damage", async () => {
+  const path = scratch();
+  const store = opened(path);
+  await store.log.open();
+  await store.close();
+  const bytes = fs.readFileSync(path);
+  expect(bytes.readUInt32BE(60)).toBe(3);
+  for (const version of [1, 2]) {
+    bytes.writeUInt32BE(version, 60);
+    fs.writeFileSync(path, bytes);
+    await expect(opened(path).log.open()).rejects.toMatchObject({ code: "STORAGE_CORRUPT" });
+  }
 });
 
 test("a file that was raised has the same tables as a new one", async () => {
@@ -148,7 +196,7 @@ test("a file that was raised has the same tables as a new one", async () => {
 
 test("what an old program trimmed and did not sweep is swept", async () => {
   const database = await openDatabase(copyOf(OLD));
-  const tables = new Tables(database, "this test");
+  const tables = new Tables(database, { path: "", writtenBy: "this test" });
   const append = appendOf({ entries: ["event"] }, 24);
   expect(tables.sweep()).toBe(false);
   tables.commit({ appends: [append], forgets: [] });
@@ -179,5 +227,5 @@ test("a file of schema 1 on a full disk is read, and raised once it has room", a
   await append();
   expect(await namesOf(store.streams, "new")).toEqual(["new"]);
   await store.close();
-  expect(await metaOf(path)).toMatchObject({ user_version: 2, format: 2 });
+  expect(await metaOf(path)).toMatchObject({ user_version: 3, format: 2 });
 });

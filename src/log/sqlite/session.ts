@@ -14,6 +14,8 @@ export class SqliteSession {
   readonly #closing = new AbortController();
   #tail = new Tail(0);
   #lastWriter: string | undefined;
+  /** Until an append succeeded: it claims it. */
+  #floor: number | undefined;
   #opening: Promise<LogRange> | undefined;
   #closed: Promise<void> | undefined;
   #isSweeping = false;
@@ -51,12 +53,13 @@ export class SqliteSession {
     if (this.#thread.isRunning) {
       const range = await this.call("range", undefined);
       this.#tail.moveTo(range.head);
-      return range;
+      return { ...range, ...(this.#floor !== undefined && { floor: this.#floor }) };
     }
     this.#thread.start();
     try {
       const { lastWriter, ...range } = await this.call("open", this.#options);
       this.#lastWriter = lastWriter;
+      this.#floor = range.floor;
       this.#tail = new Tail(range.head);
       // A crash may have left something half-done.
       if (!this.#options.isReader) this.sweep();
@@ -65,6 +68,12 @@ export class SqliteSession {
       await this.#thread.stop();
       throw error;
     }
+  }
+
+  /** The log has grown to here. */
+  moveTo(head: number): void {
+    this.#floor = undefined;
+    this.tail.moveTo(head);
   }
 
   call<K extends Name>(name: K, argument: Argument<K>): Promise<Result<K>> {
@@ -111,7 +120,7 @@ export class SqliteSession {
       next = page.last < through ? read({ after: page.last, through }) : undefined;
       // It rejects when it is awaited, if ever.
       next?.catch(() => undefined);
-      yield decodePage(what, page, after);
+      yield decodePage(`${what} in ${this.#options.path}`, page, after);
       after = page.last;
     }
   }

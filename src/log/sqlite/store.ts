@@ -63,7 +63,7 @@ class SqliteLog implements Log {
     await this.#session.commits.append(batch, expectedHead);
     const { length } = batch.entries;
     if (length === 0) this.#session.tail.sign();
-    else this.#session.tail.moveTo(expectedHead + length);
+    else this.#session.moveTo(expectedHead + length);
   }
 
   async *read(after: number): AsyncGenerator<LogBatch> {

@@ -4,11 +4,13 @@
  * streams go to one table in the order they come, keyed by a small number: a commit to a thousand
  * streams touches few pages.
  */
+import { crc32 } from "node:zlib";
 import type { RollcallError } from "../../core/errors.ts";
 import { fenced } from "../entries.ts";
 import type { NamedRange, StreamRange } from "../streams.ts";
-import { Batches, joined, ROW_WEIGHT, SWEEP_WEIGHT } from "./batches.ts";
-import { BLOB, type Database, type SqlValue } from "./driver.ts";
+import { Batches, joined, ROW_WEIGHT, SWEEP_WEIGHT, type Chain } from "./batches.ts";
+import { checksumOf, checkSum, checkUnchecked, extended, type CheckedFile } from "./checksum.ts";
+import { BLOB, corrupt, type Database, type SqlValue } from "./driver.ts";
 import type { Forget, Page, Span, StreamBlocks, StreamPage } from "./protocol.ts";
 
 /** How long a first block may be to live in the stream's row: several rows share a page. */
@@ -20,31 +22,36 @@ const CACHED_STREAMS = 10_000;
 /** Names given at once. */
 const LISTED_STREAMS = 1000;
 
+/** The checksum of a row that was removed: the sweep deletes no other one that lost its name. */
+const REMOVED = -1;
+
 const HEAD = "ifnull((SELECT max(last) FROM journal WHERE stream = stream.id), max(last, trimmed))";
+const ROW = `SELECT name, id, trimmed, last, entries, checksum, base, ${HEAD} AS head FROM stream`;
 
 /** The text of the entries as bytes. */
-const FIRST_BLOCK = "(?, 0, 1, ?, CAST(? AS BLOB))";
-const CREATE = "INSERT INTO stream (name, trimmed, is_swept, last, entries) VALUES ";
+const FIRST_BLOCK = "(?, 0, 1, ?, CAST(? AS BLOB), ?)";
+const FIRST_BLOCK_VALUES = 4;
+const CREATE = "INSERT INTO stream (name, trimmed, is_swept, last, entries, checksum) VALUES ";
 const THESE = "name IN (SELECT value FROM json_each(?))";
 
 const SQL = {
-  find: `SELECT id, trimmed, ${HEAD} AS head FROM stream WHERE name = ?`,
-  findAll: `SELECT name, id, trimmed, ${HEAD} AS head FROM stream WHERE ${THESE}`,
-  list: `SELECT name AS stream, trimmed + 1 AS oldest, ${HEAD} AS head
-         FROM stream WHERE name > ? AND name >= ? AND name < ? || char(0x10ffff)
+  find: `${ROW} WHERE name = ?`,
+  findAll: `${ROW} WHERE ${THESE}`,
+  list: `${ROW} WHERE name > ? AND name >= ? AND name < ? || char(0x10ffff)
          ORDER BY name LIMIT ?`,
   create: CREATE + FIRST_BLOCK,
   createMany: CREATE + Array.from({ length: CREATED_AT_ONCE }, () => FIRST_BLOCK).join(", "),
-  createEmpty: "INSERT INTO stream (name, trimmed, is_swept) VALUES (?, 0, 1)",
-  firstBlock: `SELECT 1 AS first, last, entries AS bytes
-               FROM stream WHERE id = ? AND entries IS NOT NULL`,
-  addBlock: `INSERT INTO journal (stream, last, first, entries) VALUES (?, ?, ?, ${BLOB})`,
-  trim: `UPDATE stream SET trimmed = ?, is_swept = 0, entries = iif(last <= ?, NULL, entries)
+  createEmpty: "INSERT INTO stream (name, trimmed, is_swept, checksum) VALUES (?, 0, 1, ?)",
+  addBlock: `INSERT INTO journal (stream, last, first, entries, checksum)
+             VALUES (?, ?, ?, ${BLOB}, ?)`,
+  trim: `UPDATE stream SET trimmed = ?, is_swept = 0, entries = iif(last <= ?, NULL, entries),
+                           base = ?, checksum = ?
          WHERE id = ?`,
   delete: `DELETE FROM stream
            WHERE ${THESE} AND NOT EXISTS (SELECT 1 FROM journal WHERE stream = stream.id)`,
-  remove: `UPDATE stream SET name = NULL, entries = NULL, is_swept = 0 WHERE ${THESE}`,
-  toSweep: "SELECT id, name, trimmed FROM stream WHERE is_swept = 0 LIMIT ?",
+  remove: `UPDATE stream SET name = NULL, entries = NULL, is_swept = 0, checksum = ${REMOVED}
+           WHERE ${THESE}`,
+  toSweep: `${ROW} WHERE is_swept = 0 LIMIT ?`,
   swept: "UPDATE stream SET is_swept = 1 WHERE id = ?",
   gone: "DELETE FROM stream WHERE id = ?",
 };
@@ -53,22 +60,34 @@ interface Stream {
   readonly id: number;
   readonly trimmed: number;
   readonly head: number;
+  /** Of all blocks, up to the head. */
+  readonly running: number;
 }
 
-interface NamedStream extends Stream {
-  readonly name: string;
+interface StreamRow {
+  readonly id: number;
+  /** None of one that was removed. */
+  readonly name: string | null;
+  readonly trimmed: number;
+  /** The first block, where it is in the row: entries 1 to `last`. */
+  readonly last: number;
+  readonly entries: Uint8Array | null;
+  readonly checksum: number | null;
+  /** Of the blocks that were trimmed. */
+  readonly base: number | null;
+  readonly head: number;
 }
-
-const NONE: Stream = { id: 0, trimmed: 0, head: 0 };
 
 export class StreamTables {
   readonly #database: Database;
+  readonly #file: CheckedFile;
   readonly #blocks: Batches;
   readonly #cache = new Map<string, Stream>();
 
-  constructor(database: Database) {
+  constructor(database: Database, file: CheckedFile) {
     this.#database = database;
-    this.#blocks = new Batches(database, "journal");
+    this.#file = file;
+    this.#blocks = new Batches(database, file, "journal");
   }
 
   /** Why an append is refused, when it is. */
@@ -91,7 +110,8 @@ export class StreamTables {
       const [count = 0, text = ""] = [counts[index], texts[index]];
       const isNew = !this.#cache.has(name);
       if (isNew && count > 0 && text.length <= FIRST_BLOCK_LENGTH) {
-        firstBlocks.push(name, count, text);
+        const row = { name, trimmed: 0, last: count, base: null };
+        firstBlocks.push(name, count, text, rowChecksum(row, text));
         return count;
       }
       return count > 0 ? this.#addBlock(name, count, text) : this.range(name).head;
@@ -105,15 +125,33 @@ export class StreamTables {
     if (this.#cache.size > CACHED_STREAMS) this.#cache.clear();
     const unknown = names.filter((name) => !this.#cache.has(name));
     if (unknown.length === 0) return;
-    const found = this.#database.prepare<NamedStream>(SQL.findAll).all(JSON.stringify(unknown));
-    for (const { name, id, trimmed, head } of found) this.#cache.set(name, { id, trimmed, head });
+    const found = this.#database.prepare<StreamRow>(SQL.findAll).all(JSON.stringify(unknown));
+    for (const row of found) this.#cache.set(row.name ?? "", this.#streamOf(row));
   }
 
-  /** New streams, each by its name, the number of its entries, and these. */
+  #streamOf(row: StreamRow): Stream {
+    const { id, trimmed, head } = this.#checked(row);
+    return { id, trimmed, head, running: this.#blocks.checksumAt(chainOf(row), Infinity) };
+  }
+
+  /** A row whose checksum holds. */
+  #checked(row: StreamRow): StreamRow {
+    const { path, unchecked } = this.#file;
+    const what = `the row of stream ${row.name ?? row.id}`;
+    if (row.checksum === null) {
+      checkUnchecked({ path, what, row: row.id, unchecked: unchecked.stream });
+    } else {
+      const found = row.name === null ? REMOVED : rowChecksum(row, row.entries);
+      checkSum({ path, what, expected: row.checksum, found });
+    }
+    return row;
+  }
+
+  /** New streams, each by its name, the number of its entries, these, and the checksum. */
   #create(firstBlocks: readonly SqlValue[]): void {
     for (let at = 0; at < firstBlocks.length;) {
-      const many = at + CREATED_AT_ONCE * 3;
-      const end = many <= firstBlocks.length ? many : at + 3;
+      const many = at + CREATED_AT_ONCE * FIRST_BLOCK_VALUES;
+      const end = many <= firstBlocks.length ? many : at + FIRST_BLOCK_VALUES;
       const sql = end === many ? SQL.createMany : SQL.create;
       this.#database.prepare(sql).run(...firstBlocks.slice(at, end));
       at = end;
@@ -122,15 +160,19 @@ export class StreamTables {
 
   #addBlock(name: string, count: number, text: string): number {
     const stream = this.#cache.get(name) ?? this.#createEmpty(name);
+    const { id, trimmed } = stream;
     const head = stream.head + count;
-    this.#database.prepare(SQL.addBlock).run(stream.id, head, stream.head + 1, Buffer.from(text));
-    this.#cache.set(name, { ...stream, head });
+    const bytes = Buffer.from(text);
+    const running = extended(stream.running, bytes);
+    this.#database.prepare(SQL.addBlock).run(id, head, stream.head + 1, bytes, running);
+    this.#cache.set(name, { id, trimmed, head, running });
     return head;
   }
 
   #createEmpty(name: string): Stream {
-    const { lastInsertRowid: id } = this.#database.prepare(SQL.createEmpty).run(name);
-    return { id, trimmed: 0, head: 0 };
+    const checksum = rowChecksum({ name, trimmed: 0, last: 0, base: null }, null);
+    const { lastInsertRowid: id } = this.#database.prepare(SQL.createEmpty).run(name, checksum);
+    return { id, trimmed: 0, head: 0, running: startOf(name) };
   }
 
   /** After a transaction that was rolled back. */
@@ -139,27 +181,45 @@ export class StreamTables {
   }
 
   range(name: string): StreamRange {
-    const { trimmed, head } = this.#get(name);
+    const { trimmed, head } = this.#cache.get(name) ?? this.#find(name) ?? NONE;
     return { oldest: trimmed + 1, head };
   }
 
   read(name: string, { after, through }: Span): StreamPage {
-    const { id, trimmed, head } = this.#get(name);
+    const row = this.#find(name);
+    if (!row) return { oldest: 1, head: 0, page: undefined };
+    const { trimmed, head } = row;
     const isThere = after >= trimmed && after < head;
-    const page = isThere ? this.#read(id, { after, through: Math.min(through, head) }) : undefined;
+    const page = isThere ? this.#read(row, { after, through: Math.min(through, head) }) : undefined;
     return { oldest: trimmed + 1, head, page };
   }
 
-  #read(id: number, span: Span): Page | undefined {
-    const first = this.#database.prepare<Page>(SQL.firstBlock).get(id);
-    if (!first || first.last <= span.after) return this.#blocks.read([id], span);
-    if (first.last >= span.through) return first;
-    const rest = this.#blocks.read([id], { after: first.last, through: span.through });
+  #read(row: StreamRow, span: Span): Page | undefined {
+    const { last, entries } = row;
+    const chain = chainOf(row);
+    if (!entries || last <= span.after) return this.#blocks.read(chain, span);
+    const first = { first: 1, last, bytes: entries };
+    if (last >= span.through) return first;
+    const rest = this.#blocks.read(chain, { after: last, through: span.through });
     return rest ? joined(first, rest) : first;
   }
 
   list(prefix: string, after: string): readonly NamedRange[] {
-    return this.#database.prepare<NamedRange>(SQL.list).all(after, prefix, prefix, LISTED_STREAMS);
+    const rows = this.#database.prepare<StreamRow>(SQL.list);
+    return rows.all(after, prefix, prefix, LISTED_STREAMS).map((row) => {
+      const { name, trimmed, head } = this.#checked(row);
+      return { stream: name ?? "", oldest: trimmed + 1, head };
+    });
+  }
+
+  /** Reads all of a stream, which checks it. */
+  verify(name: string): void {
+    const row = this.#find(name);
+    if (!row) return;
+    const { trimmed, last, head } = row;
+    let end = row.entries ? last : trimmed;
+    for (const page of this.#blocks.all(chainOf(row), end)) end = page.last;
+    if (end !== head) throw corrupt(this.#file.path, `stream ${name} ends at ${end}, not ${head}`);
   }
 
   /** Inside a transaction; takes back the rows at once or, if true, leaves them to the sweep. */
@@ -177,21 +237,24 @@ export class StreamTables {
   }
 
   #trim(name: string, through: number): boolean {
-    const stream = this.#get(name);
-    const trimmed = Math.min(through, stream.head);
-    if (trimmed <= stream.trimmed) return false;
-    this.#database.prepare(SQL.trim).run(trimmed, trimmed, stream.id);
-    this.#cache.set(name, { ...stream, trimmed });
+    const row = this.#find(name);
+    const trimmed = Math.min(through, row?.head ?? 0);
+    if (!row || trimmed <= row.trimmed) return false;
+    const { id, last } = row;
+    const entries = last <= trimmed ? null : row.entries;
+    const base = entries ? null : this.#blocks.checksumAt(chainOf(row), trimmed);
+    const checksum = rowChecksum({ name, trimmed, last, base }, entries);
+    this.#database.prepare(SQL.trim).run(trimmed, trimmed, base, checksum, id);
+    this.#cache.delete(name);
     return true;
   }
 
   /** Inside a transaction. */
   sweep(): boolean {
-    const streams = this.#database
-      .prepare<{ id: number; name: string | null; trimmed: number }>(SQL.toSweep)
-      .all(SWEEP_WEIGHT / ROW_WEIGHT);
+    const streams = this.#database.prepare<StreamRow>(SQL.toSweep).all(SWEEP_WEIGHT / ROW_WEIGHT);
     let weight = 0;
-    for (const { id, name, trimmed } of streams) {
+    for (const row of streams) {
+      const { id, name, trimmed } = this.#checked(row);
       for (let deleted = Infinity; deleted > 0 && weight < SWEEP_WEIGHT; weight += deleted) {
         deleted = this.#blocks.delete([id], name === null ? Infinity : trimmed);
       }
@@ -202,9 +265,30 @@ export class StreamTables {
     return streams.length > 0;
   }
 
-  #get(name: string): Stream {
-    const cached = this.#cache.get(name);
-    if (cached) return cached;
-    return this.#database.prepare<Stream>(SQL.find).get(name) ?? NONE;
+  #find(name: string): StreamRow | undefined {
+    const row = this.#database.prepare<StreamRow>(SQL.find).get(name);
+    return row && this.#checked(row);
   }
+}
+
+const NONE = { trimmed: 0, head: 0 };
+
+type Described = Pick<StreamRow, "name" | "trimmed" | "last" | "base">;
+
+function rowChecksum({ name, trimmed, last, base }: Described, entries: Entries): number {
+  return checksumOf([name, trimmed, last, base], entries);
+}
+
+type Entries = Uint8Array | string | null;
+
+/** The blocks of one stream are not those of another. */
+function startOf(name: string): number {
+  return crc32(name);
+}
+
+/** The blocks behind the first one, where that is in the row. */
+function chainOf({ id, name, entries, base }: StreamRow): Chain {
+  const before = base ?? startOf(name ?? "");
+  const start = entries ? extended(before, entries) : before;
+  return { scope: [id], what: `stream ${name ?? id}`, start };
 }

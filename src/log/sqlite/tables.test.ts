@@ -18,7 +18,7 @@ function scratch(): string {
 /** Given the database of an earlier one, as a process finds it that starts after a crash. */
 async function open(path: string | Database) {
   const database = typeof path === "string" ? await openDatabase(path) : path;
-  const tables = new Tables(database, "this test");
+  const tables = new Tables(database, { path: "", writtenBy: "this test" });
   const append = (batch: Partial<AppendBatch>, expectedHead?: number) =>
     tables.commit({ appends: [appendOf({ entries: [], ...batch }, expectedHead)], forgets: [] });
   const say = (stream: string, ...entries: string[]) =>

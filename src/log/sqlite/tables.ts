@@ -2,11 +2,14 @@
  * The open database as its thread sees it: the log's table, the snapshots and the streams, and the
  * commit that may write to all of them at once.
  */
+import { randomBytes } from "node:crypto";
 import { fenced } from "../entries.ts";
 import type { LogRange } from "../log.ts";
-import { Batches } from "./batches.ts";
+import { Batches, type Chain } from "./batches.ts";
 import { readEnds } from "./check.ts";
-import { BLOB, transaction, unsynced, type Database } from "./driver.ts";
+import { checkSum, extended, withIds, type CheckedFile } from "./checksum.ts";
+import { BLOB, corrupt, transaction, unsynced, type Database } from "./driver.ts";
+import type { Place } from "./place.ts";
 import type {
   Append,
   Commit,
@@ -16,29 +19,70 @@ import type {
   Page,
   Span,
 } from "./protocol.ts";
-import { claimFile, lastWriter } from "./schema.ts";
+import { claimFile, isRaised, lastWriter, logIdOf, readUnchecked, setMeta } from "./schema.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StreamTables } from "./stream-tables.ts";
+import type { Witness, WitnessedHead } from "./witness.ts";
 
-const INSERT = `INSERT INTO log (last, first, entries) VALUES (?, ?, ${BLOB})`;
+const INSERT = `
+  INSERT INTO log (last, first, entries, checksum, id, previous) VALUES (?, ?, ${BLOB}, ?, ?, ?)`;
+/** Enough that no two openings of a file draw the same. */
+const RUN_BYTES = 6;
+/** Between two looks at whether the file is still at its path. */
+const PLACE_MS = 1000;
+
+export interface TablesOptions {
+  readonly path: string;
+  readonly writtenBy: string;
+  /** Absent for readers. */
+  readonly witness?: Witness;
+  readonly place?: Place;
+}
+
+/** The end of the log, and where it begins. */
+interface Ends {
+  readonly truncated: number;
+  /** The checksum of what was truncated. */
+  readonly base: number;
+  readonly head: number;
+  /** The checksum up to the head, and the append that wrote it. */
+  readonly running: number;
+  readonly id: string;
+}
 
 export class Tables {
   readonly snapshots: Snapshots;
   readonly streams: StreamTables;
   readonly #database: Database;
   readonly #writtenBy: string;
+  readonly #file: CheckedFile;
+  readonly #witness: Witness | undefined;
+  readonly #place: Place | undefined;
   readonly #batches: Batches;
-  #ends: { readonly truncated: number; readonly head: number };
+  /** Names the appends of this opening. */
+  readonly #run = randomBytes(RUN_BYTES).toString("base64url");
+  #appends = 0;
+  #ends: Ends;
   /** Whether this program has written to the file since it was opened. */
   #isClaimed = false;
+  #lookedAtMs = performance.now();
 
-  constructor(database: Database, writtenBy: string) {
+  constructor(database: Database, { path, writtenBy, witness, place }: TablesOptions) {
     this.#database = database;
     this.#writtenBy = writtenBy;
-    this.#batches = new Batches(database, "log");
-    this.snapshots = new Snapshots(database);
-    this.streams = new StreamTables(database);
-    this.#ends = readEnds(database);
+    this.#witness = witness;
+    this.#place = place;
+    this.#file = { path, unchecked: readUnchecked(database) };
+    this.#batches = new Batches(database, this.#file, "log");
+    this.snapshots = new Snapshots(database, this.#file);
+    this.streams = new StreamTables(database, this.#file);
+    this.#ends = this.#readEnds();
+  }
+
+  #readEnds(): Ends {
+    const { truncated, base, head } = readEnds(this.#database);
+    const running = this.#batches.checksumAt(logChain(base), Infinity);
+    return { truncated, base, head, running, id: this.#batches.newest([])?.id ?? "" };
   }
 
   opened(): OpenedRange {
@@ -49,31 +93,59 @@ export class Tables {
     return { head: this.#ends.head, oldest: this.#ends.truncated + 1 };
   }
 
-  /** An append that is fenced holds back nothing else of the commit. */
+  /**
+   * An append that is fenced holds back nothing else of the commit. Even one that writes nothing
+   * finds out whether the file is still there: that is the sign of life of a leader.
+   */
   commit(commit: Commit): CommitResult {
+    this.#checkPlace();
+    this.#witness?.reserve(commit.appends.reduce((most, { fence }) => Math.max(most, fence), 0));
     const write = () => {
       const outcomes = commit.appends.map((append) => this.#append(append));
       const left = commit.forgets.filter((forget) => this.streams.forget(forget));
       return { outcomes, isUnswept: left.length > 0 };
     };
     const statements = countStatements(commit);
-    if (statements === 0 || (statements === 1 && this.#isClaimed)) return write();
+    if (statements === 0) return write();
     try {
-      const result = transaction(this.#database, () => {
-        if (!this.#isClaimed) claimFile(this.#database, this.#writtenBy);
-        return write();
-      });
-      this.#isClaimed = true;
-      return result;
+      return statements === 1 && this.#isClaimed ? write() : this.#inTransaction(write);
     } catch (error) {
       this.streams.forgetCache();
-      this.#ends = readEnds(this.#database);
+      this.#file.unchecked = readUnchecked(this.#database);
+      this.#ends = this.#readEnds();
       throw error;
     }
   }
 
+  #inTransaction<T>(write: () => T): T {
+    const result = transaction(this.#database, () => {
+      this.#claim();
+      return write();
+    });
+    this.#isClaimed = true;
+    return result;
+  }
+
+  #claim(): void {
+    if (this.#isClaimed) return;
+    claimFile(this.#database, this.#writtenBy);
+    this.#file.unchecked = readUnchecked(this.#database);
+  }
+
+  #checkPlace(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#lookedAtMs < PLACE_MS) return;
+    this.#place?.check();
+    this.#lookedAtMs = nowMs;
+  }
+
+  /** After each write, before it is acknowledged. */
+  witnessed(): void {
+    this.#witness?.saw(this.#ends.head, this.#ends.running);
+  }
+
   #append({ text, count, expectedHead, streams }: Append): AppendOutcome {
-    const { truncated, head } = this.#ends;
+    const { truncated, base, head, running, id: previous } = this.#ends;
     const refusal =
       expectedHead === undefined || expectedHead === head
         ? this.streams.fenceOf(streams)
@@ -81,15 +153,25 @@ export class Tables {
     if (refusal) return { fenced: refusal.message, heads: [] };
     if (count > 0) {
       const last = head + count;
-      this.#database.prepare(INSERT).run(last, head + 1, Buffer.from(text));
-      this.#ends = { truncated, head: last };
+      const bytes = Buffer.from(text);
+      const id = `${this.#run}.${(this.#appends += 1)}`;
+      const sum = extended(running, bytes);
+      const checksum = withIds(sum, { id, previous });
+      this.#database.prepare(INSERT).run(last, head + 1, bytes, checksum, id, previous);
+      this.#ends = { truncated, base, head: last, running: sum, id };
     }
     const heads = this.streams.append(streams);
     return { heads: expectedHead === undefined ? heads : [] };
   }
 
   read(span: Span): Page | undefined {
-    return this.#batches.read([], span);
+    return this.#batches.read(logChain(this.#ends.base), span);
+  }
+
+  beginSnapshot(sequence: number): number {
+    return this.#isClaimed
+      ? this.snapshots.begin(sequence)
+      : this.#inTransaction(() => this.snapshots.begin(sequence));
   }
 
   finishSnapshot(id: number): void {
@@ -99,15 +181,18 @@ export class Tables {
   truncate(through: number): void {
     if (through <= this.#ends.truncated) return;
     this.snapshots.checkOneAtOrAfter(through);
-    transaction(this.#database, () => {
-      this.#database.prepare("UPDATE meta SET value = ? WHERE name = 'truncated'").run(through);
+    const base = this.#batches.checksumAt(logChain(this.#ends.base), through);
+    this.#inTransaction(() => {
+      setMeta(this.#database, "truncated", through);
+      setMeta(this.#database, "base", base);
       this.snapshots.dropBefore(through);
     });
-    this.#ends = { ...this.#ends, truncated: through };
+    this.#ends = { ...this.#ends, truncated: through, base };
   }
 
   /** Needs no sync: what a power cut brings back is swept again. */
   sweep(): boolean {
+    if (!isRaised(this.#database)) return false;
     return unsynced(
       this.#database,
       () =>
@@ -117,10 +202,49 @@ export class Tables {
     );
   }
 
+  /** Reads everything, which checks it. */
+  verify(): LogRange {
+    for (const _ of this.#batches.all(logChain(this.#ends.base), this.#ends.truncated));
+    this.snapshots.verify();
+    for (let after = ""; ;) {
+      const ranges = this.streams.list("", after);
+      for (const { stream } of ranges) {
+        this.streams.verify(stream);
+        after = stream;
+      }
+      if (ranges.length === 0) return this.range();
+    }
+  }
+
+  get logId(): string {
+    return logIdOf(this.#database);
+  }
+
+  compact(): void {
+    this.#inTransaction(() => undefined);
+    this.#database.exec("VACUUM");
+  }
+
+  /** Whether the log holds what a witness saw. */
+  checkWitnessed({ head, checksum }: WitnessedHead): void {
+    const { truncated, base, head: end } = this.#ends;
+    const { path } = this.#file;
+    if (end < head) throw corrupt(path, `the log ends at ${end}, but ${head} was acknowledged`);
+    if (head <= truncated) return;
+    const found = this.#batches.checksumAt(logChain(base), head);
+    checkSum({ path, what: `entry ${head} of the log`, expected: checksum, found });
+  }
+
   /** Moves the write-ahead log into the file, which tells the next one that all is well. */
   close(): void {
     this.#database.close();
+    const { head, running: checksum } = this.#ends;
+    this.#witness?.close({ head, checksum });
   }
+}
+
+function logChain(start: number): Chain {
+  return { scope: [], what: "the log", start };
 }
 
 /** A single statement is a transaction by itself. */

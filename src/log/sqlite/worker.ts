@@ -4,7 +4,9 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { RollcallError } from "../../core/errors.ts";
-import { openDatabase, openForReading } from "./database.ts";
+import { makeBackup } from "./backup.ts";
+import { checkPages } from "./check.ts";
+import { openForReading } from "./database.ts";
 import { storageError, type Database } from "./driver.ts";
 import {
   ExitGate,
@@ -13,6 +15,7 @@ import {
   type ThreadReply,
   type ThreadRequest,
 } from "./protocol.ts";
+import { openTables } from "./opening.ts";
 import { Tables } from "./tables.ts";
 import { forgetHolder } from "./writer-lock.ts";
 
@@ -30,16 +33,20 @@ function tables(): Tables {
 const operations: Operations = {
   async open(options) {
     path = options.path;
-    if (options.isReader) reading = await openForReading(path);
-    else opened = new Tables(await openDatabase(path), options.writtenBy);
-    return reading ? readOnce(reading, () => tables().opened()) : tables().opened();
+    if (options.isReader) {
+      reading = await openForReading(path);
+      return readOnce(reading, () => tables().opened());
+    }
+    const { tables: found, floor } = await openTables(path, options.writtenBy);
+    opened = found;
+    return { ...found.opened(), ...(floor !== undefined && { floor }) };
   },
   range: () => tables().range(),
   commit: (commit) => tables().commit(commit),
   readLog: (span) => tables().read(span),
   truncate: (through) => tables().truncate(through),
 
-  beginSnapshot: (sequence) => tables().snapshots.begin(sequence),
+  beginSnapshot: (sequence) => tables().beginSnapshot(sequence),
   addChunks: (chunks) => tables().snapshots.add(chunks),
   finishSnapshot: (id) => tables().finishSnapshot(id),
   dropSnapshot: (id) => tables().snapshots.drop(id),
@@ -50,6 +57,12 @@ const operations: Operations = {
   rangeOfStream: (stream) => tables().streams.range(stream),
   listStreams: ({ prefix, after }) => tables().streams.list(prefix, after),
 
+  backup: (request) => makeBackup(path, request),
+  verify() {
+    if (reading) checkPages(reading, path);
+    return tables().verify();
+  },
+  compact: () => tables().compact(),
   sweep: () => tables().sweep(),
   close() {
     if (opened && !reading) forgetHolder(path);
@@ -66,17 +79,34 @@ const operations: Operations = {
 function readOnce<T>(database: Database, read: () => T): T {
   database.exec("BEGIN");
   try {
-    opened = new Tables(database, "");
+    opened = new Tables(database, { path, writtenBy: "" });
     return read();
   } finally {
     database.exec("COMMIT");
   }
 }
 
+const WRITES: ReadonlySet<Name> = new Set<Name>([
+  "commit",
+  "truncate",
+  "beginSnapshot",
+  "addChunks",
+  "finishSnapshot",
+  "sweep",
+  "compact",
+]);
+/** Calls that a reader makes outside of a transaction. */
+const FREE: ReadonlySet<Name> = new Set<Name>(["close", "backup"]);
+
 /** A request carries the argument of the operation it names: the compiler cannot follow that. */
 function run({ name, argument }: ThreadRequest): unknown {
   const operation = operations[name] as (argument: unknown) => ReturnType<Operations[Name]>;
-  if (!reading || name === "close") return operation(argument);
+  if (!reading || FREE.has(name)) {
+    const value = operation(argument);
+    // A sweep that is done says so, and has written nothing.
+    if (WRITES.has(name) && value !== false) tables().witnessed();
+    return value;
+  }
   return readOnce(reading, () => operation(argument));
 }
 

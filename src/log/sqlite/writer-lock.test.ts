@@ -100,7 +100,7 @@ test("a reader of a file that nobody has open leaves it as it was", async () => 
   expect(await entriesAfter(reader.log, 0)).toEqual(["first"]);
   await reader.close();
   expect(fs.readFileSync(path).equals(before)).toBe(true);
-  expect(fs.readdirSync(dirname(path))).toEqual(["rollcall.db"]);
+  expect(fs.readdirSync(dirname(path))).toEqual(["rollcall.db", "rollcall.db.witness"]);
 });
 
 test("a reader makes no file where there is none", async () => {

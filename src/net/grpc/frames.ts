@@ -3,6 +3,7 @@
  * compressed (it is not: nobody who spoke to us ever asked for it), four of length, the message.
  */
 import { RollcallError } from "../../core/errors.ts";
+import { GatheredBytes } from "../gathered-bytes.ts";
 
 const PREFIX_BYTES = 5;
 
@@ -18,44 +19,49 @@ export function framed(message: Uint8Array): Buffer {
 /** Takes bytes as they come, cut anywhere, and gives the messages that are whole. */
 export class FrameReader {
   readonly #maxBytes: number;
-  /** The parts of an incomplete message, and their size. */
-  #parts: Buffer[] = [];
-  #bytes = 0;
+  /** An incomplete message, and how many bytes of it say more than there is now. */
+  readonly #kept = new GatheredBytes();
+  #wantedBytes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether the bytes so far end between two messages. */
-  get isBetweenMessages(): boolean {
-    return this.#bytes === 0;
+  /** Of an incomplete message. */
+  get keptBytes(): number {
+    return this.#kept.length;
   }
 
-  /** The messages that became whole. Throws when one is longer than allowed, or compressed. */
+  /** Whether the bytes so far end between two messages. */
+  get isBetweenMessages(): boolean {
+    return this.#kept.length === 0;
+  }
+
+  /**
+   * The messages that became whole; they may be parts of the chunk. Throws when one is longer than
+   * allowed, or compressed.
+   */
   push(chunk: Buffer): Buffer[] {
     const messages: Buffer[] = [];
-    let rest = this.#joined(chunk);
-    if (!rest) return messages;
+    let rest = chunk;
+    if (this.#kept.length > 0) {
+      this.#kept.push(chunk);
+      if (this.#kept.length < this.#wantedBytes) return messages;
+      rest = this.#kept.take();
+    }
     while (rest.length >= PREFIX_BYTES) {
       const end = PREFIX_BYTES + this.#lengthOf(rest);
-      if (rest.length < end) break;
+      if (rest.length < end) {
+        this.#wantedBytes = end;
+        this.#kept.push(rest);
+        return messages;
+      }
       messages.push(rest.subarray(PREFIX_BYTES, end));
       rest = rest.subarray(end);
     }
-    this.#parts = rest.length === 0 ? [] : [rest];
-    this.#bytes = rest.length;
+    this.#wantedBytes = PREFIX_BYTES;
+    if (rest.length > 0) this.#kept.push(rest);
     return messages;
-  }
-
-  /** A large message comes in many chunks: they are joined when it is whole, not at each. */
-  #joined(chunk: Buffer): Buffer | undefined {
-    const [first] = this.#parts;
-    if (first === undefined) return chunk;
-    this.#parts.push(chunk);
-    this.#bytes += chunk.length;
-    const isWaiting =
-      first.length >= PREFIX_BYTES && this.#bytes < PREFIX_BYTES + this.#lengthOf(first);
-    return isWaiting ? undefined : Buffer.concat(this.#parts, this.#bytes);
   }
 
   #lengthOf(frame: Buffer): number {

@@ -11,8 +11,9 @@ import {
   type Message,
 } from "@bufbuild/protobuf";
 import { codeOf, invalidArgument } from "../../core/errors.ts";
+import { GatheredBytes } from "../gathered-bytes.ts";
+import type { WaitingBytes } from "../waiting.ts";
 import { framed, FrameReader } from "./frames.ts";
-import type { Gathering } from "./gathering.ts";
 import type { ServerCall } from "./server-call.ts";
 import type { Call, Feed, Meter } from "./service.ts";
 import { grpcStatusOf, type FieldName } from "./status.ts";
@@ -23,7 +24,8 @@ export interface MethodOptions {
   /** How long a stream that was cut may take to read its last words. */
   readonly lastWordsMs: number;
   readonly meter: Meter;
-  readonly gathering: Gathering;
+  /** Counts requests that have not come whole. */
+  readonly requests: WaitingBytes;
   readonly fieldName: FieldName | undefined;
   /** A call met a fault of this program. */
   readonly onFault: (error: unknown) => void;
@@ -89,58 +91,72 @@ class Method {
     handler: (requests: AsyncIterable<Message>, call: Call) => Stream,
   ): void {
     this.#options.meter.served();
-    void this.#pour(call, () => handler(this.#requests(call), call));
+    const messages = this.#messages(call);
+    call.whenAdmitted(() => void this.#pour(call, () => handler(messages, call)));
   }
 
-  /** The one request of a call, when all of it has come. */
+  /** The one request of a call, when all of it has come and its caller is let in. */
   #gather(call: ServerCall, use: (request: Message) => Promise<void>): void {
     const { stream } = call;
-    const { gathering } = this.#options;
+    const { requests } = this.#options;
     const reader = new FrameReader(this.#options.maxBytes);
     let message: Buffer | undefined;
     let isOver = false;
     const end = () => {
       isOver = true;
-      gathering.end(call);
+      requests.release(call);
     };
-    const onData = (chunk: Buffer) => {
-      if (isOver) return;
+    const onData = (chunk: Buffer, isLast: boolean) => {
+      if (isOver || call.isOver) return;
       stream.consumed(chunk.length);
       try {
         for (const each of reader.push(chunk)) {
           if (message) throw invalidArgument("more than one message");
           message = each;
         }
-        if (!reader.isBetweenMessages) gathering.hold(call, chunk.length);
+        if (isLast) return;
+        // The rest may take its time.
+        message &&= Buffer.from(message);
+        requests.hold(call, reader.keptBytes + (message?.length ?? 0));
       } catch (error) {
         end();
         this.#fail(call, error);
       }
     };
     const onEnd = () => {
-      end();
       // A caller that is gone wants no answer, and its request may be incomplete.
-      if (call.isOver) return;
+      if (isOver || call.isOver) return;
       try {
         if (!message || !reader.isBetweenMessages) {
           throw invalidArgument("the call ended without a whole message");
         }
-        void use(this.#decoded(message));
+        const request = this.#decoded(message);
+        call.whenAdmitted(() => {
+          end();
+          void use(request);
+        });
       } catch (error) {
+        end();
         this.#fail(call, error);
       }
     };
-    gathering.begin(call, performance.now());
+    requests.hold(call, 0);
     call.onClose = end;
     stream.take({ data: onData, end: onEnd });
   }
 
-  async *#requests(call: ServerCall): AsyncGenerator<Message> {
-    const reader = new FrameReader(this.#options.maxBytes);
-    for await (const chunk of chunksOf(call)) {
-      for (const message of reader.push(chunk)) yield this.#decoded(message);
-      call.stream.consumed(chunk.length);
-    }
+  /** Takes what comes from here on, and not only when the first is asked for. */
+  #messages(call: ServerCall): AsyncGenerator<Message> {
+    const { maxBytes, requests } = this.#options;
+    const reader = new FrameReader(maxBytes);
+    const chunks = chunksOf(call, reader, requests);
+    const decoded = (message: Buffer) => this.#decoded(message);
+    return (async function* () {
+      for await (const chunk of chunks) {
+        for (const message of reader.push(chunk)) yield decoded(message);
+        call.stream.consumed(chunk.length);
+      }
+    })();
   }
 
   #decoded(message: Buffer): Message {
@@ -185,24 +201,41 @@ class Method {
   }
 }
 
-/** The chunks as they arrive; flow control bounds how many are in flight. */
-async function* chunksOf(call: ServerCall): AsyncGenerator<Buffer> {
-  const chunks: Buffer[] = [];
+/** The chunks as they arrive; flow control bounds how much of them is kept. */
+function chunksOf(
+  call: ServerCall,
+  reader: FrameReader,
+  requests: WaitingBytes,
+): AsyncGenerator<Buffer> {
+  const kept = new GatheredBytes();
   let wake: () => void = () => undefined;
+  const count = () => {
+    const bytes = kept.length + reader.keptBytes;
+    if (bytes > 0) requests.hold(call, bytes);
+    else requests.release(call);
+  };
   call.stream.take({
     data: (chunk) => {
-      chunks.push(chunk);
+      kept.push(chunk);
+      count();
       wake();
     },
     end: () => wake(),
   });
-  call.signal.addEventListener("abort", () => wake());
-  for (;;) {
-    const chunk = chunks.shift();
-    if (chunk) yield chunk;
-    else if (call.stream.isRemoteEnded || call.isOver) return;
-    else await new Promise<void>((woken) => (wake = woken));
-  }
+  call.onClose = () => {
+    requests.release(call);
+    wake();
+  };
+  return (async function* () {
+    while (!call.isOver) {
+      if (kept.length > 0) yield kept.take();
+      else if (call.stream.isRemoteEnded) return;
+      else {
+        count();
+        await new Promise<void>((woken) => (wake = woken));
+      }
+    }
+  })();
 }
 
 /** Resolves when the caller has taken what was written, or there is no more to wait for. */

@@ -12,6 +12,7 @@ import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import { NOBODY } from "../../core/principals.ts";
 import { encoded } from "../http2/hpack.ts";
 import type { Stream } from "../http2/stream.ts";
+import type { CutReason, Waiter, WaitingLimits } from "../waiting.ts";
 import type { Call } from "./service.ts";
 import { grpcStatusOf, trailersOf, type GrpcStatus } from "./status.ts";
 import { parseTimeout } from "./timeout.ts";
@@ -29,13 +30,14 @@ const OK_TRAILERS = encoded([["grpc-status", "0"]]);
 
 const STRANGER = byOf(NOBODY, "grpc");
 
-export class ServerCall implements Call {
+export class ServerCall implements Call, Waiter {
   readonly stream: Stream;
   /** Known once it was admitted, which is before any handler sees it. */
   by: By = STRANGER;
   #abort: AbortController | undefined;
   #deadline: NodeJS.Timeout | undefined;
   #told: [string, string][] | undefined;
+  #admission: Promise<void> | undefined;
   #isBegun = false;
   #isAnswered = false;
   /** Called when nothing more comes or goes. */
@@ -68,6 +70,46 @@ export class ServerCall implements Call {
   tell(name: string, value: string): void {
     this.#told ??= [];
     this.#told.push([name, value]);
+  }
+
+  /** Who calls is known now or later; a caller that is not let in is told so. */
+  admit(by: By | Promise<By>): void {
+    if (by instanceof Promise) this.#admission = this.#admitLater(by);
+    else this.#admitted(by);
+  }
+
+  async #admitLater(by: Promise<By>): Promise<void> {
+    try {
+      this.#admitted(await by);
+    } catch (error) {
+      this.fail(grpcStatusOf(error));
+    }
+  }
+
+  #admitted(by: By): void {
+    this.by = by;
+    this.#admission = undefined;
+    this.stream.welcome();
+  }
+
+  /** Calls when its caller was let in, at once where that is so already; else never. */
+  whenAdmitted(then: () => void): void {
+    if (!this.#admission) return then();
+    void this.#admission.then(() => {
+      if (!this.isOver) then();
+    });
+  }
+
+  /** Its request does not come whole, or holds too much. */
+  cut(reason: CutReason, { bytes, ms }: WaitingLimits): void {
+    const error =
+      reason === "late"
+        ? new RollcallError("DEADLINE_EXCEEDED", `the request did not come within ${ms} ms`)
+        : new RollcallError(
+            "LIMIT_EXCEEDED",
+            `requests that are still coming hold more than ${bytes} bytes`,
+          );
+    this.fail(grpcStatusOf(error));
   }
 
   /** From here on the caller's patience counts, if it said how long that is. */

@@ -18,6 +18,7 @@ import { framed, FrameReader } from "./frames.ts";
 import { SERVER_LIMITS, type ServerLimits } from "./limits.ts";
 import { GrpcServer } from "./server.ts";
 import type { Call, Handlers } from "./service.ts";
+import { newWaiting, type WaitingLimits } from "../waiting.ts";
 import { LIBRARY } from "../../core/by.ts";
 
 const CHECK = "/grpc.health.v1.Health/Check";
@@ -39,10 +40,12 @@ interface Opened {
 async function open(
   handlers: Partial<Handlers<typeof Health>> = {},
   limits: Partial<ServerLimits> = {},
+  requests: Partial<WaitingLimits> = {},
 ): Promise<Opened> {
   const faults: unknown[] = [];
   const server = new GrpcServer({
     limits: { ...SERVER_LIMITS, ...limits },
+    waiting: newWaiting(undefined, { grpc_requests: requests }),
     admit: () => LIBRARY,
     onFault: (_path, error) => faults.push(error),
   });
@@ -160,21 +163,21 @@ describe("a request", () => {
   });
 
   test("that never comes whole is not waited for", async () => {
-    const opened = await open({}, { requestMs: 50 });
+    const opened = await open({}, {}, { ms: 50 });
     const { stream, answered } = begin(opened, CHECK);
     stream.write(request("half").subarray(0, 8));
     expect(await answered).toMatchObject({ grpcStatus: "4", message: /did not come within 50 ms/ });
   });
 
-  test("finds no room when others that are coming hold it all", async () => {
-    const opened = await open({}, { gatheredBytes: 20 });
+  test("gives way when those that are coming hold too much, if it has waited longest", async () => {
+    const opened = await open({}, {}, { bytes: 20 });
     const first = begin(opened, CHECK);
     first.stream.write(request("a".repeat(50)).subarray(0, 15));
     const second = begin(opened, CHECK);
     second.stream.write(request("b".repeat(50)).subarray(0, 15));
-    expect(await second.answered).toMatchObject({ grpcStatus: "8" });
-    first.stream.end(request("a".repeat(50)).subarray(15));
-    expect((await first.answered).grpcStatus).toBe("0");
+    expect(await first.answered).toMatchObject({ grpcStatus: "8" });
+    second.stream.end(request("b".repeat(50)).subarray(15));
+    expect((await second.answered).grpcStatus).toBe("0");
     // Its bytes are free again.
     expect((await ask(opened, request("c".repeat(50)))).grpcStatus).toBe("0");
   });

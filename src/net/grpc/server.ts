@@ -15,7 +15,7 @@ import type { By } from "../../core/by.ts";
 import { Http2Connection } from "../http2/connection.ts";
 import { encoded } from "../http2/hpack.ts";
 import type { Stream } from "../http2/stream.ts";
-import { Gathering } from "./gathering.ts";
+import type { Waiting } from "../waiting.ts";
 import type { ServerLimits } from "./limits.ts";
 import { serving, type Serve } from "./method.ts";
 import { ServerCall } from "./server-call.ts";
@@ -33,6 +33,8 @@ export interface GrpcCaller {
 
 export interface GrpcServerOptions {
   readonly limits: ServerLimits;
+  /** Counts what comes and goes, and has to wait. */
+  readonly waiting: Pick<Waiting, "grpc_requests" | "grpc_answers">;
   /** The caller, for the handlers. Throws, or rejects, when it is not to be served. */
   readonly admit: (caller: GrpcCaller) => By | Promise<By>;
   readonly meterOf?: (path: string) => Meter;
@@ -63,13 +65,13 @@ export class GrpcServer {
   readonly #options: GrpcServerOptions;
   readonly #methods = new Map<string, Method>();
   readonly #connections = new Set<Http2Connection>();
-  readonly #gathering: Gathering;
   /** Accepts connections; to be bound, counted and closed like that of any other door. */
   readonly listener: NetServer;
+  /** Connections that ended because the client did too much of what only costs us; for metrics. */
+  floods = 0;
 
   constructor(options: GrpcServerOptions) {
     this.#options = options;
-    this.#gathering = new Gathering(options.limits);
     this.listener = createServer({ noDelay: true }, (socket) => this.#greet(socket));
   }
 
@@ -78,7 +80,7 @@ export class GrpcServer {
     handlers: Handlers<Service>,
     { name = service.typeName, bytes = {}, accesses, fieldName }: AddOptions<Service> = {},
   ): void {
-    const { limits, meterOf = () => UNCOUNTED, onFault = () => undefined } = this.#options;
+    const { limits, waiting, meterOf = () => UNCOUNTED, onFault = () => undefined } = this.#options;
     const byName: Readonly<Record<string, unknown>> = handlers;
     const limitOf: Readonly<Record<string, number | undefined>> = bytes;
     const accessOf: Readonly<Record<string, Access>> = accesses ?? {};
@@ -88,7 +90,7 @@ export class GrpcServer {
         maxBytes: limitOf[method.localName] ?? limits.messageBytes,
         lastWordsMs: limits.lastWordsMs,
         meter: meterOf(path),
-        gathering: this.#gathering,
+        requests: waiting.grpc_requests,
         fieldName,
         onFault: (error) => onFault(path, error),
       });
@@ -104,8 +106,12 @@ export class GrpcServer {
   #greet(socket: Socket): void {
     const connection = new Http2Connection(socket, {
       limits: this.#options.limits,
+      answers: this.#options.waiting.grpc_answers,
       onStream: (stream) => this.#take(stream),
-      onClose: () => this.#connections.delete(connection),
+      onClose: (isFlood) => {
+        this.#connections.delete(connection);
+        if (isFlood) this.floods += 1;
+      },
     });
     this.#connections.add(connection);
   }
@@ -123,26 +129,14 @@ export class GrpcServer {
         socket: stream.socket,
         header: (name) => call.header(name),
       });
-      if (admitted instanceof Promise) void this.#serveLater(call, method.serve, admitted);
-      else start(call, method.serve, admitted);
+      call.admit(admitted);
+      call.startDeadline();
+      // Before its caller is known: what comes is counted from its first byte.
+      method.serve(call);
     } catch (error) {
       call.fail(grpcStatusOf(error));
     }
   }
-
-  async #serveLater(call: ServerCall, serve: Serve, admitted: Promise<By>): Promise<void> {
-    try {
-      start(call, serve, await admitted);
-    } catch (error) {
-      call.fail(grpcStatusOf(error));
-    }
-  }
-}
-
-function start(call: ServerCall, serve: Serve, by: By): void {
-  call.by = by;
-  call.startDeadline();
-  serve(call);
 }
 
 const WRONG_METHOD = encoded([[":status", "405"]]);

@@ -6,58 +6,54 @@
  *   preface ──settings──▶ open ──GOAWAY (ours)──▶ closing ──last stream ends──▶ closed
  *                           └── what must not be: GOAWAY with the reason ──────────┘
  *
- * The peer may be hostile: headers, frames that only cost us, bytes that wait to be sent and the
- * number of streams all have a bound, and beyond it the connection ends.
+ * The peer may be hostile: headers, frames that only cost us, streams that come to nothing, bytes
+ * that wait to be sent and the number of streams all have a bound, and beyond it the connection
+ * ends. Until one of its callers is known, a connection gets fewer streams.
  */
 import type { Socket } from "node:net";
+import type { Waiter, WaitingBytes } from "../waiting.ts";
+import { Allowance } from "./allowance.ts";
 import {
   ConnectionError,
-  DEFAULT_FRAME_BYTES,
   DEFAULT_WINDOW,
   ERROR,
   FLAG,
   FRAME,
-  MAX_WINDOW,
   SETTING,
   tooLong,
   wrong,
   type ErrorNumber,
 } from "./codes.ts";
-import { FrameParser, type Frame, type FrameLimits } from "./frame-parser.ts";
+import { FrameParser, type Frame } from "./frame-parser.ts";
 import { HeaderDecoder, type Field } from "./hpack.ts";
+import type { ConnectionLimits } from "./limits.ts";
 import { Outbox } from "./outbox.ts";
 import { areTrailers, requestHeaders } from "./request-headers.ts";
+import { initialWindowIn } from "./settings.ts";
 import { Stream, type Carrier, type WholeResponse } from "./stream.ts";
-
-export interface ConnectionLimits extends FrameLimits {
-  /** At a time. */
-  readonly streams: number;
-  /** The receive windows of one stream, and of all together. */
-  readonly streamWindow: number;
-  readonly connectionWindow: number;
-  /** The most that waits for a client that does not read. */
-  readonly waitingBytes: number;
-  /** How often the other end is asked whether it is there, and how long it has to answer. */
-  readonly keepaliveMs: number;
-  readonly keepaliveTimeoutMs: number;
-}
 
 export interface ConnectionOptions {
   readonly limits: ConnectionLimits;
+  /** Counts what waits to be sent on all connections of the process. */
+  readonly answers: WaitingBytes;
   readonly onStream: (stream: Stream) => void;
-  readonly onClose: () => void;
+  /** `isFlood`: it ended because the client did too much of what only costs us. */
+  readonly onClose: (isFlood: boolean) => void;
 }
 
 /** How long the other end has to read why the connection ends. */
 const LAST_WORDS_MS = 1_000;
 /** Streams that we reset, whose frames may still be under way. */
 const RESETS_KEPT = 1_000;
-
-export class Http2Connection implements Carrier {
+export class Http2Connection implements Carrier, Waiter {
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
   readonly #decoder: HeaderDecoder;
   readonly #outbox: Outbox;
+  readonly #parser: FrameParser;
+  /** Streams that the client reset, or that were refused: each cost us, and came to nothing. */
+  readonly #wasted: Allowance;
+  readonly #settingsSent: Allowance;
   readonly #streams = new Map<number, Stream>();
   readonly #wereReset = new Set<number>();
   readonly #asking: NodeJS.Timeout;
@@ -65,6 +61,8 @@ export class Http2Connection implements Carrier {
   #receiveWindow: number;
   #receivedBytes = 0;
   #lateness: NodeJS.Timeout | undefined;
+  #mostStreams: number;
+  #isFlood = false;
   #isClosing = false;
   #isClosed = false;
 
@@ -74,19 +72,24 @@ export class Http2Connection implements Carrier {
     const { limits } = options;
     this.#decoder = new HeaderDecoder(limits.headerBytes);
     this.#receiveWindow = limits.connectionWindow;
+    this.#mostStreams = limits.strangerStreams;
+    const wasted = { atOnce: this.#mostStreams, perSecond: limits.wastedStreamsPerSecond };
+    this.#wasted = new Allowance(wasted, "streams that come to nothing");
+    const { settingsPerSecond: each } = limits;
+    this.#settingsSent = new Allowance({ atOnce: each, perSecond: each }, "SETTINGS");
     this.#outbox = new Outbox(socket, {
-      waitingBytes: limits.waitingBytes,
-      onOverflow: () => this.destroy(),
+      answers: options.answers,
+      waiter: this,
       onEnded: (stream) => this.#ended(stream),
     });
     this.#asking = setInterval(() => this.#askWhetherThere(), limits.keepaliveMs);
-    const parser = new FrameParser(limits, (frame) => this.#take(frame));
-    socket.on("data", (chunk: Buffer) => this.#read(parser, chunk));
+    this.#parser = new FrameParser(limits, (frame) => this.#take(frame));
+    socket.on("data", (chunk: Buffer) => this.#read(chunk));
     socket.on("error", () => this.destroy());
     socket.on("end", () => this.destroy());
     socket.on("close", () => this.destroy());
     this.#outbox.settings([
-      [SETTING.MAX_CONCURRENT_STREAMS, limits.streams],
+      [SETTING.MAX_CONCURRENT_STREAMS, this.#mostStreams],
       [SETTING.INITIAL_WINDOW_SIZE, limits.streamWindow],
       [SETTING.MAX_HEADER_LIST_SIZE, limits.headerBytes],
     ]);
@@ -109,7 +112,25 @@ export class Http2Connection implements Carrier {
     this.#socket.destroy();
     for (const stream of this.#streams.values()) stream.closed();
     this.#streams.clear();
-    this.#options.onClose();
+    this.#options.answers.release(this);
+    this.#options.onClose(this.#isFlood);
+  }
+
+  /** Too much waits to be sent. */
+  cut(): void {
+    this.destroy();
+  }
+
+  welcome(): void {
+    const { streams } = this.#options.limits;
+    if (this.#mostStreams === streams) return;
+    this.#mostStreams = streams;
+    this.#wasted.raise(streams);
+    this.#outbox.settings([[SETTING.MAX_CONCURRENT_STREAMS, streams]]);
+  }
+
+  waits(bytes: number): void {
+    this.#outbox.waits(bytes);
   }
 
   send(stream: Stream): void {
@@ -144,6 +165,7 @@ export class Http2Connection implements Carrier {
   /** We have said all. A caller that has not is told that we want no more. */
   #ended(stream: Stream): void {
     stream.isLocalEnded = true;
+    this.#wasted.give();
     if (!stream.isRemoteEnded) this.#resetId(stream.id, ERROR.NO_ERROR);
     this.#forget(stream);
   }
@@ -179,6 +201,7 @@ export class Http2Connection implements Carrier {
     this.#socket.resume();
     for (const stream of this.#streams.values()) stream.closed();
     this.#streams.clear();
+    this.#isFlood = number === ERROR.ENHANCE_YOUR_CALM;
     setTimeout(() => this.destroy(), LAST_WORDS_MS).unref();
   }
 
@@ -188,10 +211,10 @@ export class Http2Connection implements Carrier {
     this.#lateness = setTimeout(() => this.destroy(), this.#options.limits.keepaliveTimeoutMs);
   }
 
-  #read(parser: FrameParser, chunk: Buffer): void {
+  #read(chunk: Buffer): void {
     if (this.#isClosed) return;
     try {
-      parser.push(chunk);
+      this.#parser.push(chunk);
     } catch (error) {
       const number = error instanceof ConnectionError ? error.number : ERROR.INTERNAL_ERROR;
       this.#fail(number, error instanceof ConnectionError ? error.message : "");
@@ -228,6 +251,7 @@ export class Http2Connection implements Carrier {
     if (!stream && (id === 0 || id > this.#lastId)) throw wrong("DATA on no stream");
     this.#received(length);
     if (!stream) {
+      this.#parser.countIdle();
       if (!this.#wereReset.has(id)) this.#resetId(id, ERROR.STREAM_CLOSED);
       return;
     }
@@ -236,8 +260,9 @@ export class Http2Connection implements Carrier {
     if (stream.receiveWindow < 0) return this.reset(stream, ERROR.FLOW_CONTROL_ERROR);
     if (length > payload.length) stream.consumed(length - payload.length);
     stream.dataBytes += payload.length;
-    if (payload.length > 0) stream.received(payload);
-    if (flags & FLAG.END_STREAM) this.#remoteEnded(stream);
+    const isLast = (flags & FLAG.END_STREAM) !== 0;
+    if (payload.length > 0) stream.received(payload, isLast);
+    if (isLast) this.#remoteEnded(stream);
   }
 
   #remoteEnded(stream: Stream): void {
@@ -270,7 +295,7 @@ export class Http2Connection implements Carrier {
     const stream = this.#streams.get(id);
     if (stream) return this.#trailers(stream, fields, isEnd);
     if (id > this.#lastId) return this.#open(id, fields, isEnd);
-    if (this.#wereReset.has(id)) return;
+    if (this.#wereReset.has(id)) return this.#wasted.take();
     throw new ConnectionError(ERROR.STREAM_CLOSED, `stream ${id} is closed`);
   }
 
@@ -285,22 +310,26 @@ export class Http2Connection implements Carrier {
   #open(id: number, fields: readonly Field[] | undefined, isEnd: boolean): void {
     this.#lastId = id;
     const { limits, onStream } = this.#options;
-    if (this.#isClosing || this.#streams.size >= limits.streams) {
-      return this.#resetId(id, ERROR.REFUSED_STREAM);
-    }
-    if (!fields) return this.#resetId(id, ERROR.ENHANCE_YOUR_CALM);
+    const isFull =
+      this.#streams.size >= this.#mostStreams || this.#outbox.unreadBytes > limits.unreadBytes;
+    if (this.#isClosing || isFull) return this.#refuseId(id, ERROR.REFUSED_STREAM);
+    if (!fields) return this.#refuseId(id, ERROR.ENHANCE_YOUR_CALM);
     const headers = requestHeaders(fields);
-    if (!headers) return this.#resetId(id, ERROR.PROTOCOL_ERROR);
+    if (!headers) return this.#refuseId(id, ERROR.PROTOCOL_ERROR);
     const stream = new Stream(this, {
       id,
       headers,
       socket: this.#socket,
-      sendWindow: this.#outbox.initialWindow,
       receiveWindow: limits.streamWindow,
     });
     this.#streams.set(id, stream);
     onStream(stream);
     if (isEnd) this.#remoteEnded(stream);
+  }
+
+  #refuseId(id: number, number: ErrorNumber): void {
+    this.#resetId(id, number);
+    this.#wasted.take();
   }
 
   #priority({ id, payload }: Frame): void {
@@ -320,7 +349,9 @@ export class Http2Connection implements Carrier {
     if (payload.length !== 4) throw tooLong();
     if (id === 0 || id > this.#lastId) throw wrong("RST_STREAM on no stream");
     const stream = this.#streams.get(id);
-    if (stream) this.#forget(stream);
+    if (!stream) return;
+    this.#forget(stream);
+    this.#wasted.take();
   }
 
   #settings({ id, flags, payload }: Frame): void {
@@ -329,26 +360,11 @@ export class Http2Connection implements Carrier {
       if (payload.length > 0) throw tooLong();
       return;
     }
-    if (payload.length % 6 !== 0) throw tooLong();
+    this.#settingsSent.take();
     // First the word that it was heard, then what it lets us send.
     this.#outbox.settingsAck();
-    for (let at = 0; at < payload.length; at += 6) {
-      const value = payload.readUInt32BE(at + 2);
-      switch (payload.readUInt16BE(at)) {
-        case SETTING.ENABLE_PUSH:
-          if (value > 1) throw wrong("ENABLE_PUSH is neither 0 nor 1");
-          break;
-        case SETTING.INITIAL_WINDOW_SIZE:
-          if (value > MAX_WINDOW)
-            throw new ConnectionError(ERROR.FLOW_CONTROL_ERROR, "INITIAL_WINDOW_SIZE");
-          this.#outbox.resizeWindows(value, this.#streams.values());
-          break;
-        case SETTING.MAX_FRAME_SIZE:
-          if (value < DEFAULT_FRAME_BYTES || value > 2 ** 24 - 1)
-            throw wrong(`MAX_FRAME_SIZE ${value}`);
-          break;
-      }
-    }
+    const window = initialWindowIn(payload);
+    if (window !== undefined) this.#outbox.resizeWindows(window);
   }
 
   #ping({ id, flags, payload }: Frame): void {
@@ -367,12 +383,8 @@ export class Http2Connection implements Carrier {
     }
     if (id > this.#lastId) throw wrong("WINDOW_UPDATE on no stream");
     const stream = this.#streams.get(id);
-    if (!stream) return;
+    if (!stream) return this.#parser.countIdle();
     if (increment === 0) return this.reset(stream, ERROR.PROTOCOL_ERROR);
-    if (stream.sendWindow + increment > MAX_WINDOW) {
-      return this.reset(stream, ERROR.FLOW_CONTROL_ERROR);
-    }
-    stream.sendWindow += increment;
-    this.#outbox.send(stream);
+    if (!this.#outbox.grant(stream, increment)) this.reset(stream, ERROR.FLOW_CONTROL_ERROR);
   }
 }

@@ -4,6 +4,8 @@
  *
  * Frames that ask for nothing are counted: whoever sends nothing else only wants us to be busy.
  */
+import { GatheredBytes } from "../gathered-bytes.ts";
+import { Allowance } from "./allowance.ts";
 import {
   ConnectionError,
   DEFAULT_FRAME_BYTES,
@@ -35,8 +37,7 @@ export interface FrameLimits {
 interface HeaderBlock {
   readonly id: number;
   readonly flags: number;
-  readonly parts: Buffer[];
-  bytes: number;
+  readonly block: GatheredBytes;
 }
 
 export class FrameParser {
@@ -47,12 +48,19 @@ export class FrameParser {
   #rest: Buffer | undefined;
   #stage: "preface" | "settings" | "open" = "preface";
   #continued: HeaderBlock | undefined;
-  #idleFrames = 0;
-  #countedFromMs = performance.now();
+  /** Frames that ask for nothing. */
+  readonly #idle: Allowance;
 
   constructor(limits: FrameLimits, take: (frame: Frame) => void) {
     this.#limits = limits;
     this.#take = take;
+    const { idleFramesPerSecond: each } = limits;
+    this.#idle = new Allowance({ atOnce: each, perSecond: each }, "frames that ask for nothing");
+  }
+
+  /** The frame that was taken last asked for nothing. */
+  countIdle(): void {
+    this.#idle.take();
   }
 
   push(chunk: Buffer): void {
@@ -73,7 +81,8 @@ export class FrameParser {
       at = end;
       this.#sort(frame);
     }
-    if (at < bytes.length) this.#rest = at === 0 ? bytes : bytes.subarray(at);
+    // A copy: the chunk is up to 64 KiB, and what is left of it often a few bytes.
+    if (at < bytes.length) this.#rest = at === 0 ? bytes : Buffer.from(bytes.subarray(at));
   }
 
   /** How much of it came; all of it or it is waited for. */
@@ -94,7 +103,7 @@ export class FrameParser {
     switch (frame.type) {
       case FRAME.DATA:
         frame.payload = unpadded(frame);
-        if (frame.length === 0) this.#countIdle();
+        if (frame.length === 0) this.countIdle();
         break;
       case FRAME.HEADERS:
         frame.payload = blockOf(frame);
@@ -105,42 +114,32 @@ export class FrameParser {
       case FRAME.WINDOW_UPDATE:
         break;
       default:
-        this.#countIdle();
+        this.countIdle();
     }
     this.#take(frame);
   }
 
   #begin({ id, flags, payload }: Frame): void {
-    this.#continued = { id, flags, parts: [payload], bytes: payload.length };
+    const block = new GatheredBytes();
+    block.push(payload);
+    this.#continued = { id, flags, block };
   }
 
   #continue(frame: Frame, continued: HeaderBlock): void {
     if (frame.type !== FRAME.CONTINUATION || frame.id !== continued.id) {
       throw wrong("a header block was not finished");
     }
-    if (frame.length === 0) this.#countIdle();
-    continued.parts.push(frame.payload);
-    continued.bytes += frame.length;
-    if (continued.bytes > 2 * this.#limits.headerBytes) {
+    if (frame.length === 0) this.countIdle();
+    continued.block.push(frame.payload);
+    if (continued.block.length > 2 * this.#limits.headerBytes) {
       throw new ConnectionError(ERROR.ENHANCE_YOUR_CALM, "headers without an end");
     }
     if (!(frame.flags & FLAG.END_HEADERS)) return;
     this.#continued = undefined;
     frame.type = FRAME.HEADERS;
     frame.flags = continued.flags | FLAG.END_HEADERS;
-    frame.payload = Buffer.concat(continued.parts);
+    frame.payload = continued.block.take();
     this.#take(frame);
-  }
-
-  #countIdle(): void {
-    this.#idleFrames += 1;
-    if (this.#idleFrames <= this.#limits.idleFramesPerSecond) return;
-    const nowMs = performance.now();
-    if (nowMs - this.#countedFromMs < 1_000) {
-      throw new ConnectionError(ERROR.ENHANCE_YOUR_CALM, "too many frames that ask for nothing");
-    }
-    this.#countedFromMs = nowMs;
-    this.#idleFrames = 1;
   }
 }
 

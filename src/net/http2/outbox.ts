@@ -3,6 +3,7 @@
  * written as one piece; data waits in its stream while the other end has no room for it.
  */
 import type { Socket } from "node:net";
+import type { WaitingBytes, Waiter } from "../waiting.ts";
 import {
   ConnectionError,
   DEFAULT_FRAME_BYTES,
@@ -17,9 +18,9 @@ import {
 import type { Stream, WholeResponse } from "./stream.ts";
 
 export interface OutboxOptions {
-  /** The most the socket holds for a client that does not read. */
-  readonly waitingBytes: number;
-  readonly onOverflow: () => void;
+  /** Counts what waits for a client that does not read, here and in the streams. */
+  readonly answers: WaitingBytes;
+  readonly waiter: Waiter;
   /** All that a stream had to say is out. */
   readonly onEnded: (stream: Stream) => void;
 }
@@ -32,11 +33,17 @@ export class Outbox {
   #isScheduled = false;
   #isCongested = false;
   #isEnding = false;
+  /** Whether something was counted. */
+  #isHeld = false;
+  /** In the streams. */
+  #waitingBytes = 0;
   #window = DEFAULT_WINDOW;
-  /** Streams with something to send and no room for it, in the order in which they get some. */
+  /** Streams with something to send, in the order in which they get room: all lack it. */
   readonly #blocked = new Set<Stream>();
+  /** Those that lack room of their own. */
+  readonly #starved = new Set<Stream>();
   /** The send window of a new stream. */
-  initialWindow = DEFAULT_WINDOW;
+  #initialWindow = DEFAULT_WINDOW;
 
   constructor(socket: Socket, options: OutboxOptions) {
     this.#socket = socket;
@@ -44,6 +51,7 @@ export class Outbox {
     socket.on("drain", () => {
       this.#isCongested = false;
       this.#unblock();
+      this.#schedule();
     });
   }
 
@@ -56,28 +64,43 @@ export class Outbox {
     this.#unblock();
   }
 
-  /** Streams that are open get as much more room, or less, as new ones do. */
-  resizeWindows(window: number, streams: Iterable<Stream>): void {
-    const more = window - this.initialWindow;
-    this.initialWindow = window;
-    for (const stream of streams) {
-      stream.sendWindow += more;
-      if (stream.sendWindow > MAX_WINDOW) {
-        throw new ConnectionError(ERROR.FLOW_CONTROL_ERROR, "a window larger than there can be");
-      }
-      this.send(stream);
-    }
+  /**
+   * Streams that are open get as much more room, or less, as new ones do: those that have something
+   * to send are looked at, however many there are.
+   */
+  resizeWindows(window: number): void {
+    const isMore = window > this.#initialWindow;
+    this.#initialWindow = window;
+    if (isMore) for (const stream of Array.from(this.#starved)) this.send(stream);
+  }
+
+  /** Whether a stream can have so much more room. */
+  grant(stream: Stream, increment: number): boolean {
+    if (this.#initialWindow + stream.sendCredit + increment > MAX_WINDOW) return false;
+    stream.sendCredit += increment;
+    this.send(stream);
+    return true;
+  }
+
+  /** What waits in streams, and for the socket to be read. */
+  get unreadBytes(): number {
+    return this.#waitingBytes + (this.#isCongested ? this.#socket.writableLength : 0);
+  }
+
+  waits(bytes: number): void {
+    this.#waitingBytes += bytes;
+    this.#schedule();
   }
 
   /** Sends what waits in a stream, as far as there is room. */
   send(stream: Stream): void {
     const { waiting } = stream;
     while (stream.waitingBytes > 0) {
-      const room = this.#isCongested ? 0 : Math.min(this.#window, stream.sendWindow);
+      const room = this.#roomOf(stream);
       const [first] = waiting;
       if (room <= 0 || !first) {
-        // One that lacks room of its own is told when it has some.
         if (this.#isCongested || this.#window <= 0) this.#blocked.add(stream);
+        else this.#starved.add(stream);
         return;
       }
       const length = Math.min(first.length, room, DEFAULT_FRAME_BYTES);
@@ -86,10 +109,11 @@ export class Outbox {
       if (length === first.length) waiting.shift();
       else waiting[0] = first.subarray(length);
       stream.waitingBytes -= length;
-      stream.sendWindow -= length;
+      this.#waitingBytes -= length;
+      stream.sendCredit -= length;
       this.#window -= length;
     }
-    this.#blocked.delete(stream);
+    this.forget(stream);
     if (stream.trailers && !stream.isLocalEnded) {
       this.headers(stream.id, stream.trailers, true);
       this.#options.onEnded(stream);
@@ -101,8 +125,8 @@ export class Outbox {
   /** An answer that fits goes as one piece of bytes. */
   whole(stream: Stream, { headers, data, trailers }: WholeResponse): boolean {
     const { length } = data;
-    const room = this.#isCongested ? 0 : Math.min(this.#window, stream.sendWindow);
-    if (length > room || length > DEFAULT_FRAME_BYTES || stream.waitingBytes > 0) return false;
+    if (length > this.#roomOf(stream) || length > DEFAULT_FRAME_BYTES || stream.waitingBytes > 0)
+      return false;
     const { id } = stream;
     const bytes = Buffer.allocUnsafe(
       3 * FRAME_HEADER_BYTES + headers.length + length + trailers.length,
@@ -119,7 +143,7 @@ export class Outbox {
     const flags = FLAG.END_HEADERS | FLAG.END_STREAM;
     at = putHeader(bytes, at + length, { type: FRAME.HEADERS, length: trailers.length, flags, id });
     bytes.set(trailers, at);
-    stream.sendWindow -= length;
+    stream.sendCredit -= length;
     this.#window -= length;
     this.#push(bytes);
     return true;
@@ -187,6 +211,11 @@ export class Outbox {
 
   forget(stream: Stream): void {
     this.#blocked.delete(stream);
+    this.#starved.delete(stream);
+  }
+
+  #roomOf({ sendCredit }: Stream): number {
+    return this.#isCongested ? 0 : Math.min(this.#window, this.#initialWindow + sendCredit);
   }
 
   /** Writes what there is, then ends the connection. */
@@ -223,9 +252,17 @@ export class Outbox {
       this.#frames = [];
       this.#bytes = 0;
       this.#isCongested = !this.#socket.write(bytes);
-      if (this.#socket.writableLength > this.#options.waitingBytes) this.#options.onOverflow();
     }
+    this.#count();
     if (this.#isEnding) this.#socket.end();
+  }
+
+  #count(): void {
+    const { answers, waiter } = this.#options;
+    const bytes = this.unreadBytes;
+    if (bytes > 0) answers.hold(waiter, bytes);
+    else if (this.#isHeld) answers.release(waiter);
+    this.#isHeld = bytes > 0;
   }
 
   #unblock(): void {

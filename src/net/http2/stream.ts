@@ -20,6 +20,10 @@ export interface Carrier {
   /** All of an answer at once, if there is room for it. */
   sendWhole(stream: Stream, answer: WholeResponse): boolean;
   credit(stream: Stream, bytes: number): void;
+  /** So much more of a stream waits to be sent, or less. */
+  waits(bytes: number): void;
+  /** Its caller is known: it may have more streams. */
+  welcome(): void;
   reset(stream: Stream, number: ErrorNumber): void;
 }
 
@@ -31,7 +35,8 @@ export interface WholeResponse {
 
 /** Receives the data of a stream. */
 export interface DataReceiver {
-  data(chunk: Buffer): void;
+  /** A part of what the socket read: to be copied where it is kept. */
+  data(chunk: Buffer, isLast: boolean): void;
   /** The caller has said all. */
   end(): void;
 }
@@ -45,14 +50,15 @@ export class Stream {
   readonly socket: Socket;
   readonly #carrier: Carrier;
   #taker: DataReceiver | undefined;
-  /** Data from before there was a receiver. */
-  #early: Buffer[] = [];
   #onDrain: (() => void) | undefined;
   /** Called once, when nothing more comes or goes. */
   onClose: (() => void) | undefined;
 
-  /** For the connection: what may still be sent and received, and what waits to be sent. */
-  sendWindow: number;
+  /**
+   * For the connection: what may be sent beyond the window that every stream of it has, what may
+   * still be received, and what waits to be sent.
+   */
+  sendCredit = 0;
   receiveWindow: number;
   /** Taken, and credit not yet given for it. */
   uncredited = 0;
@@ -72,7 +78,6 @@ export class Stream {
       readonly id: number;
       readonly headers: ReadonlyMap<string, string>;
       readonly socket: Socket;
-      readonly sendWindow: number;
       readonly receiveWindow: number;
     },
   ) {
@@ -80,15 +85,16 @@ export class Stream {
     this.id = start.id;
     this.headers = start.headers;
     this.socket = start.socket;
-    this.sendWindow = start.sendWindow;
     this.receiveWindow = start.receiveWindow;
   }
 
-  /** From here on what comes, and came, is handed on. */
+  /** What comes is handed on. To be called when the stream is opened, or it is dropped. */
   take(taker: DataReceiver): void {
     this.#taker = taker;
-    for (const chunk of this.#early.splice(0)) taker.data(chunk);
-    if (this.isRemoteEnded) taker.end();
+  }
+
+  welcome(): void {
+    this.#carrier.welcome();
   }
 
   /** So much of what came is dealt with: as much more may come. */
@@ -139,9 +145,8 @@ export class Stream {
   }
 
   /** For the connection. */
-  received(chunk: Buffer): void {
-    if (this.#taker) this.#taker.data(chunk);
-    else this.#early.push(chunk);
+  received(chunk: Buffer, isLast: boolean): void {
+    this.#taker?.data(chunk, isLast);
   }
 
   remoteEnded(): void {
@@ -158,9 +163,9 @@ export class Stream {
   closed(): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    if (this.waitingBytes > 0) this.#carrier.waits(-this.waitingBytes);
     this.waiting.length = 0;
     this.waitingBytes = 0;
-    this.#early = [];
     this.onClose?.();
   }
 
@@ -168,5 +173,6 @@ export class Stream {
     if (bytes.length === 0) return;
     this.waiting.push(bytes);
     this.waitingBytes += bytes.length;
+    this.#carrier.waits(bytes.length);
   }
 }

@@ -8,8 +8,9 @@
  * Plain connections are for callers on this machine and in trusted networks, whose programs may
  * know nothing of TLS. That all others are refused is for whoever asks who is calling.
  */
+import type { EventEmitter } from "node:events";
 import { Server, type Socket } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
+import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { sortByFirstBytes } from "../first-bytes.ts";
 import type { KeyPair } from "./pair.ts";
 
@@ -20,6 +21,8 @@ export interface FrontOptions {
   /** Absent: all connections are plain. */
   readonly pair: KeyPair | undefined;
   readonly protocols: readonly Protocol[];
+  /** Takes the connections that chose h2, where the server behind does not. */
+  readonly h2?: EventEmitter;
 }
 
 /** The first byte of every TLS connection; neither HTTP/1.1 nor HTTP/2 begins with it. */
@@ -28,7 +31,7 @@ const TLS_HANDSHAKE = 22;
 const HANDSHAKE_MS = 10_000;
 
 /** The server to listen with. `behind` takes the connections, and is never bound itself. */
-export function frontOf(behind: Server, { pair, protocols }: FrontOptions): Server {
+export function frontOf(behind: Server, { pair, protocols, h2 }: FrontOptions): Server {
   if (!pair) return behind;
   const tls = createTlsServer({
     ALPNProtocols: [...protocols],
@@ -40,14 +43,14 @@ export function frontOf(behind: Server, { pair, protocols }: FrontOptions): Serv
   pair.follow((texts) => tls.setSecureContext(texts));
   // The other end gave up, or does not know us: it has its answer, and there is nobody to tell.
   tls.on("tlsClientError", (_error, socket) => socket.destroy());
-  return new Front(behind, tls);
+  return new Front(behind, tls, h2);
 }
 
 class Front extends Server {
   /** Connections that nobody behind has yet, by the address and the port of their other end. */
   readonly #begun = new Map<string, Socket>();
 
-  constructor(behind: Server, tls: Server) {
+  constructor(behind: Server, tls: Server, h2: EventEmitter = behind) {
     super({ noDelay: true, allowHalfOpen: true }, (socket) => {
       const name = nameOf(socket);
       this.#begun.set(name, socket);
@@ -58,15 +61,16 @@ class Front extends Server {
         return { server: behind };
       });
     });
-    tls.on("secureConnection", (socket: Socket) => {
+    tls.on("secureConnection", (socket: TLSSocket) => {
       this.#begun.delete(nameOf(socket));
-      behind.emit("connection", socket);
+      (socket.alpnProtocol === "h2" ? h2 : behind).emit("connection", socket);
     });
     this.on("listening", () => {
       this.maxConnections = behind.maxConnections;
       // A server of HTTP begins to look for slow clients by this.
       behind.emit("listening");
       this.on("error", (error) => behind.emit("error", error));
+      this.on("drop", (dropped) => behind.emit("drop", dropped));
     });
   }
 

@@ -9,8 +9,8 @@
  */
 import { ReadableStream, WritableStream } from "node:stream/web";
 import { AcpDeriver } from "./derive/deriver.ts";
-import { statusMessage, STATUS_KEY, STATUS_VARIANT, type AgentStatus } from "./derive/form.ts";
-import { field, readFrame, text, type Frame } from "./derive/frames.ts";
+import { statusMessage, STATUS_KEY, STATUS_VARIANT, type ReportedStatus } from "./derive/form.ts";
+import { field, readFrame, text, type AcpFrame } from "./derive/frames.ts";
 import { MEMORY } from "./derive/limits.ts";
 import { remember } from "./derive/memory.ts";
 import { AcpObserver, type AcpObserverOptions } from "./derive/observer.ts";
@@ -29,7 +29,7 @@ export interface AgentStatusReporter<Message> {
    * Tells the client, in the form that it asked for or else hidden in `_meta`, which every client
    * accepts. Says whether it was sent: not outside of a turn, and not twice the same.
    */
-  readonly report: (sessionId: string, status: AgentStatus) => Promise<boolean>;
+  readonly report: (sessionId: string, status: ReportedStatus) => Promise<boolean>;
 }
 
 /** Gives an agent a way to say what it does. */
@@ -90,7 +90,7 @@ export function onAgentStatus<Message>(
     }
   }, options);
   const writer = stream.writable.getWriter();
-  const see = (sender: "agent" | "client", frame: Frame | undefined): void => {
+  const see = (sender: "agent" | "client", frame: AcpFrame | undefined): void => {
     if (frame !== undefined) observer.observe(sender, frame);
   };
   const end = async (): Promise<void> => {

@@ -13,6 +13,7 @@ import type { By } from "../../core/by.ts";
 import { checkShare, Holdings, wishOf } from "../../core/shares.ts";
 import type { Clock } from "../../core/clock.ts";
 import { systemClock } from "../../machine/clock.ts";
+import type { WaitingBytes } from "../../net/waiting.ts";
 import { errorFrame, HEARTBEAT, OPENING } from "./event-frames.ts";
 import { EVENT_STREAM } from "./limits.ts";
 
@@ -30,16 +31,21 @@ export interface SseSource {
 export interface StreamsOptions {
   readonly clock?: Clock;
   readonly maxStreams?: number;
+  /** Counts frames that their clients have not read. */
+  readonly answers?: WaitingBytes | undefined;
 }
 
 /** All streams of a door. */
 export class SseStreams {
   readonly #clock: Clock;
+  readonly #answers: WaitingBytes | undefined;
   readonly #maxStreams: number;
   readonly #holdings = new Holdings();
 
-  constructor({ clock = systemClock, maxStreams = EVENT_STREAM.streams }: StreamsOptions) {
+  constructor({ clock = systemClock, answers, ...options }: StreamsOptions) {
+    const { maxStreams = EVENT_STREAM.streams } = options;
     this.#clock = clock;
+    this.#answers = answers;
     this.#maxStreams = maxStreams;
   }
 
@@ -54,7 +60,7 @@ export class SseStreams {
     const source = start();
     this.#holdings.add(principal.name);
     try {
-      await new Stream(response, source, this.#clock).run();
+      await new Stream(response, source, { clock: this.#clock, answers: this.#answers }).run();
     } finally {
       this.#holdings.remove(principal.name);
     }
@@ -65,12 +71,23 @@ class Stream {
   readonly #response: ServerResponse;
   readonly #source: SseSource;
   readonly #clock: Clock;
+  readonly #answers: WaitingBytes | undefined;
   #stopHeartbeat: () => void = () => undefined;
 
-  constructor(response: ServerResponse, source: SseSource, clock: Clock) {
+  constructor(
+    response: ServerResponse,
+    source: SseSource,
+    { clock, answers }: { readonly clock: Clock; readonly answers: WaitingBytes | undefined },
+  ) {
     this.#response = response;
     this.#source = source;
     this.#clock = clock;
+    this.#answers = answers;
+  }
+
+  /** Others need the room that this one's unread frames take. */
+  cut(): void {
+    this.#response.destroy();
   }
 
   async run(): Promise<void> {
@@ -106,6 +123,7 @@ class Stream {
       const { cut } = this.#source;
       const settle = (error?: Error) => {
         cancel();
+        this.#answers?.release(this);
         response.off("drain", onDrain);
         response.off("close", onClose);
         cut?.removeEventListener("abort", onCut);
@@ -123,6 +141,7 @@ class Stream {
       response.on("close", onClose);
       cut?.addEventListener("abort", onCut);
       if (cut?.aborted) onCut();
+      else this.#answers?.hold(this, response.writableLength);
     });
   }
 

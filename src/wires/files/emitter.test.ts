@@ -5,7 +5,13 @@ import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { StatusEmitter, type StatusEmitterOptions } from "./emitter.ts";
 import type { Status } from "./format.ts";
+import { writeStatus } from "./write.ts";
 import { NOW, NOW_MS, scratch } from "../../../test/support/files/fixture.ts";
+
+vi.mock(import("./write.ts"), async (original) => {
+  const real = await original();
+  return { ...real, writeStatus: vi.fn(real.writeStatus) };
+});
 
 afterEach(() => {
   vi.useRealTimers();
@@ -33,6 +39,29 @@ test("an agent is there as soon as it says so, and gone when it is closed", asyn
   await emitter.close();
   await emitter.close();
   expect(fs.readdirSync(folder.path)).toEqual([]);
+});
+
+test("what is said in the very moment in which a write ends is written too", async () => {
+  using folder = scratch();
+  await using emitter = emitterIn(folder.path);
+  await emitter.flush();
+  const real = vi.mocked(writeStatus).getMockImplementation();
+  vi.mocked(writeStatus).mockImplementationOnce(async (...words) => {
+    const path = await (real ?? expect.fail("no writeStatus"))(...words);
+    queueMicrotask(() => queueMicrotask(() => emitter.task({ state: "working" })));
+    return path;
+  });
+  emitter.activity();
+  await emitter.flush();
+  expect(written(emitter).task?.state).toBe("working");
+});
+
+test("without waiting for the disk, what it says is there before anything else", async () => {
+  using folder = scratch();
+  await using emitter = emitterIn(folder.path, { isDurable: false });
+  emitter.task({ state: "working" });
+  await new Promise((resolve) => process.nextTick(resolve));
+  expect(written(emitter).task?.state).toBe("working");
 });
 
 test("two runs of the same program have different ids", async () => {
@@ -147,7 +176,7 @@ test("a disk that fails is told to who wants to know, and never to the agent", a
   await emitterIn(join(inTheWay, "below")).close();
 });
 
-const LIBRARY = JSON.stringify(new URL("../../../dist/status.js", import.meta.url).href);
+const LIBRARY = JSON.stringify(new URL("../../../dist/lib/status.js", import.meta.url).href);
 /** An agent that ends as the words behind it say; it lives as long as its standard input. */
 const PROGRAM = `
   import { StatusEmitter } from ${LIBRARY};

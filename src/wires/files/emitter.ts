@@ -14,7 +14,7 @@ import { SCHEMA_VERSION, type Status, type StatusGoal, type StatusTask } from ".
 import { leaveWith, stay } from "./leaving.ts";
 import { EMITTER } from "./limits.ts";
 import { writeTimestamp } from "./timestamp.ts";
-import { writeStatus, writeStatusSync } from "./write.ts";
+import { writeHeartbeatSync, writeStatus, writeStatusSync } from "./write.ts";
 
 export interface StatusEmitterOptions {
   readonly agentName: string;
@@ -27,6 +27,11 @@ export interface StatusEmitterOptions {
   readonly meta?: Readonly<Record<string, unknown>>;
   /** At the end the file is removed, or says so. */
   readonly atEnd?: "remove" | "stopped";
+  /**
+   * Whether what it says outlives a loss of power: so unless told otherwise. Without, it is there
+   * at once, and not when a process that is busy has come back to it several times.
+   */
+  readonly isDurable?: boolean;
   readonly heartbeatMs?: number;
   readonly now?: () => number;
   readonly signal?: AbortSignal;
@@ -146,7 +151,7 @@ export class StatusEmitter implements AsyncDisposable {
   #changed(): void {
     if (this.#isClosed) return;
     this.#isDirty = true;
-    this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
+    this.#writing ??= this.#write();
   }
 
   async #write(): Promise<void> {
@@ -155,11 +160,15 @@ export class StatusEmitter implements AsyncDisposable {
     while (this.#isDirty && !this.#isClosed) {
       this.#isDirty = false;
       try {
-        await writeStatus(this.#status(), this.#folder);
+        const { isDurable = true } = this.#options;
+        if (isDurable) await writeStatus(this.#status(), this.#folder);
+        else writeHeartbeatSync(this.#status(), this.#folder);
       } catch (error) {
         this.#tell(error);
       }
     }
+    // In the same breath as the last look: what is said from now on begins another one.
+    this.#writing = undefined;
   }
 
   #status(): Status {

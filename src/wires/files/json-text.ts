@@ -30,7 +30,8 @@ function written(value: unknown, indent: string, field: string): string {
   if (typeof value === "bigint") return String(value);
   if (value instanceof NumberText) return canonical(value);
   if (typeof value !== "object") throw refusal(field, "is no JSON value");
-  if (indent.length > JSON_DEPTH * 2) {
+  // A line break, and two spaces for each level.
+  if (indent.length > 1 + JSON_DEPTH * 2) {
     throw refusal(field, `lies more than ${JSON_DEPTH} levels deep`);
   }
   const deeper = `${indent}  `;

@@ -75,6 +75,15 @@ test("what lies too deep is refused in both directions, without a stack overflow
   expect(() => jsonText({ x_meta: value })).toThrow("levels deep");
 });
 
+test("whatever is not too deep to be read is not too deep to be written", () => {
+  for (const depth of [1, 63, 64, 65, 66, 67]) {
+    const text = "[".repeat(depth) + "]".repeat(depth);
+    const read = readJson(text);
+    if (read.ok) expect(jsonText(read.value).replaceAll(/\s/g, "")).toBe(text);
+    else expect(() => jsonText(JSON.parse(text))).toThrow("levels deep");
+  }
+});
+
 test("whatever JSON says, it says the same when it was read and written", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 5 }), (text) => {

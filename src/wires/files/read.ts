@@ -171,7 +171,7 @@ function countOf(bracket: string, text: string): number {
   return count;
 }
 
-export interface OpenOptions {
+export interface FileReadOptions {
   /** By a person: then links are followed, and pipes waited for. */
   readonly isNamed?: boolean;
   readonly isFile?: boolean;
@@ -184,7 +184,7 @@ let buffer = Buffer.allocUnsafe(64 * 1024);
 
 export function readText(
   path: string,
-  { isNamed = false, isFile = false }: OpenOptions = {},
+  { isNamed = false, isFile = false }: FileReadOptions = {},
 ): { readonly text: string } | ReadRefusal {
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
   const isInput = isNamed && ["-", "/dev/stdin"].includes(path);

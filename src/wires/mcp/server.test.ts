@@ -353,5 +353,10 @@ describe("agents", () => {
       allowed: true,
       policy_id: "p1",
     });
+    const near = { ...asked, action: "read", explain: true };
+    expect((await call("check_policy", near)).data).toMatchObject({
+      allowed: false,
+      near_misses: [{ policy_id: "p1", effect: "allow", failed: "action", value: "write" }],
+    });
   });
 });

@@ -140,8 +140,8 @@ function callerOf(options: ServerOptions, { member, name, signal }: ToolCall): T
     async acting(agentId) {
       if (agentId !== undefined) {
         if (agentId === member?.actor?.agentId) return member.actor;
-        // The key of a connection is that of the agent it was started for.
-        const isItsKey = !connection || agentId === connection.ownId;
+        // The key of a connection that was started for an agent is that agent's.
+        const isItsKey = connection?.ownId === undefined || agentId === connection.ownId;
         return { agentId, by: isItsKey ? by : withAgentKey(by, undefined) };
       }
       // A connection that acts becomes an agent.

@@ -8,10 +8,10 @@
  *   [[ask]]           a call of its tool that asks the person
  *   [[todo]]          a call of its to-do tool, with one item open
  *   [[sub PROMPT]]    a call of its subagent tool; marks of that prompt are written << >>
- *   [[slow N]]        text for N seconds, a word each half second
+ *   [[slow N WORD]]   text for N seconds, WORD0 WORD1 …, one each half second
  *   [[q]]             text that ends with a question
  *   [[fail]]          HTTP 400
- *   [[flaky N]]       HTTP 500 the first time, then as [[slow N]]: programs try again
+ *   [[flaky N WORD]]  HTTP 500 the first time, then as [[slow N WORD]]: programs try again
  *   anything else     a greeting
  */
 
@@ -54,9 +54,10 @@ const failed = new Set<string>();
 export function answerTo({ prompt, tools, results }: Turn): Answer {
   // Programs may join prompts that were left unanswered: the last mark counts.
   const { word = "", value = "" } = [...prompt.matchAll(MARK)].at(-1)?.groups ?? {};
-  if (word === "slow") return slowly(Number(value));
+  // Programs ask for a title of the session too, and offer no tools for that.
+  if (word === "slow") return tools.length === 0 ? text("A title") : slowly(value);
   if (word === "fail") return { kind: "failure", status: 400 };
-  if (word === "flaky" && failed.has(prompt)) return slowly(Number(value));
+  if (word === "flaky" && failed.has(prompt)) return slowly(value);
   if (word === "flaky") {
     failed.add(prompt);
     return { kind: "failure", status: 500 };
@@ -83,8 +84,10 @@ function text(words: string): Answer {
 
 const PAUSE_MS = 500;
 
-function slowly(seconds: number): Answer {
-  const words = Array.from({ length: (seconds * 1000) / PAUSE_MS }, (_, i) => `word${i} `);
+function slowly(value: string): Answer {
+  const [seconds, word = "word"] = value.split(" ");
+  const length = (Number(seconds) * 1000) / PAUSE_MS;
+  const words = Array.from({ length }, (_, i) => `${word}${i} `);
   return { kind: "text", words, pauseMs: PAUSE_MS };
 }
 

@@ -56,9 +56,9 @@ export const gooseByProxy: Program = {
       OPENAI_HOST: stage.model.url,
       OPENAI_API_KEY: "test",
     });
-    return play(stage, {
-      command: [join(stage.folder, "node_modules", GOOSE, "bin/goose"), "acp"],
-    });
+    const goose = join(stage.folder, "node_modules", GOOSE, "bin/goose");
+    // The error is a part of its answer, and the turn ends as any other.
+    return play(stage, { command: [goose, "acp"], failed: IDLE });
   },
 };
 

@@ -55,6 +55,8 @@ export function prepareQwen(stage: Stage): string {
     tools: { approvalMode: "default" },
     general: { enableAutoUpdate: false },
     privacy: { usageStatisticsEnabled: false },
+    // Else it writes the file anew, in its own way.
+    $version: 4,
   });
   return `${nodePath()} ${join(stage.folder, "node_modules/@qwen-code/qwen-code/cli-entry.js")}`;
 }
@@ -65,7 +67,7 @@ export async function clears(stage: Stage, day: Day): Promise<void> {
   await stage.moment("/clear, prompt", {
     act: async () => {
       await day.enter("/clear");
-      await terminal.hides(/word0|fails as told/);
+      await terminal.hides("[[");
       await terminal.shows(MANNERS.ready);
       await day.say("anew [[slow 3]]", "word0");
     },

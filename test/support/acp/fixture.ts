@@ -6,7 +6,7 @@
  *   play.is                                                        // "reading: Read a.rs"
  */
 import { AcpDeriver, type AcpDeriverOptions } from "../../../src/wires/acp/derive/deriver.ts";
-import { readFrame, type Sender } from "../../../src/wires/acp/derive/frames.ts";
+import { readFrame, type FrameSender } from "../../../src/wires/acp/derive/frames.ts";
 import type { AcpRecord } from "../../../src/wires/acp/derive/record.ts";
 
 const SESSION = "S";
@@ -38,7 +38,7 @@ export class Play {
     return this.frame("agent", message);
   }
 
-  frame(sender: Sender, message: object): this {
+  frame(sender: FrameSender, message: object): this {
     const frame = readFrame(JSON.parse(JSON.stringify({ jsonrpc: "2.0", ...message })));
     if (frame !== undefined) this.said.push(...this.deriver.observe(sender, frame, this.nowMs));
     return this;

@@ -1,4 +1,5 @@
 /** The audit of jobs, with their queues and purses, and of sessions. */
+import { EVERYTHING } from "../../../src/core/visibility.ts";
 import type { Amount } from "../../../src/core/jobs/decimal.ts";
 import { isTerminal } from "../../../src/core/jobs/outcome.ts";
 import { deadlineOf } from "../../../src/core/job-deadlines.ts";
@@ -68,11 +69,14 @@ function grouped(jobs: readonly Job[], nameOf: (job: Job) => string): Map<string
 function indexProblems(jobs: Jobs): string[] {
   const problems: string[] = [];
   const byPrincipal = grouped(allOf(jobs), ({ principal }) => principal);
+  if ([...jobs.index.after(EVERYTHING, undefined)].join() !== sorted([...jobs.byId.keys()])) {
+    problems.push("all jobs are listed wrongly");
+  }
   for (const principal of jobs.index.principals()) {
     if (!byPrincipal.has(principal)) problems.push(`${principal} is listed and has no job`);
   }
   for (const [principal, own] of byPrincipal) {
-    const listed = [...jobs.index.after(principal, undefined)].join();
+    const listed = [...jobs.index.after({ owner: principal }, undefined)].join();
     if (listed !== sorted(own.map(({ id }) => id))) {
       problems.push(`the jobs of ${principal} are listed wrongly: ${listed}`);
     }

@@ -1,16 +1,16 @@
 /** A small world for tests of the rules of jobs. */
 import type { Event } from "../../../src/core/events.ts";
 import { feel, newPulse } from "../../../src/core/job-progress.ts";
-import type { Ending } from "../../../src/core/job-rules.ts";
+import type { JobEnding } from "../../../src/core/job-rules.ts";
 import { charge } from "../../../src/core/jobs/budget.ts";
 import { amountOf, amountText } from "../../../src/core/jobs/decimal.ts";
-import type { JobEvent } from "../../../src/core/jobs/events.ts";
+import type { JobStreamEvent } from "../../../src/core/jobs/events.ts";
 import { limitJobs } from "../../../src/core/job-deadlines.ts";
 import type { Job, JobEntry, JobLimits } from "../../../src/core/jobs.ts";
 import { World } from "./fixture.ts";
 
-export const DONE: Ending = { status: "success", code: "", reason: "" };
-export const FAILED: Ending = { status: "error", code: "INTERNAL", reason: "no disk" };
+export const DONE: JobEnding = { status: "success", code: "", reason: "" };
+export const FAILED: JobEnding = { status: "error", code: "INTERNAL", reason: "no disk" };
 
 export class JobWorld extends World {
   constructor(limits: Partial<JobLimits> = {}) {
@@ -29,7 +29,7 @@ export class JobWorld extends World {
   }
 
   /** Gives the events that came of it. */
-  end(jobId: string, ending: Ending = DONE): Event[] {
+  end(jobId: string, ending: JobEnding = DONE): Event[] {
     return this.eventsOf(() => this.run({ type: "job.end", jobId, ending }));
   }
 
@@ -42,7 +42,7 @@ export class JobWorld extends World {
   }
 
   /** Soft, as all that a job says. */
-  say(jobId: string, event: JobEvent): void {
+  say(jobId: string, event: JobStreamEvent): void {
     const entry = this.entry(jobId);
     entry.pulse ??= newPulse(this.nowMs);
     feel(entry.pulse, event, this.nowMs);

@@ -1,11 +1,11 @@
 /** For tests: what few clients do with jobs, sessions and credentials, picked by small numbers. */
 import type { CredentialCommand } from "../../../src/core/credentials.ts";
 import { feel, newPulse } from "../../../src/core/job-progress.ts";
-import type { Ending, JobCommand } from "../../../src/core/job-rules.ts";
+import type { JobEnding, JobCommand } from "../../../src/core/job-rules.ts";
 import type { SubmitCommand } from "../../../src/core/job-submit.ts";
 import { charge, countersOf, type Counters } from "../../../src/core/jobs/budget.ts";
 import { amountOfNumber } from "../../../src/core/jobs/decimal.ts";
-import type { JobEvent } from "../../../src/core/jobs/events.ts";
+import type { JobStreamEvent } from "../../../src/core/jobs/events.ts";
 import type { LeaseRequest } from "../../../src/core/jobs/lease.ts";
 import { isTerminal } from "../../../src/core/jobs/outcome.ts";
 import { forgottenJobs, type Job, type JobEntry } from "../../../src/core/jobs.ts";
@@ -106,7 +106,7 @@ export function someSubmit(place: JobPlace, { who, what, how }: Picks): SubmitCo
   return again === undefined ? order : { ...order, jobId: again };
 }
 
-const ENDINGS: readonly Ending[] = [
+const ENDINGS: readonly JobEnding[] = [
   { status: "success", code: "", reason: "" },
   { status: "error", code: "INTERNAL", reason: "no disk" },
   { status: "timed_out", code: "TIMED_OUT", reason: "late" },
@@ -192,7 +192,7 @@ export function someCredentialCommand(state: State, { who, what, how }: Picks): 
   return { type: "credential.issue", jobId, ids: what % 2 === 0 ? ["c1"] : ["c1", "c2"] };
 }
 
-const SAYINGS: readonly JobEvent[] = [
+const SAYINGS: readonly JobStreamEvent[] = [
   { kind: "status", body: { phase: "indexing" } },
   { kind: "status", body: { phase: "awaiting_approval", message: "go on?" } },
   { kind: "progress", body: { current: 3, total: 10 } },

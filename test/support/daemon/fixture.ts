@@ -10,6 +10,7 @@ import { emptyState } from "../../../src/core/state.ts";
 import { permitBy } from "../../../src/operations/access.ts";
 import { LocalUsers } from "../../../src/identity/local-users.ts";
 import type { Authenticator, Peer } from "../../../src/identity/caller.ts";
+import { CallRate } from "../../../src/daemon/call-rate.ts";
 import { HttpDoor, type HttpDoorOptions } from "../../../src/daemon/http-door.ts";
 import { chainOf } from "../identity/chain.ts";
 
@@ -39,7 +40,7 @@ export async function openDoor(options: Partial<HttpDoorOptions> = {}): Promise<
     authenticator: anybodyHere(),
     permit: byRoles,
     allowedHosts: [],
-    rateLimit: 0,
+    calls: new CallRate(0),
     onFault: (error) => faults.push(error),
     ...options,
   });

@@ -32,7 +32,7 @@ import {
   type Fetch,
 } from "./calls.ts";
 import { BEAT } from "./limits.ts";
-import { pages, type Ask, type ListOptions } from "./listing.ts";
+import { pages, type RegistryFetch, type ListOptions } from "./listing.ts";
 import type { Awaitable } from "./provider.ts";
 import type { AgentCard } from "./types.ts";
 
@@ -140,7 +140,7 @@ export class RegistryClient implements AsyncDisposable {
 
   /** All of them, a `limit` at a time. */
   pages(options: ListOptions = {}): AsyncGenerator<readonly AgentCard[], void, undefined> {
-    const ask: Ask = (url, headers, signal) => this.#call(url, headers, { signal });
+    const ask: RegistryFetch = (url, headers, signal) => this.#call(url, headers, { signal });
     return pages(ask, this.registryUrl + AGENTS, options);
   }
 

@@ -21,14 +21,14 @@ export interface ListOptions {
 }
 
 /** Asks one URL of the registry. */
-export type Ask = (
+export type RegistryFetch = (
   url: string,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal | undefined,
 ) => Promise<RegistryResponse>;
 
 export async function* pages(
-  ask: Ask,
+  ask: RegistryFetch,
   agentsUrl: string,
   { version = "1.0", signal, ...filters }: ListOptions,
 ): AsyncGenerator<readonly AgentCard[], void, undefined> {

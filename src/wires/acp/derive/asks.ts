@@ -2,11 +2,11 @@
 import { field, idText, list, text } from "./frames.ts";
 import { SHOWN } from "./limits.ts";
 import type { AcpOption } from "./record.ts";
-import type { Ask } from "./requests.ts";
+import type { PersonQuestion } from "./requests.ts";
 import { shown } from "./shown.ts";
 import { assumeTool, toolMessage, type Tools } from "./tools.ts";
 
-export function permissionIn(params: unknown, tools: Tools, order: number): Ask {
+export function permissionIn(params: unknown, tools: Tools, order: number): PersonQuestion {
   const subject = field(params, "subject");
   const patch = field(params, "toolCall") ?? field(subject, "toolCall");
   const toolCallId = idText(patch, "toolCallId") ?? idText(subject, "toolCallId");
@@ -24,7 +24,7 @@ export function permissionIn(params: unknown, tools: Tools, order: number): Ask 
   };
 }
 
-export function elicitationIn(params: unknown): Ask {
+export function elicitationIn(params: unknown): PersonQuestion {
   return {
     kind: "elicitation",
     text: shown(text(params, "message"), SHOWN.question) ?? "Input needed",
@@ -34,7 +34,7 @@ export function elicitationIn(params: unknown): Ask {
 }
 
 /** Whether the person said no, or took the question away: then the tool does not run. */
-export function isRefused(ask: Ask, result: unknown): boolean {
+export function isRefused(ask: PersonQuestion, result: unknown): boolean {
   if (ask.kind === "elicitation") return false;
   const outcome = field(result, "outcome");
   if (text(outcome, "outcome") !== "selected") return true;

@@ -10,7 +10,7 @@ import { field, list, number, text } from "./frames.ts";
 import { SHOWN } from "./limits.ts";
 import type { Derived } from "./precedence.ts";
 import type { AcpFacts, AcpOption, AcpProgram, AcpQuestion } from "./record.ts";
-import type { Pending } from "./requests.ts";
+import type { OpenRequest } from "./requests.ts";
 import { cut, shown } from "./shown.ts";
 
 /** How the agent ended. */
@@ -21,10 +21,10 @@ export interface AcpExit {
 
 export class AcpConnection {
   facts: AcpFacts = { protocolVersion: null, agent: null, client: null, wants: null };
-  readonly asks = new Map<string, Pending>();
+  readonly asks = new Map<string, OpenRequest>();
   quietSinceMs = 0;
   /** Open `initialize` and `session/new` by their key. */
-  readonly #starting = new Map<string, Pending>();
+  readonly #starting = new Map<string, OpenRequest>();
   #authMethods: readonly AcpOption[] = [];
   #signInSince: string | undefined;
   #exit: string | undefined;
@@ -33,7 +33,7 @@ export class AcpConnection {
     return this.#exit !== undefined;
   }
 
-  starts(pending: Pending): void {
+  starts(pending: OpenRequest): void {
     this.#starting.set(pending.key, pending);
     this.quietSinceMs = pending.askedAtMs;
     this.signedIn();
@@ -128,7 +128,7 @@ const WAITING_ROW = {
   quiet: "waiting",
 } as const;
 
-export function questionOf({ key, ask, askedAtMs }: Pending): readonly AcpQuestion[] {
+export function questionOf({ key, ask, askedAtMs }: OpenRequest): readonly AcpQuestion[] {
   if (ask === undefined) return [];
   const { kind, text: asked, options } = ask;
   return [{ id: key, kind, text: asked, options, since: new Date(askedAtMs).toISOString() }];

@@ -7,7 +7,7 @@
  */
 import { AcpConnection, type AcpExit } from "./connection.ts";
 import { Dialogue } from "./dialogue.ts";
-import type { Frame, Sender } from "./frames.ts";
+import type { AcpFrame, FrameSender } from "./frames.ts";
 import type { AcpFacts, AcpRecord, AcpSessionFacts } from "./record.ts";
 import { quietDeadlineMs, Roster } from "./roster.ts";
 import { backgroundEndsAtMs, doubt, hasTurn, type AcpSession } from "./session.ts";
@@ -28,7 +28,7 @@ export class AcpDeriver {
   }
 
   /** Takes one frame, in the order of the wire; returns what changed, the agent as a whole last. */
-  observe(sender: Sender, frame: Frame, nowMs: number): readonly AcpRecord[] {
+  observe(sender: FrameSender, frame: AcpFrame, nowMs: number): readonly AcpRecord[] {
     if (this.#connection.hasExited) return [];
     this.#advance(nowMs);
     this.#dialogue.take(sender, frame, this.#nowMs);

@@ -6,12 +6,20 @@
 import { elicitationIn, isRefused, permissionIn } from "./asks.ts";
 import type { AcpConnection } from "./connection.ts";
 import { said, STATUS_METHOD } from "./form.ts";
-import { field, idText, number, text, type Frame, type FrameId, type Sender } from "./frames.ts";
+import {
+  field,
+  idText,
+  number,
+  text,
+  type AcpFrame,
+  type FrameId,
+  type FrameSender,
+} from "./frames.ts";
 import { MEMORY, SHOWN } from "./limits.ts";
 import { remember } from "./memory.ts";
 import { isServed } from "./precedence.ts";
 import type { AcpRecord } from "./record.ts";
-import { Requests, type Pending } from "./requests.ts";
+import { Requests, type OpenRequest } from "./requests.ts";
 import type { Roster } from "./roster.ts";
 import {
   beginTurn,
@@ -25,8 +33,8 @@ import { baseName, shown } from "./shown.ts";
 import { failTool } from "./tools.ts";
 import { applyUpdate } from "./updates.ts";
 
-type RequestFrame = Extract<Frame, { kind: "request" }>;
-type NotificationFrame = Extract<Frame, { kind: "notification" }>;
+type RequestFrame = Extract<AcpFrame, { kind: "request" }>;
+type NotificationFrame = Extract<AcpFrame, { kind: "notification" }>;
 type Answer = { readonly result: unknown } | { readonly error: unknown };
 
 /** Codes of JSON-RPC errors that mean something here. */
@@ -61,7 +69,7 @@ export class Dialogue {
     this.#readsTodos = readsTodos;
   }
 
-  take(sender: Sender, frame: Frame, nowMs: number): void {
+  take(sender: FrameSender, frame: AcpFrame, nowMs: number): void {
     this.#nowMs = nowMs;
     this.#order++;
     if (sender === "agent") this.#connection.quietSinceMs = nowMs;
@@ -116,7 +124,11 @@ export class Dialogue {
     this.#lastWords.push(this.#roster.forget(session, "Session closed", this.#nowMs));
   }
 
-  #track(sender: Sender, id: FrameId, about: Omit<Pending, "key" | "askedAtMs">): Pending {
+  #track(
+    sender: FrameSender,
+    id: FrameId,
+    about: Omit<OpenRequest, "key" | "askedAtMs">,
+  ): OpenRequest {
     const pending = { ...about, key: `${sender}-${this.#order}`, askedAtMs: this.#nowMs };
     const forgotten = this.#requests.add(sender, id, pending);
     if (forgotten !== undefined) this.#close(forgotten);
@@ -148,7 +160,7 @@ export class Dialogue {
     }
   }
 
-  #load(session: AcpSession | undefined, { key }: Pending, params: unknown): void {
+  #load(session: AcpSession | undefined, { key }: OpenRequest, params: unknown): void {
     if (session === undefined) return;
     session.cwd = shown(text(params, "cwd"), SHOWN.path) ?? session.cwd;
     if (session.loads.size === 0) session.frozen = shownBefore(session);
@@ -156,7 +168,7 @@ export class Dialogue {
     session.quietSinceMs = this.#nowMs;
   }
 
-  #prompt(session: AcpSession | undefined, { key }: Pending, params: unknown): void {
+  #prompt(session: AcpSession | undefined, { key }: OpenRequest, params: unknown): void {
     if (session === undefined) return;
     settleDoubts(session);
     beginTurn(session, field(params, "prompt"));
@@ -248,7 +260,7 @@ export class Dialogue {
     setRunState(child, snapshot, this.#nowMs);
   }
 
-  #answer(sender: Sender, id: FrameId, answer: Answer): void {
+  #answer(sender: FrameSender, id: FrameId, answer: Answer): void {
     const pending = this.#requests.take(sender, id);
     if (pending === undefined) return;
     const session = this.#roster.find(pending.sessionId);
@@ -268,7 +280,7 @@ export class Dialogue {
     else this.#succeeded(pending, session, answer.result);
   }
 
-  #succeeded(pending: Pending, session: AcpSession | undefined, result: unknown): void {
+  #succeeded(pending: OpenRequest, session: AcpSession | undefined, result: unknown): void {
     switch (pending.method) {
       case "initialize":
         return this.#connection.initialized(result);
@@ -310,7 +322,7 @@ export class Dialogue {
     endTurn(session, { stopReason, nowMs: this.#nowMs });
   }
 
-  #refused(pending: Pending, session: AcpSession | undefined, error: unknown): void {
+  #refused(pending: OpenRequest, session: AcpSession | undefined, error: unknown): void {
     const code = number(error, "code");
     if (code === AUTH_REQUIRED) this.#connection.needsSignIn(this.#nowMs);
     if (session === undefined) return;
@@ -333,7 +345,7 @@ export class Dialogue {
   }
 
   /** Takes a request out of whatever it holds open. */
-  #close({ key, sessionId, ask }: Pending): void {
+  #close({ key, sessionId, ask }: OpenRequest): void {
     this.#connection.ends(key);
     if (ask !== undefined) this.#connection.asks.delete(key);
     const session = this.#roster.find(sessionId);
@@ -364,7 +376,11 @@ function servedDetail(session: AcpSession, params: unknown): { readonly detail?:
   return detail === null ? {} : { detail };
 }
 
-function rememberTerminal(session: AcpSession | undefined, pending: Pending, answer: Answer): void {
+function rememberTerminal(
+  session: AcpSession | undefined,
+  pending: OpenRequest,
+  answer: Answer,
+): void {
   if (pending.method !== "terminal/create" || "error" in answer) return;
   const key = idText(answer.result, "terminalId");
   if (session === undefined || key === undefined || pending.detail === undefined) return;

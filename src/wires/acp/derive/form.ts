@@ -20,7 +20,7 @@ export const STATUS_METHOD = "_rollcall/agent_status";
 export const STATUS_VARIANT = "agent_status_update";
 
 /** The status that an agent reports: the three fields of the proposal. */
-export interface AgentStatus {
+export interface ReportedStatus {
   readonly status: AcpStatus;
   readonly message?: string | null;
   /** "Step 2/5: Finding Rust files". */
@@ -63,7 +63,7 @@ export function said(value: unknown, source: SaidStatus["source"]): SaidStatus {
 }
 
 /** A notification to the client that carries a status in this form. */
-export function statusMessage(form: StatusForm, sessionId: string, status: AgentStatus): object {
+export function statusMessage(form: StatusForm, sessionId: string, status: ReportedStatus): object {
   const message = (method: string, params: object): object => ({ jsonrpc: "2.0", method, params });
   switch (form) {
     case "meta": {
@@ -84,7 +84,7 @@ export function statusMessage(form: StatusForm, sessionId: string, status: Agent
 }
 
 /** No other field: some clients tell an update by the fields it has. */
-function threeFields({ status, message, currentTask }: AgentStatus): object {
+function threeFields({ status, message, currentTask }: ReportedStatus): object {
   return { status, ...(message && { message }), ...(currentTask && { currentTask }) };
 }
 

@@ -2,14 +2,15 @@
  * One JSON-RPC message, as far as anybody here looks into it. What came over the wire is `unknown`
  * and is only ever read by these functions: own fields, of the type that is asked for, or nothing.
  */
+import { isRecord } from "../../../core/json-object.ts";
 import { MEMORY } from "./limits.ts";
 
 /** The sender. Ids are counted per sender: both may have a request 2 open at the same time. */
-export type Sender = "client" | "agent";
+export type FrameSender = "client" | "agent";
 
 export type FrameId = string | number;
 
-export type Frame =
+export type AcpFrame =
   | {
       readonly kind: "request";
       readonly id: FrameId;
@@ -22,7 +23,7 @@ export type Frame =
   | { readonly kind: "error"; readonly id: FrameId | null; readonly error: unknown };
 
 /** Anything that is no message of JSON-RPC 2.0, batches among them, is nothing. */
-export function readFrame(value: unknown): Frame | undefined {
+export function readFrame(value: unknown): AcpFrame | undefined {
   const method = idText(value, "method");
   const id = idIn(value, "id");
   if (method !== undefined) {
@@ -42,8 +43,7 @@ export function requestKey(id: FrameId): string {
 }
 
 export function field(value: unknown, name: string): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 export function text(value: unknown, name: string): string | undefined {

@@ -4,13 +4,13 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { AcpDeriver } from "./deriver.ts";
-import { readFrame, type Sender } from "./frames.ts";
+import { readFrame, type FrameSender } from "./frames.ts";
 import { MEMORY, SHOWN } from "./limits.ts";
 import { STATUSES, type AcpRecord } from "./record.ts";
 import { Play } from "../../../../test/support/acp/fixture.ts";
 
 interface Step {
-  readonly sender: Sender;
+  readonly sender: FrameSender;
   readonly message: unknown;
   readonly afterMs: number;
 }

@@ -75,7 +75,7 @@ export interface Quiet {
   readonly stalledMs: number;
 }
 
-export type Situation = keyof typeof QUIET;
+export type QuietSituation = keyof typeof QUIET;
 
 function quiet(hintSeconds: number, stalledSeconds: number): Quiet {
   return { hintMs: hintSeconds * SECOND, stalledMs: stalledSeconds * SECOND };

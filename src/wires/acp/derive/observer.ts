@@ -7,7 +7,7 @@ import { systemClock } from "../../../machine/clock.ts";
 import type { AcpExit } from "./connection.ts";
 import { AcpDamper } from "./damper.ts";
 import { AcpDeriver, type AcpDeriverOptions } from "./deriver.ts";
-import type { Frame, Sender } from "./frames.ts";
+import type { AcpFrame, FrameSender } from "./frames.ts";
 import type { AcpRecord } from "./record.ts";
 
 export interface AcpObserverOptions extends AcpDeriverOptions {
@@ -51,7 +51,7 @@ export class AcpObserver implements AsyncDisposable {
     return this.#time.nowMs();
   }
 
-  observe(sender: Sender, frame: Frame): void {
+  observe(sender: FrameSender, frame: AcpFrame): void {
     this.#act((nowMs) => this.deriver.observe(sender, frame, nowMs));
   }
 

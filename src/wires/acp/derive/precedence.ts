@@ -17,7 +17,7 @@
  *
  * Rows 0 and 1 (the agent is gone, the agent starts) are about the connection: `deriver.ts`.
  */
-import { MEMORY, SHOWN, type Situation } from "./limits.ts";
+import { MEMORY, SHOWN, type QuietSituation } from "./limits.ts";
 import { currentTask } from "./plans.ts";
 import {
   foregroundTools,
@@ -27,7 +27,7 @@ import {
   type AcpSession,
 } from "./session.ts";
 import type { AcpSource, AcpState, AcpStatus } from "./record.ts";
-import type { Pending } from "./requests.ts";
+import type { OpenRequest } from "./requests.ts";
 import { cut } from "./shown.ts";
 import { kindOf, leadingTool, toolMessage, withMore } from "./tools.ts";
 
@@ -39,7 +39,7 @@ export interface Derived {
   readonly source: AcpSource;
   readonly background: boolean;
   /** How long silence is normal; nothing where nobody is expected to speak. */
-  readonly quiet: Situation | undefined;
+  readonly quiet: QuietSituation | undefined;
 }
 
 type StatusRow = Pick<Derived, "status" | "message"> &
@@ -117,7 +117,7 @@ const WORDS: Readonly<Record<AcpStatus, string | null>> = {
   idle: null,
 };
 
-const SAID_QUIET: Readonly<Record<AcpStatus, Situation | undefined>> = {
+const SAID_QUIET: Readonly<Record<AcpStatus, QuietSituation | undefined>> = {
   thinking: "thinking",
   reading: "read",
   writing: "edit",
@@ -151,16 +151,16 @@ function callingTools(session: AcpSession): StatusRow | undefined {
 }
 
 /** Two things at once may be as quiet as the quieter of them. */
-function mostPatient(situations: readonly Situation[]): Situation {
+function mostPatient(situations: readonly QuietSituation[]): QuietSituation {
   return PATIENCE.find((situation) => situations.includes(situation)) ?? "thinking";
 }
 
-const PATIENCE: readonly Situation[] = ["execute", "read", "edit"];
+const PATIENCE: readonly QuietSituation[] = ["execute", "read", "edit"];
 
 interface ClientService {
   readonly status: AcpStatus;
   readonly verb: string;
-  readonly quiet: Situation;
+  readonly quiet: QuietSituation;
 }
 
 const SERVED: ReadonlyMap<string, ClientService> = new Map([
@@ -177,7 +177,7 @@ export function isServed(method: string): boolean {
 
 /** Only where no tool call is open: an agent that writes by the client would count twice. */
 function usingClient({ io, isCancelled }: AcpSession): StatusRow | undefined {
-  const last: Pending | undefined = [...io.values()].at(-1);
+  const last: OpenRequest | undefined = [...io.values()].at(-1);
   const served = last === undefined ? undefined : SERVED.get(last.method);
   if (served === undefined) return undefined;
   return {

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { readFrame, type Frame } from "./frames.ts";
+import { readFrame, type AcpFrame } from "./frames.ts";
 import { INSPECT } from "./limits.ts";
-import { FrameReader } from "./reader.ts";
+import { AcpLineReader } from "./reader.ts";
 import { MIB } from "../../../core/units.ts";
 
 test("lines may be split anywhere, end in CRLF, be blank, and the last may lack its end", () => {
@@ -25,11 +25,13 @@ test.each([
   ["an answer with nothing in it", '{"id":1}'],
   ["bytes that are not UTF-8", Buffer.from([0xff, 0xfe, 0xc3, 0x28])],
 ])("%s is no frame", (_what, line) => {
-  expect(new FrameReader().push(Buffer.concat([Buffer.from(line), Buffer.from("\n")]))).toEqual([]);
+  expect(new AcpLineReader().push(Buffer.concat([Buffer.from(line), Buffer.from("\n")]))).toEqual(
+    [],
+  );
 });
 
 test("an error without an id is one, since it says that the other side did not understand", () => {
-  const [frame] = new FrameReader().push(Buffer.from('{"id":null,"error":{"code":-32601}}\n'));
+  const [frame] = new AcpLineReader().push(Buffer.from('{"id":null,"error":{"code":-32601}}\n'));
   expect(frame).toEqual({ kind: "error", id: null, error: { code: -32601 } });
 });
 
@@ -37,7 +39,7 @@ test("a line that is too long is not read, none of it is held, and it is counted
   const content = "x".repeat(INSPECT.lineBytes);
   const line = Buffer.from(`{"id":1,"result":"${content}"}\n{"id":2,"result":null}\n`);
   for (const size of [64 * 1024, line.length]) {
-    const reader = new FrameReader();
+    const reader = new AcpLineReader();
     const frames = pushIn(reader, line, size);
     expect(frames).toEqual([{ kind: "result", id: 2, result: null }]);
     expect(reader.unread).toBe(1);
@@ -61,14 +63,14 @@ test("a long answer is understood, also when its id comes last", () => {
 
 test("__proto__ is a field like any other", () => {
   const line = `{"__proto__":{"method":"evil"},"id":1}\n`;
-  expect(new FrameReader().push(Buffer.from(line))).toEqual([]);
+  expect(new AcpLineReader().push(Buffer.from(line))).toEqual([]);
   expect(readFrame(JSON.parse('{"__proto__":{"method":"evil"},"id":1}'))).toBeUndefined();
 });
 
 test("random bytes never throw, and the reader goes on after them", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 400 })), (chunks) => {
-      const reader = new FrameReader();
+      const reader = new AcpLineReader();
       for (const chunk of chunks) reader.push(chunk);
       reader.push(Buffer.from("\n"));
       expect(reader.push(Buffer.from('{"id":1,"result":1}\n'))).toHaveLength(1);
@@ -76,13 +78,13 @@ test("random bytes never throw, and the reader goes on after them", () => {
   );
 });
 
-function readIn(bytes: Uint8Array, size: number): readonly Frame[] {
-  const reader = new FrameReader();
+function readIn(bytes: Uint8Array, size: number): readonly AcpFrame[] {
+  const reader = new AcpLineReader();
   return [...pushIn(reader, bytes, size), ...reader.finish()];
 }
 
-function pushIn(reader: FrameReader, bytes: Uint8Array, size: number): readonly Frame[] {
-  const frames: Frame[] = [];
+function pushIn(reader: AcpLineReader, bytes: Uint8Array, size: number): readonly AcpFrame[] {
+  const frames: AcpFrame[] = [];
   for (let at = 0; at < bytes.length; at += size) {
     frames.push(...reader.push(bytes.subarray(at, at + size)));
   }

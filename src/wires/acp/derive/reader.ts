@@ -4,12 +4,12 @@
  * it does not throw: the bytes belong to others.
  */
 import { parsedJson } from "../../../core/json-object.ts";
-import { readFrame, type Frame } from "./frames.ts";
+import { readFrame, type AcpFrame } from "./frames.ts";
 import { INSPECT } from "./limits.ts";
 
 const NEWLINE = 0x0a;
 
-export class FrameReader {
+export class AcpLineReader {
   /** The beginning of a line that is not over. */
   #held: Uint8Array[] = [];
   #heldBytes = 0;
@@ -23,8 +23,8 @@ export class FrameReader {
   }
 
   /** The frames whose line ends in this piece, in their order. */
-  push(chunk: Uint8Array): readonly Frame[] {
-    const frames: Frame[] = [];
+  push(chunk: Uint8Array): readonly AcpFrame[] {
+    const frames: AcpFrame[] = [];
     let from = 0;
     for (;;) {
       const end = chunk.indexOf(NEWLINE, from);
@@ -50,7 +50,7 @@ export class FrameReader {
   }
 
   /** The stream is over: a last line may lack its end. */
-  finish(): readonly Frame[] {
+  finish(): readonly AcpFrame[] {
     const frame = this.#end(new Uint8Array(0));
     return frame === undefined ? [] : [frame];
   }
@@ -66,7 +66,7 @@ export class FrameReader {
     this.#heldBytes += piece.length;
   }
 
-  #end(last: Uint8Array): Frame | undefined {
+  #end(last: Uint8Array): AcpFrame | undefined {
     const isUnread = this.#isSkipping || this.#isTooLong(last);
     this.#isSkipping = false;
     if (isUnread) return undefined;

@@ -2,25 +2,25 @@
  * The requests that have no answer yet, of both directions. Ids are counted by the sender, and `1`
  * is not `"1"`; an answer comes from the other side.
  */
-import { requestKey, type FrameId, type Sender } from "./frames.ts";
+import { requestKey, type FrameId, type FrameSender } from "./frames.ts";
 import { MEMORY } from "./limits.ts";
 import { remember } from "./memory.ts";
 import type { AcpOption } from "./record.ts";
 
-export interface Pending {
+export interface OpenRequest {
   /** Unique in the connection, also over time. */
   readonly key: string;
   readonly method: string;
   /** The session it belongs to; none for those of the connection. */
   readonly sessionId: string | undefined;
   readonly askedAtMs: number;
-  readonly ask?: Ask;
+  readonly ask?: PersonQuestion;
   /** The path, or the command that runs, of a request that the client serves. */
   readonly detail?: string;
 }
 
 /** A question to a person. */
-export interface Ask {
+export interface PersonQuestion {
   readonly kind: "permission" | "elicitation";
   readonly text: string;
   readonly toolCallId: string | undefined;
@@ -28,10 +28,13 @@ export interface Ask {
 }
 
 export class Requests {
-  readonly #open = { client: new Map<string, Pending>(), agent: new Map<string, Pending>() };
+  readonly #open = {
+    client: new Map<string, OpenRequest>(),
+    agent: new Map<string, OpenRequest>(),
+  };
 
   /** Returns the request that had to be forgotten for it, if any. */
-  add(sender: Sender, id: FrameId, pending: Pending): Pending | undefined {
+  add(sender: FrameSender, id: FrameId, pending: OpenRequest): OpenRequest | undefined {
     const open = this.#open[sender];
     const key = requestKey(id);
     const replaced = open.get(key);
@@ -40,7 +43,7 @@ export class Requests {
   }
 
   /** `answeredBy` is the sender of the answer: the request came from the other side. */
-  take(answeredBy: Sender, id: FrameId): Pending | undefined {
+  take(answeredBy: FrameSender, id: FrameId): OpenRequest | undefined {
     const open = this.#open[answeredBy === "client" ? "agent" : "client"];
     const key = requestKey(id);
     const pending = open.get(key);
@@ -48,7 +51,7 @@ export class Requests {
     return pending;
   }
 
-  find(sender: Sender, id: FrameId): Pending | undefined {
+  find(sender: FrameSender, id: FrameId): OpenRequest | undefined {
     return this.#open[sender].get(requestKey(id));
   }
 }

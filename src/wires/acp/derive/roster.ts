@@ -3,7 +3,7 @@
  * it is so, how long it has been quiet, when to look again.
  */
 import { questionOf, type AcpConnection } from "./connection.ts";
-import { MEMORY, QUIET, SHOWN, type Situation } from "./limits.ts";
+import { MEMORY, QUIET, SHOWN, type QuietSituation } from "./limits.ts";
 import { derive, type Derived } from "./precedence.ts";
 import { looksLike, URGENCY, type AcpRecord } from "./record.ts";
 import { AcpSession, foregroundTools } from "./session.ts";
@@ -184,7 +184,7 @@ function mostUrgent(records: readonly AcpRecord[]): AcpRecord {
 }
 
 function silence(
-  situation: Situation | undefined,
+  situation: QuietSituation | undefined,
   quietMs: number,
 ): Pick<AcpRecord, "stalled" | "quietSeconds"> {
   if (situation === undefined) return { stalled: false, quietSeconds: 0 };
@@ -195,7 +195,7 @@ function silence(
 
 /** When silence that is judged so is judged next; never if it is judged already. */
 export function quietDeadlineMs(
-  situation: Situation | undefined,
+  situation: QuietSituation | undefined,
   quiet: { readonly sinceMs: number; readonly nowMs: number },
 ): number {
   if (situation === undefined) return Infinity;

@@ -10,12 +10,12 @@
  */
 import { field, idText, list, text } from "./frames.ts";
 import type { SaidStatus } from "./form.ts";
-import { MEMORY, SHOWN, TURN, type Situation } from "./limits.ts";
+import { MEMORY, SHOWN, TURN, type QuietSituation } from "./limits.ts";
 import type { Plans } from "./plans.ts";
-import type { Pending } from "./requests.ts";
+import type { OpenRequest } from "./requests.ts";
 import type { AcpRecord, AcpState, AcpStatus } from "./record.ts";
 import { shown } from "./shown.ts";
-import { openTools, running, type Tool, type Tools } from "./tools.ts";
+import { openTools, running, type AcpTool, type Tools } from "./tools.ts";
 
 /** What ACP v2 says of a session, or a parent of its child. Any word that is new is "unknown". */
 export type RunState = "running" | "idle" | "requires_action" | "unknown";
@@ -27,8 +27,8 @@ export class AcpSession {
   /** The requests whose answer may have been missed. */
   readonly doubted = new Set<string>();
   readonly loads = new Set<string>();
-  readonly asks = new Map<string, Pending>();
-  readonly io = new Map<string, Pending>();
+  readonly asks = new Map<string, OpenRequest>();
+  readonly io = new Map<string, OpenRequest>();
   readonly tools: Tools = new Map();
   readonly plans: Plans = new Map();
   readonly compactions = new Set<string>();
@@ -63,7 +63,7 @@ export class AcpSession {
   goal: string | null = null;
   record: AcpRecord | undefined;
   /** How its silence is judged, by the last derivation. */
-  quiet: Situation | undefined;
+  quiet: QuietSituation | undefined;
 
   constructor(id: string, nowMs: number) {
     this.id = id;
@@ -82,7 +82,7 @@ export function isInBackground(session: AcpSession): boolean {
 }
 
 /** The calls that say what the agent does; none where it says itself that it is idle. */
-export function foregroundTools(session: AcpSession): readonly Tool[] {
+export function foregroundTools(session: AcpSession): readonly AcpTool[] {
   if (!hasTurn(session) && !isInBackground(session)) return [];
   return openTools(session.tools, session.backgroundTools);
 }

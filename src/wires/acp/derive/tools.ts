@@ -12,11 +12,11 @@
  * open from then on, but only assumed to run: when the agent goes on talking, it is over.
  */
 import { idText, list, number, text } from "./frames.ts";
-import { MEMORY, SHOWN, type Situation } from "./limits.ts";
+import { MEMORY, SHOWN, type QuietSituation } from "./limits.ts";
 import { URGENCY, type AcpStatus } from "./record.ts";
 import { baseName, cut, shown } from "./shown.ts";
 
-export interface Tool {
+export interface AcpTool {
   readonly id: string;
   readonly kind: string;
   readonly status: string;
@@ -29,13 +29,13 @@ export interface Tool {
   readonly isAssumed: boolean;
 }
 
-export type Tools = Map<string, Tool>;
+export type Tools = Map<string, AcpTool>;
 
 interface Kind {
   readonly status: Exclude<AcpStatus, "waiting" | "idle">;
   /** The text for a call that has no name. */
   readonly verb: string;
-  readonly quiet: Situation;
+  readonly quiet: QuietSituation;
 }
 
 const KINDS: ReadonlyMap<string, Kind> = new Map([
@@ -54,7 +54,7 @@ const OTHER: Kind = { status: "thinking", verb: "Working", quiet: "read" };
 
 const OVER: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
-export function kindOf({ kind }: Tool): Kind {
+export function kindOf({ kind }: AcpTool): Kind {
   return KINDS.get(kind) ?? OTHER;
 }
 
@@ -63,7 +63,7 @@ export function mergeTool(tools: Tools, patch: unknown, order: number): void {
   const id = idText(patch, "toolCallId");
   if (id === undefined) return;
   const known = tools.get(id);
-  const tool: Tool = {
+  const tool: AcpTool = {
     id,
     kind: word(text(patch, "kind")) ?? known?.kind ?? "other",
     status: word(text(patch, "status")) ?? known?.status ?? "pending",
@@ -110,25 +110,25 @@ function forgetOne(tools: Tools): void {
 }
 
 /** The tools that keep the session from idle: neither paused nor said to be in the background. */
-export function openTools(tools: Tools, inBackground: ReadonlySet<string>): readonly Tool[] {
+export function openTools(tools: Tools, inBackground: ReadonlySet<string>): readonly AcpTool[] {
   return running(tools).filter(({ id, status }) => status !== "paused" && !inBackground.has(id));
 }
 
 /** All that are not over, also those that hold nothing up. */
-export function running(tools: Tools): readonly Tool[] {
+export function running(tools: Tools): readonly AcpTool[] {
   return [...tools.values()].filter(({ status }) => !OVER.has(status));
 }
 
 /** Running tools lead, then those that change the world, then the latest update. */
-export function leadingTool(open: readonly Tool[]): Tool | undefined {
-  let leading: Tool | undefined;
+export function leadingTool(open: readonly AcpTool[]): AcpTool | undefined {
+  let leading: AcpTool | undefined;
   for (const tool of open) {
     if (leading === undefined || compare(tool, leading) > 0) leading = tool;
   }
   return leading;
 }
 
-function compare(a: Tool, b: Tool): number {
+function compare(a: AcpTool, b: AcpTool): number {
   return (
     Number(a.status !== "pending") - Number(b.status !== "pending") ||
     URGENCY[kindOf(a).status] - URGENCY[kindOf(b).status] ||
@@ -137,7 +137,7 @@ function compare(a: Tool, b: Tool): number {
 }
 
 /** The best title so far; a bare word ("read") gets the file it works on. Never the raw input. */
-export function toolMessage(tool: Tool): string {
+export function toolMessage(tool: AcpTool): string {
   const { title, name, location } = tool;
   const label = title ?? name ?? kindOf(tool).verb;
   const isBare = /^[\w-]+$/u.test(label);

@@ -8,7 +8,7 @@
  */
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../core/clock.ts";
-import type { Sender } from "../derive/frames.ts";
+import type { FrameSender } from "../derive/frames.ts";
 import type { ProcessExit } from "./agent-process.ts";
 import { Feed, newSeenBytes, type FromAttendant, type ToAttendant } from "./feed.ts";
 import { FEED } from "./limits.ts";
@@ -54,7 +54,7 @@ export class AttendantThread {
     });
   }
 
-  note(sender: Sender, chunk: Buffer): void {
+  note(sender: FrameSender, chunk: Buffer): void {
     if (!this.#isGone) this.#feed.note(sender, chunk);
   }
 

@@ -4,7 +4,7 @@
  * stream if that is wanted.
  */
 import type { Clock } from "../../../core/clock.ts";
-import type { Frame, Sender } from "../derive/frames.ts";
+import type { AcpFrame, FrameSender } from "../derive/frames.ts";
 import type { AcpRecord } from "../derive/record.ts";
 import type { ProcessExit } from "./agent-process.ts";
 import { Injector, type InjectorOptions } from "./injection.ts";
@@ -63,7 +63,7 @@ export class Attendant implements AsyncDisposable {
   }
 
   /** A piece of the stream went by. */
-  take(sender: Sender, chunk: Uint8Array, isBroken: boolean): void {
+  take(sender: FrameSender, chunk: Uint8Array, isBroken: boolean): void {
     this.#isTaking = true;
     this.#reading.take(sender, chunk, isBroken);
     this.#isTaking = false;
@@ -72,7 +72,7 @@ export class Attendant implements AsyncDisposable {
   }
 
   /** So did one that nobody looked at. */
-  lost(sender: Sender): void {
+  lost(sender: FrameSender): void {
     // It no longer knows whether a turn is open, so it injects nothing any more.
     this.#injector.close();
     this.#reading.lost(sender);
@@ -95,7 +95,7 @@ export class Attendant implements AsyncDisposable {
     await this.close();
   }
 
-  #saw(sender: Sender, frame: Frame): void {
+  #saw(sender: FrameSender, frame: AcpFrame): void {
     this.#injector.saw(sender, frame);
     this.#recorder?.look(sender, frame, this.#reading.nowMs());
   }

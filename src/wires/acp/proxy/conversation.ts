@@ -4,7 +4,7 @@
  */
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../../core/clock.ts";
-import type { Sender } from "../derive/frames.ts";
+import type { FrameSender } from "../derive/frames.ts";
 import type { AgentProcess, ProcessExit } from "./agent-process.ts";
 import { ENDING } from "./limits.ts";
 import { Pump } from "./pump.ts";
@@ -14,7 +14,7 @@ export interface ConversationOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly clock: Clock;
-  readonly note: (sender: Sender, chunk: Buffer) => void;
+  readonly note: (sender: FrameSender, chunk: Buffer) => void;
 }
 
 export class Conversation {

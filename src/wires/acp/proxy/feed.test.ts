@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { TestClock } from "../../../../test/support/engine/fixture.ts";
-import type { Sender } from "../derive/frames.ts";
+import type { FrameSender } from "../derive/frames.ts";
 import { Feed, newSeenBytes } from "./feed.ts";
 import { FEED } from "./limits.ts";
 
@@ -21,7 +21,7 @@ function feeding(waitingBytes: number) {
       }
     },
   });
-  const note = (sender: Sender, text: string) => {
+  const note = (sender: FrameSender, text: string) => {
     feed.note(sender, Buffer.from(text));
     feed.flush();
   };

@@ -11,19 +11,19 @@
  * at most so many bytes, and it never makes anybody wait.
  */
 import type { Clock } from "../../../core/clock.ts";
-import type { Sender } from "../derive/frames.ts";
+import type { FrameSender } from "../derive/frames.ts";
 import type { ProcessExit } from "./agent-process.ts";
 import { FEED } from "./limits.ts";
 
 export type ToAttendant =
   | {
       readonly kind: "bytes";
-      readonly sender: Sender;
+      readonly sender: FrameSender;
       readonly chunk: Uint8Array;
       /** It begins within a line whose beginning was passed over. */
       readonly isBroken: boolean;
     }
-  | { readonly kind: "lost"; readonly sender: Sender }
+  | { readonly kind: "lost"; readonly sender: FrameSender }
   /** Whether the line that it wanted to say was said. */
   | { readonly kind: "said"; readonly isSaid: boolean }
   | { readonly kind: "ended"; readonly how: ProcessExit };
@@ -57,8 +57,8 @@ export class Feed {
   readonly #waitingBytes: number;
   #handedBytes = 0;
   /** One long gap tells more than many short ones. */
-  readonly #isPassedOver: Record<Sender, boolean> = { client: false, agent: false };
-  readonly #isBroken: Record<Sender, boolean> = { client: false, agent: false };
+  readonly #isPassedOver: Record<FrameSender, boolean> = { client: false, agent: false };
+  readonly #isBroken: Record<FrameSender, boolean> = { client: false, agent: false };
   #passedOverUntilMs = 0;
   #batch: ToAttendant[] = [];
   #batchBytes = 0;
@@ -71,7 +71,7 @@ export class Feed {
     this.#waitingBytes = waitingBytes;
   }
 
-  note(sender: Sender, chunk: Buffer): void {
+  note(sender: FrameSender, chunk: Buffer): void {
     const waiting = this.#handedBytes - Number(Atomics.load(this.#seen, 0));
     const isOver = waiting === 0 && this.#clock.monotonicMs() >= this.#passedOverUntilMs;
     if (this.#isPassedOver[sender] && isOver) this.#isPassedOver[sender] = false;
@@ -103,7 +103,7 @@ export class Feed {
     return seenBytes === this.#handedBytes && !client && !agent;
   }
 
-  #passOver(sender: Sender): void {
+  #passOver(sender: FrameSender): void {
     if (this.#isPassedOver[sender]) return;
     this.#isPassedOver[sender] = true;
     this.#passedOverUntilMs = this.#clock.monotonicMs() + FEED.restMs;

@@ -10,7 +10,7 @@ import { parsedRecord } from "../../../core/json-object.ts";
 import { FOLLOW } from "./limits.ts";
 import type { TimelineLine } from "./timeline.ts";
 
-export interface FollowOptions {
+export interface TimelineFollowOptions {
   readonly folder: string;
   /** How many of the lines that are there. */
   readonly last: number;
@@ -19,7 +19,9 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-export async function* followTimelines(options: FollowOptions): AsyncGenerator<TimelineLine> {
+export async function* followTimelines(
+  options: TimelineFollowOptions,
+): AsyncGenerator<TimelineLine> {
   const { folder, last, wanted, signal } = options;
   const places = new Map<string, number>();
   const all = newLines(folder, places).toSorted((a, b) => a.at.localeCompare(b.at));

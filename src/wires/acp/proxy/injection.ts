@@ -18,7 +18,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { AcpDeriver } from "../derive/deriver.ts";
 import { saidIn, STATUS_METHOD, statusMessage } from "../derive/form.ts";
-import type { Frame, Sender } from "../derive/frames.ts";
+import type { AcpFrame, FrameSender } from "../derive/frames.ts";
 import type { AcpRecord, StatusForm } from "../derive/record.ts";
 import { INJECTION } from "./limits.ts";
 
@@ -63,7 +63,7 @@ export class Injector {
   }
 
   /** A frame went by: is it a reason to be silent? */
-  saw(sender: Sender, frame: Frame): void {
+  saw(sender: FrameSender, frame: AcpFrame): void {
     if (this.#isSilent) return;
     const isOurs = sender === "agent" && frame.kind === "notification" && isStatus(frame);
     const isComplaint = sender === "client" && frame.kind === "error" && frame.id === null;
@@ -161,7 +161,7 @@ function isLike(a: AcpRecord, b: AcpRecord): boolean {
   return a.status === b.status && a.pendingAsks === b.pendingAsks;
 }
 
-function isStatus({ method, params }: Extract<Frame, { kind: "notification" }>): boolean {
+function isStatus({ method, params }: Extract<AcpFrame, { kind: "notification" }>): boolean {
   if (method === STATUS_METHOD) return true;
   return method === "session/update" && saidIn(params) !== undefined;
 }

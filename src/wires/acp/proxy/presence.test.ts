@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { metaOf, reportOf, taskOf, type Presence } from "./presence.ts";
+import { metaOf, reportOf, taskOf, type SessionPresence } from "./presence.ts";
 import { AT, PERMISSION, record, WAITING } from "../../../../test/support/acp-proxy/fixture.ts";
 
-function presence(changes: Parameters<typeof record>[0] = {}): Presence {
+function presence(changes: Parameters<typeof record>[0] = {}): SessionPresence {
   return {
     name: "gemini",
     version: "1",

@@ -17,7 +17,7 @@ import type { OwnMeta } from "../../files/meta.ts";
 import { PUBLISHER } from "./limits.ts";
 
 /** Of one moment. */
-export interface Presence {
+export interface SessionPresence {
   readonly name: string;
   readonly version: string | null;
   readonly client: AcpProgram | null;
@@ -31,7 +31,9 @@ export interface Presence {
 }
 
 /** Nothing while it has nothing to do. */
-export function taskOf({ record }: Presence): Omit<StatusTask, "status_timestamp"> | undefined {
+export function taskOf({
+  record,
+}: SessionPresence): Omit<StatusTask, "status_timestamp"> | undefined {
   const { state, error, currentTask, message } = record;
   const summary = currentTask ?? message ?? undefined;
   switch (state) {
@@ -54,7 +56,7 @@ export function taskOf({ record }: Presence): Omit<StatusTask, "status_timestamp
 }
 
 /** The fields for our readers beyond the format of the file. */
-export function metaOf(presence: Presence): Pick<OwnMeta, "activity" | "question" | "acp"> {
+export function metaOf(presence: SessionPresence): Pick<OwnMeta, "activity" | "question" | "acp"> {
   const { record, sessionId, client, version, unreadFrames } = presence;
   const { state, status, message, currentTask, source, background, stalled } = record;
   const [question] = record.questions;
@@ -85,7 +87,7 @@ export interface Identity {
   readonly process: NonNullable<Facts["process"]>;
 }
 
-export function reportOf(presence: Presence, { alias, agentId, process }: Identity): Report {
+export function reportOf(presence: SessionPresence, { alias, agentId, process }: Identity): Report {
   const { record, name, workspace, goal, unreadFrames, atMs } = presence;
   const [question] = record.questions;
   const { message, currentTask } = record;

@@ -9,7 +9,7 @@ import { writeMeta, type OwnMeta } from "../../files/meta.ts";
 import { StatusEmitter } from "../../files/emitter.ts";
 import { tmuxPane, type Environment } from "../../../machine/surroundings.ts";
 import { Courier, type CourierOptions } from "./courier.ts";
-import { metaOf, reportOf, taskOf, type Identity, type Presence } from "./presence.ts";
+import { metaOf, reportOf, taskOf, type Identity, type SessionPresence } from "./presence.ts";
 
 export interface PublisherOptions extends Pick<CourierOptions, "deliver"> {
   /** Names the status file, and the report. */
@@ -30,7 +30,7 @@ export class Publisher implements AsyncDisposable {
   readonly #courier: Courier;
   readonly #identity: Identity;
   readonly #own: OwnMeta;
-  #latest: Presence | undefined;
+  #latest: SessionPresence | undefined;
   #shown = "";
   #goal: string | undefined;
   #activeAtMs = 0;
@@ -62,7 +62,7 @@ export class Publisher implements AsyncDisposable {
     });
   }
 
-  show(presence: Presence): void {
+  show(presence: SessionPresence): void {
     if (this.#isClosed) return;
     this.#latest = presence;
     const { atMs: _, ...said } = presence;

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { TestClock } from "../../../../test/support/engine/fixture.ts";
-import type { Sender } from "../derive/frames.ts";
+import type { FrameSender } from "../derive/frames.ts";
 import { INSPECT } from "../derive/limits.ts";
 import { Reading } from "./reading.ts";
 
@@ -104,7 +104,7 @@ describe("of bytes", () => {
         if ("method" in each) seen.push(`${sender}: ${each.method}`);
       },
     });
-    const take = (sender: Sender, text: string, isBroken = false) => {
+    const take = (sender: FrameSender, text: string, isBroken = false) => {
       along.take(sender, Buffer.from(text), isBroken);
     };
     return { along, seen, onError, take };

@@ -7,14 +7,14 @@
  * An error here ends the reading: half of a story would be a wrong one.
  */
 import type { Clock } from "../../../core/clock.ts";
-import type { Frame, Sender } from "../derive/frames.ts";
+import type { AcpFrame, FrameSender } from "../derive/frames.ts";
 import { AcpObserver } from "../derive/observer.ts";
-import { FrameReader } from "../derive/reader.ts";
+import { AcpLineReader } from "../derive/reader.ts";
 import { URGENCY, type AcpRecord, type AcpSessionFacts } from "../derive/record.ts";
 import { redact } from "../../../core/redact.ts";
 import { wordOf } from "../../../core/text.ts";
 import type { ProcessExit } from "./agent-process.ts";
-import type { Presence } from "./presence.ts";
+import type { SessionPresence } from "./presence.ts";
 
 /** As hooks cut it: what readers of the status format show of a prompt in a line. */
 const GOAL_LENGTH = 120;
@@ -24,7 +24,7 @@ export interface ReadingOptions {
   /** The agent's name until it gives its own. */
   readonly name: string;
   /** Every frame, before anything comes of it. */
-  readonly onFrame?: (sender: Sender, frame: Frame) => void;
+  readonly onFrame?: (sender: FrameSender, frame: AcpFrame) => void;
   /** Every change, of a session or (without one) of the agent as a whole. */
   readonly onChange?: (record: AcpRecord, atMs: number) => void;
   /** The same, calm enough to be looked at. */
@@ -35,9 +35,9 @@ export interface ReadingOptions {
 export class Reading {
   readonly #options: ReadingOptions;
   readonly #observer: AcpObserver;
-  readonly #readers: Readonly<Record<Sender, FrameReader>> = {
-    client: new FrameReader(),
-    agent: new FrameReader(),
+  readonly #readers: Readonly<Record<FrameSender, AcpLineReader>> = {
+    client: new AcpLineReader(),
+    agent: new AcpLineReader(),
   };
   #lead: AcpSessionFacts | undefined;
   #isOver = false;
@@ -60,7 +60,7 @@ export class Reading {
   }
 
   /** A piece of the stream of one side. */
-  take(sender: Sender, chunk: Uint8Array, isBroken = false): void {
+  take(sender: FrameSender, chunk: Uint8Array, isBroken = false): void {
     const reader = this.#readers[sender];
     if (isBroken) reader.skipLine();
     this.#guarded(() => {
@@ -69,7 +69,7 @@ export class Reading {
   }
 
   /** Frames of that side are missing. */
-  lost(sender: Sender): void {
+  lost(sender: FrameSender): void {
     this.#readers[sender].gap();
     this.#guarded(() => this.#observer.lost());
   }
@@ -86,7 +86,7 @@ export class Reading {
   }
 
   /** The agent as a whole, with what is known of the session that matters most. */
-  presence(record: AcpRecord, atMs: number): Presence {
+  presence(record: AcpRecord, atMs: number): SessionPresence {
     const { agent, client } = this.deriver.facts;
     const [lead] = this.deriver.records().toSorted(moreUrgent);
     const session = lead && this.deriver.session(lead.sessionId ?? "");
@@ -110,7 +110,7 @@ export class Reading {
     await this.#observer.close();
   }
 
-  #look(sender: Sender, frame: Frame): void {
+  #look(sender: FrameSender, frame: AcpFrame): void {
     this.#options.onFrame?.(sender, frame);
     this.#observer.observe(sender, frame);
   }

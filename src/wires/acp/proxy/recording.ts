@@ -8,15 +8,15 @@
  */
 import * as fs from "node:fs";
 import { invalidArgument } from "../../../core/errors.ts";
-import type { Frame, Sender } from "../derive/frames.ts";
+import type { AcpFrame, FrameSender } from "../derive/frames.ts";
 import { systemCode } from "../../../machine/system-error.ts";
 import { redact } from "../../../core/redact.ts";
 import { RECORDING } from "./limits.ts";
 
 export interface RecordedFrame {
   readonly at: number;
-  readonly from: Sender;
-  readonly frame: Frame;
+  readonly from: FrameSender;
+  readonly frame: AcpFrame;
 }
 
 /** A file for it, which must not be there yet. */
@@ -40,7 +40,7 @@ export class Recorder {
     this.#stream.on("error", () => (this.#isLost = true));
   }
 
-  look(from: Sender, frame: Frame, at: number): void {
+  look(from: FrameSender, frame: AcpFrame, at: number): void {
     if (this.#isLost || this.#stream.writableLength > RECORDING.queuedBytes) return;
     this.#stream.write(`${JSON.stringify({ at, from, frame: redactValue(frame) })}\n`);
   }

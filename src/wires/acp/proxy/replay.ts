@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { invalidArgument, RollcallError } from "../../../core/errors.ts";
 import { parsedRecord } from "../../../core/json-object.ts";
 import { AcpDeriver } from "../derive/deriver.ts";
-import type { Frame } from "../derive/frames.ts";
+import type { AcpFrame } from "../derive/frames.ts";
 import type { AcpRecord } from "../derive/record.ts";
 import { systemCode } from "../../../machine/system-error.ts";
 import { field } from "../../../core/text.ts";
@@ -53,5 +53,5 @@ function recordedIn(text: string): RecordedFrame | undefined {
   const isSender = from === "client" || from === "agent";
   const isFrame = typeof field(frame, "kind") === "string";
   if (typeof at !== "number" || !isSender || !isFrame) return undefined;
-  return { at, from, frame: frame as Frame };
+  return { at, from, frame: frame as AcpFrame };
 }

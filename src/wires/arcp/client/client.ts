@@ -11,7 +11,7 @@ import { RollcallError } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
 import { unlessAborted } from "../../../machine/waiting.ts";
-import { FEATURES, type Jobs } from "../codec/messages.ts";
+import { FEATURES, type JobsListing } from "../codec/messages.ts";
 import type { Transport } from "../server/transport.ts";
 import { connectWebSocket } from "../transports/websocket.ts";
 import type { ClientConnection } from "./connection.ts";
@@ -28,13 +28,13 @@ import type { NewId } from "./frames.ts";
 import type { JobHandle } from "./job.ts";
 import { CLIENT } from "./limits.ts";
 import { Link } from "./link.ts";
-import { Pending, type RequestType } from "./pending.ts";
-import { resumptionOf, type ClientSession } from "./session.ts";
+import { PendingRequests, type RequestType } from "./pending.ts";
+import { resumptionOf, type ArcpClientSession } from "./session.ts";
 import type {
   ArcpClientOptions,
   CallOptions,
   Destination,
-  JobEntry,
+  ListedJob,
   ListOptions,
   Resumption,
   SubmitOptions,
@@ -54,10 +54,10 @@ export class ArcpClient implements AsyncDisposable {
   readonly #options: ArcpClientOptions;
   readonly #clock: Clock;
   readonly #newId: NewId;
-  readonly #pending: Pending;
+  readonly #pending: PendingRequests;
   readonly #link: Link;
   readonly #followed: FollowedJobs;
-  #session: ClientSession | undefined;
+  #session: ArcpClientSession | undefined;
   #isOver = false;
 
   private constructor(to: Destination, options: ArcpClientOptions) {
@@ -65,7 +65,7 @@ export class ArcpClient implements AsyncDisposable {
     const clock = options.clock ?? systemClock;
     this.#clock = clock;
     this.#newId = idMaker(() => clock.wallMs());
-    this.#pending = new Pending(clock, () => this.#pace());
+    this.#pending = new PendingRequests(clock, () => this.#pace());
     this.#followed = new FollowedJobs({
       clock,
       pending: this.#pending,
@@ -113,7 +113,7 @@ export class ArcpClient implements AsyncDisposable {
   }
 
   /** The session as negotiated with the runtime. */
-  get session(): Pick<ClientSession, "sessionId" | "runtime" | "features" | "agents"> {
+  get session(): Pick<ArcpClientSession, "sessionId" | "runtime" | "features" | "agents"> {
     if (this.#session) return this.#session;
     throw new RollcallError("WRONG_STATE", "there is no session yet");
   }
@@ -152,10 +152,10 @@ export class ArcpClient implements AsyncDisposable {
   }
 
   /** The jobs of this principal, page by page as they are read. */
-  async *listJobs(options: ListOptions = {}): AsyncGenerator<JobEntry, void> {
+  async *listJobs(options: ListOptions = {}): AsyncGenerator<ListedJob, void> {
     let cursor: string | undefined;
     do {
-      const page: Jobs = await this.#page(options, cursor);
+      const page: JobsListing = await this.#page(options, cursor);
       yield* page.jobs;
       if (page.nextCursor === cursor) return;
       cursor = page.nextCursor;
@@ -196,9 +196,9 @@ export class ArcpClient implements AsyncDisposable {
 
   readonly #onAbort = () => void this.close("aborted");
 
-  async #page(options: ListOptions, cursor: string | undefined): Promise<Jobs> {
+  async #page(options: ListOptions, cursor: string | undefined): Promise<JobsListing> {
     const { pageSize = CLIENT.pageSize } = options;
-    return this.#ask<Jobs>(options, {
+    return this.#ask<JobsListing>(options, {
       type: "list",
       send: (id, connection) => {
         connection.send("session.list_jobs", { id }, listPayload(options, pageSize, cursor));
@@ -269,7 +269,7 @@ export class ArcpClient implements AsyncDisposable {
     else connection?.resume();
   }
 
-  #live(session: ClientSession, isResumed: boolean): void {
+  #live(session: ArcpClientSession, isResumed: boolean): void {
     const isFirst = this.#session === undefined;
     this.#session = session;
     const lastSeq = isResumed ? (this.#options.resume?.lastEventSeq ?? 0) : 0;

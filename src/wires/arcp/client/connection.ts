@@ -14,7 +14,7 @@ import { frameOf, type NewId, type OutgoingHead } from "./frames.ts";
 import { toldError } from "./job.ts";
 import { CLIENT } from "./limits.ts";
 
-export interface ConnectionOptions {
+export interface ClientConnectionOptions {
   readonly transport: Transport;
   readonly hello: string;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export interface ConnectionOptions {
 }
 
 export class ClientConnection {
-  readonly #options: ConnectionOptions;
+  readonly #options: ClientConnectionOptions;
   #sessionId = "";
   #heardMs = 0;
   #stopWatch: () => void = () => undefined;
@@ -38,13 +38,13 @@ export class ClientConnection {
   #refused: (error: RollcallError) => void = () => undefined;
   #isOver = false;
 
-  private constructor(options: ConnectionOptions) {
+  private constructor(options: ClientConnectionOptions) {
     this.#options = options;
   }
 
   /** Says hello and waits for the welcome. */
   static async open(
-    options: ConnectionOptions,
+    options: ClientConnectionOptions,
   ): Promise<{ readonly connection: ClientConnection; readonly welcome: Welcome }> {
     const connection = new ClientConnection(options);
     const welcome = await connection.#greet();

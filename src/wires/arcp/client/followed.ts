@@ -11,17 +11,17 @@ import type {
   RuntimeMessage,
   SessionError,
   Subscribed,
-  Terminal,
+  JobEndMessage,
 } from "../codec/messages.ts";
 import { Acks } from "./acks.ts";
 import { CLIENT } from "./limits.ts";
 import { JobHandle, toldError, type JobFacts } from "./job.ts";
-import type { Pending } from "./pending.ts";
-import { Place, type ClientSession } from "./session.ts";
+import type { PendingRequests } from "./pending.ts";
+import { SessionCursor, type ArcpClientSession } from "./session.ts";
 
 export interface FollowedOptions {
   readonly clock: Clock;
-  readonly pending: Pending;
+  readonly pending: PendingRequests;
   readonly autoAck: boolean;
   readonly onGap: (after: number, before: number) => void;
   /** With all of its history. */
@@ -34,7 +34,7 @@ export interface FollowedOptions {
   readonly onPace: () => void;
 }
 
-export interface Liveness {
+export interface SessionStart {
   readonly isFirst: boolean;
   readonly isResumed: boolean;
   /** Where a session that another client had is gone on with. */
@@ -52,8 +52,8 @@ export class FollowedJobs {
   /** Jobs whose readers fell behind, each with the way to stop its timer. */
   readonly #behind = new Map<JobHandle, () => void>();
   readonly #acks: Acks;
-  #place = new Place(0);
-  #session: ClientSession | undefined;
+  #place = new SessionCursor(0);
+  #session: ArcpClientSession | undefined;
   /** Events of jobs that nobody here submitted are those of an earlier client. */
   #isInherited = false;
   /** Jobs that the caller has not asked for yet: even an ended one is kept until then. */
@@ -80,10 +80,10 @@ export class FollowedJobs {
     return [...this.#jobs.values()];
   }
 
-  live(session: ClientSession, { isFirst, isResumed, lastSeq }: Liveness): void {
+  live(session: ArcpClientSession, { isFirst, isResumed, lastSeq }: SessionStart): void {
     this.#session = session;
     this.#acks.restart();
-    if (isFirst || !isResumed) this.#place = new Place(lastSeq);
+    if (isFirst || !isResumed) this.#place = new SessionCursor(lastSeq);
     if (isFirst) this.#isInherited = isResumed;
     else if (!isResumed || session.losesLiveEvents) void this.#findAgain();
   }
@@ -174,7 +174,7 @@ export class FollowedJobs {
     if (this.#mayAck) this.#acks.note(this.#place.lastSeq);
   }
 
-  #terminal(message: Terminal): void {
+  #terminal(message: JobEndMessage): void {
     const job = this.#jobOf(message);
     if (!job && message.error) {
       // The refusal of a submit, under the id of a job that nobody ever had.
@@ -221,7 +221,7 @@ export class FollowedJobs {
     this.#options.pending.refuse({ requestId }, toldError(error));
   }
 
-  #jobOf({ jobId }: EventMessage | Terminal): JobHandle | undefined {
+  #jobOf({ jobId }: EventMessage | JobEndMessage): JobHandle | undefined {
     if (jobId === undefined) return undefined;
     const known = this.#jobs.get(jobId);
     if (known || !this.#isInherited) return known;
@@ -239,7 +239,7 @@ export class FollowedJobs {
     }
   }
 
-  #isNew({ eventSeq }: EventMessage | Terminal, job: JobHandle | undefined): boolean {
+  #isNew({ eventSeq }: EventMessage | JobEndMessage, job: JobHandle | undefined): boolean {
     const isNumberedApart = job !== undefined && this.#subscriptions.has(job);
     if (this.#session?.losesLiveEvents === true && (isNumberedApart || !job)) return true;
     const { lastSeq } = this.#place;

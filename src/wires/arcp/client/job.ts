@@ -8,9 +8,9 @@
  * job failed. The caller may ignore either: an end that is not awaited is no fault.
  */
 import { RollcallError } from "../../../core/errors.ts";
-import type { JsonObject } from "../../../core/jobs/json.ts";
+import type { JsonRecord } from "../../../core/json-object.ts";
 import { errorCodeOf } from "../codec/errors.ts";
-import type { Credential, EventMessage, Terminal } from "../codec/messages.ts";
+import type { CredentialShape, EventMessage, JobEndMessage } from "../codec/messages.ts";
 import { EventQueue } from "./event-queue.ts";
 import { ResultAssembly } from "./result.ts";
 import type { Amount, JobEnd, LeaseShape, ReceivedEvent } from "./types.ts";
@@ -23,7 +23,7 @@ export interface JobFacts {
   readonly budget: ReadonlyMap<string, Amount>;
   readonly traceId: string | undefined;
   readonly acceptedAt: string | undefined;
-  readonly credentials: readonly Credential[];
+  readonly credentials: readonly CredentialShape[];
   /** As it was then. */
   readonly status: string;
 }
@@ -89,7 +89,7 @@ export class JobHandle implements AsyncDisposable {
     return this.#facts.acceptedAt;
   }
 
-  get credentials(): readonly Credential[] {
+  get credentials(): readonly CredentialShape[] {
     return this.#facts.credentials;
   }
 
@@ -147,7 +147,7 @@ export class JobHandle implements AsyncDisposable {
   }
 
   /** @internal */
-  end(terminal: Terminal): void {
+  end(terminal: JobEndMessage): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#queue.end();
@@ -190,7 +190,7 @@ function successOf(end: JobEnd): JobEnd {
 export function toldError(told: {
   readonly code: string;
   readonly message: string;
-  readonly details?: JsonObject | undefined;
+  readonly details?: JsonRecord | undefined;
 }): RollcallError {
   const message = told.message || told.code.toLowerCase().replaceAll("_", " ");
   return new RollcallError(errorCodeOf(told.code), message, { cause: told });

@@ -17,7 +17,7 @@ import type { Transport } from "../server/transport.ts";
 import { ClientConnection } from "./connection.ts";
 import type { NewId } from "./frames.ts";
 import { CLIENT } from "./limits.ts";
-import { sessionOf, type ClientSession } from "./session.ts";
+import { sessionOf, type ArcpClientSession } from "./session.ts";
 import type { Resumption } from "./types.ts";
 
 export interface LinkOptions {
@@ -31,7 +31,7 @@ export interface LinkOptions {
   readonly newId: NewId;
   readonly onMessage: (message: RuntimeMessage, bytes: number) => void;
   /** Before any message of it. */
-  readonly onLive: (session: ClientSession, isResumed: boolean) => void;
+  readonly onLive: (session: ArcpClientSession, isResumed: boolean) => void;
   readonly onLost: (reason: string) => void;
   readonly onDead: (error: RollcallError) => void;
 }

@@ -24,7 +24,7 @@ interface Waiting {
   readonly reject: (error: RollcallError) => void;
 }
 
-export interface Request extends CallOptions {
+export interface PendingRequest extends CallOptions {
   readonly id: string;
   readonly type: RequestType;
   readonly traceId?: string;
@@ -39,7 +39,7 @@ export interface Clues {
   readonly jobId?: string | undefined;
 }
 
-export class Pending {
+export class PendingRequests {
   readonly #clock: Clock;
   readonly #onChange: () => void;
   /** In the order in which they were sent. */
@@ -56,7 +56,7 @@ export class Pending {
   }
 
   /** Resolves with the answer; the caller says what that is, as it also says to `settle`. */
-  add<Answer>(request: Request): Promise<Answer> {
+  add<Answer>(request: PendingRequest): Promise<Answer> {
     if (this.#waiting.size >= CLIENT.pendingRequests) {
       const message = `${CLIENT.pendingRequests} requests wait for an answer already`;
       return Promise.reject(new RollcallError("LIMIT_EXCEEDED", message));

@@ -11,7 +11,7 @@ import type { Resumption } from "./types.ts";
 
 const PYTHON_TOKEN = /^rtk_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-export interface ClientSession {
+export interface ArcpClientSession {
   readonly sessionId: string;
   readonly runtime: { readonly name: string; readonly version: string };
   readonly resumeToken: string | undefined;
@@ -21,7 +21,7 @@ export interface ClientSession {
   readonly losesLiveEvents: boolean;
 }
 
-export function sessionOf(welcome: Welcome): ClientSession {
+export function sessionOf(welcome: Welcome): ArcpClientSession {
   const { sessionId, runtime, resumeToken, features, agents } = welcome;
   const losesLiveEvents = PYTHON_TOKEN.test(resumeToken ?? "");
   return { sessionId, runtime, resumeToken, features, agents, losesLiveEvents };
@@ -30,7 +30,7 @@ export function sessionOf(welcome: Welcome): ClientSession {
 export type Arrival = "next" | "repeated" | "gap";
 
 /** The place in the events of one session. */
-export class Place {
+export class SessionCursor {
   lastSeq: number;
 
   constructor(lastSeq: number) {
@@ -47,7 +47,10 @@ export class Place {
   }
 }
 
-export function resumptionOf(session: ClientSession, lastEventSeq: number): Resumption | undefined {
+export function resumptionOf(
+  session: ArcpClientSession,
+  lastEventSeq: number,
+): Resumption | undefined {
   const { sessionId, resumeToken } = session;
   return resumeToken === undefined ? undefined : { sessionId, resumeToken, lastEventSeq };
 }

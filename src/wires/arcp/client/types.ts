@@ -1,20 +1,20 @@
 /** Inputs and outputs of the ARCP client. */
 import type { Amount } from "../../../core/jobs/decimal.ts";
-import type { JobEvent } from "../../../core/jobs/events.ts";
-import type { JsonObject } from "../../../core/jobs/json.ts";
+import type { JobStreamEvent } from "../../../core/jobs/events.ts";
+import type { JsonRecord } from "../../../core/json-object.ts";
 import type { Clock } from "../../../core/clock.ts";
-import type { Feature, JobEntry, LeaseShape, ToldError } from "../codec/messages.ts";
+import type { Feature, ListedJob, LeaseShape, ToldError } from "../codec/messages.ts";
 import type { ServerTrust } from "../../../net/tls/trust.ts";
 import type { Transport } from "../server/transport.ts";
 
 /** An event of a job, typed by its kind, with its place and time. */
-export type ReceivedEvent = JobEvent & {
+export type ReceivedEvent = JobStreamEvent & {
   /** Its place in the session; 0 where the runtime gave none. */
   readonly seq: number;
   /** When the agent said it, by the runtime's clock. */
   readonly ts: string;
   /** The body in the words of the runtime, before it was read. */
-  readonly raw: JsonObject;
+  readonly raw: JsonRecord;
 };
 
 /** How a job ended, whichever way. */
@@ -29,7 +29,7 @@ export interface JobEnd {
   readonly error: ToldError | undefined;
   readonly completedAt: string | undefined;
   /** The runtime's own words. */
-  readonly payload: JsonObject;
+  readonly payload: JsonRecord;
 }
 
 /** Where to connect: an address, something that connects, or a transport to use once. */
@@ -117,4 +117,4 @@ export interface SubscribeOptions extends CallOptions {
   readonly history?: boolean;
 }
 
-export type { Amount, Feature, JobEntry, LeaseShape, ToldError };
+export type { Amount, Feature, ListedJob, LeaseShape, ToldError };

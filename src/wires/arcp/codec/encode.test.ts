@@ -4,7 +4,6 @@ import type { Outcome } from "../../../core/jobs/outcome.ts";
 import {
   acceptedPayload,
   budgetText,
-  eventPayload,
   frameText,
   jobsPayload,
   sessionErrorPayload,
@@ -14,6 +13,7 @@ import {
 } from "./encode.ts";
 import { endingOf, refusedSubmit } from "./endings.ts";
 import { arcpError } from "./errors.ts";
+import { jobFrame } from "./job-frames.ts";
 import type { Profile } from "./profile.ts";
 import { decodeReply } from "./reading.ts";
 import { wrongForPython, wrongForTypeScript } from "../../../../test/support/arcp/shapes.ts";
@@ -59,6 +59,12 @@ const OUTCOMES: readonly Outcome[] = [
   { status: "timed_out", message: "ran longer than 900 s" },
 ];
 
+const LOGGED = {
+  job: { id: JOB, traceId: TRACE },
+  entry: { atMs: 0, kind: "log", body: JSON.stringify({ level: "info", message: NASTY }) },
+  time: () => AT,
+};
+
 /** Every kind of frame that a client of this profile may get. */
 function framesFor(profile: Profile): readonly string[] {
   const session = { id: HEAD.id, sessionId: HEAD.sessionId };
@@ -83,7 +89,7 @@ function framesFor(profile: Profile): readonly string[] {
     ),
     frameText("session.error", session, sessionErrorPayload(arcpError("INTERNAL_ERROR", ""))),
     frameText("job.accepted", HEAD, acceptedPayload(profile, ACCEPTED)),
-    frameText("job.event", numbered, eventPayload("log", AT, { level: "info", message: NASTY })),
+    jobFrame({ ...LOGGED, sessionId: HEAD.sessionId, profile, seq: 1 }),
     ...OUTCOMES.map((outcome) => {
       const { type, payload } = endingOf(profile, outcome, AT);
       return frameText(type, numbered, payload);

@@ -30,11 +30,6 @@ export function frameText(type: string, head: Head, payload: string): string {
   return `${text},"payload":${payload}}`;
 }
 
-/** The payload of `job.event`: the same for all who see the job. */
-export function eventPayload(kind: string, ts: string, body: unknown): string {
-  return `{"kind":"${kind}","ts":"${ts}","body":${JSON.stringify(body)}}`;
-}
-
 export interface AcceptedFields {
   readonly jobId: string;
   /** The agent that was resolved: `name@version`, or its bare name. */

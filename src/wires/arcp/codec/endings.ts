@@ -16,12 +16,12 @@ import { frameText, sessionErrorPayload, type AnsweredRequest, type Head } from 
 import { arcpCodeOf, arcpError, type ArcpError } from "./errors.ts";
 import type { Profile } from "./profile.ts";
 
-export interface Ending {
+export interface EndingFrame {
   readonly type: "job.result" | "job.error";
   readonly payload: string;
 }
 
-export function endingOf(profile: Profile, outcome: Outcome, completedAt: string): Ending {
+export function endingOf(profile: Profile, outcome: Outcome, completedAt: string): EndingFrame {
   switch (outcome.status) {
     case "success": {
       const { result, summary } = outcome;
@@ -69,7 +69,7 @@ function jsonField(name: string, value: unknown): string {
   return text === undefined ? "" : `,"${name}":${text}`;
 }
 
-function ended(status: "cancelled" | "timed_out", completedAt: string): Ending {
+function ended(status: "cancelled" | "timed_out", completedAt: string): EndingFrame {
   const payload = `{"final_status":"${status}","completed_at":"${completedAt}"}`;
   return { type: "job.result", payload };
 }
@@ -78,7 +78,7 @@ function failed(
   status: "error" | "cancelled" | "timed_out",
   { code, message, retryable, details }: ArcpError,
   completedAt: string,
-): Ending {
+): EndingFrame {
   const payload =
     `{"final_status":"${status}","code":"${code}","message":${JSON.stringify(message)}` +
     `,"retryable":${retryable}${jsonField("details", details)},"completed_at":"${completedAt}"}`;

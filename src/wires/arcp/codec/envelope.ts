@@ -8,7 +8,8 @@
  * traceparent.
  */
 import { asLine } from "../../../core/fields.ts";
-import { isObject, Reader, type JsonObject } from "../../../core/jobs/json.ts";
+import { isRecord, type JsonRecord } from "../../../core/json-object.ts";
+import { Reader } from "../../../core/jobs/json.ts";
 import { FRAME } from "./limits.ts";
 import type { Envelope } from "./messages.ts";
 
@@ -29,7 +30,7 @@ export interface OpenedFrame {
   readonly type: string;
   readonly envelope: Envelope;
   readonly eventSeq: number | undefined;
-  readonly payload: JsonObject;
+  readonly payload: JsonRecord;
   /** Reads the payload; what is wrong there refuses the frame. */
   readonly fields: Reader;
 }
@@ -48,7 +49,7 @@ export function decodeFrame<Message>(
     return refusedFrame(`a frame has at most ${FRAME.inboundBytes} bytes`, {});
   }
   const object = parsed(text);
-  if (!isObject(object)) return refusedFrame("a frame is one JSON object", {});
+  if (!isRecord(object)) return refusedFrame("a frame is one JSON object", {});
   const head = new Reader(object, "");
   const type = head.text("type", { max: FRAME.typeLength });
   const envelope = envelopeOf(head);
@@ -104,7 +105,7 @@ function plainTraceId(text: string): string | undefined {
   return TRACE_ID.test(text) ? text : TRACEPARENT.exec(text)?.[1];
 }
 
-function refusedFrame(message: string, object: JsonObject): FrameRefusal {
+function refusedFrame(message: string, object: JsonRecord): FrameRefusal {
   const { id, type, trace_id: trace } = object;
   const traceId = typeof trace === "string" ? plainTraceId(trace) : undefined;
   return {

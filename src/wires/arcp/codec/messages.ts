@@ -7,8 +7,8 @@
  */
 import type { AgentListing } from "../../../core/jobs/agent-ref.ts";
 import type { Amount } from "../../../core/jobs/decimal.ts";
-import type { JobEvent } from "../../../core/jobs/events.ts";
-import type { JsonObject } from "../../../core/jobs/json.ts";
+import type { JobStreamEvent } from "../../../core/jobs/events.ts";
+import type { JsonRecord } from "../../../core/json-object.ts";
 import type { JobStatus } from "../../../core/jobs/outcome.ts";
 import type { Profile } from "./profile.ts";
 
@@ -19,7 +19,7 @@ export interface Envelope {
   readonly jobId: string | undefined;
   /** 32 lower-case hex digits, whichever form it came in. */
   readonly traceId: string | undefined;
-  readonly extensions: JsonObject | undefined;
+  readonly extensions: JsonRecord | undefined;
 }
 
 /** The features of ARCP 1.1; what else a peer names means nothing to us. */
@@ -180,7 +180,7 @@ export interface ToldError {
   readonly code: string;
   readonly message: string;
   readonly retryable: boolean;
-  readonly details: JsonObject | undefined;
+  readonly details: JsonRecord | undefined;
 }
 
 export interface SessionError extends Envelope {
@@ -195,7 +195,7 @@ export interface SessionClosed extends Envelope {
   readonly reason: string | undefined;
 }
 
-export interface JobEntry {
+export interface ListedJob {
   readonly jobId: string;
   readonly agent: string;
   readonly status: string;
@@ -206,20 +206,20 @@ export interface JobEntry {
   readonly lastEventSeq: number;
 }
 
-export interface Jobs extends Envelope {
+export interface JobsListing extends Envelope {
   readonly type: "session.jobs";
   readonly requestId: string | undefined;
-  readonly jobs: readonly JobEntry[];
+  readonly jobs: readonly ListedJob[];
   readonly nextCursor: string | undefined;
 }
 
-export interface Credential {
+export interface CredentialShape {
   readonly id: string;
   readonly scheme: string;
   readonly value: string | undefined;
   readonly endpoint: string | undefined;
   readonly profile: string | undefined;
-  readonly constraints: JsonObject | undefined;
+  readonly constraints: JsonRecord | undefined;
 }
 
 export interface Accepted extends Envelope {
@@ -230,7 +230,7 @@ export interface Accepted extends Envelope {
   readonly lease: LeaseShape;
   readonly leaseConstraints: LeaseConstraints | undefined;
   readonly budget: ReadonlyMap<string, Amount>;
-  readonly credentials: readonly Credential[];
+  readonly credentials: readonly CredentialShape[];
   readonly requestId: string | undefined;
   readonly parentJobId: string | undefined;
   readonly delegateId: string | undefined;
@@ -243,13 +243,13 @@ export interface EventMessage extends Envelope {
   readonly ts: string | undefined;
   /** As they came. */
   readonly kind: string;
-  readonly body: JsonObject;
+  readonly body: JsonRecord;
   /** The event, typed; undefined for unknown kinds and bodies, which are ignored. */
-  readonly event: JobEvent | undefined;
+  readonly event: JobStreamEvent | undefined;
 }
 
 /** The one end of a job: from `job.result` or `job.error`, with any status. */
-export interface Terminal extends Envelope {
+export interface JobEndMessage extends Envelope {
   readonly type: "job.result" | "job.error";
   readonly jobId: string | undefined;
   readonly eventSeq: number | undefined;
@@ -264,7 +264,7 @@ export interface Terminal extends Envelope {
   readonly error: ToldError | undefined;
   readonly completedAt: string | undefined;
   /** The payload as it came, for those who print it. */
-  readonly payload: JsonObject;
+  readonly payload: JsonRecord;
 }
 
 export interface Cancelled extends Envelope {
@@ -298,10 +298,10 @@ export type RuntimeMessage =
   | Ping
   | Pong
   | Bye
-  | Jobs
+  | JobsListing
   | Accepted
   | EventMessage
-  | Terminal
+  | JobEndMessage
   | Cancelled
   | Subscribed
   | UnknownMessage;

@@ -7,19 +7,20 @@ import { readEvent } from "../../../core/jobs/event-reading.ts";
 import { amountOfNumber, type Amount } from "../../../core/jobs/decimal.ts";
 import type { AgentListing } from "../../../core/jobs/agent-ref.ts";
 import { utcInstantOf } from "../../../core/jobs/instant.ts";
-import { isObject, type JsonObject, type Reader } from "../../../core/jobs/json.ts";
+import { isRecord, type JsonRecord } from "../../../core/json-object.ts";
+import type { Reader } from "../../../core/jobs/json.ts";
 import { decodeFrame, messageOf, type Decoded, type OpenedFrame } from "./envelope.ts";
 import { isRetryable, isArcpCode } from "./errors.ts";
 import { FRAME, HELLO, REPLY, REQUEST } from "./limits.ts";
 import type {
   Accepted,
-  Credential,
+  CredentialShape,
   EventMessage,
-  JobEntry,
+  ListedJob,
   LeaseShape,
   RuntimeMessage,
   Subscribed,
-  Terminal,
+  JobEndMessage,
   ToldError,
   Welcome,
 } from "./messages.ts";
@@ -97,7 +98,7 @@ function welcomeOf({ envelope, fields, payload }: OpenedFrame): Welcome {
 /** A bare name, or a name with its versions. */
 function listingOf(value: unknown): readonly AgentListing[] {
   if (isText(value)) return [{ name: value, versions: [] }];
-  if (!isObject(value) || !isText(value["name"])) return [];
+  if (!isRecord(value) || !isText(value["name"])) return [];
   const versions = Array.isArray(value["versions"]) ? value["versions"].filter(isText) : [];
   const listing = { name: value["name"], versions };
   return [isText(value["default"]) ? { ...listing, default: value["default"] } : listing];
@@ -123,9 +124,9 @@ function acceptedOf({ envelope, fields, payload }: OpenedFrame): Accepted {
   });
 }
 
-function credentialOf(value: unknown): readonly Credential[] {
-  const id = isObject(value) ? textIn(value, "id") : undefined;
-  if (!isObject(value) || id === undefined) return [];
+function credentialOf(value: unknown): readonly CredentialShape[] {
+  const id = isRecord(value) ? textIn(value, "id") : undefined;
+  if (!isRecord(value) || id === undefined) return [];
   return [
     {
       id,
@@ -141,7 +142,7 @@ function credentialOf(value: unknown): readonly Credential[] {
 /** `{"USD": 2.5}`, `{"USD": "2.5"}` and `{"USD": "USD:2.5"}` say the same. */
 export function budgetOf(value: unknown): ReadonlyMap<string, Amount> {
   const budget = new Map<string, Amount>();
-  if (!isObject(value)) return budget;
+  if (!isRecord(value)) return budget;
   for (const [currency, said] of Object.entries(value)) {
     if (typeof said !== "number" && typeof said !== "string") continue;
     const isTagged = typeof said === "string" && said.startsWith(`${currency}:`);
@@ -159,7 +160,7 @@ function eventOf({ envelope, eventSeq, fields, payload }: OpenedFrame): EventMes
   return messageOf(envelope, { type: "job.event", eventSeq, ts, kind, body, event });
 }
 
-function terminalOf({ type, envelope, eventSeq, fields, payload }: OpenedFrame): Terminal {
+function terminalOf({ type, envelope, eventSeq, fields, payload }: OpenedFrame): JobEndMessage {
   const isError = type === "job.error";
   const resultSize = wholeIn(payload, "result_size");
   return messageOf(envelope, {
@@ -177,7 +178,7 @@ function terminalOf({ type, envelope, eventSeq, fields, payload }: OpenedFrame):
   });
 }
 
-function statusOf(said: unknown, isError: boolean): Terminal["status"] {
+function statusOf(said: unknown, isError: boolean): JobEndMessage["status"] {
   if (said === "success" || said === "error") return isError ? "error" : said;
   if (said === "cancelled" || said === "timed_out") return said;
   return isError ? "error" : "success";
@@ -199,15 +200,15 @@ function subscribedOf({ envelope, fields, payload }: OpenedFrame): Subscribed {
   });
 }
 
-function entriesOf(fields: Reader): readonly JobEntry[] {
+function entriesOf(fields: Reader): readonly ListedJob[] {
   const jobs = fields.raw("jobs") ?? [];
   if (!Array.isArray(jobs) || jobs.length > REPLY.jobs) {
     fields.fail("jobs", `is not a list of at most ${REPLY.jobs}`);
     return [];
   }
-  return jobs.flatMap((job: unknown): readonly JobEntry[] => {
-    const jobId = isObject(job) ? textIn(job, "job_id") : undefined;
-    if (!isObject(job) || jobId === undefined) return [];
+  return jobs.flatMap((job: unknown): readonly ListedJob[] => {
+    const jobId = isRecord(job) ? textIn(job, "job_id") : undefined;
+    if (!isRecord(job) || jobId === undefined) return [];
     return [
       {
         jobId,
@@ -223,7 +224,7 @@ function entriesOf(fields: Reader): readonly JobEntry[] {
   });
 }
 
-function toldError(payload: JsonObject): ToldError {
+function toldError(payload: JsonRecord): ToldError {
   const code = textIn(payload, "code") ?? "INTERNAL_ERROR";
   const { retryable } = payload;
   return {
@@ -234,7 +235,7 @@ function toldError(payload: JsonObject): ToldError {
   };
 }
 
-function leaseIn(object: JsonObject): LeaseShape {
+function leaseIn(object: JsonRecord): LeaseShape {
   const lease = Object.entries(objectIn(object, "lease") ?? {});
   return Object.fromEntries(
     lease.flatMap(([name, patterns]) =>
@@ -247,17 +248,17 @@ function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-function textIn(object: JsonObject | undefined, field: string): string | undefined {
+function textIn(object: JsonRecord | undefined, field: string): string | undefined {
   const value = object?.[field];
   return isText(value) && value !== "" ? value : undefined;
 }
 
-function wholeIn(object: JsonObject, field: string): number | undefined {
+function wholeIn(object: JsonRecord, field: string): number | undefined {
   const value = object[field];
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 }
 
-function objectIn(object: JsonObject, field: string): JsonObject | undefined {
+function objectIn(object: JsonRecord, field: string): JsonRecord | undefined {
   const value = object[field];
-  return isObject(value) ? value : undefined;
+  return isRecord(value) ? value : undefined;
 }

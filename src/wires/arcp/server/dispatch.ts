@@ -282,11 +282,7 @@ export class Dispatch {
   #list({ id, filter, limit, cursor }: ListJobs): void {
     this.#need("list_jobs");
     const after = cursor === undefined ? undefined : jobIdOf(cursor);
-    const { jobs, next } = this.#sessions.jobs.page(this.#session.principal, {
-      filter,
-      limit,
-      after,
-    });
+    const { jobs, next } = this.#sessions.jobs.page(this.#session.by, { filter, limit, after });
     const lastSeq = (job: Job) => this.#lastSeq(job);
     const payload = listedOf(id, { jobs, next }, lastSeq);
     this.#reply(() => this.#connection.sendFrame("session.jobs", payload));
@@ -314,7 +310,7 @@ export class Dispatch {
   #subscribe({ id, jobId, history, fromEventSeq }: Subscribe): void {
     this.#need("subscribe");
     const session = this.#session;
-    const job = this.#sessions.jobs.find(session.principal, jobId);
+    const job = this.#sessions.jobs.find(session.by, jobId);
     if (!job) throw notFound(jobId);
     if (session.subscriptions.size >= SUBSCRIPTIONS.perSession) {
       throw new RollcallError("LIMIT_EXCEEDED", "too many subscriptions in one session");

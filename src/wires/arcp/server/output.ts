@@ -22,7 +22,7 @@ export interface NumberedFrame {
 /** The frames after a number, from the disk, through another number. */
 export type ReadFrames = (after: number, through: number) => AsyncIterable<NumberedFrame>;
 
-export class Output {
+export class SessionOutput {
   readonly #read: ReadFrames;
   /** The number of the last frame that is durable. */
   durable: number;

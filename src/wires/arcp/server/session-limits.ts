@@ -1,5 +1,5 @@
 /** The bounds of connections and of what is sent, with their reasons. */
-const MIB = 1024 * 1024;
+import { MIB } from "../../../core/units.ts";
 
 export const OUTPUT = {
   /** Handed to a transport and not taken yet; beyond it events wait in the journal. */

@@ -10,7 +10,7 @@ import {
   isShown,
   sessionStream,
   type SessionStreamEntry,
-  type Span,
+  type FrameSpan,
 } from "../../../core/job-stream.ts";
 import { ITSELF, type By } from "../../../core/by.ts";
 import type { Job } from "../../../core/jobs.ts";
@@ -22,7 +22,7 @@ import { jobFrame, type JobFrame } from "../codec/job-frames.ts";
 import type { Feature } from "../codec/messages.ts";
 import type { Profile } from "../codec/profile.ts";
 import type { ServerConnection } from "./connection.ts";
-import { Output, type NumberedFrame } from "./output.ts";
+import { SessionOutput, type NumberedFrame } from "./output.ts";
 import { RecentMap } from "./recent-map.ts";
 import { INPUT, OUTPUT } from "./session-limits.ts";
 import type { LiveSessions } from "./sessions.ts";
@@ -58,7 +58,7 @@ export class LiveSession implements Owner, StreamWriter {
   readonly id: string;
   readonly principal: string;
   readonly stream: string;
-  readonly output: Output;
+  readonly output: SessionOutput;
   /** The number of the first frame that can still be sent again. */
   oldest = 1;
   acked = 0;
@@ -85,7 +85,7 @@ export class LiveSession implements Owner, StreamWriter {
     this.id = entry.session.id;
     this.principal = entry.session.principal;
     this.stream = sessionStream(this.id);
-    this.output = new Output((after, through) => this.#frames(after, through), entry.seq);
+    this.output = new SessionOutput((after, through) => this.#frames(after, through), entry.seq);
   }
 
   /** Found on the disk at the start of a term. */
@@ -234,7 +234,7 @@ const NO_POSITION = 0;
 /** Frames that follow each other in one job are one span. */
 function spansOf({ first, heard }: FrameBatch): readonly SessionStreamEntry[] {
   const entries: SessionStreamEntry[] = [];
-  let open: { -readonly [Field in keyof Span]: Span[Field] } | undefined;
+  let open: { -readonly [Field in keyof FrameSpan]: FrameSpan[Field] } | undefined;
   for (const [index, { job, position, entry }] of heard.entries()) {
     const seq = first + index;
     if (position === NO_POSITION) {

@@ -33,7 +33,7 @@ import { numberedEntries, type NumberedEntry, type StreamPlace } from "./stream-
 import { LiveSubscription } from "./subscription.ts";
 import { digestOf } from "./verifiers.ts";
 
-export interface SessionsOptions {
+export interface LiveSessionsOptions {
   readonly streams: Streams;
   readonly alarms: Alarms;
   readonly jobs: JobService;
@@ -78,7 +78,7 @@ export class LiveSessions {
   readonly #gone = new Set<string>();
   #found = new Map<string, Found>();
 
-  constructor(options: SessionsOptions) {
+  constructor(options: LiveSessionsOptions) {
     this.streams = options.streams;
     this.alarms = options.alarms;
     this.jobs = options.jobs;

@@ -71,7 +71,7 @@ export class LiveSubscription implements Listener {
     if (this.#isClosed) return;
     const run = this.#sessions.jobs.run(this.jobId);
     this.#isLive = true;
-    if (run && !run.isOver) this.#sessions.jobs.follow(run, this);
+    if (run && !run.isOver) run.follow(this);
     else this.close();
   }
 

@@ -4,7 +4,7 @@ import type { TransportEnding } from "../server/transport.ts";
 import { KIB, MIB } from "../../../core/units.ts";
 
 export const TRANSPORT = {
-  /** A frame we take: four times what the other SDKs send, and small enough for ten thousand. */
+  /** A frame we take: four times what the other SDKs send. vigil.ts counts incomplete ones. */
   inboundBytes: 4 * MIB,
   /** A frame we send: the Python client ends the connection at a larger one. */
   outboundBytes: MIB,
@@ -14,6 +14,8 @@ export const TRANSPORT = {
   memoryBytes: 16 * MIB,
   /** For a WebSocket to open; a runtime that needs longer is stuck. */
   connectMs: 10_000,
+  /** How often a client is asked whether it is there: it has until the next time to answer. */
+  pingMs: 30_000,
   /** For the peer to answer that it closes, too; then the connection is cut. */
   closingMs: 2_000,
   /** Of the text that says why; what a close frame has room for, RFC 6455, 5.5. */

@@ -8,9 +8,10 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Transport } from "../server/transport.ts";
 import { ENDING } from "./limits.ts";
+import { Vigil, type VigilOptions } from "./vigil.ts";
 import { SOCKET_OPTIONS, webSocketTransport } from "./websocket.ts";
 
-export interface UpgradeOptions {
+export interface UpgradeOptions extends VigilOptions {
   /** Gets every connection that was let in, with the request it began as. */
   readonly accept: (transport: Transport, request: IncomingMessage) => void;
   /** Where it is; what comes after `?` is not looked at. */
@@ -26,11 +27,13 @@ const PROTOCOL = "arcp.v1.1";
 
 export class Upgrades {
   readonly #server: WebSocketServer;
+  readonly #vigil: Vigil;
   readonly #accept: UpgradeOptions["accept"];
   readonly #path: string;
   readonly #hosts: readonly string[];
 
-  constructor({ accept, path = PATH, allowedHosts = LOOPBACK }: UpgradeOptions) {
+  constructor({ accept, path = PATH, allowedHosts = LOOPBACK, ...vigil }: UpgradeOptions) {
+    this.#vigil = new Vigil(vigil);
     this.#accept = accept;
     this.#path = path;
     this.#hosts = allowedHosts.map((host) => host.toLowerCase());
@@ -49,7 +52,9 @@ export class Upgrades {
       return;
     }
     this.#server.handleUpgrade(request, socket, head, (opened) => {
-      this.#accept(webSocketTransport(opened, socket), request);
+      const transport = webSocketTransport(opened, socket);
+      this.#vigil.add(opened, socket);
+      this.#accept(transport, request);
     });
   };
 
@@ -57,6 +62,7 @@ export class Upgrades {
   close(): void {
     for (const socket of this.#server.clients) socket.close(ENDING.leaving, "the runtime stops");
     this.#server.close();
+    this.#vigil.close();
   }
 
   #refusalOf({ url = "/", headers }: IncomingMessage): string | undefined {

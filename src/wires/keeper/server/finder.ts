@@ -1,7 +1,7 @@
 /** Finding agents. Which of those that have the tools come first is for whoever finds to say. */
 import type { Agent } from "../../../core/agents.ts";
 
-export interface AgentQuery {
+export interface SkillQuery {
   /** The skill to look for; empty lists all agents. */
   readonly query: string;
   /** It must have every one of these. */
@@ -9,7 +9,7 @@ export interface AgentQuery {
   readonly limit: number;
 }
 
-export interface Finder {
+export interface AgentFinder {
   /** Agents that are alive, the best first, at most as many as wanted. */
-  find(wanted: AgentQuery): Promise<readonly Agent[]>;
+  find(wanted: SkillQuery): Promise<readonly Agent[]>;
 }

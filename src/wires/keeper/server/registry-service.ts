@@ -10,7 +10,7 @@ import type { WatchOptions } from "../../../engine/watch.ts";
 import { shownTo } from "../../../operations/sight.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
-import type { Finder } from "./finder.ts";
+import type { AgentFinder } from "./finder.ts";
 import { cardOf, check, fenceOf, granted, msOf, numberFrom } from "./from-proto.ts";
 import {
   DeregisterResponseSchema,
@@ -25,7 +25,10 @@ import { CLAIM_TTL_MS, FROM_SEQUENCE, RENEW_TASK, SEQUENCE } from "./metadata.ts
 import type { Call, Handlers } from "../../../net/grpc/service.ts";
 import { agentInfo } from "./to-proto.ts";
 
-export function registryService(engine: Engine, finder: Finder): Handlers<typeof RegistryService> {
+export function registryService(
+  engine: Engine,
+  finder: AgentFinder,
+): Handlers<typeof RegistryService> {
   return {
     async register({ card, ttlSeconds }, call) {
       const ttlMs = msOf(ttlSeconds);

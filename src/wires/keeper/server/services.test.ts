@@ -7,6 +7,7 @@ import { TaskClaims } from "../../../engine/claims.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { FrameReader } from "../../../net/grpc/frames.ts";
 import { SERVER_LIMITS } from "../../../net/grpc/limits.ts";
+import { newWaiting } from "../../../net/waiting.ts";
 import { GrpcServer } from "../../../net/grpc/server.ts";
 import { definitionOf } from "../../../../test/support/grpc/fixture.ts";
 import {
@@ -17,7 +18,7 @@ import {
 } from "../../../../test/support/engine/fixture.ts";
 import { AgentSearch } from "../../../search/agent-search.ts";
 import { eventFrame } from "./event-message.ts";
-import type { Finder } from "./finder.ts";
+import type { AgentFinder } from "./finder.ts";
 import {
   EntitlementsService,
   EventSchema,
@@ -48,9 +49,9 @@ interface Opened extends Fixture {
   readonly meters: Map<string, { served: number; took: number }>;
 }
 
-const NOTHING: Finder = { find: () => Promise.resolve([]) };
+const NOTHING: AgentFinder = { find: () => Promise.resolve([]) };
 
-async function open(finderOn: (engine: Engine) => Finder = () => NOTHING): Promise<Opened> {
+async function open(finderOn: (engine: Engine) => AgentFinder = () => NOTHING): Promise<Opened> {
   const fixture = await openEngine();
   const { engine } = fixture;
   const claims = new TaskClaims({ engine });
@@ -58,6 +59,7 @@ async function open(finderOn: (engine: Engine) => Finder = () => NOTHING): Promi
   const meters = new Map<string, { served: number; took: number }>();
   const server = new GrpcServer({
     limits: SERVER_LIMITS,
+    waiting: newWaiting(),
     admit: () => LIBRARY,
     meterOf: (path) => {
       const meter = { served: 0, took: 0 };

@@ -6,7 +6,7 @@ import { inSnakeCase } from "../../field-names.ts";
 import { ELECTIONS, ENTITLEMENTS, LEASES, REGISTRY, TASKS } from "./accesses.ts";
 import { electionService } from "./election-service.ts";
 import { entitlementsService } from "./entitlements-service.ts";
-import type { Finder } from "./finder.ts";
+import type { AgentFinder } from "./finder.ts";
 import {
   ElectionService,
   EntitlementsService,
@@ -22,7 +22,7 @@ import { taskService } from "./task-service.ts";
 export interface KeeperOptions {
   readonly engine: Engine;
   readonly claims: TaskClaims;
-  readonly finder: Finder;
+  readonly finder: AgentFinder;
 }
 
 /** The server, as far as services are added to it. */

@@ -1,0 +1,30 @@
+/** The database of the daemon that `rollcall up` would start here, for commands that work on it. */
+import { join } from "node:path";
+import { RollcallError } from "../core/errors.ts";
+import { loadConfig } from "../daemon/config.ts";
+import { KIB, MIB } from "../core/units.ts";
+import type { Context } from "./context.ts";
+import { textFlag } from "./flags.ts";
+import { spokenFlags } from "./settings.ts";
+
+export const databaseFlags = {
+  config: textFlag("FILE", "The config file of the daemon"),
+  dataDir: textFlag("DIR", "Where the daemon keeps its state"),
+} as const;
+
+export interface DatabaseFlags {
+  readonly config?: string;
+  readonly dataDir?: string;
+}
+
+export async function databaseOf({ env }: Context, flags: DatabaseFlags): Promise<string> {
+  const { config, dataDir } = flags;
+  const found = await loadConfig({ flags: spokenFlags({ config, dataDir }), env });
+  if (found.dataDir !== undefined) return join(found.dataDir, "rollcall.db");
+  const message = "the daemon keeps its state in memory: there is no database";
+  throw new RollcallError("INVALID_ARGUMENT", message);
+}
+
+export function sizeText(bytes: number): string {
+  return bytes < MIB ? `${Math.ceil(bytes / KIB)} KiB` : `${(bytes / MIB).toFixed(1)} MiB`;
+}

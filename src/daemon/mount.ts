@@ -1,0 +1,44 @@
+/** Handlers that a wire puts behind the HTTP door, by path, each with the access it needs. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { By } from "../core/by.ts";
+import type { Guarded, Route } from "../wires/route.ts";
+
+export type HotHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  by: By,
+) => void | Promise<void>;
+
+/** An answer that is there as a whole. */
+export interface WholeAnswer {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+export type SwiftHandler = (
+  request: IncomingMessage,
+  body: Buffer,
+  by: By,
+) => WholeAnswer | Promise<WholeAnswer>;
+
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly by: By;
+}
+
+export type UpgradeHandler = (upgrade: Upgrade) => void;
+
+/** All but the answers to anybody need an access, and the door asks for it. */
+export interface Mount {
+  /** Answers to whoever asks, by whatever name: for probes. They tell nothing but one word. */
+  readonly anybody?: Readonly<Record<string, () => WholeAnswer>>;
+  readonly hot?: Readonly<Record<string, Guarded<HotHandler>>>;
+  readonly swift?: Readonly<Record<string, Guarded<SwiftHandler>>>;
+  readonly upgrades?: Readonly<Record<string, Guarded<UpgradeHandler>>>;
+  readonly routes?: readonly Route[];
+}

@@ -1,0 +1,125 @@
+/**
+ * What an operator does with the file of a store: back it up while it is in use, put a backup in an
+ * empty place, check all of it, give back the room that it no longer needs.
+ */
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { RollcallError } from "../../core/errors.ts";
+import type { LogRange } from "../log.ts";
+import type { Store } from "../store.ts";
+import { extract, partOf, readBackup, type BackupFacts } from "./backup.ts";
+import type { Name, Argument, Result } from "./protocol.ts";
+import { SqliteSession } from "./session.ts";
+import { sqliteStore } from "./store.ts";
+import { readWitness, RESERVED_AHEAD, writeFloor } from "./witness.ts";
+
+/** No machine hands out more than so many tokens in a millisecond. */
+const TOKENS_PER_MS = 1000;
+const PROGRESS_MS = 200;
+
+export interface BackupOptions {
+  /** The database, in use or not. */
+  readonly path: string;
+  /** The backup; there must be none of that name. */
+  readonly target: string;
+  readonly madeBy: string;
+  /** How much of it is written, of about how much. */
+  readonly onProgress?: (bytes: number, of: number) => void;
+}
+
+export async function backUp(options: BackupOptions): Promise<BackupFacts> {
+  const { path, target, madeBy, onProgress } = options;
+  const of = sizeOf(path);
+  const timer = setInterval(() => onProgress?.(sizeOf(partOf(target)), of), PROGRESS_MS);
+  try {
+    const floor = readWitness(path)?.floor ?? 0;
+    return await withFile(path, "backup", { target, madeBy, floor, madeAtMs: Date.now() });
+  } finally {
+    clearInterval(timer);
+    rmSync(partOf(target), { force: true });
+  }
+}
+
+/** Reads and checks everything, beside the writer or without one. */
+export function verify(path: string): Promise<LogRange> {
+  return withFile(path, "verify", undefined);
+}
+
+async function withFile<K extends Name>(path: string, name: K, argument: Argument<K>) {
+  const session = new SqliteSession({ path, writtenBy: "", isReader: true });
+  try {
+    await session.open();
+    return (await session.call(name, argument)) as Result<K>;
+  } finally {
+    await session.close();
+  }
+}
+
+export interface Compacted {
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Writes the file anew, without the room of what was forgotten; nobody else may have it open. */
+export async function compact(path: string): Promise<Compacted> {
+  const before = sizeOf(path);
+  if (!existsSync(path)) throw new RollcallError("NOT_FOUND", `${path}: there is no such file`);
+  const session = new SqliteSession({ path, writtenBy: "rollcall", isReader: false });
+  try {
+    await session.open();
+    await session.call("compact", undefined);
+  } finally {
+    await session.close();
+  }
+  return { before, after: sizeOf(path) };
+}
+
+export interface Restoring {
+  readonly facts: BackupFacts;
+  /** What the backup holds, not open yet. */
+  readonly store: Store;
+  /** Gives it its place; the store is closed. Tokens and terms go on above all from before. */
+  commit(): Promise<void>;
+  /** Leaves nothing behind. */
+  abandon(): Promise<void>;
+}
+
+/** Puts a backup beside an empty place. */
+export function beginRestore(file: string, path: string): Restoring {
+  if (existsSync(path) || sizeOf(`${path}-wal`) > 0) {
+    const message = `${path} is there already: a backup goes to an empty place; move it away first`;
+    throw new RollcallError("ALREADY_EXISTS", message);
+  }
+  const facts = readBackup(file);
+  const part = partOf(path);
+  removeAll(part);
+  extract(facts, file, part);
+  const store = sqliteStore({ path: part });
+  return {
+    facts,
+    store,
+    async commit() {
+      await store.close();
+      writeFloor(path, floorAfter(facts, readWitness(path)?.floor ?? 0));
+      renameSync(part, path);
+      removeAll(part);
+    },
+    async abandon() {
+      await store.close();
+      removeAll(part);
+    },
+  };
+}
+
+/** Above all that can have been handed out since the backup was made, and all that is known of. */
+function floorAfter({ floor, madeAtMs }: BackupFacts, known: number): number {
+  const sinceMs = Math.max(0, Date.now() - madeAtMs);
+  return Math.max(known, floor + RESERVED_AHEAD + Math.ceil(sinceMs) * TOKENS_PER_MS);
+}
+
+function removeAll(path: string): void {
+  for (const end of ["", "-wal", "-shm", ".witness"]) rmSync(path + end, { force: true });
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

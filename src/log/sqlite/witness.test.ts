@@ -1,0 +1,158 @@
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { flipBit } from "../../../test/flips/flips.ts";
+import type { Store } from "../store.ts";
+import { sqliteStore } from "./store.ts";
+import { readWal } from "./wal.ts";
+import { readWitness } from "./witness.ts";
+
+const FRAME = 24 + 4096;
+
+function scratch(): string {
+  const folder = fs.mkdtempSync(join(tmpdir(), "rollcall-witness-"));
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "rollcall.db");
+}
+
+function opened(path: string): Store {
+  const store = sqliteStore({ path });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** Sixty commits, and the files as the death of the process leaves them. */
+async function killed(): Promise<string> {
+  const { log, path } = await working();
+  for (let head = 0; head < 60; head += 1) await log.append({ entries: [`${head}`] }, head);
+  return copyOf(path);
+}
+
+async function working(): Promise<Store & { readonly path: string }> {
+  const path = scratch();
+  const store = opened(path);
+  await store.log.open();
+  return { ...store, path };
+}
+
+function copyOf(source: string): string {
+  const path = scratch();
+  for (const end of ["", "-wal", ".witness"]) fs.copyFileSync(source + end, path + end);
+  return path;
+}
+
+async function refusalOf(path: string): Promise<string> {
+  const refusal: unknown = await opened(path)
+    .log.open()
+    .catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ code: "STORAGE_CORRUPT" });
+  return String(refusal);
+}
+
+test("files as a kill leaves them are opened with all that was acknowledged", async () => {
+  const path = await killed();
+  const { committed, verified } = readWal(`${path}-wal`);
+  expect(readWitness(path)?.head).toMatchObject({ head: 60, frames: committed });
+  expect(verified).toBe(committed);
+  expect(await opened(path).log.open()).toEqual({ head: 60, oldest: 1 });
+});
+
+test("a bit of any frame of the write-ahead log is damage, and it stays as it is", async () => {
+  const path = await killed();
+  const { committed } = readWal(`${path}-wal`);
+  for (const frame of [1, Math.ceil(committed / 2), committed]) {
+    const copy = copyOf(path);
+    flipBit(`${copy}-wal`, { at: 32 + (frame - 1) * FRAME + 200, bit: 3 });
+    const before = fs.readFileSync(`${copy}-wal`);
+    expect(await refusalOf(copy)).toContain(`frame ${frame} of ${copy}-wal is damaged`);
+    expect(fs.readFileSync(`${copy}-wal`).equals(before)).toBe(true);
+  }
+});
+
+test("a write-ahead log that was cut or whose header is damaged is refused", async () => {
+  const path = await killed();
+  const cut = copyOf(path);
+  fs.truncateSync(`${cut}-wal`, fs.statSync(`${cut}-wal`).size - 10);
+  expect(await refusalOf(cut)).toContain("were acknowledged");
+  flipBit(`${path}-wal`, { at: 18, bit: 0 });
+  expect(await refusalOf(path)).toContain(`the header of ${path}-wal is damaged`);
+});
+
+test("a write-ahead log that is gone is refused", async () => {
+  const path = await killed();
+  fs.rmSync(`${path}-wal`);
+  expect(await refusalOf(path)).toContain("the log ends at 0, but 60 was acknowledged");
+});
+
+test("without a witness, commits behind a damaged frame are proof, a torn end is not", async () => {
+  const path = await killed();
+  fs.rmSync(`${path}.witness`);
+  const torn = scratch();
+  fs.copyFileSync(path, torn);
+  const bytes = fs.readFileSync(`${path}-wal`);
+  fs.writeFileSync(`${torn}-wal`, bytes.subarray(0, -10));
+  expect(await opened(torn).log.open()).toEqual({ head: 59, oldest: 1 });
+
+  flipBit(`${path}-wal`, { at: 32 + 5 * FRAME + 1000, bit: 1 });
+  expect(await refusalOf(path)).toMatch(
+    /frame 6 of .* is damaged, and \d+ commits stand behind it/,
+  );
+});
+
+test("a commit that was not acknowledged may be torn", async () => {
+  const { log, path } = await working();
+  await log.append({ entries: ["acknowledged"] }, 0);
+  const witness = fs.readFileSync(`${path}.witness`);
+  await log.append({ entries: ["not"] }, 1);
+  const copy = copyOf(path);
+  fs.writeFileSync(`${copy}.witness`, witness);
+  fs.truncateSync(`${copy}-wal`, fs.statSync(`${copy}-wal`).size - 10);
+  expect(await opened(copy).log.open()).toEqual({ head: 1, oldest: 1 });
+});
+
+test("a file that was emptied is refused, and one that was moved away begins anew", async () => {
+  const { log, path } = await working();
+  await log.append({ entries: ["one"] }, 0);
+  await log.close();
+  fs.truncateSync(path, 0);
+  expect(await refusalOf(path)).toContain("it is empty, but 1 events were in it");
+  fs.rmSync(path);
+  expect(await opened(path).log.open()).toMatchObject({ head: 0, oldest: 1 });
+});
+
+test("an older copy in its place is refused", async () => {
+  const { log, path } = await working();
+  await log.append({ entries: ["one"] }, 0);
+  await log.close();
+  const old = fs.readFileSync(path);
+  const store = opened(path);
+  await store.log.open();
+  await store.log.append({ entries: ["two"] }, 1);
+  await store.close();
+  fs.writeFileSync(path, old);
+  expect(await refusalOf(path)).toContain("the log ends at 1, but 2 was acknowledged");
+});
+
+test("a file that was moved or replaced is written no more, until it is back", async () => {
+  const { log, path } = await working();
+  await log.append({ entries: ["one"] }, 0);
+  const elsewhere = join(dirname(path), "elsewhere.db");
+  const sign = () => log.append({ entries: [] }, 1);
+  const refusal = (what: string) =>
+    vi.waitFor(
+      async () => {
+        const error: unknown = await sign().catch((reason: unknown) => reason);
+        expect(error).toMatchObject({ code: "UNAVAILABLE" });
+        expect(String(error)).toContain(`${path} ${what} while it was open`);
+      },
+      { timeout: 10_000 },
+    );
+  fs.renameSync(path, elsewhere);
+  await refusal("was moved or deleted");
+  await expect(log.append({ entries: ["two"] }, 1)).rejects.toThrow("nothing more is written");
+  fs.writeFileSync(path, "another");
+  await refusal("was replaced by another file");
+  fs.renameSync(elsewhere, path);
+  await log.append({ entries: ["two"] }, 1);
+});

@@ -1,0 +1,41 @@
+/** `npm run flips -- [--count N] [--seed N]`: flips bits, and says what came of each. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Random } from "../simulation/random.ts";
+import { flips, judge, type Outcome } from "./flips.ts";
+import { live } from "./life.ts";
+
+const { values: flags } = parseArgs({
+  options: {
+    count: { type: "string", default: "200" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    verbose: { type: "boolean", default: false },
+  },
+});
+
+const folder = mkdtempSync(join(tmpdir(), "rollcall-flips-"));
+try {
+  process.exitCode = await run();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function run(): Promise<number> {
+  console.log(`seed ${flags.seed}`);
+  const lives = await live(folder);
+  const random = new Random(flags.seed);
+  const counts = new Map<string, Record<Outcome["kind"], number>>();
+  let believed = 0;
+  for (const flip of flips(lives, random, Number(flags.count))) {
+    const outcome = await judge(lives, flip, join(folder, "flipped"));
+    const count = counts.get(flip.target) ?? { harmless: 0, refused: 0, believed: 0 };
+    counts.set(flip.target, { ...count, [outcome.kind]: count[outcome.kind] + 1 });
+    if (outcome.kind === "believed") believed += 1;
+    if (flags.verbose || outcome.kind === "believed") console.log(flip, outcome);
+  }
+  console.table(Object.fromEntries(counts));
+  console.log(believed === 0 ? "none was believed" : `${believed} were believed`);
+  return believed === 0 ? 0 : 1;
+}

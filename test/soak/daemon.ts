@@ -1,0 +1,89 @@
+/** The soaked daemon: a real process, on the same ports and the same disk after each kill. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { start, type Running } from "../e2e/programs.ts";
+
+const COLLECT = new URL("collect.mjs", import.meta.url).href;
+const COUNTER = JSON.stringify(fileURLToPath(new URL("counter.mjs", import.meta.url)));
+
+const CONFIG = `
+[agents.mortal]
+module = ${COUNTER}
+
+[agents.phoenix]
+module = ${COUNTER}
+restart = "always"
+`;
+
+export class SoakDaemon implements AsyncDisposable {
+  readonly folder: string;
+  readonly #home: string;
+  #running: Running | undefined;
+  httpPort = 0;
+  grpcPort = 0;
+  /** Rises whenever it stops answering for a reason of ours, and when it answers again. */
+  era = 0;
+  isUp = false;
+
+  /** `folder` may be small and full; `home` is not. */
+  constructor(folder: string, home: string) {
+    this.folder = folder;
+    this.#home = home;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.httpPort}`;
+  }
+
+  get ports() {
+    return { httpPort: this.httpPort, grpcPort: this.grpcPort };
+  }
+
+  async start(): Promise<void> {
+    const config = join(this.#home, "rollcall.toml");
+    writeFileSync(config, CONFIG);
+    const data = join(this.folder, "data");
+    mkdirSync(data, { recursive: true, mode: 0o700 });
+    const doors = ["--addr", `127.0.0.1:${this.grpcPort}`];
+    doors.push("--http-addr", `127.0.0.1:${this.httpPort}`);
+    const quiet = ["--no-status-files", "--socket", "off", "--rate-limit", "0"];
+    const where = ["--data-dir", data, "--config", config, "--node", "soaked"];
+    const env = { NODE_OPTIONS: `--import=${COLLECT}` };
+    this.#running = start(["up", ...doors, ...where, ...quiet], { home: this.#home, env });
+    const found = await this.#running.says(/HTTP +http:\/\/\S+:(\d+)\n +gRPC +\S+:(\d+)/);
+    [this.httpPort = 0, this.grpcPort = 0] = found.slice(1).map(Number);
+    this.#turn(true);
+  }
+
+  async kill(): Promise<void> {
+    this.#turn(false);
+    await this.#running?.[Symbol.asyncDispose]();
+  }
+
+  stop(): void {
+    this.#turn(false);
+    this.#running?.signal("SIGSTOP");
+  }
+
+  resume(): void {
+    this.#running?.signal("SIGCONT");
+    this.#turn(true);
+  }
+
+  /** What it holds, once the garbage that it knew of is gone: asked for again and again. */
+  heldBytes(): number {
+    this.#running?.signal("SIGUSR2");
+    const status = readFileSync(`/proc/${this.#running?.pid}/status`, "utf8");
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  #turn(isUp: boolean): void {
+    this.isUp = isUp;
+    this.era += 1;
+  }
+}
