@@ -7,7 +7,7 @@ const TURN_MS = 4;
 const STEPS = 32;
 
 /** A turn of long work that waits for things in between: asks now and then whether it is over. */
-export class Slice {
+class Slice {
   #endMs = performance.now() + TURN_MS;
 
   get isOver(): boolean {

@@ -23,6 +23,7 @@ export const exportCommand = buildCommand<DaemonFlags, [], Context>({
   docs: about(
     "Print the policies and the live tokens as TOML. The daemon keeps no secret of a token, and\n" +
       "none is printed.",
+    { call: "rollcall export", does: "shows it" },
     { call: "rollcall export > access.toml", does: "to keep it under version control" },
     { call: "rollcall import access.toml", does: "sets it, here or on another daemon" },
   ),
