@@ -92,12 +92,13 @@ function decide(state: State, command: Command, moment: Moment): Decision<Event,
   return moment.by.agentKey === undefined ? decision : bound(state, command, { decision, moment });
 }
 
-/** The first call that comes with the key of its agent binds the agent to the key. */
+/** The first call that comes with the key of its agent binds it to the key, unless it leaves. */
 function bound(
   { agents }: State,
   command: Command,
   { decision, moment }: { readonly decision: Decision<Event, Reply>; readonly moment: Moment },
 ): Decision<Event, Reply> {
+  if (command.type === "agent.deregister") return decision;
   const entry = "agentId" in command ? agents.byId.get(command.agentId) : undefined;
   if (!decision.ok || !entry || !isFirstProof(entry, moment.by)) return decision;
   const proof: Event = { type: "agent.bound", agentId: entry.agent.agentId };

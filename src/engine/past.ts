@@ -1,20 +1,20 @@
 /**
  * The past, from the log: the state as it was at a moment, and what happened since the log begins.
  * The log is only ever truncated at a snapshot that stays, so every moment it reaches back to can
- * be rebuilt by the very rules that made it. That may be a million events: it is done in short
- * turns, so that the present goes on.
+ * be rebuilt by the very rules that made it.
  */
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import { decode, type RecordedEvent } from "../core/events.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Rules } from "../core/rules.ts";
 import { restore } from "../core/snapshot.ts";
 import { emptyState, type State } from "../core/state.ts";
 import type { Log, Snapshot } from "../log/log.ts";
-import { Slice } from "../machine/slices.ts";
 import { takenAtMs } from "./snapshots.ts";
 
-/** Events between two looks at the clock. */
-const STEPS = 32;
+/** A few milliseconds of work: then others are served. */
+const EVENTS_A_TURN = 500;
+const LOOKS_A_TURN = 10_000;
 
 export interface Past {
   readonly state: State;
@@ -26,15 +26,14 @@ export async function stateAt(log: Log, rules: Rules, atMs: number): Promise<Pas
   const snapshot = await newestBefore(log, atMs);
   const state = snapshot ? await restore(snapshot.chunks) : emptyState();
   let sequence = snapshot?.sequence ?? 0;
-  const slice = new Slice();
   try {
     for await (const { first, entries } of log.read(sequence)) {
       for (const [i, text] of entries.entries()) {
-        if (i % STEPS === 0 && slice.isOver) await slice.next();
         const recorded = decode(text, first + i);
         if (recorded.atMs > atMs) return { state, sequence };
         rules.evolve(state, recorded.event, recorded.atMs);
         sequence = recorded.sequence;
+        if (sequence % EVENTS_A_TURN === 0) await endOfTurn();
       }
     }
   } catch (error) {
@@ -54,11 +53,10 @@ export async function* history(
   isWanted: (text: string) => boolean,
 ): AsyncGenerator<RecordedEvent> {
   const { oldest } = await log.open();
-  const slice = new Slice();
   for await (const { first, entries } of log.read(oldest - 1)) {
     for (const [i, text] of entries.entries()) {
-      if (i % STEPS === 0 && slice.isOver) await slice.next();
       if (isWanted(text)) yield decode(text, first + i);
+      if ((first + i) % LOOKS_A_TURN === 0) await endOfTurn();
     }
   }
 }

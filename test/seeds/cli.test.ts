@@ -69,8 +69,8 @@ async function refusal(line: string, code: number): Promise<string> {
 describe("examples", () => {
   /** They serve until they are stopped, or start programs of others: the e2e tests run them. */
   const ELSEWHERE = ["up", "a2a-registry", "mcp", "completion"];
-  /** They work on the daemon's file, and this one has none: so do they. */
-  const ON_FILES = ["backup", "restore", "compact"];
+  /** They need a file: that of the daemon, which has none here, or of another command. */
+  const ON_FILES = ["backup", "restore", "compact", "import"];
   /** They need a daemon on another machine: so do they. */
   const FAR = ["login", "context use", "context rename", "context remove"];
   const WITH_AGENTS = ["acp run", "acp record", "acp replay"];

@@ -47,12 +47,17 @@ export class CallerCheck {
   readonly #claimers = new Map<string, string>();
   /** Agents that are bound to their key: whoever has it may act for one. */
   readonly #bound = new Set<string>();
+  /** Agents that have a key: one that leaves by it is not bound to it before. */
+  readonly #keyed = new Set<string>();
 
   take(recorded: RecordedEvent, fail: Fail): void {
     const { event } = recorded;
     const caller = byOfEvent(recorded)?.principal;
     if (event.type === "task.claimed") this.#claimers.set(event.taskId, event.claim.agentId);
     if (event.type === "agent.bound") this.#bound.add(event.agentId);
+    if (event.type === "agent.registered" && event.keyHash !== undefined) {
+      this.#keyed.add(event.agent.agentId);
+    }
     if (caller === undefined) {
       if (CALLED.includes(event.type)) fail("every command has a caller", event.type);
       return;
@@ -83,8 +88,11 @@ export class CallerCheck {
       case "election.joined":
         return this.#ownerOfAgent(event.agentId);
       case "agent.recovered":
-      case "agent.died":
         return this.#ownerOfAgent(event.agent.agentId);
+      case "agent.died": {
+        const { agentId } = event.agent;
+        return this.#keyed.has(agentId) ? undefined : this.#ownerOfAgent(agentId);
+      }
       case "lease.acquired":
       case "lease.renewed":
         return this.#ownerOfAgent(event.lease.holder);
