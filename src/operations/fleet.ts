@@ -5,15 +5,17 @@
 import { eventFor } from "../core/fencing.ts";
 import { z } from "zod";
 import { sightOf } from "../core/visibility.ts";
-import { countsAt } from "../fleet/census.ts";
-import { isWanted } from "../fleet/filters.ts";
-import { HEADLINES, placeOf } from "../fleet/headline.ts";
+import { countsOf, type Counts } from "../fleet/census.ts";
+import { isWanted, type FleetFilters } from "../fleet/filters.ts";
+import { HEADLINES, isLongSilent, placeOf } from "../fleet/headline.ts";
+import type { FleetThen } from "../fleet/past.ts";
 import type { Row } from "../fleet/row.ts";
+import { inSlices } from "../machine/slices.ts";
 import { EVENT, eventAnswer } from "./events.ts";
 import { AT, moment, SEQUENCE, someOf, text } from "./fields.ts";
 import { COUNTS, ROW } from "./fleet-shapes.ts";
 import { FLEET } from "./limits.ts";
-import { cursorOf, listJson, matching, PAGE, PAGED, pageOf, placeIn, type Order } from "./lists.ts";
+import { cursorOf, listJson, PAGE, PAGED, pageOf, placeIn, type Order } from "./lists.ts";
 import { momentOf } from "./moments.ts";
 import { operation, type Services } from "./operation.ts";
 import { report } from "./reports.ts";
@@ -30,6 +32,21 @@ const MOMENT = moment("Of which moment it is");
 /** The order of rows at a moment. */
 function orderAt({ atMs }: { readonly atMs: number }): Order<Row> {
   return { atMs: (row) => placeOf(row, atMs), key: ({ id }) => id };
+}
+
+/** The rows that are wanted, and how many there are of all; a step for each row. */
+function* sift(
+  { rows, atMs }: Pick<FleetThen, "rows" | "atMs">,
+  filters: FleetFilters,
+): Generator<void, { readonly wanted: readonly Row[]; readonly counts: Counts }> {
+  const wanted: Row[] = [];
+  const counted: Row[] = [];
+  for (const row of rows) {
+    if (isWanted(row, filters, atMs)) wanted.push(row);
+    if (!isLongSilent(row, atMs)) counted.push(row);
+    yield;
+  }
+  return { wanted, counts: countsOf(counted) };
 }
 
 /** As in fleet-filter.ts; the answer and its stream take the same. */
@@ -65,9 +82,9 @@ const list = operation({
     const thenMs = momentOf(at);
     if (thenMs !== undefined) {
       const { rows, sequence, atMs } = await fleet.at(thenMs);
-      const wanted = matching(rows, (row) => isWanted(row, filters, atMs));
+      const { wanted, counts } = await inSlices(sift({ rows, atMs }, filters));
       const { items, ...page } = pageOf(wanted, orderAt({ atMs }), { limit, cursor });
-      return { sequence, atMs, counts: countsAt(rows, atMs), ...page, rows: items };
+      return { sequence, atMs, counts, ...page, rows: items };
     }
     const place = placeIn({ cursor });
     const after = place && { place: place.atMs, id: place.key };

@@ -250,9 +250,12 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
   test("stays as large as it is, however much there is to show", async () => {
     const { engine, url } = await inProcess();
     const { page } = await open(url);
-    for (let i = 0; i < 400; i += 1) await enrol(engine, `agent-${i}`);
+    for (let i = 1; i < 400; i += 1) await enrol(engine, `agent-${i}`);
+    const { nowMs } = engine;
+    await vi.waitFor(() => expect(engine.nowMs).toBeGreaterThan(nowMs), { interval: 1 });
+    await enrol(engine, "the-newest");
     await sees(page, "#agents ~ .more", "and 350 more");
-    await sees(page, "#agents tbody tr:first-child", "agent-399");
+    await sees(page, "#agents tbody tr:first-child", "the-newest");
     expect(await page.locator("#agents tbody tr").count()).toBe(50);
     expect(await page.locator("#events tbody tr").count()).toBe(30);
   });

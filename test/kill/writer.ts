@@ -23,8 +23,12 @@ function say(fact: Readonly<Record<string, unknown>>): void {
   sayNow(`${JSON.stringify(fact)}\n`);
 }
 
-const hash = createHash("sha256").update(engine.peek(fingerprint)).digest("hex");
-say({ kind: "started", head: engine.head, hash });
+// A state that is durable: on a busy machine time may have passed, and be an event, by now.
+const start = await engine.read((state, head) => ({
+  head,
+  hash: createHash("sha256").update(fingerprint(state)).digest("hex"),
+}));
+say({ kind: "started", ...start });
 
 const card = {
   name: "victim",

@@ -110,7 +110,8 @@ export class Troubles {
         });
       }
       case "wall forward": {
-        const byMs = random.pick([random.between(500, 8 * SECOND), 31 * DAY]);
+        // More than a day is not believed at once, and most is kept for less.
+        const byMs = random.pick([random.between(500, 8 * SECOND), DAY, 31 * DAY]);
         report(node.name, `by ${byMs} ms`);
         this.jumps.push({ atMs: scheduler.nowMs, byMs });
         return node.clock.jump(byMs);

@@ -2,10 +2,10 @@
  * `rollcall export` and `rollcall import`: policies and tokens as TOML, to keep beside other
  * settings or to carry to another daemon. The daemon keeps no secret of a token: the file has none.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { buildCommand } from "@stricli/core";
 import { parse, stringify } from "smol-toml";
-import { invalidArgument } from "../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import type { AnswerOf, InputOf } from "../../operations/table.ts";
 import type { Client } from "../../wires/api/client/client.ts";
 import { call } from "../api.ts";
@@ -84,6 +84,7 @@ interface Access {
 
 /** Only the shape of the file; what is in it the daemon checks, and names. */
 function read(file: string): Access {
+  if (!existsSync(file)) throw new RollcallError("NOT_FOUND", `${file}: there is no such file`);
   try {
     const { policies = [], tokens = [] } = parse(readFileSync(file, "utf8"));
     if (Array.isArray(policies) && Array.isArray(tokens)) {

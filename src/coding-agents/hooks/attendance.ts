@@ -80,8 +80,8 @@ const FRUGAL = ["--max-semi-space-size=1", "--no-memory-reducer"];
 /** It outlives the hook and its host, and holds nothing of theirs: no terminal, pipe or folder. */
 function start(words: readonly string[]): void {
   const { spawn } = process.getBuiltinModule("node:child_process");
-  // All programs lie flat in one folder: see scripts/bundle.mjs.
-  const program = join(import.meta.dirname, "sidecar.js");
+  // All programs lie flat in one folder, and the library in one beside it: see scripts/bundle.mjs.
+  const program = join(import.meta.dirname, "..", "bin", "sidecar.js");
   const env = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
   const child = spawn(process.execPath, [...FRUGAL, program, ...words], {
     cwd: "/",
