@@ -42,7 +42,8 @@ export async function storyOf(scene: Scene): Promise<Story> {
   const { entries } = await get<DirectoryList>("/v1/directory");
   const { jobs } = await get<JobList>("/v1/jobs");
   return {
-    rows: rows.map(rowLine),
+    // In any order: what works again after a restart has come last.
+    rows: rows.map(rowLine).toSorted(),
     questions: asked.questions.map(({ id, name, text }) => `${id} ${name}: ${text}`),
     leases: held.leases.map(({ taskId, holder, token }) => `${taskId} ${holder} ${token}`),
     elections: groups.elections.map(({ group, leader, term }) => `${group} ${leader} ${term}`),
