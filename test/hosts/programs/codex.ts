@@ -1,5 +1,6 @@
 /** Codex. Its hooks run once a person trusted them, which is done here in its own dialog. */
 import { join } from "node:path";
+import { commandLineOf, runningPids } from "../../../src/machine/processes.ts";
 import { Day, IDLE, WORKING, type Manners } from "../day.ts";
 import type { ExpectedRow } from "../fleet.ts";
 import type { Program } from "../program.ts";
@@ -42,6 +43,7 @@ export const codex: Program = {
     await day.subagent(() => stage.settled(IDLE));
     await terminals(stage, day, program);
     await day.quits();
+    await serverKilled(stage, program);
     uninstall();
     stage.checkHookCost("codex");
   },
@@ -115,4 +117,31 @@ async function terminals(stage: Stage, day: Day, program: string): Promise<void>
     rows: [first],
     withinMs: 3_000,
   });
+}
+
+/** The process that serves all terminals: with it ends what they show. */
+async function serverKilled(stage: Stage, program: string): Promise<void> {
+  const [working, resting] = [1, 2].map(() => new Day(stage, MANNERS, stage.terminal(program)));
+  if (!working || !resting) return;
+  const rows = [working, resting].map(({ terminal: { pane } }) => ({ ...IDLE, pane }));
+  await stage.moment("two terminals again", {
+    async act() {
+      await working.terminal.shows(MANNERS.ready);
+      await resting.terminal.shows(MANNERS.ready);
+    },
+    rows,
+  });
+  await working.say("more [[slow 30 four]]", "four1");
+  await stage.moment("their server is killed", {
+    async act() {
+      for (const pid of appServers()) process.kill(pid, "SIGKILL");
+      await resting.terminal.shows("Reconnecting");
+    },
+    rows: [],
+    withinMs: 4_000,
+  });
+}
+
+function appServers(): readonly number[] {
+  return [...runningPids()].filter((pid) => commandLineOf(pid).includes("app-server"));
 }
