@@ -17,7 +17,7 @@ test.each([
   // A package that has no version is none of a program.
   writeFileSync(join(folder, "package/dist/package.json"), '{ "type": "module" }');
   writeFileSync(join(folder, name), "console.log(1); setInterval(() => {}, 1000);");
-  const child = spawn(process.execPath, [join(folder, name)], { stdio: ["ignore", "pipe", 2] });
+  const child = spawn(process.execPath, [join(folder, name)], { stdio: "pipe" });
   await once(child.stdout, "data");
   expect(versionOf(child.pid ?? 0)).toBe(version);
   child.kill();
