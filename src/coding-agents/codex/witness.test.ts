@@ -101,8 +101,9 @@ describe("a session of Codex", () => {
     expect(session.witness.isLive).toBe(false);
     vi.setSystemTime(Date.now() + 2_000);
     expect(session.state()).toBe("gone");
-    await using _again = await recorded();
+    await using again = await recorded();
     await vi.waitFor(() => expect(session.state()).toBe("idle"));
+    expect(again.asked).toContain("thread/read");
     vi.useRealTimers();
   });
 

@@ -24,7 +24,7 @@ export const codex: Program = {
   package: "@openai/codex",
   versions: ["0.166.0"],
   async play(stage) {
-    const program = prepare(stage);
+    const program = prepareCodex(stage, stage.folder);
     const uninstall = stage.install("codex");
     const day = new Day(stage, MANNERS, stage.terminal(program));
     await trusts(stage, day);
@@ -36,6 +36,7 @@ export const codex: Program = {
     await day.asksAtEnd();
     await day.permission();
     await day.escapes();
+    await day.denies("Up", "Enter");
     await stage.moment("a question that it may not ask", {
       act: () => day.say("[[ask]]", /\[\[ask\]\][^]*Done: the tool has run/),
       rows: [IDLE],
@@ -49,7 +50,8 @@ export const codex: Program = {
   },
 };
 
-function prepare(stage: Stage): string {
+/** Its settings; the program is in the folder of its package. */
+export function prepareCodex(stage: Stage, folder: string): string {
   stage.tellAll({ MODEL_KEY: "test" });
   stage.write(
     ".codex/config.toml",
@@ -69,7 +71,7 @@ function prepare(stage: Stage): string {
   );
   const target = `${process.arch === "arm64" ? "aarch64" : "x86_64"}-unknown-linux-musl`;
   const platform = `@openai/codex-${process.platform}-${process.arch}`;
-  return join(stage.folder, "node_modules", platform, "vendor", target, "bin", "codex");
+  return join(folder, "node_modules", platform, "vendor", target, "bin", "codex");
 }
 
 async function trusts(stage: Stage, day: Day): Promise<void> {

@@ -40,10 +40,13 @@ export const gemini: Program = {
     await day.permission();
     await writes(stage, day);
     await day.escapes();
+    await day.denies("Up", "Enter");
     await day.question();
     await day.asksAtEnd();
     await day.interrupts();
     await day.fails();
+    await day.retries();
+    await day.subagent();
     await clears(stage, day);
     await day.secondTerminal(command);
     await day.quits();
