@@ -39,7 +39,7 @@ export class Collection {
   #flushing: NodeJS.Immediate | undefined;
   #untaken = 0;
   #unembedded = 0;
-  #waiting: (() => void)[] = [];
+  readonly #waiting: (() => void)[] = [];
   #isClosed = false;
 
   constructor({ name, thread, onLost }: CollectionOptions) {

@@ -55,99 +55,87 @@ export interface Kernel {
    * Writes `count` products (f32) to `out`. All but `count` and `size` are addresses: of the query
    * (i16), the rows (i8, `size` bytes each) and their scales (f32).
    */
-  products(
+  readonly products: (
     ...[query, rows, scales, count, size, out]: [number, number, number, number, number, number]
-  ): void;
+  ) => void;
 }
 
 type Code = readonly number[];
+
+function code(...parts: readonly (number | Code)[]): Code {
+  return parts.flat();
+}
 
 /** LEB128, as every number in a module is written. */
 function unsigned(value: number): Code {
   return value < 128 ? [value] : [(value & 127) | 128, ...unsigned(value >>> 7)];
 }
 
-/** Only for constants below 64, whose sign bit is clear. */
-const constant = (value: number): Code => [0x41, value];
-const simd = (code: number): Code => [0xfd, ...unsigned(code)];
-const sized = (content: Code): Code => [...unsigned(content.length), ...content];
-const list = (...items: readonly Code[]): Code => [...unsigned(items.length), ...items.flat()];
-const section = (id: number, content: Code): Code => [id, ...sized(content)];
+const sized = (content: Code): Code => code(unsigned(content.length), content);
+const list = (...items: readonly Code[]): Code => code(unsigned(items.length), ...items);
+const section = (id: number, content: Code): Code => code(id, sized(content));
+const simd = (operation: number): Code => code(0xfd, unsigned(operation));
 
 const [I32, V128] = [0x7f, 0x7b];
-const [QUERY, ROWS, SCALES, COUNT, SIZE, OUT, END, AT, EVEN, ODD, ROW] = [...Array(11).keys()] as [
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-];
-
-const get = (local: number): Code => [0x20, local];
-const set = (local: number, value: Code): Code => [...value, 0x21, local];
-const load = (address: number, offset: number): Code => [...get(address), ...simd(0), 0, offset];
-const ADD: Code = [0x6a];
-const advance = (local: number, bytes: number): Code =>
-  set(local, [...get(local), ...constant(bytes), ...ADD]);
-
-const [EXTEND_LOW, EXTEND_HIGH, DOT, ADD_LANES] = [135, 136, 186, 174].map(simd) as [
-  Code,
-  Code,
-  Code,
-  Code,
-];
-const ZERO: Code = [...simd(12), ...Array<number>(16).fill(0)];
-
-function accumulate(sum: number, queryOffset: number, extend: Code): Code {
-  const product = [...load(AT, queryOffset), ...get(ROW), ...extend, ...DOT];
-  return set(sum, [...get(sum), ...product, ...ADD_LANES]);
-}
-
-const SIXTEEN: Code = [
-  ...set(ROW, load(ROWS, 0)),
-  ...accumulate(EVEN, 0, EXTEND_LOW),
-  ...accumulate(ODD, 16, EXTEND_HIGH),
-  ...advance(ROWS, 16),
-  ...advance(AT, 32),
-];
-const lane = (index: number): Code => [...get(EVEN), ...simd(27), index];
-const SUM: Code = [
-  ...set(EVEN, [...get(EVEN), ...get(ODD), ...ADD_LANES]),
-  ...[...lane(0), ...lane(1), ...ADD, ...lane(2), ...ADD, ...lane(3), ...ADD],
-];
-const F32_LOAD: Code = [0x2a, 2, 0];
-const F32_STORE: Code = [0x38, 2, 0];
-const [F32_CONVERT, F32_MUL, LESS, IS_ZERO, MINUS] = [0xb2, 0x94, 0x49, 0x45, 0x6b];
 const [BLOCK, LOOP, NOTHING, BR, BR_IF, FINISH] = [0x02, 0x03, 0x40, 0x0c, 0x0d, 0x0b];
+const [ADD, SUBTRACT, IS_ZERO, IS_LESS] = [0x6a, 0x6b, 0x45, 0x49];
+const [F32_CONVERT, F32_MUL] = [0xb2, 0x94];
+const [F32_LOAD, F32_STORE] = [code(0x2a, 2, 0), code(0x38, 2, 0)];
+const [EXTEND_LOW, EXTEND_HIGH] = [simd(135), simd(136)];
+const [DOT, ADD_LANES, V128_LOAD, LANE] = [simd(186), simd(174), simd(0), simd(27)];
+const ZERO = code(simd(12), Array<number>(16).fill(0));
 
-const BODY: Code = [
-  ...[BLOCK, NOTHING, LOOP, NOTHING, ...get(COUNT), IS_ZERO, BR_IF, 1],
-  ...[...set(EVEN, ZERO), ...set(ODD, ZERO), ...set(AT, get(QUERY))],
-  ...set(END, [...get(ROWS), ...get(SIZE), ...ADD]),
-  ...[LOOP, NOTHING, ...SIXTEEN, ...SIXTEEN, ...SIXTEEN, ...SIXTEEN],
-  ...[...get(ROWS), ...get(END), LESS, BR_IF, 0, FINISH],
-  ...[...get(OUT), ...SUM, F32_CONVERT, ...get(SCALES), ...F32_LOAD, F32_MUL, ...F32_STORE],
-  ...[...advance(SCALES, 4), ...advance(OUT, 4)],
-  ...set(COUNT, [...get(COUNT), ...constant(1), MINUS]),
-  ...[BR, 0, FINISH, FINISH, FINISH],
-];
+/** The locals, by number; parameters come first. */
+const [QUERY, ROWS, SCALES, COUNT, SIZE, OUT] = [0, 1, 2, 3, 4, 5];
+const [END, AT, EVEN, ODD, ROW] = [6, 7, 8, 9, 10];
 
+const get = (local: number): Code => code(0x20, local);
+const set = (local: number, ...value: readonly (number | Code)[]): Code =>
+  code(...value, 0x21, local);
+/** Only constants below 64, whose sign bit is clear. */
+const constant = (value: number): Code => code(0x41, value);
+const advance = (local: number, bytes: number): Code =>
+  set(local, get(local), constant(bytes), ADD);
+const load = (address: number, offset: number): Code => code(get(address), V128_LOAD, 0, offset);
+const accumulate = (sum: number, offset: number, extend: Code): Code =>
+  set(sum, get(sum), load(AT, offset), get(ROW), extend, DOT, ADD_LANES);
+const lane = (index: number): Code => code(get(EVEN), LANE, index);
+
+const SIXTEEN = code(
+  set(ROW, load(ROWS, 0)),
+  accumulate(EVEN, 0, EXTEND_LOW),
+  accumulate(ODD, 16, EXTEND_HIGH),
+  advance(ROWS, 16),
+  advance(AT, 32),
+);
+const SUM = code(lane(0), lane(1), ADD, lane(2), ADD, lane(3), ADD);
+
+const BODY = code(
+  code(BLOCK, NOTHING, LOOP, NOTHING, get(COUNT), IS_ZERO, BR_IF, 1),
+  code(set(EVEN, ZERO), set(ODD, ZERO), set(AT, get(QUERY))),
+  set(END, get(ROWS), get(SIZE), ADD),
+  code(LOOP, NOTHING, SIXTEEN, SIXTEEN, SIXTEEN, SIXTEEN),
+  code(get(ROWS), get(END), IS_LESS, BR_IF, 0, FINISH),
+  set(EVEN, get(EVEN), get(ODD), ADD_LANES),
+  code(get(OUT), SUM, F32_CONVERT, get(SCALES), F32_LOAD, F32_MUL, F32_STORE),
+  code(advance(SCALES, 4), advance(OUT, 4)),
+  set(COUNT, get(COUNT), constant(1), SUBTRACT),
+  code(BR, 0, FINISH, FINISH, FINISH),
+);
+
+const MAGIC = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+const PARAMETERS = [I32, I32, I32, I32, I32, I32];
 const LOCALS = list([2, I32], [3, V128]);
-const MEMORY: Code = [...sized([]), ...named("memory"), 2, 1, 1, ...unsigned(MAX_PAGES)];
-const MODULE = new Uint8Array([
-  ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-  ...section(1, list([0x60, ...list(...Array<Code>(6).fill([I32])), 0])),
-  ...section(2, list(MEMORY)),
-  ...section(3, list([0])),
-  ...section(7, list([...named("products"), 0, 0])),
-  ...section(10, list(sized([...LOCALS, ...BODY]))),
-]);
+const MODULE = new Uint8Array(
+  code(
+    MAGIC,
+    section(1, list(code(0x60, sized(PARAMETERS), 0))),
+    section(2, list(code(named(""), named("memory"), 2, 1, 1, unsigned(MAX_PAGES)))),
+    section(3, list([0])),
+    section(7, list(code(named("products"), 0, 0))),
+    section(10, list(sized(code(LOCALS, BODY)))),
+  ),
+);
 
 function named(text: string): Code {
   return sized([...Buffer.from(text)]);
