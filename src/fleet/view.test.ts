@@ -1,6 +1,7 @@
 import { asyncProperty, assert } from "fast-check";
 import { expect, test, vi } from "vitest";
-import { namedBy } from "../core/by.ts";
+import { agentRowId } from "../core/agent-jobs.ts";
+import { LIBRARY, namedBy } from "../core/by.ts";
 import type * as JobBounds from "../core/jobs/limits.ts";
 import type { State } from "../core/state.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
@@ -16,6 +17,7 @@ import { OWN_ID } from "./keeper-agents.ts";
 import type { Facts } from "../core/reports.ts";
 import { DEFAULT_PATIENCE } from "./stuck.ts";
 import { jobKeys, sourceKeys } from "./sources.ts";
+import { touch } from "./touches.ts";
 import { FleetView } from "./view.ts";
 import { FleetViews } from "./views.ts";
 
@@ -152,6 +154,20 @@ class Watched {
     this.view = new FleetView({ sight: EVERYTHING, patience: DEFAULT_PATIENCE, onMade });
     this.view.read([...jobKeys(world.state), ...sourceKeys(world.state)]);
     this.look();
+    world.observers.add({
+      before: (event, state) =>
+        touch(event, state, {
+          source: (key) => this.view.touch(key),
+          jobs: () => undefined,
+          job: ({ id, ...job }) => {
+            this.view.touchJob(id);
+            this.view.touch(`jobs ${agentRowId(job)}`);
+          },
+          entriesFrom: () => [],
+        }),
+      felt: (job) => this.view.felt(job.id, agentRowId(job)),
+      replaced: () => undefined,
+    });
     this.made.length = 0;
   }
 
@@ -162,12 +178,14 @@ class Watched {
   }
 }
 
-test("many changes of one row cost one row, however often it was touched", () => {
+test("many changes of one row cost one row", () => {
   const world = new World();
   const busy = world.register();
   world.register();
   const watched = new Watched(world);
-  for (let i = 0; i < 100; i += 1) watched.view.touch(`agent ${busy}`);
+  for (let i = 0; i < 100; i += 1) world.acquire(busy, `lease-${i}`);
+  expect(watched.made).toEqual([]);
+  expect(watched.look()).toEqual([busy]);
   expect(watched.look()).toEqual([busy]);
 });
 
@@ -176,12 +194,9 @@ test("a look makes no row whose facts are the same, also of agents that run jobs
   for (let i = 0; i < 50; i += 1) world.submit({ agent: `agent-${i}` });
   const watched = new Watched(world);
   const jobId = world.submit({ agent: "talker" });
-  watched.view.touchJob(jobId);
-  watched.view.touch("jobs arcp@n1:talker");
   expect(watched.look()).toEqual(["arcp@n1:talker"]);
   for (let i = 0; i < 100; i += 1) {
     world.say(jobId, { kind: "thought", body: { text: `${i}` } });
-    watched.view.felt(jobId, "arcp@n1:talker");
   }
   expect(watched.look()).toEqual(["arcp@n1:talker", "arcp@n1:talker"]);
 });
@@ -213,4 +228,19 @@ test("the row of an agent asks few of its many jobs", () => {
   expect(row?.jobs).toMatchObject({ running: 1_000, waiting: 0 });
   expect(row?.jobs?.newest).toHaveLength(20);
   expect(get.mock.calls.length).toBeLessThan(100);
+
+test("an owner's view loses the row of a source that an operator took over", async () => {
+  const world = new World();
+  const views = viewsOf(world);
+  await expectSameFor(CI, views, world);
+  const liveness = { value: "alive", rule: "test" } as const;
+  for (const by of [namedBy(CI.owner ?? "", "http"), LIBRARY]) {
+    world.by = by;
+    const about = { alias: "script:one", agentId: "one", links: [] };
+    const times = { order: 1, reportedAtMs: 1 };
+    world.run({ type: "fleet.report", report: { ...about, ...times, facts: { liveness } } });
+    await expectSameFor(CI, views, world);
+    expectSame(views, world);
+  }
+  expect(await views.look(CI, ({ view }) => view.size)).toBe(0);
 });
