@@ -228,6 +228,7 @@ test("the row of an agent asks few of its many jobs", () => {
   expect(row?.jobs).toMatchObject({ running: 1_000, waiting: 0 });
   expect(row?.jobs?.newest).toHaveLength(20);
   expect(get.mock.calls.length).toBeLessThan(100);
+});
 
 test("an owner's view loses the row of a source that an operator took over", async () => {
   const world = new World();
