@@ -201,7 +201,7 @@ test("a look makes no row whose facts are the same, also of agents that run jobs
   expect(watched.look()).toEqual(["arcp@n1:talker", "arcp@n1:talker"]);
 });
 
-test("what a job says without an event is seen by the next to look, its owner as well", async () => {
+test("what a job says without an event is seen by the next that looks, its owner too", async () => {
   const world = new JobWorld();
   const jobId = world.submit({ principal: "ann" });
   const views = viewsOf(world);
