@@ -59,7 +59,7 @@ describe("the connection to Codex's app-server", () => {
     expect(await connection.client.ask("thread/read", {})).toBeUndefined();
   });
 
-  test("ends where nobody introduces himself: it is not the program that we take it for", async () => {
+  test("ends where nobody answers: it is not the program that we take it for", async () => {
     await using server = await FakeAppServer.start(stage.home);
     server.answers.delete("initialize");
     const onReady = vi.fn<() => void>();

@@ -107,7 +107,7 @@ describe("a session of Codex", () => {
     vi.useRealTimers();
   });
 
-  test("whose thread is in a state that we do not know is not judged, and the doctor hears of it", async () => {
+  test("in a state that we do not know is not judged, and the doctor hears of it", async () => {
     await using server = await recorded();
     using session = attended();
     await vi.waitFor(() => expect(session.state()).toBe("idle"));
@@ -131,7 +131,7 @@ describe("a daemon beside Codex", () => {
     return { listed: { data }, [Symbol.dispose]: () => void server.close() };
   }
 
-  test("shows a session when its terminal opens, and none of the threads that nobody sees", async () => {
+  test("shows a session when its terminal opens, and no thread that nobody sees", async () => {
     await using server = await recorded();
     using terminal = await terminalTools();
     server.answers.set("mcpServerStatus/list", (params) =>

@@ -16,7 +16,7 @@ test.each([
   writeFileSync(join(folder, "package/package.json"), '{ "version": "3.4.5" }');
   // A package that has no version is none of a program.
   writeFileSync(join(folder, "package/dist/package.json"), '{ "type": "module" }');
-  writeFileSync(join(folder, name), "console.log(1); setInterval(() => {}, 1000);");
+  writeFileSync(join(folder, name), "console.log(1); process.stdin.resume();");
   const child = spawn(process.execPath, [join(folder, name)], { stdio: "pipe" });
   await once(child.stdout, "data");
   expect(versionOf(child.pid ?? 0)).toBe(version);

@@ -80,7 +80,7 @@ test("an error is how the turn ended, until the next one", async () => {
   await fire("session_shutdown");
 });
 
-test("an error of the last answer is told, also where the end of the agent does not say it", async () => {
+test("an error of the last answer is told, also where the agent's end is silent", async () => {
   const fire = load();
   await fire("session_start");
   await fire("before_agent_start", { prompt: "go" });

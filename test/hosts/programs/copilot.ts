@@ -30,7 +30,6 @@ export const copilot: Program = {
     await day.turn();
     await day.permission();
     await day.escapes();
-    await day.denies("Up", "Enter");
     await day.interrupts();
     await day.fails();
     await day.retries();

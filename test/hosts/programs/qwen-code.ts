@@ -29,7 +29,7 @@ export const qwenCode: Program = {
     await day.permission();
     await day.escapes();
     await day.denies("4");
-    await day.subagent();
+    await subagent(stage, day);
     await day.question();
     await day.asksAtEnd();
     await day.interrupts();
@@ -61,6 +61,24 @@ export function prepareQwen(stage: Stage): string {
     $version: 4,
   });
   return `${nodePath()} ${join(stage.folder, "node_modules/@qwen-code/qwen-code/cli-entry.js")}`;
+}
+
+/** It asks before it begins one, which then works in the background and may ask nothing. */
+async function subagent(stage: Stage, day: Day): Promise<void> {
+  await day.asks("asks for a subagent", "[[sub go <<slow 2>>]]", {
+    headline: "NEEDS YOU",
+    asks: "Use agent?",
+  });
+  await stage.moment("subagent and turn over", {
+    async act() {
+      await day.answer("Enter");
+      await day.terminal.shows("completed");
+      // It wakes the session, which says a last word.
+      await day.terminal.calms();
+      await day.rests();
+    },
+    rows: [IDLE],
+  });
 }
 
 /** In programs that tell of the new session with its first prompt. */
