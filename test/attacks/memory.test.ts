@@ -60,10 +60,6 @@ test("bodies in one-byte chunks", async () => {
 
 test("messages on /arcp that are left one byte short", async () => {
   const daemon = await victim();
-  const upgrade =
-    `GET /arcp HTTP/1.1\r\nHost: 127.0.0.1:${daemon.httpPort}\r\nUpgrade: websocket\r\n` +
-    `Connection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n` +
-    `Sec-WebSocket-Version: 13\r\n\r\n`;
   const size = 4 * 1024 * 1024;
   const start = Buffer.alloc(14);
   start[0] = 0x81;
@@ -72,9 +68,30 @@ test("messages on /arcp that are left one byte short", async () => {
   const rest = Buffer.alloc(size - 1, "x");
   const grew = await daemon.grewWhile(async () => {
     for (const socket of await Promise.all(many(4, () => dial(daemon.httpPort)))) {
-      await push(socket, upgrade);
+      await push(socket, upgradeOn(daemon.httpPort));
       await push(socket, Buffer.concat([start, rest]));
     }
   });
   expect(grew).toBeLessThan(200);
 });
+
+test("answers to pings on /arcp that nobody reads", async () => {
+  const daemon = await victim();
+  const ping = Buffer.concat([Buffer.of(0x89, 0x80 | 125), Buffer.alloc(4 + 125)]);
+  const pings = Buffer.concat(many(40_000, () => ping));
+  const socket = await dial(daemon.httpPort);
+  await push(socket, upgradeOn(daemon.httpPort));
+  const grew = await daemon.grewWhile(() => push(socket, pings));
+  expect(grew).toBeLessThan(100);
+  const cuts = await daemon.metric('rollcall_waiting_cut_total{of="websocket_answers"}');
+  expect(cuts).toBe(1);
+});
+
+/** The request for a WebSocket of ARCP. */
+function upgradeOn(port: number): string {
+  return (
+    `GET /arcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\n` +
+    `Connection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n` +
+    `Sec-WebSocket-Version: 13\r\n\r\n`
+  );
+}

@@ -52,9 +52,10 @@ export class Upgrades {
       return;
     }
     this.#server.handleUpgrade(request, socket, head, (opened) => {
-      const transport = webSocketTransport(opened, socket);
-      this.#vigil.add(opened, socket);
-      this.#accept(transport, request);
+      // Nothing is read before somebody listens to the transport.
+      opened.pause();
+      const onWritten = this.#vigil.add(opened, socket);
+      this.#accept(webSocketTransport(opened, socket, onWritten), request);
     });
   };
 

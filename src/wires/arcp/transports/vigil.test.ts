@@ -66,12 +66,13 @@ const UPGRADE =
 
 async function ground() {
   const clock = new TestClock();
-  const messages = newWaiting(clock).websocket_messages;
+  const waiting = newWaiting(clock);
+  const { websocket_messages: messages } = waiting;
   const upgrades = new Upgrades({
     accept: (transport) => {
       transport.open({ onFrame() {}, onDrained() {}, onClosed() {} });
     },
-    messages,
+    waiting,
     clock,
   });
   const server = createServer().on("upgrade", upgrades.upgrade).listen(0, "127.0.0.1");
