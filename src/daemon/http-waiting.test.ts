@@ -57,8 +57,8 @@ describe("an answer", () => {
   const routes: Route[] = [
     { method: "GET", path: "/large", access: ADMITTED, handle: (c) => c.text(large) },
   ];
-  const handle: HotHandler = (_, response) => void response.end(large);
-  const hot = { "/hot": { access: ADMITTED, handle } } as const;
+  const sendLarge: HotHandler = (_, response) => void response.end(large);
+  const both: Mount = { routes, hot: { "/hot": { access: ADMITTED, handle: sendLarge } } };
   const call = (port: number, path = "/large") =>
     `GET ${path} HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`;
 
@@ -86,7 +86,7 @@ describe("an answer", () => {
     "of %s of which nothing is read for too long ends its connection",
     async (path) => {
       const waiting = newWaiting();
-      const { port, door } = await open({ waiting, limits: { stallMs: 50 } }, { routes, hot });
+      const { port, door } = await open({ waiting, limits: { stallMs: 50 } }, both);
       say(port, call(port, path)).socket.pause();
       await vi.waitFor(() => expect(waiting.http_answers.bytes).toBeGreaterThan(0));
       await vi.waitFor(() => expect(door.connections).toBe(0));
