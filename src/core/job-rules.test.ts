@@ -99,7 +99,7 @@ describe("a cancel", () => {
   });
 });
 
-test("time that nobody could use shortens neither the run of a job nor the grace of a cancel", () => {
+test("time that nobody could use shortens neither a run nor the grace of a cancel", () => {
   const world = new JobWorld({ cancelGraceMs: 5 * SECOND });
   const [runs, cancelled] = [world.submit({ maxRuntimeSec: 60 }), world.submit()];
   const dated = world.submit({ leaseExpiresAtMs: START_MS + 60 * SECOND });

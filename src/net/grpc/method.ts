@@ -77,7 +77,7 @@ class Method {
     this.#gather(call, async (request) => {
       try {
         const answer = await handler(request, call);
-        call.answer(framed(toBinary(this.#output, answer)));
+        if (!call.isOver) call.answer(framed(toBinary(this.#output, answer)));
       } catch (error) {
         this.#fail(call, error);
       }
@@ -135,10 +135,12 @@ class Method {
           throw invalidArgument("the call ended without a whole message");
         }
         const request = this.#decoded(message);
-        call.whenAdmitted(() => {
-          end();
-          void use(request);
-        });
+        call.whenAdmitted(() =>
+          stream.whenRoom(() => {
+            end();
+            void use(request);
+          }),
+        );
       } catch (error) {
         end();
         this.#fail(call, error);
