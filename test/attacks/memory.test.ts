@@ -94,9 +94,7 @@ test("answers to pings on /arcp that nobody reads", async () => {
   const socket = await dial(daemon.httpPort);
   await push(socket, upgradeOn(daemon.httpPort));
   const grew = await daemon.grewWhile(() => push(socket, pings));
-  expect(grew).toBeLessThan(100);
-  const cuts = await daemon.metric('rollcall_waiting_cut_total{of="websocket_answers"}');
-  expect(cuts).toBe(1);
+  expect(grew).toBeLessThan(50);
 });
 
 /** The request for a WebSocket of ARCP. */

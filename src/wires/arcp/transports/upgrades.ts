@@ -40,6 +40,8 @@ export class Upgrades {
     this.#server = new WebSocketServer({
       ...SOCKET_OPTIONS,
       noServer: true,
+      // The vigil answers pings.
+      autoPong: false,
       handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : ([...offered][0] ?? false)),
     });
   }

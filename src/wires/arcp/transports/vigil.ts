@@ -1,7 +1,8 @@
 /**
  * Looks after the server's end of WebSockets. What has come of a message is counted, and is not
- * waited for for ever; what the client does not read is counted, answers to its pings too; and each
- * end is asked from time to time whether it is there, whatever the session above has agreed on.
+ * waited for for ever; what the client does not read is counted, and only the last of its pings is
+ * answered meanwhile; and each end is asked from time to time whether it is there, whatever the
+ * session above has agreed on.
  */
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
@@ -36,22 +37,29 @@ export class Vigil {
     const incomplete = new IncompleteMessage();
     const incoming = { cut: () => socket.terminate() };
     const outgoing = { cut: () => socket.terminate() };
-    const countUnread = () => {
+    let lastPing: Buffer | undefined;
+    const onWritten = () => {
       if (stream.writableNeedDrain) answers.hold(outgoing, stream.writableLength);
-      else answers.release(outgoing);
+    };
+    const onDrained = () => {
+      answers.release(outgoing);
+      if (lastPing && socket.readyState === socket.OPEN) socket.pong(lastPing);
+      lastPing = undefined;
     };
     this.#open.add(socket);
-    stream.on("drain", countUnread);
+    stream.on("drain", onDrained);
+    socket.on("ping", (data: Buffer) => {
+      if (stream.writableNeedDrain) lastPing = Buffer.from(data);
+      else socket.pong(data);
+    });
     stream.on("data", (chunk: Buffer) => {
       this.#asked.delete(socket);
       incomplete.push(chunk);
       if (incomplete.bytes > 0) messages.hold(incoming, incomplete.bytes);
       else messages.release(incoming);
-      // Pings were answered by now.
-      countUnread();
     });
     socket.once("close", () => {
-      stream.off("drain", countUnread);
+      stream.off("drain", onDrained);
       messages.release(incoming);
       answers.release(outgoing);
       this.#open.delete(socket);
@@ -59,7 +67,7 @@ export class Vigil {
       if (this.#open.size === 0) this.close();
     });
     this.#stopAsking ??= this.#askLater();
-    return countUnread;
+    return onWritten;
   }
 
   /** Leaves no timer behind. */
