@@ -107,7 +107,7 @@ test("a message that does not come whole ends its connection after 30 s", async 
   await vi.waitFor(() => expect(messages).toMatchObject({ bytes: 0, cuts: 1 }));
 });
 
-test("of the pings of a client that reads nothing the last is answered, when it reads", async () => {
+test("of the pings of a client that reads nothing the last one is answered", async () => {
   const { dial } = await ground();
   const socket = await dial();
   socket.pause();
