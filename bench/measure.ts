@@ -124,6 +124,7 @@ export function memoryBytes(): number {
 /** How fast something was under load, and how long the slowest hundredth waited. */
 export interface Measured {
   readonly perSecond: number;
+  readonly p50Ms?: number;
   readonly p99Ms: number;
   /** Of the server, for one call. */
   readonly cpuUs?: number;
@@ -143,6 +144,7 @@ export async function measuredInTurns<const Runs extends readonly (() => Promise
   }
   const medians = all.map((each) => ({
     perSecond: median(each.map(({ perSecond }) => perSecond)),
+    p50Ms: median(each.map(({ p50Ms = NaN }) => p50Ms)),
     p99Ms: median(each.map(({ p99Ms }) => p99Ms)),
     cpuUs: median(each.map(({ cpuUs = NaN }) => cpuUs)),
   }));
