@@ -32,7 +32,7 @@ export function looksOf(daemon: Looked, samples: Samples): readonly Look[] {
     ...grpcOf(daemon, samples),
     ...mcpOf(daemon, samples),
     ...streamsOf(daemon, samples),
-    ...growingOf(daemon),
+    ...growingOf(daemon, samples),
   ];
 }
 
@@ -45,7 +45,6 @@ export function pagesOf(url: string, { agentId, leaseKey, taskId }: Samples): re
     page("/v1/fleet?limit=50&workspacePrefix=/src/project-7"),
     secondPage(url, "/v1/fleet?limit=50"),
     page(`/v1/fleet/${agentId}`, "/v1/fleet/ID"),
-    page(`/v1/fleet/${agentId}/timeline?limit=50`, "/v1/fleet/ID/timeline"),
     page("/v1/agents?limit=50"),
     secondPage(url, "/v1/agents?limit=50"),
     page(`/v1/agents/${agentId}`, "/v1/agents/ID"),
@@ -142,14 +141,15 @@ function streamsOf({ url }: Looked, { agentId }: Samples): readonly Look[] {
   ];
 }
 
-/** What no index serves. */
-function growingOf({ url }: Looked): readonly Look[] {
+/** What no index serves: names, words, and the log that the timeline is read from. */
+function growingOf({ url }: Looked, { agentId }: Samples): readonly Look[] {
   const page = pageOf(url);
   const any = (each: Look): Look => ({ ...each, growth: "any" });
   return [
     any(page("/v1/tasks?limit=50&type=type-3")),
     any(page("/v1/agents/agent-77", "/v1/agents/NAME")),
     any(page("/v1/fleet/agent-77", "/v1/fleet/NAME")),
+    any(page(`/v1/fleet/${agentId}/timeline?limit=50`, "/v1/fleet/ID/timeline")),
     any(page("/v1/find?query=read+web+pages")),
   ];
 }
