@@ -76,8 +76,8 @@ function latency(name: string, { ours, file, memory }: Medians): void {
 async function alone(loader: Loader, servers: Servers<Server>, path: string): Promise<void> {
   using commits = await BareCommits.open(path);
   const bare: number[] = [];
-  const commit = () => void bare.push(commits.p99Ms());
-  const { ours, file } = await inTurns(loader, servers, ALONE, commit);
+  const between = () => void bare.push(commits.p99Ms());
+  const { ours, file } = await inTurns(loader, servers, { ...ALONE, between });
   const name = "submit to accepted, one job at a time";
   const peer = file ? { target: { atMost: file.p50Ms } } : {};
   report({ name: `${name}, p50`, value: ours.p50Ms, unit: "ms", ...peer });
@@ -118,8 +118,7 @@ type Medians = Servers<Measured>;
 async function inTurns(
   loader: Loader,
   servers: Servers<Server>,
-  workload: Workload,
-  meanwhile: () => void = () => undefined,
+  { between, ...workload }: Workload & { readonly between?: () => void },
 ): Promise<Medians> {
   const { ours, file, memory, bare } = servers;
   const all = new Map<Server, Measured[]>();
@@ -130,7 +129,7 @@ async function inTurns(
       const measured = await loader.measure({ ...workload, url, submittedMs: SUBMITTED_MS });
       if (round > 0) all.set(server, [...(all.get(server) ?? []), measured]);
     }
-    meanwhile();
+    between?.();
   }
   const of = (server: Server) => mid(all.get(server) ?? []);
   return { ours: of(ours), file: file && of(file), memory: memory && of(memory), bare: of(bare) };
