@@ -1,4 +1,4 @@
-/** Events that reach many watchers, as bench/keeper/fanout sees them, a client that is not Node's. */
+/** Events that reach many watchers, as bench/keeper/fanout sees them: a client not of Node. */
 import { execFile, execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

@@ -54,7 +54,7 @@ describe("what a watcher sees", () => {
     await engine.close();
   });
 
-  test("the same items as others who may see the same, and no token that is not its own", async () => {
+  test("the items of others with the same rights, and no token that is not its own", async () => {
     const { engine } = await openEngine();
     const [bob, carol] = [namedBy("bob", "grpc"), namedBy("carol", "grpc")];
     const watches = [LIBRARY, bob, bob, carol].map((by) => engine.watch({ by }));
