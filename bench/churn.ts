@@ -207,8 +207,8 @@ async function measure(folder: string): Promise<void> {
     const idle = await probeInWindows(port, agentId, IDLE_SECONDS);
     const pace = { leasesPerSecond: LEASES_PER_SECOND, heartbeatsPerSecond: HEARTBEATS_PER_SECOND };
     await load.ask("churn", { port, ...pace });
-    await probe(port, agentId, WARM_UP_SECONDS);
     const lookers = new LookersOn(daemon.url);
+    await probe(port, agentId, WARM_UP_SECONDS);
     const before = await daemon.metrics();
     const [busy, samples] = await Promise.all([
       probeInWindows(port, agentId, SECONDS),

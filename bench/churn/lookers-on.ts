@@ -30,7 +30,8 @@ export class LookersOn {
     const { signal } = this.#abort;
     try {
       const headers = { accept: "text/event-stream" };
-      const response = await fetch(`${this.#url}/v1/fleet?limit=50`, { headers, signal });
+      const response = await fetch(`${this.#url}/v1/fleet`, { headers, signal });
+      if (!response.ok) throw new Error(`fleet: ${response.status} ${await response.text()}`);
       const text = response.body?.pipeThrough(new TextDecoderStream()) ?? [];
       for await (const chunk of text) this.#fleetEvents += chunk.split("\ndata:").length - 1;
     } catch (error) {
