@@ -56,10 +56,14 @@ export async function openDatabase(path: string): Promise<Database> {
   }
 }
 
-/** A reader, beside the writer or without one: it sees what is committed, and writes nothing. */
+/**
+ * A reader, beside the writer or without one: it sees what is committed, and writes nothing. When
+ * it is closed last, SQLite tidies up: a write-ahead log with something in it has to stay, which a
+ * connection that is read-only leaves; of a file that was closed well nothing is to be left beside.
+ */
 export async function openForReading(path: string): Promise<Database> {
   if (!existsSync(path)) throw new RollcallError("NOT_FOUND", `${path}: there is no such file`);
-  const database = await connect(path);
+  const database = await connect(path, { readOnly: fileBytes(`${path}-wal`) > 0 });
   try {
     database.exec(`PRAGMA busy_timeout = ${READER_WAITS_MS}`);
     refuseForeign(database, path);

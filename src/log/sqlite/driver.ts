@@ -26,13 +26,17 @@ export interface Database {
 export const BLOB = "ifnull(?, x'')";
 
 interface Driver {
-  readonly DatabaseSync: new (path: string) => Database;
+  readonly DatabaseSync: new (path: string, options: ConnectOptions) => Database;
+}
+
+interface ConnectOptions {
+  readonly readOnly?: boolean;
 }
 
 /** A database that compiles each statement once, when it is first used. */
-export async function connect(path: string): Promise<Database> {
+export async function connect(path: string, options: ConnectOptions = {}): Promise<Database> {
   const { DatabaseSync } = await loadDriver();
-  const database = new DatabaseSync(path);
+  const database = new DatabaseSync(path, options);
   const statements = new Map<string, Statement<unknown>>();
   return {
     exec: (sql) => database.exec(sql),

@@ -14,7 +14,7 @@ export class SqliteSession {
   readonly #closing = new AbortController();
   #tail = new Tail(0);
   #lastWriter: string | undefined;
-  /** Until an append succeeded: it claims it. */
+  /** Until an append that begins above it succeeded. */
   #floor: number | undefined;
   #opening: Promise<LogRange> | undefined;
   #closed: Promise<void> | undefined;
@@ -70,9 +70,9 @@ export class SqliteSession {
     }
   }
 
-  /** The log has grown to here. */
-  moveTo(head: number): void {
-    this.#floor = undefined;
+  /** The log has grown to here, by an append with this fence. */
+  moveTo(head: number, fence: number): void {
+    if (fence >= (this.#floor ?? 0)) this.#floor = undefined;
     this.tail.moveTo(head);
   }
 

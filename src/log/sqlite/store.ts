@@ -61,9 +61,9 @@ class SqliteLog implements Log {
   async append(batch: AppendBatch, expectedHead: number): Promise<void> {
     checkAppends(batch.streams ?? []);
     await this.#session.commits.append(batch, expectedHead);
-    const { length } = batch.entries;
-    if (length === 0) this.#session.tail.sign();
-    else this.#session.moveTo(expectedHead + length);
+    const { entries, fence = 0 } = batch;
+    if (entries.length === 0) this.#session.tail.sign();
+    else this.#session.moveTo(expectedHead + entries.length, fence);
   }
 
   async *read(after: number): AsyncGenerator<LogBatch> {

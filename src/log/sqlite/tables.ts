@@ -22,7 +22,7 @@ import type {
 import { claimFile, isRaised, lastWriter, logIdOf, readUnchecked, setMeta } from "./schema.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StreamTables } from "./stream-tables.ts";
-import type { Witness, WitnessedHead } from "./witness.ts";
+import { UNSYNCED_COMMITS, type Witness, type WitnessedHead } from "./witness.ts";
 
 const INSERT = `
   INSERT INTO log (last, first, entries, checksum, id, previous) VALUES (?, ?, ${BLOB}, ?, ?, ?)`;
@@ -66,6 +66,7 @@ export class Tables {
   /** Whether this program has written to the file since it was opened. */
   #isClaimed = false;
   #lookedAtMs = performance.now();
+  #sweeps = 0;
 
   constructor(database: Database, { path, writtenBy, witness, place }: TablesOptions) {
     this.#database = database;
@@ -108,7 +109,10 @@ export class Tables {
     const statements = countStatements(commit);
     if (statements === 0) return write();
     try {
-      return statements === 1 && this.#isClaimed ? write() : this.#inTransaction(write);
+      const isAlone = statements === 1 && this.#isClaimed;
+      const result = isAlone ? write() : this.#inTransaction(write);
+      this.witnessed(writtenFence(commit, result));
+      return result;
     } catch (error) {
       this.streams.forgetCache();
       this.#file.unchecked = readUnchecked(this.#database);
@@ -139,9 +143,9 @@ export class Tables {
     this.#lookedAtMs = nowMs;
   }
 
-  /** After each write, before it is acknowledged. */
-  witnessed(): void {
-    this.#witness?.saw(this.#ends.head, this.#ends.running);
+  /** After each write that was synced, before it is acknowledged. */
+  witnessed(fence = 0): void {
+    this.#witness?.saw(this.#ends.head, this.#ends.running, fence);
   }
 
   #append({ text, count, expectedHead, streams }: Append): AppendOutcome {
@@ -190,16 +194,16 @@ export class Tables {
     this.#ends = { ...this.#ends, truncated: through, base };
   }
 
-  /** Needs no sync: what a power cut brings back is swept again. */
+  /** Needs no sync of its own: what a power cut brings back is swept again. */
   sweep(): boolean {
     if (!isRaised(this.#database)) return false;
-    return unsynced(
-      this.#database,
-      () =>
-        this.#batches.delete([], this.#ends.truncated) > 0 ||
-        this.snapshots.sweep() ||
-        this.streams.sweep(),
-    );
+    const write = () =>
+      this.#batches.delete([], this.#ends.truncated) > 0 ||
+      this.snapshots.sweep() ||
+      this.streams.sweep();
+    this.#sweeps += 1;
+    const isSynced = this.#sweeps % UNSYNCED_COMMITS === 0;
+    return isSynced ? transaction(this.#database, write) : unsynced(this.#database, write);
   }
 
   /** Reads everything, which checks it. */
@@ -239,12 +243,20 @@ export class Tables {
   close(): void {
     this.#database.close();
     const { head, running: checksum } = this.#ends;
-    this.#witness?.close({ head, checksum });
+    // A file that was moved has no say in what is at its path now.
+    const isKept = this.#place?.isKept() ?? true;
+    this.#witness?.close(isKept ? { head, checksum } : undefined);
   }
 }
 
 function logChain(start: number): Chain {
   return { scope: [], what: "the log", start };
+}
+
+/** The highest fence of the appends to the log that were not refused. */
+function writtenFence({ appends }: Commit, { outcomes }: CommitResult): number {
+  const isWritten = ({ count }: Append, index: number) => count > 0 && !outcomes[index]?.fenced;
+  return appends.filter(isWritten).reduce((most, { fence }) => Math.max(most, fence), 0);
 }
 
 /** A single statement is a transaction by itself. */
