@@ -91,6 +91,7 @@ export const checkDatabase: Check = async ({ config, daemon, nowMs }) => {
       : ok("database", `${path}: sound, ${kept}`);
     return [found, await clockFinding(store.log.read(Math.max(head - 1, oldest - 1)), nowMs)];
   } catch (error) {
+    if (codeOf(error) === "NOT_FOUND") return [ok("database", reasonOf(error))];
     // The writer has the file for itself, where readers cannot be.
     if (codeOf(error) === "LOCKED")
       return [inUse(reasonOf(error).replace(/: stop .*/, ""), daemon)];

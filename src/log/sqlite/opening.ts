@@ -10,11 +10,13 @@
  */
 import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { RollcallError } from "../../core/errors.ts";
 import { isThorough } from "./check.ts";
 import { openDatabase, openForReading } from "./database.ts";
 import { corrupt, storageError, type Database } from "./driver.ts";
 import { Place } from "./place.ts";
-import { Tables } from "./tables.ts";
+import { isEmpty } from "./schema.ts";
+import { lost, Tables } from "./tables.ts";
 import { readWal, type WalContent } from "./wal.ts";
 import { checkWal, readWitness, Witness, writeFloor } from "./witness.ts";
 import type { Testimony, WitnessedHead } from "./witness.ts";
@@ -55,7 +57,12 @@ export interface OpenedReader {
 
 export async function openReader(path: string): Promise<OpenedReader> {
   const { testimony } = await lookAt(path);
-  return { database: await openForReading(path), head: testimony?.head };
+  const database = await openForReading(path);
+  const head = testimony?.head;
+  if (!isEmpty(database)) return { database, head };
+  database.close();
+  if (head && head.head > 0) throw lost(path, 0, head);
+  throw new RollcallError("NOT_FOUND", `${path}: there is nothing in it yet`);
 }
 
 interface Files {

@@ -3,6 +3,7 @@
  * commit that may write to all of them at once.
  */
 import { randomBytes } from "node:crypto";
+import type { RollcallError } from "../../core/errors.ts";
 import { fenced } from "../entries.ts";
 import type { LogRange } from "../log.ts";
 import { Batches, type Chain } from "./batches.ts";
@@ -230,10 +231,11 @@ export class Tables {
   }
 
   /** Whether the log holds what a witness saw. */
-  checkWitnessed({ head, checksum }: WitnessedHead): void {
+  checkWitnessed(witnessed: WitnessedHead): void {
+    const { head, checksum } = witnessed;
     const { truncated, base, head: end } = this.#ends;
     const { path } = this.#file;
-    if (end < head) throw corrupt(path, `the log ends at ${end}, but ${head} was acknowledged`);
+    if (end < head) throw lost(path, end, witnessed);
     if (head <= truncated) return;
     const found = this.#batches.checksumAt(logChain(base), head);
     checkSum({ path, what: `entry ${head} of the log`, expected: checksum, found });
@@ -241,11 +243,25 @@ export class Tables {
 
   /** Moves the write-ahead log into the file, which tells the next one that all is well. */
   close(): void {
+    if (this.#witness) moveWal(this.#database);
     this.#database.close();
     const { head, running: checksum } = this.#ends;
     // A file that was moved has no say in what is at its path now.
     const isKept = this.#place?.isKept() ?? true;
     this.#witness?.close(isKept ? { head, checksum } : undefined);
+  }
+}
+
+export function lost(path: string, end: number, { head }: WitnessedHead): RollcallError {
+  return corrupt(path, `the log ends at ${end}, but ${head} was acknowledged`);
+}
+
+/** In Node 20 SQLite itself closes the file only when the thread ends: later than the witness. */
+function moveWal(database: Database): void {
+  try {
+    database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch {
+    // A reader has it, or the disk is full: the next one that opens the file finds it there.
   }
 }
 
