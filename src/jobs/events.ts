@@ -95,9 +95,11 @@ export class JobEvents {
 
   /** Writes the remainder to the stream of the job and of its ancestors. */
   keepBudget(run: Run): void {
+    const term = this.#options.term();
     for (let each: Run | undefined = run; each; each = each.parent) {
+      term.felt(each.job);
       if (each.isOver || each.entry.purse.remaining.size === 0) continue;
-      this.#options.term().join(each, ENTRY_WEIGHT);
+      term.join(each, ENTRY_WEIGHT);
       each.isBudgetDue = true;
     }
   }
@@ -114,7 +116,15 @@ export class JobEvents {
 
   /** Needed again, by a job that waits for a slot or runs again after a crash. */
   keepInput(run: Run): void {
-    this.#write(run, "input", JSON.stringify(run.input ?? null));
+    run.inputText = JSON.stringify(run.input ?? null);
+    run.inputAt = this.#write(run, "input", run.inputText);
+  }
+
+  /** Writes again what a start needs of the entries up to `through`: they are about to go. */
+  keepAgain(run: Run, through: number): void {
+    const isGoing = (position: number) => position > 0 && position <= through;
+    if (isGoing(run.inputAt)) run.inputAt = this.#write(run, "input", run.inputText);
+    if (isGoing(run.budgetAt)) this.keepBudget(run);
   }
 
   /** The last entry, with the result. */
@@ -124,10 +134,11 @@ export class JobEvents {
     run.add({ atMs: run.job.endedAtMs, kind: "end", body }, outcome);
   }
 
-  #write(run: Run, kind: string, body: string): void {
+  /** Gives the position. */
+  #write(run: Run, kind: string, body: string): number {
     const term = this.#options.term();
     term.join(run, body.length + ENTRY_WEIGHT);
-    run.add({ atMs: term.nowMs(), kind, body });
+    return run.add({ atMs: term.nowMs(), kind, body }).position;
   }
 
   /** Updates the progress that the fleet shows; now and then it is logged, too. */
@@ -138,6 +149,7 @@ export class JobEvents {
     const { startedAtMs } = entry.job;
     entry.pulse ??= newPulse(nowMs);
     const isUrgent = feel(entry.pulse, event, nowMs);
+    term.felt(entry.job);
     const isStep = isUrgent || event.kind === "status" || event.kind === "progress";
     if (!isStep && nowMs - (entry.progress?.atMs ?? startedAtMs) < NOTICE_MS) return;
     if (!isWorthLogging(entry.pulse, entry.progress ?? { atMs: startedAtMs })) return;
