@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Random } from "../../../test/simulation/random.ts";
+import type * as databases from "./database.ts";
 import { openTables } from "./opening.ts";
 import { appendOf } from "./protocol.ts";
 import type { Tables } from "./tables.ts";
@@ -19,7 +20,7 @@ import { readWitness } from "./witness.ts";
 
 const synced = vi.hoisted(() => ({ files: [] as number[] }));
 vi.mock("node:fs", async (original) => {
-  const actual = await original<typeof import("node:fs")>();
+  const actual = await original<typeof fs>();
   const fsyncSync = (file: number) => {
     actual.fsyncSync(file);
     synced.files.push(actual.fstatSync(file).ino);
@@ -29,7 +30,7 @@ vi.mock("node:fs", async (original) => {
 
 /** Rounds of the write-ahead log are short here. */
 vi.mock("./database.ts", async (original) => {
-  const actual = await original<typeof import("./database.ts")>();
+  const actual = await original<typeof databases>();
   const openDatabase = async (path: string) => {
     const database = await actual.openDatabase(path);
     database.exec("PRAGMA wal_autocheckpoint = 60");

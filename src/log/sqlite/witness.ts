@@ -16,8 +16,7 @@
  *
  * Each line has a checksum; one that does not hold counts as not there.
  */
-import { closeSync, fsyncSync, openSync, readFileSync } from "node:fs";
-import { readSync, statSync, writeSync } from "node:fs";
+import * as fs from "node:fs";
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
 import { corrupt } from "./driver.ts";
@@ -60,7 +59,7 @@ export interface Testimony {
 export function readWitness(path: string): Testimony | undefined {
   let text: string;
   try {
-    text = readFileSync(witnessFile(path), "latin1");
+    text = fs.readFileSync(witnessFile(path), "latin1");
   } catch {
     return undefined;
   }
@@ -96,7 +95,7 @@ export class Witness {
     const file = this.#open();
     this.#writeFloor(file, this.#floor);
     if (head) writeLine(file, HEAD_LINE, head);
-    fsyncSync(file);
+    fs.fsyncSync(file);
   }
 
   /** Given where something may have been lost: no token and no term from before is above it. */
@@ -110,7 +109,7 @@ export class Witness {
     const floor = fence + RESERVED_AHEAD;
     const file = this.#open();
     this.#writeFloor(file, floor);
-    fsyncSync(file);
+    fs.fsyncSync(file);
     this.#floor = floor;
   }
 
@@ -138,12 +137,12 @@ export class Witness {
     const file = this.#file;
     if (file === undefined) return;
     this.#file = undefined;
-    const isLeft = (statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    const isLeft = (fs.statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
     try {
       if (last && !isLeft) writeLine(file, HEAD_LINE, { ...last, ...NO_FRAMES });
-      if (last) fsyncSync(file);
+      if (last) fs.fsyncSync(file);
     } finally {
-      closeSync(file);
+      fs.closeSync(file);
     }
   }
 
@@ -158,10 +157,10 @@ export function writeFloor(path: string, floor: number): void {
   const file = openWitness(path);
   try {
     const lines = lineOf({ floor, isOwed: true }) + " ".repeat(LINE);
-    writeSync(file, Buffer.from(lines, "latin1"), 0, lines.length, 0);
-    fsyncSync(file);
+    fs.writeSync(file, Buffer.from(lines, "latin1"), 0, lines.length, 0);
+    fs.fsyncSync(file);
   } finally {
-    closeSync(file);
+    fs.closeSync(file);
   }
 }
 
@@ -196,16 +195,16 @@ function witnessFile(path: string): string {
 
 function openWitness(path: string): number {
   try {
-    return openSync(witnessFile(path), "r+");
+    return fs.openSync(witnessFile(path), "r+");
   } catch {
-    const file = openSync(witnessFile(path), "w+", 0o600);
+    const file = fs.openSync(witnessFile(path), "w+", 0o600);
     syncFolder(path);
     return file;
   }
 }
 
 function writeLine(file: number, line: number, facts: object): void {
-  writeSync(file, Buffer.from(lineOf(facts), "latin1"), 0, LINE, line * LINE);
+  fs.writeSync(file, Buffer.from(lineOf(facts), "latin1"), 0, LINE, line * LINE);
 }
 
 function lineOf(facts: object): string {
@@ -244,7 +243,7 @@ class WalIndex {
     this.#file ??= openIndex(this.#path);
     if (this.#file === undefined) return NO_FRAMES;
     const { byteLength } = this.#header;
-    if (readSync(this.#file, this.#header, 0, byteLength, 0) < byteLength) return NO_FRAMES;
+    if (fs.readSync(this.#file, this.#header, 0, byteLength, 0) < byteLength) return NO_FRAMES;
     return {
       frames: this.#header.getUint32(16, IS_LITTLE_ENDIAN),
       round: this.#header.getUint32(32),
@@ -253,7 +252,7 @@ class WalIndex {
   }
 
   close(): void {
-    if (this.#file !== undefined) closeSync(this.#file);
+    if (this.#file !== undefined) fs.closeSync(this.#file);
     this.#file = undefined;
   }
 }
@@ -261,7 +260,7 @@ class WalIndex {
 /** Where there is none, SQLite has the file for itself and keeps the index in its memory. */
 function openIndex(path: string): number | undefined {
   try {
-    return openSync(path, "r");
+    return fs.openSync(path, "r");
   } catch {
     return undefined;
   }
