@@ -24,7 +24,7 @@ try {
 
 async function run(): Promise<number> {
   console.log(`seed ${flags.seed}`);
-  const lives = await live(folder);
+  const lives = await live(folder, true);
   const random = new Random(flags.seed);
   const counts = new Map<string, Record<Outcome["kind"], number>>();
   let believed = 0;
