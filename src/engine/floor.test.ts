@@ -48,7 +48,7 @@ async function lookedAt(path: string): Promise<void> {
   await store.close();
 }
 
-test("tokens go on above all others after a restore, whatever opens it before it leads", async () => {
+test("tokens go on above all others after a restore, whatever looks at it first", async () => {
   const folder = mkdtempSync(join(tmpdir(), "rollcall-floor-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, "rollcall.db");

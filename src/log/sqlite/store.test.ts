@@ -44,7 +44,7 @@ describe("a sqlite store", () => {
   });
 });
 
-test("a block that is missing from a large file is damage, with the file and the place", async () => {
+test("a block that is missing from a large file is damage, with its place", async () => {
   const path = scratch();
   const store = sqliteStore({ path });
   await store.log.open();
