@@ -183,6 +183,18 @@ test("a commit that was not acknowledged may be torn", async () => {
   expect(await opened(copy).log.open()).toEqual({ head: 1, oldest: 1 });
 });
 
+test("what a sweep deleted may come back by a power cut", async () => {
+  const { log, streams, path } = await working();
+  await log.append({ entries: ["one"] }, 0);
+  for (let block = 0; block < 20; block += 1) await streams.append("job", [LARGE]);
+  await streams.remove("job");
+  const frames = () => readWitness(path)?.head?.frames ?? 0;
+  await vi.waitFor(() => expect(readWal(`${path}-wal`).committed).toBeGreaterThan(frames()));
+  const copy = copyOf(path);
+  fs.truncateSync(`${copy}-wal`, 32 + frames() * FRAME);
+  expect(await opened(copy).log.open()).toMatchObject({ head: 1 });
+});
+
 test("a file that was emptied is refused, and one that was moved away begins anew", async () => {
   const { log, path } = await working();
   await log.append({ entries: ["one"] }, 0);
