@@ -64,9 +64,16 @@ const TARGETS: readonly Target[] = [
   { name: "witness, after kill -9", life: "killed", file: ".witness", range: whole(".witness") },
 ];
 
-/** So many of each kind, in turn. */
-export function* flips(lives: Lives, random: Random, count: number): Generator<Flip> {
-  const targets = TARGETS.filter(({ life }) => lives[life]);
+export interface FlipPlan {
+  readonly random: Random;
+  readonly count: number;
+  /** Of the targets whose names have it. */
+  readonly only?: string;
+}
+
+/** One of each kind, in turn. */
+export function* flips(lives: Lives, { random, count, only = "" }: FlipPlan): Generator<Flip> {
+  const targets = TARGETS.filter(({ name, life }) => lives[life] && name.includes(only));
   for (let i = 0; i < count; i += 1) {
     const target = targets[i % targets.length];
     const ended = target && lives[target.life];
