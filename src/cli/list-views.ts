@@ -4,7 +4,7 @@
  * its own.
  */
 import type { Context } from "./context.ts";
-import { note, printJson } from "./daemon.ts";
+import { note, printJson } from "./print.ts";
 import type { ListFlags } from "./flags.ts";
 import { drawnList, rowsOf, type ListedPage, type ListLook, type ListSource } from "./listing.ts";
 import { clean } from "./terminal/clean.ts";

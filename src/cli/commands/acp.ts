@@ -10,7 +10,7 @@ import { statusFolder } from "../../wires/files/folder.ts";
 import { proxiedAgents, type ProxiedAgent } from "../acp/agents.ts";
 import { changeOf, wordOf } from "../acp/lines.ts";
 import type { Context } from "../context.ts";
-import { lookOf, note, printJson } from "../daemon.ts";
+import { lookOf, note, printJson } from "../print.ts";
 import { EXIT } from "../exit.ts";
 import { argument, defaultFlag, jsonFlag, parseCount } from "../flags.ts";
 import { about } from "../help.ts";

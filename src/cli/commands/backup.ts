@@ -5,7 +5,7 @@ import { releaseVersion } from "../../daemon/version.ts";
 import { backUp } from "../../log/sqlite/upkeep.ts";
 import type { Context } from "../context.ts";
 import { databaseFlags, databaseOf, sizeText, type DatabaseFlags } from "../database.ts";
-import { printFacts, printJson } from "../daemon.ts";
+import { printFacts, printJson } from "../print.ts";
 import { argument, jsonFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { moment } from "../terminal/time.ts";

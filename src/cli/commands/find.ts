@@ -1,6 +1,6 @@
 /** `rollcall find`: which agents can do what somebody needs, in that somebody's words. */
 import type { Agent } from "../../core/agents.ts";
-import { lookOf, note } from "../daemon.ts";
+import { lookOf, note } from "../print.ts";
 import { rowsOf, type ListSpec } from "../listing.ts";
 import { operation } from "../operation.ts";
 
