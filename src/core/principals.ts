@@ -19,6 +19,13 @@ export interface Principal {
   readonly host?: string;
 }
 
+/** Whether both are the same caller and may do the same: a name alone can be given anew. */
+export function isSamePrincipal(a: Principal, b: Principal): boolean {
+  const isSameRoles =
+    a.roles.length === b.roles.length && a.roles.every((role) => b.roles.includes(role));
+  return a.name === b.name && a.namespace === b.namespace && a.host === b.host && isSameRoles;
+}
+
 /** Callers by a name of theirs, and the role that the operator gave them. */
 export interface InRole {
   readonly name: string;

@@ -5,13 +5,16 @@
  * one source of an agent proved is the end for all of them, whenever their reports arrive.
  */
 import { isGone } from "./questions.ts";
+import { countsFor } from "./report-owners.ts";
 import type { Report } from "./reports.ts";
 import type { State } from "./state.ts";
 
 /** As it is told, or over, where another source proved that its process has ended. */
 export function withProvenEnd(state: State, report: Report): Report {
   if (isGone(report.facts.liveness.value)) return report;
-  const proof = othersOf(state, report).find((other) => isEndOf(other, report));
+  const proof = othersOf(state, report).find(
+    (other) => countsFor(other, report) && isEndOf(other, report),
+  );
   return proof ? endedBy(proof, report) : report;
 }
 
@@ -19,7 +22,8 @@ export function withProvenEnd(state: State, report: Report): Report {
 export function endedWith(state: State, proof: Report): readonly Report[] {
   if (!proof.facts.process?.hasEnded) return [];
   return othersOf(state, proof)
-    .filter((other) => !isGone(other.facts.liveness.value) && isEndOf(proof, other))
+    .filter((other) => countsFor(proof, other) && isEndOf(proof, other))
+    .filter((other) => !isGone(other.facts.liveness.value))
     .map((other) => endedBy(proof, other));
 }
 

@@ -66,7 +66,7 @@ export function questionEvents(state: State, report: Report, moment: Moment): re
   const { alias, owner, agentId, facts } = report;
   const open = questions.byId.get(questions.openOf.get(alias) ?? "")?.question;
   const asked = isGone(facts.liveness.value) ? undefined : facts.question?.value;
-  if (open && asked && isSame(open, asked)) return [];
+  if (open && asked && open.owner === owner && isSame(open, asked)) return [];
   const events: Event[] = [];
   if (open) events.push(ending(open, howItEnded(facts, asked), moment.nowMs));
   if (asked) {

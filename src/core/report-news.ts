@@ -61,7 +61,7 @@ export function isRepeated(report: Report, before: Report): boolean {
   return silentMs < report.ttlMs / 2 && activeMs < FLEET.activityMs;
 }
 
-function saidIn({ agentId, links, ttlMs, facts, dismissed }: Report): string {
+function saidIn({ owner, agentId, links, ttlMs, facts, dismissed }: Report): string {
   const { lastActivityAtMs: _, ...said } = facts;
-  return JSON.stringify([agentId, links, ttlMs, said, dismissed]);
+  return JSON.stringify([owner, agentId, links, ttlMs, said, dismissed]);
 }

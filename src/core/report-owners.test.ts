@@ -49,6 +49,63 @@ describe("the owner of what is reported", () => {
     }
   });
 
+  const asking = (text: string): Facts => ({
+    ...WORKING,
+    question: { value: { kind: "choice", text, sinceMs: 1 }, rule: "asks" },
+  });
+
+  test.each([
+    [LIBRARY, undefined, undefined],
+    [OPERATOR, "token:op", true],
+  ])("is the operator that speaks over it from then on", (by, owner, isOperators) => {
+    const world = new World();
+    world.by = CI;
+    world.run({ type: "fleet.report", report: report(1, asking("mine?"), own) });
+    world.by = by;
+    world.run({ type: "fleet.report", report: report(2, asking("secret?"), own) });
+    const { report: kept } = world.state.reports.byAlias.get("acp:one") ?? {};
+    expect([kept?.owner, kept?.isOperators]).toEqual([owner, isOperators]);
+    const questions = Array.from(world.state.questions.byId.values(), (each) => each.question);
+    expect(questions.map((each) => [each.text, each.owner, each.state])).toEqual([
+      ["mine?", "token:ci", "answered"],
+      ["secret?", owner, "open"],
+    ]);
+    expect(denial(world, CI, own)).toBe("PERMISSION_DENIED: acp:one is not of token:ci");
+    expect(Array.from(world.state.reports.holdings)).toEqual([[owner ?? "local", 1]]);
+  });
+
+  test("changes also where the operator says the same", () => {
+    const world = reportedBy(CI);
+    world.by = LIBRARY;
+    expect(topics(world, report(2, IDLE, own))).toEqual(["fleet.reported"]);
+    expect(topics(world, report(3, IDLE, own))).toEqual([]);
+  });
+
+  test("cannot be told by its callers", () => {
+    const world = reportedBy(CI, { ...own, owner: "token:bob", isOperators: true });
+    const { report: kept } = world.state.reports.byAlias.get("acp:one") ?? {};
+    expect(kept).toMatchObject({ owner: "token:ci" });
+    expect(kept).not.toHaveProperty("isOperators");
+  });
+
+  test("alone ends its questions and its processes", () => {
+    const process = { pid: 7, startedAtMs: 1_000 };
+    const file = { alias: "file@box:one", agentId: "one" };
+    const world = reportedBy(BOB);
+    world.run({ type: "fleet.report", report: report(2, asking("bob?"), own) });
+    world.by = LIBRARY;
+    const asked = { ...asking("go on?"), process };
+    world.run({ type: "fleet.report", report: report(3, asked, file) });
+    world.by = BOB;
+    const gone = { ...IDLE, process: { ...process, hasEnded: true } };
+    world.run({ type: "fleet.report", report: report(4, gone, own) });
+    const kept = () => world.state.reports.byAlias.get("file@box:one")?.report.facts;
+    expect(kept()).toMatchObject({ liveness: { value: "alive" }, question: asked.question });
+    world.by = LIBRARY;
+    world.run({ type: "fleet.report", report: report(5, { ...asked, goal: "x" }, file) });
+    expect(kept()).toMatchObject({ liveness: { value: "alive" }, question: asked.question });
+  });
+
   test("of a registered agent is the one that registered it", () => {
     const world = new World();
     world.by = CI;

@@ -10,6 +10,16 @@ import type { State } from "./state.ts";
 
 type Owned = Pick<Report, "owner">;
 
+/** Whether what one source says of an agent counts for what another, of the same agent, says. */
+export function countsFor(source: Report, other: Owned): boolean {
+  return isTrusted(source) || ownerOf(source) === ownerOf(other);
+}
+
+/** The daemon's own user and operators are believed on every agent. */
+export function isTrusted({ owner, isOperators }: Report): boolean {
+  return owner === undefined || isOperators === true;
+}
+
 export function mayNotReport(state: State, report: Report, by: By): Refusal | undefined {
   if (by.isOperator) return undefined;
   const { alias, agentId, links } = report;

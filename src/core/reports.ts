@@ -13,7 +13,7 @@
  * its agent is found silent up to half a ttl late, never early. That the agent did something is
  * news once a minute.
  */
-import { newOwner, ownerOf } from "./by.ts";
+import { newOwner, ownerOf, type By } from "./by.ts";
 import { decided, type Decision, type Moment } from "./decide.ts";
 import { withDismissal } from "./dismissals.ts";
 import type { Event } from "./events.ts";
@@ -95,8 +95,10 @@ export interface Facts {
 export interface Report {
   /** WIRE:NAME, what the source calls it; sources of one machine say WIRE@HOST:NAME. */
   readonly alias: string;
-  /** The principal that reported it first; absent for `local`. */
+  /** The principal that reported it; absent for `local`. */
   readonly owner?: string | undefined;
+  /** Its owner, another than `local`, may speak for everybody. */
+  readonly isOperators?: true | undefined;
   /** The agent to whose row it belongs. */
   readonly agentId: string;
   /** Aliases on other wires that the source says are the same agent. */
@@ -178,8 +180,7 @@ function decideNews(
   if (denied) return denied;
   const { byAlias } = state.reports;
   const before = byAlias.get(given.alias)?.report;
-  const owner = before ? before.owner : newOwner(moment.by);
-  const timely = withDismissal(notAhead({ ...given, owner }, moment.nowMs), before);
+  const timely = withDismissal(notAhead(ownedBy(given, moment.by), moment.nowMs), before);
   const told = withSince(timely, before);
   const report = withSeenAnswer(state, withProvenEnd(state, told));
   if (before && (isLate(report, before, moment.nowMs) || isRepeated(report, before))) {
@@ -187,7 +188,8 @@ function decideNews(
   }
   const events: Event[] = [];
   const wish = wishOf(state.reports.holdings, ownerOf(report));
-  const full = before ? undefined : beyondShare(SHARED.reports, wish);
+  const isOwn = before && ownerOf(before) === ownerOf(report);
+  const full = isOwn ? undefined : beyondShare(SHARED.reports, wish);
   if (full) {
     const oldest = oldestOver(state.reports, ownerOf(report));
     if (oldest === undefined) return full;
@@ -199,6 +201,13 @@ function decideNews(
     events.push(...questionEvents(state, each, moment));
   }
   return decided(events, { isNew: true });
+}
+
+/** An operator that speaks for another's alias takes it over: its words are not for the other. */
+function ownedBy(given: Report, by: By): Report {
+  const owner = newOwner(by);
+  const { isOperators: _, ...report } = given;
+  return { ...report, owner, ...(owner !== undefined && by.isOperator && { isOperators: true }) };
 }
 
 /** Of the reports that are over, the one that goes for a new one of the same owner. */

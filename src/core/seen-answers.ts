@@ -12,6 +12,7 @@
  */
 import type { Question } from "./questions.ts";
 import { othersOf } from "./process-ends.ts";
+import { countsFor } from "./report-owners.ts";
 import type { Report, ReportedQuestion } from "./reports.ts";
 import type { State } from "./state.ts";
 import { rankOf } from "./wires.ts";
@@ -20,9 +21,10 @@ import { rankOf } from "./wires.ts";
 export function withSeenAnswer(state: State, report: Report): Report {
   const question = report.facts.question?.value;
   if (!question) return report;
-  const isOver = othersOf(state, report).some(
-    ({ alias }) => isCloser(alias, report.alias) && isAnswered(question, lastOf(state, alias)),
-  );
+  const isOver = othersOf(state, report).some((other) => {
+    const isHeard = countsFor(other, report) && isCloser(other.alias, report.alias);
+    return isHeard && isAnswered(question, lastOf(state, other.alias));
+  });
   return isOver ? withoutQuestion(report) : report;
 }
 
@@ -36,7 +38,8 @@ export function answeredWith(state: State, report: Report, nowMs: number): reado
     : { ...last, state: "answered", endedAtMs: nowMs };
   return othersOf(state, report).flatMap((other) => {
     const question = other.facts.question?.value;
-    const isOver = question && isCloser(report.alias, other.alias) && isAnswered(question, next);
+    const isHeard = countsFor(report, other) && isCloser(report.alias, other.alias);
+    const isOver = question && isHeard && isAnswered(question, next);
     return isOver ? [withoutQuestion(other)] : [];
   });
 }

@@ -4,7 +4,10 @@
  */
 const WIRES = ["acp", "file", "mcp", "jobs", "arcp", "a2a", "keeper"];
 
-/** The wires that a daemon speaks itself, each with its only sources. */
+/**
+ * The wires that a daemon speaks itself, each with its only sources. ACP is none of them: its proxy
+ * is a program of the user that it reports for.
+ */
 const SOURCES: Readonly<Record<string, string>> = {
   file: "the status files of a machine",
   mcp: "clients of MCP",

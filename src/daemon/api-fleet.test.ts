@@ -269,8 +269,6 @@ describe("a report", () => {
   const live = { value: "alive" };
   test.each([
     ["alias is not set", {}],
-    ['alias is "file@box:a": only the status files', { alias: "file@box:a" }],
-    ['alias is "keeper:a": only the registry', { alias: "keeper:a" }],
     ["alias is not WIRE:NAME", { alias: "a" }],
     ["agentId is not set", { alias: "s:a", agentId: undefined }],
     ["agentId is empty", { alias: "s:a", agentId: "" }],

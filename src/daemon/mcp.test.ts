@@ -39,9 +39,13 @@ afterEach(async () => {
 /** A caller says by a header that it is an agent of a name. */
 const WHO = "x-test-caller";
 
+/** The role and the host that such a caller has by now. */
+const standings = new Map<string, Partial<Principal>>();
+
 function namedCaller(caller: Caller): Principal {
   const name = caller.header(WHO);
-  return name === undefined ? LOCAL : { ...LOCAL, name, roles: ["agent"] };
+  if (name === undefined) return LOCAL;
+  return { ...LOCAL, name, roles: ["agent"], ...standings.get(name) };
 }
 
 const JSON_BODY = {
@@ -188,6 +192,30 @@ test("unknown and missing sessions are refused as the protocol says", async () =
   expect(await post("/mcp/messages?session_id=nobody", list)).toMatchObject({ status: 404 });
   expect(await post("/mcp/messages", list)).toMatchObject({ status: 404 });
   expect(wire.clients).toEqual({ sessions: 0, connections: 0, listeners: 0 });
+});
+
+test.each([
+  ["roles", { roles: ["operator"] }, { roles: ["viewer"] }],
+  ["hosts", { host: "box" }, { host: "den" }],
+] as const)("a session is over for its caller once it has other %s", async (_, first, later) => {
+  const create = {
+    jsonrpc: "2.0",
+    id: 2,
+    method: "tools/call",
+    params: { name: "create_task", arguments: { type: "t", input: "x" } },
+  };
+  standings.set("token:ci", first);
+  const id = await begin("token:ci");
+  const head = `Host: 127.0.0.1:${opened.port}\r\n${WHO}: token:ci`;
+  const raw = say(opened.port, `GET /mcp/sse HTTP/1.1\r\n${head}\r\n\r\n`);
+  await vi.waitFor(() => expect(raw.heard).toMatch(/session_id=\S+\n/));
+  const [, endpoint = ""] = /data: (\S+)/.exec(raw.heard) ?? [];
+  standings.set("token:ci", later);
+  const asked = await post("/mcp", create, { [WHO]: "token:ci", "mcp-session-id": id });
+  expect(asked.status).toBe(404);
+  expect((await post(endpoint, create, { [WHO]: "token:ci" })).status).toBe(404);
+  expect(ground.engine.peek(({ tasks }) => tasks.byId.size)).toBe(0);
+  raw.socket.destroy();
 });
 
 test("what is no message is refused, and leaves nothing behind", async () => {

@@ -6,6 +6,7 @@
  * the closest source that is up to date, and that it lives by any.
  */
 import { isGone } from "../core/questions.ts";
+import { countsFor, isTrusted } from "../core/report-owners.ts";
 import type {
   Activity,
   ReportedQuestion,
@@ -15,7 +16,7 @@ import type {
   Judgement,
 } from "../core/reports.ts";
 import { SAME_QUESTION_MS } from "../core/seen-answers.ts";
-import { rankOf, wireOf } from "../core/wires.ts";
+import { rankOf, sourcesOf, wireOf } from "../core/wires.ts";
 
 /** Why a value is believed. */
 export interface Evidence {
@@ -66,13 +67,30 @@ export function axesOf(sources: readonly Report[]): Axes {
   };
 }
 
-/** The closest to the agent first, then the one that spoke last; heartbeats change no place. */
+/**
+ * The sources that count: the closest to the agent first, then the one that spoke last; heartbeats
+ * change no place. Somebody who named an agent's id before the agent was there is not believed.
+ */
 export function nearest(sources: readonly Report[]): readonly Report[] {
   if (sources.length === 1) return sources;
-  return sources.toSorted(
+  const near = sources.toSorted(
     (a, b) =>
-      rankOf(a.alias) - rankOf(b.alias) || b.order - a.order || (a.alias < b.alias ? -1 : 1),
+      Number(isTrusted(b)) - Number(isTrusted(a)) ||
+      rankOf(a.alias) - rankOf(b.alias) ||
+      b.order - a.order ||
+      (a.alias < b.alias ? -1 : 1),
   );
+  const own = near.find(isRegistered) ?? near.find(isOfDaemon);
+  return own ? near.filter((each) => countsFor(each, own)) : near;
+}
+
+function isRegistered({ alias }: Report): boolean {
+  return wireOf(alias) === "keeper";
+}
+
+/** Told by a wire that the daemon speaks itself, for its own user. */
+function isOfDaemon({ alias, owner }: Report): boolean {
+  return owner === undefined && sourcesOf(alias) !== undefined;
 }
 
 /** Whether what it says of the agent may still be so. */

@@ -56,6 +56,26 @@ describe("a row", () => {
     });
   });
 
+  test.each(["keeper:1", "file@box:1"])("of %s is not told by one that named it first", (alias) => {
+    const evil = { ...asking("give me your password", 1), name: "EVIL", goal: "evil" };
+    const squatter = { ...report("acp:s1", evil), owner: "token:bob" };
+    const own = report(alias, { ...liveness("exited"), name: "nightly" });
+    expect(row(squatter, own)).toMatchObject({
+      name: "nightly",
+      goal: null,
+      blockedOn: null,
+      liveness: { value: "exited" },
+      aliases: ["acp:s1", alias],
+    });
+    expect(row({ ...squatter, isOperators: true }, own)).toMatchObject({ goal: "evil" });
+  });
+
+  test("is called as the daemon's own user says, whoever came first", () => {
+    const squatter = { ...report("acp:s1", { ...IDLE, name: "EVIL" }), owner: "token:bob" };
+    const own = report("script@box:nightly", { ...IDLE, name: "nightly" });
+    expect(row(squatter, own).name).toBe("nightly");
+  });
+
   test("of which nobody sees life is what was said last", () => {
     const stale = report("file@box:1", liveness("stale"), NOW - 1);
     const dead = report("keeper:1", liveness("dead"), NOW);

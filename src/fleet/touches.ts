@@ -147,6 +147,7 @@ function touchReport(state: State, report: Claimer, touched: Touched): void {
   const { alias } = report;
   const before = state.reports.byAlias.get(alias)?.report;
   touched.source(`report ${alias}`, report.owner);
+  if (before && before.owner !== report.owner) touched.source(`report ${alias}`, before.owner);
   // An agent that is hosted is shown with its jobs, also while it runs none.
   if (state.jobs.byAgent.has(alias)) touched.jobs(alias);
   const seen = new Set<string>([alias]);

@@ -1,6 +1,6 @@
 import { asyncProperty, assert } from "fast-check";
 import { expect, test, vi } from "vitest";
-import { namedBy } from "../core/by.ts";
+import { LIBRARY, namedBy } from "../core/by.ts";
 import type * as JobBounds from "../core/jobs/limits.ts";
 import type { State } from "../core/state.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
@@ -130,4 +130,20 @@ test("an owner's rows are made of its own sources, and of no others", async () =
   const views = viewsOf(world);
   const ids = await views.look(CI, ({ view }) => Array.from(view.all(), ({ id }) => id));
   expect(ids).toEqual([agentId]);
+});
+
+test("an owner's view loses the row of a source that an operator took over", async () => {
+  const world = new World();
+  const views = viewsOf(world);
+  await expectSameFor(CI, views, world);
+  const liveness = { value: "alive", rule: "test" } as const;
+  for (const by of [namedBy(CI.owner ?? "", "http"), LIBRARY]) {
+    world.by = by;
+    const about = { alias: "script:one", agentId: "one", links: [] };
+    const times = { order: 1, reportedAtMs: 1 };
+    world.run({ type: "fleet.report", report: { ...about, ...times, facts: { liveness } } });
+    await expectSameFor(CI, views, world);
+    expectSame(views, world);
+  }
+  expect(await views.look(CI, ({ view }) => view.size)).toBe(0);
 });

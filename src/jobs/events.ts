@@ -114,7 +114,15 @@ export class JobEvents {
 
   /** Needed again, by a job that waits for a slot or runs again after a crash. */
   keepInput(run: Run): void {
-    this.#write(run, "input", JSON.stringify(run.input ?? null));
+    run.inputText = JSON.stringify(run.input ?? null);
+    run.inputAt = this.#write(run, "input", run.inputText);
+  }
+
+  /** Writes again what a start needs of the entries up to `through`: they are about to go. */
+  keepAgain(run: Run, through: number): void {
+    const isGoing = (position: number) => position > 0 && position <= through;
+    if (isGoing(run.inputAt)) run.inputAt = this.#write(run, "input", run.inputText);
+    if (isGoing(run.budgetAt)) this.keepBudget(run);
   }
 
   /** The last entry, with the result. */
@@ -124,10 +132,11 @@ export class JobEvents {
     run.add({ atMs: run.job.endedAtMs, kind: "end", body }, outcome);
   }
 
-  #write(run: Run, kind: string, body: string): void {
+  /** Gives the position. */
+  #write(run: Run, kind: string, body: string): number {
     const term = this.#options.term();
     term.join(run, body.length + ENTRY_WEIGHT);
-    run.add({ atMs: term.nowMs(), kind, body });
+    return run.add({ atMs: term.nowMs(), kind, body }).position;
   }
 
   /** Updates the progress that the fleet shows; now and then it is logged, too. */

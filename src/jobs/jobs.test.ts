@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decodeEntry, jobStream } from "../core/job-stream.ts";
+import { decodeEntry, jobStream, type JobStreamEntry } from "../core/job-stream.ts";
+import { countersOf } from "../core/jobs/budget.ts";
 import type { JobLimits } from "../core/jobs.ts";
 import { Engine } from "../engine/engine.ts";
 import { MemoryMedium, memoryStore } from "../log/memory/store.ts";
@@ -8,7 +9,8 @@ import { JobsCompanion, jobOrder, jobsOptions } from "../../test/support/jobs/fi
 import { JobAgents } from "./agents.ts";
 import type { JobContext } from "./context.ts";
 import type { JobAuthorizer } from "./observer.ts";
-import { LIBRARY, namedBy } from "../core/by.ts";
+import type { Owner } from "./run.ts";
+import { ITSELF, LIBRARY, namedBy } from "../core/by.ts";
 
 const POLICY = {
   type: "policy.set",
@@ -16,6 +18,7 @@ const POLICY = {
 } as const;
 
 interface Puppet {
+  readonly input: unknown;
   readonly job: JobContext;
   readonly end: (value?: string) => void;
 }
@@ -25,6 +28,10 @@ class Machine {
   readonly medium = new MemoryMedium();
   readonly clock = new TestClock();
   puppets: Puppet[] = [];
+  /** The most that is kept of one job's stream. */
+  kept = { events: 1_000_000, bytes: 1_000_000_000 };
+  /** The session that submits all jobs. */
+  owner: Owner | undefined;
 
   /** A start: the one before is dead, and can write nothing more. */
   async start(limits: Partial<JobLimits> = {}, node = "n1", authorizer?: JobAuthorizer) {
@@ -32,13 +39,14 @@ class Machine {
     const { log: inner, streams } = memoryStore({ medium: this.medium, shared: false });
     const log = new TestLog(inner);
     const agents = new JobAgents();
-    const puppet = (_: unknown, job: JobContext) =>
-      new Promise<string | undefined>((end) => this.puppets.push({ job, end }));
+    const puppet = (input: unknown, job: JobContext) =>
+      new Promise<string | undefined>((end) => this.puppets.push({ input, job, end }));
     agents.register("mortal", puppet);
     agents.register("phoenix", puppet, { restart: "always" });
-    const { clock } = this;
-    const options = jobsOptions({ node, streams, agents, clock, limits, authorizer });
-    const companion = new JobsCompanion(options);
+    const { clock, kept } = this;
+    const ownerOf = () => this.owner;
+    const given = { node, streams, agents, clock, limits, authorizer, kept, ownerOf };
+    const companion = new JobsCompanion(jobsOptions(given));
     const engine = await Engine.open({ log, node, clock, companion });
     await quiet();
     const { jobs } = companion;
@@ -51,9 +59,13 @@ class Machine {
     return { engine, jobs, log, submit, statusOf };
   }
 
-  kinds(jobId: string): string[] {
+  entries(jobId: string): readonly JobStreamEntry[] {
     const { entries = [] } = this.medium.streams.get(jobStream(jobId)) ?? {};
-    return entries.map((text) => decodeEntry(text).kind);
+    return entries.map(decodeEntry);
+  }
+
+  kinds(jobId: string): string[] {
+    return this.entries(jobId).map(({ kind }) => kind);
   }
 
   events(): string[] {
@@ -78,6 +90,96 @@ describe("the stream of a job", () => {
     expect(kinds.at(-1)).toBe("end");
     expect(kinds.filter((kind) => kind === "budget")).toHaveLength(1);
     expect(jobs.state.jobs.byId.get(job.id)?.job.budget).toEqual({ USD: "2" });
+  });
+});
+
+describe("a job that says more than is kept", () => {
+  async function say(puppet: Puppet | undefined, times: number): Promise<void> {
+    for (let i = 0; i < times; i += 1) void puppet?.job.log("info", `line ${i}`);
+    await quiet();
+  }
+
+  test("keeps its input, as it was given, and what is left of its budget", async () => {
+    const machine = new Machine();
+    machine.kept = { events: 100, bytes: 1_000_000_000 };
+    const first = await machine.start();
+    const lease = { "cost.budget": ["USD:5"] };
+    const input = { hi: 1 };
+    const { job } = await first.jobs.submit(jobOrder("phoenix", { input, lease }));
+    await quiet();
+    const [puppet] = machine.puppets;
+    await puppet?.job.metric("cost.x", 4, { unit: "USD" });
+    // Agents may do with it what they like.
+    input.hi = 2;
+    for (let round = 0; round < 3; round += 1) {
+      await say(puppet, 300);
+      first.jobs.sweep();
+      await quiet();
+    }
+    expect(machine.entries(job.id).length).toBeLessThan(200);
+    const second = await machine.start();
+    expect(machine.puppets[0]?.input).toEqual({ hi: 1 });
+    const purse = second.jobs.state.jobs.byId.get(job.id)?.purse;
+    expect(purse && countersOf(purse)).toEqual({ USD: "1" });
+  });
+
+  test("is written down again only when it would go", async () => {
+    const machine = new Machine();
+    machine.kept = { events: 1_000, bytes: 1_000_000_000 };
+    const { jobs } = await machine.start();
+    const lease = { "cost.budget": ["USD:5"] };
+    const { job } = await jobs.submit(jobOrder("phoenix", { lease }));
+    await quiet();
+    const [puppet] = machine.puppets;
+    await puppet?.job.metric("cost.x", 4, { unit: "USD" });
+    for (let round = 0; round < 4; round += 1) {
+      await say(puppet, 500);
+      jobs.sweep();
+      jobs.sweep();
+      await quiet();
+    }
+    const hidden = machine.kinds(job.id).filter((kind) => kind === "input" || kind === "budget");
+    expect(hidden).toEqual(["input", "budget"]);
+  });
+
+  test("says nothing more once it is over, also where it is trimmed then", async () => {
+    const machine = new Machine();
+    machine.kept = { events: 100, bytes: 1_000_000_000 };
+    const { jobs, submit } = await machine.start();
+    const jobId = await submit("phoenix");
+    await say(machine.puppets[0], 300);
+    const ending = { status: "error", code: "INTERNAL", reason: "tired" } as const;
+    jobs.term.decide({ type: "job.end", jobId, ending }, ITSELF);
+    jobs.sweep();
+    await quiet();
+    expect(machine.kinds(jobId).at(-1)).toBe("end");
+  });
+
+  test("is trimmed by what it weighs, also what it said before a restart", async () => {
+    const machine = new Machine();
+    machine.kept = { events: 1_000_000, bytes: 100_000 };
+    const first = await machine.start();
+    const jobId = await first.submit("phoenix");
+    await say(machine.puppets[0], 5_000);
+    const second = await machine.start();
+    second.jobs.sweep();
+    await quiet();
+    const bytes = machine.entries(jobId).reduce((sum, { body }) => sum + body.length, 0);
+    expect(bytes).toBeLessThan(100_000);
+    expect(bytes).toBeGreaterThan(10_000);
+  });
+
+  test("is numbered on after a restart", async () => {
+    const machine = new Machine();
+    machine.owner = { frameBytes: 1_000, takesChunks: true, hear: ({ position }) => position + 7 };
+    const first = await machine.start();
+    const jobId = await first.submit("phoenix");
+    await say(machine.puppets[0], 3);
+    const before = first.jobs.run(jobId)?.lastSeq;
+    machine.owner = undefined;
+    const second = await machine.start();
+    expect(before).toBe(4 + 7);
+    expect(second.jobs.run(jobId)?.lastSeq).toBe(before);
   });
 });
 

@@ -21,18 +21,10 @@ import type { Event } from "../core/events.ts";
 import { pageOfJobs, type JobPage, type JobQuery } from "../core/job-listing.ts";
 import type { CancelCommand, JobEnding } from "../core/job-rules.ts";
 import { checkTarget } from "../core/job-submit.ts";
-import { budgetOf, decodeEntry, jobStream } from "../core/job-stream.ts";
 import { JOBS } from "../core/jobs/limits.ts";
-import { isTerminal, type Outcome } from "../core/jobs/outcome.ts";
+import type { Outcome } from "../core/jobs/outcome.ts";
 import { limitJobs } from "../core/job-deadlines.ts";
-import {
-  forgottenJobs,
-  restoreBudget,
-  type Job,
-  type JobEntry,
-  type JobLimits,
-  type JobStep,
-} from "../core/jobs.ts";
+import { forgottenJobs, type Job, type JobLimits, type JobStep } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
 import { seesJob, sightOf } from "../core/visibility.ts";
 import type { Term } from "../engine/companion.ts";
@@ -43,12 +35,12 @@ import { CredentialService } from "./credentials.ts";
 import { Delegation } from "./delegation.ts";
 import { JobEvents, outcomeOf, refusalError } from "./events.ts";
 import { ForgottenStreams } from "./forgotten-streams.ts";
-import { STREAM } from "./limits.ts";
 import type { JobAuthorizer, JobObserver, RunAround } from "./observer.ts";
 import type { IssuedCredential, Provisioner } from "./provisioner.ts";
 import { Run, type Owner, type RunTerms } from "./run.ts";
 import { runAgent, type RunnerOptions } from "./runner.ts";
 import { Submissions, type JobOrder, type Submission } from "./submissions.ts";
+import { unfinishedJobs, type UnfinishedJob } from "./unfinished.ts";
 import type { Clock } from "../core/clock.ts";
 
 export interface JobsOptions {
@@ -67,14 +59,6 @@ export interface JobsOptions {
   /** The session that submitted a job, while it is there. */
   readonly ownerOf: (sessionId: string) => Owner | undefined;
   readonly onTrouble: (what: string, error: unknown) => void;
-}
-
-/** An unfinished job as its stream has it, read before this node leads. */
-interface UnfinishedJob {
-  readonly entry: JobEntry;
-  readonly input: unknown;
-  readonly oldest: number;
-  readonly head: number;
 }
 
 export class JobService {
@@ -127,37 +111,19 @@ export class JobService {
 
   async prepare(state: State): Promise<void> {
     limitJobs(state, { ...JOBS, ...this.options.limits });
-    const unfinished = [...state.jobs.byId.values()].filter(({ job }) => !isTerminal(job.status));
-    const found: UnfinishedJob[] = [];
-    for (let at = 0; at < unfinished.length; at += STREAM.foundAtOnce) {
-      const some = unfinished.slice(at, at + STREAM.foundAtOnce);
-      found.push(...(await Promise.all(some.map((entry) => this.#find(state, entry)))));
-    }
-    // A parent was made before its children, and ids grow.
-    this.#found = found.sort((a, b) => (a.entry.job.id < b.entry.job.id ? -1 : 1));
-  }
-
-  async #find(state: State, entry: JobEntry): Promise<UnfinishedJob> {
-    const { streams } = this.options;
-    const stream = jobStream(entry.job.id);
-    const { oldest, head } = await streams.range(stream);
-    let input: unknown;
-    for await (const { entries } of streams.read(stream, oldest - 1)) {
-      for (const read of entries.map(decodeEntry)) {
-        if (read.kind === "input") input = JSON.parse(read.body);
-        if (read.kind === "budget") restoreBudget(state, entry.job.id, budgetOf(read));
-      }
-    }
-    return { entry, input, oldest, head };
+    this.#found = await unfinishedJobs(state, this.options.streams);
   }
 
   /** The jobs that have not ended are here again; nothing became of them yet. */
   begin(term: Term): void {
     this.#term = term;
-    for (const { entry, input, oldest, head } of this.#found) {
-      const run = this.#newRun(entry, input);
-      run.oldest = oldest;
-      run.head = head;
+    for (const { entry, ...fill } of this.#found) {
+      const { parent, session = "" } = entry.job;
+      const owner = () => this.options.ownerOf(session);
+      const input: unknown = fill.inputAt > 0 ? JSON.parse(fill.inputText) : undefined;
+      const run = new Run(entry, { input, parent: this.#runs.get(parent), owner });
+      Object.assign(run, fill);
+      this.#runs.set(run.id, run);
     }
     this.#found = [];
   }
@@ -187,15 +153,6 @@ export class JobService {
   #revive(job: Job): void {
     const again = this.#runsAgain(job);
     this.term.decide({ type: "job.revive", jobId: job.id, again }, ITSELF);
-  }
-
-  #newRun(entry: JobEntry, input: unknown): Run {
-    const { ownerOf } = this.options;
-    const { parent, session = "" } = entry.job;
-    const owner = () => ownerOf(session);
-    const run = new Run(entry, { input, parent: this.#runs.get(parent), owner });
-    this.#runs.set(run.id, run);
-    return run;
   }
 
   #runsAgain({ agent }: Job): boolean {
@@ -362,15 +319,13 @@ export class JobService {
   /** Forgets the oldest entries of streams that grew beyond what is kept of one. */
   sweep(): void {
     this.#forgotten.remove();
-    const { streams, kept } = this.options;
     for (const run of this.#runs.values()) {
-      const count = run.durable - run.oldest + 1;
-      const fits = run.bytes <= kept.bytes ? kept.events : (count * kept.bytes) / run.bytes;
-      const through = run.durable - Math.floor(fits);
-      if (through - run.oldest + 1 < STREAM.trimEntries) continue;
-      run.bytes -= (run.bytes * (through - run.oldest + 1)) / count;
-      run.oldest = through + 1;
-      streams.trim(run.stream, through).catch(() => undefined);
+      const through = run.isOver ? 0 : run.trim(this.options.kept);
+      if (through === 0) continue;
+      this.events.keepAgain(run, through);
+      this.term.after(() => {
+        this.options.streams.trim(run.stream, through).catch(() => undefined);
+      });
     }
   }
 

@@ -1,8 +1,10 @@
 /** The bounds of the job service, with their reasons. What reaches one is refused by name. */
 
 export const STREAM = {
-  /** Trimming costs a transaction, so it waits until it is worth it. */
+  /** Trimming costs a transaction: it waits until so many go, or as many as stay. */
   trimEntries: 4_096,
+  /** Stay, however little is kept: to write down input and budget again is no reason to trim. */
+  leastEntries: 3,
   /** Streams of forgotten jobs are removed together, at the latest at the next sweep. */
   removedAtOnce: 256,
   /** Read at a start beside each other: enough to keep the disk busy, few enough to hold. */

@@ -14,6 +14,7 @@ import { isTerminal } from "../core/jobs/outcome.ts";
 import { countersOf } from "../core/jobs/budget.ts";
 import type { Job, JobEntry } from "../core/jobs.ts";
 import type { StreamWriter } from "../engine/committer.ts";
+import { STREAM } from "./limits.ts";
 import type { IssuedCredential } from "./provisioner.ts";
 
 /** An entry in its place. */
@@ -53,10 +54,25 @@ export interface RunTerms {
   readonly traceContext?: TraceContext | undefined;
 }
 
+/** Where the stream of a job begins and ends, and what stands in it. */
+export interface StreamFill {
+  readonly oldest: number;
+  readonly head: number;
+  /** About what it weighs. */
+  readonly bytes: number;
+  /** The number of its last entry in the session that submitted it. */
+  readonly lastSeq: number;
+  /** The input, as it was given, where it may be needed again. */
+  readonly inputText: string;
+  /** The last entries that have the input and the budget; 0 where there is none. */
+  readonly inputAt: number;
+  readonly budgetAt: number;
+}
+
 /** An entry that is not durable yet; its number is known once its owner heard of it. */
 type Pending = { -readonly [Field in keyof JobStreamEntry]: JobStreamEntry[Field] };
 
-export class Run implements StreamWriter {
+export class Run implements StreamWriter, StreamFill {
   readonly id: string;
   readonly stream: string;
   readonly input: unknown;
@@ -71,12 +87,13 @@ export class Run implements StreamWriter {
   isBudgetDue = false;
   /** How its agent ended, until that is decided. */
   outcome: Outcome | undefined;
-  /** Where its stream begins and ends, and about what it weighs. */
   oldest = 1;
   head = 0;
   bytes = 0;
-  /** The number of its last entry in the session that submitted it. */
   lastSeq = 0;
+  inputText = "";
+  inputAt = 0;
+  budgetAt = 0;
   readonly #entry: JobEntry;
   readonly #owner: () => Owner | undefined;
   #abort: AbortController | undefined;
@@ -170,7 +187,7 @@ export class Run implements StreamWriter {
     if (this.isBudgetDue && !this.isOver) {
       this.isBudgetDue = false;
       const body = JSON.stringify(countersOf(this.#entry.purse) ?? {});
-      this.add({ atMs: this.job.startedAtMs, kind: "budget", body });
+      this.budgetAt = this.add({ atMs: this.job.startedAtMs, kind: "budget", body }).position;
     }
     const taken = this.#gathering;
     this.#gathering = [];
@@ -180,6 +197,18 @@ export class Run implements StreamWriter {
 
   onDurable(): void {
     this.#pending.splice(0, this.#batches.shift() ?? 0);
+  }
+
+  /** Counts the oldest entries beyond what is kept as gone: gives the last of them, or 0. */
+  trim(kept: { readonly events: number; readonly bytes: number }): number {
+    const count = this.durable - this.oldest + 1;
+    const most = this.bytes <= kept.bytes ? kept.events : (count * kept.bytes) / this.bytes;
+    const fits = Math.max(STREAM.leastEntries, Math.floor(most));
+    const going = count - fits;
+    if (going < Math.min(STREAM.trimEntries, fits)) return 0;
+    this.bytes -= (this.bytes * going) / count;
+    this.oldest += going;
+    return this.oldest - 1;
   }
 }
 

@@ -3,10 +3,12 @@ import type { Report } from "../core/reports.ts";
 import type { Services } from "./operation.ts";
 import { report } from "./reports.ts";
 import { byOf } from "../core/by.ts";
-import { LOCAL } from "../core/principals.ts";
+import { LOCAL, type Principal } from "../core/principals.ts";
 
-/** A report of a caller that is bound to a host. */
-async function reported(host: string | undefined, alias: string, ...links: readonly string[]) {
+const BOX = { host: "box" };
+
+/** A report of a caller with a role, or bound to a host. */
+async function reported(who: Partial<Principal>, alias: string, ...links: readonly string[]) {
   const kept: Report[] = [];
   const fleet = { report: async (each: Report) => kept.push(each) > 0 };
   const services = { engine: { nowMs: 1 }, fleet } as unknown as Services;
@@ -16,27 +18,28 @@ async function reported(host: string | undefined, alias: string, ...links: reado
     agentId: "nightly",
     facts: { liveness: { value: "alive" } },
   });
-  const principal = { ...LOCAL, ...(host !== undefined && { host }) };
+  const principal: Principal = { ...LOCAL, roles: ["agent"], ...who };
   const { signal } = new AbortController();
   await report.run(services, input, { by: byOf(principal, "http"), signal });
   return kept.map((each) => each.alias);
 }
 
 test("an outpost reports on its own host", async () => {
-  expect(await reported("box", "script@box:a", "arcp@box:b")).toEqual(["script@box:a"]);
-  expect(await reported(undefined, "script@other:a")).toEqual(["script@other:a"]);
+  expect(await reported(BOX, "script@box:a", "arcp@box:b")).toEqual(["script@box:a"]);
+  expect(await reported({}, "script@other:a")).toEqual(["script@other:a"]);
 });
 
 test.each(["file@box:a", "mcp:a", "jobs:a", "arcp@box:echo", "a2a:http://box/a", "keeper:a"])(
-  "nobody speaks for a wire of the daemon: %s",
+  "only an operator speaks for a wire of the daemon: %s",
   async (alias) => {
-    await expect(reported(undefined, alias)).rejects.toThrow(/^alias is ".*": only .* speak for /);
+    expect(await reported({ roles: ["operator"] }, alias)).toEqual([alias]);
+    await expect(reported({}, alias)).rejects.toThrow(/^alias is ".*": only .* speak for /);
   },
 );
 
 test("a proxy of ACP speaks for its agent, an outpost for the wires of its host", async () => {
-  expect(await reported(undefined, "acp:a")).toEqual(["acp:a"]);
-  expect(await reported("box", "file@box:a")).toEqual(["file@box:a"]);
+  expect(await reported({}, "acp:a")).toEqual(["acp:a"]);
+  expect(await reported(BOX, "file@box:a")).toEqual(["file@box:a"]);
 });
 
 test.each([
@@ -46,9 +49,9 @@ test.each([
   ["script:@box:a", []],
   ["script@box:a", ["arcp@other:b"]],
 ])("an outpost is refused where it speaks for another: %s %j", async (alias, links) => {
-  const refused = reported("box", alias, ...links);
+  const refused = reported(BOX, alias, ...links);
   await expect(refused).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
-  await expect(reported("box", alias, ...links)).rejects.toThrow(
+  await expect(reported(BOX, alias, ...links)).rejects.toThrow(
     /is not on box: this token reports WIRE@box:NAME/,
   );
 });

@@ -54,16 +54,16 @@ export class Cluster {
       transcript,
       provide: (process) => {
         const own = runs.fork("run");
-        const { shared } = profile;
+        const { shared, keptEvents } = profile;
         const given = { node: name, shared, disk, process, scheduler, transcript, faults };
         const { log, streams: plain } = simStore({ ...given, random: own.fork("log") });
         const streams = plant?.streams?.(plain) ?? plain;
-        const jobs = own.fork("jobs");
+        const jobs = { clock: clock.of(process), random: own.fork("jobs"), keptEvents };
         return {
           node: name,
           unheard: plant?.unheard,
           log: plant?.wrap?.(log) ?? log,
-          companion: new SimJobs({ ...given, streams, clock: clock.of(process), random: jobs }),
+          companion: new SimJobs({ ...given, ...jobs, streams }),
           rules: counted(plant?.rules ?? rules, transcript),
           retention: profile.retention,
           newId: () => own.id(),

@@ -20,6 +20,7 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
   },
   { seed: 2, found: "a budget was written to a job's stream after its end" },
   { seed: 38, found: "a submit that came twice began a job twice" },
+  { seed: 573, found: "a job whose stream was trimmed ran again without its input" },
 ];
 
 /** Of the simulator of a whole ARCP runtime. */

@@ -39,6 +39,8 @@ export interface Profile {
   readonly log: LogFaults;
   readonly network: NetworkFaults;
   readonly retention: Partial<Retention>;
+  /** Of the stream of one job. */
+  readonly keptEvents: number;
 }
 
 export const CALM_LOG: LogFaults = {
@@ -92,5 +94,7 @@ export function profileOf(random: Random): Profile {
       snapshotEveryEvents: random.pick([8, 20, 60]),
       maxEvents: random.pick([5, 25, 80]),
     },
+    // Rare, because to trim takes turns on the disk: lives before it are as they were.
+    keptEvents: random.chance(0.85) ? Infinity : 3,
   };
 }

@@ -44,7 +44,11 @@ export interface SimJobsOptions {
   readonly process: Process;
   readonly clock: Clock;
   readonly random: Random;
+  readonly keptEvents: number;
 }
+
+/** Said by an agent that was started without what it was given. */
+export const INPUT_LOST = "the input is lost";
 
 export class SimJobs implements Companion {
   readonly #options: SimJobsOptions;
@@ -52,9 +56,9 @@ export class SimJobs implements Companion {
 
   constructor(options: SimJobsOptions) {
     this.#options = options;
-    const { node, streams, clock, random } = options;
+    const { node, streams, clock, random, keptEvents } = options;
     const agents = new JobAgents();
-    const work = (_: unknown, job: JobContext) => this.#work(job);
+    const work = (input: unknown, job: JobContext) => this.#work(input, job);
     agents.register("mortal", work);
     agents.register("phoenix", work, { restart: "always" });
     this.#jobs = new JobService({
@@ -63,7 +67,7 @@ export class SimJobs implements Companion {
       agents,
       clock,
       limits: LIMITS,
-      kept: { events: Infinity, bytes: Infinity },
+      kept: { events: keptEvents, bytes: Infinity },
       newId: () => random.id(),
       ownerOf: () => undefined,
       onTrouble: () => undefined,
@@ -101,13 +105,15 @@ export class SimJobs implements Companion {
   }
 
   /** Counts what it says from 0, so that nothing can be missing or there twice. */
-  async #work(job: JobContext): Promise<string> {
+  async #work(input: unknown, job: JobContext): Promise<string> {
+    if (typeof input !== "string") throw new RollcallError("INTERNAL", INPUT_LOST);
     const { process } = this.#options;
     const random = this.#options.random.fork(job.jobId);
     const steps = random.between(1, 5);
     for (let said = 0; said < steps; said += 1) {
       await process.sleep(random.between(10, 900));
       await job.log("info", String(said));
+      this.#jobs.sweep();
       await this.#act(job, random);
     }
     // For ever: until a deadline, a cancel or the end of its parent.
@@ -128,7 +134,8 @@ export class SimJobs implements Companion {
       case 4: {
         const lease = random.chance(0.5) ? { "cost.budget": ["USD:1"] } : {};
         // Its lease may not allow it, or its budget may not reach.
-        await job.delegate(random.pick(["mortal", "phoenix"]), { lease }).catch(() => undefined);
+        const how = { lease, input: "for a child" };
+        await job.delegate(random.pick(["mortal", "phoenix"]), how).catch(() => undefined);
         return;
       }
     }

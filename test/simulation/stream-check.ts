@@ -3,6 +3,7 @@
  *
  * - What an agent counts from 0 is there without a gap and without a repeat; it begins anew where
  *   the job says that it was restarted.
+ * - A job that runs again gets the input that it got first.
  * - A stream ends with the end of its job, in the very append that has the event.
  * - What is left of a budget is never more than was granted, less what the job and its children
  *   are known to have spent: whoever wrote it down, before or after a crash.
@@ -18,6 +19,7 @@ import type { Counters } from "../../src/core/jobs/budget.ts";
 import type { MetricBody } from "../../src/core/jobs/events.ts";
 import type { Job } from "../../src/core/jobs.ts";
 import type { Durable, DurableEntry } from "./sim-disk.ts";
+import { INPUT_LOST } from "./sim-jobs.ts";
 
 type Fail = (invariant: string, detail: string) => void;
 
@@ -50,13 +52,17 @@ function checkStream(
 ): void {
   let next = 0;
   let isOver = false;
+  let hasInput = false;
   for (const [i, { text, step }] of entries.entries()) {
     const { kind, body } = decodeEntry(text);
     // A submit that comes twice, the second time after the job was forgotten, is another job.
-    if (kind === "input") isOver = false;
-    if (isOver) fail("nothing follows the end", `${stream} at ${i + 1}`);
+    const isAnother = isOver && kind === "input";
+    if (isOver && !isAnother) fail("nothing follows the end", `${stream} at ${i + 1}`);
     isOver = kind === "end";
-    if (kind === "input" || (kind === "status" && body.includes('"restarted"'))) next = 0;
+    // A job for another node than the one that decided it was never given any.
+    hasInput ||= kind === "input";
+    if (hasInput && isOver && body.includes(INPUT_LOST)) fail("a job keeps its input", stream);
+    if (isAnother || (kind === "status" && body.includes('"restarted"'))) next = 0;
     if (kind === "log") {
       const { message } = JSON.parse(body) as { readonly message: string };
       if (message !== String(next)) {

@@ -17,6 +17,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
+import { isSamePrincipal, type Principal } from "../../core/principals.ts";
 import { checkShare, Holdings, wishOf } from "../../core/shares.ts";
 import { MCP } from "./limits.ts";
 import { EventStream } from "./streams.ts";
@@ -28,7 +29,8 @@ export interface ConnectionsOptions {
 
 interface Open {
   readonly pipe: Pipe;
-  readonly principal: string;
+  /** As it was when the stream was opened. */
+  readonly principal: Principal;
 }
 
 export class Connections {
@@ -45,25 +47,26 @@ export class Connections {
   }
 
   /** The stream of a new one. */
-  open(principal: string, factory: McpServerFactory): Response {
+  open(principal: Principal, factory: McpServerFactory): Response {
+    const { name } = principal;
     const { clock, maxConnections = MCP.connections } = this.#options;
     const shared = { limit: maxConnections, noun: "MCP connections" };
-    checkShare(shared, wishOf(this.#holdings, principal));
+    checkShare(shared, wishOf(this.#holdings, name));
     const id = randomUUID();
     const pipe = new Pipe(clock, () => {
-      if (this.#open.delete(id)) this.#holdings.remove(principal);
+      if (this.#open.delete(id)) this.#holdings.remove(name);
     });
     this.#open.set(id, { pipe, principal });
-    this.#holdings.add(principal);
+    this.#holdings.add(name);
     serveStdio(factory, { transport: pipe, maxSubscriptions: MCP.subscriptions });
     pipe.say("endpoint", `/mcp/messages?session_id=${id}`);
     return pipe.response;
   }
 
   /** Of somebody else's, nobody learns even that it is there. */
-  take(id: string, principal: string, body: unknown): void {
+  take(id: string, principal: Principal, body: unknown): void {
     const open = this.#open.get(id);
-    if (open?.principal !== principal) {
+    if (!open || !isSamePrincipal(open.principal, principal)) {
       throw new RollcallError("NOT_FOUND", "no such session: open /mcp/sse again");
     }
     open.pipe.take(messageOf(body));

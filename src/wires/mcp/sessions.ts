@@ -18,6 +18,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { RollcallError } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
+import { isSamePrincipal, type Principal } from "../../core/principals.ts";
 import { beyondShare, Holdings, wishOf } from "../../core/shares.ts";
 import { MCP } from "./limits.ts";
 import { bounded } from "./streams.ts";
@@ -31,7 +32,7 @@ export interface SessionRequest {
   readonly request: Request;
   /** Its parsed body; undefined when it has none. */
   readonly body: unknown;
-  readonly principal: string;
+  readonly principal: Principal;
 }
 
 /** The agent that a session is. */
@@ -50,7 +51,8 @@ type NewServer = (onClose: () => void) => SessionServer;
 
 interface OpenSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  readonly principal: string;
+  /** As it was when the session began: what it may do was decided by that. */
+  readonly principal: Principal;
   readonly agent: SessionAgent | undefined;
   /** Answers and streams under way. */
   busy: number;
@@ -76,7 +78,9 @@ export class McpSessions {
     if (id !== null) {
       const session = this.#open.get(id);
       // As the protocol says: a client that hears 404 initializes anew.
-      if (session?.principal !== asked.principal) return refused(404, "Session not found");
+      if (!session || !isSamePrincipal(session.principal, asked.principal)) {
+        return refused(404, "Session not found");
+      }
       return this.#use(id, session, asked);
     }
     if (!isInitializeRequest(asked.body)) {
@@ -92,7 +96,7 @@ export class McpSessions {
 
   async #begin(asked: SessionRequest, newServer: NewServer): Promise<Response> {
     const { principal } = asked;
-    this.#makeRoom(principal);
+    this.#makeRoom(principal.name);
     const id = randomUUID();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -105,7 +109,7 @@ export class McpSessions {
     const stopTimer = () => undefined;
     const session: OpenSession = { transport, principal, agent, busy: 0, stopTimer };
     this.#open.set(id, session);
-    this.#holdings.add(principal);
+    this.#holdings.add(principal.name);
     await server.connect(transport);
     const response = await this.#use(id, session, asked);
     if (response.status >= 400) await this.#end(id);
@@ -148,7 +152,7 @@ export class McpSessions {
     const full = beyondShare({ limit: maxSessions, noun: "MCP sessions" }, wish);
     if (!full) return;
     for (const [id, { busy, agent, principal: owner }] of this.#open) {
-      if (busy > 0 || agent?.isHolding || this.#holdings.of(owner) < wish.own) continue;
+      if (busy > 0 || agent?.isHolding || this.#holdings.of(owner.name) < wish.own) continue;
       agent?.letExpire();
       void this.#end(id);
       return;
@@ -166,7 +170,7 @@ export class McpSessions {
     if (!session) return undefined;
     session.stopTimer();
     this.#open.delete(id);
-    this.#holdings.remove(session.principal);
+    this.#holdings.remove(session.principal.name);
     return session;
   }
 }

@@ -128,7 +128,7 @@ export class Transports {
   }
 
   #inSession(c: HttpContext, body: unknown): Promise<Response> {
-    const asked = { request: c.req.raw, body, principal: c.env.by.principal.name };
+    const asked = { request: c.req.raw, body, principal: c.env.by.principal };
     const by = onWire(c.env.by, "mcp");
     return this.#sessions.answer(asked, (onClose) => this.#server(by, { era: "legacy", onClose }));
   }
@@ -137,13 +137,13 @@ export class Transports {
     const ownId = idOf(c.req.header(OWN_ID_HEADER));
     const by = onWire(c.env.by, "mcp");
     const factory: McpServerFactory = ({ era }) => this.#server(by, { era, ownId });
-    return this.#connections.open(c.env.by.principal.name, factory);
+    return this.#connections.open(c.env.by.principal, factory);
   }
 
   async #message(c: HttpContext): Promise<Response> {
     const body = await bodyOf(c);
     if (body instanceof Response) return body;
-    this.#connections.take(c.req.query("session_id") ?? "", c.env.by.principal.name, body);
+    this.#connections.take(c.req.query("session_id") ?? "", c.env.by.principal, body);
     return c.text("Accepted", 202);
   }
 
