@@ -8,7 +8,6 @@ import type { OperationName } from "../operations/table.ts";
 import type { Client } from "../wires/api/client/client.ts";
 import type { ConnectionState } from "../wires/api/client/events.ts";
 import { apiOperation, lookUp, type QueryValue } from "./api.ts";
-import type { Context } from "./context.ts";
 import type { Watching } from "./list-views.ts";
 import { lookOf, note, noteMoment, printJson } from "./print.ts";
 import { tableLines, type Cell, type Column, type Look } from "./terminal/table.ts";
