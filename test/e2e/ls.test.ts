@@ -50,12 +50,16 @@ async function twice(words: readonly string[], env: NodeJS.ProcessEnv = {}): Pro
   const [short, long] = await Promise.all(
     ["rollcall.cjs", "rollcall.js"].map(async (file) => {
       const { stdout, stderr, ...rest } = await said(file, ["ls", ...words], env);
-      return { ...rest, stderr, stdout: stdout.replaceAll(/now|\d+ s ago|"atMs":\d+/g, "") };
+      return { ...rest, stderr, stdout: withoutMoments(stdout) };
     }),
   );
   if (!short) throw new Error("it did not run");
   expect(short).toEqual(long);
   return short;
+}
+
+function withoutMoments(text: string): string {
+  return text.replaceAll(/now|\d+ (?:s|min) ago|"atMs":\d+/g, "").replaceAll(/ +/g, " ");
 }
 
 const SHORT = [[], ["--all"], ["--needs-me"], ["--oneline"], ["--json"], ["--json", "--all"]];
@@ -69,7 +73,7 @@ describe("the short way of ls is the long one", () => {
   );
 
   test("where there is an agent, it is shown", async () => {
-    expect((await twice([])).stdout).toMatch(/^IDLE +web-1 /m);
+    expect((await twice([])).stdout).toMatch(/^IDLE web-1 /m);
   });
 
   test("with words that take a parser", async () => {
