@@ -143,8 +143,8 @@ export const acpReplay = buildCommand<StatusFlags, [string], Context>({
   docs: about(
     "Show what an agent did, from a recording: the same lines as `tail` showed then, with the\n" +
       "seconds since the beginning.",
-    { call: "rollcall acp record talk.jsonl -- gemini --acp", does: "makes a recording" },
-    { call: "rollcall acp replay talk.jsonl", does: "shows it" },
+    { call: "rollcall acp replay talk.jsonl", does: "a recording of `rollcall acp record`" },
+    { call: "rollcall acp replay talk.jsonl --json", does: "for programs" },
   ),
   parameters: {
     flags: { json: jsonFlag },
