@@ -4,6 +4,7 @@ import type { Context } from "./context.ts";
 import { clean, cleanJson } from "./terminal/clean.ts";
 import { factLines, type Fact, type Look } from "./terminal/table.ts";
 import { moment } from "./terminal/time.ts";
+import { wrap } from "./terminal/width.ts";
 
 /** An agent by its name, where that is known, and always by its id. */
 export function who(id: string, name: string | undefined): string {
@@ -21,8 +22,13 @@ export async function printFacts(context: Context, facts: readonly Fact[]): Prom
 
 /** For the person beside the pipe: on stderr. */
 export async function note({ err }: Context, text: string): Promise<void> {
-  await err.line(err.paint("dim", `· ${clean(text)}`));
+  const lines = wrap(clean(text), err.columns - INDENT);
+  for (const [i, line] of lines.entries()) {
+    await err.line(err.paint("dim", `${i === 0 ? "· " : "  "}${line}`));
+  }
 }
+
+const INDENT = 2;
 
 /** Says of which moment of the past something is shown, if of one. */
 export async function noteMoment(context: Context, atMs: number | undefined): Promise<void> {
