@@ -8,7 +8,7 @@ import type { OperationName } from "../operations/table.ts";
 import type { Client } from "../wires/api/client/client.ts";
 import type { ConnectionState } from "../wires/api/client/events.ts";
 import { apiOperation, lookUp, type QueryValue } from "./api.ts";
-import type { Watching } from "./list-views.ts";
+import type { ListDisplay } from "./list-views.ts";
 import { lookOf, note, noteMoment, printJson } from "./print.ts";
 import { tableLines, type Cell, type Column, type Look } from "./terminal/table.ts";
 
@@ -84,7 +84,7 @@ export interface ListedPage<Item, Answer extends object = object> {
 }
 
 export async function showList<Item, Answer extends object>(
-  watching: Watching<Item, Answer>,
+  watching: ListDisplay<Item, Answer>,
 ): Promise<void> {
   const { context, source, look, flags } = watching;
   if (flags.at !== undefined && flags.watch === true) {
