@@ -95,7 +95,7 @@ describe("the short way of ls is the long one", () => {
     expect((await twice([], left)).stdout).toMatch(/ pi /);
   });
 
-  test("with a context that is not there, one without a daemon, and a wrong file of them", async () => {
+  test("with a context that is not there, and one without a daemon", async () => {
     expect(await twice([], { ROLLCALL_CONTEXT: "prod" })).toMatchObject({ code: 1 });
     const config = join(home, "config");
     mkdirSync(join(config, "rollcall"), { recursive: true });

@@ -29,7 +29,7 @@ beforeAll(async () => {
   examples = await firstExamples();
   mkdirSync(bin);
   symlinkSync(programFile("rollcall"), join(bin, "rollcall"));
-  // Both run what they would: the server that is added, and an agent that ends when its editor does.
+  // One runs the server that is added to it, the other is an agent that ends with its editor.
   write("claude", 'shift 4\nexec "$@" < /dev/null\n');
   write("gemini", "exec cat\n");
 });
