@@ -6,6 +6,7 @@
  * A taken port stops the daemon: commands would talk to whatever has it. Only the drop-in for
  * agentkeeper, which programs bring along side by side, takes a free port for HTTP and says so.
  */
+import type { By } from "../core/by.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Audit } from "../engine/audit.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -54,6 +55,8 @@ export interface DoorsOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly authenticator: Authenticator;
+  /** A caller was refused because nobody knows it. */
+  readonly onStranger: (by: By, reason: string) => void;
   readonly permit: Permit;
   readonly audit: Audit;
   readonly tokens: BearerTokens;

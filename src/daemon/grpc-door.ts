@@ -63,7 +63,7 @@ export class GrpcDoor {
       waiting,
       admit: (caller) => {
         const header = (name: string) => caller.header(name);
-        const call: Caller = { peer: peerOf(caller.socket), header };
+        const call: Caller = { peer: peerOf(caller.socket), wire: "grpc", header };
         calls.takeFrom(call.peer);
         const admitted = authenticator.authenticate(call);
         const { access } = caller;
@@ -80,6 +80,7 @@ export class GrpcDoor {
     });
     this.#front = frontOf(this.#grpc.listener, { pair, protocols: ["h2"] });
     this.#sockets = new Sockets(this.#grpc.listener, { max, onRefused });
+    this.#sockets.followFront(this.#front);
   }
 
   add<Service extends DescService>(

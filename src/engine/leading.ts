@@ -6,7 +6,7 @@ import { beat } from "../core/agents.ts";
 import { ITSELF, type By } from "../core/by.ts";
 import { refreshEntry, seeEntry, type Beat } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
-import { auditedTarget } from "../core/audit.ts";
+import { anothersAgent, auditedTarget } from "../core/audit.ts";
 import { beatBy } from "../core/acting.ts";
 import { fenceOf } from "../core/fencing.ts";
 import { refuse, type Decision } from "../core/decide.ts";
@@ -184,7 +184,15 @@ export class Leading implements Term {
   /** Takes the heartbeat of a living agent, if that can be done without the log. */
   heartbeat(agentId: string, by: By): boolean {
     const { replica, time } = this.#options;
-    return this.#isFresh && beatBy(replica.state, { agentId, by }, time.quickMs());
+    if (!this.#isFresh || !beatBy(replica.state, { agentId, by }, time.quickMs())) return false;
+    if (by.isOperator && by.agentKey === undefined) this.#noteHeartbeat(agentId, by);
+    return true;
+  }
+
+  #noteHeartbeat(agentId: string, by: By): void {
+    const { audit, replica } = this.#options;
+    const target = audit && anothersAgent(replica.state, agentId, by);
+    if (target !== undefined) audit?.noteOnce({ by, action: "agent.heartbeat", target });
   }
 
   /** The same for an entry of the directory that says what is known of it. */

@@ -14,6 +14,7 @@ const ends = {
 function caller(peer: Partial<Peer> = {}, headers: Record<string, string> = {}): Caller {
   return {
     peer: { address: "127.0.0.1", ends, isOwnSocket: false, ...peer },
+    wire: "http",
     header: (name) => headers[name],
   };
 }

@@ -11,6 +11,7 @@ function call(
 ) {
   return chainOf([], options).authenticate({
     peer: { address: undefined, ends: undefined, isOwnSocket: false, ...peer },
+    wire: "http",
     header: (name) => headers[name],
   });
 }
@@ -61,7 +62,7 @@ test("calls through a trusted proxy are told by their own addresses", async () =
   const door = chainOf([], { trusted, trustedProxies: ["10.1.0.1"] });
   const peer: Peer = { address: "10.1.0.1", ends: undefined, isOwnSocket: false };
   const from = async (headers: Record<string, string>) => {
-    const caller: Caller = { peer, header: (name) => headers[name] };
+    const caller: Caller = { peer, wire: "http", header: (name) => headers[name] };
     return byOfCall(caller, await door.authenticate(caller), "http").peer;
   };
   expect(await from({ "x-forwarded-for": "10.1.7.7" })).toBe("10.1.7.7");
