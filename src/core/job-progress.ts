@@ -184,7 +184,7 @@ function toolActivity(tool: string): Activity {
 }
 
 /** The job's question to a person: its own, or else one for money when it has none left. */
-function questionOf(pulse: Pulse, purse: Purse): Judgement<ReportedQuestion> | undefined {
+export function questionOf(pulse: Pulse, purse: Purse): Judgement<ReportedQuestion> | undefined {
   if (pulse.asks) {
     const { body, sinceMs } = pulse.asks;
     const { phase, message } = body;

@@ -7,6 +7,7 @@
  */
 import type { By } from "../core/by.ts";
 import type { Event } from "../core/events.ts";
+import type { Job } from "../core/jobs.ts";
 import type { Command, ReplyTo } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import type { StreamWriter } from "./committer.ts";
@@ -32,6 +33,8 @@ export interface Term {
   room(): Promise<void> | undefined;
   /** Stream entries that wait for the disk. */
   readonly streamBytes: number;
+  /** Soft: the job said or spent something. Views of it are made anew when somebody looks. */
+  felt(job: Job): void;
   /** Something has a deadline at this moment. */
   expect(atMs: number): void;
 }

@@ -125,7 +125,10 @@ export class Engine implements ForwardTarget {
     if (this.#leading?.heartbeat(agentId, by)) return DONE;
     // Alone with a store that cannot be written to: no agent dies either, a known one may go on.
     const isStranded = this.#mode === "following" && !this.#log.shared;
-    if (isStranded && beatBy(this.#replica.state, { agentId, by }, this.#time.nowMs())) return DONE;
+    if (isStranded && beatBy(this.#replica.state, { agentId, by }, this.#time.nowMs())) {
+      this.observers.heard(agentId);
+      return DONE;
+    }
     return this.execute({ type: "agent.heartbeat", agentId }, by);
   }
 

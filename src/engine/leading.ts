@@ -11,6 +11,7 @@ import { beatBy } from "../core/acting.ts";
 import { fenceOf } from "../core/fencing.ts";
 import { refuse, type Decision } from "../core/decide.ts";
 import type { Event, RecordedEvent } from "../core/events.ts";
+import type { Job } from "../core/jobs.ts";
 import { ENGINE } from "../core/limits.ts";
 import type { Command, Reply, ReplyTo, Rules } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
@@ -118,6 +119,10 @@ export class Leading implements Term {
     return this.#committer.room();
   }
 
+  felt(job: Job): void {
+    this.#options.replica.observers?.felt(job);
+  }
+
   get streamBytes(): number {
     return this.#committer.streamBytes;
   }
@@ -168,7 +173,9 @@ export class Leading implements Term {
       return decision;
     }
     if (audit && decision.events.length > 0) this.#note(audit, command, by);
-    if (command.type === "agent.heartbeat") beat(replica.state, command.agentId, nowMs);
+    if (command.type === "agent.heartbeat" && beat(replica.state, command.agentId, nowMs)) {
+      replica.observers?.heard(command.agentId);
+    }
     if (command.type === "directory.heartbeat") seeEntry(replica.state, command.url, nowMs);
     for (const event of decision.events) this.#record(event, nowMs, by);
     return decision;
@@ -186,6 +193,7 @@ export class Leading implements Term {
     const { replica, time } = this.#options;
     if (!this.#isFresh || !beatBy(replica.state, { agentId, by }, time.quickMs())) return false;
     if (by.isOperator && by.agentKey === undefined) this.#noteHeartbeat(agentId, by);
+    replica.observers?.heard(agentId);
     return true;
   }
 

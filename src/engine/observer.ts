@@ -4,11 +4,16 @@
  * They note what is touched, and nothing more: a command waits for them.
  */
 import type { Event } from "../core/events.ts";
+import type { Job } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
 
 export interface Observer {
   /** The state is still as it was before the event, which has the next sequence. */
   before(event: Event, state: State): void;
+  /** Soft: a heartbeat of this agent was taken, without an event. */
+  heard?(agentId: string): void;
+  /** Soft: the job said or spent something, without an event. */
+  felt?(job: Job): void;
   /** This is the state from now on: the first one, or one that was rebuilt. */
   replaced(state: State, sequence: number): void;
 }
@@ -38,5 +43,13 @@ export class Observers {
 
   before(event: Event, state: State): void {
     for (const each of this.#all) each.before(event, state);
+  }
+
+  heard(agentId: string): void {
+    for (const each of this.#all) each.heard?.(agentId);
+  }
+
+  felt(job: Job): void {
+    for (const each of this.#all) each.felt?.(job);
   }
 }

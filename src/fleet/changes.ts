@@ -62,6 +62,9 @@ const ROWS = 500;
 /** Rows that are no more, remembered for those who come back. */
 const GONE = 1_000;
 
+/** Where more changed since, all is told anew: that is done page by page. */
+const RESUMED = 10_000;
+
 interface Subscriber {
   /** The rows to begin with. */
   readonly first: FleetFilters;
@@ -155,7 +158,11 @@ export class FleetChanges {
   async #resume(subscriber: Subscriber, from: number): Promise<void> {
     await this.#options.look(({ view }) => {
       if (from < this.#knownFrom) return;
-      for (const { id, sequence } of view.all()) if (sequence > from) subscriber.ids.add(id);
+      for (const { id, sequence } of view.made) {
+        if (sequence <= from) break;
+        subscriber.ids.add(id);
+        if (subscriber.ids.size > RESUMED) return;
+      }
       for (const { id, sequence } of this.#gone) if (sequence > from) subscriber.ids.add(id);
       subscriber.told = "all";
     });

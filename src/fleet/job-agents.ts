@@ -16,6 +16,7 @@ import type {
 } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 import { EVERYTHING, seesJob, type Sight } from "../core/visibility.ts";
+import { SHOWN, unfinishedOf, type UnfinishedJobs } from "./unfinished-jobs.ts";
 
 /** A job in the row of its agent. */
 export interface RowJob extends JobSummary {
@@ -33,61 +34,68 @@ export interface RowJobs {
   readonly newest: readonly RowJob[];
 }
 
-/** The most jobs that a row shows. */
-const SHOWN = 20;
+/** The jobs of an agent as a view keeps them, or as a state has them. */
+export type UnfinishedIn = (rowId: string) => UnfinishedJobs;
 
-export function jobsOfRow({ jobs }: State, rowId: string, sight = EVERYTHING): RowJobs | null {
+export interface JobsSeen {
+  readonly sight: Sight;
+  /** Absent where none are kept: then they are looked at one by one. */
+  readonly unfinished?: UnfinishedIn | undefined;
+}
+
+const ALL: JobsSeen = { sight: EVERYTHING };
+
+export function jobsOfRow(state: State, rowId: string, seen = ALL): RowJobs | null {
+  const { jobs } = state;
   const agent = jobs.byAgent.get(rowId);
   if (!agent) return null;
-  const unfinished = entriesOf(jobs, agent.unfinished, sight);
-  const ended = entriesOf(jobs, agent.ended, sight);
-  const running = unfinished.filter(({ job }) => job.status === "running").length;
-  return {
-    running,
-    waiting: unfinished.length - running,
-    newest: [...unfinished.reverse(), ...ended.reverse()].slice(0, SHOWN).map(rowJob),
-  };
+  const { running, waiting, newest } = unfinishedIn(state, rowId, seen);
+  const ended = agent.ended.filter((id) => seesJob(seen.sight, jobs.byId.get(id)?.job));
+  const ids = [...newest, ...ended.reverse()].slice(0, SHOWN);
+  return { running, waiting, newest: ids.flatMap((id) => entriesOf(jobs, id)).map(rowJob) };
+}
+
+function unfinishedIn(state: State, rowId: string, seen: JobsSeen): UnfinishedJobs {
+  return seen.unfinished?.(rowId) ?? unfinishedOf(state, rowId, seen.sight);
 }
 
 /**
  * The jobs of an agent as a report: a source like all others. Nothing where none of them are seen,
  * and for an agent that nobody hosts any more and that runs nothing: it is no longer here.
  */
-export function jobReport(
-  { jobs, reports }: State,
-  rowId: string,
-  sight = EVERYTHING,
-): Report | undefined {
+export function jobReport(state: State, rowId: string, seen = ALL): Report | undefined {
+  const { jobs, reports } = state;
   const agent = jobs.byAgent.get(rowId);
-  if (!agent || (agent.unfinished.size === 0 && !reports.byAlias.has(rowId))) return undefined;
-  const unfinished = entriesOf(jobs, agent.unfinished, sight);
-  const running = unfinished.filter(({ job }) => job.status === "running");
-  const last = lastSeen(jobs, agent.ended, sight);
-  if (sight !== EVERYTHING && unfinished.length === 0 && !last) return undefined;
-  const progress = running.map(progressNow);
-  const question = oldestQuestion(progress);
-  const atMs = Math.max(last?.endedAtMs ?? 0, ...progress.map((each) => each.atMs));
+  if (!agent) return undefined;
+  const unfinished = unfinishedIn(state, rowId, seen);
+  const { running } = unfinished;
+  if (running + unfinished.waiting === 0 && !reports.byAlias.has(rowId)) return undefined;
+  const last = lastSeen(jobs, agent.ended, seen.sight);
+  const isSeen = running + unfinished.waiting > 0 || last !== undefined;
+  if (seen.sight !== EVERYTHING && !isSeen) return undefined;
+  const question = entriesOf(jobs, unfinished.asking).map(progressNow)[0]?.question;
+  const atMs = Math.max(last?.endedAtMs ?? 0, unfinished.saidAtMs);
   const facts: Facts = {
     name: rowId.slice(rowId.indexOf(":") + 1),
     liveness:
-      running.length > 0
+      running > 0
         ? { value: "alive", rule: "it runs a job" }
         : { value: "unknown", rule: "it runs no job" },
-    activity: activityOf(progress),
+    activity: activityOf(entriesOf(jobs, unfinished.someRunning), running),
     ...(question && { question }),
     ...(last && { outcome: outcomeOf(last) }),
     ...(atMs > 0 && { lastActivityAtMs: atMs }),
   };
   const alias = `jobs${rowId.slice(rowId.indexOf("@"))}`;
-  const begunAtMs = running.map(({ job }) => job.startedAtMs);
-  const sinceMs = running.length > 0 ? Math.min(...begunAtMs) : (last?.endedAtMs ?? 0);
+  const sinceMs = running > 0 ? unfinished.begunAtMs : (last?.endedAtMs ?? 0);
   const about = { alias, agentId: rowId, links: [], order: atMs, reportedAtMs: atMs };
   return { ...about, ...(sinceMs > 0 && { sinceMs }), facts };
 }
 
-function entriesOf(jobs: Jobs, ids: Iterable<string>, sight: Sight): JobEntry[] {
-  const entries = [...ids].flatMap((id) => jobs.byId.get(id) ?? []);
-  return sight === EVERYTHING ? entries : entries.filter(({ job }) => seesJob(sight, job));
+/** None or one. */
+function entriesOf({ byId }: Jobs, id: string | undefined): readonly JobEntry[] {
+  const entry = id === undefined ? undefined : byId.get(id);
+  return entry ? [entry] : [];
 }
 
 function lastSeen(jobs: Jobs, ended: readonly string[], sight: Sight): Job | undefined {
@@ -102,17 +110,10 @@ function progressNow({ job, pulse, purse, progress }: JobEntry): JobProgress {
   return progress ?? { activity, atMs: job.startedAtMs };
 }
 
-function activityOf(running: readonly JobProgress[]): NonNullable<Facts["activity"]> {
-  const [only] = running;
-  if (!only) return { value: "idle", rule: "it runs no job" };
-  if (running.length === 1) return only.activity;
-  return { value: "working", rule: "its jobs", message: `${running.length} jobs` };
-}
-
-function oldestQuestion(running: readonly JobProgress[]): Facts["question"] {
-  return running
-    .flatMap(({ question }) => question ?? [])
-    .sort((a, b) => a.value.sinceMs - b.value.sinceMs)[0];
+function activityOf([one]: readonly JobEntry[], running: number): NonNullable<Facts["activity"]> {
+  if (!one) return { value: "idle", rule: "it runs no job" };
+  if (running === 1) return progressNow(one).activity;
+  return { value: "working", rule: "its jobs", message: `${running} jobs` };
 }
 
 const OUTCOMES: Readonly<Record<Job["status"], ReportedOutcome>> = {

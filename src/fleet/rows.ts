@@ -30,7 +30,7 @@ export function* makeRows(state: State, options: RowsOptions): Generator<void, R
   const { sight = EVERYTHING, nowMs } = options;
   const sourcesOf = new Map<string, Report[]>();
   for (const key of sourceKeys(state)) {
-    const report = reportOf(state, key, sight);
+    const report = reportOf(state, key, { sight });
     if (report) {
       const id = rowIdOfSource(state, key, report);
       const sources = sourcesOf.get(id);
@@ -41,7 +41,7 @@ export function* makeRows(state: State, options: RowsOptions): Generator<void, R
   }
   const rows = new SortedList<Placed & { readonly row: Row }>(byPlace);
   for (const [id, sources] of sourcesOf) {
-    const row = rowOf({ id, sources, jobs: jobsOfRow(state, id, sight) }, options);
+    const row = rowOf({ id, sources, jobs: jobsOfRow(state, id, { sight }) }, options);
     rows.add({ id, place: placeOf(row, nowMs), row });
     yield;
   }

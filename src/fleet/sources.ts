@@ -13,16 +13,23 @@
 import type { State } from "../core/state.ts";
 import { agentRowId } from "../core/agent-jobs.ts";
 import type { Report } from "../core/reports.ts";
-import { sees, type Sight } from "../core/visibility.ts";
+import { sees } from "../core/visibility.ts";
 import { entryReport, entryRowId } from "./a2a-agents.ts";
 import { rowIdOf } from "./identity.ts";
-import { jobReport } from "./job-agents.ts";
+import { jobReport, type JobsSeen } from "./job-agents.ts";
 import { keeperReport } from "./keeper-agents.ts";
 
 export type SourceKind = "report" | "agent" | "entry" | "jobs";
 
 /** A kind, and the alias, id, URL or row of that kind. */
 export type SourceKey = `${SourceKind} ${string}`;
+
+/** A job: those of its agent are a source, which is made of them. */
+export type JobKey = `job ${string}`;
+
+export function isJobKey(key: SourceKey | JobKey): key is JobKey {
+  return key.startsWith("job ");
+}
 
 /** All sources of a state, whoever may see them. */
 export function* sourceKeys({ reports, jobs, agents, directory }: State): Generator<SourceKey> {
@@ -32,21 +39,29 @@ export function* sourceKeys({ reports, jobs, agents, directory }: State): Genera
   for (const url of directory.byUrl.keys()) yield `entry ${url}`;
 }
 
-/** The jobs that a principal has among them. */
-export function jobKeysOf({ jobs }: State, principal: string): Set<SourceKey> {
-  const keys = new Set<SourceKey>();
+/** All jobs that have not ended; to be read before the sources that are made of them. */
+export function* jobKeys({ jobs }: State): Generator<JobKey> {
+  for (const { unfinished } of jobs.byAgent.values())
+    for (const id of unfinished) yield `job ${id}`;
+}
+
+/** The jobs that a principal has among them, and the agents that they are of. */
+export function* jobKeysOf({ jobs }: State, principal: string): Generator<SourceKey | JobKey> {
+  const sources = new Set<SourceKey>();
   for (const id of jobs.index.after({ owner: principal }, undefined)) {
     const job = jobs.byId.get(id)?.job;
-    if (job) keys.add(`jobs ${agentRowId(job)}`);
+    if (!job) continue;
+    yield `job ${id}`;
+    sources.add(`jobs ${agentRowId(job)}`);
   }
-  return keys;
+  yield* sources;
 }
 
 function kindOf(key: SourceKey): SourceKind {
   return key.slice(0, key.indexOf(" ")) as SourceKind;
 }
 
-export function nameOf(key: SourceKey): string {
+export function nameOf(key: SourceKey | JobKey): string {
   return key.slice(key.indexOf(" ") + 1);
 }
 
@@ -62,12 +77,12 @@ export function aliasKeys(alias: string): readonly SourceKey[] {
 }
 
 /** What a source says; nothing where there is none that is seen. */
-export function reportOf(state: State, key: SourceKey, sight: Sight): Report | undefined {
-  const report = told(state, key, sight);
-  return report && sees(sight, report) ? report : undefined;
+export function reportOf(state: State, key: SourceKey, seen: JobsSeen): Report | undefined {
+  const report = told(state, key, seen);
+  return report && sees(seen.sight, report) ? report : undefined;
 }
 
-function told(state: State, key: SourceKey, sight: Sight): Report | undefined {
+function told(state: State, key: SourceKey, seen: JobsSeen): Report | undefined {
   const name = nameOf(key);
   switch (kindOf(key)) {
     case "report":
@@ -81,9 +96,9 @@ function told(state: State, key: SourceKey, sight: Sight): Report | undefined {
       return record && entryReport(record);
     }
     case "jobs": {
-      const report = jobReport(state, name, sight);
+      const report = jobReport(state, name, seen);
       // It is made of the jobs that are seen: it is nobody else's.
-      return report && { ...report, owner: sight.owner };
+      return report && { ...report, owner: seen.sight.owner };
     }
   }
 }

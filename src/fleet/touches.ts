@@ -6,20 +6,23 @@
  * one goes, they all go.
  */
 import type { DirectoryEntry } from "../core/directory.ts";
-import { agentRowId } from "../core/agent-jobs.ts";
 import type { Event } from "../core/events.ts";
-import { forgottenJobs } from "../core/jobs.ts";
+import { forgottenJobs, type Job } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
 import type { SourceKey } from "./sources.ts";
 
 export interface Touched {
   /** `owner`: the principal whose source it is; none for the daemon's own user. */
   source(key: SourceKey, owner: string | undefined): void;
-  /** The jobs of an agent, as this principal sees them; as everybody does where none is given. */
-  jobs(rowId: string, principal?: string): void;
+  /** The jobs of an agent, as everybody sees them. */
+  jobs(rowId: string): void;
+  /** A job, as its principal sees it and those that see everything. */
+  job(job: TouchedJob): void;
   /** The entries of the directory whose card was fetched from this URL. */
   entriesFrom(cardUrl: string): Iterable<string>;
 }
+
+export type TouchedJob = Pick<Job, "id" | "agent" | "node" | "principal">;
 
 export function touch(event: Event, state: State, touched: Touched): void {
   switch (event.type) {
@@ -59,11 +62,14 @@ export function touch(event: Event, state: State, touched: Touched): void {
       return;
     }
     case "job.submitted":
-    case "job.started":
-    case "job.cancelling":
     case "job.ended":
     case "job.imported":
-      touched.jobs(agentRowId(event.job), event.job.principal);
+      touched.job(event.job);
+      touchPayers(state, event.job.parent, touched);
+      return;
+    case "job.started":
+    case "job.cancelling":
+      touched.job(event.job);
       return;
     case "job.progressed":
       touchJob(state, event.jobId, touched);
@@ -128,7 +134,20 @@ function touchAgent({ agents }: State, agentId: string, touched: Touched): void 
 
 function touchJob({ jobs }: State, jobId: string, touched: Touched): void {
   const job = jobs.byId.get(jobId)?.job;
-  if (job) touched.jobs(agentRowId(job), job.principal);
+  if (job) touched.job(job);
+}
+
+/** More than there are, even where the operator allows many. */
+const GENERATIONS = 64;
+
+/** A job's budget is taken from those above it, and what is left of it is given back to them. */
+function touchPayers({ jobs }: State, parent: string, touched: Touched): void {
+  let job = jobs.byId.get(parent)?.job;
+  // What was imported may go round in circles.
+  for (let i = 0; job && i < GENERATIONS; i += 1) {
+    touched.job(job);
+    job = jobs.byId.get(job.parent)?.job;
+  }
 }
 
 function touchEntry({ directory }: State, entry: DirectoryEntry, touched: Touched): void {

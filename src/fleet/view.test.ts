@@ -1,5 +1,6 @@
 import { asyncProperty, assert } from "fast-check";
 import { expect, test, vi } from "vitest";
+import { agentRowId } from "../core/agent-jobs.ts";
 import { LIBRARY, namedBy } from "../core/by.ts";
 import type * as JobBounds from "../core/jobs/limits.ts";
 import type { State } from "../core/state.ts";
@@ -8,11 +9,16 @@ import { EVERYTHING, type Sight } from "../core/visibility.ts";
 import { differences } from "../../test/support/fleet/compare.ts";
 import { card, World } from "../../test/support/core/fixture.ts";
 import { aLife, SEED } from "../../test/support/core/lives.ts";
+import { oldJob } from "../../test/support/core/jobs.ts";
 import { play, type Step } from "../../test/support/core/play.ts";
 import { TestClock } from "../../test/support/engine/fixture.ts";
+import { JobWorld } from "../../test/support/core/job-world.ts";
 import { OWN_ID } from "./keeper-agents.ts";
 import type { Facts } from "../core/reports.ts";
 import { DEFAULT_PATIENCE } from "./stuck.ts";
+import { jobKeys, sourceKeys } from "./sources.ts";
+import { touch } from "./touches.ts";
+import { FleetView } from "./view.ts";
 import { FleetViews } from "./views.ts";
 
 /** So little room for jobs that every life runs into the limits. */
@@ -22,6 +28,8 @@ vi.mock("../core/jobs/limits.ts", async (original) => {
 });
 
 const CI: Sight = { owner: "token:ci" };
+/** Has jobs. */
+const ANN: Sight = { owner: "ann" };
 
 /** As an engine whose state is the world's. */
 function viewsOf(world: World): FleetViews {
@@ -98,12 +106,14 @@ test("rows that are kept are those that their facts give, after any history", as
       // Many changes are one look, and owners look less often.
       if (i % 3 === 0) expectSame(views, world);
       if (i % 7 === 0) await expectSameFor(CI, views, world);
+      if (i % 5 === 0) await expectSameFor(ANN, views, world);
     }
     for (const ms of [MINUTE, 11 * MINUTE, 20 * MINUTE, 2 * HOUR, 30 * HOUR]) {
       // Nothing happens but that time goes by.
       world.nowMs += ms;
       expectSame(views, world);
       await expectSameFor(CI, views, world);
+      await expectSameFor(ANN, views, world);
     }
   });
   await assert(live, { numRuns: 25, seed: SEED });
@@ -130,6 +140,94 @@ test("an owner's rows are made of its own sources, and of no others", async () =
   const views = viewsOf(world);
   const ids = await views.look(CI, ({ view }) => Array.from(view.all(), ({ id }) => id));
   expect(ids).toEqual([agentId]);
+});
+
+/** A view of a world, up to date, and the ids of the rows that it makes from here on. */
+class Watched {
+  readonly made: string[] = [];
+  readonly #world: World;
+  readonly view: FleetView;
+
+  constructor(world: World) {
+    this.#world = world;
+    const onMade = ({ id }: { readonly id: string }) => void this.made.push(id);
+    this.view = new FleetView({ sight: EVERYTHING, patience: DEFAULT_PATIENCE, onMade });
+    this.view.read([...jobKeys(world.state), ...sourceKeys(world.state)]);
+    this.look();
+    world.observers.add({
+      before: (event, state) =>
+        touch(event, state, {
+          source: (key) => this.view.touch(key),
+          jobs: () => undefined,
+          job: ({ id, ...job }) => {
+            this.view.touchJob(id);
+            this.view.touch(`jobs ${agentRowId(job)}`);
+          },
+          entriesFrom: () => [],
+        }),
+      felt: (job) => this.view.felt(job.id, agentRowId(job)),
+      replaced: () => undefined,
+    });
+    this.made.length = 0;
+  }
+
+  look(): readonly string[] {
+    const { state, nowMs, history } = this.#world;
+    this.view.update(state, { nowMs, sequence: history.length });
+    return this.made;
+  }
+}
+
+test("many changes of one row cost one row", () => {
+  const world = new World();
+  const busy = world.register();
+  world.register();
+  const watched = new Watched(world);
+  for (let i = 0; i < 100; i += 1) world.acquire(busy, `lease-${i}`);
+  expect(watched.made).toEqual([]);
+  expect(watched.look()).toEqual([busy]);
+  expect(watched.look()).toEqual([busy]);
+});
+
+test("a look makes no row whose facts are the same, also of agents that run jobs", () => {
+  const world = new JobWorld({ running: 100, runningPerPrincipal: 100 });
+  for (let i = 0; i < 50; i += 1) world.submit({ agent: `agent-${i}` });
+  const watched = new Watched(world);
+  const jobId = world.submit({ agent: "talker" });
+  expect(watched.look()).toEqual(["arcp@n1:talker"]);
+  for (let i = 0; i < 100; i += 1) {
+    world.say(jobId, { kind: "thought", body: { text: `${i}` } });
+  }
+  expect(watched.look()).toEqual(["arcp@n1:talker", "arcp@n1:talker"]);
+});
+
+test("what a job says without an event is seen by the next that looks, its owner too", async () => {
+  const world = new JobWorld();
+  const jobId = world.submit({ principal: "ann" });
+  const views = viewsOf(world);
+  const headline = (sight: Sight) =>
+    views.look(sight, ({ view }) => view.kept("arcp@n1:echo")?.headline);
+  expect(await headline(ANN)).toBe("WORKING");
+  world.say(jobId, { kind: "status", body: { phase: "awaiting_approval", message: "go on?" } });
+  expect(await headline(EVERYTHING)).toBe("NEEDS YOU");
+  expect(await headline(ANN)).toBe("NEEDS YOU");
+  world.say(jobId, { kind: "status", body: { phase: "indexing" } });
+  expect(await headline(ANN)).toBe("WORKING");
+});
+
+test("the row of an agent asks few of its many jobs", () => {
+  const world = new World();
+  for (let i = 0; i < 1_000; i += 1) {
+    const job = oldJob({ id: `job_${i}`, status: "running", endedAtMs: 0, session: "" });
+    world.record([{ type: "job.submitted", job }]);
+  }
+  const watched = new Watched(world);
+  const kept = watched.view.kept("arcp@n1:echo");
+  const get = vi.spyOn(world.state.jobs.byId, "get");
+  const row = kept && watched.view.row(world.state, kept, world.nowMs);
+  expect(row?.jobs).toMatchObject({ running: 1_000, waiting: 0 });
+  expect(row?.jobs?.newest).toHaveLength(20);
+  expect(get.mock.calls.length).toBeLessThan(100);
 });
 
 test("an owner's view loses the row of a source that an operator took over", async () => {

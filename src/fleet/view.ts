@@ -7,8 +7,8 @@
  *
  * Events only leave a mark. Rows are made when somebody looks, or a few at a time once many wait,
  * so that many changes of one row cost one row. Two things change without an event: the heartbeat
- * that an agent sends after a long silence, and what running jobs say. The rows that they could
- * change are looked at whenever somebody looks: there are few of them.
+ * that an agent sends after a long silence, and what running jobs say and spend. The view is told
+ * of them as of events (engine/observer.ts), and the rows that they change have aged.
  *
  * There is one view for those who see everything, and one for each owner that looks, which holds
  * the rows of that owner alone.
@@ -20,13 +20,22 @@ import type { Sight } from "../core/visibility.ts";
 import { hostsOf } from "./filters.ts";
 import { isLongSilent, placeOf, type Headline } from "./headline.ts";
 import { RowIndexes, type IndexedRow } from "./indexes.ts";
-import { jobsOfRow } from "./job-agents.ts";
+import { jobsOfRow, type JobsSeen } from "./job-agents.ts";
+import { MadeOrder, type Linked } from "./made-order.ts";
 import { timedRow, type Row, type TimedRow } from "./row.ts";
-import { nameOf, reportOf, rowIdOfSource, type SourceKey } from "./sources.ts";
+import {
+  isJobKey,
+  nameOf,
+  reportOf,
+  rowIdOfSource,
+  type JobKey,
+  type SourceKey,
+} from "./sources.ts";
 import type { Patience } from "./stuck.ts";
+import { KeptJobs } from "./unfinished-jobs.ts";
 
 /** What is kept of a row: enough to find it, and to make it when it is shown. */
-export interface KeptRow extends IndexedRow {
+export interface KeptRow extends IndexedRow, Linked<KeptRow> {
   readonly sources: SourceKey[];
   /** Negative until it was made. */
   place: number;
@@ -35,7 +44,7 @@ export interface KeptRow extends IndexedRow {
   workspace: string | null;
   hosts: readonly string[];
   name: string;
-  stuckSinceMs: number | null;
+  isStuck: boolean;
   /** Of the state that it was last made of; half of one more where time alone made it another. */
   sequence: number;
   /** Of its text as it was last told (changes.ts); 0 where nobody was told. */
@@ -66,18 +75,26 @@ export class FleetView {
   readonly #byId = new Map<string, KeptRow>();
   readonly #bySource = new Map<SourceKey, KeptRow>();
   readonly #deadlines = new Heap<KeptRow>();
-  /** Rows that may change without an event. */
-  readonly #stuck = new Set<KeptRow>();
-  readonly #running = new Set<KeptRow>();
+  /** Agents of the registry whose row is stuck: the next heartbeat may make it another. */
+  readonly #stuck = new Set<string>();
+  readonly #jobs: KeptJobs;
+  readonly #seen: JobsSeen;
   /** What is left to do: sources that were not looked at yet or were touched, and rows. */
-  #unread: Iterator<SourceKey> | undefined;
+  #unread: Iterator<SourceKey | JobKey> | undefined;
   readonly #touched = new Set<SourceKey>();
+  readonly #touchedJobs = new Set<string>();
   readonly #unmade = new Set<KeptRow>();
   readonly #aged = new Set<KeptRow>();
   readonly indexes = new RowIndexes<KeptRow>();
+  /** The last made first. */
+  readonly made = new MadeOrder<KeptRow>();
+  #sequence = 0;
 
   constructor(options: FleetViewOptions) {
+    const { sight } = options;
     this.#options = options;
+    this.#jobs = new KeptJobs(sight);
+    this.#seen = { sight, unfinished: (rowId) => this.#jobs.of(rowId) };
   }
 
   get size(): number {
@@ -87,16 +104,11 @@ export class FleetView {
   /** How many sources and rows wait to be looked at. */
   get waiting(): number {
     const rows = this.#unmade.size + this.#aged.size;
-    return this.#touched.size + rows + (this.#unread ? Infinity : 0);
-  }
-
-  /** When the next row becomes another by time alone. */
-  get nextAtMs(): number {
-    return this.#deadlines.nextAt() ?? Infinity;
+    return this.#touched.size + this.#touchedJobs.size + rows + (this.#unread ? Infinity : 0);
   }
 
   /** These are all the sources that there are; touched ones come on top. */
-  read(sources: Iterable<SourceKey>): void {
+  read(sources: Iterable<SourceKey | JobKey>): void {
     this.#unread = sources[Symbol.iterator]();
   }
 
@@ -104,9 +116,25 @@ export class FleetView {
     this.#touched.add(key);
   }
 
+  touchJob(jobId: string): void {
+    this.#touchedJobs.add(jobId);
+  }
+
   touchRow(id: string): void {
     const row = this.#byId.get(id);
     if (row) this.#unmade.add(row);
+  }
+
+  /** Soft: a heartbeat of an agent was taken. */
+  heard(agentId: string): void {
+    if (this.#stuck.has(agentId)) this.#age(this.#bySource.get(`agent ${agentId}`));
+  }
+
+  /** Soft: a job of this agent said or spent something. */
+  felt(jobId: string, rowId: string): void {
+    this.#touchedJobs.add(jobId);
+    this.#age(this.#bySource.get(`jobs ${rowId}`));
+    this.#age(this.#byId.get(rowId));
   }
 
   /** Makes what is to be made, up to so many sources and rows; whether that was all. */
@@ -115,12 +143,12 @@ export class FleetView {
     for (; this.#unread && left > 0; left -= 1) {
       const next = this.#unread.next();
       if (next.done) this.#unread = undefined;
+      else if (isJobKey(next.value)) this.#jobs.place(state, nameOf(next.value));
       else this.#place(state, next.value);
     }
-    this.#letTimePass(state, moment.nowMs);
+    left -= this.#letTimePass(moment.nowMs, left);
     left -= this.#makeAll(this.#unmade, state, { moment, most: left });
-    const { nowMs, sequence } = moment;
-    const aged = { nowMs, sequence: sequence + 0.5 };
+    const aged = { ...moment, sequence: moment.sequence + 0.5 };
     left -= this.#makeAll(this.#aged, state, { moment: aged, most: left });
     return left > 0;
   }
@@ -144,9 +172,15 @@ export class FleetView {
     return this.#byId.values();
   }
 
-  /** How many were looked at. */
+  /** How many were looked at: jobs first, since sources are made of them. */
   #placeTouched(state: State, most: number): number {
     let placed = 0;
+    for (const jobId of this.#touchedJobs) {
+      if (placed >= most) break;
+      placed += 1;
+      this.#touchedJobs.delete(jobId);
+      this.#jobs.place(state, jobId);
+    }
     for (const key of this.#touched) {
       if (placed >= most) break;
       placed += 1;
@@ -156,9 +190,13 @@ export class FleetView {
     return placed;
   }
 
+  #age(row: KeptRow | undefined): void {
+    if (row) this.#aged.add(row);
+  }
+
   /** Puts a source into the row that it belongs to now, and out of the one that it was in. */
   #place(state: State, key: SourceKey): void {
-    const report = reportOf(state, key, this.#options.sight);
+    const report = reportOf(state, key, this.#seen);
     this.#options.onSource?.(key, report, state);
     const id = report && rowIdOfSource(state, key, report);
     const before = this.#bySource.get(key);
@@ -167,6 +205,8 @@ export class FleetView {
     if (before) {
       before.sources.splice(before.sources.indexOf(key), 1);
       this.#bySource.delete(key);
+      // Both rows are made anew, and the one that it goes to may be stuck, too.
+      if (before.isStuck) this.#stuck.delete(nameOf(key));
     }
     if (id === undefined) return;
     const row = this.#byId.get(id) ?? newRow(id);
@@ -189,20 +229,23 @@ export class FleetView {
     return made;
   }
 
-  #letTimePass(state: State, nowMs: number): void {
-    for (let due = this.#deadlines.takeDue(nowMs); due; due = this.#deadlines.takeDue(nowMs)) {
+  /** How many were found to be due. */
+  #letTimePass(nowMs: number, most: number): number {
+    let found = 0;
+    for (; found < most; found += 1) {
+      const due = this.#deadlines.takeDue(nowMs);
+      if (!due) break;
       this.#aged.add(due.value);
     }
-    for (const row of this.#running) this.#aged.add(row);
-    for (const row of this.#stuck) {
-      if (heardAtMs(state, row) > (row.stuckSinceMs ?? Infinity)) this.#aged.add(row);
-    }
+    return found;
   }
 
   #make(state: State, kept: KeptRow, { nowMs, sequence }: ViewMoment): void {
     const timed = this.#timed(state, kept, nowMs);
     if (kept.place >= 0) this.indexes.delete(kept);
-    kept.sequence = sequence;
+    // Never less than that of a row made before: the order in which rows are made is theirs.
+    this.#sequence = Math.max(this.#sequence, sequence);
+    kept.sequence = this.#sequence;
     this.#options.onMade?.(kept, timed?.row);
     if (!timed) {
       this.#forget(kept);
@@ -215,18 +258,25 @@ export class FleetView {
     kept.workspace = row.workspace;
     kept.hosts = hostsOf(row.aliases);
     kept.name = row.name;
-    kept.stuckSinceMs = row.stuckSinceMs;
     this.indexes.add(kept);
+    this.made.add(kept);
     this.#setTimer(kept, untilMs);
-    set(this.#stuck, kept, row.stuckSinceMs !== null);
-    set(this.#running, kept, hasUnfinished(state, kept));
+    this.#setStuck(kept, row.stuckSinceMs !== null);
   }
 
   #forget(kept: KeptRow): void {
     this.#setTimer(kept, Infinity);
-    this.#stuck.delete(kept);
-    this.#running.delete(kept);
+    this.#setStuck(kept, false);
+    this.made.delete(kept);
     this.#byId.delete(kept.id);
+  }
+
+  #setStuck(kept: KeptRow, isStuck: boolean): void {
+    if (!isStuck && !kept.isStuck) return;
+    kept.isStuck = isStuck;
+    for (const key of kept.sources) {
+      if (key.startsWith("agent ")) set(this.#stuck, nameOf(key), isStuck);
+    }
   }
 
   #setTimer(kept: KeptRow, atMs: number): void {
@@ -238,14 +288,14 @@ export class FleetView {
 
   /** Nothing for one that no source tells of any more. */
   #timed(state: State, { id, sources }: KeptRow, nowMs: number): TimedRow | undefined {
-    const { sight, patience } = this.#options;
+    const { patience } = this.#options;
     const reports: Report[] = [];
     for (const key of sources) {
-      const report = reportOf(state, key, sight);
+      const report = reportOf(state, key, this.#seen);
       if (report) reports.push(report);
     }
     if (reports.length === 0) return undefined;
-    const facts = { id, sources: reports, jobs: jobsOfRow(state, id, sight) };
+    const facts = { id, sources: reports, jobs: jobsOfRow(state, id, this.#seen) };
     return timedRow(facts, { nowMs, patience });
   }
 }
@@ -265,27 +315,13 @@ function newRow(id: string): KeptRow {
     workspace: null,
     hosts: [],
     name: id,
-    stuckSinceMs: null,
+    isStuck: false,
     sequence: 0,
     digest: 0,
     timer: undefined,
+    older: undefined,
+    newer: undefined,
   };
-}
-
-/** Whether it shows jobs that have not ended: its own, or those of a source that it claims. */
-function hasUnfinished({ jobs }: State, { id, sources }: KeptRow): boolean {
-  const isBusy = (rowId: string) => (jobs.byAgent.get(rowId)?.unfinished.size ?? 0) > 0;
-  return isBusy(id) || sources.some((key) => key.startsWith("jobs ") && isBusy(nameOf(key)));
-}
-
-/** When a heartbeat of its agents in the registry last came. */
-function heardAtMs({ agents }: State, { sources }: KeptRow): number {
-  let lastMs = 0;
-  for (const key of sources) {
-    if (!key.startsWith("agent ")) continue;
-    lastMs = Math.max(lastMs, agents.byId.get(nameOf(key))?.seenAtMs ?? 0);
-  }
-  return lastMs;
 }
 
 function set<T>(all: Set<T>, item: T, isIn: boolean): void {

@@ -6,8 +6,10 @@
  * Where so much waits that a look would stop everybody else, after a start or in a burst, it is
  * done before, a few milliseconds at a time.
  */
+import { agentRowId } from "../core/agent-jobs.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Event } from "../core/events.ts";
+import type { Job } from "../core/jobs.ts";
 import { LOCAL } from "../core/principals.ts";
 import type { State } from "../core/state.ts";
 import { EVERYTHING, type Sight } from "../core/visibility.ts";
@@ -15,9 +17,9 @@ import type { Engine } from "../engine/engine.ts";
 import type { Observer } from "../engine/observer.ts";
 import { FleetChanges, type FleetLook } from "./changes.ts";
 import { SourceIndex } from "./source-index.ts";
-import { jobKeysOf, sourceKeys, type SourceKey } from "./sources.ts";
+import { jobKeys, jobKeysOf, sourceKeys, type JobKey, type SourceKey } from "./sources.ts";
 import type { Patience } from "./stuck.ts";
-import { touch, type Touched } from "./touches.ts";
+import { touch, type Touched, type TouchedJob } from "./touches.ts";
 import { FleetView } from "./view.ts";
 
 export interface ObservedEngine extends Pick<Engine, "peek" | "read" | "nowMs"> {
@@ -32,6 +34,8 @@ export interface FleetViewsOptions {
 
 /** Sources and rows in one go: about two milliseconds. */
 const AT_ONCE = 250;
+/** So many changes of an owner's rows are noted while it does not look; then they are forgotten. */
+const NOTED = 10_000;
 /** Owners whose rows are kept; one that comes back after so many others waits for its rows. */
 const OWNERS = 100;
 
@@ -50,6 +54,8 @@ export class FleetViews implements Observer, Touched {
   readonly #stopObserving: () => void;
   /** Of the last event that the state has, durable or not. */
   #sequence = 0;
+  /** Jobs that said or spent something since somebody looked. */
+  readonly #felt = new Set<Job>();
   #isCatchingUp = false;
   #isClosed = false;
 
@@ -68,6 +74,7 @@ export class FleetViews implements Observer, Touched {
     return engine.read((state, sequence) => {
       const { nowMs: atMs } = engine;
       const moment = { nowMs: atMs, sequence };
+      this.#takeFelt();
       this.#everything.view.update(state, moment);
       kept.view.update(state, moment);
       const { view } = kept;
@@ -103,7 +110,7 @@ export class FleetViews implements Observer, Touched {
     this.#sequence = sequence;
     this.#sources = new SourceIndex();
     this.#everything.view = this.#newView(this.#everything);
-    this.#everything.view.read(sourceKeys(state));
+    this.#everything.view.read(allKeys(state));
     for (const kept of this.#byOwner.values()) kept.view = this.#newView(kept);
     for (const { changes } of this.#all()) changes.begin();
     this.#catchUp();
@@ -113,25 +120,60 @@ export class FleetViews implements Observer, Touched {
     this.#touch(this.#everything, key);
     const own = this.#byOwner.get(owner);
     if (own) this.#touch(own, key);
-    if (this.#everything.view.waiting > AT_ONCE) this.#catchUp();
+    this.#considerCatchingUp();
   }
 
-  jobs(rowId: string, principal?: string): void {
+  jobs(rowId: string): void {
+    for (const kept of this.#all()) this.#touchJobs(kept, rowId);
+  }
+
+  job(job: TouchedJob): void {
+    const rowId = agentRowId(job);
     for (const kept of this.#all()) {
-      const { owner = principal } = kept.sight;
-      if (owner !== principal && principal !== undefined) continue;
-      this.#touch(kept, `jobs ${rowId}`);
-      kept.view.touchRow(rowId);
+      const { owner = job.principal } = kept.sight;
+      if (owner === job.principal) kept.view.touchJob(job.id);
+      // Of an agent's jobs that ended the last are known: each that ends takes the place of one.
+      else if (!kept.view.keptOf(`jobs ${rowId}`)) continue;
+      this.#touchJobs(kept, rowId);
     }
+    this.#considerCatchingUp();
+  }
+
+  heard(agentId: string): void {
+    this.#everything.view.heard(agentId);
+    for (const { view } of this.#byOwner.values()) view.heard(agentId);
+  }
+
+  felt(job: Job): void {
+    this.#felt.add(job);
+    if (this.#felt.size > AT_ONCE) this.#catchUp();
   }
 
   entriesFrom(cardUrl: string): Iterable<string> {
     return this.#sources.entriesFrom(cardUrl);
   }
 
-  #touch({ view, changes }: Kept, key: SourceKey): void {
+  #touch(kept: Kept, key: SourceKey): void {
+    const { view, changes, sight } = kept;
     view.touch(key);
     changes.touched();
+    if (sight.owner === undefined || changes.isFollowed || view.waiting < NOTED) return;
+    if (view.waiting < Infinity) this.#byOwner.delete(sight.owner);
+  }
+
+  #touchJobs(kept: Kept, rowId: string): void {
+    this.#touch(kept, `jobs ${rowId}`);
+    kept.view.touchRow(rowId);
+  }
+
+  /** Jobs say much between two looks: each counts once. */
+  #takeFelt(): void {
+    for (const job of this.#felt) {
+      const rowId = agentRowId(job);
+      this.#everything.view.felt(job.id, rowId);
+      this.#byOwner.get(job.principal)?.view.felt(job.id, rowId);
+    }
+    this.#felt.clear();
   }
 
   *#all(): Generator<Kept> {
@@ -172,24 +214,29 @@ export class FleetViews implements Observer, Touched {
   }
 
   /** Asked for when they are first read: by then all sources were filed. */
-  *#sourcesOf(owner: string): Generator<SourceKey> {
+  *#sourcesOf(owner: string): Generator<SourceKey | JobKey> {
     const state = this.#options.engine.peek((each) => each);
+    yield* jobKeysOf(state, owner);
     if (owner === LOCAL.name) yield* sourceKeys(state);
     yield* this.#sources.ofOwner(owner) as Iterable<SourceKey>;
-    yield* jobKeysOf(state, owner);
   }
 
   /** So that what is left can be done in one go. */
   async #settle(kept: Kept): Promise<void> {
-    while (kept.view.waiting > AT_ONCE && !this.#isClosed) {
-      this.#options.engine.peek((state) => this.#update(kept, state));
+    while (!this.#options.engine.peek((state) => this.#update(kept, state)) && !this.#isClosed) {
       await new Promise<void>((resolve) => this.#options.clock.soon(resolve));
     }
   }
 
-  #update({ view }: Kept, state: State): void {
+  /** Whether nothing is left to do. */
+  #update({ view }: Kept, state: State): boolean {
     const { nowMs } = this.#options.engine;
-    view.update(state, { nowMs, sequence: this.#sequence }, AT_ONCE);
+    this.#takeFelt();
+    return view.update(state, { nowMs, sequence: this.#sequence }, AT_ONCE);
+  }
+
+  #considerCatchingUp(): void {
+    if (this.#everything.view.waiting > AT_ONCE) this.#catchUp();
   }
 
   /** Later: an event that is about to happen has not changed the state yet. */
@@ -200,4 +247,10 @@ export class FleetViews implements Observer, Touched {
       void this.#settle(this.#everything).finally(() => (this.#isCatchingUp = false));
     });
   }
+}
+
+/** Jobs first: sources are made of them. */
+function* allKeys(state: State): Generator<SourceKey | JobKey> {
+  yield* jobKeys(state);
+  yield* sourceKeys(state);
 }

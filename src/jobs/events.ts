@@ -95,9 +95,11 @@ export class JobEvents {
 
   /** Writes the remainder to the stream of the job and of its ancestors. */
   keepBudget(run: Run): void {
+    const term = this.#options.term();
     for (let each: Run | undefined = run; each; each = each.parent) {
+      term.felt(each.job);
       if (each.isOver || each.entry.purse.remaining.size === 0) continue;
-      this.#options.term().join(each, ENTRY_WEIGHT);
+      term.join(each, ENTRY_WEIGHT);
       each.isBudgetDue = true;
     }
   }
@@ -147,6 +149,7 @@ export class JobEvents {
     const { startedAtMs } = entry.job;
     entry.pulse ??= newPulse(nowMs);
     const isUrgent = feel(entry.pulse, event, nowMs);
+    term.felt(entry.job);
     const isStep = isUrgent || event.kind === "status" || event.kind === "progress";
     if (!isStep && nowMs - (entry.progress?.atMs ?? startedAtMs) < NOTICE_MS) return;
     if (!isWorthLogging(entry.pulse, entry.progress ?? { atMs: startedAtMs })) return;

@@ -20,6 +20,8 @@ export class FleetCheck {
         before(event, state) {
           if (event.type !== unheard) observer.before(event, state);
         },
+        heard: (agentId) => observer.heard?.(agentId),
+        felt: (job) => observer.felt?.(job),
         replaced: (...state) => observer.replaced(...state),
       });
     this.#views = new FleetViews({

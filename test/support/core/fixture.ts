@@ -130,7 +130,8 @@ export class World {
 
   /** A heartbeat as the engine takes it. */
   beat(agentId: string): void {
-    if (!beat(this.state, agentId, this.nowMs)) this.run({ type: "agent.heartbeat", agentId });
+    if (beat(this.state, agentId, this.nowMs)) this.observers.heard(agentId);
+    else this.run({ type: "agent.heartbeat", agentId });
   }
 
   /** Another node takes over. */

@@ -46,11 +46,14 @@ export class JobWorld extends World {
     const entry = this.entry(jobId);
     entry.pulse ??= newPulse(this.nowMs);
     feel(entry.pulse, event, this.nowMs);
+    this.observers.felt(entry.job);
   }
 
   /** Soft, in dollars. */
   spend(jobId: string, amount: string): void {
-    charge(this.entry(jobId).purse, "USD", amountOf(amount) ?? 0n);
+    const { purse, job } = this.entry(jobId);
+    charge(purse, "USD", amountOf(amount) ?? 0n);
+    this.observers.felt(job);
   }
 
   /** The rest of a budget, in dollars. */

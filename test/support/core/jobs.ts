@@ -11,6 +11,7 @@ import { isTerminal } from "../../../src/core/jobs/outcome.ts";
 import { forgottenJobs, type Job, type JobEntry } from "../../../src/core/jobs.ts";
 import { setAttached, type Session, type SessionCommand } from "../../../src/core/sessions.ts";
 import type { Event } from "../../../src/core/events.ts";
+import type { Observers } from "../../../src/engine/observer.ts";
 import type { State } from "../../../src/core/state.ts";
 
 const SECOND = 1000;
@@ -199,20 +200,28 @@ const SAYINGS: readonly JobStreamEvent[] = [
   { kind: "thought", body: { text: "hm" } },
 ];
 
+/** Where soft things happen, and who hears of them. */
+interface SoftPlace extends Pick<JobPlace, "state" | "nowMs"> {
+  readonly observers: Pick<Observers, "felt">;
+}
+
 /** Soft: a job says something. */
-export function saySomething(state: State, { who, what }: Picks, nowMs: number): void {
+export function saySomething({ state, nowMs, observers }: SoftPlace, { who, what }: Picks): void {
   const entry = someUnfinished(state, who);
   const event = pick(SAYINGS, what);
   if (!entry || !event) return;
   entry.pulse ??= newPulse(nowMs);
   feel(entry.pulse, event, nowMs);
+  observers.felt(entry.job);
 }
 
 /** Soft: a job spends something. */
-export function spendSomething(state: State, { who, what }: Picks): void {
-  const entry = someUnfinished(state, who);
+export function spendSomething({ state, observers }: SoftPlace, { who, what }: Picks): void {
+  let entry = someUnfinished(state, who);
   const currency = what % 4 === 0 ? "EUR" : "USD";
   if (entry) charge(entry.purse, currency, amountOfNumber((what % 7) / 4) ?? 0n);
+  // One of those above it may have paid.
+  for (; entry; entry = state.jobs.byId.get(entry.job.parent)) observers.felt(entry.job);
 }
 
 /** Soft: a client connects, or its connection is lost. */

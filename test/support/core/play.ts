@@ -208,8 +208,8 @@ function happen(world: World, [move, who, what, how]: Step): void {
       else world.record([{ type: "node.resumed", node: "n1", unseenMs: how * SECOND }]);
       return;
     case "jobs":
-      saySomething(world.state, { who, what, how }, world.nowMs);
-      if (how % 2 === 0) spendSomething(world.state, { who, what, how });
+      saySomething(world, { who, what, how });
+      if (how % 2 === 0) spendSomething(world, { who, what, how });
       else attachSomebody(world.state, { who, what, how }, world.nowMs);
       return;
   }
