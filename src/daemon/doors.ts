@@ -21,6 +21,7 @@ import { apiRoutes } from "../wires/api/routes.ts";
 import { SseStreams } from "../wires/api/sse.ts";
 import { Health as HealthService } from "../net/grpc/gen/grpc/health/v1/health_pb.ts";
 import { Health } from "../net/grpc/health.ts";
+import { ADMITTED } from "../wires/route.ts";
 import { addKeeper } from "../wires/keeper/server/services.ts";
 import { servedDirectory } from "../wires/mcp/directory.ts";
 import { McpWire } from "../wires/mcp/wire.ts";
@@ -296,14 +297,14 @@ function mcpWire(options: DoorsOptions): McpWire {
 }
 
 function mountOnGrpc(grpc: GrpcDoor, options: DoorsOptions): Health {
-  const { engine, services } = options;
+  const { engine, services, permit } = options;
   const health = new Health({
     isServing: () => notReady(options) === undefined,
     services: () => grpc.services.map(({ typeName }) => typeName),
     after: (ms, then) => options.clock.after(ms, then),
   });
-  grpc.add(HealthService, health.handlers);
-  addKeeper(grpc, { engine, claims: services.claims, finder: services.search });
+  grpc.add(HealthService, health.handlers, { accesses: ADMITTED });
+  addKeeper(grpc, { engine, claims: services.claims, finder: services.search, permit });
   if (options.config.reflection) grpc.addReflection();
   return health;
 }

@@ -54,6 +54,7 @@ export class Gate {
       peer,
       wire: "http",
       mayPresentLater,
+      headerNames: () => Object.keys(request.headers),
       header: (name) => {
         const value = request.headers[name];
         return Array.isArray(value) ? value.join(", ") : value;

@@ -43,6 +43,8 @@ export interface Caller {
   readonly mayPresentLater?: boolean;
   /** A header, or gRPC metadata, by its lower-case name. */
   header(name: string): string | undefined;
+  /** In lower case. */
+  headerNames(): Iterable<string>;
   /** The address that a trusted proxy named, once it was asked for. */
   forwardedFor?: string;
 }

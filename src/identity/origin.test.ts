@@ -9,6 +9,7 @@ function caller(peer: Partial<Peer>, headers: Record<string, string> = {}): Call
     peer: { address: "127.0.0.1", ends: undefined, isOwnSocket: false, ...peer },
     wire: "http",
     header: (name) => headers[name],
+    headerNames: () => Object.keys(headers),
   };
 }
 

@@ -9,7 +9,7 @@ const ENDS = { remoteAddress: "127.0.0.1", remotePort: 5, localAddress: "127.0.0
 
 function caller(given: Partial<Peer>, rest: Partial<Caller> = {}): Caller {
   const peer = { address: "127.0.0.1", ends: ENDS, isOwnSocket: false, ...given };
-  return { peer, wire: "http", header: () => undefined, ...rest };
+  return { peer, wire: "http", header: () => undefined, headerNames: () => [], ...rest };
 }
 
 /** A chain for user 1000 where user 4000 calls, and what was told of those that it refused. */
@@ -53,7 +53,7 @@ test("all of the loopback range is one peer", async () => {
   ]);
 });
 
-test("one that may still present its token is told of only if what it presents is wrong", async () => {
+test("one that may present its token later is told of only if it may not come", async () => {
   const later = { mayPresentLater: true };
   expect(await toldOf(caller({}, later))).toEqual([]);
   const plain = await toldOf(caller({ address: "192.0.2.7" }, later));

@@ -26,6 +26,7 @@ function caller(headers: Record<string, string>, peer: Partial<Peer> = {}): Call
     peer: { address: "127.0.0.1", ends: undefined, isOwnSocket: false, ...peer },
     wire: "http",
     header: (name) => headers[name],
+    headerNames: () => Object.keys(headers),
   };
 }
 
