@@ -225,7 +225,7 @@ describe("an agent whose daemon lost its lead for a moment", () => {
   });
 });
 
-test("an agent starts when the answers of its commit have left, at the end of the turn", async () => {
+test("an agent starts when the answers of its commit have left", async () => {
   const machine = new Machine();
   const { jobs, engine } = await machine.start();
   const happened: string[] = [];
