@@ -53,7 +53,7 @@ export function arcpMount({ arcp, tokens, permit, ...options }: ArcpMountOptions
     accept: (transport, request) => arcp.accept(transport, (token) => greet(request, token)),
     path: PATH,
     allowedHosts: ["*"],
-    messages: waiting?.websocket_messages,
+    waiting,
     ...(clock && { clock }),
   });
   return {
