@@ -48,7 +48,7 @@ export function rollcallExtension(pi: PiApi): void {
   on("before_agent_start", (event, { model }) => {
     const prompt = field(event, "prompt");
     const name = [model?.provider, model?.id].filter(Boolean).join("/");
-    watch.session?.prompted(typeof prompt === "string" ? prompt : "", name || undefined);
+    watch.prompted(typeof prompt === "string" ? prompt : "", name || undefined);
   });
   on("agent_start", () => watch.works());
   for (const event of TOOL_EVENTS) on(event, () => watch.session?.activity());
@@ -113,7 +113,18 @@ class Watch {
 
   works(): void {
     this.#error = undefined;
+    this.#closePrompt();
     this.session?.works();
+  }
+
+  prompted(text: string, model: string | undefined): void {
+    this.#closePrompt();
+    this.session?.prompted(text, model);
+  }
+
+  /** Its end may have been missed; a dialog that is observed closes by itself. */
+  #closePrompt(): void {
+    this.session?.answered(PROMPT);
   }
 
   /** The model did, well or not. */
@@ -131,8 +142,7 @@ class Watch {
   }
 
   settled(): void {
-    // Its end may have been missed; a dialog that is observed closes by itself.
-    this.session?.answered(PROMPT);
+    this.#closePrompt();
     if (this.#error === undefined) this.session?.rests();
     else this.session?.rests("failed", this.#error);
   }
