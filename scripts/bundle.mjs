@@ -21,7 +21,10 @@ const NATIVE = ["@photostructure/sqlite"];
 export const PACKAGES = [/^(?!rollcall(?:$|\/)|@oxc-project\/runtime)[@a-z]/];
 
 /** Threads that a bundled program starts by the name of their file, which must lie beside it. */
-export const THREADS = { worker: "src/log/sqlite/worker.ts" };
+export const THREADS = {
+  worker: "src/log/sqlite/worker.ts",
+  "search-worker": "src/search/worker.ts",
+};
 
 /**
  * Those of the entries whose source is there.

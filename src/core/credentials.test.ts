@@ -32,5 +32,5 @@ test("a job has a bounded number of them, and a name", () => {
   expect(world.refusal({ type: "credential.issue", jobId: "job_1", ids })).toContain(
     "credentials has 17 entries, at most 16 are allowed",
   );
-  expect(world.refusal({ type: "credential.request", jobId: "" })).toContain("job_id is empty");
+  expect(world.refusal({ type: "credential.request", jobId: "" })).toContain("jobId is empty");
 });

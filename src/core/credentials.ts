@@ -52,7 +52,7 @@ export function decideCredential(
   command: CredentialCommand,
 ): Decision<Event, null> {
   const { jobId } = command;
-  const refusal = invalid(key("job_id", jobId, FIELD.nameLength));
+  const refusal = invalid(key("jobId", jobId, FIELD.nameLength));
   if (refusal) return refusal;
   switch (command.type) {
     case "credential.request":

@@ -31,7 +31,7 @@ describe("a submit", () => {
   test("names what is wrong with it", () => {
     const world = new JobWorld();
     const refusal = (fields: object) => world.refusal(world.order(fields));
-    expect(refusal({ jobId: "" })).toBe("INVALID_ARGUMENT: job_id is empty");
+    expect(refusal({ jobId: "" })).toBe("INVALID_ARGUMENT: jobId is empty");
     expect(refusal({ agent: "" })).toBe("INVALID_ARGUMENT: agent is empty");
     expect(refusal({ principal: "a\nb" })).toContain("principal holds a control character");
     expect(refusal({ node: "n".repeat(200) })).toContain("node has 200 characters");

@@ -89,7 +89,7 @@ export function submit(
 function problemOf({ jobs }: State, command: SubmitCommand): Refusal | undefined {
   const { jobId, parent } = command;
   const refusal = invalid(
-    key("job_id", jobId, FIELD.nameLength),
+    key("jobId", jobId, FIELD.nameLength),
     key("agent", command.agent),
     key("principal", command.principal),
     key("node", command.node, FIELD.nameLength),

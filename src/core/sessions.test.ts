@@ -66,7 +66,7 @@ describe("a session is opened", () => {
   test("with names that fit", () => {
     const refusal = (fields: object) =>
       new World().refusal({ ...sessionDefaults(), sessionId: "s1", ...fields });
-    expect(refusal({ sessionId: "" })).toContain("session_id is empty");
+    expect(refusal({ sessionId: "" })).toContain("sessionId is empty");
     expect(refusal({ principal: "" })).toContain("principal is empty");
     const client = "x".repeat(FIELD.descriptionLength + 1);
     expect(refusal({ client })).toContain("client has 4097 characters");

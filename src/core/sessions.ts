@@ -180,7 +180,7 @@ function open(
   const { perPrincipal, total } = sessions.limits;
   const refusal = invalid(
     key("principal", principal),
-    key("session_id", command.sessionId, FIELD.nameLength),
+    key("sessionId", command.sessionId, FIELD.nameLength),
     line("client", client, FIELD.descriptionLength),
   );
   if (refusal) return refusal;

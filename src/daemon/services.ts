@@ -10,7 +10,7 @@ import type { Engine } from "../engine/engine.ts";
 import { Fleet } from "../fleet/fleet.ts";
 import { Fetcher } from "../net/fetch/fetcher.ts";
 import { AgentSearch } from "../search/agent-search.ts";
-import { builtInEmbedder } from "../search/embedder.ts";
+import { SearchThread } from "../search/thread.ts";
 import { FileReporter } from "../wires/files/reporter.ts";
 import type { Config } from "./config.ts";
 import { embedderFor } from "./embedder.ts";
@@ -38,8 +38,9 @@ export function startServices(options: ServicesOptions): Services {
   const { config, engine, clock, logger } = options;
   const onTrouble = (what: string, error: unknown) => logger.warn({ err: error }, what);
   const claims = new TaskClaims({ engine });
-  const embedder = embedderFor(config.embedder, logger) ?? builtInEmbedder();
-  const search = new AgentSearch({ engine, embedder, onTrouble });
+  const embedder = embedderFor(config.embedder, logger);
+  const thread = new SearchThread({ embedder, onTrouble });
+  const search = new AgentSearch({ engine, thread });
   const fleet = new Fleet({ engine, clock, patience: config.patience });
   const fetcher = new Fetcher({
     reach: { allowsLoopback: options.isLoopbackOnly, allowed: config.a2a.allowedAddresses },
@@ -50,7 +51,7 @@ export function startServices(options: ServicesOptions): Services {
     engine,
     clock,
     fetcher,
-    embedder,
+    thread,
     intervalS: config.a2a.intervalS,
     staleMultiplier: config.a2a.staleMultiplier,
     cleanupMs: config.a2a.cleanupMs,

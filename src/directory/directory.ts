@@ -15,7 +15,13 @@ import { readHeartbeat } from "./cards/heartbeat.ts";
 import type { CardProblem } from "./cards/problems.ts";
 import { proseOf, type CardProse } from "./cards/prose.ts";
 import { cardAs, type ListedVersion } from "./cards/versions.ts";
-import { entryAsSeen, type Beat, type CardText, type DirectoryEntry } from "../core/directory.ts";
+import {
+  entryAsSeen,
+  type Beat,
+  type CardText,
+  type Directory,
+  type DirectoryEntry,
+} from "../core/directory.ts";
 import {
   retryAfterS,
   unknownEntry,
@@ -31,8 +37,10 @@ import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { inSlices } from "../machine/slices.ts";
 import type { Fetcher } from "../net/fetch/fetcher.ts";
+import { inSlices } from "../machine/slices.ts";
 import { FETCH } from "../net/fetch/limits.ts";
-import type { Embedder } from "../search/embedder.ts";
+import { SEARCH } from "../search/limits.ts";
+import { SearchThread } from "../search/thread.ts";
 import { digestOf } from "./digest.ts";
 import { CardFinder } from "./finder.ts";
 import { SERVICE } from "./limits.ts";
@@ -54,7 +62,8 @@ export interface DirectoryOptions {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly fetcher: Pick<Fetcher, "first" | "text">;
-  readonly embedder: Embedder;
+  /** Where cards are ranked. */
+  readonly thread?: SearchThread;
   /** How often agents are asked to send heartbeats. */
   readonly intervalS?: number;
   /** After how many intervals of silence an entry goes, and how much later. */
@@ -119,12 +128,15 @@ export class DirectoryService {
     const { clock, fetchTimeoutMs = FETCH.budgetMs } = options;
     this.#waiting = new WaitingRoom({ clock, fetchTimeoutMs });
     const onTrouble = options.onTrouble ?? (() => undefined);
-    this.#finder = new CardFinder({ embedder: options.embedder, onTrouble });
+    this.#finder = new CardFinder(options.thread ?? new SearchThread({ onTrouble }));
     this.#verifier = new CardVerifier({
       engine: options.engine,
       fetcher: options.fetcher,
       trust: options.trust ?? {},
-      onVerified: () => this.#engine.peek((state) => this.#finder.update(state)),
+      onVerified: (url) => {
+        const record = this.#engine.peek(({ directory }) => directory.byUrl.get(url));
+        if (record) this.#finder.put(record.entry);
+      },
       onTrouble,
     });
   }
@@ -244,7 +256,7 @@ export class DirectoryService {
 
   /** Idempotent. */
   async close(): Promise<void> {
-    this.#finder.close();
+    await this.#finder.close();
     await this.#verifier.close();
   }
 
@@ -269,19 +281,21 @@ export class DirectoryService {
     if (cursor !== undefined) {
       throw invalidArgument("cursor and q exclude each other: q has one page");
     }
-    const sequence = await this.#engine.read((state, at) => {
-      this.#finder.update(state);
-      return at;
-    });
-    const urls = await this.#finder.rank(q);
-    const entries = this.#engine.peek(({ directory }) =>
-      urls.flatMap((url) => {
-        const record = directory.byUrl.get(url);
-        return record && isWanted(record.entry, filters) ? entryAsSeen(record) : [];
-      }),
-    );
-    const page = limit === undefined ? entries : entries.slice(0, limit);
-    return { entries: page, total: entries.length, sequence };
+    const { directory, sequence } = await this.#engine.read((state, at) => ({
+      directory: state.directory,
+      sequence: at,
+    }));
+    await this.#finder.update(directory);
+    const total = await inSlices(countOf(directory, filters));
+    const wanted = Math.min(limit ?? total, total);
+    let entries: DirectoryEntry[] = [];
+    // Those that fit best may be none that the filters let through: then all are ranked.
+    for (const most of [Math.max(wanted, SEARCH.maxLimit), directory.byUrl.size]) {
+      const urls = await this.#finder.rank(q, most);
+      entries = await inSlices(firstOf(directory, urls, { filters, wanted }));
+      if (entries.length >= wanted || urls.length < most) break;
+    }
+    return { entries, total, sequence };
   }
 
   #remember(body: Buffer, { url, card, intervalMs }: HeartbeatCommand): void {
@@ -333,6 +347,32 @@ function* entriesOf(
   const entries: DirectoryEntry[] = [];
   for (const record of directory.byUrl.values()) {
     if (isWanted(record.entry, filters)) entries.push(entryAsSeen(record));
+    yield;
+  }
+  return entries;
+}
+
+/** How many a search may show; in steps, one for each entry. */
+function* countOf({ byUrl }: Directory, filters: DirectoryFilters): Generator<void, number> {
+  let total = 0;
+  for (const { entry } of byUrl.values()) {
+    if (entry.card && isWanted(entry, filters)) total += 1;
+    yield;
+  }
+  return total;
+}
+
+/** The first of these URLs that are wanted; in steps, one for each. */
+function* firstOf(
+  { byUrl }: Directory,
+  urls: readonly string[],
+  { filters, wanted }: { readonly filters: DirectoryFilters; readonly wanted: number },
+): Generator<void, DirectoryEntry[]> {
+  const entries: DirectoryEntry[] = [];
+  for (const url of urls) {
+    if (entries.length >= wanted) break;
+    const record = byUrl.get(url);
+    if (record && isWanted(record.entry, filters)) entries.push(entryAsSeen(record));
     yield;
   }
   return entries;

@@ -4,6 +4,7 @@ import { openEngine, type Fixture } from "../../test/support/engine/fixture.ts";
 import { DirectoryService } from "./directory.ts";
 import { MENTIONS } from "./limits.ts";
 import { Mentions } from "./mentions.ts";
+import { SearchThread } from "../search/thread.ts";
 import { LIBRARY } from "../core/by.ts";
 
 const CARD_URL = "http://echo.example/cards/echo.json";
@@ -17,8 +18,8 @@ beforeEach(async () => {
   fixture = await openEngine();
   const { engine, clock } = fixture;
   web = new TestWeb();
-  const embedder = { embed: async (texts: readonly string[]) => texts.map(() => FLAT) };
-  directory = new DirectoryService({ engine, clock, fetcher: web, embedder });
+  const thread = new SearchThread({ embedder: FLAT });
+  directory = new DirectoryService({ engine, clock, fetcher: web, thread });
   mentions = new Mentions({ engine, directory });
 });
 
@@ -28,7 +29,7 @@ afterEach(async () => {
   await fixture.engine.close();
 });
 
-const FLAT = new Float32Array(2);
+const FLAT = { embed: async (texts: readonly string[]) => texts.map(() => new Float32Array(2)) };
 
 async function entries() {
   const { entries: all } = await directory.list({ tier: "unverified" });

@@ -29,7 +29,7 @@ export interface VerifierOptions {
   /** The trusted signers, beside a card's own site. */
   readonly trust: SignatureTrust;
   /** A card was confirmed that was not served before. */
-  readonly onVerified: () => void;
+  readonly onVerified: (url: string) => void;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
@@ -140,7 +140,7 @@ export class CardVerifier {
       await this.confirmation(url, heard, found),
       ownBy("directory"),
     );
-    if (isNew) onVerified();
+    if (isNew) onVerified(url);
   }
 
   #failed(error: unknown): void {

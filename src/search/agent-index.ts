@@ -1,9 +1,9 @@
 /**
  * The documents of a search, kept in step with an engine.
  *
- *   engine ──events──▶ documents (words, tools) ──▶ embedding queue ──▶ vectors
+ *   engine ──events──▶ documents, on the search thread
  *
- *   loading ──state read──▶ watching ──resync──▶ loading
+ *   loading ──state read──▶ watching ──resync, or the thread died──▶ loading
  *                            ▲    │ cut, or failed
  *                            └────┘ goes on after the last event it knows
  *
@@ -17,10 +17,10 @@ import { codeOf, RollcallError } from "../core/errors.ts";
 import type { Event } from "../core/events.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Watch, WatchItem, WatchOptions } from "../engine/watch.ts";
-import { Documents } from "./documents.ts";
-import type { Embedder } from "./embedder.ts";
-import { EmbeddingQueue } from "./embedding-queue.ts";
+import type { Collection } from "./collection.ts";
+import { documentOf } from "./document.ts";
 import { SEARCH } from "./limits.ts";
+import type { SearchThread } from "./thread.ts";
 import { pause, within } from "./waiting.ts";
 
 /** The part of an engine that a search follows. */
@@ -32,30 +32,26 @@ const PREFIXES = ["agent."];
 
 export interface AgentIndexOptions {
   readonly engine: EngineView;
-  readonly embedder: Embedder;
-  readonly onTrouble: (what: string, error: unknown) => void;
+  readonly thread: SearchThread;
 }
 
 export class AgentIndex {
-  readonly documents = new Documents();
-  readonly embeddings: EmbeddingQueue;
+  readonly documents: Collection;
   readonly #engine: EngineView;
   readonly #onTrouble: (what: string, error: unknown) => void;
   readonly #closing = new AbortController();
   readonly #following: Promise<void>;
   /** The last sequence the documents know of; −1 before the first state was read. */
   #applied = -1;
-  #watch: Pick<Watch, "bookmark"> | undefined;
+  /** How often the documents were lost. */
+  #losses = 0;
+  #watch: Pick<Watch, "bookmark" | "close"> | undefined;
   readonly #waiting = new Set<{ readonly target: number; readonly resolve: () => void }>();
 
-  constructor({ engine, embedder, onTrouble }: AgentIndexOptions) {
+  constructor({ engine, thread }: AgentIndexOptions) {
     this.#engine = engine;
-    this.#onTrouble = onTrouble;
-    this.embeddings = new EmbeddingQueue({
-      embedder,
-      onVector: (agentId, vector) => this.documents.setVector(agentId, vector),
-      onTrouble,
-    });
+    this.#onTrouble = thread.onTrouble;
+    this.documents = thread.collection("agents", () => this.#lose());
     this.#following = this.#follow().finally(() => {
       for (const { resolve } of this.#waiting) resolve();
     });
@@ -63,7 +59,7 @@ export class AgentIndex {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.embeddings.close();
+    await this.documents.close();
     await this.#following;
   }
 
@@ -88,12 +84,21 @@ export class AgentIndex {
     for (const { target, resolve } of this.#waiting) if (target <= sequence) resolve();
   }
 
+  #lose(): void {
+    this.#applied = -1;
+    this.#losses += 1;
+    this.#watch?.close();
+  }
+
   /** Until it is closed, or the engine is. */
   async #follow(): Promise<void> {
-    while (!this.#isClosing()) {
+    for (let losses = 0; !this.#isClosing();) {
+      // A thread that dies again and again is not started again and again.
+      if (losses < this.#losses) await pause(SEARCH.firstRetryMs, this.#closing.signal);
+      losses = this.#losses;
       try {
         if (this.#applied < 0) await this.#load();
-        await this.#listen();
+        if (this.#applied >= 0) await this.#listen();
       } catch (error) {
         if (this.#isClosing()) return;
         // It may have been cut while many registered at once; the log has the rest.
@@ -106,22 +111,33 @@ export class AgentIndex {
 
   /** Makes the documents what the state is. What is early in it comes again, to no effect. */
   async #load(): Promise<void> {
-    const { head, agents } = await this.#engine.read((state) => ({
-      head: this.#engine.head,
-      agents: [...state.agents.byId.values()].map(({ agent }) => agent),
+    const losses = this.#losses;
+    // Agents that come and go meanwhile are told by the events after this one.
+    const { head, agents } = await this.#engine.read(({ agents: { byId } }, at) => ({
+      head: at,
+      agents: byId,
     }));
-    const living = new Set<string>();
-    for (const [i, agent] of agents.entries()) {
-      if (i % SEARCH.documentsPerTurn === 0) await pause(0, this.#closing.signal);
-      if (this.#isClosing()) return;
-      if (agent.status === "dead") continue;
-      living.add(agent.agentId);
-      this.#put(agent);
+    let seen = 0;
+    for (const { agent } of agents.values()) {
+      if (seen % SEARCH.documentsPerTurn === 0) await this.#yield();
+      if (this.#isClosing() || losses < this.#losses) return;
+      seen += 1;
+      if (agent.status !== "dead") this.#put(agent);
     }
-    for (const agentId of this.documents.agentIds) {
-      if (!living.has(agentId)) this.#remove(agentId);
+    for (const agentId of this.documents.ids) {
+      if (seen % SEARCH.documentsPerTurn === 0) await this.#yield();
+      seen += 1;
+      if (isGone(agents.get(agentId)?.agent)) this.documents.remove(agentId);
     }
-    this.#reach(head);
+    // What was decided meanwhile, and never became durable, is in no other state.
+    await this.#engine.read(() => undefined);
+    const isSame = this.#engine.peek((state) => state.agents.byId === agents);
+    if (isSame && losses === this.#losses) this.#reach(head);
+  }
+
+  async #yield(): Promise<void> {
+    await pause(0, this.#closing.signal);
+    await this.documents.room();
   }
 
   /** Applies what happens until the watch ends; after a resync the state has to be read anew. */
@@ -142,8 +158,10 @@ export class AgentIndex {
 
   /** False when they do not follow on what is known. */
   async #take(items: readonly WatchItem[]): Promise<boolean> {
+    const losses = this.#losses;
     let added = 0;
     for (const item of items) {
+      if (losses < this.#losses) return false;
       if (item.kind === "resync") {
         this.#applied = -1;
         return false;
@@ -154,7 +172,7 @@ export class AgentIndex {
         this.#reach(sequence);
         if (event.type !== "agent.registered") continue;
         added += 1;
-        if (added % SEARCH.documentsPerTurn === 0) await pause(0, this.#closing.signal);
+        if (added % SEARCH.documentsPerTurn === 0) await this.#yield();
       } else {
         this.#reach(item.sequence);
       }
@@ -163,30 +181,25 @@ export class AgentIndex {
   }
 
   #apply(event: Event): void {
-    if (event.type === "agent.forgotten") this.#remove(event.agentId);
-    else if (event.type === "agent.died") this.#remove(event.agent.agentId);
+    if (event.type === "agent.forgotten") this.documents.remove(event.agentId);
+    else if (event.type === "agent.died") this.documents.remove(event.agent.agentId);
     else if (event.type === "agent.registered") this.#put(event.agent);
     else if (event.type === "agent.recovered") this.#put(event.agent);
     else if (event.type === "agent.unreachable") this.#put(event.agent);
   }
 
-  #put(agent: Agent): void {
-    const { agentId } = agent;
-    if (this.documents.has(agentId)) {
-      this.documents.setAlive(agentId, agent.status === "alive");
-      return;
-    }
-    this.documents.add(agent);
-    this.embeddings.add(agentId, agent.card);
-  }
-
-  #remove(agentId: string): void {
-    this.documents.remove(agentId);
-    this.embeddings.drop(agentId);
+  #put({ agentId, card, status }: Agent): void {
+    const isAlive = status === "alive";
+    if (this.documents.has(agentId)) this.documents.setAlive(agentId, isAlive);
+    else this.documents.add(documentOf(agentId, card, isAlive));
   }
 
   // A method: the compiler would take a property for unchanged across an await.
   #isClosing(): boolean {
     return this.#closing.signal.aborted || this.#engine.mode === "closed";
   }
+}
+
+function isGone(agent: Agent | undefined): boolean {
+  return agent === undefined || agent.status === "dead";
 }

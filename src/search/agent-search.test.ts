@@ -9,6 +9,7 @@ import type { EngineView } from "./agent-index.ts";
 import { AgentSearch } from "./agent-search.ts";
 import type { Embedder } from "./embedder.ts";
 import { SEARCH } from "./limits.ts";
+import { SearchThread } from "./thread.ts";
 import { card } from "../../test/support/search/fixture.ts";
 import { LIBRARY } from "../core/by.ts";
 
@@ -30,11 +31,8 @@ async function openSearch(embedder?: Embedder, given?: Fixture): Promise<SearchF
   const fixture = given ?? (await open());
   const { engine, troubles } = fixture;
   if (!given) closers.push(() => engine.close());
-  const search = new AgentSearch({
-    engine,
-    onTrouble: (what) => troubles.push(what),
-    ...(embedder && { embedder }),
-  });
+  const thread = new SearchThread({ embedder, onTrouble: (what) => troubles.push(what) });
+  const search = new AgentSearch({ engine, thread });
   closers.push(() => search.close());
   const register = async (name: string, rest: Partial<AgentCard> = {}) => {
     const command = { type: "agent.register", card: card(name, rest), ttlMs: TTL_MS } as const;
@@ -207,8 +205,8 @@ describe("embedding", () => {
   });
 
   test("that failed is tried again", async () => {
-    const answers = [Promise.reject(new Error("busy"))];
-    const { asked, embedder } = counting(() => answers.shift() ?? Promise.resolve());
+    const answers = [() => Promise.reject(new Error("busy"))];
+    const { asked, embedder } = counting(() => answers.shift()?.() ?? Promise.resolve());
     const { register, search } = await openSearch(embedder);
     await register("patient");
     await vi.waitFor(() => expect(asked).toEqual(["patient", "patient"]), { timeout: 5_000 });

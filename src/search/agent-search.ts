@@ -6,20 +6,19 @@
  * ranked (see agent-index.ts, documents.ts); each agent is returned as it is now.
  */
 import { asSeen, type Agent, type AgentEntry } from "../core/agents.ts";
-import { invalidArgument, RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 import { atMost, count, tooLong } from "../core/fields.ts";
 import { FIELD } from "../core/limits.ts";
+import { inSlices } from "../machine/slices.ts";
 import { AgentIndex, type EngineView } from "./agent-index.ts";
-import { builtInEmbedder, type Embedder } from "./embedder.ts";
 import { SEARCH } from "./limits.ts";
+import { SearchThread } from "./thread.ts";
 import { Top } from "./top.ts";
 
 export interface AgentSearchOptions {
   readonly engine: EngineView;
-  /** The built-in model unless another is given. */
-  readonly embedder?: Embedder;
-  /** Something failed and is being dealt with: for the operator. */
-  readonly onTrouble?: (what: string, error: unknown) => void;
+  /** Where documents are ranked; it embeds them, too. */
+  readonly thread?: SearchThread;
 }
 
 export interface FindOptions {
@@ -34,24 +33,17 @@ export interface FindOptions {
 
 export class AgentSearch {
   readonly #engine: EngineView;
-  readonly #embedder: Embedder;
-  readonly #onTrouble: (what: string, error: unknown) => void;
   readonly #index: AgentIndex;
 
-  constructor({ engine, embedder, onTrouble }: AgentSearchOptions) {
+  constructor({ engine, thread = new SearchThread() }: AgentSearchOptions) {
     this.#engine = engine;
-    this.#embedder = embedder ?? builtInEmbedder();
-    this.#onTrouble = onTrouble ?? (() => undefined);
-    this.#index = new AgentIndex({
-      engine,
-      embedder: this.#embedder,
-      onTrouble: this.#onTrouble,
-    });
+    this.#index = new AgentIndex({ engine, thread });
   }
 
   /** Agents that can be found, and those of them that only words find yet. */
   get stats(): { readonly documents: number; readonly unembedded: number } {
-    return { documents: this.#index.documents.size, unembedded: this.#index.embeddings.size };
+    const { size, unembedded } = this.#index.documents;
+    return { documents: size, unembedded };
   }
 
   /** The living agents that fit best, best first. */
@@ -60,48 +52,42 @@ export class AgentSearch {
     const limit = checked(options);
     await this.#index.upToDate();
     if (query.trim() === "") return this.#list(tools, limit);
-    const [vector] = await Promise.all([
-      this.#vectorOf(query, signal),
-      this.#index.embeddings.settled(),
-    ]);
-    const ids = this.#index.documents.rank({ query, vector, tools, limit });
-    return this.#entries(ids).map(asSeen);
+    const ids = await this.#index.documents.rank({ query, tools, limit, signal });
+    // As they are now: heartbeats, and deaths of this moment, are not in the documents.
+    return this.#engine.peek(({ agents }) =>
+      ids.flatMap((id) => {
+        const entry = agents.byId.get(id);
+        return entry?.agent.status === "alive" ? asSeen(entry) : [];
+      }),
+    );
   }
 
   close(): Promise<void> {
     return this.#index.close();
   }
 
-  #list(tools: readonly string[], limit: number): Agent[] {
-    const entries = this.#entries(this.#index.documents.withTools(tools));
-    const top = new Top(limit);
-    for (const [i, { seenAtMs }] of entries.entries()) top.offer(i, seenAtMs);
-    return top.sorted().flatMap((i) => (entries[i] ? asSeen(entries[i]) : []));
+  async #list(tools: readonly string[], limit: number): Promise<Agent[]> {
+    const entries = this.#engine.peek(({ agents }) => agents.byId.values());
+    return (await inSlices(lastSeen(entries, tools, limit))).map(asSeen);
   }
+}
 
-  /** As they are now: heartbeats, and deaths of this moment, are not in the documents. */
-  #entries(ids: Iterable<string>): AgentEntry[] {
-    return this.#engine.peek(({ agents }) => {
-      const entries: AgentEntry[] = [];
-      for (const id of ids) {
-        const entry = agents.byId.get(id);
-        if (entry?.agent.status === "alive") entries.push(entry);
-      }
-      return entries;
-    });
+/** Those with all tools that were heard of last; in steps, one for each agent. */
+function* lastSeen(
+  entries: Iterable<AgentEntry>,
+  tools: readonly string[],
+  limit: number,
+): Generator<void, AgentEntry[]> {
+  const top = new Top(limit);
+  const fitting: AgentEntry[] = [];
+  for (const entry of entries) {
+    yield;
+    const { agent, seenAtMs } = entry;
+    if (agent.status !== "alive") continue;
+    if (!tools.every((tool) => agent.card.tools.includes(tool))) continue;
+    top.offer(fitting.push(entry) - 1, seenAtMs);
   }
-
-  /** Nothing when it cannot be made: then words must do, which is better than no answer. */
-  async #vectorOf(query: string, signal?: AbortSignal): Promise<Float32Array | undefined> {
-    try {
-      const [vector] = await this.#embedder.embed([query], signal);
-      return vector;
-    } catch (error) {
-      if (signal?.aborted) throw new RollcallError("CANCELLED", "find was cancelled");
-      this.#onTrouble("could not embed a query", error);
-      return undefined;
-    }
-  }
+  return top.sorted().flatMap((i) => fitting[i] ?? []);
 }
 
 /** How many are wanted, once all of what was asked is in order. */

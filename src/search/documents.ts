@@ -4,21 +4,16 @@
  * too little for a chance word to). Tools are no matter of rank: an agent has them or is left out.
  *
  * A document has a slot, its place in all arrays. The dead leave theirs empty; once more slots are
- * empty than taken, all move together.
+ * empty than taken, all move together. It lives on a thread of its own: see worker.ts.
  */
-import type { Agent, AgentCard } from "../core/agents.ts";
+import { textOf, type Document } from "./document.ts";
 import { SEARCH } from "./limits.ts";
+import { Postings } from "./postings.ts";
 import { Top } from "./top.ts";
 import { Vectors } from "./vectors.ts";
 import { WordIndex } from "./word-index.ts";
 
 const WORD_WEIGHT = 0.02;
-
-interface Document {
-  readonly agentId: string;
-  readonly tools: readonly string[];
-  isAlive: boolean;
-}
 
 export interface RankQuery {
   readonly query: string;
@@ -30,113 +25,102 @@ export interface RankQuery {
 }
 
 export class Documents {
-  #slots: (Document | undefined)[] = [];
+  /** Of each slot; nothing where the document is gone. */
+  #ids: (string | undefined)[] = [];
+  #isAlive: boolean[] = [];
   readonly #slotOf = new Map<string, number>();
   readonly #words = new WordIndex();
   readonly #vectors = new Vectors();
-  readonly #withTool = new Map<string, Set<string>>();
+  readonly #withTool = new Postings();
 
   get size(): number {
     return this.#slotOf.size;
   }
 
-  get agentIds(): Iterable<string> {
-    return this.#slotOf.keys();
+  /** Entries of all its parts: it follows the documents that are here, not those that were. */
+  get entries(): number {
+    return this.#ids.length + this.#words.size + this.#withTool.size;
   }
 
-  has(agentId: string): boolean {
-    return this.#slotOf.has(agentId);
+  /** In place of one of the same id. */
+  add(document: Document): void {
+    const { id, tools, isAlive } = document;
+    this.remove(id);
+    const slot = this.#ids.length;
+    this.#slotOf.set(id, slot);
+    this.#ids.push(id);
+    this.#isAlive.push(isAlive);
+    this.#words.add(textOf(document));
+    for (const tool of new Set(tools)) this.#withTool.add(tool, slot);
   }
 
-  add({ agentId, card, status }: Pick<Agent, "agentId" | "card" | "status">): void {
-    if (this.#slotOf.has(agentId)) return;
-    this.#slotOf.set(agentId, this.#slots.length);
-    this.#slots.push({ agentId, tools: card.tools, isAlive: status === "alive" });
-    this.#words.add(textOf(card));
-    for (const tool of card.tools) {
-      const agents = this.#withTool.get(tool);
-      if (agents) agents.add(agentId);
-      else this.#withTool.set(tool, new Set([agentId]));
-    }
+  setAlive(id: string, isAlive: boolean): void {
+    const slot = this.#slotOf.get(id);
+    if (slot !== undefined) this.#isAlive[slot] = isAlive;
   }
 
-  setAlive(agentId: string, isAlive: boolean): void {
-    const document = this.#slots[this.#slotOf.get(agentId) ?? -1];
-    if (document) document.isAlive = isAlive;
-  }
-
-  setVector(agentId: string, vector: Float32Array): void {
-    const slot = this.#slotOf.get(agentId);
+  setVector(id: string, vector: Float32Array): void {
+    const slot = this.#slotOf.get(id);
     if (slot !== undefined) this.#vectors.set(slot, vector);
   }
 
-  remove(agentId: string): void {
-    const slot = this.#slotOf.get(agentId);
+  remove(id: string): void {
+    const slot = this.#slotOf.get(id);
     if (slot === undefined) return;
-    for (const tool of this.#slots[slot]?.tools ?? []) {
-      const agents = this.#withTool.get(tool);
-      agents?.delete(agentId);
-      if (agents?.size === 0) this.#withTool.delete(tool);
-    }
-    this.#slotOf.delete(agentId);
-    this.#slots[slot] = undefined;
-    const empty = this.#slots.length - this.#slotOf.size;
+    this.#slotOf.delete(id);
+    this.#ids[slot] = undefined;
+    this.#isAlive[slot] = false;
+    const empty = this.#ids.length - this.#slotOf.size;
     if (empty > SEARCH.emptySlots && empty > this.#slotOf.size) this.#pack();
-  }
-
-  /** The living with all these tools. */
-  *withTools(tools: readonly string[]): Generator<string> {
-    for (const slot of this.#matching(tools)) {
-      const document = this.#slots[slot];
-      if (document?.isAlive) yield document.agentId;
-    }
   }
 
   /** The ids of those that fit best, best first. */
   rank({ query, vector, tools, limit }: RankQuery): string[] {
-    const scores = new Float32Array(this.#slots.length);
+    const scores = new Float32Array(this.#ids.length);
     if (vector) this.#vectors.score(vector, scores);
     this.#words.score(query, WORD_WEIGHT, scores);
     const top = new Top(limit);
-    for (const slot of this.#matching(tools)) {
-      if (this.#slots[slot]?.isAlive) top.offer(slot, scores[slot] ?? 0);
+    if (tools.length === 0) {
+      for (let slot = 0; slot < scores.length; slot += 1) this.#offer(slot, scores, top);
+    } else {
+      for (const slot of this.#withAll(tools)) this.#offer(slot, scores, top);
     }
-    return top.sorted().flatMap((slot) => this.#slots[slot]?.agentId ?? []);
+    return top.sorted().flatMap((slot) => this.#ids[slot] ?? []);
   }
 
-  *#matching(tools: readonly string[]): Generator<number> {
-    if (tools.length === 0) {
-      yield* this.#slotOf.values();
-      return;
-    }
-    const sets = tools.map((tool) => this.#withTool.get(tool) ?? NOBODY);
-    const [rarest = NOBODY, ...others] = sets.toSorted((a, b) => a.size - b.size);
-    for (const agentId of rarest) {
-      const slot = this.#slotOf.get(agentId);
-      if (slot !== undefined && others.every((set) => set.has(agentId))) yield slot;
-    }
+  #offer(slot: number, scores: Float32Array, top: Top): void {
+    if (this.#isAlive[slot]) top.offer(slot, scores[slot] ?? 0);
+  }
+
+  #withAll(tools: readonly string[]): readonly number[] {
+    const lists = tools.map((tool) => this.#withTool.get(tool));
+    const [rarest, ...others] = lists.toSorted((a, b) => a.length - b.length);
+    return others.reduce<readonly number[]>(common, [...(rarest ?? [])]);
   }
 
   #pack(): void {
-    const moved = new Int32Array(this.#slots.length).fill(-1);
-    const kept: Document[] = [];
-    for (const [slot, document] of this.#slots.entries()) {
-      if (!document) continue;
-      moved[slot] = kept.length;
-      this.#slotOf.set(document.agentId, kept.length);
-      kept.push(document);
+    const moved = new Int32Array(this.#ids.length).fill(-1);
+    const [ids, isAlive] = [this.#ids, this.#isAlive];
+    this.#ids = [];
+    this.#isAlive = [];
+    for (const [slot, id] of ids.entries()) {
+      if (id === undefined) continue;
+      moved[slot] = this.#ids.length;
+      this.#slotOf.set(id, this.#ids.length);
+      this.#ids.push(id);
+      this.#isAlive.push(isAlive[slot] ?? false);
     }
-    this.#slots = kept;
     this.#words.pack(moved);
+    this.#withTool.pack((slot) => moved[slot] ?? -1);
     this.#vectors.pack(moved);
   }
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
-
-/** The card of an agent as one text of bounded length. */
-export function textOf({ name, description, capabilities, tools }: AgentCard): string {
-  const abilities = capabilities.map((each) => `${each.name}: ${each.description}`);
-  const all = [name, description, ...abilities, tools.join(" ")].filter(Boolean).join("\n");
-  return all.slice(0, SEARCH.textLength);
+/** What both have; both rise. */
+function common(few: readonly number[], many: Uint32Array): readonly number[] {
+  let at = 0;
+  return few.filter((slot) => {
+    while (at < many.length && (many[at] ?? 0) < slot) at += 1;
+    return many[at] === slot;
+  });
 }

@@ -4,6 +4,8 @@
  * means nothing to it).
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { RollcallError } from "../core/errors.ts";
+import { textOf, type Document } from "./document.ts";
 import { SEARCH } from "./limits.ts";
 import { loadModel, type Model } from "./model.ts";
 
@@ -41,4 +43,36 @@ export function builtInEmbedder(load: () => Promise<Model> = loadModel): Embedde
       return vectors;
     },
   };
+}
+
+/** The vectors of documents, in their order. */
+export type DocumentEmbedder = (
+  documents: readonly Document[],
+  signal: AbortSignal,
+) => Promise<Float32Array[]>;
+
+/** Each document as one text: for models that know what a text is about. */
+export function textEmbedder(embedder: Embedder): DocumentEmbedder {
+  return (documents, signal) => embedder.embed(documents.map(textOf), signal);
+}
+
+export interface QueryEmbedding {
+  readonly embedder: Embedder;
+  readonly onTrouble: (what: string, error: unknown) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Nothing when it cannot be made: then words must do, which is better than no answer. */
+export async function vectorOf(
+  query: string,
+  { embedder, onTrouble, signal }: QueryEmbedding,
+): Promise<Float32Array | undefined> {
+  try {
+    const [vector] = await embedder.embed([query], signal);
+    return vector;
+  } catch (error) {
+    if (signal?.aborted) throw new RollcallError("CANCELLED", "find was cancelled");
+    onTrouble("could not embed a query", error);
+    return undefined;
+  }
 }

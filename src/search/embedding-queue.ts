@@ -3,15 +3,16 @@
  * fails, they are retried with exponential back-off; callers that wait for them are released,
  * because words find them meanwhile.
  */
-import type { AgentCard } from "../core/agents.ts";
-import { textOf } from "./documents.ts";
-import type { Embedder } from "./embedder.ts";
+import type { Document } from "./document.ts";
+import type { DocumentEmbedder } from "./embedder.ts";
 import { SEARCH } from "./limits.ts";
 import { pause, within } from "./waiting.ts";
 
 export interface EmbeddingQueueOptions {
-  readonly embedder: Embedder;
-  readonly onVector: (agentId: string, vector: Float32Array) => void;
+  readonly embed: DocumentEmbedder;
+  readonly onVector: (id: string, vector: Float32Array) => void;
+  /** All have their vectors. */
+  readonly onIdle?: () => void;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
@@ -23,7 +24,7 @@ interface Waiting {
 export class EmbeddingQueue {
   readonly #options: EmbeddingQueueOptions;
   readonly #closing = new AbortController();
-  readonly #cards = new Map<string, { readonly number: number; readonly card: AgentCard }>();
+  readonly #documents = new Map<string, { readonly number: number; readonly document: Document }>();
   #added = 0;
   #isFailing = false;
   #waiting: Waiting[] = [];
@@ -35,23 +36,27 @@ export class EmbeddingQueue {
 
   /** How many have no vector yet. */
   get size(): number {
-    return this.#cards.size;
+    return this.#documents.size;
   }
 
-  add(agentId: string, card: AgentCard): void {
+  add(document: Document): void {
     if (this.#closing.signal.aborted) return;
     this.#added += 1;
-    this.#cards.set(agentId, { number: this.#added, card });
+    this.#documents.set(document.id, { number: this.#added, document });
     if (!this.#isRunning) void this.#run();
   }
 
-  drop(agentId: string): void {
-    this.#cards.delete(agentId);
+  drop(id: string): void {
+    this.#documents.delete(id);
+  }
+
+  dropAll(): void {
+    this.#documents.clear();
   }
 
   /** Resolves when all that were added before have their vectors, or have to wait too long. */
   async settled(): Promise<void> {
-    if (this.#cards.size === 0 || this.#isFailing) return;
+    if (this.#documents.size === 0 || this.#isFailing) return;
     let waiting: Waiting | undefined;
     const done = new Promise<void>((resolve) => {
       waiting = { upTo: this.#added, resolve };
@@ -64,16 +69,16 @@ export class EmbeddingQueue {
   /** Does not wait for the embedder, which may not heed its signal: its answer is dropped. */
   close(): void {
     this.#closing.abort();
-    this.#cards.clear();
+    this.dropAll();
     this.#release(Infinity);
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
     let retryMs: number = SEARCH.firstRetryMs;
-    // Further cards of this turn join the batch.
+    // Further documents of this turn join the batch.
     await Promise.resolve();
-    while (this.#cards.size > 0) {
+    while (this.#documents.size > 0) {
       try {
         await this.#embedSome();
         this.#isFailing = false;
@@ -89,21 +94,22 @@ export class EmbeddingQueue {
     }
     this.#isRunning = false;
     this.#release(Infinity);
+    this.#options.onIdle?.();
   }
 
   async #embedSome(): Promise<void> {
-    const batch = first(this.#cards, SEARCH.textsPerBatch);
-    const texts = batch.map(([, { card }]) => textOf(card));
-    const vectors = await this.#options.embedder.embed(texts, this.#closing.signal);
-    for (const [i, [agentId, { number }]] of batch.entries()) {
+    const batch = first(this.#documents, SEARCH.textsPerBatch);
+    const documents = batch.map(([, { document }]) => document);
+    const vectors = await this.#options.embed(documents, this.#closing.signal);
+    for (const [i, [id, { number }]] of batch.entries()) {
       const vector = vectors[i];
       if (!vector) throw new Error(`the embedder gave ${vectors.length} of ${batch.length}`);
-      // The card was dropped or replaced meanwhile.
-      if (this.#cards.get(agentId)?.number !== number) continue;
-      this.#options.onVector(agentId, vector);
-      this.#cards.delete(agentId);
+      // The document was dropped or replaced meanwhile.
+      if (this.#documents.get(id)?.number !== number) continue;
+      this.#options.onVector(id, vector);
+      this.#documents.delete(id);
     }
-    const next = this.#cards.values().next().value;
+    const next = this.#documents.values().next().value;
     this.#release(next ? next.number - 1 : Infinity);
     if (next) await pause(0, this.#closing.signal);
   }

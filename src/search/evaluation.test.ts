@@ -1,8 +1,9 @@
 /** How well Find finds: the share of first places, and the mean reciprocal rank. */
 import { expect, test } from "vitest";
-import type { Agent } from "../core/agents.ts";
-import { Documents, textOf } from "./documents.ts";
+import { textOf } from "./document.ts";
+import { Documents } from "./documents.ts";
 import { EXAMPLES } from "../../test/support/search/evaluation-set.ts";
+import { document } from "../../test/support/search/fixture.ts";
 import { loadModel } from "./model.ts";
 
 const LITTLE = new Set(
@@ -23,18 +24,9 @@ async function indexed() {
   const model = await loadModel();
   const documents = new Documents();
   for (const { name, description, tools } of EXAMPLES) {
-    const card = { name, description, tools, version: "1", capabilities: [], metadata: {} };
-    const agent: Agent = {
-      agentId: name,
-      card,
-      status: "alive",
-      ttlMs: 1000,
-      registeredAtMs: 0,
-      lastHeartbeatAtMs: 0,
-      diedAtMs: 0,
-    };
-    documents.add(agent);
-    documents.setVector(name, model.embed(textOf(card)));
+    const each = document(name, { description, tools });
+    documents.add(each);
+    documents.setVector(name, model.embed(textOf(each)));
   }
   const rankOf = (query: string, name: string) => {
     const limit = EXAMPLES.length;

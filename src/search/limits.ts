@@ -22,6 +22,12 @@ export const SEARCH = {
   /** Between two tries to embed, or to follow the engine, after one failed. */
   firstRetryMs: 1 * SECOND,
   lastRetryMs: 60 * SECOND,
+  /** Documents that wait for the first find; with more, the thread starts and embeds them. */
+  lazyDocuments: 1_000,
+  /** Changes that the thread has not taken: what it does in a tenth of a second. */
+  untakenChanges: 4_096,
+  /** Finds that wait for the thread; among a million agents, it does twenty a second. */
+  waitingFinds: 1_024,
   /** Slots of the gone that are kept before the index is packed: packing costs a pass over all. */
   emptySlots: 1_024,
 } as const;
@@ -35,7 +41,7 @@ export const ENDPOINT = {
   maxBatch: 2_048,
   /** 2,048 vectors of 4,096 numbers as JSON would be more; nobody sends that. */
   answerBytes: 64 * MIB,
-  /** The largest models have 8,192; each agent costs four bytes for each. */
+  /** The largest models have 8,192; each agent costs a byte for each. */
   dimensions: 8_192,
 } as const;
 

@@ -18,7 +18,7 @@ export function checkSubset(
   parentPurse?: Purse,
 ): Refusal | undefined {
   if (child.expiresAtMs !== Infinity && child.expiresAtMs > parent.expiresAtMs) {
-    return refuse("LEASE_SUBSET_VIOLATION", "expires_at is later than the parent's");
+    return refuse("LEASE_SUBSET_VIOLATION", "the lease expires later than the parent's");
   }
   const wider = widerThan(child, parent, "LEASE_SUBSET_VIOLATION");
   if (wider || !child.budget) return wider;

@@ -102,10 +102,10 @@ function problemOf(name: string, patterns: readonly string[]): string | undefine
     : undefined;
 }
 
-/** "lease_constraints.expires_at" must lie ahead when a job is submitted. */
+/** A lease must not have expired already when its job is submitted. */
 export function checkExpiry(expiresAtMs: number, nowMs: number): Refusal | undefined {
   if (expiresAtMs > nowMs) return undefined;
-  return refuse("INVALID_ARGUMENT", "lease_constraints.expires_at is not in the future");
+  return refuse("INVALID_ARGUMENT", "the lease expires at a moment that is not in the future");
 }
 
 export interface LeasedOperation {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DirectoryService } from "../../directory/directory.ts";
+import { SearchThread } from "../../search/thread.ts";
 import { openEngine, quiet, type Fixture } from "../../../test/support/engine/fixture.ts";
 import { servedDirectory, type Directory } from "./directory.ts";
 import { LIBRARY } from "../../core/by.ts";
@@ -19,7 +20,9 @@ beforeEach(async () => {
     engine,
     clock,
     fetcher: { first: nowhere, text: nowhere },
-    embedder: { embed: async (texts) => texts.map(() => new Float32Array([1])) },
+    thread: new SearchThread({
+      embedder: { embed: async (texts) => texts.map(() => new Float32Array([1])) },
+    }),
   });
   directory = servedDirectory(service, engine);
 });

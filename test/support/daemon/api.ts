@@ -1,5 +1,6 @@
 /** For tests of the HTTP API: all of it on a real door, over an engine whose clock is ours. */
 import { DirectoryService } from "../../../src/directory/directory.ts";
+import { SearchThread } from "../../../src/search/thread.ts";
 import { TestWeb } from "../directory/fixture.ts";
 import { TaskClaims } from "../../../src/engine/claims.ts";
 import { Fleet } from "../../../src/fleet/fleet.ts";
@@ -62,7 +63,9 @@ export async function openApi(
     engine,
     clock,
     fetcher,
-    embedder: { embed: async (texts) => texts.map(() => new Float32Array(2)) },
+    thread: new SearchThread({
+      embedder: { embed: async (texts) => texts.map(() => new Float32Array(2)) },
+    }),
   });
   const streams = new SseStreams({ clock, maxStreams: 3 });
   const lookers = new SseStreams({ clock, maxStreams: 2 });

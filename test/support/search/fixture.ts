@@ -1,5 +1,6 @@
 /** For tests of search: a PEM4 file made by hand, and agents that need no engine. */
-import type { Agent, AgentCard } from "../../../src/core/agents.ts";
+import type { AgentCard } from "../../../src/core/agents.ts";
+import { documentOf, type Document } from "../../../src/search/document.ts";
 
 export interface TinyModel {
   readonly tokens: readonly string[];
@@ -36,14 +37,7 @@ export function card(name: string, given: Partial<AgentCard> = {}): AgentCard {
   return { ...base, name, ...given };
 }
 
-export function agent(name: string, given: Partial<AgentCard> = {}): Agent {
-  return {
-    agentId: name,
-    card: card(name, given),
-    status: "alive",
-    ttlMs: 30_000,
-    registeredAtMs: 0,
-    lastHeartbeatAtMs: 0,
-    diedAtMs: 0,
-  };
+/** Of an agent that is alive; its name is its id. */
+export function document(name: string, given: Partial<AgentCard> = {}): Document {
+  return documentOf(name, card(name, given), true);
 }
