@@ -37,7 +37,6 @@ import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { inSlices } from "../machine/slices.ts";
 import type { Fetcher } from "../net/fetch/fetcher.ts";
-import { inSlices } from "../machine/slices.ts";
 import { FETCH } from "../net/fetch/limits.ts";
 import { SEARCH } from "../search/limits.ts";
 import { SearchThread } from "../search/thread.ts";
