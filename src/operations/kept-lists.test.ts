@@ -9,7 +9,7 @@ import { always } from "../../test/support/core/lives.ts";
 import { play } from "../../test/support/core/play.ts";
 import { agents } from "./agents.ts";
 import { byPlace, KeptLists, placeOfName, type KeptList, type Place } from "./kept-lists.ts";
-import { tasks } from "./tasks.ts";
+import { tasks as taskOperations } from "./tasks.ts";
 import type * as Limits from "./limits.ts";
 
 /** Filters come to their bound soon. */
@@ -86,7 +86,11 @@ test("a principal that sees 10 of many looks at 10", async () => {
     await engine.execute(taskCreate({ taskType }), by);
   }
   const call = { by: ci, signal: AbortSignal.timeout(10_000) };
-  const page = await tasks.list.run({ engine }, tasks.list.input.parse({ limit: 4 }), call);
+  const page = await taskOperations.list.run(
+    { engine },
+    taskOperations.list.input.parse({ limit: 4 }),
+    call,
+  );
   expect(page).toMatchObject({ total: 10 });
   expect(page.tasks).toHaveLength(4);
   expect(page).not.toHaveProperty("isPartial");
