@@ -225,6 +225,19 @@ describe("an agent whose daemon lost its lead for a moment", () => {
   });
 });
 
+test("an agent starts when the answers of its commit have left", async () => {
+  const machine = new Machine();
+  const { jobs, engine } = await machine.start();
+  const happened: string[] = [];
+  await jobs.submit(jobOrder("mortal"));
+  // As a connection does, which gathers what it sends in a turn.
+  jobs.term.after(() => setImmediate(() => happened.push(`${machine.puppets.length} started`)));
+  await quiet();
+  expect(happened).toEqual(["0 started"]);
+  expect(machine.puppets).toHaveLength(1);
+  await engine.close();
+});
+
 test("a submit that waits for a policy is refused when its term is over meanwhile", async () => {
   const machine = new Machine();
   let allow: () => void = () => undefined;
