@@ -81,8 +81,8 @@ const list = operation({
     total: PAGED.total,
     cursor: PAGED.cursor,
     isPartial: yesOrNo(
-      `Below so wide a prefix it looked at ${LOOKED} agents and no further: total counts those of ` +
-        "them that fit, and the page may be short; the cursor goes on",
+      `Below so wide a prefix it looked at ${LOOKED} agents and no further: total counts ` +
+        "those of them that fit, and the page may be short; the cursor goes on",
     ).exactOptional(),
     rows: z.array(ROW),
   }),
