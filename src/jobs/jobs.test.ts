@@ -10,7 +10,7 @@ import { JobAgents } from "./agents.ts";
 import type { JobContext } from "./context.ts";
 import type { JobAuthorizer } from "./observer.ts";
 import type { Owner } from "./run.ts";
-import { ITSELF, LIBRARY, namedBy } from "../core/by.ts";
+import { byOf, ITSELF, LIBRARY, namedBy } from "../core/by.ts";
 
 const POLICY = {
   type: "policy.set",
@@ -198,6 +198,23 @@ test("however much a job says, the log hears of it a few times a minute", async 
   const told = machine.events().filter((type) => type === "job.progressed").length;
   expect(told).toBeGreaterThanOrEqual(19);
   expect(told).toBeLessThanOrEqual(19 + 5);
+});
+
+test("a job delegates with the roles of its submitter, also after a crash", async () => {
+  const machine = new Machine();
+  const asked: (readonly string[])[] = [];
+  const authorizer: JobAuthorizer = {
+    entitle: ({ roles }) => void asked.push(roles),
+  };
+  const { jobs } = await machine.start({}, "n1", authorizer);
+  const ann = byOf({ ...namedBy("ann", "library").principal, roles: ["agent"] }, "arcp");
+  const lease = { "agent.delegate": ["*"] };
+  await jobs.submit(jobOrder("phoenix", { by: ann, lease }));
+  await quiet();
+  await machine.puppets[0]?.job.delegate("mortal");
+  await machine.start({}, "n1", authorizer);
+  await machine.puppets[0]?.job.delegate("mortal");
+  expect(asked).toEqual([["agent"], ["agent"], ["agent"]]);
 });
 
 describe("an agent whose daemon lost its lead for a moment", () => {

@@ -8,7 +8,9 @@ import { inSlices } from "../../../machine/slices.ts";
 import { newAgentKey, secretHash } from "../../../machine/secrets.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { WatchOptions } from "../../../engine/watch.ts";
+import type { Permit } from "../../../operations/access.ts";
 import { shownTo } from "../../../operations/sight.ts";
+import { TABLE } from "../../../operations/table.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
 import type { AgentFinder } from "./finder.ts";
@@ -29,6 +31,7 @@ import { agentInfo } from "./to-proto.ts";
 export function registryService(
   engine: Engine,
   finder: AgentFinder,
+  permit: Permit,
 ): Handlers<typeof RegistryService> {
   return {
     async register({ card, ttlSeconds }, call) {
@@ -44,6 +47,7 @@ export function registryService(
       await engine.heartbeat(agentId, call.by);
       const taskId = call.header(RENEW_TASK);
       if (taskId === undefined) return HEARD;
+      permit(call.by, TABLE.tasks.renew.access, { taskId });
       const command = { type: "task.renew", taskId, agentId, ...fenceOf(call) } as const;
       const task = await engine.execute(command, call.by);
       call.tell(CLAIM_TTL_MS, String(task.ttlMs));
