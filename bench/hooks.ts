@@ -23,6 +23,7 @@ const SESSIONS = 50;
 /** Two heartbeats of each. */
 const IDLE_MS = 40_000;
 const SETTLE_MS = 15_000;
+const CORE = "% of a core";
 
 // A machine-wide certificate bundle costs Node 20 most of its start; it is not ours to measure.
 const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
@@ -115,8 +116,6 @@ async function idle(folder: string, env: Readonly<Record<string, string | undefi
   for (const { child } of hosts) child.kill();
   await daemon.close();
 }
-
-const CORE = "% of a core";
 
 interface Place {
   readonly folder: string;
