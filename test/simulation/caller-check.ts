@@ -133,6 +133,8 @@ export class CallerCheck {
         return this.#owners.get(event.report.alias);
       case "fleet.forgotten":
         return this.#owners.get(event.alias);
+      case "job.cancelling":
+        return event.job.principal;
       case "session.proved":
       case "session.subscribed":
       case "session.unsubscribed":
