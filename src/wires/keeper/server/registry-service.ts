@@ -1,9 +1,10 @@
 /** The registry: agents register, stay by heartbeats, and are found. Also the bus of all events. */
 import { create } from "@bufbuild/protobuf";
-import { asSeen, unknownAgent } from "../../../core/agents.ts";
+import { asSeen, unknownAgent, type Agent } from "../../../core/agents.ts";
 import { AGENT_KEY } from "../../../core/by.ts";
 import { atMost, count, tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
+import { inSlices } from "../../../machine/slices.ts";
 import { newAgentKey, secretHash } from "../../../machine/secrets.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { WatchOptions } from "../../../engine/watch.ts";
@@ -74,7 +75,8 @@ export function registryService(
       );
       const most = limit === 0 ? KEEPER.findDefault : limit;
       const found = await finder.find({ query, tools, limit: most });
-      const agents = bounded("agents", found, ({ card }) => jsonBytes(card));
+      const weigh = ({ card }: Agent) => jsonBytes(card);
+      const agents = await inSlices(bounded("agents", found, { weigh }));
       return create(FindResponseSchema, { agents: agents.map(agentInfo) });
     },
 
