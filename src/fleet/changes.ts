@@ -9,6 +9,7 @@
  * changed since; where that is no longer known, it is told everything anew.
  */
 import type { Clock } from "../core/clock.ts";
+import { othersAreServed } from "../machine/slices.ts";
 import type { Counts } from "./census.ts";
 import { ANY, type FleetFilters } from "./filters.ts";
 import type { Placed } from "./headline.ts";
@@ -58,7 +59,7 @@ const SOON_MS = 100;
 /** Changes by time alone take minutes. */
 const SELDOM_MS = 5_000;
 /** Rows of one change: some milliseconds of work. */
-const ROWS = 500;
+const ROWS = 250;
 /** Rows that are no more, remembered for those who come back. */
 const GONE = 1_000;
 
@@ -138,8 +139,11 @@ export class FleetChanges {
       while (!isOver()) {
         const change = await this.#next(subscriber);
         if (isOver()) return;
-        if (change) yield change;
-        else await new Promise<void>((woken) => (subscriber.wake = woken));
+        if (change) {
+          yield change;
+          // A subscriber that takes page after page at once must not keep others waiting.
+          if (!change.isComplete) await othersAreServed();
+        } else await new Promise<void>((woken) => (subscriber.wake = woken));
       }
     } finally {
       signal?.removeEventListener("abort", onAbort);

@@ -15,7 +15,7 @@ import type { Report } from "../core/reports.ts";
 import { EVERYTHING, seesEvent, sightOf, type Sight } from "../core/visibility.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
-import { inSlices } from "../machine/slices.ts";
+import { inSlices, othersAreServed } from "../machine/slices.ts";
 import type { Counts } from "./census.ts";
 import type { ChangesOptions, FleetChange } from "./changes.ts";
 import { ALL, type FleetFilters } from "./filters.ts";
@@ -84,7 +84,7 @@ export interface Timeline {
 const TIMELINE = { events: 1_000, length: 8 * 1024 * 1024 } as const;
 
 /** Rows that are made in one go: some milliseconds. */
-const PAGE_ROWS = 500;
+const PAGE_ROWS = 250;
 
 /** Fleets as owners see them; one is little more than what it remembers of the past. */
 const KEPT_FLEETS = 100;
@@ -169,6 +169,7 @@ export class Fleet {
     const rows = [...page.rows];
     let { next: after } = page;
     while (after && rows.length < most) {
+      await othersAreServed();
       const more = await this.page(ALL, { limit: Math.min(most - rows.length, PAGE_ROWS), after });
       rows.push(...more.rows);
       after = more.next;

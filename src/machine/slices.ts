@@ -1,5 +1,5 @@
 /** Long work in short turns: others are served between them. */
-import { setImmediate as othersAreServed } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** Of one turn: what a caller that waits behind it does not notice. */
 const TURN_MS = 4;
@@ -19,6 +19,11 @@ class Slice {
     await othersAreServed();
     this.#endMs = performance.now() + TURN_MS;
   }
+}
+
+/** Between two parts of work that wait for nothing else. */
+export async function othersAreServed(): Promise<void> {
+  await nextTurn();
 }
 
 /** Runs to the end, and lets others be served every few milliseconds; gives what it returns. */

@@ -6,7 +6,8 @@
 import { z } from "zod";
 import { entryAsSeen, TIERS, type CardText, type DirectoryEntry } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
-import { meant } from "../core/meant.ts";
+import { seek } from "../core/meant.ts";
+import { inSlices } from "../machine/slices.ts";
 import type { DirectoryService } from "../directory/directory.ts";
 import { QUERY } from "../directory/limits.ts";
 import { isWanted } from "../directory/query.ts";
@@ -188,13 +189,13 @@ async function urlOf(service: DirectoryService, word: string): Promise<string> {
   if (word.includes("://")) return word;
   const { entries } = await service.list({ tier: "unverified" });
   const search = { word, noun: "agent", place: " in the directory" };
-  const found = meant(entries.map(rowOf), namesOf, search);
+  const found = await inSlices(seek(entries, namesOf, search));
   if (!found.ok) throw new RollcallError(found.code, found.reason);
   return found.item.url;
 }
 
-function namesOf({ url, name, isServed }: Answer<typeof ENTRY>) {
-  return { id: url, name, isHere: isServed };
+function namesOf(entry: DirectoryEntry) {
+  return { id: entry.url, name: rowOf(entry).name, isHere: entry.card !== null };
 }
 
 function rowOf(entry: DirectoryEntry): Answer<typeof ENTRY> {
