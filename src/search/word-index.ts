@@ -17,6 +17,9 @@ const SLOT_BITS = 4;
 const IN_NAME = 8;
 const MAX_COUNT = 7;
 
+/** Among more documents than this, a word that half of them have is not worth the look. */
+const MANY = 1_000;
+
 export interface WordWeights {
   readonly words: number;
   readonly names: number;
@@ -61,6 +64,7 @@ export class WordIndex {
     let whole = 0;
     for (const word of new Set(wordsOf(query))) {
       const places = this.#places.get(word);
+      if (total > MANY && places.length > total / 2) continue;
       const rarity = Math.log(1 + (total - places.length + 0.5) / (places.length + 0.5));
       whole += rarity;
       for (const place of places) {
